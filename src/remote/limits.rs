@@ -74,20 +74,22 @@ limits! {
     /// Longest time from a new connection, accepted or made, until both sides are ready, TLS included. Breach:
     /// `handshake_timeout`.
     handshake: Duration = ms(3_000), ms(100), ms(60_000);
-    /// Longest time from an accepted connection until its other end has sent any byte, TLS included. Never longer than
-    /// [`handshake`](Self::handshake). Breach: `handshake_timeout`.
+    /// Longest time from an accepted connection until its other end has sent any byte, TLS included. A silent
+    /// connection must not hold a slot for the whole handshake. If [`handshake`](Self::handshake) is shorter, it is
+    /// used instead. Breach: `handshake_timeout`.
     first_byte: Duration = ms(600), ms(20), ms(60_000);
     /// Longest frame before both sides are ready, in bytes. Breach: `frame_too_large`.
     early_frame: usize = KIB, KIB, 16 * KIB;
     /// Longest frame after both sides are ready, in bytes; the peer receives this limit. Breach: `frame_too_large`.
     frame: usize = 64 * KIB, 4 * KIB, MIB;
-    /// Longest time from the first byte of a frame to its last. Breach: `frame_timeout`.
+    /// Longest time from the first byte of a frame to its last: a peer that sends byte after byte must not hold a
+    /// connection. Breach: `frame_timeout`.
     frame_time: Duration = ms(5_000), ms(100), ms(60_000);
     /// Deepest nesting of arrays and options in a message. The message with a new list of voters needs at least 10.
     /// Breach: `malformed`.
     depth: u8 = 12, 4, 16;
-    /// Largest number of items in all arrays of one message together, and in any one array of a frame: its messages, or
-    /// the receivers of a message. Breach: `malformed`.
+    /// Largest number of items in all arrays of one message together. Also the largest number of items in one array of
+    /// a frame: the array of its messages, or the array of a message's receivers. Breach: `malformed`.
     items: usize = 1_024, 64, 16_384;
     /// Longest text, in bytes. Breach: `malformed`.
     text: usize = 256, 256, 4 * KIB;
@@ -97,11 +99,11 @@ limits! {
     /// Largest number of inbound connections that are not ready yet and come from addresses of no peer. If one more
     /// arrives, the oldest is closed, silent connections first: `too_many_connections`.
     unready: usize = 32, 1, 65_536;
-    /// Largest number of connections from one address that are not ready yet: for each configured peer at that address,
-    /// or for an address of no peer. If one more arrives, the oldest connection from that address is closed.
+    /// Largest number of connections from one address that are not ready yet. An address of several configured peers
+    /// has this number for each of them. If one more arrives, the oldest connection from that address is closed.
     unready_per_address: usize = 8, 1, 65_536;
-    /// Number of bytes per second that a peer may send in the long run. Breach: `rate`. The peer receives this limit;
-    /// it sends an eighth less, and at most half of [`burst`](Self::burst) at once.
+    /// Number of bytes per second that a peer may send in the long run. Breach: `rate`. The peer receives this limit.
+    /// It sends an eighth less, because two clocks may differ, and at most half of [`burst`](Self::burst) at once.
     rate: usize = 16 * MIB, 64 * KIB, 1_024 * MIB;
     /// Number of bytes that a peer may send at once on top of the rate. Breach: `rate`.
     burst: usize = 32 * MIB, 128 * KIB, 1_024 * MIB;
@@ -109,10 +111,11 @@ limits! {
     rate_pause_min: Duration = ms(1_000), ms(100), ms(60_000);
     /// Longest pause before a peer that broke [`rate`](Self::rate) is linked again.
     rate_pause_max: Duration = ms(60_000), ms(1_000), ms(600_000);
-    /// Largest number of bytes that wait to be sent to a peer: not more than [`rate`](Self::rate) allows within
-    /// [`ping_after`](Self::ping_after), but always one frame. If the queue is full, the newest messages are lost and
-    /// counted; repeated messages have a quarter more room. If the peer has not taken the written bytes for 1/32 of
-    /// [`write_time`](Self::write_time), a full queue is a breach: `slow_peer`.
+    /// Largest number of bytes that wait to be sent to a peer. If [`rate`](Self::rate) allows fewer bytes within
+    /// [`ping_after`](Self::ping_after), the smaller number is used, but one frame always fits. If the queue is full,
+    /// the newest messages are lost and counted. Repeated messages may use a quarter more, so that a leader does not
+    /// seem silent. If the peer has not taken the written bytes for 1/32 of [`write_time`](Self::write_time), a full
+    /// queue is a breach: `slow_peer`.
     queue: usize = MIB, 64 * KIB, 64 * MIB;
     /// Largest number of bytes of messages, of all peers together, that wait in the mailbox of one agent of this
     /// process. If the mailbox is full, the newest message is dropped: `mailbox_full`. Messages of applications take at
@@ -125,10 +128,10 @@ limits! {
     messages: usize = 1_024, 1, 16_384;
     /// Longest time for one write, and for the kernel's attempts to deliver its bytes. Breach: `slow_peer`.
     write_time: Duration = ms(2_000), ms(100), ms(60_000);
-    /// Length of a silence after which this side sends a ping; a quarter longer on a link over which agents exchange
-    /// messages. If nothing depends on a link, for example between followers of a quorum that hear their leader, the
-    /// link waits 16 times as long for each peer of this node, but at most 2 minutes. When that leader falls silent,
-    /// all links are pinged at once.
+    /// Length of a silence after which this side sends a ping. On a link over which agents exchange messages it is a
+    /// quarter longer, because the next heartbeat is probably on its way. If nothing depends on a link, for example
+    /// between followers of a quorum that hear their leader, the link waits 16 times as long for each peer of this
+    /// node, but at most 2 minutes. When that leader falls silent, all links are pinged at once.
     ping_after: Duration = ms(180), ms(5), ms(60_000);
     /// Length of a silence after which a peer is considered gone, on a link that is pinged after
     /// [`ping_after`](Self::ping_after). On other links the peer is considered gone if it has not answered a ping for
@@ -148,7 +151,7 @@ limits! {
     /// [`unknown_window`](Self::unknown_window). Breach: `unknown_targets`. The peer may also begin this number of
     /// groups anew within that time. Breach: `openings`.
     unknown: usize = 100, 1, 100_000;
-    /// Length of the time in which both are counted.
+    /// Length of the time within which these messages and the new beginnings of groups are counted.
     unknown_window: Duration = ms(10_000), ms(100), ms(600_000);
     /// Largest number of groups that a peer may announce. Breach: `too_many_agents`.
     groups: usize = 1_024, 1, 65_536;

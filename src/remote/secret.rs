@@ -180,8 +180,8 @@ impl Key {
 impl Credential for Secret {
     fn challenge(&self) -> io::Result<Challenge> {
         let mut challenge = Challenge([0; 32]);
-        // Not from the bridge's own generator, which can be predicted: a challenge that is known before can be answered
-        // with a recorded proof.
+        // The challenge does not come from the bridge's own generator, which can be predicted: a predicted challenge
+        // can be answered with a recorded proof.
         getrandom::fill(&mut challenge.0).map_err(io::Error::other)?;
         Ok(challenge)
     }

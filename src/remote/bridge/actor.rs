@@ -107,7 +107,6 @@ impl RemoteBridge {
         self.acceptor = Some(TaskGuard::spawn(accepting));
     }
 
-    /// Begins to watch a peer.
     fn watch(&mut self, peer: Arc<PeerState>, ctx: &mut Context<Self>) {
         let limits = &self.shared.limits;
         let backoff = Backoff {
@@ -224,7 +223,7 @@ impl RemoteBridge {
 
     fn close(&mut self, conn: ConnId, why: Closed) {
         if let Some(close) = self.links.remove(&conn) {
-            close.send(why).ok(); // if it has ended by itself, its end will be reported
+            close.send(why).ok(); // if the link has ended by itself, its task reports the end
         }
     }
 
@@ -257,7 +256,7 @@ impl RemoteBridge {
         };
         if self.tasks.is_empty() {
             for waiter in waiting.drain(..) {
-                waiter.send(()).ok(); // it may have given up
+                waiter.send(()).ok(); // the caller may have given up
             }
         }
     }
@@ -356,7 +355,7 @@ impl Handler<ConnectionEnded> for RemoteBridge {
         } = ended;
         self.links.remove(&conn);
         if let Some(task) = self.tasks.remove(&conn) {
-            task.detach(); // it may still be saying goodbye
+            task.detach(); // the task may still be sending a goodbye
         }
         let input = match outcome {
             ConnectionOutcome::Failed(why) if origin == Origin::Dialled => {
@@ -423,7 +422,7 @@ impl Handler<Relink> for RemoteBridge {
 
     fn handle(&mut self, Relink: Relink, _: &mut Context<Self>) {
         for (_, close) in std::mem::take(&mut self.links) {
-            close.send(Closed::Lost).ok(); // it may have ended by itself
+            close.send(Closed::Lost).ok(); // the link may have ended by itself
         }
     }
 }

@@ -156,7 +156,7 @@ impl Default for Events {
 
 impl Events {
     pub(crate) fn tell(&self, event: BridgeEvent) {
-        drop(self.0.send(event)); // there is no listener
+        drop(self.0.send(event)); // an error only means that there is no listener
     }
 
     /// Returns all events from now on. The stream ends with the bridge.

@@ -32,7 +32,7 @@ pub(crate) struct PeerHealth {
     contested: Mutex<Option<Time>>,
     /// Time at which the peer last reported that it has refused an earlier process with this node's name.
     twin: Mutex<Option<Time>>,
-    /// Time at which it last sent a term that is later than the clock of this host allows.
+    /// Time at which the peer last sent a term that is later than the clock of this host allows.
     ahead: Mutex<Option<Time>>,
     /// The time of the last echo, in nanoseconds; 0 before the first echo.
     echo: AtomicU64,
@@ -53,7 +53,7 @@ struct PeerGroups {
     are_all: bool,
 }
 
-/// Largest number of a peer's other groups that are kept, for people.
+/// Largest number of a peer's other groups that are kept, for messages to people. The peer chooses their number.
 const OTHERS: usize = 4;
 
 /// The epoch, rules and timings of a group, as a peer announced them.
@@ -124,7 +124,6 @@ impl PeerHealth {
         before.is_none_or(|before| now.since(before) >= RECENT)
     }
 
-    /// Notes that a link is ready.
     pub(crate) fn linked(&self) {
         *lock(&self.trouble) = None;
         *lock(&self.opened) = PeerGroups::default();

@@ -25,7 +25,7 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        // Returned before the check: if the end of the bridge comes after the check, the end frees the port.
+        // The listener is returned before the check: if the bridge ends after the check, its end frees the port.
         drop(self.listener.take());
         if self.shared.is_over() {
             self.shared.free_port();
@@ -66,7 +66,6 @@ impl BridgeState {
         self.close(&mut *self.listener.lock().await);
     }
 
-    /// Returns whether the bridge has ended.
     pub(super) fn is_over(&self) -> bool {
         self.is_over.load(SeqCst)
     }

@@ -6,9 +6,8 @@
 //! Peers refuse an incarnation of a node that is earlier than the last one that they met, since they could not
 //! distinguish a restart from an earlier process. A wall clock alone does not give growing numbers: after a start with
 //! a clock ten years ahead, or after the clock was set back by an hour, a node would be refused until the peers
-//! [forget](crate::remote::Limits::forget) its last incarnation. The next number is not enough either: an agent that
-//! had crashed once would begin with a number that it has had before, and peers would ignore it, since that incarnation
-//! has ended.
+//! [forget](crate::remote::Limits::forget) its last incarnation. The number after the last one is not enough either: an
+//! agent that crashed in the last process has used it, and peers ignore an incarnation that has ended.
 //!
 //! This memory may go back too, by a restored backup or a copied file. Then the wall clock decides, as without a
 //! memory. If the clock was set back as well, the peers know a later incarnation: they refuse this one, with a message

@@ -43,7 +43,6 @@ pub(crate) enum ConnectionOutcome {
     Closed { why: Closed, lasted: Duration },
 }
 
-/// A connection was accepted.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(crate) struct Accepted(pub(crate) IncomingStream, pub(crate) Pass);
@@ -53,7 +52,6 @@ pub(crate) struct Accepted(pub(crate) IncomingStream, pub(crate) Pass);
 #[rtype(result = "()")]
 pub(crate) struct AddPeer(pub(crate) NodeId);
 
-/// A peer was removed.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct RemovePeer(pub(crate) NodeId);
@@ -74,7 +72,6 @@ pub(crate) struct DrainLinks;
 )]
 pub(crate) struct Relink;
 
-/// Orders the bridge to end.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct Stop;

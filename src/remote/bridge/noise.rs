@@ -16,7 +16,6 @@ pub(crate) struct Noise {
     left_out: u64,
 }
 
-/// The frequency of reports.
 #[derive(Clone, Copy, Debug)]
 struct Frequency {
     /// Time between two reports in the long run.
@@ -36,7 +35,6 @@ impl Noise {
         let known = self.addresses.get(from).copied().unwrap_or_default();
         let has_place = known.0 > now || self.addresses.len() < MOST_ADDRESSES;
         let (one, all) = (known.next(now, PER_ADDRESS), self.all.next(now, IN_ALL));
-        // Counted only if all three limits allow the report: an address beyond its own limit must not use up the
         // A report is counted only if all three limits allow it: an address over its own limit must not use up the
         // share of other addresses.
         let (Some(one), Some(all), true) = (one, all, has_place) else {
@@ -65,7 +63,7 @@ const IN_ALL: Frequency = Frequency {
     every: Duration::from_millis(100),
     burst: 64,
 };
-/// Largest number of addresses that are remembered.
+/// Largest number of addresses that are remembered: a stranger may come from any number of addresses.
 const MOST_ADDRESSES: usize = 64;
 
 #[cfg(test)]

@@ -162,8 +162,8 @@ impl BridgeState {
 
     /// Begins a connection. Returns its number, and this side's half of the link's name.
     ///
-    /// The half begins with the number of the connection. Of two links between the same two incarnations, the link that
-    /// began later, by the numbers of one of the two sides, has the higher name.
+    /// The half begins with the number of the connection. So of two links between the same two incarnations, the link
+    /// that the node with the lower name began later has the higher name, and stays.
     pub(crate) fn begin(&self) -> (ConnId, Nonce) {
         let serial = self.serial.fetch_add(1, Relaxed);
         let count = u32::try_from(serial).unwrap_or(u32::MAX);
@@ -215,7 +215,7 @@ impl BridgeState {
         if let Some(peer) = peer {
             self.gate.forget(node);
             self.ends.forget(node);
-            // First of all, because its link may still be read, and would announce the removed agents again.
+            // Closed first, because the peer's link may still be read, and would announce the removed agents again.
             peer.agents().close();
             (0..self.carried.len()).for_each(|group| peer.agents().remove(group));
             self.retry_all();
@@ -278,7 +278,7 @@ impl BridgeState {
     /// Counts and reports the reason why a link ended or never became ready.
     pub(crate) fn ended(&self, node: Option<&NodeId>, from: &str, why: Closed) {
         self.counters.closed(why);
-        // A dialled peer that stays silent is out of reach, which is reported in another way.
+        // A dialled peer that does not answer is reported by other events: `PeerUnreachable` or `NeverSeen`.
         let is_mute = why == Closed::HandshakeTimeout && node.is_some();
         if matches!(why, Closed::Lost | Closed::Silent) || is_mute {
             return debug!(peer = ?node, addr = from, reason = %why, "link ended");
@@ -330,7 +330,6 @@ impl BridgeState {
             .map_or(Ok(true), |guard| Ok(guard.admit(term, None)?))
     }
 
-    /// Returns the guard of the terms of a group.
     pub(crate) fn terms(&self, group: usize) -> Option<&GroupTermGuard> {
         self.guards.get(group)
     }
@@ -409,6 +408,6 @@ impl std::fmt::Debug for BridgeState {
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The state outlasts a crash of the actor. A crashed actor may have held this lock.
+    // A crashed actor may have held this lock. The state outlasts the crash, so the lock is used anyway.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,7 +2,6 @@
 
 use actix_rt::task::JoinHandle;
 
-/// A task that ends with its holder.
 pub(crate) struct TaskGuard(Option<JoinHandle<()>>);
 
 impl TaskGuard {

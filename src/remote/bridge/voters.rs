@@ -56,7 +56,7 @@ impl BridgeState {
         let may_dial = |address: &str| self.may_dial(address);
         let mut book = lock(&self.book);
         if self.is_over() {
-            return refused; // its peers are gone for good
+            return refused; // the bridge has ended, and has no peers any more
         }
         let mut changes = book.decree(&self.me.node, (group, epoch), &contacts, may_dial);
         let unused = std::mem::take(&mut changes.refused).into_iter();
@@ -99,7 +99,7 @@ impl BridgeState {
             return false;
         };
         match self.peer(node) {
-            // A decree added it before. An existing link stays.
+            // A list of voters added the peer before. If the address is the same, the existing link stays.
             Some(known) if known.address == peer.address => known.rights.set(rights),
             known => {
                 if known.is_some() {

@@ -23,9 +23,7 @@ use super::{GroupSink, GroupTermGuard};
 /// A group without its message type.
 pub(crate) trait Carried: Debug + Send + Sync {
     fn name(&self) -> &str;
-    /// Opens the group to other hosts.
     fn open(&self, node: &str, floor: Incarnation) -> Result<(), OpenError>;
-    /// Closes the group to other hosts.
     fn close(&self);
     /// Watches the members of this process. Each call of the returned function reads the members, and `notify` is
     /// called at the first change after that call.
@@ -185,7 +183,8 @@ struct TypedMailboxes<'a, M: RemoteMessage> {
     route: &'a TypedRoute<M>,
     terms: &'a GroupTermGuard,
     snapshot: Arc<Snapshot<M>>,
-    /// Messages that were handed over and are not counted yet: all threads share the group's counter.
+    /// Number of delivered messages that the group's counter does not contain yet. All threads share that counter, so
+    /// it changes once for each frame.
     sent: u64,
     /// Whether a leader's heartbeat was delivered.
     has_beat: bool,
@@ -199,7 +198,7 @@ impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
         payload: &[u8],
     ) -> Result<Result<Handed, DropReason>, Closed> {
         let mut message: M = decode_payload(payload, self.route.bounds)?;
-        // Before the term: a message that its sender may not send must not raise the group's highest known term.
+        // The rights come before the term: a message beyond the rights must not raise the highest known term.
         let is_allowed = sender.may_be.covers(message.needs(sender.from));
         if !is_allowed {
             let kind = message.kind();
@@ -242,7 +241,7 @@ impl<M: RemoteMessage> Drop for TypedMailboxes<'_, M> {
 }
 
 fn look<M: RemoteMessage>(watch: &MembershipWatch<M>) -> LocalMembers {
-    // Read first: a change after this read is signalled again, so nothing read below is missed.
+    // The members are read first. A later change is signalled again, so that no change is missed.
     let members: Vec<Member> = watch.look().here().cloned().collect();
     let group = watch.group();
     let leads = |leader: &&Leader| {

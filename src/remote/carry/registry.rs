@@ -107,7 +107,6 @@ impl PeerAgents {
         }
     }
 
-    /// Returns the node's routes into the groups.
     pub(crate) fn routes(&self) -> Vec<Arc<dyn NodeRoute>> {
         let routes = self.groups.iter();
         routes.map(|table| Arc::clone(&table.route)).collect()
@@ -141,14 +140,14 @@ impl PeerAgents {
         refused
     }
 
-    /// Removes the agents that were not named, once all groups have begun anew over this link. The end is confirmed if
-    /// the present incarnation of the node is the one that named the agent before.
+    /// Removes the agents that the node has not announced again, after all groups have begun anew over this link. Their
+    /// end is confirmed if they belong to the present incarnation of the node.
     pub(crate) fn sweep(&mut self, link: LinkId) {
         if !self.counts(link) {
             return;
         }
         let is_same = self.incarnation == self.latest;
-        // Set here, not when the link began: until now the members were those of the former incarnation.
+        // Set now and not when the link began, because until now the members were those of the former incarnation.
         self.incarnation = self.latest;
         for table in &mut self.groups {
             let round = table.round;
@@ -166,23 +165,23 @@ impl PeerAgents {
         }
     }
 
-    /// Returns whether the reports of that link count.
+    /// Returns whether reports of that link are used.
     fn counts(&self, link: LinkId) -> bool {
         let is_told = self.told.is_some() && self.told == self.latest;
         self.link == Some(link) && !is_told
     }
 
-    /// Closes the record of a node that is not a peer any more: later reports of its links do not count.
+    /// Closes the record of a node that is not a peer any more: later reports of its links are ignored.
     pub(crate) fn close(&mut self) {
         self.outbox.close();
         self.unlink(self.lost);
     }
 
-    /// Begins with a ready link: every group begins anew, and only this link counts from now on.
+    /// Begins with a ready link: every group begins anew, and only reports of this link are used from now on.
     pub(crate) fn begin(&mut self, incarnation: NodeIncarnation, link: LinkId) {
         if self.latest.is_some_and(|latest| latest > incarnation) {
-            // The former number of the node was forgotten: reports of its agents have new, lower numbers, and would
-            // seem stale.
+            // The former number of the node was forgotten. The new numbers of its agents are lower, and would seem
+            // stale beside the former numbers.
             (0..self.groups.len()).for_each(|group| self.remove(group));
             self.incarnation = None;
         }
@@ -201,15 +200,15 @@ impl PeerAgents {
         self.latest.filter(|_| self.link.is_some())
     }
 
-    /// Returns the latest incarnation of the node, so that a link of an earlier incarnation is refused. `None` after
-    /// `forget` without a link: otherwise a number that was once too high would exclude the node for good.
+    /// Returns the latest incarnation of the node, so that a link of an earlier incarnation is refused. `None` if the
+    /// node had no link for the time `forget`: a number that was once too high must not exclude the node for good.
     pub(crate) fn latest_at(&self, now: Time, forget: Duration) -> Option<NodeIncarnation> {
         let is_long_gone = self.link.is_none() && now.since(self.lost) >= forget;
         self.latest.filter(|_| !is_long_gone)
     }
 
-    /// Notes the loss of the link: while there is no link, others may take the names of the agents there. Returns
-    /// whether there was a link.
+    /// Notes the loss of the link. While there is no link, agents of other nodes may take the names of this node's
+    /// agents. Returns whether there was a link.
     pub(crate) fn unlink(&mut self, now: Time) -> bool {
         let was_linked = self.link.take().is_some();
         if was_linked {
@@ -249,8 +248,8 @@ impl PeerAgents {
         }
     }
 
-    /// Notes that the node's sentinel reported the end of this incarnation: the ends of the agents that it named last
-    /// are confirmed. Agents that a later incarnation named go on, whenever the notice comes.
+    /// Notes that the node's sentinel reported the end of this incarnation: the ends of the agents that this
+    /// incarnation announced last are confirmed. Agents that a later incarnation announced are not affected.
     #[cfg(feature = "sentinel")]
     pub(crate) fn told_ended(&mut self, incarnation: NodeIncarnation) {
         self.told = self.told.max(Some(incarnation));
@@ -284,7 +283,7 @@ impl PeerAgents {
         table.refused.clear();
         let members = std::mem::take(&mut table.members).into_keys();
         table.sink.there().clear();
-        // No end is confirmed: the agents may run on without a link.
+        // No end is confirmed, because the agents may run on without a link.
         table.tell(members.map(|id| Update::Left(id, None)).collect());
         self.note_refusals();
     }
@@ -292,7 +291,7 @@ impl PeerAgents {
     /// Tries to add the agents again whose names another agent had.
     pub(crate) fn retry(&mut self, group: usize) {
         if self.link.is_none() {
-            return; // without a link it would lose the name again at once
+            return; // an agent without a link would lose the name again at once
         }
         let of = self.latest;
         let Some(table) = self.groups.get_mut(group) else {
@@ -336,7 +335,7 @@ impl GroupAgents {
     /// Puts all agents of the group in doubt, until the node has announced them again.
     fn doubt(&mut self) {
         self.round = self.round.saturating_add(1);
-        // The next rosters name them again, or they are gone.
+        // The next rosters announce the refused agents again, or these agents are gone.
         self.refused.clear();
     }
 
@@ -367,8 +366,8 @@ impl GroupAgents {
 
     /// Sends the updates to the group, in one step; returns the agents whose names belong to other agents.
     fn tell(&mut self, updates: Vec<Update>) -> Vec<AgentId> {
-        // Often nothing has changed, as when a new link names all agents again. This case must not take the lock that
-        // all members of the group share.
+        // Often nothing has changed, for example when a new link announces all agents again. Then the lock that all
+        // members of the group share is not taken.
         let refused = if updates.is_empty() {
             Vec::new()
         } else {

@@ -14,9 +14,9 @@ use crate::protocol::{MemberKind, MinimumRole};
 /// The highest role that an agent of a peer may take. Each role includes the roles listed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MayBe {
-    /// Learns which agent leads. Elections without a quorum, and voters without disks, believe its report of a later
-    /// term that it has followed: their leader then takes a term above it. If it asks for other voters, the leader
-    /// refuses. Any other message of an agent ends the link.
+    /// The agent learns which agent leads. Elections without a quorum, and voters without disks, believe an observer's
+    /// report of a later term that it has followed: their leader then takes a term above that term. If the observer
+    /// asks for other voters, the leader refuses. Any other election message of the observer ends the link.
     Observer,
     /// A voter without a score: it is also asked for its vote. If it claims to be a candidate or the leader, the link
     /// ends, and no agent receives the claim.

@@ -28,7 +28,7 @@ impl GroupRules {
         *self == ours || is_other_epoch && self.rules == ours.rules
     }
 
-    /// The rules that a peer names.
+    /// Returns the rules that a peer announced.
     pub(crate) fn opened(opening: &Opening<'_>) -> Self {
         Self {
             rules: opening.rules.to_owned(),

@@ -131,7 +131,8 @@ impl TermGuard {
         }
     }
 
-    /// The highest term that `quorum` voters have reached. If fewer of them lie, an honest voter has reached it.
+    /// Returns the highest term that `quorum` voters have reached. If fewer than `quorum` voters lie, an honest voter
+    /// has reached it.
     fn vouched(&self, quorum: usize) -> Option<Term> {
         let mut words: Vec<Term> = self.words.values().copied().collect();
         words.sort_unstable_by(|one, other| other.cmp(one));

@@ -76,7 +76,7 @@ pub(crate) struct Transcript {
 impl Transcript {
     /// Appends the body of a frame of the other side.
     pub(crate) fn hear(&mut self, body: &[u8]) {
-        // The other side appends its own frames as it sent them, length first: both have to match.
+        // The length comes first, as in the frame that the other side sent and appended to its own transcript.
         let len = u32::try_from(body.len()).unwrap_or(u32::MAX);
         self.there.extend_from_slice(&len.to_be_bytes());
         self.there.extend_from_slice(body);
@@ -84,7 +84,7 @@ impl Transcript {
 
     /// Returns the statement that `prover` proves, as seen by the side `me`.
     pub(crate) fn statement(&self, me: ConnectionEnd, prover: ConnectionEnd) -> Vec<u8> {
-        // A proof is compared with a proof computed here: both sides put the dialler's frames first.
+        // Both sides put the dialler's frames first, because each side computes the other side's proof to compare it.
         let (dialler, acceptor) = match me {
             ConnectionEnd::Dialler => (&self.here, &self.there),
             ConnectionEnd::Acceptor => (&self.there, &self.here),

@@ -95,7 +95,7 @@ impl From<Closed> for Failed {
 
 impl Failed {
     fn dial(reason: &io::Error) -> Self {
-        // As when a process is being killed: another dial a moment later shows its end.
+        // This happens while a process is being killed: another dial a moment later shows its end.
         let dropped = [
             io::ErrorKind::ConnectionReset,
             io::ErrorKind::ConnectionAborted,
@@ -181,7 +181,7 @@ impl Connection {
             if !pass.ready() {
                 return Err(failed(Closed::TooManyConnections.into()));
             }
-            // Only at this point: a claim alone must not win slots for the address from which it came.
+            // Noted only now: a claim alone must not win slots for the address from which it came.
             self.shared.gate.met(&link.peer, &from);
         }
         Ok(Greeted {
@@ -207,8 +207,8 @@ impl Connection {
             }
             Caller::Other(mut stream) => {
                 if let (Some(pass), Some(_)) = (pass, &self.shared.security) {
-                    // The side that dialled speaks first, and so causes work for this side. A silent dialler takes no
-                    // turn of another connection.
+                    // The work of this side begins with the dialler's first byte. So a silent dialler takes no turn
+                    // from another connection.
                     stream.first().await.map_err(|_| Closed::Lost)?;
                     let checked = self.secure(Box::new(stream), None);
                     (None, pass.in_turn(checked).await)
@@ -252,7 +252,7 @@ impl Connection {
         me.end = shared.ends.own();
         let mut hands = Handshake::begin(me, self.nonce, dialled, limits, since, &mut out);
         if let Some(credential) = &shared.credential {
-            // For this connection alone: recorded bytes of another connection prove nothing here.
+            // Each connection has a challenge of its own, so that recorded bytes of another connection prove nothing.
             let challenge = credential.challenge().map_err(|reason| {
                 warn!(%reason, "no randomness for a challenge");
                 Closed::Lost
@@ -281,7 +281,7 @@ impl Connection {
                 Ok(HandshakeProgress::Ready(link)) => {
                     // The side that accepted the connection proves last.
                     say(&mut stream, &mut out).await?;
-                    // Not earlier: a stranger must not make this node store a long frame.
+                    // The longest frame grows only now: a stranger must not make this node store a long frame.
                     frames.raise(limits);
                     return Ok((stream, frames, *link));
                 }
@@ -296,8 +296,8 @@ impl Connection {
         }
     }
 
-    /// Returns the reason why the stream broke. A refusal may come late: in TLS 1.3 the dialler is judged after its
-    /// own part is done.
+    /// Returns the reason why the stream broke. A refusal may come late: in TLS 1.3 the dialler learns of it after its
+    /// own part of the handshake.
     fn broken(&self, reason: &io::Error) -> Closed {
         let security = self.shared.security.as_ref();
         let fault = security.and_then(|security| security.fault(reason));
@@ -321,7 +321,7 @@ impl Connection {
         let mut carried = self.shared.carried.iter().filter_map(|c| c.requirements());
         let is_held = linked.is_some() && carried.any(|of| of.storage == Storage::Refused);
         if is_held && linked < Some(hello.incarnation) {
-            outbox.verify(); // the earlier process is gone, perhaps
+            outbox.verify(); // the earlier process may have ended
             peer.health.contest(now);
         }
         if linked > Some(hello.incarnation) {

@@ -148,7 +148,7 @@ pub struct Established {
     pub features: Features,
     /// The longest frame that the other side takes, in bytes.
     pub frame: usize,
-    /// The amount that it takes before it closes the link for too much.
+    /// The rates and numbers beyond which the other side closes the link.
     pub allowance: Allowance,
     /// The digest by which its end will be recognized, if it gave one.
     pub end: Option<EndDigest>,
@@ -198,10 +198,9 @@ impl Handshake {
         }
     }
 
-    /// Gives the other side a proof and asks it for one; a peer that does not ask for one is refused. Both proofs cover
-    /// which side dialled.
+    /// Makes both sides prove the secret, and which side dialled. A peer that asks for no proof is refused.
     ///
-    /// Call it before [`receive`](Self::receive), with a challenge drawn for this connection alone.
+    /// Call it before [`receive`](Self::receive), with a challenge generated for this connection alone.
     #[must_use]
     pub fn asking(mut self, credential: Arc<dyn Credential>, challenge: Challenge) -> Self {
         self.asking = Some((credential, challenge));
@@ -284,7 +283,7 @@ impl Handshake {
             }
             (HandshakeState::Accepting(established), Frame::Ready { link, proofs }) => {
                 self.believe(&proofs)?;
-                // The link depends on both nonces: a READY that was recorded elsewhere names another link.
+                // The link depends on both nonces, so a READY that was recorded on another link has another name.
                 if link != established.link {
                     return Err(Closed::WrongLink);
                 }
@@ -315,7 +314,7 @@ impl Handshake {
         out.extend_from_slice(&conditions);
     }
 
-    /// A peer that asks for no proof gives none: to accept it would make the secret optional.
+    /// A peer that asks for no proof gives none. To accept that peer would make the secret optional.
     fn agree(&self, conditions: &LinkConditions) -> Result<(), Closed> {
         match (&self.asking, conditions.challenge) {
             (Some(_), Some(_)) | (None, None) => Ok(()),
@@ -369,7 +368,7 @@ impl Handshake {
         if hello.cluster != me.cluster {
             return Err(Closed::Cluster);
         }
-        // Checked before the dialled name: only this answer ends the dialling for good.
+        // Checked before the dialled name: an address that leads back here must get this reason, not `OtherNode`.
         if hello.node == me.node {
             return Err(Closed::IsSelf);
         }

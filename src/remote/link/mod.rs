@@ -59,7 +59,6 @@ pub(crate) enum Setup {
     Accept(IncomingStream, Pass),
 }
 
-/// One connection.
 pub(crate) struct Connection {
     pub(crate) shared: Arc<BridgeState>,
     pub(crate) bridge: Addr<RemoteBridge>,
@@ -68,7 +67,6 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Runs a connection from its beginning to its end.
     pub(crate) async fn run(self, setup: Setup) {
         let origin = match &setup {
             Setup::Dial(_) => Origin::Dialled,
@@ -95,7 +93,7 @@ impl Connection {
         }
     }
 
-    /// The connection failed. The other end gets the reason, if there is something to send.
+    /// Handles a connection that failed before it was ready. The other end gets a goodbye, if there is one.
     async fn refuse(&self, failed: Failed, report: &mut EndReport) {
         let from = failed.from.as_deref().unwrap_or_default();
         let node = report.ended.as_ref().and_then(|ended| ended.node.clone());
@@ -103,7 +101,7 @@ impl Connection {
             let Unproven { detail, names } = &**unproven;
             self.shared.unproven(node.as_ref(), from, detail, names);
         }
-        // Before the event: a listener that receives the event and then asks has to find this fact.
+        // The failure is noted before the event: a listener of the event that then asks must find the failure.
         if let Some(node) = &node {
             let trouble = match (failed.why, &failed.dial) {
                 (Some(why), _) => Trouble::of(why),
@@ -140,7 +138,7 @@ impl Connection {
         };
         let from = greeted.from.clone();
         let admitted = self.bridge.send(opened).await;
-        // No answer: the actor that would look after the link has ended.
+        // If there is no answer, the actor that would manage the link has ended.
         let (why, stream) = match admitted.unwrap_or(Err(Closed::Leaving)) {
             Ok(()) => self.link(greeted, close_request).await,
             Err(why) => (why, greeted.stream),
@@ -151,7 +149,7 @@ impl Connection {
         let outcome = closed(why, self.lasted(began));
         // A drain ends with the last report, so its goodbyes have to be sent before that.
         if why != Closed::Leaving {
-            report.outcome(outcome); // a redial does not wait for politeness
+            report.outcome(outcome); // a redial does not wait for the goodbye
         }
         if let Some(farewell) = why.farewell() {
             part(stream, &goodbye(farewell)).await;
@@ -200,7 +198,7 @@ struct EndReport {
 }
 
 impl EndReport {
-    /// Reports now: the rest of the task only closes politely.
+    /// Reports the end now: the rest of the task only sends a goodbye.
     fn outcome(&mut self, outcome: ConnectionOutcome) {
         if let Some(ended) = self.ended.take() {
             // do_send: one for each connection, which the gate bounds, and every end must be reported.

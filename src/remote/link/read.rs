@@ -47,7 +47,7 @@ impl LinkReader {
     ) -> Self {
         let now = common.shared.now();
         let inbound = Inbound::new(&common.link, &common.shared.limits, now);
-        // Not the version of the greeting: any change since then is read before the first frame.
+        // No version has this number: the rights may have changed, and are read again before the first frame.
         let rights = u64::MAX;
         Self {
             common,
@@ -140,7 +140,7 @@ impl LinkReader {
         let whole = self.frames.deadline();
         let mut reading = pin!(self.stream.read_buf(self.frames.room()));
         let read = if let Some(read) = reading.as_mut().now_or_never() {
-            read // of a backlog, whose turns go on
+            read // bytes of a backlog: the present turn continues
         } else {
             *turn = WorkTurn::default();
             match select(reading, pin!(common.late(whole))).await {
@@ -158,7 +158,7 @@ impl LinkReader {
     }
 }
 
-/// Work since all other tasks last ran.
+/// Amount of work since other tasks last ran.
 #[derive(Debug)]
 pub(super) struct WorkTurn {
     work: usize,
@@ -193,7 +193,7 @@ impl WorkTurn {
         self.add(parts.saturating_add(1));
     }
 
-    /// Adds work on which others wait. The caller ends the turn when it is over.
+    /// Adds work whose receivers wait. The caller ends the turn when it is over.
     pub(super) const fn add(&mut self, work: usize) {
         self.work = self.work.saturating_add(work);
         self.is_due = true;
@@ -205,7 +205,7 @@ impl WorkTurn {
     }
 
     pub(super) async fn end(&mut self) {
-        // Messages wait for their receivers; after other work the task need not yield until the turn is full.
+        // The receivers of messages get a turn. After other work no task waits, so this task need not yield.
         if self.is_due {
             yield_now().await;
         }
@@ -237,7 +237,7 @@ impl Common {
         }
     }
 
-    /// The other side begins a group anew.
+    /// Handles a group that the other side opens.
     fn opened(
         &self,
         standing: GroupStanding,
@@ -281,7 +281,7 @@ impl Common {
         }
     }
 
-    /// A message of a group, or the leader that it names, was dropped.
+    /// Counts a message of a group, or a leader in a roster, that was dropped.
     pub(super) fn dropped(&self, group: usize, why: DropReason) {
         let shared = &self.shared;
         shared.counters.dropped(why);
@@ -294,7 +294,7 @@ impl Common {
         }
     }
 
-    /// A moment ago the peer refused an earlier process of this node's name.
+    /// Notes that the peer has just refused an earlier process of this node's name.
     fn has_twin(&self) {
         let shared = &self.shared;
         if self.peer.health.note_twin(shared.now()) {
@@ -307,7 +307,7 @@ impl Common {
         let shared = &self.shared;
         let group = change.group;
         if let Some(leader) = &change.leader {
-            // First: a roster with an absurd term ends the link, and must not have changed anything.
+            // The term is checked first: a roster with an absurd term ends the link, and must change nothing.
             if !shared.admit(group, leader.term)? {
                 self.dropped(group, DropReason::UnvouchedTerm);
                 change.leader = None;
@@ -381,7 +381,7 @@ const TURN: usize = 256;
 const FIRST: usize = 16;
 /// Bytes of a message that count as one more message.
 const PART: usize = 64;
-/// Additional work of a roster: the group is told, and the next member that looks merges the whole roster.
+/// Additional work of a roster: the group changes, and the next member that reads it merges the whole roster.
 const ROSTER: usize = 256;
 /// Largest number of answers to PINGs that wait.
 const MOST_ANSWERS: usize = 8;

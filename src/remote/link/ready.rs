@@ -46,7 +46,7 @@ pub(super) struct Common {
     pub(super) groups: Vec<GroupSide>,
     /// Whether the other side has announced its agents, so that messages can name them.
     pub(super) is_told: Cell<bool>,
-    /// Whether a group has begun anew there, and the agents that are gone are not known yet.
+    /// Whether the other side has opened a group anew, and the agents that are gone are not known yet.
     pub(super) has_opened: Cell<bool>,
     /// Time at which anything last arrived.
     pub(super) heard: Cell<Time>,
@@ -56,14 +56,14 @@ pub(super) struct Common {
     pub(super) asked: Cell<Option<(u64, Time)>>,
     /// Time of the last PING.
     pub(super) measured: Cell<Time>,
-    /// Time at which an agent's message last went over the link, in either direction, or a roster from here.
+    /// Time at which an agent's message last crossed the link, or at which this side last sent a roster.
     pub(super) talked: Cell<Time>,
     /// Time of the last heartbeat of a leader, unless the leader was found silent since.
     pub(super) beat: Cell<Option<Time>>,
     /// Time at which a caller last depended on the peer's presence.
     in_question: Cell<Option<Time>>,
     pub(super) vigil: Cell<Vigil>,
-    /// Spans for the number of peers at the link's begin.
+    /// Spans for the number of peers at the beginning of the link.
     pub(super) spans: Spans,
     /// Notifies the reader that the link is no longer quiet.
     pub(super) roused: Notify,
@@ -78,13 +78,13 @@ pub(super) struct Opened {
 
 /// One group, as the two sides know it.
 pub(super) struct GroupSide {
-    /// Whether it is a companion: its members are those of another group, which counts instead.
+    /// Whether the group is a companion: another group has the same members, and is counted instead.
     pub(super) is_companion: bool,
     /// The agents that run here, as they were announced to the other side.
     pub(super) told: RefCell<Announcer>,
     /// Reads these agents.
     pub(super) look: LookAtMembers,
-    /// Whether an agent here has changed since.
+    /// Whether an agent here has changed since the last announcement.
     pub(super) is_dirty: Arc<AtomicBool>,
     /// The agents that run there, by the numbers of the other side.
     pub(super) theirs: RefCell<BTreeMap<AgentId, u32>>,
@@ -128,13 +128,13 @@ impl Common {
 
     /// Returns whether the writer has to ask now.
     pub(super) fn is_to_ask(&self) -> bool {
-        // First: the reason to watch the link when the writer began to wait may be over.
+        // The link is checked first: the reason to watch it, when the writer began to wait, may no longer hold.
         self.watch();
         let (now, facts) = (self.shared.now(), self.facts());
         now >= self.vigil.get().asks_at(&self.spans, &facts) || is_out_of_date(now, &facts)
     }
 
-    /// Time at which the reader has to give the peer up.
+    /// Returns the time at which the reader considers the peer gone.
     pub(super) fn gone_at(&self) -> Time {
         self.vigil.get().gone_at(&self.spans, &self.facts())
     }
@@ -160,7 +160,7 @@ impl Common {
         self.looks_at()
     }
 
-    /// Time of the next check, by the present state.
+    /// Returns the time of the next check, by the present state.
     pub(super) fn looks_at(&self) -> Time {
         let (spans, facts) = (&self.spans, self.facts());
         let asks = self.vigil.get().asks_at(spans, &facts);
@@ -204,7 +204,7 @@ impl Connection {
             link,
             groups,
             is_told: Cell::new(false),
-            // Agents that only a former link has named are gone, even if the peer opens no group.
+            // Agents that only a former link has announced are gone, even if the peer opens no group.
             has_opened: Cell::new(true),
             answers: RefCell::default(),
             asked: Cell::new(None),
@@ -226,7 +226,7 @@ impl Connection {
                 Either::Left((why, _)) | Either::Right((why, _)) => why,
             }
         };
-        // By the link's name: a newer link may have taken the queue over already.
+        // Only this link is unlinked: a newer link may already use the queue.
         common.outbox.unlink(common.link.link);
         common.ended();
         // The goodbye may take a while. The slot of this connection is free for another one meanwhile.

@@ -1,8 +1,8 @@
 //! Writes a link: all messages and changes that wait in one turn, in one write.
 //!
 //! Decided here: the order within a turn (agents that came, then waiting messages, then agents that left), and the
-//! longest time of a write. The writer is never faster than the other side allows ([`WritePace`]). Messages wait
-//! until the other side has told which agents run there, because messages name agents by its numbers.
+//! longest time of a write. The writer is never faster than the other side allows ([`WritePace`]). Messages wait until
+//! the other side has announced its agents, because they contain its numbers for these agents.
 
 use std::{
     future::poll_fn, iter::Peekable, mem, pin::pin, rc::Rc, sync::atomic::Ordering::Relaxed,
@@ -89,11 +89,11 @@ impl LinkWriter {
 
     async fn try_run(&mut self) -> Result<Closed, Closed> {
         let (common, link) = (&self.common, &self.common.link);
-        // The bound first: the peer must be able to take the queued messages of this link in time.
+        // The queue is limited first: the peer must be able to take the queued messages of this link in time.
         common.outbox.keep_to(&common.shared.limits, link.allowance);
         common.outbox.link(link.link);
         self.turn().await?;
-        self.ping(); // says that all rosters have been sent
+        self.ping(); // shows that all rosters have been sent
         self.flush().await?;
         loop {
             match self.wait().await {
@@ -117,7 +117,6 @@ impl LinkWriter {
         }
     }
 
-    /// Waits for something to do.
     async fn wait(&mut self) -> Wake {
         let common = Rc::clone(&self.common);
         loop {
@@ -140,7 +139,7 @@ impl LinkWriter {
             match woken {
                 Either::Left(_) => return Wake::Notified,
                 Either::Right(_) if self.common.is_to_ask() => return Wake::Quiet,
-                Either::Right(_) => {} // it has spoken meanwhile, or is to be looked at again
+                Either::Right(_) => {} // the peer has sent something, or the link needs another check
             }
         }
     }
@@ -148,13 +147,13 @@ impl LinkWriter {
     /// Writes in one turn all messages and changes that wait.
     async fn turn(&mut self) -> Result<(), Closed> {
         let common = Rc::clone(&self.common);
-        // Messages first, members second: the sender of each of these messages has been a member.
+        // Messages are taken before members are read, so that the sender of each message is, or was, a member.
         let outbox = &common.outbox;
         let spare = mem::take(&mut self.spare);
         let messages = if common.is_told.get() {
             outbox.take(common.link.link, spare)
         } else {
-            // A peer that never tells which agents run there is slow as well: the messages grow old.
+            // A peer that never announces its agents is slow as well: the waiting messages grow old.
             outbox.check().map(|()| spare)
         };
         let mut messages = messages.map_err(|_| Closed::SlowPeer)?;
@@ -177,7 +176,7 @@ impl LinkWriter {
         for (group, content) in after {
             self.roster(group, None, &content);
             if let Some(side) = common.groups.get(group) {
-                // Only now: a Resign among the messages above names its sender by such a number.
+                // Forgotten only now, because a Resign among the messages above contains such a number.
                 side.told.borrow_mut().forget_left();
             }
         }
@@ -186,7 +185,7 @@ impl LinkWriter {
             encode_twin(self.seq, &mut self.out);
             self.frames = self.frames.saturating_add(1);
         }
-        // Last: a frame other than a roster means that all rosters have been sent.
+        // The answers come last, because a frame other than a roster shows that all rosters have been sent.
         for token in common.answers.borrow_mut().drain(..) {
             self.seq = self.seq.saturating_add(1);
             encode_pong(self.seq, token, &mut self.out);
@@ -198,13 +197,13 @@ impl LinkWriter {
     /// Writes the agents that came. Returns the agents that left.
     ///
     /// # Errors
-    /// If it is found only now that the other side follows other rules: nothing will cross for that group over the
-    /// next link. Also if the announcement would exceed the limits of the peer.
+    /// [`Closed::Lost`] if the group was judged by former rules of this side: the next link judges it anew.
+    /// [`Closed::PeerLimit`] if the announcement would exceed the limits of the peer.
     fn announce(&mut self, messages: &Batch) -> Result<Vec<(usize, RosterContent)>, Closed> {
         let common = Rc::clone(&self.common);
         let mut after = Vec::new();
         for (group, side) in common.groups.iter().enumerate() {
-            // Before the look: a change between the two is announced in the next turn, and is not lost.
+            // The mark is cleared before the members are read: a change in between is announced in the next turn.
             if !side.is_dirty.swap(false, Relaxed) {
                 continue;
             }
@@ -231,8 +230,7 @@ impl LinkWriter {
                     return Err(Closed::Lost);
                 }
             }
-            // Also if the same was announced before: while no agent was here, terms were counted by the rules of
-            // the peers.
+            // Also if nothing new is announced: without an agent here, terms were counted by the rules of the peers.
             if let Some(mine) = &mine {
                 common.shared.follow(group, mine, votes);
             }
@@ -290,7 +288,7 @@ impl LinkWriter {
             content,
             most.min(RosterFrame::MAX_MEMBERS).min(self.items()),
         );
-        // Even if no agent remains here: the peer has to learn the rules, and which agents have left.
+        // A group without agents is announced as well: the peer has to learn the rules, and which agents have left.
         if pieces.is_empty() && opening.is_some() {
             pieces.push(RosterContent::default());
         }
@@ -298,7 +296,7 @@ impl LinkWriter {
             self.seq = self.seq.saturating_add(1);
             RosterFrame::encode(self.seq, number, opening.take(), &piece, &mut self.out);
             self.frames = self.frames.saturating_add(1);
-            common.talked.set(common.shared.now()); // if the link is broken, the peer does not know it
+            common.talked.set(common.shared.now()); // a broken link must be found soon
         }
     }
 
@@ -321,9 +319,9 @@ impl LinkWriter {
             } else if writer.len() > frame || writer.count() > most {
                 writer.take_back(before);
                 if !writer.is_empty() {
-                    break; // the first of the next frame
+                    break; // the next frame begins with this message
                 }
-                outbox.count_refused(); // longer than any frame
+                outbox.count_refused(); // the message is longer than any frame
             }
             messages.next();
         }
@@ -336,7 +334,7 @@ impl LinkWriter {
         }
     }
 
-    /// Returns the most entries of one array that both sides allow.
+    /// Returns the largest number of entries of one array that both sides allow.
     fn items(&self) -> usize {
         let theirs = self.common.link.allowance.bounds.items;
         theirs.min(self.common.shared.limits.items())

@@ -106,7 +106,7 @@ fn admit<S>(
     Err(TlsRefusal::after_handshake(reason, names, stream))
 }
 
-/// The certificate of this connection.
+/// Returns the peer's certificate.
 fn shown(session: &CommonState) -> Option<&CertificateDer<'static>> {
     // The key of the first certificate has signed; the others only lead to an authority.
     session.peer_certificates()?.first()

@@ -57,7 +57,7 @@ impl LoadedIdentity {
     }
 }
 
-/// Only these authorities count, never those of the operating system.
+/// Returns the trusted authorities: only these certificates, never those of the operating system.
 fn trusted(certificates: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore>, TlsError> {
     let mut store = RootCertStore::empty();
     for (index, certificate) in certificates.iter().enumerate() {
@@ -210,6 +210,7 @@ fn client(
         .with_webpki_verifier(verifier)
         .with_client_cert_resolver(Arc::<SingleCertAndKey>::clone(own));
     config.alpn_protocols = vec![ALPN.to_vec()];
+    // For the reasons that `server` gives: nothing is resumed, sent early or decompressed.
     config.resumption = Resumption::disabled();
     config.enable_early_data = false;
     config.enable_sni = false; // it would show the node's name to the whole network on the way

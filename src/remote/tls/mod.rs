@@ -26,7 +26,7 @@
 //! # Threat model
 //! | attacker | defence |
 //! |---|---|
-//! | the network: reads, changes, cuts, replays | TLS 1.3; a cut is silence, and silence is what elections are for |
+//! | the network: reads, changes, cuts, replays | TLS 1.3; a cut is a silence, and elections tolerate silence |
 //! | a client without a certificate, or with another node's | refused in the handshake, counted; the limits of the bridge bound the number of such clients at once, and their time; clients from addresses of no peer get a fifth of the time of its thread |
 //! | a node that is not configured here, with a certificate of the same authority | refused after the handshake, with a security event |
 //! | a configured node with a bug | its frames are judged one by one: names, roles, terms, sequence, size, rate |

@@ -61,9 +61,8 @@ fn outcome(handshake: TlsOutcome) -> Result<Secured, Unsecured> {
     }
 }
 
-/// A node that is only not configured here gets a goodbye. In all other cases the TLS alert, which has been sent,
-/// is enough; the stream is closed with care, so that the alert arrives. A peer that does not speak TLS does not
-/// get that care.
+/// Returns how a refused connection ends. A node that is only not configured here gets a goodbye. Any other peer has
+/// got a TLS alert. The rest of its stream is read, so that the alert arrives, unless the peer does not speak TLS.
 fn unsecured(refusal: TlsRefusal<Box<dyn Stream>>) -> Unsecured {
     let (reason, names, left) = refusal.into_parts();
     let parting: Option<(Box<dyn Stream>, _)> = match left {

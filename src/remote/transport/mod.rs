@@ -149,8 +149,8 @@ pub trait Transport: Debug + Send + Sync {
 
     /// Connects to an address. A host name in the address is resolved again each time.
     ///
-    /// The bridge drops the future after [`Limits::handshake`](super::LimitsBuilder::handshake) (default: 3 s), and dials again
-    /// after a growing pause.
+    /// The bridge drops the future after [`Limits::handshake`](super::LimitsBuilder::handshake) (default: 3 s), and
+    /// dials again after a growing pause.
     ///
     /// # Errors
     /// [`ConnectionRefused`](io::ErrorKind::ConnectionRefused) means that the host answers and no process listens: the
@@ -243,7 +243,7 @@ pub trait Listener: Send {
     ///
     /// # Errors
     /// An error if a connection could not be accepted, for example because no file descriptor is left. The bridge tries
-    /// again after 100 ms.
+    /// again after 100 ms, and later after longer pauses.
     fn accept(&mut self) -> Pending<'_, IncomingStream>;
 }
 

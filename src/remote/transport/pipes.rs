@@ -148,7 +148,7 @@ impl Pipes {
             reader: None,
             writer: None,
         }));
-        // Under the lock with which `held` was read: a partition between the two would otherwise miss this half.
+        // Added under the lock with which `held` was read, so that no partition misses this half.
         net.halves.push(Arc::downgrade(&half));
         half
     }

@@ -99,7 +99,7 @@ impl Question {
             }),
         };
         for waiter in self.waiters() {
-            waiter.send(copy(found)).ok(); // it may have given up
+            waiter.send(copy(found)).ok(); // the task may have given up
         }
     }
 

@@ -18,8 +18,9 @@ use super::{
     resolve::{Ask, ask_the_system, resolve},
 };
 
-/// Longest queue of connections that wait to be accepted (Linux; shorter if the host allows less). If the queue is
-/// full, some further diallers believe that they are connected, and receive nothing.
+/// Longest queue of connections that wait to be accepted (Linux; shorter if the host allows less). The standard
+/// library's 128 is too short for a thousand callers at once: if the queue is full, some callers believe that they are
+/// connected, and receive nothing.
 #[cfg(target_os = "linux")]
 const BACKLOG: i32 = 1_024;
 

@@ -21,7 +21,7 @@ const fn is_tls(head: [u8; HEAD]) -> bool {
 
 /// The frames of one connection, as its bytes arrive.
 ///
-/// # How a cursor drives it
+/// # How a driver uses it
 /// 1. `read_buf` into [`room`](Self::room), or [`feed`](Self::feed).
 /// 2. Call [`next`](Self::next) until it returns `None`; each body is valid until the next call.
 /// 3. Wait for more bytes until [`deadline`](Self::deadline), if there is one; then close the link
@@ -61,7 +61,7 @@ impl Frames {
     /// Returns the buffer for the next read: only append to it. It has room for at least [`Limits::READ_AHEAD`] bytes,
     /// and is never larger than a frame and this room together.
     pub fn room(&mut self) -> &mut Vec<u8> {
-        // Once for each read: after each small frame, all later bytes would be moved again.
+        // The handled bytes are removed once for each read: after each frame, all later bytes would be moved again.
         self.buffer.drain(..self.start);
         self.start = 0;
         let spare = self.buffer.capacity().saturating_sub(self.buffer.len());

@@ -231,7 +231,6 @@ impl<'a> Cursor<'a> {
         Ok(first)
     }
 
-    /// Reads a length of `N` bytes.
     #[inline]
     fn length<const N: usize>(&mut self) -> ReadResult<usize> {
         let bytes = self.take::<N>()?;

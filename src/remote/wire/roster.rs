@@ -150,8 +150,8 @@ impl<'a> RosterFrame<'a> {
     /// Appends a roster frame.
     ///
     /// A frame of `n` bytes has room for `(n - MAX_REST) / MAX_MEMBER` members, but never for more than
-    /// [`MAX_MEMBERS`](Self::MAX_MEMBERS). With the smallest limit of a frame that a peer may set, that is 5 members. The
-    /// caller sends the remaining members in further rosters, with `opening` = `None`.
+    /// [`MAX_MEMBERS`](Self::MAX_MEMBERS). With the smallest limit of a frame that a peer may set, that is 5 members.
+    /// The caller sends the remaining members in further rosters, with `opening` = `None`.
     pub fn encode(
         seq: u64,
         group: u32,
@@ -296,7 +296,7 @@ fn member(cursor: &mut Cursor<'_>) -> Result<(u32, Member), WireError> {
             _ => return Err(WireError::Value),
         },
         incarnation: optional(cursor)?.map(Incarnation),
-        ended: None, // what this side knows beside
+        ended: None, // only this side knows it, so it does not cross
         ends: ends(cursor)?,
         former: None,
         store: store(cursor)?,

@@ -12,7 +12,7 @@
 //!
 //! | type | bytes |
 //! |---|---|
-//! | integer | the shortest of the 10 forms; below zero only if it is |
+//! | integer | the shortest of the 10 forms; a signed form only for a number below zero |
 //! | text, `char` | UTF-8, within the bounds |
 //! | `None`, `()` | nil |
 //! | `Some(x)`, a newtype | as `x` |
@@ -250,12 +250,12 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
     }
 
     fn is_human_readable(&self) -> bool {
-        // The same value as the writer's: some types have another spelling for people.
+        // As for the writer: some types have another spelling for people.
         false
     }
 }
 
-/// The items of an array. It does not announce their number: the reader reserves memory as they come.
+/// The items of an array. Their number is not announced, so that the reader reserves memory as the items come.
 struct Items<'a, 'de> {
     strict: &'a mut Strict<'de>,
     left: usize,

@@ -39,7 +39,7 @@ pub(crate) async fn hear(shared: Arc<BridgeState>, at: SocketAddr) {
 
 /// Receives notices until the socket fails.
 async fn listen(shared: &BridgeState, mut datagrams: Box<dyn Datagrams>) {
-    // One byte more than the longest notice: so a datagram that was cut off is not taken for a notice.
+    // One byte more than the longest notice, so that the beginning of a longer datagram is not taken for a notice.
     let mut bytes = [0; EndNotice::MAX_LEN + 1];
     loop {
         match datagrams.receive(&mut bytes).await {

@@ -170,6 +170,7 @@ impl Contacts {
 
     fn addresses(&self) -> Vec<SocketAddr> {
         let all: BTreeSet<_> = self.known.values().flatten().copied().collect();
+        // An order has no room for more addresses. For the peers that are left out, the lease decides.
         all.into_iter().take(Watched::MOST_PEERS).collect()
     }
 }

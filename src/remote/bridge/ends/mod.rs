@@ -78,7 +78,6 @@ impl Ends {
         drop(kept);
     }
 
-    /// Notes that the node is no longer a peer.
     pub(crate) fn forget(&self, node: &NodeId) {
         lock(&self.notices).forget(node);
     }

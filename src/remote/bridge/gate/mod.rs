@@ -145,7 +145,6 @@ impl Gate {
         lock(&self.slots).whereabouts(node, |whereabouts| whereabouts.met = Some(from.to_owned()));
     }
 
-    /// Removes a node that is no longer a peer.
     pub(crate) fn forget(&self, node: &NodeId) {
         let mut slots = lock(&self.slots);
         slots.peers.remove(node);

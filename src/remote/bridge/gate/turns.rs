@@ -2,10 +2,10 @@
 //! other, at a limited pace.
 //!
 //! Decided here: the work of a TLS handshake (a key exchange and a signature, some 0.2 ms) begins for one stranger at a
-//! time, at most once in [`PACE`]. After each piece of this work no stranger gets a turn for [`TIMES`] as long. So
-//! connections that begin a handshake and end cost other connections almost nothing. Without a pace they kept this
-//! thread busy, and a restarted cluster took five times as long to agree. A connection from the address of a peer does
-//! not wait for a turn.
+//! time, at most once in [`PACE`]. After each part of this work no stranger gets a turn for [`TIMES`] times as long as
+//! the part took. So connections that begin a handshake and end cost other connections almost nothing. Without a pace
+//! they kept this thread busy, and a restarted cluster took five times as long to agree. A connection from the address
+//! of a peer does not wait for a turn.
 
 use std::{
     collections::BTreeSet,
@@ -44,10 +44,10 @@ impl Turns {
         Ok(())
     }
 
-    /// Notes how long a piece of work for a stranger took.
+    /// Notes how long a part of the work for a stranger took.
     fn worked(&mut self, took: Duration, now: Instant) {
         let rest = took.saturating_mul(TIMES).min(MOST);
-        // The later of both times: after a short piece of work the pace still applies.
+        // The later of both times, because the pace still applies after a short part.
         self.next = self.next.max(Some(after(now, rest)));
     }
 }
@@ -104,9 +104,9 @@ impl Drop for WaitingStranger<'_> {
 
 /// Shortest time between two turns: at most 1,000 turns in a second.
 const PACE: Duration = Duration::from_millis(1);
-/// Factor between the time of a piece and the pause after it: strangers get at most a fifth of this thread's time.
+/// Factor between the time of a part and the pause after it: strangers get at most a fifth of this thread's time.
 const TIMES: u32 = 4;
-/// Longest pause, however long a piece took: the measured time may include another process on the CPU.
+/// Longest pause, however long a part took: the measured time may include another process on the CPU.
 const MOST: Duration = Duration::from_millis(20);
 
 /// Returns the time that is `span` after `now`. The sum does not overflow, because the spans are short.

@@ -10,7 +10,6 @@ use super::Backoff;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ConnId(pub(crate) u64);
 
-/// An event for the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PeerInput {
     /// The bridge begins to watch this peer.
@@ -31,7 +30,6 @@ pub(crate) enum PeerInput {
     Removed,
 }
 
-/// A connection that is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReadyLink {
     pub(crate) conn: ConnId,
@@ -97,7 +95,6 @@ pub(crate) enum DialError {
     Stale,
 }
 
-/// An effect for the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PeerEffect {
     /// Resolve the address and dial.
@@ -249,7 +246,7 @@ impl PeerMachine {
             }
             return;
         }
-        // Before the choice between two links: a link that loses this choice is closed, but its dial has not failed.
+        // Before the choice between two links: a link that loses the choice is closed, but its dial has not failed.
         if is_dialled && self.attempt == DialAttempt::UnderWay {
             self.attempt = DialAttempt::None;
         }
@@ -265,7 +262,7 @@ impl PeerMachine {
         self.known = Some(link.incarnation);
         self.failures = 0;
         if is_restart {
-            self.flaps = 0; // it was not the link that broke
+            self.flaps = 0; // the process ended, and the link with it
         }
         if self.attempt == DialAttempt::Waiting {
             self.attempt = DialAttempt::None;
@@ -292,10 +289,9 @@ impl PeerMachine {
         out: &mut Vec<PeerEffect>,
     ) {
         if self.link.take_if(|link| link.conn == conn).is_none() {
-            return; // one that was replaced before
+            return; // the link was replaced before
         }
-        // The loss of a link that lasted long does not count as a flap: such losses lead to as few redials as a peer
-        // that is away.
+        // A link that lasted this long is not a flap, because its loss causes no more dials than a peer that is away.
         if lasted >= self.backoff.max {
             self.flaps = 0;
         }
@@ -401,7 +397,7 @@ impl PeerMachine {
         let max = if self.has_address {
             self.backoff.longest(waits)
         } else {
-            self.backoff.max // for the peer to come back
+            self.backoff.max // time for the peer to dial
         };
         let max = min
             .saturating_mul(1u32.checked_shl(waits).unwrap_or(u32::MAX))

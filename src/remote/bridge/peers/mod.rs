@@ -12,7 +12,7 @@
 //! |---|---|
 //! | the redial is refused, or the peer said goodbye | its agents are suspected |
 //! | the redial is accepted and dropped, as by a process that is being killed | nothing yet: another redial follows in a moment |
-//! | a later incarnation of the peer's process answers | the former one's agents are suspected |
+//! | a later incarnation of the peer's process answers | the agents of the earlier incarnation are suspected |
 //! | the same incarnation answers | nothing |
 //! | no answer comes | nothing: the elections' own deadlines decide |
 //!

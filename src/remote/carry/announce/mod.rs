@@ -36,7 +36,7 @@ pub(crate) struct Announcer {
     leader: Option<Leader>,
 }
 
-/// The local agents that a message is for.
+/// The agents of this process that receive a message.
 #[derive(Debug, Default)]
 pub(crate) struct NamedReceivers<'a> {
     is_all: bool,
@@ -74,7 +74,7 @@ pub(crate) struct RosterUpdate {
 /// A first or repeated opening of a group on this link.
 struct RosterOpening {
     requirements: Requirements,
-    /// Whether the epoch is new and the rules are not: the agents then keep their numbers, except to fill gaps.
+    /// Whether only the epoch is new. Then the agents keep their numbers, except those that fill gaps.
     is_renumbered: bool,
 }
 
@@ -85,7 +85,7 @@ impl Announcer {
         known.or_else(|| self.leaving.get(id).copied())
     }
 
-    /// Number of slots that the other side keeps, as it counts them: slots of free numbers included.
+    /// Returns the number of slots that the other side keeps, including the slots of free numbers.
     pub(crate) fn places(&self) -> usize {
         usize::try_from(self.places).unwrap_or(usize::MAX)
     }
@@ -150,7 +150,7 @@ impl Announcer {
             .as_ref()
             .is_some_and(|opening| opening.is_renumbered);
         if is_anew {
-            // The numbers must have no gap, so none is held back. Late messages contain the former epoch.
+            // The numbers must have no gap, so no free number is kept back. Late messages contain the former epoch.
             spare = 0;
         }
         announcement.opens = opening.map(|opening| opening.requirements);
@@ -178,7 +178,8 @@ impl Announcer {
                     .members
                     .push((number, before_its_end(&member)));
             }
-            // A message of a sender that was not announced would end the link.
+            // An end comes after the agent's messages. Anything else comes before them, because a message of a sender
+            // that was not announced would end the link.
             let part = if is_down && (is_known || speaks) {
                 &mut announcement.after
             } else {
@@ -189,11 +190,11 @@ impl Announcer {
             self.given = self.given.max(number.saturating_add(1));
             self.known.insert(member.id.clone(), (number, member));
         }
-        // Numbers become free only after the departure was announced.
+        // This loop comes last, so that no new agent gets the number of an agent whose departure is not announced yet.
         for (id, (number, _)) in gone {
             self.leaving.insert(id, number);
             announcement.after.left.push(number);
-            // Messages that still name this number count as gone: the other side hears of the end later.
+            // Messages of the other side with this number are counted as gone, because it learns of the end later.
             self.names.remove(&number);
             self.free.push_back(number);
         }
@@ -286,8 +287,8 @@ impl Announcer {
     }
 }
 
-/// Number of free numbers that are kept unused: a number is given again only after this many other agents have left.
-/// The peer keeps a slot for each of them.
+/// Number of free numbers that are kept unused. A number is given again only after this many other agents have left,
+/// because a message to its former agent may be on its way. The peer keeps a slot for each of them.
 const RESTING: usize = 64;
 
 /// Returns a member that is down, as it was before its end.
@@ -303,8 +304,8 @@ fn before_its_end(member: &Member) -> Member {
 }
 
 impl RosterUpdate {
-    /// Splits the content into pieces that fit into frames: at most `most` members and numbers in each, the hint in the
-    /// last.
+    /// Splits the content into parts that fit into frames: at most `most` members or numbers in each part, and the hint
+    /// in the last part.
     pub(crate) fn pieces(content: &RosterContent, most: usize) -> Vec<RosterContent> {
         let most = most.max(1);
         let mut pieces = Vec::new();
@@ -319,7 +320,7 @@ impl RosterUpdate {
         if content.leader.is_some() && pieces.is_empty() {
             pieces.push(RosterContent::default());
         }
-        // With the last piece every agent is announced, also the leader that the hint names.
+        // The hint comes last, because by then the leader is announced.
         if let Some(last) = pieces.last_mut() {
             last.leader = content.leader;
         }

@@ -25,7 +25,7 @@ pub(crate) struct Batch {
     gaps: usize,
     /// The payloads of the messages, in their order.
     payloads: BytesMut,
-    /// Where the last message's payload ends.
+    /// End of the last message's payload, as a position in `payloads`.
     end: usize,
     /// Bytes of messages that were removed.
     holes: usize,

@@ -36,7 +36,7 @@ pub(crate) struct Outbox {
     /// Largest number of bytes that may wait.
     most: AtomicUsize,
     time: Duration,
-    /// Time without progress after which a peer is considered slow.
+    /// Time without progress after which a full queue is the peer's fault. Before, this side may just send too much.
     grace_period: Duration,
     queue: Mutex<OutboxQueue>,
     /// Notifies the writer that there is a message to send.
@@ -279,6 +279,7 @@ impl Outbox {
             }
         };
         let (bounds, said) = (queue.bounds, queue.messages.written(&payload));
+        // A payload this short is within the peer's bounds for certain, so that it need not be decoded to check it.
         let is_plain = bounds.fit_any(said.len()) && bounds.depth >= self.depth;
         if !is_plain && decode_payload::<M>(said, bounds).is_err() {
             return self.count_refused();
@@ -348,7 +349,7 @@ impl Outbox {
     }
 
     fn lock(&self) -> MutexGuard<'_, OutboxQueue> {
-        // No code that can panic half-way runs under the lock.
+        // A poisoned lock is used, because no code that can panic half-way runs under the lock.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

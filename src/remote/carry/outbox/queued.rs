@@ -8,8 +8,8 @@ use actix::clock::Instant;
 
 use crate::protocol::{AgentId, Incarnation, Member};
 
-/// The key by which one repeated message replaces another: the same kind, of the same sender, to the same receivers. An
-/// acknowledgement cannot replace a heartbeat, although a newer message follows both.
+/// The key by which one repeated message replaces another: the same kind, of the same sender, to the same receivers.
+/// The kind is part of it, because an acknowledgement must not replace a heartbeat.
 pub(super) type RepeatKey = (u32, &'static str, AgentId, Receivers);
 
 /// A message that waits to be sent to another node.

@@ -18,7 +18,6 @@ pub(crate) struct Bucket {
 const BILLION: u128 = 1_000_000_000;
 
 impl Bucket {
-    /// Makes a full bucket.
     pub(crate) fn new(limits: &Limits, now: Time) -> Self {
         let bytes = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
         let size = u128::from(bytes(limits.burst())).saturating_mul(BILLION);

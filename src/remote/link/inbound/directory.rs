@@ -9,7 +9,6 @@ use crate::protocol::{AgentId, Incarnation};
 
 use super::{GroupStanding, MayBe};
 
-/// The groups of one link.
 #[derive(Debug, Default)]
 pub(super) struct LinkDirectory {
     groups: Vec<Option<AnnouncedGroup>>,
@@ -48,7 +47,7 @@ impl LinkDirectory {
 
     pub(super) fn open(&mut self, number: u32, name: AgentId, standing: GroupStanding) {
         let freed = self.group(number).map_or(0, |group| group.agents.len());
-        // Its numbers are void: otherwise each opening would bring an honest peer closer to the limit.
+        // The group's former numbers do not count: otherwise each opening would take an honest peer to the limit.
         self.entries = self.entries.saturating_sub(freed);
         let at = index(number);
         if at >= self.groups.len() {
@@ -111,8 +110,8 @@ impl AnnouncedGroup {
         self.agents.get_mut(index(number))?.as_mut()
     }
 
-    /// Gives a number to an agent, or changes the facts about it. Returns whether that took a new place. `None` if
-    /// a rule is broken: a number means one agent, an agent has one number, and the numbers have no gaps.
+    /// Gives a number to an agent, or changes the facts about it. Returns whether that took a new slot. `None` if a
+    /// rule is broken: a number means one agent, an agent has one number, and the numbers have no gaps.
     fn set(&mut self, number: u32, agent: AnnouncedAgent) -> Option<bool> {
         let at = index(number);
         if self.numbers.get(&agent.id).is_some_and(|n| *n != number) {

@@ -39,10 +39,10 @@ use directory::{AnnouncedAgent, LinkDirectory};
 /// Every `Err` ends the link. Count every [`DropReason`].
 ///
 /// # Rules for a sender
-/// The numbers of a group's agents begin at 0 and leave none out. A number of an agent that left may be given again
-/// after a while; it is kept back at first, since messages to that agent may be on their way. A group is opened before
-/// any other frame about it, and an agent is announced before its first message. A message may run ahead of the roster
-/// that announces its sender's new incarnation, but no further.
+/// The numbers of a group's agents begin at 0 and leave none out. The number of an agent that left is kept back for a
+/// while, because messages to that agent may be on their way. A group is opened before any other frame about it, and an
+/// agent is announced before its first message. A message may come before the roster with its sender's new incarnation,
+/// but not before the first roster with its sender.
 #[derive(Debug)]
 pub struct Inbound {
     bounds: Bounds,
@@ -90,7 +90,7 @@ pub enum FrameVerdict<'a> {
 pub struct RosterChange {
     /// The group, by this side's number.
     pub group: usize,
-    /// Agents of this peer that are not named here are gone: the group begins anew.
+    /// Whether the group begins anew: agents of the peer that this change does not contain are gone.
     pub is_opening: bool,
     /// The agents that left the group, with the peer's numbers. They come before `members`.
     pub left: Vec<(u32, AgentId)>,
@@ -167,7 +167,7 @@ impl Inbound {
         standing: impl FnOnce(&Opening<'_>) -> GroupStanding,
     ) -> Result<FrameVerdict<'a>, Closed> {
         let frame = Frame::decode(body, self.bounds)?;
-        // Before anything else: a frame that comes twice, or after a gap, must change nothing.
+        // The number is checked first: a frame that comes twice, or after a gap, must change nothing.
         if let Some(seq) = frame.seq() {
             self.follow(seq)?;
         }
@@ -209,7 +209,7 @@ impl Inbound {
         if is_former {
             return Ok(Err(DropReason::FormerIncarnation));
         }
-        // A message may run ahead of its roster: the former incarnation has sent its last message.
+        // A message may come before the roster with the new incarnation. The former one has sent its last message.
         agent.incarnation = incarnation;
         Ok(Ok(MessageSender {
             group: slot,
@@ -250,7 +250,7 @@ impl Inbound {
         roster: &RosterFrame<'_>,
         standing: impl FnOnce(&Opening<'_>) -> GroupStanding,
     ) -> Result<FrameVerdict<'static>, Closed> {
-        // Read to its end first: a malformed roster must open no group.
+        // The roster is read to its end first: a malformed roster must open no group.
         let content = roster.content()?;
         if let Some(opening) = &roster.opening {
             self.open(now, roster.group, opening, standing(opening))?;
@@ -263,7 +263,7 @@ impl Inbound {
                     .map(FrameVerdict::Roster)
             }
             GroupStanding::Mismatch => Ok(FrameVerdict::Drop(DropReason::Mismatch)),
-            // A peer may carry many groups that are not here: each opening is counted once.
+            // A peer may have many groups that are not here. Each opening is counted, but is not a mistake of the peer.
             GroupStanding::Unknown if roster.opening.is_some() => {
                 Ok(FrameVerdict::Drop(DropReason::UnknownGroup))
             }
@@ -284,7 +284,7 @@ impl Inbound {
             return Err(Closed::TooManyAgents);
         }
         let name = AgentId::new(opening.name).map_err(|_| WireError::Value)?;
-        // To open one group under a second number would put agents in doubt that live on under the first.
+        // A second number for a group would put those agents in doubt that are announced under the first.
         if self.directory.has_other(number, &name) {
             return Err(Closed::Protocol);
         }
@@ -304,7 +304,7 @@ impl Inbound {
         is_opening: bool,
         content: RosterContent,
     ) -> Result<RosterChange, Closed> {
-        // First: the same roster may give a number that becomes free now to another agent.
+        // Departures come first: the same roster may give a number that becomes free now to another agent.
         let mut left = Vec::with_capacity(content.left.len());
         for number_left in content.left {
             let agent = self.directory.remove(number, number_left);
@@ -313,7 +313,7 @@ impl Inbound {
         for (agent, member) in &content.members {
             self.announce(number, *agent, member)?;
         }
-        // Last: the leader may be an agent that this roster announces.
+        // The leader comes last: it may be an agent that this roster announces.
         let leader = match content.leader {
             None => None,
             Some(hint) => {
@@ -356,8 +356,8 @@ impl Inbound {
     }
 }
 
-/// The role that a peer's agent may have in a group. A peer with rights for an agent may also send the messages of its
-/// application.
+/// Returns the role that a peer's agent may have in a group. A peer with rights for an agent may also send the messages
+/// of its application.
 fn of_group(rights: &Rights, group: &AgentId, agent: &AgentId) -> Option<MayBe> {
     let group = companion_of(group.as_str()).unwrap_or(group.as_str());
     rights.of(group, agent.as_str())
