@@ -30,12 +30,13 @@ impl Core {
 
     /// Whether messages are passed to that member.
     pub(super) fn is_in_ring(&self, member: &Member) -> bool {
-        // A member that was never seen is in the ring, because it may be up. Only a hop of silence takes it out.
+        // A member that was never seen is in the ring: it may be there, and only a hop of silence takes
+        // it out.
         member.is_voter() && seems_there(member) && !self.was_silent(member)
     }
 
-    /// Returns whether this agent skips this member although the member may be up. An observer passes no messages on,
-    /// so it skips no member and probes none.
+    /// Whether this agent skips that member although the member may be there. An observer passes no
+    /// messages on, so it skips no member and probes none.
     pub(super) fn is_skipped(&self, member: &Member) -> bool {
         self.me.is_voter()
             && member.is_voter()
