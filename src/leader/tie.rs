@@ -13,7 +13,7 @@ use crate::{
     protocol::Election,
 };
 
-/// Time between two checks of an address. A check takes 1 µs, so one tied agent costs 20 µs per second.
+/// Time between two checks of an address, as `tie_to` promises. A check takes 1 µs: 20 µs per second for a tied agent.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl<E: Election> ElectionHandle<E> {

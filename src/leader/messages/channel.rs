@@ -122,7 +122,7 @@ pub(crate) fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, Box<str>> {
     decoded.map_err(|reason| reason.to_string().into())
 }
 
-/// Deepest nesting of a message.
+/// Deepest nesting of a message that is decoded: a deeper message could overflow the stack of the thread.
 const DEPTH: u8 = 16;
 
 /// Decodes the messages of one name, and hands them to the actor.
@@ -189,7 +189,7 @@ impl<M: DeserializeOwned + Send + 'static> Hand for Typed<M> {
     }
 }
 
-/// Largest number of messages of one type that an actor has received and not handled, as far as is known.
+/// Largest number of messages of one type that an actor may have received and not handled, as far as is known.
 const HANDED: usize = 1_024;
-/// Largest size in bytes of all messages of one type that an actor has received and not handled.
+/// Largest size in bytes of these messages together.
 const HANDED_BYTES: usize = 1 << 20;

@@ -131,14 +131,14 @@ impl Endpoint {
         }
     }
 
-    /// Sets the next look to the instant `at`, unless an earlier look is set already.
+    /// Sets the next look to the instant `at`, unless an earlier look is already set.
     fn look_by(&self, at: Instant, ctx: &Context<Self>) {
         if self.deadline.get().is_none_or(|known| at < known) {
             self.deadline.set_in(ctx, at);
         }
     }
 
-    /// Calls code of the application. If that code panics, only this call is lost.
+    /// Calls an inbox, which may run code of the application. If that code panics, only this call is lost.
     fn call<T>(&self, call: impl FnOnce(&InboxContext<'_>) -> T) -> Option<T> {
         let here = InboxContext {
             state: &self.state,

@@ -236,7 +236,7 @@ impl EndpointState {
         }
     }
 
-    /// Notes that the endpoint looks now: later messages need another look.
+    /// Notes that the endpoint looks now: a message that arrives later needs another [`Look`].
     pub(super) fn looks(&self) {
         self.is_woken.store(false, Release);
     }
@@ -313,7 +313,7 @@ impl fmt::Debug for EndpointState {
     }
 }
 
-/// Largest number of names that are logged as unknown or undecoded.
+/// Largest number of names that are logged as unknown or undecoded; `is_first` has the reason.
 const TOLD: usize = 32;
 
 /// Returns the advice for a message type with an unknown name.

@@ -125,7 +125,7 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
         }
         check("messages", self.bounds.messages, 1..=1 << 20)?;
         check("bytes", self.bounds.bytes, 1 << 10..=256 << 20)?;
-        check("longest", self.longest, 64..=960 << 10)?;
+        check("longest", self.longest, 64..=960 << 10)?; // fits into the largest frame, 1 MiB
         check_span("unknown_after", self.bounds.patience, 100..=600_000)?;
         check_span("answer_within", self.answer_within, 1..=600_000)?;
         let name = check_name(&self.name)?;

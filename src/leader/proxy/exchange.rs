@@ -27,7 +27,6 @@ pub(super) struct Target {
     pub(super) term: Term,
 }
 
-/// The limits of one proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ProxyBounds {
     /// Largest number of messages, and of their bytes, that are kept: in the buffer and in flight together.
@@ -61,7 +60,6 @@ pub(super) enum Refusal {
     Busy,
 }
 
-/// The outcomes of messages.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Settled<P> {
     pub(super) delivered: u64,

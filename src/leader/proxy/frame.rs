@@ -62,7 +62,6 @@ impl RunHead {
     }
 }
 
-/// Appends a message.
 pub(super) fn write_message(ask: u64, bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&ask.to_le_bytes());
     let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);

@@ -70,7 +70,7 @@ impl Receiver {
             .sessions
             .entry((from.clone(), node))
             .or_insert_with(|| Session {
-                next: (first == 0 || !has_forgotten).then_some(0),
+                next: (first == 0 || !has_forgotten).then_some(0), // else an earlier delivery may be forgotten
                 waiting: 0,
                 // If `first` is not 0, the messages before it were lost on their way, so nothing of the run is taken.
                 is_closed: first != 0,
@@ -156,5 +156,5 @@ impl Session {
     }
 }
 
-/// Number of sessions above which the sessions of absent senders are forgotten.
+/// Number of sessions above which absent senders are forgotten, so that other hosts cannot make the map grow for ever.
 const MANY: usize = 4_096;

@@ -143,7 +143,6 @@ pub(super) struct Ask<M: LeaderMessage> {
     pub(super) to: Option<(AgentId, Life)>,
 }
 
-/// The channel of the answer.
 type AnswerTo<M> = oneshot::Sender<Result<<M as Message>::Result, ProxyError>>;
 
 /// The path of an answer.

@@ -52,7 +52,7 @@ pub(super) enum ClockVerdict {
 /// Smallest number of clocks whose median is used: one wrong clock among three cannot change it much.
 const LEAST: usize = 3;
 
-/// Time within which a living agent has written its row.
+/// Time within which a living agent has written its row, because it writes the row every 30 s.
 const WRITTEN: Duration = Duration::from_secs(35);
 
 impl KnownClocks {
@@ -68,7 +68,7 @@ impl KnownClocks {
         let Some(all) = self.median(self.others.iter()) else {
             return ClockVerdict::Alone;
         };
-        // A reading may be old, so a match may be an accident.
+        // These readings may be old: a clock that fits them is accepted, and a clock that does not fit is not refused.
         if all.fits(self.own) {
             ClockVerdict::Fits
         } else if self.watched < WRITTEN {
@@ -117,7 +117,7 @@ impl KnownClocks {
     }
 }
 
-/// A clock shows a time in this span.
+/// A span of time that contains the time of a clock, since its reading may be old.
 #[derive(Clone, Copy, Debug)]
 struct ClockSpan {
     from: WallTime,

@@ -242,6 +242,7 @@ impl OtherClocks {
     async fn read(&self, watch: &ClockWatch) -> (KnownClocks, Now) {
         let others = self.keeper.clocks_now(&self.id).await;
         let alive = others.iter().filter(|other| other.is_alive).count();
+        // With two other clocks there is a median, and the clock of the store is not needed.
         let store = if alive < 2 {
             self.keeper.store_clock().await
         } else {
@@ -362,7 +363,6 @@ impl Drop for WatchedClock {
     }
 }
 
-/// Returns the difference of two clocks.
 fn apart(a: WallTime, b: WallTime) -> Duration {
     a.since(b).max(b.since(a))
 }

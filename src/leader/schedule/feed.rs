@@ -198,6 +198,7 @@ impl FeedPace {
             Offer::Misordered => self.misordered.saturating_add(1),
             Offer::Taken | Offer::Passed => 0,
         };
+        // A stream that gives only due times that are not run must not keep the arbiter busy.
         if self.misordered >= MOST {
             *self = Self::default();
             return Rest::Look;

@@ -269,6 +269,7 @@ impl MarkTask {
         let (mut most, now) = (MOST_AT_ONCE, self.keeper.now());
         self.pause = None;
         if let Some(at) = self.back_off.not_before() {
+            // One schedule tries a failing store for all: otherwise each would ask the store five times a second.
             most = 1;
             if at > now && !self.waiting.is_empty() {
                 self.pause = Some(Box::pin(sleep(at.since(now))));

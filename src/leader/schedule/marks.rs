@@ -81,7 +81,6 @@ pub(super) enum MarkStep {
     Foreign(String),
 }
 
-/// An operation of the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum MarkOperation {
     Read,

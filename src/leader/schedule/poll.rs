@@ -121,7 +121,7 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 pub(super) const FORMER: Duration = Duration::from_secs(30);
 
 impl Poll {
-    /// Begins a question. If it is a write, the own agent is asked last.
+    /// Begins a question. If the question is a write, the own agent is asked last: see the field `own`.
     pub(super) fn new(
         round: Round,
         purpose: Purpose,
@@ -215,7 +215,7 @@ impl Poll {
         audience.reachable().filter(move |id| !is_heard(id))
     }
 
-    /// Returns the own agent, once the question lacks no other acknowledgement.
+    /// Returns the own agent once only its acknowledgement is missing.
     fn take_own(&mut self, audience: &Audience, now: Time) -> Option<AgentId> {
         let own = self.own.as_ref()?;
         let mut held = self.held.clone();

@@ -51,7 +51,7 @@ impl Voters {
     /// Returns whether that agent may lead, now or in an epoch that has just ended.
     pub(super) fn may_lead(&self, id: &AgentId) -> bool {
         self.lists(|lists| lists.asked().contains(id))
-            .unwrap_or(true)
+            .unwrap_or(true) // in the available mode any agent may lead
     }
 
     /// Calls `of` with the lists; returns `None` in the available mode, which has no lists.

@@ -96,7 +96,7 @@ impl DueWindow {
             match (self.leads, misfire) {
                 // Due times that the leader skipped are forgotten, even if the clock is set back later.
                 (WindowLeads::Yes, _) => self.drop_until(self.frontier.settled),
-                // Perhaps none of them was run: reading continues when this agent leads and learns that.
+                // Perhaps none of them was run. Reading continues when this agent leads, and then learns the last one.
                 (WindowLeads::No, Misfire::AtLeastOnce) => {}
                 // Of the missed due times, only the last is ever run.
                 (WindowLeads::No, Misfire::Skip | Misfire::Late { .. }) => {

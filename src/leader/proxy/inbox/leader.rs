@@ -118,6 +118,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         head: RunHead,
         (ask, bytes): (u64, &[u8]),
     ) -> bool {
+        // An empty queue takes any message: a limit below the size of one message would refuse it for ever.
         while !inner.arrived.is_empty() && !inner.arrived.has_room(bytes.len(), &self.bounds) {
             let Some((from, largest)) = inner.arrived.largest() else {
                 break;
@@ -260,7 +261,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         here.send(to, &self.name, ANSWER, &answer.write());
     }
 
-    /// Acknowledges the runs for which it is time; returns when the next acknowledgement is due.
+    /// Sends the acknowledgements that are due. Returns when the next acknowledgement is due.
     pub(super) fn acknowledge(
         &self,
         inner: &mut Inner<M>,
@@ -355,7 +356,7 @@ fn is_meant(head: &RunHead, state: &EndpointState, snapshot: &Snapshot<AppMessag
     head.to == here
 }
 
-/// Number of deliveries after which a leader acknowledges them.
+/// Number of deliveries after which a leader acknowledges them, even before [`ACKNOWLEDGE_AFTER`] has passed.
 const ACKNOWLEDGE: u64 = 64;
 /// Time after a delivery until the leader acknowledges it, even if fewer than [`ACKNOWLEDGE`] messages were delivered.
 const ACKNOWLEDGE_AFTER: Duration = Duration::from_millis(10);

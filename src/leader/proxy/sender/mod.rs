@@ -39,7 +39,7 @@ pub(super) struct Sender<P> {
     bytes: usize,
     /// Bytes of the messages in flight.
     flying: usize,
-    /// Largest number of messages in flight. It is lower after a leader's actor had no room.
+    /// Largest number of messages in flight. It shrinks when a leader's actor has no room, and grows with deliveries.
     window: usize,
     ids: u64,
     runs: u64,
@@ -113,6 +113,7 @@ impl<P> Sender<P> {
         // The room is checked first: otherwise older messages could be dropped for a message that is then refused.
         let can_ever = match overflow {
             Overflow::RefuseNewest => room(self),
+            // A message in flight is never dropped, because it may have been delivered.
             Overflow::DropOldest => {
                 self.flight.len() < self.bounds.messages
                     && self.flying.saturating_add(size) <= self.bounds.bytes
@@ -200,6 +201,7 @@ impl<P> Sender<P> {
         if !self.is_present(from) {
             return Settled::default();
         }
+        // The leader does not know how many messages it delivered, so none of those in flight may be sent again.
         let Some(next) = next else {
             self.pause(now);
             return self.give_up_run();

@@ -37,7 +37,7 @@ use super::{
 /// so a tick is at most 30 ms late. `clock_watch.rs` notices a clock that is set.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// Longest time without a question about the mark.
+/// Longest time without a question about the mark; `ask_daily` has the reason.
 const ASKS: Duration = Duration::from_secs(24 * 3_600);
 
 /// Pause after work that failed. It doubles after each further failure, up to [`LONGEST_PAUSE`].
@@ -50,7 +50,8 @@ pub(super) struct ScheduleMachine<'a> {
     own: AgentId,
     ballot: LeaderNumber,
     audience: Audience,
-    /// Agents that had not answered when a question had enough answers, and have not answered since.
+    /// Agents that had not answered when a question had enough answers, and have not answered since: they may have no
+    /// part in schedules, so they are asked and not waited for.
     silent: BTreeSet<AgentId>,
     rounds: Round,
     stage: ScheduleStage,
@@ -223,7 +224,7 @@ impl<'a> ScheduleMachine<'a> {
                         self.found(now, best.unwrap_or(is_here), out);
                     }
                     (Reading::Partial, best) => {
-                        // Marks may be lost, but no lost tick was due later: most clocks would have refused it.
+                        // Marks may be lost. A lost tick was due by then: most clocks would have refused a later one.
                         let begun = now.wall.after(AHEAD);
                         let known = best.unwrap_or(is_here);
                         self.found(now, Mark { begun, ..known }.join(known), out);
