@@ -87,12 +87,12 @@ impl PeerMessage for AppMessage {
         Self::KIND
     }
 
-    // The rights of the group itself decide at the announcement whether the sender may be a member.
+    // The rights in the group itself decide whether the sender may be a member, when it is announced.
     fn needs(&self, _: &AgentId) -> MinimumRole {
         MinimumRole::Observer
     }
 
-    // A name that begins like this belongs to this crate.
+    // A name that begins with `!` belongs to this crate: its messages do not count as bytes of the application.
     fn application_bytes(&self) -> Option<usize> {
         let is_own = self.name.as_str().starts_with('!') || self.kind >= Self::ANSWERS;
         (!is_own).then(|| self.body.0.len())

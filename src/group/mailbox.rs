@@ -243,7 +243,7 @@ impl Size {
         Self { bytes, most }
     }
 
-    /// Returns this size with half of the limit. The other half of the room is for other messages.
+    /// Returns this size with half of the limit: the other half is for messages that are not of applications.
     fn halved(self) -> Self {
         let Self { bytes, most } = self;
         Self {
@@ -282,7 +282,7 @@ impl Drop for HeldBytes {
 
 /// Largest number of bytes that wait in a mailbox without a limit of a bridge.
 pub(super) const MAILBOX: usize = 1 << 20;
-/// Approximate number of bytes that a message takes in a mailbox beside its payload.
+/// Approximate number of bytes that a message takes in a mailbox in addition to its payload.
 const OVERHEAD: usize = 128;
 
 #[cfg(test)]

@@ -27,8 +27,8 @@ struct KnownGroup {
 }
 
 impl<M: PeerMessage> Group<M> {
-    /// Notes that agents are about to join. Returns whether the group may have them: another group of its name in this
-    /// System must have none. Two groups that were opened to other hosts belong to two hosts.
+    /// Notes that agents are about to join. Returns whether the group may have them: no other group of its name in this
+    /// System may have agents, unless both were opened to other hosts, and so belong to two hosts.
     pub(crate) fn is_alone(&self) -> bool {
         let Some(system) = System::try_current() else {
             return true;

@@ -119,7 +119,7 @@ pub(super) struct Reporters(Mutex<Carriers>);
 #[derive(Default)]
 struct Carriers {
     all: Vec<Weak<dyn PeerReporter>>,
-    /// The latest list of voters that was decided, for carriers that are added later.
+    /// The latest list of voters that was decided, kept for carriers that are added later.
     decree: Option<Arc<Decree>>,
 }
 
@@ -200,7 +200,7 @@ impl<M: PeerMessage> Group<M> {
         }
     }
 
-    /// Notes the timings of an agent that starts in this process. Other nodes receive them when they connect.
+    /// Notes the timings of an agent that starts in this process. Other nodes get them when they connect.
     pub(crate) fn note_pace(&self, pace: Pace) {
         self.registry().pace = Some(pace);
     }

@@ -36,7 +36,7 @@ impl RankSet {
             .enumerate()
             .find(|(_, bits)| **bits != 0)?;
         let bit = bits.trailing_zeros();
-        *bits &= bits.checked_sub(1)?; // an empty word ends here
+        *bits &= bits.checked_sub(1)?; // removes the lowest bit
         Some(at * BITS + usize::try_from(bit).ok()?)
     }
 
@@ -50,7 +50,7 @@ impl RankSet {
             let mut left_over = std::mem::take(bits);
             std::iter::from_fn(move || {
                 let bit = usize::try_from(left_over.trailing_zeros()).ok()?;
-                let left = left_over.checked_sub(1)?; // an empty word ends here
+                let left = left_over.checked_sub(1)?; // ends when no bit is left
                 left_over &= left;
                 Some(at * BITS + bit)
             })

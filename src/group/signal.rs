@@ -19,7 +19,7 @@ impl Signal {
     /// Makes the next change give the signal. Call this before the look: a change in between is signalled once more,
     /// and none is missed.
     pub(super) fn arm(&self) {
-        // A swap as in `give`: it orders the two calls, so the caller sees all changes before it.
+        // A swap, as in `give`: it orders the two calls, so the caller of `arm` sees all earlier changes.
         self.is_given.swap(false, Ordering::AcqRel);
     }
 

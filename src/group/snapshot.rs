@@ -111,7 +111,7 @@ impl<M: PeerMessage> Route<M> {
 }
 
 impl<M: PeerMessage> Snapshot<M> {
-    /// Returns a number that grows with every change of the membership. The hint about the leader is not such a change.
+    /// Returns a number that grows with every change of the membership, but not with a hint about the leader.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -350,8 +350,7 @@ impl<M: PeerMessage> Snapshot<M> {
         }
     }
 
-    /// Counts a message that was lost. Returns whether the mailbox had room; a closed mailbox does not count as
-    /// full.
+    /// Counts a message that was lost. Returns whether the mailbox had room: a closed mailbox does not count as full.
     fn had_room(&self, to: &Member, kind: &'static str, put: PutOutcome) -> bool {
         match put {
             PutOutcome::Queued => true,

@@ -26,7 +26,7 @@ impl Unshared {
 
     pub(super) fn between(theirs: &[AgentId], mine: &[AgentId]) -> Self {
         if theirs.is_empty() || mine.is_empty() {
-            return Self::default(); // not known, which is different from none
+            return Self::default(); // an unknown list is not an empty list
         }
         Self {
             theirs: lacking(theirs, mine),

@@ -97,7 +97,7 @@ fn without<M: PeerMessage>(members: &Members, left: &BTreeMap<AgentId, MemberEnt
             .cloned(),
     );
     if let Some(id) = left.keys().next() {
-        // Notes the term only.
+        // This member has left, so only the term of its leadership is noted.
         let (id, incarnation, term) = (id.clone(), Incarnation::default(), members.term());
         others.note_leader(Leader {
             id,

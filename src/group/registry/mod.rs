@@ -173,7 +173,7 @@ impl<M: PeerMessage> Registry<M> {
                 .all(|name| name.state == NameState::Free)
         };
         match &self.requirements {
-            // If no name is in use, the members of an epoch are gone, and the next epoch may begin.
+            // If no name is in use, the members of the former epoch are gone, so the next epoch may begin.
             Some(theirs) if theirs.are_like(&mine) || !is_unused() => {
                 check_alike(id, group, theirs, &mine)?;
                 if theirs.epoch < mine.epoch {
@@ -257,7 +257,7 @@ impl<M: PeerMessage> Registry<M> {
         }
         self.names.remove(id);
         self.volatile.remove(id);
-        // The name is forgotten; the floor makes its next holder's incarnation a later one.
+        // The name is forgotten, so the floor makes sure that its next holder begins a later incarnation.
         self.floor = self.floor.max(last);
         if self.remove(id, None) {
             self.changed();
@@ -277,7 +277,7 @@ impl<M: PeerMessage> Registry<M> {
         self.hint(Hint::LeadsNoMore(id.clone(), incarnation));
     }
 
-    /// Keeps a hint for agents that join later: no member is notified, and nothing is copied until an agent joins.
+    /// Keeps a hint for agents that join later. No member is notified, and nothing is copied until an agent joins.
     fn hint(&mut self, hint: Hint) {
         // A group that no agent joins would otherwise gather hints for ever.
         if self.hints.len() >= A_FEW {
@@ -387,7 +387,7 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// Uses the newest knowledge: an end that waits to be merged would otherwise hide the successor.
+    /// Uses the newest knowledge: otherwise a member whose end waits to be merged would count as the successor.
     fn is_up(&self, position: usize) -> bool {
         let at = self.order.get(position);
         let known = at.and_then(|at| self.members.at(*at));
@@ -408,5 +408,5 @@ impl<M: PeerMessage> Registry<M> {
     }
 }
 
-/// Largest number of members that are removed, or noted, one by one.
+/// Largest number of members that are removed one by one, and of hints that wait until they are applied.
 const A_FEW: usize = 4;

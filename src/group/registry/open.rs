@@ -10,8 +10,8 @@ use crate::{
 use super::{Freshness, NameState, Registry};
 
 impl<M: PeerMessage> Registry<M> {
-    /// Notes that the votes of a name's holder are lost with this process; returns whether that is allowed. It is not
-    /// allowed if other hosts rely on these votes.
+    /// Notes that the votes of a name's holder are lost with this process. Returns whether that is allowed: it is not
+    /// if the group is open, because other hosts then rely on these votes.
     pub(in crate::group) fn note_volatile(&mut self, id: &AgentId) -> bool {
         if self.members.is_closed() {
             self.volatile.insert(id.clone());

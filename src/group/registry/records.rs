@@ -15,8 +15,8 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// Returns whether an agent of this name has saved a record under these rules, in this epoch or a later one. An agent
-    /// that had such a record and comes back without it has forgotten its promises. A record of an earlier epoch does
+    /// Returns whether an agent of this name has saved a record under these rules, in this epoch or a later one. If
+    /// such an agent comes back without its record, it has forgotten its promises. A record of an earlier epoch does
     /// not count, because its promises do not bind in a later epoch.
     pub(in crate::group) fn had_record(&self, id: &AgentId, now: &Requirements) -> bool {
         let is_bound = |noted: &Requirements| noted.rules == now.rules && noted.epoch >= now.epoch;

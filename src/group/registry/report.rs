@@ -103,7 +103,7 @@ impl<M: PeerMessage> Registry<M> {
     pub(super) fn enlist(&mut self, mut member: Member, route: &Arc<Route<M>>) {
         let id = member.id.clone();
         if let Some((before, was)) = self.entry(&id).or_else(|| self.former(&id)) {
-            // If a host has forgotten its last incarnation, it is treated as another host.
+            // A host that has forgotten its last incarnation is treated as another host.
             let goes_on = was.is(route) && before.incarnation <= member.incarnation;
             if goes_on {
                 // The known ends of the former holder of the name stay known.
@@ -160,7 +160,7 @@ impl<M: PeerMessage> Registry<M> {
         if !mark(&mut member) {
             return false;
         }
-        // A member of this process receives messages as soon as it is up again.
+        // Routes are out of date too, because a member of this process receives messages as soon as it is up again.
         if route.is_local() {
             self.freshness = Freshness::OldRoutes;
         }
