@@ -34,7 +34,6 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn keep_record(&self, reason: String);
     /// Returns the time at which the agent last kept a record because it missed its leader, in milliseconds since 1970.
     fn kept_unix_ms(&self) -> Option<u64>;
-    /// Returns the past of the agent's group.
     fn past(&self) -> Arc<KeptHistory>;
     fn members(&self) -> Arc<Members>;
     fn counts(&self) -> Counts;

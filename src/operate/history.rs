@@ -59,7 +59,7 @@ impl Operated {
                     in_file_name(agent.id().as_str()),
                 );
                 let file = folder.join(format!("history-{group}@{name}.jsonl"));
-                // Otherwise another task keeps the past.
+                // If the file is claimed already, another task keeps the past.
                 if past.claim_file() {
                     restore(agent.group(), &file, &past);
                     files.push(HistoryFile::of_claimed(agent.group(), file, past));
@@ -150,7 +150,7 @@ impl HistoryFile {
         match written {
             Ok(()) => self.has_failed = false,
             Err(reason) => {
-                self.written = None; // and again with the next beat
+                self.written = None; // so the next beat tries again
                 if !self.has_failed {
                     warn!(%file, %reason, "history not saved");
                 }

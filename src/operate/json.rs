@@ -108,7 +108,6 @@ impl From<Shown> for Leader {
     }
 }
 
-/// A leader.
 pub(super) mod leader {
     use super::{Deserialize, Deserializer, Leader, Serialize, Serializer, Shown, ShownLeader};
 
@@ -121,7 +120,6 @@ pub(super) mod leader {
     }
 }
 
-/// An optional leader.
 pub(super) mod optional_leader {
     use super::{Deserialize, Deserializer, Leader, Serialize, Serializer, Shown, ShownLeader};
 
@@ -205,7 +203,6 @@ impl<'de> Visitor<'de> for ScoreReading {
     }
 }
 
-/// A score.
 pub(super) mod score {
     use super::{Deserializer, Part, Score, ScoreReading, Serialize, Serializer};
 
@@ -223,7 +220,6 @@ pub(super) mod score {
     }
 }
 
-/// An optional score.
 pub(super) mod optional_score {
     use super::{Deserialize, Deserializer, Score, Serialize, Serializer, score};
 
@@ -276,7 +272,6 @@ impl<'de> Deserialize<'de> for Count {
     }
 }
 
-/// Counts by name.
 pub(super) mod counts {
     use std::collections::BTreeMap;
 

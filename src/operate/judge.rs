@@ -134,7 +134,7 @@ impl Judge {
             Command::ChangeVoters(_) | Command::ResetSchedule { .. } => None,
             Command::WithdrawScore | Command::Drain => {
                 if now.score.is_some() {
-                    return None; // the agent has not come to it
+                    return None; // the agent has not handled the command yet
                 }
                 match self.follow(now)? {
                     Succession::Again { term } => Some(Outcome::LedAgain { term }),

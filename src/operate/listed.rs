@@ -65,7 +65,6 @@ impl RecordFolder {
     }
 }
 
-/// A record in the folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct SavedRecord {
     /// The name of its file.

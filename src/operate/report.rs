@@ -83,8 +83,8 @@ pub struct AgentReport {
     pub members: Vec<MemberReport>,
     /// Number of members in the group.
     pub member_count: usize,
-    /// With a lease in a store: the other agents that could take it, as the store lists them. They are not members:
-    /// those are known better. Highest rank first; at most a thousand.
+    /// With a lease in a store: the other agents that could take the lease, as the store lists them. Members are left
+    /// out, because `members` has newer facts about them. Highest rank first; at most a thousand.
     #[serde(default)]
     pub contenders: Vec<ContenderReport>,
     /// The counts of the group's messages in this process, by the names of [`Counts`](crate::group::Counts).

@@ -119,7 +119,7 @@ struct SavedVacancy {
     saved: Option<u64>,
     /// The file of the vacancy, while it lasts.
     file: Option<String>,
-    /// Whether the record was saved for the present series of moves of the leadership.
+    /// Whether the record was saved for the present series of moves. The series ends with a minute of at most one move.
     has_flapped: bool,
 }
 
@@ -168,7 +168,6 @@ fn name_of(agent: &dyn OperatedAgent) -> String {
 }
 
 impl RecordFolder {
-    /// Creates the folder if it is missing.
     pub(crate) fn make(&self) -> io::Result<()> {
         fs::create_dir_all(&self.path)
     }

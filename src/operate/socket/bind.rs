@@ -97,7 +97,6 @@ fn may_replace(path: &Path, found: &Metadata) -> Result<(), SocketError> {
     }
 }
 
-/// Returns whether a process listens on the socket.
 fn is_served(path: &Path) -> io::Result<bool> {
     let probe: OwnedFd = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
     // A process that hangs does not accept the connection. The probe must not wait for it.
@@ -109,7 +108,6 @@ fn is_served(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Locks the folder until the lock is dropped.
 fn lock_folder(path: &Path) -> Result<OwnedFd, SocketError> {
     let folder = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,

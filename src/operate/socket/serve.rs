@@ -34,7 +34,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Time that an answer in progress still has after the guard was dropped.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Returns the runtime of the socket's thread.
 pub(super) fn runtime() -> io::Result<Runtime> {
     Builder::new_current_thread().enable_all().build()
 }
@@ -98,7 +97,6 @@ async fn accept(
 /// little more.
 const ALL: Duration = Duration::from_secs(90);
 
-/// Reads one line, and writes one line.
 async fn attend(
     mut stream: UnixStream,
     operated: &Operated,
