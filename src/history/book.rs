@@ -173,7 +173,7 @@ impl HistoryBook {
             && last.end == Some(LeadershipEnd::Unseen)
             && (&last.leader, last.term) == (leader, term)
         {
-            last.end = None; // it went on out of sight
+            last.end = None; // it continued while no agent here saw it
             self.revision = self.revision.wrapping_add(1);
             return;
         }
