@@ -15,7 +15,6 @@ pub(crate) struct BridgeMeter {
     node: String,
 }
 
-/// Direction of a message across the bridge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Direction {
     In,
