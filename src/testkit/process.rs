@@ -68,13 +68,13 @@ struct ProcessState {
 
 enum Tasks {
     Idle(LocalSet),
-    /// They are polled at this moment, or other tasks are started.
+    /// The tasks are polled at this moment, or a call of `run` starts others.
     Busy,
     Killed,
 }
 
 impl ProcessState {
-    /// The tasks, if they are idle; they are busy then.
+    /// Takes the tasks if they are idle, and marks them as busy.
     fn take(&mut self) -> Option<LocalSet> {
         match mem::replace(&mut self.tasks, Tasks::Busy) {
             Tasks::Idle(tasks) => Some(tasks),
@@ -85,7 +85,7 @@ impl ProcessState {
         }
     }
 
-    /// Puts them back, or gives them to the caller to drop: they were killed meanwhile.
+    /// Puts the tasks back. If the process was killed meanwhile, returns them to the caller, which drops them.
     fn put(&mut self, tasks: LocalSet) -> Option<LocalSet> {
         if matches!(self.tasks, Tasks::Killed) {
             return Some(tasks);
@@ -114,9 +114,9 @@ impl Process {
     /// frozen process they wait; in a killed process they never run.
     pub fn run<R>(&self, start: impl FnOnce() -> R) -> R {
         if matches!(self.state().tasks, Tasks::Busy) {
-            return start(); // this is called inside of it
+            return start(); // the caller runs inside of the process
         }
-        // A process that was killed has tasks that are dropped before they begin.
+        // In a killed process the new tasks are dropped before they begin.
         let tasks = self.state().take().unwrap_or_default();
         let entered = tasks.enter();
         let made = start();
@@ -155,7 +155,7 @@ impl Process {
 
 impl ProcessOwner {
     fn kill(&self) {
-        // Dropped only when the state is free again: an ending task may look at the process.
+        // The tasks are dropped after the borrow of the state has ended, because an ending task may use the process.
         let tasks = mem::replace(&mut self.0.borrow_mut().tasks, Tasks::Killed);
         drop(tasks);
         self.wake();
@@ -209,7 +209,7 @@ impl Future for ProcessDriver {
         let Some(mut tasks) = state.take() else {
             return Poll::Pending; // the call that keeps them busy wakes this
         };
-        // Free while they run: a task may freeze its own process, kill it, or start others in it.
+        // The state is free while the tasks run: a task may freeze or kill its own process, or start other tasks in it.
         drop(state);
         #[expect(
             clippy::let_underscore_must_use,

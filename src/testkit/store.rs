@@ -39,7 +39,7 @@ pub struct FaultyStore<S> {
 #[derive(Clone, Copy, Debug)]
 enum FaultyDisk {
     Good,
-    /// This number of saves ends well.
+    /// This number of saves still succeeds.
     Wearing(u32),
     Bad,
     /// Each save fails with this error. The stored data can be read.

@@ -17,7 +17,7 @@ pub(super) struct ClusterAgent<E: Election> {
     pub(super) handle: ElectionHandle<E>,
     pub(super) clock: VirtualClock,
     pub(super) making: Making<E>,
-    /// The process that was started with it, if the application wires its agents.
+    /// The process that was started with the agent, if the application wires its agents.
     process: Option<Process>,
     hang: Option<oneshot::Sender<Release>>,
 }
@@ -63,7 +63,7 @@ impl<E: Election> ClusterAgent<E> {
         }
     }
 
-    /// The score that counts, or that its next incarnation begins with.
+    /// Returns the score that the agent has, or with which its next incarnation begins.
     pub(super) fn score(&self) -> Option<Score> {
         match self.making {
             Making::Plain => self.score,
@@ -89,7 +89,7 @@ impl<E: Election> ClusterAgent<E> {
         }
     }
 
-    /// Refuses unless it runs, hung or not.
+    /// Returns an error unless the agent runs; a hung agent runs.
     pub(super) fn must_live(&self) -> Result<(), ClusterError> {
         let name = self.id().clone();
         match self.condition() {
@@ -99,7 +99,7 @@ impl<E: Election> ClusterAgent<E> {
         }
     }
 
-    /// Refuses unless it runs.
+    /// Returns an error unless the agent runs and does not hang.
     pub(super) fn must_run(&self) -> Result<(), ClusterError> {
         match self.condition() {
             Condition::Hung => Err(ClusterError::Hung {
@@ -109,7 +109,7 @@ impl<E: Election> ClusterAgent<E> {
         }
     }
 
-    /// Refuses unless it is down for good.
+    /// Returns an error unless the agent is down for good.
     pub(super) fn must_be_down(&self) -> Result<(), ClusterError> {
         let name = self.id().clone();
         match self.condition() {
@@ -119,7 +119,7 @@ impl<E: Election> ClusterAgent<E> {
         }
     }
 
-    /// Makes it panic, a hung agent in the midst of its hang. A frozen process is killed.
+    /// Makes the agent panic, even while it hangs. A frozen process is killed instead.
     pub(super) fn crash(&mut self) {
         if self.is_frozen() {
             return self.kill();
@@ -137,7 +137,7 @@ impl<E: Election> ClusterAgent<E> {
         self.hang = None;
     }
 
-    /// Ends all of its process at once.
+    /// Kills the agent's process; without one, stops the agent.
     pub(super) fn kill(&mut self) {
         match self.process.take() {
             Some(process) => process.kill(),
@@ -145,7 +145,7 @@ impl<E: Election> ClusterAgent<E> {
         }
     }
 
-    /// Freezes its process; without one, makes the agent hang.
+    /// Freezes the agent's process; without one, makes the agent hang.
     pub(super) async fn freeze(&mut self) {
         match &self.process {
             Some(process) => process.freeze(),
@@ -153,14 +153,14 @@ impl<E: Election> ClusterAgent<E> {
         }
     }
 
-    /// Makes it hang; returns when it does.
+    /// Makes the agent hang. Returns when it hangs.
     pub(super) async fn hang(&mut self) {
         let (release, released) = oneshot::channel();
         let (enter, entered) = oneshot::channel::<()>();
         self.hang = Some(release);
         // do_send: one for each call of a test.
         self.handle.addr().do_send(Inject::hang(async move {
-            // Told by the drop, at the first poll: from then on the agent hangs.
+            // The drop at the first poll shows that the agent hangs from now on.
             drop(enter);
             if released.await == Ok(Release::Crashed) {
                 std::panic::resume_unwind(Box::new("injected"));
@@ -169,7 +169,7 @@ impl<E: Election> ClusterAgent<E> {
         entered.await.unwrap_or_default();
     }
 
-    /// Ends the hang; returns whether it was hung.
+    /// Ends the hang. Returns whether the agent hung.
     pub(super) fn resume(&mut self) -> bool {
         if let Some(process) = self.process.as_ref().filter(|process| process.is_frozen()) {
             process.resume();
@@ -180,7 +180,7 @@ impl<E: Election> ClusterAgent<E> {
     }
 }
 
-/// Returns when that incarnation is over: for good unless `returns`.
+/// Waits until the agent's incarnation has ended or, unless `returns`, until the agent has ended for good.
 pub(super) async fn end_of<E: Election>(agent: &ElectionHandle<E>, returns: bool) {
     let over = |lifecycle| match lifecycle {
         Lifecycle::Ended => true,

@@ -1,7 +1,7 @@
 //! Carries out the commands of a cluster.
 //!
-//! Decided here: that everything is checked before anything is done, that a command which is refused is not recorded, and
-//! that the time which [`settle`](Cluster::settle) measures begins at the last command. Not here: the words of a command
+//! Decided here: everything is checked before anything is done; a refused command is not recorded; and the time that
+//! [`settle`](Cluster::settle) measures begins at the last command. Not here: the words of a command
 //! ([`RecordedCommand`]), and its method (`verbs.rs`, `links.rs`).
 
 use std::{collections::BTreeSet, slice, time::Duration};
@@ -96,7 +96,7 @@ impl<E: Election> Cluster<E> {
         self.apply(command).now_or_never().unwrap_or(Ok(()))
     }
 
-    /// The command with the names in full, each of them once.
+    /// Returns the command with full names. An agent that the command contains twice is an error.
     fn in_full(&self, command: &RecordedCommand) -> Result<RecordedCommand, ClusterError> {
         let mut command = command.clone();
         if let RecordedCommand::Join { agent, .. } = &mut command {
@@ -125,7 +125,7 @@ impl<E: Election> Cluster<E> {
         change(&mut open(&self.journal).network);
     }
 
-    /// Something is done to an agent.
+    /// Records an action on an agent.
     pub(super) fn record(&self, name: &AgentId, what: Happening) {
         let mut journal = open(&self.journal);
         journal.acted();
@@ -159,7 +159,7 @@ impl<E: Election> Cluster<E> {
             let returns = is_supervised || matches!(agent.making, Making::Wired(_));
             ending.push((agent.handle.clone(), returns));
         }
-        // Waited for only now: all of them are to end at the same moment.
+        // The wait begins only now, so that all agents end at the same moment.
         for (handle, returns) in ending {
             end_of(&handle, returns).await;
         }
@@ -296,7 +296,7 @@ impl<E: Election> Cluster<E> {
         Ok(())
     }
 
-    /// The agent, if it considers itself leader.
+    /// Returns the agent if it considers itself leader.
     fn leading(&self, name: &AgentId) -> Result<&ClusterAgent<E>, ClusterError> {
         let agent = self.find(name.as_str())?;
         if agent.handle.is_leader() {

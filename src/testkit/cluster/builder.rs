@@ -64,7 +64,7 @@ struct Rules<E: Election> {
     config: E::Config,
     /// Default of the timeout, where the rules set one.
     needed: Option<Duration>,
-    /// A side with fewer voters cannot elect.
+    /// Number of voters that a side needs to elect a leader.
     least: usize,
 }
 
@@ -250,7 +250,7 @@ impl<E: Election> ClusterBuilder<E> {
         Ok(cluster)
     }
 
-    /// Returns the same settings once more, of a builder that nothing has refused.
+    /// Returns a copy of the settings of a builder whose calls were all valid.
     #[cfg(feature = "dashboard")]
     pub(super) fn again(&self) -> Self {
         Self {
@@ -397,7 +397,7 @@ fn header<E: Election>(
     header
 }
 
-/// Twice the longest failover and election. Cool-downs are not in it: other agents lead meanwhile.
+/// Returns twice the longest failover and election. Cool-downs are left out, because other agents lead during them.
 fn settles_within(timings: &Timings) -> Duration {
     let failover = timings.worst_case_failover(u32::MAX).unwrap_or_default();
     let election = timings.deadline().saturating_add(timings.victory_wait());
@@ -416,7 +416,7 @@ const REMEMBERED: usize = 100_000;
 const DAWN: WallTime = WallTime::from_millis(1_767_225_600_000);
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The name is a constant that is neither.
+/// Never called, because the name is a valid constant: converts the error of a group's name.
 fn id_error(wrong: GroupError) -> IdError {
     match wrong {
         GroupError::Name(wrong) => wrong,

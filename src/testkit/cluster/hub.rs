@@ -56,7 +56,7 @@ impl<M: PeerMessage> Actor for Hub<M> {
     }
 }
 
-/// A message of the election leaves.
+/// A message of the election that an agent sends.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(super) struct Carry<M: PeerMessage>(Parcel<M>);
@@ -70,7 +70,7 @@ impl<M: PeerMessage> Handler<Carry<M>> for Hub<M> {
     }
 }
 
-/// A message of an application leaves.
+/// A message of an application that an agent sends.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(super) struct CarryApplication(Parcel<AppMessage>);
@@ -157,7 +157,7 @@ impl<M: PeerMessage> LocalWire<M> for ToHub<M> {
     }
 }
 
-/// The same for messages of applications.
+/// Brings messages of applications to the hub instead of their receivers.
 #[derive(Debug)]
 pub(super) struct ApplicationsToHub(pub(super) Recipient<CarryApplication>);
 

@@ -39,22 +39,22 @@ pub(super) struct Journal<M: PeerMessage> {
 
     /// Grows whenever something happens that may belong to an election.
     activity: u64,
-    /// Told when it next does.
+    /// Notified at the next change of `activity`.
     waiters: Vec<oneshot::Sender<()>>,
-    /// Messages of elections, sent so far.
+    /// Number of election messages sent so far.
     messages: u64,
     /// Time at which an agent last changed its leader.
     believed: Time,
     last_action: LastAction,
 
-    /// Their end was recorded when it was done to them.
+    /// Agents whose end was recorded with the command that caused it.
     doomed: BTreeSet<AgentId>,
     roles: BTreeMap<AgentId, Role>,
     /// Agents with an event since their role was last recorded.
     told: BTreeSet<AgentId>,
 }
 
-/// The last thing that was done to the cluster.
+/// The time of the last command, and the number of messages until then.
 #[derive(Clone, Copy, Debug, Default)]
 struct LastAction {
     at: Time,
@@ -83,7 +83,7 @@ impl<M: PeerMessage> Journal<M> {
 
     // ---- messages ----------------------------------------------------------------------------
 
-    /// A message of the election leaves.
+    /// Handles a message of the election that an agent sends.
     pub(super) fn carry(&mut self, parcel: Parcel<M>) {
         let worth = self.worth(&parcel);
         if worth != Worth::Nothing {
@@ -100,8 +100,8 @@ impl<M: PeerMessage> Journal<M> {
         });
     }
 
-    /// A message of an application leaves. The network treats it like any other, but it arrives at most once and in
-    /// order, as over a bridge; and no settlement waits for it.
+    /// Handles a message of an application that an agent sends. The network treats it like any other message, but it
+    /// arrives at most once and in order, as over a bridge. No settlement waits for it.
     pub(super) fn carry_application(&mut self, parcel: Parcel<AppMessage>) {
         let Some(arrivals) = self.fate(&parcel) else {
             return;
@@ -126,7 +126,7 @@ impl<M: PeerMessage> Journal<M> {
         }
     }
 
-    /// Returns the times at which the network lets it arrive; records a message that never arrives.
+    /// Returns the times at which the message arrives. Records a message that never arrives.
     fn fate<T: PeerMessage>(&mut self, parcel: &Parcel<T>) -> Option<Arrivals> {
         let now = self.now();
         let Parcel { to, envelope, .. } = parcel;
@@ -158,8 +158,8 @@ impl<M: PeerMessage> Journal<M> {
         }
     }
 
-    /// Rounds up to whole milliseconds, as timers fire on a grid of them. A message without delay arrives at once,
-    /// unless an earlier message of the same pair is still under way.
+    /// Rounds an arrival up to whole milliseconds, because timers fire only then. A message without delay arrives at
+    /// once, unless an earlier message of the same pair is still under way.
     fn on_the_grid(&self, at: Time, from: &AgentId, to: &AgentId) -> Time {
         let now = self.now();
         if at > now {
@@ -169,7 +169,7 @@ impl<M: PeerMessage> Journal<M> {
         self.latest(from, to).unwrap_or(now)
     }
 
-    /// Returns the latest arrival of this pair's messages under way.
+    /// Returns the latest arrival of the messages that are under way from one agent to the other.
     fn latest(&self, from: &AgentId, to: &AgentId) -> Option<Time> {
         let mut ahead = self.under_way.iter().rev();
         let last = ahead.find(|(_, load)| load.is_between(from, to));
@@ -280,7 +280,7 @@ impl<M: PeerMessage> Journal<M> {
 
     // ---- commands to the cluster -----------------------------------------------------------
 
-    /// Notes a command: time and messages are measured from here.
+    /// Notes a command: time and messages are measured from now on.
     pub(super) fn acted(&mut self) {
         self.stir();
         self.last_action = LastAction {
@@ -289,7 +289,7 @@ impl<M: PeerMessage> Journal<M> {
         };
     }
 
-    /// Something is done to an agent.
+    /// Records an action on an agent.
     pub(super) fn happen(&mut self, agent: &AgentId, what: Happening) {
         let now = self.now();
         let ends = matches!(
@@ -302,7 +302,7 @@ impl<M: PeerMessage> Journal<M> {
         self.trace.happened(now, agent, what);
     }
 
-    /// A command is given. Further entries tell its effects.
+    /// Records a command. Further entries show its effects.
     pub(super) fn command(&mut self, command: &RecordedCommand) {
         let now = self.now();
         self.trace.commanded(now, || command.clone());
@@ -317,7 +317,7 @@ impl<M: PeerMessage> Journal<M> {
 
     fn stir(&mut self) {
         self.activity += 1;
-        self.waiters.clear(); // each is told by that
+        self.waiters.clear(); // the drop notifies each waiter
     }
 
     // ---- queries ----------------------------------------------------------------------------
@@ -336,7 +336,7 @@ impl<M: PeerMessage> Journal<M> {
         self.believed
     }
 
-    /// Ends when something happens.
+    /// Returns a receiver that ends at the next activity.
     pub(super) fn next_activity(&mut self) -> oneshot::Receiver<()> {
         let (tell, told) = oneshot::channel();
         self.waiters.push(tell);
@@ -348,7 +348,7 @@ impl<M: PeerMessage> Journal<M> {
         self.believed.since(self.last_action.at)
     }
 
-    /// Messages of elections since the last thing that was done.
+    /// Returns the number of election messages since the last command.
     pub(super) fn messages(&self) -> u64 {
         self.messages.saturating_sub(self.last_action.messages)
     }
@@ -358,7 +358,7 @@ impl<M: PeerMessage> Journal<M> {
 pub(super) type SharedJournal<M> = Arc<Mutex<Journal<M>>>;
 
 pub(super) fn open<M: PeerMessage>(journal: &SharedJournal<M>) -> MutexGuard<'_, Journal<M>> {
-    // Each entry is whole at once, so there is nothing to be poisoned.
+    // A poisoned lock is used, because each entry is complete before the lock is released.
     journal.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -35,7 +35,7 @@ impl<'a> RunningAgent<'a> {
         let mut now = agent.handle.current();
         let votes = agent.kind_by(list) == MemberKind::Voter;
         if register == Some(agent.id()) {
-            now.leader = None; // it names whoever it holds the lease of, and follows no agent
+            now.leader = None; // it names the holder of the lease, but follows no agent
         }
         Some(Self {
             position,
@@ -53,7 +53,7 @@ impl<'a> RunningAgent<'a> {
 }
 
 impl<E: Election> Cluster<E> {
-    /// The sides as they are, if each has settled.
+    /// Returns the present sides if each side is settled.
     pub(super) fn judge(&self) -> Result<Vec<Side>, Obstacle> {
         let agents = self.agents.iter().enumerate();
         let register = self.register.as_ref();
@@ -105,7 +105,7 @@ impl<E: Election> Cluster<E> {
         })
     }
 
-    /// The agents that reach each other, directly or by others, both ways.
+    /// Returns the sides: agents that reach each other in both directions, directly or through other agents.
     fn components<'a>(&self, all: Vec<RunningAgent<'a>>) -> Vec<Vec<RunningAgent<'a>>> {
         let journal = open(&self.journal);
         let linked = |one: &AgentId, other: &AgentId| {
@@ -128,7 +128,7 @@ impl<E: Election> Cluster<E> {
             });
             sides.push(mine);
         }
-        // In the order of the cluster, whichever agent linked them.
+        // The order is that of the cluster, whichever agent joined two sides.
         for side in &mut sides {
             side.sort_unstable_by_key(|one| one.position);
         }
@@ -152,7 +152,7 @@ impl<E: Election> Cluster<E> {
             });
         }
         if !reaches {
-            return Err(Obstacle::Busy); // until the lease is over
+            return Err(Obstacle::Busy); // the lease has not ended yet
         }
         if let Some(names) = leaderless {
             return Err(Obstacle::Leaderless(names));
@@ -169,7 +169,7 @@ impl<E: Election> Cluster<E> {
     }
 }
 
-/// The names of the agents to which it applies, if there are any.
+/// Returns the names of the agents for which `applies` is true; `None` if there are none.
 fn those(
     all: &[RunningAgent<'_>],
     applies: impl Fn(&&RunningAgent<'_>) -> bool,

@@ -19,7 +19,7 @@ pub(crate) struct AgentSight<'a, E: Election> {
 }
 
 impl<E: Election> Cluster<E> {
-    /// The agents, in the order in which they joined.
+    /// Returns the agents, in the order in which they joined.
     pub(crate) fn sights(&self) -> impl Iterator<Item = AgentSight<'_, E>> {
         let list = self.list();
         self.agents.iter().map(move |agent| AgentSight {
@@ -42,12 +42,12 @@ impl<E: Election> Cluster<E> {
         end
     }
 
-    /// Returns the settings with which it began, for another cluster that begins in the same way.
+    /// Returns the settings with which the cluster began, for another cluster that begins in the same way.
     pub(crate) fn begun(&self) -> ClusterBuilder<E> {
         self.begun.again()
     }
 
-    /// Grows whenever something happens that may belong to an election.
+    /// Returns a number that grows whenever something happens that may belong to an election.
     pub(crate) fn activity(&self) -> u64 {
         open(&self.journal).activity()
     }

@@ -112,13 +112,13 @@ pub struct Cluster<E: Election = AnyBully> {
     register: Option<AgentId>,
     clock: RuntimeClock,
     wall: VirtualWallClock,
-    /// The durable record of each agent: it outlasts its crashes, not the cluster.
+    /// The durable record of each agent. It outlasts crashes of the agent, but not the cluster.
     stores: BTreeMap<String, MemoryStore<E::Durable>>,
     journal: SharedJournal<E::Message>,
     hub: Addr<Hub<E::Message>>,
     group: Group<E::Message>,
     agents: Vec<ClusterAgent<E>>,
-    /// The settings with which it began.
+    /// The settings with which the cluster began.
     #[cfg(feature = "dashboard")]
     begun: ClusterBuilder<E>,
 }

@@ -29,7 +29,7 @@ impl<M: PeerMessage> Parcel<M> {
     }
 }
 
-/// A message under way.
+/// A message under way, of an agent or of its application.
 #[derive(Clone, Debug)]
 pub(super) enum Load<M: PeerMessage> {
     /// A message of an agent, and its worth to the election.
@@ -41,7 +41,7 @@ pub(super) enum Load<M: PeerMessage> {
 /// The worth of a message to an election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Worth {
-    /// Part of it.
+    /// The message is part of the election.
     Election,
     /// A repeated message, but not the same as before.
     Changed,
@@ -50,7 +50,7 @@ pub(super) enum Worth {
 }
 
 impl<M: PeerMessage> Load<M> {
-    /// Returns whether it is on its way from that agent to that one.
+    /// Returns whether the message is under way from the agent `from` to the agent `to`.
     pub(super) fn is_between(&self, from: &AgentId, to: &AgentId) -> bool {
         let (sender, receiver) = match self {
             Self::Agent(parcel, _) => (&parcel.envelope.from, &parcel.to),

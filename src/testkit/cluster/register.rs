@@ -44,7 +44,7 @@ impl Cluster<Simulated> {
                 change(&mut rules);
                 around(rules, register)
             }
-            // The names are constants, and good ones.
+            // Never reached, because the names are valid constants.
             Err(wrong) => {
                 let register = SimulatedConfig::Register(RegisterConfig::default());
                 let mut cluster = Self::with_config(register);
@@ -63,7 +63,7 @@ fn around(rules: LeaseConfig, name: AgentId) -> ClusterBuilder<Simulated> {
     let config = SimulatedConfig::Agent(Arc::new(rules), name.clone());
     let mut cluster =
         Cluster::with_config(config).wired(name.as_str(), |node| start(node).map_err(Into::into));
-    // In its later form: a recording begins with the members.
+    // The plan shows the register as an observer, because a recording begins with the members.
     if let Some(plan) = cluster.plans.last_mut() {
         plan.kind = MemberKind::Observer;
     }
@@ -73,7 +73,7 @@ fn around(rules: LeaseConfig, name: AgentId) -> ClusterBuilder<Simulated> {
     cluster
 }
 
-/// It stays down after a crash until it is restarted, as the agents of a cluster do.
+/// Starts the register. After a crash it stays down until it is restarted, as the agents of a cluster do.
 fn start(node: &Wiring<Simulated>) -> Result<ElectionHandle<Simulated>, StartError> {
     let config = SimulatedConfig::Register(RegisterConfig::default());
     let register = Agent::with_config(node.name(), config)

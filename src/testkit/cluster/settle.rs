@@ -190,7 +190,7 @@ impl<E: Election> Cluster<E> {
         settled
     }
 
-    /// Does the same, but records nothing: a query must not change a recording.
+    /// Does the same as `settled`, but records nothing: a query must not change a recording.
     pub(super) fn seen_settled(&self, sides: Vec<Side>) -> Settled {
         let journal = open(&self.journal);
         Settled {

@@ -1,4 +1,4 @@
-//! Starts one agent of a cluster: with it, later, or once more.
+//! Starts one agent of a cluster: with the cluster, later, or again.
 //!
 //! Decided here: the options of each start of an agent, and the parts that a restart replaces. Agents that an
 //! application wires: `wiring.rs`.
@@ -22,14 +22,14 @@ use crate::{
 pub(super) enum StartKind {
     /// With the cluster.
     First,
-    /// Later.
+    /// After the start of the cluster.
     Late,
-    /// Once more.
+    /// Again, after the agent was down.
     Again,
 }
 
 impl<E: Election> Cluster<E> {
-    /// Starts an agent in a new place, or again in its own.
+    /// Starts a new agent, or starts an agent of the cluster again.
     pub(super) fn agent(
         &mut self,
         plan: AgentPlan<E>,
@@ -78,7 +78,7 @@ impl<E: Election> Cluster<E> {
         Ok(())
     }
 
-    /// Starts an agent of the cluster's own making.
+    /// Starts an agent that the cluster itself builds.
     fn plain(
         &self,
         name: &str,

@@ -97,7 +97,7 @@ impl AgentStatus {
         format!("{}{isolated}", self.condition)
     }
 
-    /// Name, score, condition, role, term, leader; `-` where there is nothing to say.
+    /// Returns name, score, condition, role, term and leader as text; `-` for a missing value.
     fn cells(&self) -> [String; COLUMNS] {
         let nothing = || String::from("-");
         let score = match (self.kind, self.score) {

@@ -95,7 +95,7 @@ impl<E: Election> Cluster<E> {
         self.at_once(&RecordedCommand::Expire(self.id(name)?))
     }
 
-    /// Lets a hung or frozen agent continue, late for everything.
+    /// Lets a hung or frozen agent continue. Its timers fire late.
     ///
     /// # Errors
     /// [`ClusterError::NotHung`], [`ClusterError::Unknown`].
@@ -227,7 +227,7 @@ impl<E: Election> Cluster<E> {
         }
     }
 
-    /// The names in full.
+    /// Returns the full names.
     pub(super) fn ids<N: AsRef<str>>(
         &self,
         names: impl IntoIterator<Item = N>,
@@ -237,7 +237,7 @@ impl<E: Election> Cluster<E> {
     }
 }
 
-/// A number means the agent of that number.
+/// Returns the full name: a number `n` means `agent-n`.
 pub(super) fn full(name: &str) -> String {
     let is_number = !name.is_empty() && name.bytes().all(|digit| digit.is_ascii_digit());
     if is_number {

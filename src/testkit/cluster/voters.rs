@@ -46,7 +46,7 @@ impl<E: Election> Cluster<E> {
         Ok(())
     }
 
-    /// The list of voters that can be changed, as the group has it now.
+    /// Returns the present list of voters, if it can be changed.
     pub(super) fn list(&self) -> Option<Requirements> {
         let now = self.group.requirements()?;
         (now.names.is_some() && now.epochs != Epochs::Apart).then_some(now)
@@ -65,7 +65,7 @@ impl<E: Election> Cluster<E> {
 }
 
 impl<E: Election> ClusterAgent<E> {
-    /// The kind of this agent by that list: an agent that is not on it only follows.
+    /// Returns the kind of this agent by the list: an agent that is not on the list only follows.
     pub(super) fn kind_by(&self, list: Option<&Requirements>) -> MemberKind {
         list.map_or(self.kind, |list| member_kind(list, self.id(), self.kind))
     }
