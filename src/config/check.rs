@@ -81,6 +81,7 @@ impl Config {
 
     /// Returns the timings: the configured preset or the usual one, with the durations that are set.
     pub(super) fn all_timings(&self) -> Result<Timings, ConfigError> {
+        // In Kubernetes each renewal of a lease is a write to the API server, so the slow preset is the usual one.
         let usual = if self.lease.kubernetes {
             TimingsPreset::Wan
         } else {

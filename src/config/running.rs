@@ -109,6 +109,7 @@ async fn leave(
     let Some(bridge) = bridge else {
         return Ok(agent.leave(deadline).await?);
     };
+    // Without a goodbye, the peers would think that the node has crashed.
     let goodbye = deadline / 8;
     let began = Instant::now();
     let left = agent.leave(deadline.saturating_sub(goodbye)).await;

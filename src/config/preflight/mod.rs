@@ -166,7 +166,7 @@ impl Config {
         let plan = self.plan()?;
         let timings = self.all_timings()?;
         let mut figures = self.measure(&plan, time).await;
-        // The order of the parts on the page.
+        // The results come in the order of the parts on the page.
         figures.0.sort_by_key(|figure| figure.part);
         Ok(judge(&figures, &timings))
     }
