@@ -96,7 +96,7 @@
 //! [actix]: https://docs.rs/actix
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// The builds with `testkit`, those of every test among them, hold the lint.
+// Builds with `testkit`, and so all tests, check this lint.
 #![cfg_attr(
     not(feature = "testkit"),
     allow(
@@ -162,8 +162,8 @@ pub mod web;
 /// assert_eq!(group.name(), "schedulers");
 /// # Ok::<(), actix_bully::group::GroupError>(())
 /// ```
-// Without a parameter: the default of an alias's parameter does not count in an expression, so that
-// `Group::new("x")` by itself would not compile.
+// The alias has no parameter: in an expression the default of an alias's parameter does not count, so that
+// `Group::new("x")` would not compile.
 pub type Group = group::Group<agent::any::AnyMessage>;
 
 /// The README's programs compile, and run unless they are marked `no_run`. Blocks marked `ignore` are pieces of an
