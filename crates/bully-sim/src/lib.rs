@@ -9,8 +9,7 @@
 //! It uses no clock, no thread and no runtime: the same seed and the same calls give the same run. The page [`sim`]
 //! begins with a program. [actix-bully](https://docs.rs/actix-bully) has these modules as `actix_bully::testkit`.
 //!
-//! Not here: any election. The tests of the repository check the promises of each election of this project under
-//! chaos.
+//! Not here: any election. The tests of the repository check the promises of each election of this project under chaos.
 #![forbid(unsafe_code)]
 
 pub mod faults;

@@ -114,7 +114,7 @@ impl<K: Ord + Clone> Network<K> {
         if copies > 1 {
             tally.duplicated = tally.duplicated.saturating_add(1);
         }
-        // A message without delay cannot be overtaken, so such a link stores nothing.
+        // Nothing is stored for a link without delay, because no message on it can be overtaken.
         if !known && scratch.latest > now {
             *self.link(from, to) = scratch;
         }
@@ -318,6 +318,7 @@ fn arrival(
         tally.slow = tally.slow.saturating_add(1);
     }
     if at < link.latest {
+        // because without `any_order` a message waits for the message that was sent before it
         if !conditions.any_order {
             return link.latest;
         }

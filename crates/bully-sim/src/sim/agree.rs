@@ -95,8 +95,7 @@ impl<E: Election> World<E> {
         self.to_start == 0 && self.transit.under_way == 0 && !self.nodes.iter().any(is_saving)
     }
 
-    /// Returns the members that run, with their views, in the order in which they came. Members that hang do not
-    /// count.
+    /// Returns the members that run, with their views, in the order in which they came. Members that hang do not count.
     pub fn views(&self) -> impl Iterator<Item = (&AgentId, View)> {
         let running = self
             .nodes

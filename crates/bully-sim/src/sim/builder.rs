@@ -188,7 +188,6 @@ fn stores_of<E: Election>(participants: &[Participant<E>]) -> (Vec<Option<StoreI
     (made.collect(), stores)
 }
 
-/// Returns the header of a recording.
 fn header<E: Election>(participants: &[Participant<E>], seed: u64) -> Header {
     let agents = participants.iter().map(|participant| RecordedAgent {
         name: participant.id.clone(),

@@ -40,6 +40,7 @@ impl<E: Election> World<E> {
             incarnation,
             change: Box::new(change),
             since: self.now,
+            // at least 1 ms, so that time passes between two questions
             every: every.max(Duration::from_millis(1)),
             until: self.now.after(within),
         });

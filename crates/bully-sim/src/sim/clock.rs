@@ -36,13 +36,12 @@ impl SkewedClock {
         };
     }
 
-    /// Reads the clock.
     pub(super) fn read(&self, now: Time) -> Time {
         let passed = now.since(self.set_at);
         if self.ppm == 0 {
             return self.set_to.after(passed);
         }
-        // Usually the product fits into 64 bits, where a division costs little.
+        // In 64 bits if the product fits, which is usual, because a division costs little there.
         let short = nanos(passed).and_then(|nanos| nanos.checked_mul(self.speed()));
         self.set_to.after(match short {
             Some(product) => Duration::from_nanos(product / MILLION),
@@ -62,7 +61,7 @@ impl SkewedClock {
         }
         let short = nanos(missing).and_then(|nanos| nanos.checked_mul(MILLION));
         self.set_at.after(match short {
-            // Rounded up: a timer must not be early by its own clock.
+            // Rounded up, because a timer must not be early by its own clock.
             Some(product) => Duration::from_nanos(product.div_ceil(speed)),
             None => span((missing.as_nanos() * u128::from(MILLION)).div_ceil(speed.into())),
         })

@@ -45,7 +45,6 @@ impl ContractState {
         std::mem::replace(&mut self.update, false)
     }
 
-    /// Notes an event.
     pub(super) fn hears(&mut self, event: &Event) -> Result<(), &'static str> {
         match (event, self.leads) {
             (Event::Acquired { .. }, Some(_)) => Err("Acquired twice without Lost"),
@@ -84,7 +83,6 @@ impl ContractState {
         }
     }
 
-    /// Checks the view after a step.
     pub(super) fn sees(&self, view: &View) -> Result<(), &'static str> {
         if view.leading != self.leads {
             return Err("view and events differ about the leader");

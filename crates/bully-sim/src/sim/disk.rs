@@ -20,11 +20,8 @@ pub(super) struct DiskWrite<E: Election> {
     pub(super) record: E::Durable,
     /// The effects that wait until the record is durable.
     pub(super) rest: Vec<EffectOf<E>>,
-    /// The agent's view after the step.
     pub(super) view: View,
-    /// Time that the write takes.
     pub(super) took: Duration,
-    /// Time at which the record is durable.
     pub(super) until: Time,
 }
 
@@ -99,7 +96,8 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Called when a record is durable: handles the rest of its step, and the inputs that arrived meanwhile.
+    /// Handles a record that has become durable: executes the rest of its step, and then the inputs that arrived
+    /// meanwhile.
     pub(super) fn on_written(&mut self, at: NodeIndex, incarnation: Incarnation) {
         let name = self.transit.directory.name(at).cloned();
         let node = self.nodes.get_mut(at.0);
@@ -113,7 +111,7 @@ impl<E: Election> World<E> {
         node.durable = Some(saving.record);
         node.note_write(saving.took);
         let waiting = node.hanging.take().unwrap_or_default();
-        // Timers count from now. A lease that has run out meanwhile shows by its end.
+        // Timers count from now. The view is older than the write, but its end time shows a lease that has ended since.
         let (clock, view, before) = (node.clock.read(self.now), saving.view, node.published);
         let mut rest = saving.rest.into_iter();
         let suffers = self.execute(at, &me, clock, &view, &mut rest);

@@ -126,7 +126,7 @@ impl<E: Election> World<E> {
                 is_told | members.set_store(&id, store)
             });
         }
-        self.forgotten.retain(|(reader, _)| *reader != at); // a new incarnation forgets no member
+        self.forgotten.retain(|(reader, _)| *reader != at); // because a new incarnation forgets no member
         let known = self.snapshot_for(at);
         let Some(node) = self.nodes.get_mut(at.0) else {
             return;
@@ -170,7 +170,7 @@ impl<E: Election> World<E> {
             return;
         };
         if let Some(waiting) = &mut node.hanging {
-            // The message does not count as arrived: while its receiver hangs, it is still on its way.
+            // While its receiver hangs, the message is still on its way, so it does not count as arrived.
             waiting.push(Scheduled::Message(sent));
             return;
         }
@@ -287,6 +287,7 @@ impl<E: Election> World<E> {
         let Some(machine) = &mut node.machine else {
             return;
         };
+        // duty 1 of a driver: one reading for the whole step
         let clock = node.clock.read(self.now);
         machine.handle(clock, input, &mut self.driver.effects);
         let view = machine.view(clock);
@@ -298,7 +299,7 @@ impl<E: Election> World<E> {
         }
         let old = node.published;
         if old != view.leading {
-            self.driver.shrinks(&mut node.published); // before the first effect
+            self.driver.shrinks(&mut node.published); // duty 8 of a driver: before the first effect
         }
         let mut effects = mem::take(&mut self.driver.effects);
         let suffers = self.execute(at, &me, clock, &view, &mut effects.drain());
@@ -332,7 +333,7 @@ impl<E: Election> World<E> {
                 kept = kept.and(followed);
             }
             self.driver.broken = kept.err().or(self.driver.broken);
-            self.driver.grows(&mut node.published, view.leading); // after the last effect
+            self.driver.grows(&mut node.published, view.leading); // duty 8 of a driver: after the last effect
             node.valid_until = view.valid_until;
         }
         if is_saving {
@@ -370,8 +371,7 @@ impl<E: Election> World<E> {
         let mut suffers = None;
         while let Some(effect) = effects.next() {
             match effect {
-                // A world has no store. An election with a store makes the store a member, as `lease::Simulated`
-                // does.
+                // A world has no store. An election with a store makes the store a member, as `lease::Simulated` does.
                 Effect::Ask(_) => {}
                 Effect::Persist(record) if node.write_time.is_zero() => {
                     node.durable = Some(record);
@@ -389,14 +389,14 @@ impl<E: Election> World<E> {
                     let reaction = transit.send_to(now, sender, &node.known, &to, message);
                     suffers = reaction.or(suffers);
                     if reaction == Some(Reaction::Crash) {
-                        break; // what follows in the step is not done
+                        break; // because the rest of the step is not executed
                     }
                 }
                 Effect::SetTimer { timer, after } => {
                     let due = clock.after(self.random.span(after));
                     let fires = node.clock.when(due);
                     let fires = fires.after(self.random.span(driver.lateness));
-                    // The number is reserved even if nothing is queued now, so that a moved timer keeps its turn.
+                    // The number is reserved even if nothing is queued now, because a moved timer must keep its turn.
                     let setting = transit.queue.reserve();
                     if node.run_timer(RunningTimer::new(timer, due, fires, setting)) {
                         let due = Scheduled::Timer { at, timer, setting };
@@ -414,7 +414,7 @@ impl<E: Election> World<E> {
                         };
                         transit.queue.push(now.after(span), drained);
                     }
-                    // With another list of voters, other agents may lead.
+                    // because with another list of voters, other agents may lead
                     driver.shifts += u64::from(matches!(event, Event::Voters(_)));
                     driver.broken = node.contract.hears(&event).err().or(driver.broken);
                     node.events.push((now, event));

@@ -100,7 +100,6 @@ pub(super) struct Node<E: Election> {
     pub(super) durable: Option<E::Durable>,
     /// The record when the incarnation began. A backup contains this record.
     pub(super) before: Option<E::Durable>,
-    /// The store that keeps the record.
     pub(super) store: Option<StoreId>,
     /// Time at which the incarnation began.
     pub(super) began: Time,
@@ -127,10 +126,9 @@ pub(super) struct Node<E: Election> {
     pub(super) events: Vec<(Time, Event)>,
 }
 
-/// A timer that was set.
-///
-/// If a timer is set again before it fires, for a later time, it keeps its entry in the queue: when that entry is
-/// due, it moves to the new time. A failure detector sets its timer many times, and lets it fire only once.
+/// A timer that was set. If it is set again for a later time before it fires, it keeps its entry in the queue: when
+/// that entry is due, it moves to the new time. This saves entries, because a failure detector sets its timer many
+/// times, and lets it fire only once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunningTimer<T> {
     pub(super) timer: T,

@@ -47,7 +47,6 @@ impl<T> EventQueue<T> {
         sequence
     }
 
-    /// Pushes an entry with a reserved number.
     pub(super) fn push_as(&mut self, at: Time, sequence: u64, what: T) {
         let slot = self.free.pop().unwrap_or(self.waiting.len());
         match self.waiting.get_mut(slot) {
@@ -69,7 +68,7 @@ impl<T> EventQueue<T> {
     }
 }
 
-// The heap gives the largest first, so the earliest counts as the largest.
+// Reversed, because the heap gives the largest item first, and the earliest one is wanted.
 impl Ord for Item {
     fn cmp(&self, other: &Self) -> Ordering {
         (other.at, other.sequence).cmp(&(self.at, self.sequence))

@@ -99,13 +99,11 @@ pub(super) struct SentMessage<M> {
     pub(super) message: M,
 }
 
-/// The sender of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SenderState {
     pub(super) index: NodeIndex,
     pub(super) incarnation: Incarnation,
     pub(super) epoch: u64,
-    /// The situation of the sender.
     pub(super) situation: Situation,
 }
 
@@ -268,7 +266,7 @@ impl<E: Election> Transit<E> {
             for at in arrivals.iter() {
                 self.last_arrival = self.last_arrival.max(at);
                 self.under_way += usize::from(!sent.message.is_repeated());
-                // The last copy uses the message itself, so a message without copies is not cloned.
+                // The last copy takes the message itself, because a message without copies need not be cloned.
                 if let Some(before) = next.replace(at) {
                     self.queue.push(before, Scheduled::Message(sent.clone()));
                 }

@@ -34,7 +34,6 @@ pub enum Reaction {
     Isolate,
 }
 
-/// The traps that are armed.
 #[derive(Debug, Default)]
 pub(super) struct Traps {
     armed: Vec<Armed>,

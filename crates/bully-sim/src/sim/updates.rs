@@ -1,4 +1,4 @@
-//! What agents learn of each other, and when: the list of members that a driver keeps.
+//! The facts that agents learn of each other, and when they learn them: the list of members that a driver keeps.
 //!
 //! Decided here: how a crash, a cut or a return becomes known. Not here: the faults of messages. A network that
 //! reports no cut is [`Detection::Silent`].
@@ -161,7 +161,7 @@ impl<E: Election> World<E> {
                 .queue
                 .push(at, Scheduled::Update(MemberUpdate { about, to, what }));
         };
-        // All agents learn the fact at the same moment, so agents with the same knowledge share one list.
+        // One update for all, because all agents learn the fact at the same moment, and so can share one list.
         if takes.min >= takes.max {
             push(self, Recipients::All);
             return;
@@ -172,8 +172,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Called when links were cut or restored. Reports which agents can no longer see which others, or see them
-    /// again.
+    /// Called when links were cut or restored. Reports which agents can no longer see which others, or see them again.
     pub(super) fn links_changed(&mut self) {
         let Detection::Suspect(takes) = self.detection else {
             return;
@@ -283,7 +282,7 @@ impl<E: Election> World<E> {
     }
 
     fn tell_registry(&mut self, update: MemberUpdate) {
-        // The list is not an agent: it is never cut off, and forgets no member.
+        // No agent reads here, because the list is not an agent: it is never cut off, and forgets no member.
         let nowhere = NodeIndex(usize::MAX);
         if let Some(known) = self.told(&self.registry, nowhere, update) {
             self.registry = known;
@@ -297,7 +296,7 @@ impl<E: Election> World<E> {
         update: MemberUpdate,
         same: &mut Option<(Arc<Members>, KnownMembers)>,
     ) {
-        // A process is not told about another process with its own name.
+        // because a process is not told about another process with its own name
         let (me, about) = (
             self.transit.first_of(at),
             self.transit.first_of(update.about),
@@ -321,7 +320,7 @@ impl<E: Election> World<E> {
                     return;
                 };
                 let shared = matches!(update.to, Recipients::All);
-                // If agents are cut off or forgotten, the knowledge of two agents may differ.
+                // Not while agents are cut off or forgotten, because then the knowledge of two agents may differ.
                 let shared = shared && self.apart.is_empty() && self.forgotten.is_empty();
                 *same = shared.then(|| (old.members, after.clone()));
                 after

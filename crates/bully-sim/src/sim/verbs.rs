@@ -84,7 +84,7 @@ impl<E: Election> World<E> {
             return false;
         };
         if node.saving.is_some() {
-            return false; // it goes on when its record is written
+            return false; // because it goes on when its record is written
         }
         let Some(mut waiting) = node.hanging.take() else {
             return false;
@@ -105,7 +105,7 @@ impl<E: Election> World<E> {
         let at = self.transit.directory.enter(&id);
         let mut node = Node::new(participant, self.now, self.registry.clone());
         node.store = self.stored(None, node.keeps_record());
-        // A second process of the name may have begun since it left.
+        // because a second process of the name may have begun since the agent left
         let next = self.last(at).next();
         match self.nodes.get_mut(at.0) {
             Some(old) if old.is_member => return false,
@@ -247,7 +247,7 @@ impl<E: Election> World<E> {
         self.end(at);
         self.happened(at, Happening::Crashed);
         match self.detection {
-            // If a second process exists, only another process can report an end.
+            // because only another process can report an end if a second process exists
             Detection::Certain(_) if self.is_doubled(at) => {
                 self.report(at, MemberChange::EndTold(incarnation));
             }
@@ -274,7 +274,7 @@ impl<E: Election> World<E> {
             self.detection,
             Detection::Certain(_) | Detection::Suspect(_)
         );
-        // An agent that joins has been reported as a member already.
+        // not after a join, because the agent was reported as a member already
         if told && how != Happening::Joined {
             self.report(at, MemberChange::Sight);
         }
@@ -299,7 +299,7 @@ impl<E: Election> World<E> {
         self.driver.shrinks(&mut node.published);
         node.timers.clear();
         if let Some(saving) = node.saving.take() {
-            node.durable = Some(saving.record); // the system ends the write that its process began
+            node.durable = Some(saving.record); // because the system ends the write that its process began
         }
         let waiting = node.hanging.take().unwrap_or_default();
         self.pass_over(waiting);

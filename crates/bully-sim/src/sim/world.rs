@@ -74,7 +74,6 @@ pub struct World<E: Election> {
 /// A check after every step. Its text describes the violation.
 pub(super) type Invariant<E> = Box<dyn FnMut(&World<E>) -> Result<(), String>>;
 
-/// An event that has not happened yet.
 #[derive(Debug)]
 pub(super) enum Scheduled<E: Election> {
     Message(SentMessage<E::Message>),
@@ -146,7 +145,8 @@ impl<E: Election> World<E> {
         let Some((at, due)) = self.transit.queue.pop() else {
             return false;
         };
-        // A timer may be due in the past: it was moved while its agent hung, or its clock rounds down.
+        // The later time counts, because a timer that was moved while its agent hung may be due in the past; clocks
+        // round down, too.
         self.now = self.now.max(at);
         self.steps = self.steps.saturating_add(1);
         self.do_due(due);
@@ -192,7 +192,7 @@ impl<E: Election> World<E> {
         let quiet = self.run_until(
             |world| {
                 let moved = Some(world.moves());
-                // The query of agreement visits all agents, so it is asked only after a step of a machine.
+                // Asked only after a step of a machine, because the query of agreement visits all agents.
                 let maybe = world.is_calm() && seen != moved;
                 if maybe {
                     seen = moved;
@@ -395,7 +395,7 @@ impl<E: Election> World<E> {
         let node = self.nodes.get(at.0)?;
         let clock = node.clock.read(self.now);
         let mut view = node.machine.as_ref()?.view(clock);
-        // A handle does the same: it hides a leadership that has run out, whatever the machine shows.
+        // As in a handle: a leadership that has ended is hidden, whatever the machine shows.
         if clock >= view.valid_until && view.valid_until < Time::MAX {
             view.leading = None;
         }

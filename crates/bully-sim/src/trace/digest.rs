@@ -12,8 +12,7 @@ use std::hash::{Hash, Hasher};
 use super::Happening;
 use bully_core::protocol::{AgentId, Event, PeerMessage, Role, Time};
 
-/// A number that is hashed before the values of an entry, so that entries of two kinds never have the same hash
-/// input.
+/// A number that is hashed before the values of an entry, so that entries of two kinds never have the same hash input.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) enum DigestStep {
     Sent,
@@ -26,7 +25,7 @@ pub(super) enum DigestStep {
     Mark,
 }
 
-/// FNV-1a, 64 bits: the same on each machine of the same word size, build and day.
+/// FNV-1a, 64 bits, without a random start: one build gives the same number on all machines of the same word size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Digest(u64);
 

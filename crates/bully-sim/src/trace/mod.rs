@@ -1,4 +1,4 @@
-//! A recorded run: the messages between agents, what happened to them, and the reactions of the receivers.
+//! A recorded run: the messages between agents, their fates, and the reactions of the receivers.
 //!
 //! ```text
 //!     0.000  a, b, c    starts

@@ -57,13 +57,13 @@ pub fn chaos<S: Scenario>(
         Fault::Forgery,
         Fault::LaterIncarnation,
     ];
-    // All messages of a history would need much memory, so some are kept only if a fault sends them again.
+    // Kept only if a fault sends some of them again, because all messages of a history would need much memory.
     if forged.iter().any(|fault| run.nemesis.takes(*fault)) {
         run.world.remember_messages();
     }
     if run.faults(Time::ZERO.after(options.faults_for * stretch)) {
         run.heal(options);
-        // Messages that left during the faults still arrive, so the limit counts from the last arrival.
+        // The limit counts from the last arrival, because messages that left during the faults still arrive.
         let healed = run.world.all_told_at();
         if run.advance(healed) {
             run.scenario.healed(&mut run.world);
@@ -154,7 +154,7 @@ struct Calm {
     relapses: u32,
 }
 
-/// The expected state did not come in time. The world shows which part was missing.
+/// The expected state did not come in time. The world shows the missing part.
 struct Late;
 
 struct Run<'a, S: Scenario> {
@@ -212,7 +212,7 @@ impl<S: Scenario> Run<'_, S> {
             }
         }
         if options.faults.contains(&Fault::Restart) && self.random.chance(200) {
-            // A crash of which no agent is told may be the last event before the calm.
+            // because a crash of which no agent is told may be the last event before the calm
             let some = nemesis::target(&self.world, &mut self.random);
             if let Some(agent) = some.filter(|_| self.world.views().count() > 1) {
                 self.world.crash(agent);

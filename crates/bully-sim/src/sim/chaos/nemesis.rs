@@ -15,7 +15,7 @@ use crate::{
 };
 use bully_core::protocol::{After, AgentId, Election};
 
-/// The effect of each trap, and the fault as which it counts.
+/// For each trap, its effect and the fault as which it counts.
 const TRAPS: [(Reaction, Fault); 3] = [
     (Reaction::Crash, Fault::CrashAfterSend),
     (Reaction::Pause, Fault::PauseAfterSend),
@@ -84,7 +84,6 @@ impl Nemesis {
         self.faults.contains(&fault)
     }
 
-    /// Returns the time until the next fault.
     pub(super) fn gap(&self, random: &mut SplitMix64) -> Duration {
         random.span(self.gap)
     }
@@ -110,7 +109,7 @@ impl Nemesis {
         }
     }
 
-    /// Causes a fault. If it meets a single agent, returns the situation of that agent right before.
+    /// Causes a fault. If it meets a single agent, returns the situation of that agent before the fault.
     fn inflict<S: Scenario>(
         &mut self,
         fault: Fault,
@@ -412,7 +411,6 @@ fn met_at<E: Election>(
     world.situation(at)
 }
 
-/// Returns the situations of the agents that run.
 fn all_situations<E: Election>(world: &World<E>) -> Situations {
     let mut all = Situations::default();
     for agent in world.agents() {

@@ -39,8 +39,8 @@ impl Nemesis {
         if !world.begin_second(&agent, contents) {
             return None;
         }
-        // If the others do not know the second process, it takes part in the first election after its quarantine. If
-        // the agent's first process leads, no election happens before that.
+        // If the others do not learn of the second process, it takes part in the first election after its quarantine.
+        // No election happens before that while the agent's first process leads.
         if met.role != Role::Leader || random.chance(500) {
             world.meet_second(&agent);
         }
@@ -50,7 +50,6 @@ impl Nemesis {
         Some(met)
     }
 
-    /// Ends a second process.
     pub(super) fn end_second<E: Election>(
         &mut self,
         world: &mut World<E>,
