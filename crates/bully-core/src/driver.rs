@@ -48,8 +48,7 @@ pub trait MembersReports {
     /// anything changed.
     fn end_told(&mut self, id: &AgentId, incarnation: Incarnation) -> bool;
 
-    /// Notes that a member's incarnation may have ended (a lost connection, silence). Returns whether anything
-    /// changed.
+    /// Notes that a member's incarnation may have ended (a lost connection, silence). Returns whether anything changed.
     fn suspect(&mut self, id: &AgentId, incarnation: Incarnation) -> bool;
 
     /// Notes that a member has another score. Returns whether anything changed.

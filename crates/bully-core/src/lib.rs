@@ -24,8 +24,7 @@
 //! *total*: it handles every input in every role without an error. The same inputs give the same effects.
 //!
 //! # A driver
-//! This driver uses plain tokio. It is the example `driver` of this crate
-//! (`cargo run -p bully-core --example driver`):
+//! This driver uses plain tokio. It is the example `driver` of this crate (`cargo run -p bully-core --example driver`):
 //!
 //! ```no_run
 #![doc = include_str!("../examples/driver.rs")]

@@ -29,8 +29,8 @@ impl Default for Cooldown {
 }
 
 impl Cooldown {
-    /// Begins the cool-down, and sets `timer` to its end. Only an agent that has given up its own leadership calls this,
-    /// because the call uses up the time that [`hold_back`](Self::hold_back) has set.
+    /// Begins the cool-down, and sets `timer` to its end. Only an agent that has given up its own leadership calls
+    /// this, because the call uses up the time that [`hold_back`](Self::hold_back) has set.
     pub fn begin<M, T, D, A>(
         &mut self,
         now: Time,

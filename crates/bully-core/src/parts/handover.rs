@@ -1,10 +1,9 @@
 //! A leadership that is being handed over: `Draining`, then `Drained`, then `Resign`.
 //!
 //! Decided here: the work of a leader has a limited time to end. A leader that steps down first tells its application
-//! (`Draining`). It leads on until the application reports that its work has ended (`Drained`) or the time has
-//! passed. Only then does it tell the other agents (`Resign`), so no two agents work at the same time. Not here: the
-//! messages of an election, and the choice of the successor
-//! ([`Participant::successor`](super::Participant::successor)).
+//! (`Draining`). It leads on until the application reports that its work has ended (`Drained`) or the time has passed.
+//! Only then does it tell the other agents (`Resign`), so no two agents work at the same time. Not here: the messages
+//! of an election, and the choice of the successor ([`Participant::successor`](super::Participant::successor)).
 
 use std::time::Duration;
 
@@ -55,8 +54,7 @@ impl Handover {
         timer: T,
         out: &mut Effects<M, T, D, A>,
     ) -> Self {
-        // The application is told first, because the time for the work must not begin before the application knows of
-        // it.
+        // The application learns of the hand-over first, because the time for its work must not begin before that.
         out.notify(Event::Draining {
             term,
             to: to.clone(),

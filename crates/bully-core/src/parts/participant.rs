@@ -1,4 +1,4 @@
-//! What a participant knows of itself and of the other members.
+//! The knowledge of a participant about itself and about the other members.
 //!
 //! Decided here: how ranks compare, which agents can be elected at all, and which agent can take over from a leader
 //! that steps down. Not here: whether an agent asks for the leadership at a given moment; that is a rule of each
@@ -41,7 +41,7 @@ impl Participant {
             kind,
             score,
             birth,
-            store: _, // only one election needs the store
+            store: _, // because only one election needs the store
         } = identity;
         Self {
             id,
@@ -76,13 +76,13 @@ impl Participant {
         self.kind == MemberKind::Voter
     }
 
-    /// Returns the score of an eligible agent: of a voter that has one. A machine may have further conditions: `may_lead`
-    /// that there is a term left, `competes` that the agent does not cool down.
+    /// Returns the score of an eligible agent: of a voter that has one. A machine may have further conditions:
+    /// `may_lead` that there is a term left, `competes` that the agent does not cool down.
     pub fn eligible(&self) -> Option<Score> {
         self.score.filter(|_| self.is_voter())
     }
 
-    /// Returns whether most of the other agents know a later process with this agent's name.
+    /// Returns whether more of the other agents know a later process with this agent's name than count on this process.
     pub fn is_disowned(&self) -> bool {
         self.members.is_disowned(&self.id)
     }

@@ -41,6 +41,7 @@ impl Ends {
             return false;
         };
         let is_full = self.told().len() >= Self::MOST;
+        // because only the latest ends are kept
         if is_full && at == 0 {
             return false;
         }

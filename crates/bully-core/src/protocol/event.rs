@@ -125,8 +125,7 @@ lost_reasons! {
     LeaseExpired "lease_expired" "lease expired" false,
     /// In one round of questions, this agent did not hear a majority of the voters.
     Isolated "isolated" "isolated" false,
-    /// The group is being reorganized, because a member was found outside of it; the same agent may
-    /// lead next.
+    /// The group is being reorganized, because a member was found outside of it; the same agent may lead next.
     Reorganized "reorganized" "reorganized" true,
     /// The voters change, and a leader of the next list follows.
     VotersChange "voters_change" "voters change" true,

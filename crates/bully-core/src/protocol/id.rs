@@ -18,8 +18,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Visitor};
 
 /// The name of one agent, unique within its group.
 ///
-/// 1 to 256 bytes, printable, no white space, no format character (such as one that turns the direction of
-/// writing), and none of `/ * $ # ?` (these have a meaning in the addresses of message brokers). Cloning copies a pointer.
+/// 1 to 256 bytes, printable, no white space, no format character (such as one that turns the direction of writing),
+/// and none of `/ * $ # ?` (these have a meaning in the addresses of message brokers). Cloning copies a pointer.
 ///
 /// ```
 /// use actix_bully::protocol::AgentId;

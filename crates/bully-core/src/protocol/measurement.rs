@@ -51,9 +51,8 @@ impl Timings {
     /// Returns timings that fit the measurements.
     ///
     /// With e, w and s for [`echo`](Measurement::echo), [`write`](Measurement::write) and
-    /// [`stall`](Measurement::stall): d = e + 2 s (at least 2 ms), T = 20 d + 2 w, H = 4 d, L = 16 d + 2 w, S = 2 d, J
-    /// = d, E = 2 d + 2 w + 2 ms, D = 15 d + 2 w, and P is the shortest that D allows. The measurements of different
-    /// hosts may differ: members of the quorum mode may have different timings.
+    /// [`stall`](Measurement::stall): d = e + 2 s (at least 2 ms), T = 20 d + 2 w, H = 4 d, L = 16 d + 2 w, S = 2 d,
+    /// J = d, E = 2 d + 2 w + 2 ms, D = 15 d + 2 w, and P is the shortest that D allows.
     ///
     /// Each host may use its own measurements: members of the quorum mode may have different timings. If a network,
     /// disk or host becomes slower than the measurements, leaders may lose their leases, or elections may not end. But
@@ -79,12 +78,14 @@ impl Timings {
         if echo.is_zero() {
             return Err(TimingsError::NoEcho);
         }
-        // An echo is two ways of a message, so half of the echo is left for variation. Both ends may stand still.
+        // A message takes half an echo, so the other half is left for variation. The stall counts
+        // twice, because both ends may stand still.
         let delay = echo.saturating_add(stall.saturating_mul(2)).max(LEAST);
         if delay > SLOWEST || write > SLOWEST {
             return Err(TimingsError::TooSlow { echo, write, stall });
         }
-        // The candidate writes its record, and the voters write theirs. A leader that writes is silent for as long.
+        // Writes count twice, because the candidate writes its record and the voters write theirs. A leader is silent
+        // while it writes.
         let writes = write.saturating_mul(2);
         let lease = delay.saturating_mul(15).saturating_add(writes);
         let timings = Self {
@@ -107,13 +108,13 @@ impl Timings {
     }
 }
 
-/// Shortest delay bound: timers at both ends have a resolution of a millisecond.
+/// Shortest delay bound, because the timers at both ends have a resolution of a millisecond.
 const LEAST: Duration = Duration::from_millis(2);
 
 /// Delay that the timers of both ends add to a round.
 const TIMER: Duration = Duration::from_millis(2);
 
-/// Longest delay bound, and longest write.
+/// Longest delay bound, and longest write. A longer one shows a fault (see [`Timings::measured`]).
 const SLOWEST: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

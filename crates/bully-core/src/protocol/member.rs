@@ -176,7 +176,7 @@ impl Member {
     }
 
     fn is_over(&mut self, incarnation: Incarnation) {
-        // The report may be late: a later incarnation that is known goes on.
+        // A late report changes nothing, because a later incarnation that is known goes on.
         if self.incarnation.is_none_or(|known| known <= incarnation) {
             self.enter(Presence::Down, incarnation);
         }
@@ -234,7 +234,7 @@ impl MemberReports for Member {
             return false;
         }
         self.ended = Some(incarnation);
-        self.ends.note(incarnation); // other processes learn of each end from this list
+        self.ends.note(incarnation); // because other processes learn of each end from this list
         self.is_over(incarnation);
         true
     }

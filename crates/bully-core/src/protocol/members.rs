@@ -168,7 +168,8 @@ impl Members {
     ) -> usize {
         self.ranked(self.absent)
             .take_while(|m| m.outranks(score, id))
-            // The agent's own entry may be out of date, with a higher rank than its present rank.
+            // Without this agent's own entry, because that may be out of date and show a higher rank than the present
+            // one.
             .filter(|m| m.is_up() && Some(&m.id) != but && m.id != *id)
             .take(limit)
             .count()
@@ -238,7 +239,7 @@ impl Members {
     }
 }
 
-/// Largest number of members that are replaced one by one.
+/// Largest number of members that are replaced one by one. For more members the list is copied once.
 const A_FEW: usize = 4;
 
 impl MembersReports for Members {
@@ -251,7 +252,7 @@ impl MembersReports for Members {
 
     fn forget_leader(&mut self, id: &AgentId, incarnation: Incarnation) {
         self.leader
-            // The end of an earlier incarnation does not end the leadership of a later incarnation.
+            // because the end of an earlier incarnation does not end the leadership of a later one
             .take_if(|l| l.id == *id && l.incarnation <= incarnation);
     }
 

@@ -14,7 +14,7 @@ pub(super) struct NameIndex {
 
 impl NameIndex {
     pub(super) fn new(list: &[Member]) -> Self {
-        // Half of the slots stay free, so a search soon meets an empty slot and ends.
+        // Half of the slots stay free, so that a search soon meets an empty slot and ends.
         let room = list.len().saturating_mul(2).next_power_of_two();
         let mut index = Self {
             slots: vec![0; room],

@@ -43,8 +43,8 @@ pub struct Prospects {
 
 impl Prospects {
     /// Returns whether the participant only follows or only leads, and its store is fast enough. The preemption is not
-    /// checked, because it is a policy that does not change within an incarnation; nor is the lease of its leader, which
-    /// each renewal changes.
+    /// checked, because it is a policy that does not change within an incarnation; nor is the lease of its leader,
+    /// which each renewal changes.
     pub const fn is_idle(&self) -> bool {
         let Self {
             cooldown_until,
@@ -104,8 +104,8 @@ pub enum Preemption {
     /// At once, as in the bully election. Not in quorum mode.
     #[default]
     Immediately,
-    /// After the agent of a higher rank was up for this long without a gap, with a clean hand-over. A flapping agent
-    /// then does not move the leadership back and forth.
+    /// After the agent of a higher rank was up for this long without a gap, with a clean hand-over. So an agent that
+    /// comes and goes does not move the leadership back and forth.
     After(Duration),
     /// Never.
     Never,

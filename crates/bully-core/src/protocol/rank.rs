@@ -1,7 +1,7 @@
 //! Score and rank: the application gives the score, and the rank decides.
 //!
-//! Decided here: how two agents compare. A [`Rank`] ends with the name, so two agents never tie (the seed elected two
-//! leaders with equal scores).
+//! Decided here: how two agents compare. A [`Rank`] ends with the name, so two agents never tie. (The published ASTRA
+//! agent elected two leaders with equal scores.)
 
 use std::fmt;
 

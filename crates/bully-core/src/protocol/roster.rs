@@ -19,7 +19,7 @@ pub(super) struct Roster {
     changed: Vec<Member>,
 }
 
-/// Largest number of changes that are kept beside the list.
+/// Largest number of changes that are kept beside the list. It is small, because each look-up walks these changes.
 const MOST: usize = 8;
 
 impl Roster {
@@ -49,7 +49,7 @@ impl Roster {
 
     /// Changes the member at a place; returns the result of `change`: whether anything changed.
     pub(super) fn change(&mut self, at: usize, change: impl FnOnce(&mut Member) -> bool) -> bool {
-        // On a copy, because a report that changes nothing must take no place beside the list.
+        // On a copy, because a report that changes nothing must not take a place beside the list.
         let Some(mut member) = self.get(at).cloned() else {
             return false;
         };
@@ -63,7 +63,6 @@ impl Roster {
             self.places.push(at);
             self.changed.push(member);
         }
-        // Each look-up walks the changes beside the list, so their number stays small.
         if self.places.len() > MOST {
             *self = Self::new(self.to_vec());
         }
@@ -95,7 +94,7 @@ impl Eq for Roster {}
 
 impl Hash for Roster {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Hashes as equality compares: equal rosters may be split differently into list and changes.
+        // Members only, because equality ignores how a roster is split into a list and changes.
         self.list.len().hash(state);
         self.iter().for_each(|member| member.hash(state));
     }

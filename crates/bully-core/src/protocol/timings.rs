@@ -12,7 +12,7 @@ const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// The fastest and slowest rate of a clock, in per cent: the error of its rate is r = 11 %.
+/// The fastest and slowest rate of a clock, in per cent. The error of its rate is r = 11 %, which P = 1.25 D tolerates.
 const FASTEST: u32 = 111;
 const SLOWEST: u32 = 89;
 
@@ -95,7 +95,7 @@ impl Timings {
         Self::preset([2, 50, 25, 100, 4, 2, 5, 100, 125])
     }
 
-    /// d, T, H, L, S, J, E, D, P.
+    /// Makes timings of these milliseconds, in the order d, T, H, L, S, J, E, D, P.
     const fn preset(millis: [u64; 9]) -> Self {
         let [
             delay,
@@ -209,6 +209,7 @@ impl Timings {
         let election = self
             .deadline
             .saturating_add(self.delay_bound.saturating_mul(2));
+        // In the last slot an agent asks first, so an election with its deadline follows.
         Some(if silent < 8 {
             announced
         } else {

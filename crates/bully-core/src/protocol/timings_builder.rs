@@ -1,7 +1,4 @@
 //! Makes and checks durations: every relation that a promise depends on.
-//!
-//! Relations have the names of their sources: T > 2 d is the condition of every election by time-out (Garcia-Molina
-//! 1982); the relations of the lease belong to the quorum mode.
 
 use std::time::Duration;
 
@@ -88,21 +85,21 @@ impl TimingsBuilder {
         if t.delay_bound.is_zero() {
             return Err(TimingsError::ZeroDelayBound);
         }
-        // Otherwise an answer could come after the deadline, and its sender would count as dead.
+        // T > 2 d, because an answer could otherwise come after the deadline, and its sender would count as dead.
         if t.deadline <= twice {
             return Err(TimingsError::Deadline {
                 deadline: t.deadline,
                 delay_bound: t.delay_bound,
             });
         }
-        // Otherwise the next agent in rank would start before it can hear the first one.
+        // S >= d, because the next agent in rank would otherwise start before it can hear the first one.
         if t.step < t.delay_bound {
             return Err(TimingsError::Step {
                 step: t.step,
                 delay_bound: t.delay_bound,
             });
         }
-        // Otherwise the answers of a round would come after its end.
+        // E > 2 d, because the answers of a round would otherwise come after its end.
         if t.round <= twice {
             return Err(TimingsError::Round {
                 round: t.round,
@@ -118,7 +115,7 @@ impl TimingsBuilder {
             if heartbeat.is_zero() {
                 return Err(TimingsError::ZeroHeartbeat);
             }
-            // A heartbeat may be late by d. Until then its absence means nothing.
+            // L > H + d, because a heartbeat may be late by d: until then its absence means nothing.
             if detection <= heartbeat.saturating_add(delay_bound) {
                 return Err(TimingsError::Detection {
                     detection,
@@ -126,7 +123,7 @@ impl TimingsBuilder {
                     delay_bound,
                 });
             }
-            // One lost heartbeat must not cost the lease.
+            // D >= 3 H + 2 d, because one lost heartbeat must not cost the lease.
             if lease < heartbeat.saturating_mul(3).saturating_add(twice) {
                 return Err(TimingsError::Lease {
                     lease,
@@ -136,7 +133,8 @@ impl TimingsBuilder {
             }
         }
         let least = Timings::least_promise(t.lease);
-        // Otherwise a voter would be free again while a lease that depends on it still lasts.
+        // P >= D (1 + r) / (1 - r), because a voter would otherwise be free again before a lease that depends on it
+        // has ended.
         if t.promise < least {
             return Err(TimingsError::Promise {
                 promise: t.promise,

@@ -115,7 +115,7 @@ fn words(wrong: &serde_json::Error) -> String {
         }
         Category::Data | Category::Io => {
             let text = wrong.to_string();
-            // The position is of no use, because each line is parsed alone.
+            // The position is left out, because each line is parsed alone.
             let (told, _) = text.rsplit_once(" at line ").unwrap_or((&text, ""));
             let named = told
                 .replace("missing field", "it lacks")

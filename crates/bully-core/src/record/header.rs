@@ -82,7 +82,7 @@ impl Header {
 
     /// Returns the header as a line of the format, without the line's end.
     pub(super) fn to_line(&self) -> String {
-        // Strings, numbers and lists of them always have a JSON form.
+        // This cannot fail, because strings, numbers and lists of them always have a JSON form.
         serde_json::to_string(&RecordingOpening {
             format: FORMAT.into(),
             version: VERSION,
@@ -93,7 +93,7 @@ impl Header {
 
     /// Reads the first line of a recording.
     pub(super) fn read(line: &[u8]) -> Result<Self, RecordingError> {
-        // The version has to be known before the rest is checked by the rules of that version.
+        // The version is read first, because the rest is checked by the rules of that version.
         let probe: HeaderProbe =
             serde_json::from_slice(line).map_err(|_| RecordingError::Foreign)?;
         if probe.format != FORMAT {

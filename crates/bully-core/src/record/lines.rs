@@ -28,14 +28,14 @@ pub enum Subject<'a> {
     Message {
         /// The sender.
         from: &'a AgentId,
-        /// What happened to the message.
+        /// The fate of the message.
         way: Way,
         /// The receivers.
         to: Vec<&'a AgentId>,
     },
 }
 
-/// What happened to a message.
+/// The fate of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// The message left.
@@ -227,7 +227,7 @@ fn tells_nothing<'a>(
         .any(|later| matches!(&later.what, What::Event { agent: of, .. } if of == agent))
 }
 
-/// Writing to a string cannot fail.
+/// Appends to a string, which cannot fail.
 pub(crate) fn append(text: &mut String, what: fmt::Arguments<'_>) {
     text.write_fmt(what).unwrap_or_default();
 }

@@ -14,8 +14,7 @@ use crate::protocol::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RecordedMoment<'a> {
     pub(super) at: Time,
-    /// The agents of the beginning in their order, then the agents that came later. Agents that left are not
-    /// included.
+    /// The agents of the beginning in their order, then the agents that came later. Agents that left are not included.
     pub(super) agents: Vec<AgentMoment<'a>>,
     pub(super) under_way: Vec<UnderWay<'a>>,
     /// Pairs of agents of which the first cannot reach the second.
@@ -83,7 +82,7 @@ impl<'a> RecordedMoment<'a> {
 
     /// Returns the state before the first entry.
     fn begin(recording: &'a Recording, at: Time) -> Self {
-        // The record of a single agent begins while the other agents run already.
+        // The record of a single agent begins while the other agents run already, so their state is unknown.
         let is_part = recording.header().began_unix_ms.is_some();
         let condition = if is_part {
             AgentCondition::Unknown

@@ -63,7 +63,7 @@ impl Lines {
         line: &mut Vec<u8>,
     ) -> Result<bool, RecordingError> {
         line.clear();
-        // One byte more than the limit of a line shows that the line exceeds it.
+        // One byte more than the limit is read, because it shows that a line exceeds the limit.
         let most = u64::try_from(LONGEST_LINE).unwrap_or(u64::MAX);
         let mut limited = from.take(most.saturating_add(1));
         let read = limited
@@ -128,6 +128,7 @@ impl TraceEntry {
     }
 }
 
+// Limits, because another program may have written the recording, and no data beyond a limit is kept.
 const LONGEST_LINE: usize = 1 << 20;
 const MOST_BYTES: usize = 64 << 20;
 const MOST_ENTRIES: usize = 500_000;

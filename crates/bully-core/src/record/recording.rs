@@ -175,8 +175,8 @@ impl Recording {
         rust_test::to_rust_test(self)
     }
 
-    /// Checks that the run can be played again: its commands are all there, and its time is virtual. The caller must have
-    /// its election.
+    /// Checks that the run can be played again: its commands are all there, and its time is virtual. The caller must
+    /// have its election.
     ///
     /// # Errors
     /// [`Untold`], which says what to do instead.
@@ -197,7 +197,7 @@ impl Recording {
 impl TraceEntry {
     /// Returns the entry as a line of the format, without the line's end.
     pub fn to_line(&self) -> String {
-        // Strings, numbers, and lists and named fields of them always have a JSON form.
+        // This cannot fail, because strings, numbers, and lists and named fields of them always have a JSON form.
         serde_json::to_string(self).unwrap_or_default()
     }
 }

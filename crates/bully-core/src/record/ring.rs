@@ -67,7 +67,7 @@ impl BoundedRecord {
 
     /// Adds an entry, and forgets the oldest entries if they do not fit beside it.
     pub fn push(&mut self, at: Time, what: What) {
-        // Two threads may add entries in another order than they read the clock.
+        // The later time counts, because two threads may add entries in another order than they read the clock.
         self.last = self.last.max(at);
         let line = TraceEntry {
             at: self.last,

@@ -95,7 +95,7 @@ fn body(recording: &Recording) -> Result<String, Untold> {
         if matches!(what, What::Command(_) | What::Settled { .. }) {
             reached = *at;
         }
-        // One entry is a part of one line of a recording, and the length of a line is limited.
+        // Checked after each entry, because one entry is a part of one line, and the length of a line is limited.
         if out.len() > MOST_WRITTEN {
             let most = MOST_WRITTEN;
             return Err(TooLong { most }.into());
@@ -269,7 +269,7 @@ fn span(nanos: u64) -> String {
     }
 }
 
-/// `From` exists for integers and for tuples of integers.
+/// Writes a score as an integer or a tuple, because only these convert into a score.
 fn rating(score: Score) -> String {
     let part = |part: i64| {
         if i32::try_from(part).is_ok() {

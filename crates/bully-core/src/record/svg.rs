@@ -123,7 +123,7 @@ fn node(out: &mut String, agent: &AgentMoment<'_>, places: &Places<'_>) {
              <circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r:.1}\"/>"
         ),
     );
-    // Names that would overlap are shown only in the titles, except the leader's name.
+    // Without names that would overlap, except the leader's name. The titles contain all names.
     if r >= 16.0 {
         let score = score(agent);
         append(
@@ -200,7 +200,7 @@ fn messages(out: &mut String, moment: &RecordedMoment<'_>, places: &Places<'_>) 
         // further away.
         let (aside, beside) = (from.side(*to, 5.0), from.side(*to, 14.0));
         let begin = from.towards(*to, places.radius);
-        // A message that has just left also gets an arrow.
+        // The shortest arrow, because a message that has just left also gets an arrow.
         let long = (free * share).max(14.0_f64.min(free));
         let label = begin.towards(*to, long / 2.0).shifted(beside);
         let head = begin.towards(*to, long).shifted(aside);

@@ -6,7 +6,6 @@ use super::Step;
 use crate::elections::message::Announcement;
 use crate::protocol::{AgentId, Leader, Score, Term};
 
-/// The consequence of an input.
 #[derive(Debug)]
 pub(super) enum Next {
     /// The role stays.
@@ -42,7 +41,6 @@ pub(super) enum Change {
 }
 
 impl Next {
-    /// Traces that an input changes nothing, and why.
     pub(super) fn ignore(step: &Step<'_>, reason: &'static str) -> Self {
         step.ignore(reason);
         Self::Stay

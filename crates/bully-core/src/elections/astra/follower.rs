@@ -71,7 +71,6 @@ impl Idle {
     }
 }
 
-/// The state of an agent with a leader.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Following {
     pub leader: Leader,

@@ -12,7 +12,6 @@ use super::{
 use crate::elections::message::Announcement;
 use crate::protocol::{AgentId, Leader, Member, Presence, Round, Score, Time};
 
-/// The state of an election that this agent holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct HoldingElection {
     round: Round,

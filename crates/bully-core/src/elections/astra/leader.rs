@@ -15,7 +15,6 @@ use crate::{
     parts::{Due, Handover},
 };
 
-/// A leadership of this agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Tenure {
     pub term: Term,

@@ -17,7 +17,6 @@ use super::{
 use crate::elections::message::Announcement;
 use crate::protocol::{AgentId, Birth, Incarnation, Input, InputOf, Members, Role, Score};
 
-/// The six roles, each with its data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
     Idle(Idle),

@@ -19,7 +19,6 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, Member, Presence, Round, Time};
 
-/// The state of an election that this agent holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Candidate {
     round: Round,
@@ -32,7 +31,6 @@ pub(super) struct Candidate {
     grace: Grace,
 }
 
-/// The agents that a candidate asks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Asked {
     /// Only the leader that the candidate knows. `following` is set if the candidate followed this leader before.

@@ -9,7 +9,6 @@ use super::{
 use crate::protocol::{AgentId, Leader, Round, Score};
 use crate::{elections::message::Announcement, parts::slot};
 
-/// The consequence of an input in a role.
 #[derive(Debug)]
 pub(super) enum Next {
     /// The role stays.
@@ -71,7 +70,6 @@ pub(super) struct Deference {
 }
 
 impl Next {
-    /// Traces that an input changes nothing, and why.
     pub(super) fn ignore(step: &Step<'_>, reason: &'static str) -> Self {
         step.ignore(reason);
         Self::Stay

@@ -142,7 +142,6 @@ impl Vacant {
     }
 }
 
-/// The state of an agent that follows a leader.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Following(pub(super) Followed);
 

@@ -80,10 +80,9 @@
 //! driver drops a message of an agent that is not a member, or of an incarnation that has ended.
 //!
 //! A repeated `Elect` is harmless in every role, because no role counts questions. The first `Elect` may change the
-//! role; the second one is answered in the new role and changes nothing more. A second answer to the same round
-//! changes nothing at the asker. A repeated `Elect` may arrive so late that its receiver leads by then. Then it is a
-//! new question. In the worst case that leader stops for the asker, and announces itself again if no announcement
-//! comes.
+//! role; the second one is answered in the new role and changes nothing more. A second answer to the same round changes
+//! nothing at the asker. A repeated `Elect` may arrive so late that its receiver leads by then. Then it is a new
+//! question. In the worst case that leader stops for the asker, and announces itself again if no announcement comes.
 //!
 //! # Two processes of one name
 //! The later process takes part. A peer that knows the later process refuses the earlier one, and the earlier one

@@ -8,7 +8,6 @@ use crate::elections::message::{Announcement, Behind, Yield};
 pub(super) use crate::parts::Grace;
 use crate::protocol::{AgentId, Leader, Members, Round, Score, Time};
 
-/// The leader that an agent follows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Followed {
     pub leader: Leader,

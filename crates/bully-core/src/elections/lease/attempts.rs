@@ -32,7 +32,6 @@ impl Core {
         self.attempts.push_back(attempt);
     }
 
-    /// Removes and returns the attempt with this number, if it is remembered.
     pub(super) fn take_attempt(&mut self, request: u64) -> Option<SwapAttempt> {
         let at = self.attempts.iter().position(|a| a.request == request)?;
         self.attempts.remove(at)

@@ -154,7 +154,6 @@ impl Claims {
         self.written = Some(now);
     }
 
-    /// Notes that this agent's claim was applied.
     pub(super) fn applied(&mut self, record: ClaimRecord, version: Version, now: Time) {
         self.seen = Some(SeenClaim {
             version,

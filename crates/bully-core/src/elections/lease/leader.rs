@@ -12,7 +12,6 @@ use crate::{
     parts::{Due, Handover},
 };
 
-/// The leadership of this agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub term: Term,
@@ -62,7 +61,6 @@ impl Leading {
         now < self.until
     }
 
-    /// Asks the register to renew the lease.
     pub(super) fn renew(&self, core: &mut Core, now: Time, out: &mut Out) {
         core.hold(now, self.term, self.score, out);
     }

@@ -80,7 +80,6 @@ impl Sight {
         }
     }
 
-    /// Returns the longest lease that was seen.
     #[cfg(any(test, feature = "testkit"))]
     pub(super) const fn longest(&self) -> Duration {
         self.longest

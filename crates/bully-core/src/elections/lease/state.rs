@@ -5,7 +5,6 @@
 use super::leader::Leading;
 use crate::protocol::{Leader, Role, Term, Time, View};
 
-/// The state of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
     /// The agent knows no leader, and waits for its slot if it can be elected.

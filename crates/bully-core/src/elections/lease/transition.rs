@@ -190,7 +190,6 @@ impl Lease {
         }
     }
 
-    /// Traces that an input changes nothing, with the reason.
     pub(super) fn ignore(&self, reason: &'static str) {
         self.core.me.ignore(self.state.role(), reason);
     }

@@ -207,7 +207,6 @@ pub(super) struct Claiming {
     answers: Answers,
 }
 
-/// The answers to a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Answers {
     /// No voter has refused. `quiet` is the number of successive rounds that ended without a new vote. `is_new` says

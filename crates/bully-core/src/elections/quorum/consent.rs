@@ -27,7 +27,6 @@ impl Verdict {
     }
 }
 
-/// Answers an `Elect`, whatever the role.
 pub(super) fn on_elect(
     core: &mut Core,
     state: &mut State,

@@ -38,7 +38,6 @@ use crate::{
 pub(super) struct Core {
     pub(super) me: Participant,
     pub(super) config: Arc<QuorumConfig>,
-    /// The other voters.
     pub(super) peers: Arc<[AgentId]>,
     pub(super) voter: Voter,
     pub(super) cooldown: CooldownEnds,

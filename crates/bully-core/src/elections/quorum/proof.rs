@@ -107,9 +107,8 @@
 //! argument of the leases with the roles exchanged to a voter in j's Ql and i's Qv: it voted in t1 only after its
 //! promise to j had ended, so after j could last lead.
 //!
-//! *Raising the term under a lease (`raise-term-without-gap`).* Meanwhile i leads in the old term under the old
-//! lease; the argument of the leases does not concern votes for i itself. Promises are to their holder, so they still
-//! hold.
+//! *Raising the term under a lease (`raise-term-without-gap`).* Meanwhile i leads in the old term under the old lease;
+//! the argument of the leases does not concern votes for i itself. Promises are to their holder, so they still hold.
 //!
 //! *Why an elected agent waits for acknowledgements (`lease-before-leading`).* If the votes of a candidate arrive
 //! late, a voter may have moved on to a higher term. The candidate gets that voter's `Nack` before it leads.
