@@ -129,6 +129,7 @@ const fn tone_of(event: &Event) -> Tone {
     }
 }
 
+/// Largest number of messages of one frame, so that an election of many agents does not flood the viewers.
 const MOST_MESSAGES: usize = 400;
 
 #[cfg(test)]

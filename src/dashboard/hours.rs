@@ -26,6 +26,7 @@ impl WallBegin {
     }
 }
 
+/// A smaller difference may result from the two readings, which are not at the same moment.
 const GRAIN_MILLIS: u64 = 100;
 
 #[cfg(test)]
