@@ -273,6 +273,7 @@ impl Starter {
         let Some(store) = self.store()? else {
             return Ok(builder);
         };
+        // The store of the votes also keeps the node's last incarnation, unless the configuration names a file for it.
         if self.config.memory_file.is_none() {
             let memory = Arc::clone(&store);
             self.bridge

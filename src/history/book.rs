@@ -96,7 +96,7 @@ impl HistoryBook {
         }
         let is_view = self.by.as_ref() == Some(by);
         if matches!(event, Event::NoLeader { .. } | Event::Lost { .. }) {
-            // This agent will not be told of that end again.
+            // This agent does not receive that end again.
             self.ahead.take_if(|ahead| ahead.by == *by);
         }
         match event {
@@ -218,7 +218,8 @@ impl HistoryBook {
         }
     }
 
-    /// Replaces the end that another agent noted by the leader's own reason, which is more exact.
+    /// Replaces the end that another agent noted by the leader's own reason, which is more exact. It may come late:
+    /// after the next leadership has begun.
     fn amend(&mut self) {
         let Some((who, term, reason)) = &self.said else {
             return;

@@ -189,5 +189,5 @@ fn show_term(labels: &[(&'static str, String); 2], term: Term) {
 /// Shows counts. Returns false when it has nothing more to show.
 type Sampler = Box<dyn Fn() -> bool + Send + Sync>;
 
-/// Time between two updates of the counts.
+/// Time between two updates of the counts, because an update for each message would cost time.
 const AGAIN: Duration = Duration::from_secs(5);

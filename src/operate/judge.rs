@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Decided here, without a clock or a runtime: which commands are refused, and which state shows which outcome. Not
-//! here: when an agent is looked at (`carry_out.rs`).
+//! here: when an agent is checked (`carry_out.rs`).
 
 use crate::{
     agent::{Lifecycle, Status, StoreContenders},

@@ -83,7 +83,7 @@ fn failed<S>(error: &io::Error, stream: S) -> TlsRefusal<S> {
     TlsRefusal::new(TlsReason::of_handshake(error), Left::Bare(stream))
 }
 
-/// Makes the checks that the library leaves open: both ends agreed on the protocol, and the certificate names the
+/// Makes the checks that the library does not make: both ends agreed on the protocol, and the certificate names the
 /// node.
 fn admit<S>(
     stream: tokio_rustls::TlsStream<S>,

@@ -239,7 +239,7 @@ impl<'a> MessagesWriter<'a> {
         payload: impl FnOnce(&mut BytesMut) -> Result<(), E>,
     ) -> Result<(), E> {
         let before = self.out.len();
-        // Written in one piece, because most numbers are small.
+        // Written in one call, because most numbers are small.
         if let (Ok(group @ ..0x80), Ok(from @ ..0x80)) = (u8::try_from(group), u8::try_from(from)) {
             self.out.extend_from_slice(&[0x95, group, from]);
         } else {

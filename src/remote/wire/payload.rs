@@ -40,7 +40,7 @@ pub fn decode_payload<M: DeserializeOwned>(bytes: &[u8], bounds: Bounds) -> Resu
 #[error("the message cannot be encoded: {0}")]
 pub struct Unencodable(#[source] rmp_serde::encode::Error);
 
-/// Appends every piece whole: `BytesMut`'s own writer splits it, so that each byte takes a call.
+/// Appends each slice in one call: `BytesMut`'s own writer takes a call for each byte.
 struct Sink<'a>(&'a mut BytesMut);
 
 impl io::Write for Sink<'_> {

@@ -428,7 +428,8 @@ impl PeerMachine {
 /// Largest number of links that may be lost soon after they were ready before a redial has to wait.
 pub(super) const FLAPS: u32 = 3;
 
-/// Largest number of redials that may be dropped before the peer is considered out of reach.
+/// Largest number of redials that may be dropped before the peer is considered out of reach. A host accepts connections
+/// of a killed process for a moment, and this many redials last until it refuses one.
 pub(super) const DROPS: u32 = 10;
 /// Wait after each dropped redial, until a process that was killed has really ended.
 pub(super) const MOMENT: (Duration, Duration) =
