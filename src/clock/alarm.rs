@@ -67,7 +67,7 @@ mod system {
         /// Sets an alarm. Returns `None` if the process has no file descriptor left, or if the runtime watches no
         /// descriptors.
         pub(crate) fn at(at: Time) -> Option<Self> {
-            // No clock reaches the end of time.
+            // Refuses the end of time (`Time::MAX`), which no clock reaches.
             once(at)?;
             let timer = SharedTimer::here()?;
             let number = timer.add(at)?;
@@ -92,8 +92,8 @@ mod system {
                     match waiting.poll(task) {
                         Poll::Pending => return Poll::Pending,
                         Poll::Ready(Ok(mut ready)) => {
-                            // The set is empty if another task has already set the timer. So a timer that fires costs
-                            // one call to set it, not one call for each waiting task.
+                            // The readiness is empty if another task has already set the timer. So a timer that fires
+                            // costs one call to set it, not one call for each waiting task.
                             if !ready.ready().is_empty() {
                                 self.timer.set_next();
                             }
@@ -169,7 +169,8 @@ mod system {
             Some(number)
         }
 
-        /// Handles a timer that has fired: tasks poll the alarms that are due, and the timer is set for the next alarm.
+        /// After the timer has fired: forgets the alarms that are due (tasks poll them), and sets the timer for the
+        /// next one.
         fn set_next(&self) {
             let mut set = self.set();
             let now = now();
@@ -178,7 +179,7 @@ mod system {
             }
             set.next = set.all.first().map(|(at, _)| *at);
             if let Some(at) = set.next {
-                // An existing timer accepts each moment that `once` returns.
+                // The result is not needed: an existing timer accepts each moment that `once` returns.
                 self.arm(at);
             }
         }
@@ -202,7 +203,7 @@ mod system {
     }
 
     fn once(at: Time) -> Option<Itimerspec> {
-        // Zero would unset the timer; every moment since the host was booted is later.
+        // Zero would unset the timer. It becomes 1, because every moment since the host was booted is later.
         let nanos = i64::try_from(at.as_nanos().max(1)).ok()?;
         let it_interval = Timespec {
             tv_sec: 0,

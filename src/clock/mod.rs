@@ -32,8 +32,8 @@ pub trait Clock: Debug + Send + Sync {
     /// Returns a reading. It is never smaller than an earlier reading, and never [`Time::MAX`].
     fn now(&self) -> Time;
 
-    /// Returns whether the moment `at` is in the future. The result is that of `now() < at`; a clock may override this
-    /// method if it has a faster way. It is called for each message to the leader.
+    /// Returns whether the moment `at` is in the future, as `now() < at` does. A clock may override this method if it
+    /// has a faster way, because it is called for each message to the leader.
     fn is_before(&self, at: Time) -> bool {
         self.now() < at
     }

@@ -83,8 +83,8 @@ impl fmt::Display for WallTime {
     }
 }
 
-/// Returns the date that is `days` days after 1970-01-01. Here a year begins in March, in eras of 400 years, so that
-/// the leap day is the last day of a year.
+/// Returns the date that is `days` days after 1970-01-01. In this calculation a year begins in March, in eras of 400
+/// years, so that the leap day is the last day of a year.
 const fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468; // from 0000-03-01
     let (era, day_of_era) = (days / 146_097, days % 146_097);

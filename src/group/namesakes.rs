@@ -31,10 +31,10 @@ impl<M: PeerMessage> Group<M> {
     /// System may have agents, unless both were opened to other hosts, and so belong to two hosts.
     pub(crate) fn is_alone(&self) -> bool {
         let Some(system) = System::try_current() else {
-            return true;
+            return true; // as on a host of a simulated network
         };
         if self.0.delivery.wire.is_some() {
-            return true;
+            return true; // the wire is a network of a test, whose groups may be of several hosts
         }
         let (system, messages) = (system.id(), TypeId::of::<M>());
         let was_opened = self.registry().was_opened();

@@ -22,7 +22,7 @@ impl RestartBudget {
         }
     }
 
-    /// Counts a failure at `now` and decides its consequence. `now` is the time since any fixed moment.
+    /// Counts a failure at `now`, the time since a fixed moment, and decides its consequence.
     pub(crate) fn spend(&mut self, now: Duration) -> Decision {
         self.failures
             .retain(|&failure| now.saturating_sub(failure) <= self.policy.window());

@@ -147,7 +147,7 @@ where
                 }
             }
         };
-        // If the arbiter is gone, this drops `report`, which then sends the last event.
+        // If the arbiter is gone, this call drops `launch` and with it `report`, which then sends the last event.
         arbiter.spawn_fn(launch);
         Addr::new(sender)
     }

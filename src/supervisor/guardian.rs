@@ -213,7 +213,7 @@ where
         match this.phase {
             ChildPhase::Alive | ChildPhase::Over => Poll::Ready(()),
             ChildPhase::Backoff(_) => {
-                // Even without a backoff, other tasks run before the restart.
+                // Other tasks run before the restart: a child that stops in `started` must not block its arbiter.
                 task.waker().wake_by_ref();
                 Poll::Pending
             }

@@ -28,7 +28,7 @@ use actix::{
 };
 use tokio::sync::{Notify, oneshot};
 
-/// Counts the messages that one actor has received, and those that it has handled as far as is known.
+/// Counts the messages that one actor has received, and how many of them it has handled, as far as is known.
 pub(crate) struct Intake {
     most: Amount,
     counts: Mutex<Counts>,
@@ -52,6 +52,7 @@ struct Counts {
     markers: u32,
     /// Number of messages since the latest marker.
     unmarked: u32,
+    /// Whether a sender waits for room.
     is_awaited: bool,
 }
 
@@ -61,7 +62,7 @@ type AnswerTo<M> = oneshot::Sender<Result<<M as Message>::Result, MailboxError>>
 pub(crate) type Answered<M> = oneshot::Receiver<Result<<M as Message>::Result, MailboxError>>;
 
 impl Intake {
-    /// Makes an intake with these limits. A few messages more may be handed over.
+    /// Makes an intake with these limits. A few messages more may be handed over: markers, whose answers report room.
     pub(crate) fn new(
         messages: usize,
         bytes: usize,
@@ -342,7 +343,7 @@ const AGAIN: Duration = Duration::from_millis(5);
 pub(crate) struct Retries(u32);
 
 impl Retries {
-    /// Notes that there was no room, and returns the pause. Each further pause is longer.
+    /// Notes that there was no room, and returns the pause: 1 ms, then twice as long each time, up to 32 ms.
     pub(crate) fn pause(&mut self) -> Duration {
         let longer = 1_u32.checked_shl(self.0.min(5)).unwrap_or(1);
         self.0 = self.0.saturating_add(1);
