@@ -368,7 +368,7 @@ impl<E: Election> Handler<AgentCommand> for Agent<E> {
                         warn!(?span, "work of the leader stalled: the agent steps down");
                     });
                     self.shared.note_work_stall();
-                    let next = self.shared.fail_work(self.incarnation, span);
+                    let next = self.shared.fail_work(self.incarnation, span); // it has led for this span at least
                     self.machine.hold_back(next.held_back);
                     self.step(Input::StepDown { to: None }, ctx);
                 }

@@ -69,7 +69,6 @@ impl Eligibility {
         is_update
     }
 
-    /// Returns the score that counts.
     pub(super) fn score(&self) -> Option<Score> {
         self.counting(self.set)
     }

@@ -76,7 +76,6 @@ impl FailingWork {
         Consequence { wait, held_back }
     }
 
-    /// Notes an event of a leadership.
     pub(super) fn hear(&mut self, me: (&AgentId, Incarnation), event: &Event, now: Time) {
         match event {
             Event::Acquired { .. } => self.begin(me, true, now),

@@ -400,7 +400,6 @@ pub(super) fn changes(shared: Arc<SharedState>) -> impl Stream<Item = Status> + 
     }))
 }
 
-/// A reader of the changes of an agent.
 struct Changes {
     updates: Updates,
     shared: Arc<SharedState>,

@@ -5,7 +5,6 @@
 
 use crate::protocol::Incarnation;
 
-/// The lead futures that run.
 #[derive(Debug, Default)]
 pub(super) struct LeadFutures {
     /// The incarnation of each lead future.

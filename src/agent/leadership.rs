@@ -174,7 +174,7 @@ impl LeadershipMachine {
             let next = if before.departure().is_some() {
                 before
             } else if state.is_leaving {
-                LeadershipPhase::Ended(Departure::Left)
+                LeadershipPhase::Ended(Departure::Left) // not restarted: `start.rs` has the reason
             } else {
                 match scope {
                     Scope::Incarnation => LeadershipPhase::Down,

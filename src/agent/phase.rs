@@ -73,7 +73,6 @@ pub(super) enum Scope {
     Agent,
 }
 
-/// The end of an incarnation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IncarnationEnd {
     pub(super) incarnation: Incarnation,

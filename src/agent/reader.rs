@@ -91,7 +91,6 @@ impl AgentReader {
         self.0.offers()
     }
 
-    /// Returns the kind of a member of the group; `None` if it is not a member.
     pub(crate) fn kind(&self, id: &AgentId) -> Option<MemberKind> {
         self.0.membership().kind(id)
     }
@@ -101,7 +100,6 @@ impl AgentReader {
         self.0.is_open()
     }
 
-    /// Keeps a copy of the record, if it is on.
     pub(crate) fn keep_record(&self, reason: String) {
         self.0.keep_record(reason);
     }

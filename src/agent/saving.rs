@@ -32,7 +32,6 @@ use super::{Agent, vacancy::AGAIN, vitals::VitalSigns};
 pub(super) struct RecordWait<E: Election> {
     record: E::Durable,
     attempt: Attempt,
-    /// Number of failures.
     failures: u32,
     since: Instant,
     /// The timer of the next warning; set at the first poll that finds the store slow.

@@ -214,7 +214,6 @@ impl SharedState {
 
     // ---- when an incarnation begins and ends ------------------------------------------------
 
-    /// Begins the next incarnation; returns whether it may begin.
     pub(super) fn begin(&self, next: Incarnation) -> bool {
         self.leadership.begin(next)
     }

@@ -13,7 +13,6 @@ use crate::{
 
 use super::{any::AnyConfig, lease::StoreOf, membership::GroupMembership, offers::ElectionMode};
 
-/// The settings of one agent.
 pub(super) struct Spec<E: Election> {
     pub(super) id: AgentId,
     pub(super) kind: MemberKind,

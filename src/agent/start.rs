@@ -89,7 +89,7 @@ impl<E: Election> AgentBuilder<E> {
                 let (first, second) = ("score", "ineligible");
                 return Err(StartError::Contradiction { first, second });
             }
-            (score, false) => Some(score.unwrap_or_default()),
+            (score, false) => Some(score.unwrap_or_default()), // 0 by default, so that names decide
             (None, true) => None,
         };
         let id = AgentId::new(&self.name)?;

@@ -7,14 +7,12 @@ use std::time::Duration;
 
 use crate::protocol::Time;
 
-/// The recent strain of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Strain {
     /// One bit for each of the last eight renewals, the newest in the lowest bit. A bit is 1 if the renewal was late.
     late: u8,
     /// The last renewal that was late.
     renewal: Renewal,
-    /// Time of the last warning.
     warned: Option<Time>,
     /// The longest standstill of the last minute, and the time when it ended.
     stall: Option<(Duration, Time)>,

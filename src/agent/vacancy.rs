@@ -103,7 +103,6 @@ impl<E: Election> Agent<E> {
             .in_scope(|| warn!(since_ms, "no messages are received or sent: {finding}"));
     }
 
-    /// Warns if a warning is due.
     pub(super) fn warn_of_vacancy(&mut self, now: Instant) {
         let seldom = self.seldom.as_mut();
         let vacant = seldom.and_then(|seldom| seldom.vacancy.as_mut());

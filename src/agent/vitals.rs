@@ -76,7 +76,7 @@ impl Vitals {
 
     /// Notes that the agent does something at `now`.
     pub(super) fn note_step(&self, now: Time) {
-        self.last_step.store(now.as_nanos().max(1), Relaxed);
+        self.last_step.store(now.as_nanos().max(1), Relaxed); // 0 stands for no step yet
     }
 
     /// Returns the time of the last step; `None` before the first step.

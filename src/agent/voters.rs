@@ -169,7 +169,7 @@ impl<E: Election> ElectionHandle<E> {
                     // The agent crashed, or another caller asks for the same change. The pause gives the agent time to
                     // come back.
                     Ok(Some(Err(_))) => {}
-                    Ok(None) => continue,
+                    Ok(None) => continue, // asked again at once: this wait was the pause
                     Err(wait::NoTimers) => return Err(VotersError::NoRuntime),
                 }
                 let Ok(pause) = wait::timer(ASK_AGAIN) else {

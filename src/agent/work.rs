@@ -28,7 +28,6 @@ pub(super) struct WorkSigns {
     /// Whether a lead future was ever polled.
     has_run: bool,
     failures: u32,
-    /// The last failure.
     last: Option<(Time, String)>,
     /// The last refusal that the work got from this crate since it began: it may be why the work ends.
     refused: Option<String>,
@@ -128,7 +127,6 @@ impl WorkSigns {
 }
 
 impl SharedState {
-    /// Notes that work of this agent has failed.
     pub(super) fn note_failed_work(&self, reason: String) {
         let now = self.now();
         self.vitals().note_work(|work| work.failed(reason, now));
@@ -173,7 +171,6 @@ impl SharedState {
             .note_work(|work| work.gives_up(me, led_for, now))
     }
 
-    /// Notes an event of a leadership.
     pub(super) fn note_leadership(&self, incarnation: Incarnation, event: &Event) {
         let (me, now) = ((self.id(), incarnation), self.now());
         self.vitals()
@@ -204,7 +201,7 @@ pub(super) const fn has_to_work(status: &Status) -> bool {
 /// several minutes.
 const RECENT: Duration = Duration::from_secs(600);
 
-/// Work that ends by itself within this time counts as failed; later it counts as done.
+/// Work that ends by itself within this time has failed, by the rule `wait-after-failure`; later it is done.
 const AT_ONCE: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

@@ -240,7 +240,6 @@ impl<M: PeerMessage> Snapshot<M> {
         })
     }
 
-    /// Returns the node of this process.
     pub(crate) fn node(&self) -> NodeDigest {
         self.node
     }

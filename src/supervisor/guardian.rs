@@ -122,7 +122,7 @@ where
         let may_follow = self.report.revoke(&exit);
         let is_wanted = match self.budget.policy().on_stop() {
             OnStop::Finish => false,
-            OnStop::Restart => child.ctx().connected(),
+            OnStop::Restart => child.ctx().connected(), // without an address no message can arrive
         };
         if !may_follow || exit == Exit::Stopped && !is_wanted {
             // Closes the mailbox first: when the parent hears of the end, this child must have no mailbox.

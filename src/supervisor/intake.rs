@@ -56,9 +56,7 @@ struct Counts {
     is_awaited: bool,
 }
 
-/// Sender of an answer.
 type AnswerTo<M> = oneshot::Sender<Result<<M as Message>::Result, MailboxError>>;
-/// Receiver of an answer.
 pub(crate) type Answered<M> = oneshot::Receiver<Result<<M as Message>::Result, MailboxError>>;
 
 impl Intake {
@@ -333,7 +331,7 @@ impl InTurn {
     }
 }
 
-/// Largest number of messages that an actor may have unhandled.
+/// Largest number of messages that [`InTurn`] has handed to an actor, and that the actor has not handled.
 const IN_TURN: usize = 1_024;
 /// Time until the next try. A mailbox has room as soon as its actor takes a message, and an answer may come much later.
 const AGAIN: Duration = Duration::from_millis(5);

@@ -72,7 +72,6 @@ impl fmt::Display for Names<'_> {
 /// Largest number of names of a list that are written.
 const A_FEW: usize = 5;
 
-/// A role with its article.
 pub(super) struct Article(pub(super) Role);
 
 impl fmt::Display for Article {

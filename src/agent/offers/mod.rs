@@ -142,7 +142,7 @@ impl ElectionMode {
     const fn carrier(self, has_links: bool) -> Carrier {
         match (self, has_links) {
             (_, true) => Carrier::Links,
-            (Self::LeaseInStore, false) => Carrier::None,
+            (Self::LeaseInStore, false) => Carrier::None, // its agents share only the store
             (
                 Self::Available
                 | Self::Astra

@@ -123,7 +123,6 @@ enum Hint {
     LeadsNoMore(AgentId, Incarnation),
 }
 
-/// A member, and the route to it.
 #[derive(Debug)]
 struct MemberEntry<M: PeerMessage> {
     member: Member,

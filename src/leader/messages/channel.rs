@@ -189,7 +189,8 @@ impl<M: DeserializeOwned + Send + 'static> Hand for Typed<M> {
     }
 }
 
-/// Largest number of messages of one type that an actor may have received and not handled, as far as is known.
+/// Largest number of messages of one type that an actor has received and not handled, as far as is known: a slow actor
+/// must not make its process grow for ever.
 const HANDED: usize = 1_024;
 /// Largest size in bytes of these messages together.
 const HANDED_BYTES: usize = 1 << 20;

@@ -44,7 +44,7 @@ pub(super) fn start(agent: &AgentReader) -> Result<Arc<EndpointState>, MessagesE
         shared.set_endpoint(ctx.address());
         let member = Member::up(
             shared.id().clone(),
-            MemberKind::Observer,
+            MemberKind::Observer, // no member of a companion is elected
             None,
             shared.incarnation(),
         );

@@ -328,7 +328,6 @@ const fn unknown(is_similar: bool) -> &'static str {
 /// Length of the longest name of a type, in bytes.
 const MAX_NAME: usize = 64;
 
-/// Checks the name of a type.
 pub(crate) fn check_name(name: &str) -> Result<AgentId, ChannelError> {
     let (len, max) = (name.len(), MAX_NAME);
     if len > max {

@@ -27,7 +27,6 @@ pub(super) trait Hand: Send + Sync {
     fn hand(&self, state: &EndpointState, envelope: &Envelope<AppMessage>) -> bool;
 }
 
-/// The queue of messages for one actor.
 #[derive(Default)]
 pub(super) struct ActorQueue(Mutex<Waiting>);
 

@@ -21,11 +21,9 @@ use crate::{
 
 use super::register::AHEAD;
 
-/// The known clocks at one moment.
 #[derive(Debug)]
 pub(super) struct KnownClocks {
     pub(super) own: WallTime,
-    /// The clocks of the other contenders.
     pub(super) others: Vec<ContenderClock>,
     pub(super) store: Option<ReadStoreClock>,
     /// Time since the rows of the other contenders were first read.

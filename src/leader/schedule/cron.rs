@@ -138,7 +138,6 @@ impl<Z: TimeZone> Cron<Z> {
 /// change is a day, and no zone is further from UTC.
 const FAR: i64 = TimeDelta::days(2).num_seconds();
 
-/// An hour, in seconds.
 const HOUR: i64 = TimeDelta::hours(1).num_seconds();
 
 #[cfg(test)]

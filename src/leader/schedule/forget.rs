@@ -72,7 +72,7 @@ async fn forget(keeper: Arc<Keeper>, wall: WallTime, running: BTreeSet<AgentId>)
         return;
     };
     let Some(listing) = register.list(&below) else {
-        return;
+        return; // a store that cannot list keeps all marks
     };
     let Ok(Ok(listed)) = timeout(limit, listing).await else {
         return;

@@ -71,7 +71,6 @@ pub(super) struct DueTick {
     pub(super) is_repeat: bool,
 }
 
-/// Counts of the ticks of one agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TickCounts {
     pub(super) begun: u64,

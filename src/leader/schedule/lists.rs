@@ -136,7 +136,6 @@ impl VoterLists {
             .collect()
     }
 
-    /// Returns the present voters.
     pub(super) fn voters(&self) -> impl Iterator<Item = &AgentId> {
         self.present().into_iter().flat_map(|list| &list.voters)
     }

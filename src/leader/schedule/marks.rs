@@ -60,7 +60,6 @@ enum MarkUnderWay {
     Swap(Vec<u8>, Box<MarkRecord>),
 }
 
-/// The question of a leader.
 #[derive(Clone, Debug)]
 struct MarkQuestion {
     round: Round,
@@ -210,6 +209,7 @@ impl StoredMark {
             SeenRecord::Stored(entry, record) => (Some(entry.clone()), Some(&**record)),
         };
         let round = asked.round;
+        // The record has a later leader, so this leader is a former one.
         if known.is_some_and(|known| known.leader > asked.leader) {
             self.asked = None;
             return MarkStep::Answer(round, Err(MarkRefusal::Older));

@@ -59,8 +59,7 @@
 //! # Clocks
 //! | the clock | effect |
 //! |---|---|
-//! | of a new leader is behind | no tick is run until the clock is past the last due time |
-//! | of a leader is set back | no tick is run until the clock is past the last due time |
+//! | of a new leader is behind, or of a leader is set back | no tick is run until the clock is past the last due time |
 //! | of a leader is set forward | the ticks between the old and the new time were missed |
 //! | of the leader is more than 10 s ahead of the clocks of most others | most others acknowledge nothing, and the leader's own agent, which is asked last, keeps nothing: no tick, instead of the ticks of a year at once. It is counted ([`ScheduleStatus::refused`]) |
 //!

@@ -48,7 +48,6 @@ impl Misfire {
 /// Longest time after the due time at which a tick that begins is not late.
 pub(super) const ON_TIME: Duration = Duration::from_secs(1);
 
-/// The plan at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TickPlan {
     /// Number of due times that the plan skips.

@@ -57,7 +57,6 @@ pub(super) enum Purpose {
     Write,
 }
 
-/// The result of a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
     /// The present voters know all marks that were written.
@@ -90,7 +89,6 @@ pub(super) struct Poll {
     written: Option<Term>,
 }
 
-/// The answer of an agent.
 pub(super) type PollOutcome = Result<Known, MarkRefusal>;
 
 /// An agent's knowledge of a schedule.

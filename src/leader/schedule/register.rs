@@ -47,7 +47,8 @@ pub struct ScheduleRecord {
 /// Largest number of schedules of which an agent keeps the marks. Nothing else limits the questions of a leader.
 pub(super) const MOST: usize = 256;
 
-/// Longest time by which a due time may be ahead of the clock of the agent that keeps it.
+/// Longest time by which a due time may be ahead of the clock of the agent that keeps it. A leader whose clock is wrong
+/// must not use up the due times of a year.
 pub(crate) const AHEAD: Duration = Duration::from_secs(10);
 
 impl ScheduleRecord {

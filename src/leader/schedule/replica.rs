@@ -51,7 +51,7 @@ impl Replica {
         now: WallTime,
     ) -> ReplicaStep {
         if self.waiting.len() >= MOST {
-            return ReplicaStep::Nothing;
+            return ReplicaStep::Nothing; // the leader asks again
         }
         let answer = match said {
             ScheduleMessage::Read(read) => self.record.read(&from, read),

@@ -42,7 +42,6 @@ use super::{
     voters::Voters,
 };
 
-/// The store of one agent's record.
 pub(super) type RecordStore = Arc<dyn TermStore<ScheduleRecord>>;
 
 /// One agent's service, as its schedules use it.
@@ -72,7 +71,6 @@ enum Answerers {
     Store(MarkTasks),
 }
 
-/// An answer, with the agent that gave it.
 #[derive(Debug)]
 pub(super) struct ScheduleAnswer {
     pub(super) from: AgentId,
@@ -110,7 +108,7 @@ impl AnswerRoutes {
     pub(super) fn pass(&self, answer: ScheduleAnswer) {
         let number = answer.round.counter >> NUMBERS;
         if let Some(route) = self.table().open.get(&number) {
-            route.try_send(answer).ok();
+            route.try_send(answer).ok(); // if there is no room, the leader asks again
         }
     }
 

@@ -99,7 +99,7 @@ impl<A: Actor<Context = Context<A>>> Singleton<A> {
         SingletonBuilder {
             agent: agent.clone(),
             factory,
-            on_panic: OnPanic::RestartOrStepDown(RestartPolicy::default()),
+            on_panic: OnPanic::RestartOrStepDown(RestartPolicy::default()), // if it panics here again and again, another host may run it
             progress_within: None,
         }
     }

@@ -11,7 +11,6 @@ use bytes::Bytes;
 use super::super::{exchange::ProxyBounds, frame::RunHead};
 use crate::protocol::AgentId;
 
-/// A waiting message.
 pub(in crate::leader::proxy) struct ArrivedMessage {
     pub(super) from: AgentId,
     pub(super) head: RunHead,
