@@ -208,7 +208,7 @@ impl KeptHistory {
         self.book().restore(past).then_some(wrong)
     }
 
-    /// Returns whether the caller keeps the past in a file from now on: one file at a time.
+    /// Claims the file of the past. Returns `false` if it is claimed already: the past is kept in one file at a time.
     pub(crate) fn claim_file(&self) -> bool {
         !self.book().keep(true)
     }

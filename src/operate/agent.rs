@@ -46,8 +46,8 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn diagnosis(&self) -> Diagnosis;
     /// Returns the members of the agent's group, with their nodes, and whether messages reach them.
     fn reach(&self) -> Vec<ReachableMember>;
-    /// Returns the time for which the agent, or else the leader that it follows, still leads if it hears nothing; `None`
-    /// if that time has no end, or is unknown.
+    /// Returns the time for which the agent leads, or else the leader that it follows, if the agent receives nothing
+    /// more; `None` if that time has no end, or is unknown.
     #[cfg(feature = "dashboard")]
     fn lease_left(&self) -> Option<Duration>;
     fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError>;

@@ -200,7 +200,7 @@ fn restore(group: &str, file: &Path, past: &KeptHistory) {
     }
 }
 
-/// Returns a name in the form of a part of a file name. Two names get the same form only if their first hundred
+/// Returns a name in a form that may be part of a file name. Two names get the same form only if their first hundred
 /// characters are the same.
 fn in_file_name(name: &str) -> String {
     let mut safe = String::new();

@@ -82,8 +82,8 @@ limits! {
     early_frame: usize = KIB, KIB, 16 * KIB;
     /// Longest frame after both sides are ready, in bytes; the peer receives this limit. Breach: `frame_too_large`.
     frame: usize = 64 * KIB, 4 * KIB, MIB;
-    /// Longest time from the first byte of a frame to its last: a peer that sends byte after byte must not hold a
-    /// connection. Breach: `frame_timeout`.
+    /// Longest time from the first byte of a frame to its last: a peer must not hold a connection by single, slow
+    /// bytes. Breach: `frame_timeout`.
     frame_time: Duration = ms(5_000), ms(100), ms(60_000);
     /// Deepest nesting of arrays and options in a message. The message with a new list of voters needs at least 10.
     /// Breach: `malformed`.
@@ -99,8 +99,8 @@ limits! {
     /// Largest number of inbound connections that are not ready yet and come from addresses of no peer. If one more
     /// arrives, the oldest is closed, silent connections first: `too_many_connections`.
     unready: usize = 32, 1, 65_536;
-    /// Largest number of connections from one address that are not ready yet. An address of several configured peers
-    /// has this number for each of them. If one more arrives, the oldest connection from that address is closed.
+    /// Largest number of connections from one address that are not ready yet. If several peers are configured at that
+    /// address, this number counts for each of them. If one more arrives, the oldest of these connections is closed.
     unready_per_address: usize = 8, 1, 65_536;
     /// Number of bytes per second that a peer may send in the long run. Breach: `rate`. The peer receives this limit.
     /// It sends an eighth less, because two clocks may differ, and at most half of [`burst`](Self::burst) at once.
@@ -135,8 +135,8 @@ limits! {
     /// node, but at most 2 minutes. When that leader falls silent, all links are pinged at once.
     ping_after: Duration = ms(180), ms(5), ms(60_000);
     /// Length of a silence after which a peer is considered gone, on a link that is pinged after
-    /// [`ping_after`](Self::ping_after). On other links the peer is considered gone if it has not answered a ping for
-    /// the rest of this time. Breach: `silent`.
+    /// [`ping_after`](Self::ping_after). On other links the peer is considered gone if it has not answered a ping
+    /// within the difference of the two times. Breach: `silent`.
     silence: Duration = ms(900), ms(20), ms(300_000);
     /// Shortest pause between two attempts to dial.
     dial_min: Duration = ms(100), ms(1), ms(60_000);

@@ -45,7 +45,7 @@ impl Refusals {
 
 const SHORTEST: Duration = Duration::from_millis(100);
 
-/// Largest number of doublings of the pause, which is then 1.6 s.
+/// Largest number of doublings of the pause, so that it is at most 1.6 s.
 const MOST_DOUBLINGS: u32 = 4;
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ pub enum BridgeEvent {
     },
     /// The other side refused this side.
     RefusedBy {
-        /// The node that was dialled, if it was this side that dialled.
+        /// The node that was dialled, if this side dialled.
         node: Option<NodeId>,
         /// The other end.
         from: String,
@@ -69,7 +69,7 @@ pub enum BridgeEvent {
     /// The other end could not prove to be an expected node: it showed no certificate, a wrong certificate, or the
     /// certificate of a node that is not a peer. Use this event for a security log; [`Refused`](Self::Refused) follows.
     Unproven {
-        /// The node that was dialled, if it was this side that dialled.
+        /// The node that was dialled, if this side dialled.
         node: Option<NodeId>,
         /// The other end: an address without port, or the address that was dialled.
         from: String,

@@ -154,7 +154,7 @@ impl BridgeState {
 
     /// Returns the instant at which the bridge's own clock shows the time `at`.
     pub(crate) fn instant(&self, at: Time) -> Instant {
-        // No deadline is later than this time.
+        // No deadline is later than 68 years.
         let far = Duration::from_secs(1 << 31);
         let span = at.since(Time::ZERO).min(far);
         self.began.checked_add(span).unwrap_or(self.began)

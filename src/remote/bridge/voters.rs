@@ -120,8 +120,8 @@ impl BridgeState {
         is_known
     }
 
-    /// The caller holds the lock of the book, so the peers, and the messages to the actor, change in the order of the
-    /// decisions.
+    /// Carries out changes of peers. The caller holds the lock of the book, so that the peers, and the messages to the
+    /// actor, change in the order of the decisions.
     fn change_peers(&self, _: &mut PeerBook, changes: PeerChanges) {
         for node in changes.remove {
             self.take_out(&node);

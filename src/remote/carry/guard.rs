@@ -71,7 +71,7 @@ struct AgentsHere {
 }
 
 impl KnownTerms {
-    /// Returns how far ahead a term of one peer may be at this time.
+    /// Returns the limit for a term that a single peer sends at this time.
     fn reach(&self, wall: &WallMillis) -> TermReach {
         let by_clock = |(rules, epoch): &(String, u64)| latest_term(rules, *epoch, wall.now());
         match self.rules.as_ref().and_then(by_clock) {

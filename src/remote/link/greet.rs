@@ -281,7 +281,7 @@ impl Connection {
                 Ok(HandshakeProgress::Ready(link)) => {
                     // The side that accepted the connection proves last.
                     say(&mut stream, &mut out).await?;
-                    // The longest frame grows only now: a stranger must not make this node store a long frame.
+                    // Longer frames are allowed only now: a stranger must not make this node store a long frame.
                     frames.raise(limits);
                     return Ok((stream, frames, *link));
                 }

@@ -118,7 +118,7 @@ enum HandshakeState {
     Greeting,
     /// CONDITIONS were sent. The other side claims to be this node.
     Agreeing(Box<Established>),
-    /// Both conditions are known. READY was sent, or waits for the other side's proof.
+    /// The conditions of both sides are known. READY was sent, or waits for the other side's proof.
     Accepting(Box<Established>),
     /// It ended, with a link or with an error.
     Over,

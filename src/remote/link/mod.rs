@@ -179,7 +179,7 @@ async fn part(mut stream: Box<dyn Stream>, word: &[u8]) {
         stream.write_all(word).await?;
         stream.shutdown().await?;
         let mut rest = [0; 4096];
-        // Without a limit a peer that continues to send would keep this node reading for all of that time.
+        // Without a limit, a peer that continues to send would keep this node reading for the whole of [`LINGER`].
         for _ in 0..MOST_READS {
             if stream.read(&mut rest).await? == 0 {
                 break;

@@ -44,10 +44,10 @@ pub(super) struct LinkFacts {
 /// How soon the groups of both ends have to learn of the end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
-    /// Ends must be found soon.
+    /// The end of a link must be found soon.
     Quick,
-    /// Ends need not be found soon while the groups' leaders are heard. The value is the earliest of the times at which
-    /// each leader was last heard.
+    /// The end of a link need not be found soon while the groups' leaders are heard. The value is the earliest of the
+    /// times at which each leader was last heard.
     While(Time),
 }
 

@@ -21,7 +21,7 @@ pub(super) struct ReadSources {
 }
 
 impl ReadSources {
-    /// Called before the files are read, so that a change during the read is seen at the next look.
+    /// Called before the files are read, so that a change during the read is noticed at the next check.
     pub(super) fn new(sources: Sources) -> Self {
         let stamps = stamps(&sources);
         Self { sources, stamps }

@@ -136,7 +136,7 @@ impl<E: Election> Cluster<E> {
         sides
     }
 
-    /// Checks that a side agrees on one leader, or has no agent that could be one, or too few voters.
+    /// Checks that a side agrees on one leader. A side without an eligible agent, or with too few voters, needs none.
     fn agree(&self, side: &[RunningAgent<'_>], least: usize) -> Result<Side, Obstacle> {
         let agents: Vec<AgentId> = side.iter().map(|one| one.id.clone()).collect();
         let leaders: BTreeSet<&AgentId> = side.iter().filter_map(RunningAgent::leader).collect();

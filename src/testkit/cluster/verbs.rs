@@ -90,7 +90,7 @@ impl<E: Election> Cluster<E> {
     /// of the lease: the agent no longer leads, and finds this out at its next step.
     ///
     /// # Errors
-    /// [`ClusterError::NotLeading`]; [`ClusterError::NoLease`] if a leadership has no end in time.
+    /// [`ClusterError::NotLeading`]; [`ClusterError::NoLease`] if a leadership does not end by the clock.
     pub fn expire(&mut self, name: &str) -> Result<(), ClusterError> {
         self.at_once(&RecordedCommand::Expire(self.id(name)?))
     }

@@ -178,7 +178,7 @@ impl BridgeBuilder {
     /// Sets the incarnation of this node; it must be larger after each restart. Default: from the wall clock. The
     /// node's agents number their own incarnations from it on, one for each start and restart of an agent. Leave room
     /// for these numbers (the default leaves 2^16 for each millisecond). Otherwise peers consider an agent an earlier
-    /// one, and ignore its messages.
+    /// incarnation, and ignore its messages.
     ///
     /// Peers refuse an incarnation that is earlier than the last one that they met, until they
     /// [forget](crate::remote::LimitsBuilder::forget) the last one, after ten minutes by default. So a start with a

@@ -142,7 +142,7 @@ struct Contacts {
 }
 
 impl Contacts {
-    /// Resolves the addresses of all peers that have one: when the addresses have changed, and at intervals.
+    /// Resolves the names in the peers' addresses if the addresses have changed, or were resolved long ago.
     async fn update(&mut self, shared: &BridgeState) {
         let peers = shared.peers();
         let now: BTreeSet<&str> = peers.iter().filter_map(|p| p.address.as_deref()).collect();

@@ -140,7 +140,7 @@ impl Gate {
         lock(&self.slots).whereabouts(node, |whereabouts| whereabouts.named = named);
     }
 
-    /// Notes that a peer came from this address. It will probably come from it again.
+    /// Notes that a peer came from this address. The peer will probably come from this address again.
     pub(crate) fn met(&self, node: &NodeId, from: &str) {
         lock(&self.slots).whereabouts(node, |whereabouts| whereabouts.met = Some(from.to_owned()));
     }
@@ -199,7 +199,7 @@ impl Slots {
         Some(unready)
     }
 
-    /// Removes a connection from the list of unready connections. The caller keeps it or counts it in another way.
+    /// Removes a connection from the list of unready connections. The number of all connections does not change.
     fn take(&mut self, from: &str, number: u64) -> Option<Unready> {
         let address = self.addresses.get_mut(from)?;
         let unready = address.unready.remove(&number)?;

@@ -61,7 +61,7 @@ pub(crate) enum LinkLoss {
 }
 
 impl LinkLoss {
-    /// Returns the effect of the end of a ready connection on the next connection.
+    /// Returns the way in which a connection that was closed for this reason has ended.
     pub(crate) fn of(why: Closed) -> Self {
         if matches!(why, Closed::Replaced | Closed::Goodbye(Farewell::Replaced)) {
             Self::Replaced
@@ -251,7 +251,7 @@ impl PeerMachine {
             self.attempt = DialAttempt::None;
         }
         if let Some(present) = self.link {
-            // Of two links of one incarnation the link with the higher id stays; both sides know both ids.
+            // Of two links of one incarnation the link with the higher id stays, because both sides know both ids.
             if (present.incarnation, present.id) >= (link.incarnation, link.id) {
                 return out.push(PeerEffect::Replace(link.conn));
             }
@@ -342,7 +342,7 @@ impl PeerMachine {
         match why {
             // A refusal rarely changes soon, and each attempt costs both sides a handshake.
             DialError::Rejected => self.wait(self.backoff.penalty_min, out),
-            // This process should take part again soon after the later process has ended.
+            // The wait has no minimum: this process should take part again soon after the later process has ended.
             DialError::Stale => {
                 let max = self.backoff.longest(self.failures.saturating_sub(1));
                 let max = max.min(self.backoff.penalty_min);

@@ -47,7 +47,7 @@ impl LinkDirectory {
 
     pub(super) fn open(&mut self, number: u32, name: AgentId, standing: GroupStanding) {
         let freed = self.group(number).map_or(0, |group| group.agents.len());
-        // The group's former numbers do not count: otherwise each opening would take an honest peer to the limit.
+        // The group's former numbers do not count: otherwise openings would bring an honest peer to the limit.
         self.entries = self.entries.saturating_sub(freed);
         let at = index(number);
         if at >= self.groups.len() {
