@@ -127,16 +127,19 @@ limits! {
     queue_time: Duration = ms(2_000), ms(100), ms(60_000);
     /// Largest number of messages in one frame that is sent.
     messages: usize = 1_024, 1, 16_384;
-    /// Longest time for one write, and for the kernel's attempts to deliver its bytes. Breach: `slow_peer`.
+    /// Longest time for one write, and for the kernel's attempts to deliver its bytes. Without it, writes into a cut
+    /// cable would succeed for minutes. Breach: `slow_peer`.
     write_time: Duration = ms(2_000), ms(100), ms(60_000);
-    /// Length of a silence after which this side sends a ping. On a link over which agents exchange messages it is a
+    /// Length of a silence after which this side sends a ping. The default is the heartbeat of
+    /// [`Timings::default`](crate::protocol::Timings::default). On a link over which agents exchange messages it is a
     /// quarter longer, because the next heartbeat is probably on its way. If nothing depends on a link, for example
     /// between followers of a quorum that hear their leader, the link waits 16 times as long for each peer of this
     /// node, but at most 2 minutes. When that leader falls silent, all links are pinged at once.
     ping_after: Duration = ms(180), ms(5), ms(60_000);
     /// Length of a silence after which a peer is considered gone, on a link that is pinged after
-    /// [`ping_after`](Self::ping_after). On other links the peer is considered gone if it has not answered a ping
-    /// within the difference of the two times. Breach: `silent`.
+    /// [`ping_after`](Self::ping_after). The default is the detection time of
+    /// [`Timings::default`](crate::protocol::Timings::default). On other links the peer is considered gone if it has
+    /// not answered a ping within the difference of the two times. Breach: `silent`.
     silence: Duration = ms(900), ms(20), ms(300_000);
     /// Shortest pause between two attempts to dial.
     dial_min: Duration = ms(100), ms(1), ms(60_000);
@@ -149,8 +152,9 @@ limits! {
     /// answer to this side's own nonce.
     forget: Duration = ms(600_000), ms(1_000), ms(86_400_000);
     /// Number of messages to unknown agents or groups that are tolerated within
-    /// [`unknown_window`](Self::unknown_window). Breach: `unknown_targets`. The peer may also begin this number of
-    /// groups anew within that time. Breach: `openings`.
+    /// [`unknown_window`](Self::unknown_window), because two sides that start may not know each other's agents yet.
+    /// Breach: `unknown_targets`. The peer may also begin this number of groups anew within that time. Breach:
+    /// `openings`.
     unknown: usize = 100, 1, 100_000;
     /// Length of the time within which these messages and the new beginnings of groups are counted.
     unknown_window: Duration = ms(10_000), ms(100), ms(600_000);
