@@ -32,8 +32,8 @@ pub trait MemberReports {
     /// anything changed.
     fn mark_end_told(&mut self, incarnation: Incarnation) -> bool;
 
-    /// Returns the same member as another process reports it: an end that was seen in that process counts as reported
-    /// in this one.
+    /// Returns the same member as another process reports it. An end that the other process has seen is only a reported
+    /// end in this process.
     #[must_use]
     fn told(self) -> Self;
 
@@ -80,6 +80,6 @@ pub trait MembersReports {
     /// process's name. Returns whether anything changed.
     fn disown(&mut self, id: &AgentId, is_refused: bool) -> bool;
 
-    /// Takes over from another snapshot which members' hosts refuse this process.
+    /// Copies, from another snapshot, the list of the members whose hosts refuse this process.
     fn keep_disowners(&mut self, of: &Self);
 }

@@ -4,7 +4,7 @@ use crate::protocol::Score;
 
 pub use crate::protocol::Preemption;
 
-/// The error for a margin with a negative part. No score can exceed another one by such a margin.
+/// The error for a margin with a negative part. No score can exceed another score by such a margin.
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a margin of {margin} has a negative part: make each part 0 or more")]
 pub struct NegativeMargin {

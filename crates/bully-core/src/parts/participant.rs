@@ -76,8 +76,8 @@ impl Participant {
         self.kind == MemberKind::Voter
     }
 
-    /// Returns the score of an eligible agent: of a voter that has one. A machine may have further conditions:
-    /// `may_lead` that there is a term left, `competes` that the agent does not cool down.
+    /// Returns the score of this agent if it is eligible: it is a voter with a score. A machine may have further
+    /// conditions: `may_lead` (a higher term exists) and `competes` (the agent does not cool down).
     pub fn eligible(&self) -> Option<Score> {
         self.score.filter(|_| self.is_voter())
     }

@@ -88,7 +88,7 @@ pub enum VotersEvent {
     /// this once.
     Installed(Decree),
     /// This agent leads and was asked to make another agent a voter, but has not heard from that agent. The question
-    /// has the contact of that agent's host, so that a carrier of messages to other hosts may connect to it.
+    /// has the contact of that agent's host, so that the carrier of messages may connect to that host.
     Wanted(NewVoter),
     /// The answer to a change that was requested from this agent.
     Answered {
@@ -177,7 +177,7 @@ pub enum ChangeError {
         /// Largest number of voters.
         most: u32,
     },
-    /// The names and contacts of the new list are longer than a record has room for.
+    /// A record has too little room for the names and contacts of the new list.
     #[error(
         "the names and contacts of the voters take {len} bytes, and the limit is {most}: shorten them"
     )]

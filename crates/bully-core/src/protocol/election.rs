@@ -81,8 +81,8 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     }
 
     /// Returns whether this participant has given up a leadership and still tries to tell that to the agents that wait
-    /// for it. An agent that leaves stays while this is true, for as long as a promise lasts and no longer. Default:
-    /// `false`, because a message that was sent counts as received.
+    /// for it. An agent that leaves the group stays as long as this is true, but at most for the length of a promise.
+    /// Default: `false`, because a message that was sent counts as received.
     fn is_releasing(&self) -> bool {
         false
     }

@@ -90,6 +90,7 @@ impl fmt::Display for Electorate {
     }
 }
 
+/// The constants of FNV-1a with 64 bits.
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0100_0000_01b3;
 

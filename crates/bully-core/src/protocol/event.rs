@@ -127,7 +127,7 @@ lost_reasons! {
     Isolated "isolated" "isolated" false,
     /// The group is being reorganized, because a member was found outside of it; the same agent may lead next.
     Reorganized "reorganized" "reorganized" true,
-    /// The voters change, and a leader of the next list follows.
+    /// The list of voters changes, so this leadership ended. An agent that the next list elects leads next.
     VotersChange "voters_change" "voters change" true,
     /// More of the other voters know a later process of this agent's name than count on this process.
     NameTwice "name_twice" "its name is used twice" false,

@@ -168,7 +168,7 @@ impl Members {
     ) -> usize {
         self.ranked(self.absent)
             .take_while(|m| m.outranks(score, id))
-            // Without this agent's own entry, because that may be out of date and show a higher rank than the present
+            // This agent's own entry is left out, because it may be out of date, with a higher rank than the present
             // one.
             .filter(|m| m.is_up() && Some(&m.id) != but && m.id != *id)
             .take(limit)

@@ -21,8 +21,8 @@ pub struct Prospects {
     /// Earliest time at which an agent of higher rank takes over, as far as this participant knows. A leader knows the
     /// time for an agent that asked; a follower knows it for itself.
     pub takeover_at: Option<Time>,
-    /// Time until which the lease of the leader that it follows holds, by its own timings: the
-    /// leader may know later renewals. `None` without such a lease.
+    /// Time until which, by this participant's timings, the lease of the leader that it follows holds. The leader may
+    /// know later renewals. `None` without such a lease.
     pub followed_until: Option<Time>,
     /// Time at which a live leader yields, by this participant's policy; `None` if its election has no such policy.
     pub preemption: Option<Preemption>,
@@ -75,7 +75,7 @@ pub struct Recovering {
     pub answers: u32,
     /// Number of these voters that are recovering themselves.
     pub recover: u32,
-    /// Number of voters with a memory that it needs.
+    /// Number of other voters with a memory whose answers it needs.
     pub needed: u32,
     /// The other voters that remember.
     pub remember: Vec<AgentId>,

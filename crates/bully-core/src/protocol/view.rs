@@ -19,7 +19,7 @@ pub struct View {
     pub leader: Option<Leader>,
     /// The leader's text about itself, if the election's own records carry it. Otherwise the members have the text.
     pub about: Option<About>,
-    /// The term in which it considers itself leader, if it does.
+    /// The term in which it considers itself leader; `None` if it does not lead.
     pub leading: Option<Term>,
     /// Time until which it considers itself leader without another step; [`Time::MAX`] without a limit.
     pub valid_until: Time,

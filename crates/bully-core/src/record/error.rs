@@ -170,7 +170,7 @@ pub enum Untold {
         /// The command.
         again: String,
     },
-    /// The run does not begin as the example `cluster` does.
+    /// The run begins in another way than the example `cluster`.
     #[error(
         "the example `cluster` cannot begin like this recording: {what}; play the run again in the program that recorded it"
     )]

@@ -119,7 +119,8 @@ impl Line<'_> {
         }
     }
 
-    /// Adds the agents of the next line to this line, if both lines have the same content. Returns whether it did.
+    /// Adds the agents of the next line to this line, if both lines have the same content. Returns whether the agents
+    /// were added.
     fn shares(&mut self, next: &Self) -> bool {
         if (self.at, &self.what) != (next.at, &next.what) {
             return false;

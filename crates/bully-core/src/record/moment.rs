@@ -47,7 +47,7 @@ pub struct AgentMoment<'a> {
 pub enum AgentCondition {
     /// The agent has not started.
     Absent,
-    /// The agent began before the recording did, and no entry shows its state yet.
+    /// The agent began before the recording began, and no entry shows its state yet.
     Unknown,
     /// The agent runs.
     Up,
@@ -287,7 +287,7 @@ impl<'a> RecordedMoments<'a> {
         self.links.isolated.contains(agent)
     }
 
-    /// Returns the directions that are cut, without those of a partition or an isolation.
+    /// Returns the directions that a cut closes. Partitions and isolations are not included.
     pub fn cuts(&self) -> impl Iterator<Item = (&'a AgentId, &'a AgentId)> {
         self.links.one_way.iter().copied()
     }

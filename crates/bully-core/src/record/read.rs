@@ -128,7 +128,7 @@ impl TraceEntry {
     }
 }
 
-// Limits, because another program may have written the recording, and no data beyond a limit is kept.
+// The reader has limits, because another program may have written the recording.
 const LONGEST_LINE: usize = 1 << 20;
 const MOST_BYTES: usize = 64 << 20;
 const MOST_ENTRIES: usize = 500_000;

@@ -81,7 +81,7 @@ fn body(recording: &Recording) -> Result<String, Untold> {
                 settle(&mut out, entries.clone());
             } else {
                 let text = told(*at, command)?;
-                // Longer chains are broken into lines, as `rustfmt` does.
+                // Longer chains are broken into lines, because `rustfmt` breaks them, too.
                 let then = if text.len() > 26 {
                     "\n            "
                 } else {

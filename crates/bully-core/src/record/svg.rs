@@ -123,7 +123,7 @@ fn node(out: &mut String, agent: &AgentMoment<'_>, places: &Places<'_>) {
              <circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r:.1}\"/>"
         ),
     );
-    // Without names that would overlap, except the leader's name. The titles contain all names.
+    // Names that would overlap are left out, except the leader's name, because the titles contain all names.
     if r >= 16.0 {
         let score = score(agent);
         append(
@@ -196,11 +196,11 @@ fn messages(out: &mut String, moment: &RecordedMoment<'_>, places: &Places<'_>) 
         let gone = moment.at.since(*left).as_secs_f64();
         let share = if whole > 0.0 { gone / whole } else { 1.0 };
         let free = (from.distance(*to) - 2.0 * places.radius).max(0.0);
-        // Beside the direct line, so that two arrows in opposite directions do not overlap; the words are a bit
-        // further away.
+        // Beside the direct line, so that two arrows in opposite directions do not overlap; the words are a little
+        // further from the line.
         let (aside, beside) = (from.side(*to, 5.0), from.side(*to, 14.0));
         let begin = from.towards(*to, places.radius);
-        // The shortest arrow, because a message that has just left also gets an arrow.
+        // At least 14 long if there is room, because a message that has just left also gets an arrow.
         let long = (free * share).max(14.0_f64.min(free));
         let label = begin.towards(*to, long / 2.0).shifted(beside);
         let head = begin.towards(*to, long).shifted(aside);

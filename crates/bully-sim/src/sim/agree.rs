@@ -42,7 +42,7 @@ impl<E: Election> World<E> {
         })
     }
 
-    /// Returns the leader that all running members follow, if it believes that it leads and no other agent does.
+    /// Returns the leader that all running members follow, if it believes that it leads and no other agent believes so.
     /// Otherwise returns `None`.
     pub fn agreed(&self) -> Option<Leader> {
         let mut agreed: Option<Leader> = None;

@@ -95,7 +95,7 @@ impl<E: Election> WorldBuilder<E> {
         self
     }
 
-    /// Sets whether the check of the contract includes the order of the terms. Default: it does.
+    /// Sets whether the check of the contract includes the order of the terms. Default: it is included.
     pub fn term_order(mut self, order: TermOrder) -> Self {
         self.term_order = order;
         self

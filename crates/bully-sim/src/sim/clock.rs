@@ -49,7 +49,8 @@ impl SkewedClock {
         })
     }
 
-    /// Returns the first moment at which the clock reads `reading` or later. A stopped clock never does.
+    /// Returns the first moment at which the clock reads `reading` or later; [`Time::MAX`] if a stopped clock never
+    /// reads it.
     pub(super) fn when(&self, reading: Time) -> Time {
         let missing = reading.since(self.set_to);
         if self.ppm == 0 || missing.is_zero() {

@@ -276,7 +276,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Makes one step of one machine.
+    /// Gives an input to an agent's machine, and executes the effects of that step.
     pub(super) fn feed(&mut self, at: NodeIndex, input: InputOf<E>) {
         let Some(me) = self.transit.directory.name(at).cloned() else {
             return;

@@ -74,7 +74,7 @@ pub(super) struct NodeIndex(pub(super) usize);
 #[derive(Clone, Debug)]
 pub(super) struct KnownMembers {
     pub(super) members: Arc<Members>,
-    /// The indices of the members in the world.
+    /// The index of each member in the world's lists.
     pub(super) indices: Arc<[NodeIndex]>,
 }
 

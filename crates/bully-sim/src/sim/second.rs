@@ -145,7 +145,7 @@ impl<E: Election> World<E> {
         self.wipe(agent.as_ref());
     }
 
-    /// Returns the id of a store. Without a store, the id is new if the election asks for a record.
+    /// Returns the id of this store. Without a store, makes a new id if the election asks for a record.
     pub(super) fn stored(&mut self, store: Option<StoreId>, is_asked: bool) -> Option<StoreId> {
         if is_asked && store.is_none() {
             self.stores += 1;

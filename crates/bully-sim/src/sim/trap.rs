@@ -16,7 +16,7 @@ pub struct Trap {
     pub by: Option<AgentId>,
     /// The name of the message, such as `"elected"`.
     pub kind: &'static str,
-    /// Number of such messages that leave before without an effect. A message to all counts once for each receiver.
+    /// Number of such messages that may leave before the trap springs. A message to all counts once for each receiver.
     pub spared: u32,
     /// The fault, which happens after the message itself has left.
     pub then: Reaction,

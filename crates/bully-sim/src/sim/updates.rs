@@ -42,8 +42,8 @@ impl Default for Detection {
 }
 
 impl Detection {
-    /// Returns whether this incarnation has a sentinel. With every other agent the first, third and so on has one,
-    /// with the rest the second, fourth and so on.
+    /// Returns whether this incarnation has a sentinel: of every other agent the first, the third and so on; of the
+    /// other agents the second, the fourth and so on.
     pub(super) const fn has_sentinel(at: NodeIndex, incarnation: Incarnation) -> bool {
         at.0.is_multiple_of(2) != incarnation.0.is_multiple_of(2)
     }
@@ -86,7 +86,7 @@ pub(super) enum MemberChange {
     Score,
     /// Whether the agent is a member.
     Membership,
-    /// The agents that had forgotten this one have it in their lists again.
+    /// The agents that had forgotten this agent have it in their lists again.
     Return,
 }
 
@@ -260,7 +260,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Returns whether one agent can see the other, as far as the network and the world allow.
+    /// Marks the agent `about` as up or as suspected, as the agent `one` sees it. Returns whether the list changed.
     fn look(&self, one: NodeIndex, about: NodeIndex, members: &mut Members) -> bool {
         let (node, id) = (self.nodes.get(about.0), self.transit.directory.name(about));
         let Some((node, id)) = node.zip(id) else {

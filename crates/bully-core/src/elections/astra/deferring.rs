@@ -85,8 +85,7 @@ impl Deferring {
                 .set_timer(BullyTimer::Victory, self.due.since(step.now));
             return Next::Stay;
         }
-        // This agent's score has not changed since these agents asked, or the set would be empty. So they still rank
-        // below it.
+        // These agents still rank below this agent, because a new score would have emptied the set.
         let failed_election = std::mem::take(&mut self.failed_election);
         Next::Become(Change::HoldElection { failed_election })
     }

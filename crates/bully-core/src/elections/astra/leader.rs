@@ -139,7 +139,7 @@ impl Tenure {
             let slot = step.slot(None);
             Next::Become(Change::Idle { slot })
         } else {
-            // No other agent is up, so this one leads again, in the last slot.
+            // No other agent is up, so this agent leads again, in the last slot.
             Next::Become(Change::Vacant { gone: None })
         }
     }

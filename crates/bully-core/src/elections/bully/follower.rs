@@ -100,7 +100,7 @@ impl Vacant {
         refused.unwrap_or_else(|| step.accept(said, None))
     }
 
-    /// Takes an earlier slot if fewer agents rank above this one than when the slot was set.
+    /// Takes an earlier slot if fewer agents rank above this agent than when the slot was set.
     pub(super) fn on_members(&self, step: &Step<'_>) -> Next {
         let Some(slot) = self.slot else {
             return if step.core.may_lead() {

@@ -217,7 +217,7 @@ impl Tenure {
         }
     }
 
-    /// Ends the leadership, then sends `Resign`. This is final for the term.
+    /// Ends the leadership, then sends `Resign`. The end is final for that term.
     fn resign(&self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
         let term = self.term;
         // Chosen again, because the agent chosen first may have gone while the application ended its work.

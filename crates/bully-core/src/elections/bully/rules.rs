@@ -12,7 +12,7 @@ use crate::protocol::{AgentId, Leader, Members, Round, Score, Time};
 pub(super) struct Followed {
     pub leader: Leader,
     pub score: Score,
-    /// Time until which the leader must be heard. After it, a silent leader counts as gone.
+    /// Time until which the leader must be heard. After that time a silent leader counts as gone.
     pub due: Time,
     pub grace: Grace,
 }

@@ -22,7 +22,7 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LeaseConfig {
-    /// Names of the lease: the same at every member, and different from those of every other election.
+    /// Names of the lease: the same at every member. No other election may have them.
     pub name: LeaseName,
     /// Waits and intervals. Default: [`Timings::default`]. They need a failure detector. H is the interval at which the
     /// holder renews the lease, D the length of the lease, J the jitter, and d the longest time that a question to the
@@ -87,6 +87,7 @@ impl LeaseConfig {
             return Err(LeaseError::NoHeartbeat);
         };
         let (heartbeat, delay) = (detector.heartbeat, self.timings.delay_bound());
+        // because an answer may take twice the delay bound, and a renewal follows an answer
         if heartbeat <= delay.saturating_mul(2) {
             return Err(LeaseError::Heartbeat { heartbeat, delay });
         }

@@ -174,7 +174,8 @@ impl Lease {
         let Some(attempt) = self.core.take_attempt(request) else {
             return self.ignore("an attempt of a leadership that is over");
         };
-        // `lease-from-send-time`: the store was asked only after the attempt had waited in this process.
+        // `lease-from-send-time`, counted from the end of the wait in this process, because the store was asked only
+        // then.
         let sent = attempt.sent.after(waited).min(now);
         let record = match attempt.record {
             Swapped::Claim(record) => return self.core.claims.applied(record, version, now),

@@ -142,7 +142,7 @@ impl Sight {
             return Some(over);
         }
         Some(match (&record.holder, &record.next) {
-            // This agent holds the lease, but no longer leads by it.
+            // This agent holds the lease but no longer leads by it, so it may take the lease at once.
             (Some(holder), _) if holder.id == *me && holder.incarnation == incarnation => {
                 self.since
             }

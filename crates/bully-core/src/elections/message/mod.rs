@@ -58,7 +58,7 @@ pub struct Elect {
     pub round: Round,
     /// The asker's score.
     pub score: Score,
-    /// The highest term that the asker has seen; in quorum mode it asks for the term after it.
+    /// The highest term that the asker has seen. In quorum mode the asker asks for the term after this one.
     pub seen: Term,
     /// Quorum mode: the live leadership that the asker wants to take over.
     pub takeover: Option<Leadership>,
@@ -278,7 +278,7 @@ pub struct Ack {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Nack {
-    /// The higher term; or the same term, if the sender follows another leader in it or leads itself.
+    /// A higher term; or the receiver's term, if the sender follows another leader in that term or leads in it.
     pub term: Term,
     /// The term of the message that this answers: an announcement, or a seal.
     pub of: Term,

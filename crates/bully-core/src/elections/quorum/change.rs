@@ -232,8 +232,8 @@ impl Leading {
         });
     }
 
-    /// Returns whether the change is under way: the next list has the change, and the present list does not. Two
-    /// successive lists differ by one change, so that is the change between these two.
+    /// Returns whether the change is under way: the next list has it, and the present list does not. It is then the
+    /// only difference between the two, because successive lists differ by one change.
     fn brings(&self, core: &Core, change: &VoterChange) -> bool {
         let leaving = self.leaving.as_ref();
         let next = leaving.and_then(|leaving| leaving.next.as_deref());

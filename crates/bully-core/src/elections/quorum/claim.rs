@@ -78,6 +78,7 @@ impl Reason {
             // The leader's own lease depends on the promises of its voters, so this claim must not release them.
             Why::Raise => (None, None),
             Why::Ahead(to) => (None, Some(to.clone())),
+            // These claims contain the resigned leadership, because some voters may not have heard the `Resign` yet.
             Why::Consented | Why::Named | Why::FirstOfEpoch => (core.voter.resigned.clone(), None),
         };
         Claim {

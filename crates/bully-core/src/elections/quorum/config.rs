@@ -214,7 +214,8 @@ impl QuorumConfig {
             Preemption::After(after) => after,
             Preemption::Never => return Ok(()),
         };
-        // `grace-outlasts-promise`: otherwise an agent that comes and goes would be up long enough to take over.
+        // `grace-outlasts-promise`, because an agent that comes and goes would otherwise be up long enough to take
+        // over.
         if after <= promise {
             return Err(QuorumError::Preemption { after, promise });
         }
@@ -281,7 +282,7 @@ pub enum QuorumError {
         /// The smallest valid wait.
         least: Duration,
     },
-    /// A better agent would not wait for longer than a promise (`grace-outlasts-promise`).
+    /// The configured grace period is not longer than a promise (`grace-outlasts-promise`).
     #[error(
         "preemption after {after:?} must come after the end of the promise of {promise:?}: give `preemption` a longer time, or set it to never"
     )]

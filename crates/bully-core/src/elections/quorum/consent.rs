@@ -117,8 +117,8 @@ impl Core {
         }
     }
 
-    /// Returns this voter's verdict on an agent that wants to take over from the leader `target`. The voter consents
-    /// if no promise binds it after that leader has resigned.
+    /// Returns this voter's verdict on an agent that wants to take over from the leader `target`. The voter consents if
+    /// no promise would bind it once that leader had resigned.
     pub(super) fn judge_takeover(
         &self,
         now: Time,

@@ -74,7 +74,7 @@
 //! for a group that has lost its quorum for ever, for explicit quorums (`vote_quorum`) that do not fit the new number
 //! of voters, and for voters without disks.
 //!
-//! 1. Stop the old voters: enough of them that the rest are fewer than a quorum for a lease, better all of them.
+//! 1. Stop the old voters, best all of them. Fewer than a lease quorum may remain.
 //!    A leader that hangs or cannot be reached then ends by itself, because its lease is not renewed.
 //! 2. Only then start the voters of the new epoch, in any order. An agent that was a voter before keeps its store;
 //!    any other voter begins with a new store.

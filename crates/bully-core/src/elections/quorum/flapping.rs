@@ -24,6 +24,7 @@ struct Losses {
 }
 
 impl Losses {
+    /// Largest count. Above 4 it makes no wait longer; see `Flapping::grace_for`.
     const MOST: u32 = 8;
 
     /// Returns the count at `now`: it halves once in each `period`.

@@ -136,7 +136,8 @@ impl Following {
         is_same && self.has_voted_ahead(core)
     }
 
-    /// The steady state: handles a heartbeat that repeats the leader's last announcement. Returns whether it was one.
+    /// The steady state: handles a heartbeat that repeats the leader's last announcement. Returns whether the heartbeat
+    /// was such a repetition.
     pub(super) fn refresh(
         &mut self,
         core: &mut Core,

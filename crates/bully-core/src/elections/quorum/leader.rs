@@ -99,6 +99,7 @@ impl Leading {
         let Some(score) = core.me.eligible() else {
             return Err(Next::Stay);
         };
+        // `give-up-unacknowledged`
         let give_up = core.claim_round().saturating_mul(2);
         let heartbeat = core.config.heartbeat();
         core.voter.promise = None;
@@ -226,7 +227,7 @@ impl Leading {
             out.cancel_timer(BullyTimer::Drain);
         }
     }
-    /// `give-up-unacknowledged`: gives up, because too few voters have acknowledged this agent.
+    /// `give-up-unacknowledged`: gives up if too few voters have acknowledged this agent in time.
     pub(super) fn on_round_due(&self, core: &Core, now: Time, out: &mut Out) -> Next {
         match self.lease {
             LeaderLease::Pending { give_up } if now < give_up => {

@@ -96,7 +96,7 @@ impl Supporters {
         self.contacts.values().all(|c| now.since(c.since) < span)
     }
 
-    /// Returns for how long the voter in the longest contact without a gap has been heard; zero without a voter.
+    /// Returns the longest time for which a voter has been heard without a gap; zero without a voter.
     pub(super) fn oldest(&self, now: Time) -> Duration {
         let spans = self.contacts.values().map(|c| now.since(c.since));
         spans.max().unwrap_or_default()

@@ -79,7 +79,7 @@ pub(super) struct Memory {
     pub(super) former: BTreeMap<AgentId, Former>,
     /// Time since which a part of the memory of the others is not in the durable record; `None` if all of it is.
     pub(super) unwritten: Option<Time>,
-    /// The agents that had another store than before, if this agent has reported that.
+    /// The agents of which this agent has reported that they have another store than before.
     pub(super) told: BTreeSet<AgentId>,
     /// `older-than-remembered`: this agent no longer takes part.
     pub(super) is_over: bool,

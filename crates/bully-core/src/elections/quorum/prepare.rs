@@ -123,6 +123,7 @@ impl Leading {
             .map(|(id, _)| id.clone())
             .collect();
         let is_enough = voters.len() >= core.config.vote_quorum() && voters.contains(&to);
+        // Not without disks, because a vote then holds for one incarnation.
         if core.config.diskless().is_some() || !is_enough || self.is_raising() {
             return None;
         }
@@ -166,8 +167,8 @@ impl Leading {
         let Some(ahead) = self.ahead.as_mut().filter(is_asked) else {
             return self.on_claim_reply(core, now, sender, reply, out);
         };
-        // Without votes the leader hands over in the usual way: by the vote of a voter that reports a seal no agent
-        // may lead, and a voter that has taken part in a higher term can give no vote.
+        // Without votes the leader hands over in the usual way. No agent may lead by the vote of a voter that reports a
+        // seal, and a voter that has taken part in a higher term can give no vote.
         if reply.granted && reply.seal.is_none() {
             ahead.votes.insert(sender.0.clone());
         } else {

@@ -165,17 +165,8 @@
 //! seen is safe. The page [`clocks`](super::clocks) says how long this may last, and which other faults were tried.
 //!
 //! The assumption does not hold either if a store is lost or goes back to an earlier copy, or if one voter has two
-//! processes. The rules of the page [`memory`](super::memory) find and stop most of these cases: a voter's promise,
-//! its vote and a raise of the term are for one incarnation; a voter whose record is empty abstains when it hears of
-//! a later election, unless all others know of no such election and of no earlier incarnation of the voter; the
-//! others remember its store, its last incarnation and its highest term. Not closed:
-//!
-//! - two processes of one voter on two sides of a partition, if the voters of one side never met the other process;
-//! - a lost store together with a voter that was cut off since the beginning of the group;
-//! - a store that was lost after a promise longer than the present P;
-//! - a restored file, if no voter that can be reached remembers a later record.
-//!
-//! So a voter whose store is lost still needs another name, or a higher epoch.
+//! processes. The rules of the page [`memory`](super::memory) find and stop most of these cases, and its last section
+//! lists the cases that stay open. So a voter whose store is lost still needs another name, or a higher epoch.
 //!
 //! *The price.* If voters promised something to a leader's former incarnation, the restarted leader is another agent
 //! to them. If they promise for longer than the leader abstains (a rolling change of timings), it waits for the end

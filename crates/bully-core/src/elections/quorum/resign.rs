@@ -85,6 +85,7 @@ impl Leading {
         out: &mut Out,
     ) -> Next {
         let Some(score) = score else {
+            // without a cool-down, because only a new score lets it compete again, and a new score ends a cool-down
             return self.drain(core, now, None, Duration::ZERO, out); // `drain-when-ineligible`
         };
         self.score = score;

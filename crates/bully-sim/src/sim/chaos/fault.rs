@@ -136,7 +136,7 @@ impl Fault {
             && !self.is_of_memory()
     }
 
-    /// Returns whether this fault gives a voter two memories, or another memory than it had.
+    /// Returns whether this fault gives a voter two memories, or replaces its memory.
     #[must_use]
     pub const fn is_of_memory(self) -> bool {
         matches!(

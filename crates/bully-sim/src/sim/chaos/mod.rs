@@ -266,7 +266,7 @@ impl<S: Scenario> Run<'_, S> {
         Err(Late)
     }
 
-    /// Returns whether this agreement holds until `end`. Stops when it does not, or when a promise is broken.
+    /// Returns whether this agreement holds until `end`. Stops as soon as it does not hold, or a promise is broken.
     fn lasts(&mut self, agreed: Option<&Leader>, end: Time) -> bool {
         let mut seen = self.world.shape();
         while self.world.next_at().is_some_and(|at| at <= end) {

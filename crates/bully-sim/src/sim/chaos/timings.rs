@@ -10,7 +10,7 @@ use crate::{
 };
 use bully_core::protocol::{AgentId, Timings};
 
-/// A change of all members' timings, one member after the other, as an operator does it.
+/// A change of all members' timings, one member after the other, as an operator makes it.
 #[derive(Debug, Default)]
 pub(super) struct RollingChange {
     to: Option<Timings>,

@@ -37,7 +37,7 @@ const RECORD_FORMAT: u32 = 1;
 /// 256 bytes for words and numbers.
 pub const MAX_RECORD: usize = 2_048;
 
-/// A term above this one is invalid: a leader that took the next term after it might soon have no terms left.
+/// Largest valid term. After a higher term, few or no terms would be left for later leaders.
 const LAST_TERM: u64 = u64::MAX - (1 << 32);
 
 /// The name of a lease: one group in one cluster. The rules for both names are those of an [`AgentId`].
@@ -111,7 +111,7 @@ pub struct ClaimRecord {
     pub name: LeaseName,
     /// The score of the agent in the nonce; `None` if this agent does not ask for the lease.
     pub score: Option<Score>,
-    /// The highest term that the writer has seen: the holder has to lead in a higher one.
+    /// The highest term that the writer has seen: the holder has to lead in a higher term.
     pub seen: Term,
     /// The attempt that wrote this record. It contains the agent's name.
     pub nonce: Nonce,
@@ -144,7 +144,7 @@ pub enum RecordError {
         /// Length of the text in bytes.
         len: usize,
     },
-    /// The first line is that of another kind of record, or of no record.
+    /// The first line belongs to another kind of record, or the text has none.
     #[error(
         "the entry in the store is not a lease, so another program wrote it: give this group another name or another store"
     )]

@@ -32,7 +32,8 @@ pub(in crate::elections::quorum) struct Recovery {
     remember: BTreeMap<AgentId, Term>,
     /// The other voters that answered in the last round that they recover, too.
     recover: Forgetful,
-    /// The voters that answered so in the round before. Displayed until the answers to the last round arrive.
+    /// The voters that answered in the former round that they recover. Displayed until the answers to the last round
+    /// arrive.
     recovered_before: Vec<AgentId>,
     /// The highest term in any answer.
     highest: Term,
