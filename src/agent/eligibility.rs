@@ -18,16 +18,16 @@ pub(super) struct Eligibility {
 /// Whether the actor that an agent is tied to still runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tie {
-    /// It runs, or the agent is not tied.
+    /// The actor runs, or the agent is not tied to an actor.
     Holds,
-    /// It is gone.
+    /// The actor is gone.
     Broken,
 }
 
 /// The effect of a new tie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NewTie {
-    /// Its number, which no other tie of the agent has.
+    /// The number of the tie, which no other tie of the agent has.
     pub(super) number: u64,
     /// Whether it changes the score that counts.
     pub(super) is_update: bool,

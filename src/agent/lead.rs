@@ -156,7 +156,8 @@ impl<E: Election> ElectionHandle<E> {
                     self.give_up(tenure, has_failed.then_some(led_for)).await?;
                 }
                 AfterWork::Again { after } => {
-                    // The next tenure begins its work without the backoff of this tenure.
+                    // Waits at most until this tenure ends, so that the next tenure begins its work without this
+                    // backoff.
                     let over = self.shared.until_over(tenure.serial);
                     within(after, over).await.map_err(LeadError::from)?;
                 }

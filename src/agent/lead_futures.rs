@@ -35,7 +35,7 @@ impl LeadFutures {
     pub(super) fn incarnation_ended(&mut self, incarnation: Incarnation) -> bool {
         let is_confirmed = !self.is_working(incarnation);
         if !is_confirmed {
-            // This also covers an earlier incarnation: it is confirmed when the work of both has ended.
+            // An earlier incarnation that waits is confirmed together with this one: when the work of both has ended.
             self.unconfirmed = Some(incarnation);
         }
         is_confirmed

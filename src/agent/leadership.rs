@@ -332,7 +332,7 @@ impl LeadershipMachine {
         }
     }
 
-    /// Returns whether no other incarnation follows.
+    /// Returns whether the agent has ended, so that no other incarnation follows.
     pub(super) fn is_over(&self) -> bool {
         self.state().phase.departure().is_some()
     }

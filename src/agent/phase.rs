@@ -11,11 +11,11 @@ use super::status::Lifecycle;
 pub(super) enum LeadershipPhase {
     /// The agent runs, and does not lead.
     Idle,
-    /// It leads.
+    /// The agent leads.
     Leading(AgentTenure),
-    /// It leads, and the work under its leadership has to end.
+    /// The agent leads, and the work under its leadership has to end.
     Draining(AgentTenure),
-    /// Its incarnation has ended, and another one may follow.
+    /// The agent's incarnation has ended, and another one may follow.
     Down,
     /// No other incarnation follows.
     Ended(Departure),
@@ -27,16 +27,16 @@ pub(super) struct AgentTenure {
     /// Distinguishes tenures. A tenure that is renewed in a later term, without a gap, keeps its number.
     pub(super) serial: u64,
     pub(super) incarnation: Incarnation,
-    /// Its newest term.
+    /// The newest term of the tenure.
     pub(super) term: Term,
 }
 
 /// How an agent has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Departure {
-    /// It was asked to leave.
+    /// The agent was asked to leave.
     Left,
-    /// It ended for good without having been asked.
+    /// The agent ended for good without having been asked.
     Retired,
 }
 

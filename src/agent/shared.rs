@@ -396,7 +396,7 @@ impl SharedState {
             .is_leading_by(|until| self.clock.is_before(until))
     }
 
-    /// Returns whether no other incarnation follows.
+    /// Returns whether the agent has ended, so that no other incarnation follows.
     pub(super) fn is_over(&self) -> bool {
         self.leadership.is_over()
     }

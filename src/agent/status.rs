@@ -10,9 +10,9 @@ use crate::protocol::{About, AgentId, Incarnation, Leader, Role, Term};
 pub struct Status {
     /// Whether the agent runs.
     pub lifecycle: Lifecycle,
-    /// Its present incarnation, or the last one.
+    /// The present incarnation of the agent, or its last one.
     pub incarnation: Incarnation,
-    /// Its role in the election.
+    /// The role of the agent in the election.
     pub role: Role,
     /// The term of its leader, or of its own leadership. Without a leader, the highest term that it has seen.
     pub term: Term,

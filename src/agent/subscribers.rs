@@ -24,7 +24,7 @@ pub(super) struct Subscribers {
     last_id: SubscriberId,
     /// The subscribers whose work a hand-over waits for.
     working: BTreeSet<SubscriberId>,
-    /// The last id of the previous scan for stopped subscribers. The next scan begins after it.
+    /// The last id of the previous scan for stopped subscribers. The next scan begins after this id.
     scanned_to: SubscriberId,
     /// The term in which the subscribers were told that this agent leads.
     acquired: Option<Term>,
@@ -48,9 +48,9 @@ struct Subscriber {
 /// Role of a subscriber while the agent leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SubscriberKind {
-    /// It only listens.
+    /// The subscriber only listens.
     Listening,
-    /// It works, and sends a message when that work has ended.
+    /// The subscriber works, and sends a message when that work has ended.
     Draining,
 }
 
@@ -127,7 +127,7 @@ impl Subscribers {
         is_change
     }
 
-    /// Ends an incarnation. Subscribers that were told that it leads get a `Lost`, which is returned.
+    /// Ends an incarnation. Subscribers that were told that the agent leads get a `Lost`, which is returned.
     pub(super) fn end(&mut self, agent: &AgentId, incarnation: Incarnation) -> Option<Event> {
         self.ended = self.ended.max(Some(incarnation));
         self.lose(agent, LostReason::Ended)

@@ -42,7 +42,7 @@ pub(super) struct AskedChange {
 pub struct Voters {
     /// The epoch: the configured number, plus one for each change since then.
     pub epoch: u64,
-    /// Their names, in order.
+    /// The names of the voters, in order.
     pub ids: Arc<[AgentId]>,
 }
 
@@ -188,7 +188,7 @@ impl<E: Election> ElectionHandle<E> {
     }
 }
 
-/// A caller that waits for a change; a diagnosis of the agent shows this.
+/// A caller that waits for a change. While this value exists, a diagnosis of the agent shows the wait.
 struct Waits<'a>(&'a SharedState);
 
 impl<'a> Waits<'a> {

@@ -32,13 +32,13 @@ pub struct PeerReport {
     pub node: String,
     /// The address that this node dials; `None` if the peer has to dial.
     pub address: Option<String>,
-    /// Time since the last link to it ended, or since this side began; `None` while there is a link. As JSON:
+    /// Time since the last link to the node ended, or since this side began. `None` while there is a link. As JSON:
     /// `unlinked_ms`.
     #[serde(rename = "unlinked_ms", serialize_with = "shown::optional_millis")]
     pub unlinked_for: Option<Duration>,
     /// The error that ended the last link, or the last attempt since that link. For people: the words may change.
     pub last_error: Option<String>,
-    /// Round-trip time of the last question to it. As JSON: `echo_ms`.
+    /// Round-trip time of the last question to the node. As JSON: `echo_ms`.
     #[serde(rename = "echo_ms", serialize_with = "shown::optional_millis")]
     pub echo: Option<Duration>,
     /// The advice for [`last_error`](Self::last_error), if there is advice. For people: the words may change.
@@ -48,25 +48,26 @@ pub struct PeerReport {
     /// Whether a later process claims to be this peer. It was refused in the last minute, because an earlier process is
     /// connected.
     pub is_contested: bool,
-    /// Whether it reported in the last minute that it refused another, earlier process of this node's name.
+    /// Whether the peer reported in the last minute that it refused an earlier process with the name of this node.
     pub has_twin: bool,
-    /// Whether it sent terms in the last minute that are later than the clock of this host allows: its clock is ahead,
-    /// or the clock of this host is behind. Its messages with these terms are dropped.
+    /// Whether the peer sent terms in the last minute that are later than the clock of this host allows: either its
+    /// clock is ahead, or the clock of this host is behind. Messages with these terms are dropped.
     pub is_clock_ahead: bool,
-    /// Whether it is connected, and has reported no agent of this group.
+    /// Whether the peer is connected, and has reported no agent of this group.
     pub lacks_group: bool,
-    /// Whether it is connected and has groups, but this node carries none of them.
+    /// Whether the peer is connected and has groups, but this node carries none of them.
     pub shares_no_group: bool,
-    /// The first groups that it carries, without this one.
+    /// The first groups that the peer carries, without this one.
     pub other_groups: Vec<String>,
-    /// Its agents follow other rules in this group, or are of another epoch, or have other voters: the peer's text,
-    /// then the text of this node.
+    /// Set if the agents of the peer follow other rules in this group, or are of another epoch, or have other voters:
+    /// the peer's text, then the text of this node.
     pub mismatch: Option<(String, String)>,
-    /// Its agents have other timings than the agents of this node: the peer's text, then the text of this node.
+    /// Set if the agents of the peer have other timings than the agents of this node: the peer's text, then the own
+    /// text.
     pub timings: Option<(String, String)>,
-    /// The epoch of the voters that its agents in this group follow, by its last report.
+    /// The epoch of the voters that the peer's agents in this group follow, by the peer's last report.
     pub epoch: Option<u64>,
-    /// Its agents whose names belong to other agents at this node.
+    /// The agents of the peer whose names belong to other agents at this node.
     pub refused: Vec<AgentId>,
 }
 

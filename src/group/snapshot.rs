@@ -33,7 +33,7 @@ pub struct Snapshot<M: PeerMessage> {
     /// Parallel to the members.
     pub(super) routes: Arc<[Arc<Route<M>>]>,
     pub(super) delivery: Arc<Delivery<M>>,
-    /// This process.
+    /// The node of this process.
     pub(super) node: NodeDigest,
 }
 

@@ -9,11 +9,11 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Exit {
-    /// It stopped by `ctx.stop()` or `ctx.terminate()`, or its last address was dropped.
+    /// The incarnation stopped by `ctx.stop()` or `ctx.terminate()`, or its last address was dropped.
     Stopped,
-    /// It panicked, with this text (a fixed text if the payload was neither `String` nor `&str`).
+    /// The incarnation panicked, with this text (a fixed text if the payload was neither `String` nor `&str`).
     Panicked(String),
-    /// Its guardian was dropped with it: the arbiter was stopped, or the System was dropped.
+    /// The guardian was dropped with the incarnation: the arbiter was stopped, or the System was dropped.
     Abandoned,
 }
 

@@ -223,7 +223,7 @@ impl<M: Message<Result: Send> + Send + 'static> Marker<M> {
         at: Amount,
         answer: Option<AnswerTo<M>>,
     ) {
-        // In a full mailbox the request has a place of its own, which it takes when it is polled.
+        // If the mailbox is full, the request still has one slot of its own, which it takes when it is polled.
         let request = tokio::task::unconstrained(to.send(message));
         let marker = Arc::new(Self {
             waiting: Mutex::new(Some(Waiting {
@@ -256,7 +256,7 @@ impl<M: Message<Result: Send> + Send + 'static> Marker<M> {
             };
             let answer = waiting.take().and_then(|waiting| waiting.answer);
             drop(waiting);
-            // This comes first, because the receiver of the answer may at once ask for the room that is left.
+            // Noted before the answer is sent, because its receiver may at once ask for the room that is left.
             self.intake.answered(self.at);
             if let Some(answer) = answer {
                 answer.send(result).ok(); // the caller may have given up
@@ -333,7 +333,7 @@ impl InTurn {
 
 /// Largest number of messages that [`InTurn`] has handed to an actor, and that the actor has not handled.
 const IN_TURN: usize = 1_024;
-/// Time until the next try. A mailbox has room as soon as its actor takes a message, and an answer may come much later.
+/// Time between two tries: a mailbox has room as soon as its actor takes a message, and an answer may come much later.
 const AGAIN: Duration = Duration::from_millis(5);
 
 /// The times at which a message is offered again after it found no room. In most cases an answer reports room earlier.

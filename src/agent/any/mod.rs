@@ -34,11 +34,11 @@ use crate::protocol::{
 pub enum AnyBully {
     /// The highest-ranked agent that can be reached leads.
     Available(Bully),
-    /// Like `Available`, with the plain ASTRA rules, which have no failure detector.
+    /// The same as `Available`, with the plain ASTRA rules, which have no failure detector.
     Astra(Astra),
     /// At most one agent considers itself leader.
     Quorum(Box<QuorumBully>),
-    /// Like `Quorum`, with a lease in a store.
+    /// At most one agent considers itself leader, by a lease in a store.
     Lease(Box<Lease>),
 }
 

@@ -178,7 +178,7 @@ pub enum Finding {
     },
     /// There is no link to a node to which the group's messages go.
     PeerUnlinked {
-        /// Its name.
+        /// The name of the node.
         node: String,
         /// The address that is dialled; `None` if the other node has to dial.
         address: Option<String>,
@@ -372,7 +372,7 @@ pub enum Finding {
     },
     /// There is a leader and there are enough voters, but these voters cannot be reached.
     VotersAway {
-        /// Their names.
+        /// The names of these voters.
         missing: Vec<AgentId>,
     },
     /// The number of voters is even: with one voter less, the group would tolerate as many failures.
@@ -389,25 +389,25 @@ pub enum Finding {
     ConfigurationOlder {
         /// The epoch of that list.
         epoch: u64,
-        /// Its voters.
+        /// The voters of that list.
         voters: Vec<AgentId>,
     },
     /// The leader cannot be reached. If it stays silent, another agent is elected.
     LeaderUnreachable {
-        /// Its name.
+        /// The name of the leader.
         leader: AgentId,
     },
     /// The store of the lease contains the leader, but no link reaches the leader: messages of applications do not
     /// arrive.
     LeaderUnlinked {
-        /// Its name.
+        /// The name of the leader.
         leader: AgentId,
         /// The name of the store.
         store: String,
     },
     /// The leader holds the lease in a store. Only this store knows the agents of other processes.
     HoldsLease {
-        /// Its name.
+        /// The name of the leader.
         leader: AgentId,
         /// The name of the store.
         store: String,
@@ -435,7 +435,7 @@ pub enum Finding {
         /// Time after which that preset notices a silent leader. As JSON: `detection_ms`.
         #[serde(rename = "detection_ms", serialize_with = "shown::millis")]
         detection: Duration,
-        /// The same time with the present timings. As JSON: `present_ms`.
+        /// Time after which the present timings notice a silent leader. As JSON: `present_ms`.
         #[serde(rename = "present_ms", serialize_with = "shown::millis")]
         present: Duration,
     },

@@ -64,7 +64,7 @@ use words::Span;
 pub struct Diagnosis {
     /// The agent.
     pub node: AgentId,
-    /// Its group.
+    /// The name of the agent's group.
     pub group: String,
     /// The leader that the agent follows, or the agent itself if it leads.
     pub leader: Option<Leader>,

@@ -14,10 +14,10 @@ use crate::shown;
 #[serde(tag = "why", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NotLeading {
-    /// It cannot be reached.
+    /// The member cannot be reached.
     Unreachable,
-    /// It is in its cool-down: it lets other agents go first, because it has stepped down. An agent knows this only
-    /// about itself.
+    /// The member is in its cool-down: it lets other agents go first, because it has stepped down. An agent knows this
+    /// only about itself.
     CoolsDown {
         /// Rest of the cool-down. As JSON: `left_ms`.
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]

@@ -104,9 +104,9 @@ pub enum Tokens {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum VoterList {
-    /// It can be changed while the group runs.
+    /// The list can be changed while the group runs.
     Changes,
-    /// It is the same until all agents have stopped.
+    /// The list is the same until all agents have stopped.
     Fixed,
     /// The mode has no list.
     None,

@@ -45,7 +45,7 @@ pub(super) struct Registry<M: PeerMessage> {
     pub(super) pace: Option<Pace>,
     /// Whether other hosts were ever let in.
     was_opened: bool,
-    /// This process, as other nodes know it.
+    /// The digest of the name by which other nodes know this process.
     node: NodeDigest,
     /// The signals of readers that watch the membership and are not members.
     signals: Vec<Weak<Signal>>,
@@ -108,11 +108,11 @@ enum NameState {
 /// The age of the last snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Freshness {
-    /// It has all known facts.
+    /// The snapshot has all known facts.
     Current,
-    /// Its scores or presences are out of date; messages may still be sent by it.
+    /// Scores or presences in the snapshot are out of date. Messages may still be sent by its routes.
     OldDetails,
-    /// It lacks a change of the members, or of the routes to them.
+    /// The snapshot lacks a change of the members, or of the routes to them.
     OldRoutes,
 }
 

@@ -89,7 +89,7 @@ impl KnownClocks {
             all.sort_unstable();
             all
         };
-        // With an even number, both middle clocks count.
+        // With an even number of clocks, the span covers both middle clocks.
         Some(ClockSpan {
             from: *sorted(|span| span.from).get(last / 2)?,
             to: *sorted(|span| span.to).get(spans.len() / 2)?,

@@ -96,7 +96,8 @@ impl DueWindow {
             match (self.leads, misfire) {
                 // Due times that the leader skipped are forgotten, even if the clock is set back later.
                 (WindowLeads::Yes, _) => self.drop_until(self.frontier.settled),
-                // Perhaps none of them was run. Reading continues when this agent leads, and then learns the last one.
+                // Perhaps none of them was run. When this agent leads, it learns which was the last one, and reading
+                // continues.
                 (WindowLeads::No, Misfire::AtLeastOnce) => {}
                 // Of the missed due times, only the last is ever run.
                 (WindowLeads::No, Misfire::Skip | Misfire::Late { .. }) => {

@@ -195,7 +195,7 @@ impl<E: Election, F> SingletonBuilder<E, F> {
         let (singleton, not_stopped, stopper) = stoppable(singleton);
         let ended = Arc::clone(&record);
         let task = async move {
-            // This ends when the singleton has ended, or was stopped and dropped.
+            // This await ends when the singleton has ended, or was stopped and dropped.
             singleton.await.ok();
             ended.end();
             drop(not_stopped);
