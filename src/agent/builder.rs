@@ -188,7 +188,7 @@ impl<E: Election> AgentBuilder<E> {
         self
     }
 
-    /// Sets the actor that is told of crashes and restarts. Default: none.
+    /// Sets the actor that receives a message about each crash and restart. Default: none.
     pub fn parent(mut self, parent: Recipient<Supervision<AgentId>>) -> Self {
         self.parent = Some(parent);
         self

@@ -197,7 +197,7 @@ impl<E: Election> Agent<E> {
             return;
         }
         if self.drain == Drain::Asked && self.shared.is_drained() {
-            // Set before the step, which calls `follow_up` again, so that the machine is told once.
+            // Set before the step, which calls `follow_up` again: the machine must get `Drained` only once.
             self.drain = Drain::Done;
             return self.step(Input::Drained, ctx);
         }
@@ -306,7 +306,7 @@ pub(super) enum Drain {
     No,
     /// The work has to end.
     Asked,
-    /// The machine was told that the work has ended.
+    /// The machine has received `Drained`: the work has ended.
     Done,
 }
 
@@ -315,6 +315,6 @@ pub(super) enum Drain {
 pub(super) enum LeaveRequest {
     No,
     Asked,
-    /// The agent only waits until the others have been told.
+    /// The agent does not lead any more, and waits until the others know that its lease is released.
     Released,
 }

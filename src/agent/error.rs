@@ -199,7 +199,7 @@ pub enum WaitError {
 
 debug_is_text!(WaitError);
 
-/// Returns the advice to a caller that waited in vain.
+/// Returns the advice to a caller whose wait for a leader timed out.
 fn advice(within: Duration, longest: Option<Duration>) -> String {
     match longest {
         None => "these timings have no failure detector, so no agent begins an election by itself: call `campaign()` at one of them".to_owned(),

@@ -150,7 +150,7 @@ impl<E: Election> ElectionHandle<E> {
         self.shared.score()
     }
 
-    /// Returns the time that the leadership lasts if the agent hears nothing more; `None` if it has no limit.
+    /// Returns the time for which the leadership still lasts without a renewal; `None` if it has no limit.
     pub(crate) fn leadership_left(&self) -> Option<Duration> {
         match self.shared.remaining() {
             Remaining::Over => Some(Duration::ZERO),

@@ -336,7 +336,7 @@ impl Drop for GivenWork {
     }
 }
 
-/// A lead future that runs. `drop` notes its end, whatever ended it.
+/// A lead future that runs. `drop` notes the end of the future, whatever the cause.
 struct RunningWork<'a, E: Election> {
     handle: &'a ElectionHandle<E>,
     incarnation: Incarnation,

@@ -226,8 +226,8 @@ impl LeadershipMachine {
         read(&self.state().eligibility)
     }
 
-    /// Changes which score counts. This always counts as an update: a task that waits for the actor of a former tie has
-    /// to end.
+    /// Changes the score or the tie. Waiting readers are woken in any case: a task that waits for the actor of a former
+    /// tie has to end.
     pub(super) fn change_eligibility<T>(&self, change: impl FnOnce(&mut Eligibility) -> T) -> T {
         self.change(|state| (change(&mut state.eligibility), true))
     }
@@ -307,7 +307,7 @@ impl LeadershipMachine {
         matches!(self.state().phase, LeadershipPhase::Draining(_))
     }
 
-    /// Returns whether that tenure goes on, and its work was not asked to end. Its lease may have run out.
+    /// Returns whether that tenure continues, and its work was not asked to end. Its lease may have run out.
     pub(super) fn leads_on(&self, serial: u64) -> bool {
         matches!(self.state().phase, LeadershipPhase::Leading(tenure) if tenure.serial == serial)
     }
@@ -337,7 +337,7 @@ impl LeadershipMachine {
         self.state().phase.departure().is_some()
     }
 
-    /// Returns the status, and whether a leadership in it holds at that moment.
+    /// Returns the status, and whether the agent considers itself leader at the moment `now`.
     pub(super) fn status(&self, now: Time) -> (Status, bool) {
         let state = self.state();
         (state.status(), self.is_leading(now))

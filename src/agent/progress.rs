@@ -121,7 +121,7 @@ pub(crate) fn check_span(span: Duration) -> Result<(), ProgressError> {
 pub struct Progress(Option<Arc<ProgressProbe>>);
 
 impl Progress {
-    /// Reports progress: the span begins anew. It costs one reading of the clock.
+    /// Reports progress: the span starts again. It costs one reading of the clock.
     pub fn note(&self) {
         if let Some(probe) = &self.0 {
             probe.noted.note(probe.shared.now());

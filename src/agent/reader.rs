@@ -114,7 +114,7 @@ impl AgentReader {
         self.0.keeper().map(|keeper| keeper.contenders())
     }
 
-    /// Asks the store anew, and then returns these agents.
+    /// Asks the store again, and then returns these agents.
     pub(crate) fn contenders_now(
         &self,
     ) -> impl Future<Output = Option<StoreContenders>> + Send + use<> {

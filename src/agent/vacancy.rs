@@ -19,7 +19,7 @@ pub(super) enum Published {
     Nothing,
     /// The agent knows a leader, and waits for nothing. This is published once.
     Calm,
-    /// All other prospects. Each step publishes them anew.
+    /// All other prospects. Each step publishes them again.
     Other,
 }
 
@@ -129,7 +129,7 @@ impl<E: Election> Agent<E> {
 }
 
 impl SharedState {
-    /// Returns the error of a caller that has waited in vain for a leader.
+    /// Returns the error of a caller whose wait for a leader timed out.
     pub(super) fn timed_out(&self, within: Duration) -> WaitError {
         let is_asked = !self.diagnosis().findings.contains(&Finding::NotAsked);
         WaitError::TimedOut {

@@ -232,7 +232,7 @@ impl<E: Election> Agent<E> {
     pub(super) fn on_voters(&mut self, event: &VotersEvent) {
         match event {
             VotersEvent::Installed(decree) => {
-                // The stores of the former epoch do not count in this one: the machine reports anew.
+                // Reports about the stores of the former epoch do not count in this one: the machine reports again.
                 self.shared.vitals().note_record(None);
                 self.enter_epoch(decree);
             }

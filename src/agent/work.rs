@@ -49,7 +49,7 @@ impl WorkSigns {
         !std::mem::replace(&mut self.is_watched, true)
     }
 
-    /// After a check by that task: returns whether the task goes on, because some futures were still not polled.
+    /// After a check by that task: returns whether it must check again, because some futures were still not polled.
     pub(super) const fn is_to_watch(&mut self) -> bool {
         self.is_watched = self.unpolled > 0;
         self.is_watched

@@ -79,7 +79,7 @@ pub enum JoinError {
         id: AgentId,
         /// The group's name.
         group: AgentId,
-        /// The epoch of both.
+        /// The epoch of the members and of the agent that wants to join.
         epoch: u64,
         /// The voters of the members.
         theirs: Option<Box<Electorate>>,

@@ -163,8 +163,7 @@ impl<M: PeerMessage> Group<M> {
         self.registry().routes(&self.0.delivery)
     }
 
-    /// Adds a member, for an agent whose mailbox holds no more bytes of other hosts than the limit in each message's
-    /// [`Size`].
+    /// Adds an agent as a member. Its mailbox holds bytes of other hosts up to the limit in each message's [`Size`].
     pub(crate) fn join_counted<A>(&self, member: Member, addr: Addr<A>) -> bool
     where
         A: Actor<Context = Context<A>>
@@ -256,8 +255,8 @@ macro_rules! drive_members {
                 self.registry().reserve(id, &self.0.name, requirements)
             }
 
-            /// Notes that a member of this process goes on as its election says now: in a later epoch, as a voter or an
-            /// observer. Bridges tell their peers. An incarnation that has ended changes nothing.
+            /// Notes the present epoch and kind of a member of this process, after its election has changed them: the
+            /// kind is voter or observer. Bridges tell their peers. An incarnation that has ended changes nothing.
             ///
             /// # Errors
             /// [`JoinError::Voters`] when another member has other voters in that epoch, and the other errors of
@@ -273,9 +272,9 @@ macro_rules! drive_members {
                 registry.advance(id, &self.0.name, incarnation, kind, requirements)
             }
 
-            /// Adds a member whose name was reserved for this incarnation of it; returns whether this call has added
-            /// it. Messages go to `inbox`, hints of changes to `changes`. Messages of other hosts are dropped if the
-            /// mailbox is full.
+            /// Adds a member whose name was reserved for its incarnation. Returns whether this call has added the
+            /// member. Messages go to `inbox`, hints of changes to `changes`. Messages of other hosts are dropped if
+            /// the mailbox is full.
             $vis fn join(
                 &self,
                 member: Member,

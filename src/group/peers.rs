@@ -43,10 +43,10 @@ pub struct PeerReport {
     pub echo: Option<Duration>,
     /// The advice for [`last_error`](Self::last_error), if there is advice. For people: the words may change.
     pub advice: Option<&'static str>,
-    /// Whether the last refusal was because another process has this node's name, or had it later.
+    /// Whether the last refusal was because of this node's name: another process has the name, or took it later.
     pub is_name_disputed: bool,
-    /// Whether a later process claims to be this peer. It was refused in the last minute, because an earlier process is
-    /// connected.
+    /// Whether a later process claims to be this peer. That process was refused in the last minute, because an earlier
+    /// process is connected.
     pub is_contested: bool,
     /// Whether the peer reported in the last minute that it refused an earlier process with the name of this node.
     pub has_twin: bool,

@@ -381,7 +381,7 @@ impl<M: PeerMessage> Snapshot<M> {
 pub(crate) struct Handed {
     /// Number of members to which the message was sent.
     pub(crate) sent: u64,
-    /// Number of members that had no room for it.
+    /// Number of members that had no room for the message.
     pub(crate) full: u64,
 }
 

@@ -125,7 +125,7 @@ where
             OnStop::Restart => child.ctx().connected(), // without an address no message can arrive
         };
         if !may_follow || exit == Exit::Stopped && !is_wanted {
-            // Closes the mailbox first: when the parent hears of the end, this child must have no mailbox.
+            // Closes the mailbox first: when the parent gets the event of the end, this child must have no mailbox.
             self.close();
             return self.report.finished();
         }
@@ -236,7 +236,7 @@ where
     }
 }
 
-/// No part of it is pinned, because actix's own context future is `Unpin`.
+/// No part of this future is pinned, because actix's own context future is `Unpin`.
 impl<A, K> Unpin for Guardian<A, K>
 where
     A: Actor<Context = Context<A>> + Supervised,

@@ -41,8 +41,8 @@ impl<K: Clone + Debug + Send + 'static> Reporter<K> {
         }
     }
 
-    /// Notes the end of an incarnation, before everything else: nothing of it is valid any more. Returns whether
-    /// another incarnation may follow.
+    /// Reports the end of an incarnation to the hook, before everything else. Returns whether another incarnation may
+    /// follow.
     pub(super) fn revoke(&mut self, exit: &Exit) -> bool {
         let Some(hook) = &mut self.hook else {
             return true;

@@ -362,7 +362,7 @@ pub enum Finding {
     },
     /// The voters are being changed, or this agent was asked to change them.
     VotersChange {
-        /// The epoch of the new list; `None` until this agent sees the change begin.
+        /// The epoch of the new list; `None` until this agent learns that the change has begun.
         epoch: Option<u64>,
         /// Whether a caller waits for the change at this agent.
         is_asked_here: bool,

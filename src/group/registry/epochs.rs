@@ -32,7 +32,7 @@ impl<M: PeerMessage> Registry<M> {
             check_alike(id, group, theirs, &mine)?;
         }
         name.epoch = mine.epoch;
-        // The next agent of its name must not join without the record of this epoch.
+        // The next agent with the name of this member must not join without the record of this epoch.
         let noted = self.records.get_mut(id);
         if let Some(noted) = noted.filter(|noted| noted.epoch < mine.epoch) {
             *noted = mine.clone();

@@ -319,8 +319,8 @@ impl<M: PeerMessage> Registry<M> {
         snapshot
     }
 
-    /// Returns the last membership that was made, unless messages would go astray by it. A change of a score or a
-    /// presence is merged when a member looks, not for each message.
+    /// Returns the last membership that was made, unless its routes are out of date. A change of a score or a presence
+    /// is merged when a member looks, not for each message.
     pub(super) fn routes(&mut self, delivery: &Arc<Delivery<M>>) -> Arc<Snapshot<M>> {
         match self
             .current

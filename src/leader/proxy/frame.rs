@@ -121,7 +121,7 @@ pub(super) struct RunAnswer {
     /// `None`: all messages before `next` were delivered, and the run continues.
     pub(super) refusal: Option<Refusal>,
     pub(super) next: Option<u64>,
-    /// The leader, as the refusing agent sees it.
+    /// The leader, as the refusing agent knows it.
     pub(super) leader: Option<(AgentId, Term)>,
 }
 

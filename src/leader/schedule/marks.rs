@@ -132,7 +132,7 @@ impl StoredMark {
             | ScheduleMessage::Refused(_)
             | ScheduleMessage::Surveyed(_) => return MarkStep::Nothing,
         };
-        // A leader that reads anew may need a newer record: an operator may have removed the former one.
+        // A leader that reads again may need a newer record: an operator may have removed the former one.
         if question.mark.is_none() && self.read_for != Some(question.round) {
             self.read_for = Some(question.round);
             self.seen = SeenRecord::Unread;

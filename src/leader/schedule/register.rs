@@ -127,6 +127,7 @@ impl ScheduleRecord {
         let known = self.marks.get(&write.schedule).copied();
         let mark = write.mark.join(known.unwrap_or(write.mark));
         let is_new = known.is_none_or(|known| mark.begun > known.begun);
+        // A mark that is already kept may be sent again, whatever the clock shows now.
         if is_new && mark.begun > now.after(AHEAD) {
             return Err(MarkRefusal::Early);
         }
@@ -139,7 +140,8 @@ impl ScheduleRecord {
         Ok(mark)
     }
 
-    /// Returns the present time according to the marks: by it, one wrong clock alone cannot make a mark old.
+    /// Returns the present time according to the marks. One wrong clock cannot move this time so far that a mark gets
+    /// old.
     fn newest(&self) -> WallTime {
         let begun = self.marks.values().map(|mark| mark.begun);
         begun.max().unwrap_or_default()

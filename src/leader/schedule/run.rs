@@ -129,7 +129,7 @@ impl Schedule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TenureEnd {
     HandsOver,
-    /// The schedule begins anew in this leadership: its clock is not trusted, or its mark is read again.
+    /// The schedule begins again in this leadership: its clock is not trusted, or its mark is read again.
     Again,
 }
 

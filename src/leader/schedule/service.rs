@@ -309,7 +309,7 @@ fn locked(replica: &Mutex<Replica>) -> MutexGuard<'_, Replica> {
     replica.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A store that has begun, and the record in it.
+/// A store that was taken over, with the record in it.
 pub(super) struct BegunStore {
     store: RecordStore,
     generation: Generation,

@@ -44,7 +44,7 @@ enum WindowLeads {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Offer {
     Taken,
-    /// The group has passed this time: another leader has run it, or has run a later due time.
+    /// The group has passed this time: another leader has run this due time or a later one.
     Passed,
     /// The stream gave this time before, or gave it after a later due time had begun or was skipped.
     Misordered,

@@ -124,5 +124,5 @@ impl<A: Actor<Context = Context<A>>> Drop for RunningActor<A> {
     }
 }
 
-/// No part of it is pinned, because actix's own context future is `Unpin`.
+/// No part of this future is pinned, because actix's own context future is `Unpin`.
 impl<A: Actor<Context = Context<A>>> Unpin for RunningActor<A> {}

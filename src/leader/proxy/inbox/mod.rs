@@ -62,7 +62,7 @@ impl<M: LeaderMessage> Inbox for ProxyState<M> {
         // If the actor is full, the own messages and the messages of others take turns.
         let is_own_turn = inner.is_own_turn;
         let mut had_room = is_own_turn || self.deliver_arrived(&mut inner, here);
-        // A full actor of this process holds up only the messages for this agent as the leader.
+        // If the actor of this process is full, only messages to this agent wait: those to another leader are sent.
         while had_room || !inner.sender.wants(here.state.id()) {
             let (next, settled) = inner.sender.next(here.now, MOST, BATCH);
             inner.settle(&settled);
