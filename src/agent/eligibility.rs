@@ -29,7 +29,7 @@ pub(super) enum Tie {
 pub(super) struct NewTie {
     /// The number of the tie, which no other tie of the agent has.
     pub(super) number: u64,
-    /// Whether it changes the score that counts.
+    /// Whether the new tie changes the score that counts.
     pub(super) is_update: bool,
 }
 

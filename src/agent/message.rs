@@ -110,7 +110,7 @@ pub(super) enum AgentCommand {
         serial: u64,
         held_back: Option<Duration>,
     },
-    /// Asks for another list of voters.
+    /// Asks for a change of the list of voters.
     ChangeVoters {
         change: Box<VoterChange>,
         answer: oneshot::Sender<ChangeOutcome>,

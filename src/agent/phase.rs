@@ -78,7 +78,7 @@ pub(super) struct IncarnationEnd {
     pub(super) incarnation: Incarnation,
     /// Whether this call changed the lifecycle. A later call may come when another agent already has the name.
     pub(super) has_changed: bool,
-    /// Whether no lead future acts on its leadership any more.
+    /// Whether no lead future acts on the leadership of that incarnation any more.
     pub(super) is_confirmed: bool,
     /// How the agent has ended, if it has.
     pub(super) departure: Option<Departure>,

@@ -67,7 +67,7 @@ pub(crate) struct AppMessage {
 impl AppMessage {
     /// The kind of this message, as a bridge counts it.
     pub(crate) const KIND: &'static str = "application";
-    /// Messages of this kind and of higher kinds are answers. The number of questions limits their number.
+    /// Messages of this kind and of higher kinds are answers: their number is limited by the number of questions.
     pub(crate) const ANSWERS: u8 = 2;
 
     pub(crate) fn new(name: AgentId, kind: u8, body: &[u8]) -> Self {

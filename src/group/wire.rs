@@ -21,7 +21,7 @@ pub trait RemoteLink<M>: Debug + Send + Sync {
     /// Takes over one message to several members, so that it is encoded and sent once.
     fn carry(&self, to: &[AgentId], envelope: Envelope<M>);
 
-    /// Called when a member of this route has lost its name to that holder. It is called under the group's lock: it
+    /// Called when a member of this route has lost its name to the holder `to`. It is called under the group's lock: it
     /// must neither block nor use the group. Default: nothing.
     fn lost(&self, id: &AgentId, to: &Holder) {
         let _ = (id, to);

@@ -341,7 +341,7 @@ pub enum Finding {
         answers: u32,
         /// Number of these voters that recover as well, and remember nothing.
         recover: u32,
-        /// Number of voters with a memory that this agent needs.
+        /// Number of voters that must remember their votes, so that this agent can recover.
         needed: u32,
         /// The other voters that remember their votes.
         remember: Vec<AgentId>,

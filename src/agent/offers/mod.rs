@@ -131,7 +131,7 @@ pub(crate) enum ElectionMode {
 }
 
 impl ElectionMode {
-    /// Returns the mode of an election that is none of the above.
+    /// Returns the mode of an election of the application, or of the literature.
     pub(super) fn own(requirements: &Requirements) -> Self {
         Self::Own {
             has_voters: requirements.voters.is_some(),

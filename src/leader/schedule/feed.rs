@@ -220,7 +220,7 @@ pub(super) async fn until_done(led: impl Future<Output = ()>, feed: Option<Feed>
     };
     match select(led, pin!(feed.run())).await {
         Either::Left(((), _)) => ScheduleState::Ended,
-        // The led future is dropped, as by a stop: the agent continues to lead without the schedule.
+        // The future `led` is dropped, as by a stop: the agent continues to lead without the schedule.
         Either::Right((end, _)) => end,
     }
 }

@@ -40,7 +40,7 @@ impl Audience {
         }
     }
 
-    /// Returns the agents whose answers are awaited because they can be reached, and not for a quorum.
+    /// Returns the agents whose answers are awaited in the available mode: each agent that can be reached.
     fn reachable(&self) -> impl Iterator<Item = &AgentId> {
         let members = match self {
             Self::Voters(_) => None,

@@ -65,7 +65,7 @@ struct ScheduleTenure<'a> {
     full: BTreeSet<AgentId>,
     /// Whether the group has acknowledged the leader, and the mark was compared with the clock.
     is_compared: bool,
-    /// The mark, while it is ahead of the clock.
+    /// The finding about the mark, while the mark is ahead of the clock.
     ahead: Option<ScheduleFinding>,
     /// The work of the running tick.
     running: Option<LocalBoxFuture<'static, Result<(), TickFailed>>>,

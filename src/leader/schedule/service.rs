@@ -272,7 +272,7 @@ impl ScheduleService {
         }
     }
 
-    /// Notes a finding about a schedule that leads. `None`: there is no finding, or the schedule does not lead any
+    /// Notes a finding about a schedule of the leader. `None`: there is no finding, or the agent does not lead any
     /// more.
     pub(super) fn note(&self, schedule: &AgentId, found: Option<ScheduleFinding>) {
         if let Some(agent) = self.agent.upgrade() {
