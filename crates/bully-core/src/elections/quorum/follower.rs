@@ -217,8 +217,8 @@ impl Following {
 // ---- a takeover ------------------------------------------------------------------------------
 
 impl Following {
-    /// Asks for a takeover if the grace period has passed: this agent has heard its leader without a gap for that
-    /// time. Called after each heartbeat.
+    /// Asks for a takeover if the grace period has passed: this agent has heard its leader without a gap for that time.
+    /// A slow voter does not ask (`slow-waits`). Called after each heartbeat.
     fn consider_takeover(&mut self, core: &mut Core, now: Time, out: &mut Out) {
         if let Preemption::After(grace) = core.config.preemption
             && now.since(self.since) >= grace

@@ -30,6 +30,7 @@ impl QuorumBully {
         if decree.epoch < config.epoch && self.answers_with_list(from, out) {
             return Next::Stay;
         }
+        // because an agent may enter an epoch only by a list that was decided (`OneListPerEpoch`)
         if !is_known || !is_later || config.check_decree(&decree).is_err() || !is_first {
             let why = "the list is not the next one, or not from one of its voters";
             self.core.ignore(self.state.role(), why);

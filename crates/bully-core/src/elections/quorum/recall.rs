@@ -273,6 +273,7 @@ impl QuorumBully {
         out: &mut Out,
     ) {
         let (from, core) = (sender.0, &mut self.core);
+        // `excused-by-all`: a voter without a store id cannot excuse this voter, because it keeps no memory
         let keeps_memory = core.store_of(sender).is_some();
         let is_unknown = answer.heard.incarnation.is_none();
         let has_another = answer.heard.store.is_some() && answer.heard.store != core.store;
@@ -280,6 +281,7 @@ impl QuorumBully {
         let heard = answer.heard;
         let memory = &mut core.voter.memory;
         memory.open.remove(from);
+        // `ask-after-start`: the first answer ends the wait
         memory.waits = None;
         let (incarnation, term) = memory.began;
         core.voter

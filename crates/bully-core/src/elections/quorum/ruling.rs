@@ -91,6 +91,7 @@ impl Core {
         };
         let missing = |config: &QuorumConfig| {
             let heard = config.voters.iter().filter(is_there).count();
+            // because a leader needs both quorums: one to be elected, one for its lease
             let needed = config.vote_quorum().max(config.lease_quorum());
             let count = |n| u32::try_from(n).unwrap_or(u32::MAX);
             let (heard, needed) = (count(heard), count(needed));

@@ -191,6 +191,7 @@ impl Voter {
         let own = self.record.voted_for.clone();
         let own = own.filter(|_| self.record.term >= led.term);
         let voted_for = own.or_else(|| Some(Candidate::new(&led.id, led.incarnation)));
+        // `TermMonotone`: a durable term never decreases
         let term = led.term.max(self.record.term);
         self.write_all(config, now, (term, voted_for, voters), out);
     }
@@ -205,6 +206,7 @@ impl Voter {
         is_durable: bool,
         out: &mut Out,
     ) {
+        // The promises end, because a quorum has sealed the epoch in which they were given.
         let first = config.first_term();
         self.promise = None;
         self.quarantine = Some(now);
