@@ -90,7 +90,7 @@ impl<E: Election> Agent<E> {
 }
 
 impl<E: Election> AgentBuilder<E> {
-    /// Sets the group to take part in. It must be set.
+    /// Sets the group in which the agent takes part. Every agent needs a group.
     pub fn join(mut self, group: &Group<E::Message>) -> Self {
         self.group = Some(group.clone());
         self

@@ -126,7 +126,7 @@ pub struct Epoch {
     pub term: Term,
     /// The leader.
     pub node: AgentId,
-    /// The incarnation in which it leads.
+    /// The incarnation in which the leader leads.
     #[serde(serialize_with = "shown::text")]
     pub incarnation: Incarnation,
 }
@@ -166,7 +166,7 @@ impl Fence {
         self.0.term.0
     }
 
-    /// Returns the leader that holds it, with its term and incarnation.
+    /// Returns the leader that holds the fence, with its term and incarnation.
     pub const fn epoch(&self) -> &Epoch {
         &self.0
     }

@@ -127,7 +127,7 @@ impl SharedState {
         Diagnosis::new(self.membership().name().to_owned(), facts)
     }
 
-    /// Returns the requirements that the members of its group share.
+    /// Returns the requirements that the members of the agent's group share.
     pub(super) fn requirements(&self) -> Option<Requirements> {
         self.membership().requirements()
     }

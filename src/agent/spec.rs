@@ -22,7 +22,7 @@ pub(super) struct Spec<E: Election> {
     pub(super) config: E::Config,
     pub(super) group: Group<E::Message>,
     pub(super) seed: u64,
-    /// The store that its election asks, if it has one.
+    /// The store that the agent's election asks, if it has one.
     pub(super) asked: Option<StoreOf<E>>,
 }
 

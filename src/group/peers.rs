@@ -103,7 +103,7 @@ impl fmt::Display for Pace {
 
 /// A carrier of a group to other nodes.
 pub(crate) trait PeerReporter: Send + Sync {
-    /// Returns the nodes to which it carries the group of that name.
+    /// Returns the nodes to which this carrier carries the group of that name.
     fn report_peers(&self, group: &str) -> Vec<PeerReport>;
     /// Notes the decided voters of the group of that name: their nodes become peers. Lists may arrive in another order
     /// than the order of their decisions; their epochs show which list is the latest.
@@ -166,9 +166,9 @@ impl fmt::Debug for Reporters {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReachableMember {
     pub(crate) member: Member,
-    /// The node where it runs; `None` for this process.
+    /// The node where the member runs; `None` for this process.
     pub(crate) node: Option<Arc<str>>,
-    /// Whether it is up, and its node is connected.
+    /// Whether the member is up, and its node is connected.
     pub(crate) is_reachable: bool,
     /// The epoch of the voters that it follows. `None` for a member of another node: its node reports the epoch of all
     /// of its agents ([`PeerReport::epoch`]).

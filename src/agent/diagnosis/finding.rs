@@ -46,11 +46,11 @@ pub enum Finding {
     /// This agent's record is an old copy, such as a backup: another voter has received a later vote or acknowledgement
     /// from this agent.
     OldRecord {
-        /// The voter that has received it.
+        /// The voter that has received the later vote or acknowledgement.
         by: AgentId,
         /// The term of the record.
         term: Term,
-        /// The term in which this voter has received it.
+        /// The term in which that voter has received the vote or acknowledgement.
         heard: Term,
     },
     /// The store of the lease fails: this agent cannot take the lease, or loses it.
@@ -96,9 +96,9 @@ pub enum Finding {
     OtherStore {
         /// The voter.
         voter: AgentId,
-        /// The store with which it has voted.
+        /// The store with which the voter has voted.
         kept: StoreId,
-        /// The store that it uses now.
+        /// The store that the voter uses now.
         found: StoreId,
     },
     /// The store has been saving a record for longer than an election should take.
@@ -114,7 +114,7 @@ pub enum Finding {
     RulesDiffer {
         /// The node.
         node: String,
-        /// The rules of its agents.
+        /// The rules of the agents of that node.
         theirs: String,
         /// The rules of the agents of this process.
         mine: String,
@@ -207,7 +207,7 @@ pub enum Finding {
     ClocksApart {
         /// The voter.
         voter: AgentId,
-        /// Whether its clock is ahead of the clock of this host.
+        /// Whether the clock of that voter is ahead of the clock of this host.
         is_ahead: bool,
         /// The difference. As JSON: `by_ms`.
         #[serde(rename = "by_ms", serialize_with = "shown::millis")]
@@ -327,7 +327,7 @@ pub enum Finding {
     },
     /// This agent has started, or its leader is gone, and it waits before it holds an election.
     Waits {
-        /// Time until it holds the election. As JSON: `left_ms`.
+        /// Time until this agent holds the election. As JSON: `left_ms`.
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
         left: Duration,
     },

@@ -410,7 +410,7 @@ impl Facts {
         self.signs.work.as_ref()?.judge(leads, self.now)
     }
 
-    /// Returns the time until then; `None` if it is zero.
+    /// Returns the time from now to `until`; `None` if it is zero, or if `until` is `None`.
     pub(super) fn left(&self, until: Option<Time>) -> Option<Duration> {
         let left = until?.since(self.now);
         (!left.is_zero()).then_some(left)

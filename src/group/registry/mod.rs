@@ -84,7 +84,7 @@ pub(super) type Later = Box<dyn Fn() -> bool + Send>;
 struct NameRecord {
     incarnation: Incarnation,
     state: NameState,
-    /// The epoch of the voters that its holder follows, by its last report.
+    /// The epoch of the voters that the holder of the name follows, by the holder's last report.
     epoch: u64,
 }
 
@@ -99,9 +99,9 @@ impl NameRecord {
 enum NameState {
     /// The name is kept for an agent that is about to join.
     Reserved,
-    /// A member holds it.
+    /// A member holds the name.
     Held,
-    /// A member held it and ended for good: the name can be taken again.
+    /// A member held the name and ended for good: the name can be taken again.
     Free,
 }
 

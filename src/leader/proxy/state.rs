@@ -139,7 +139,7 @@ pub(super) struct Inner<M: LeaderMessage> {
 /// A message whose sender waits for the answer.
 pub(super) struct Ask<M: LeaderMessage> {
     pub(super) answer: AnswerTo<M>,
-    /// The endpoint that it was sent to.
+    /// The endpoint to which the message was sent; `None` before that.
     pub(super) to: Option<(AgentId, Life)>,
 }
 
