@@ -1,5 +1,5 @@
-//! Rank-staggered delays: the order in which agents act when the leadership is vacant, and the time that each one
-//! waits.
+//! Rank-staggered delays (`rank-staggered-slots` of the bully): the order in which agents act when the leadership is
+//! vacant, and the time that each one waits.
 //!
 //! The highest-ranked agent has slot 0 and acts at once, the next one has slot 1 and waits for one step, and so on.
 //! So two agents rarely hold an election at the same time. Decided here: the slot of an agent that cools down after a

@@ -10,8 +10,8 @@ use super::{AgentId, Members};
 pub(super) type Disowners = BTreeSet<AgentId>;
 
 impl Members {
-    /// Returns whether the other voters whose hosts know a later process of this name outnumber the other voters that
-    /// are up on the remaining hosts.
+    /// `later-process-leads` of the bully: returns whether the other voters whose hosts know a later process of this
+    /// name outnumber the other voters that are up on the remaining hosts.
     pub fn is_disowned(&self, me: &AgentId) -> bool {
         if self.disowners.is_empty() {
             return false;

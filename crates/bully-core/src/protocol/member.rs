@@ -25,8 +25,8 @@ pub struct Member {
     /// The last incarnation whose end this process has seen, with its leadership revoked. The earlier incarnations had
     /// ended before it began. `None` for an agent of another process.
     pub ended: Option<Incarnation>,
-    /// The incarnations whose ends another process or a sentinel reported. Each report is about one incarnation only:
-    /// two processes may have the same name, and an earlier incarnation may go on.
+    /// The incarnations whose ends another process or a sentinel reported. Each report is about one incarnation only
+    /// (`told-end-is-exact` of the quorum): two processes may have the same name, and an earlier incarnation may go on.
     pub ends: Ends,
     /// If the member has moved to another host: the last incarnation that was known at the former host. Reports of its
     /// present host do not apply to that incarnation or to earlier ones.

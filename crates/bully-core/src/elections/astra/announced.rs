@@ -105,9 +105,9 @@ impl Announced {
     }
 }
 
-/// Sends the answer of an agent that has announced itself. An asker that ranks above also gets `Elected`, because
-/// this agent leads on until that asker announces itself. By ASTRA's original rules the leader sends only `ok`, so
-/// the asker never learns of the leader.
+/// `lead-on`: sends the answer of an agent that has announced itself. An asker that ranks above also gets `Elected`,
+/// because this agent leads on until that asker announces itself. By ASTRA's original rules the leader sends only `ok`,
+/// so the asker never learns of the leader.
 pub(super) fn answer(
     term: Term,
     score: Score,

@@ -40,8 +40,8 @@ impl Deferring {
         step.out.cancel_timer(BullyTimer::Victory);
     }
 
-    /// Answers, and goes on waiting. By ASTRA's original rules, each question to a waiting agent starts another
-    /// election of that agent: up to 2^k elections.
+    /// `answer-from-above`: answers, and goes on waiting. By ASTRA's original rules, each question to a waiting agent
+    /// starts another election of that agent: up to 2^k elections.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.competes_above(elect.score, from) {
             self.failed_election.remove(from);
@@ -52,7 +52,7 @@ impl Deferring {
         Next::Stay
     }
 
-    /// Removes the sender from `failed_election`, because its score may have been lower when it asked.
+    /// `defer-on-ok`: removes the sender from `failed_election`, because its score may have been lower when it asked.
     pub(super) fn on_ok(&mut self, from: &AgentId, step: &Step<'_>) -> Next {
         self.failed_election.remove(from);
         Next::ignore(step, "it defers already")
@@ -71,6 +71,7 @@ impl Deferring {
         Next::Stay
     }
 
+    /// `replace-ended`: holds an election if the awaited agent has ended.
     pub(super) fn on_members(&self, step: &Step<'_>) -> Next {
         if step.core.me.is_up(&self.to) {
             Next::Stay

@@ -40,6 +40,7 @@ impl Idle {
         }
     }
 
+    /// `answer-from-above`: an agent that ranks below the asker is silent.
     pub(super) fn on_elect(from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.competes_above(elect.score, from) {
             return Next::ignore(step, "only an agent that ranks above the asker answers");
@@ -110,8 +111,8 @@ impl Following {
                 self.switch(said, step);
             }
         } else if is_weaker || step.competes_above(said.score, said.from) {
-            // This agent asks instead of following, because the weaker agent may have won only because messages were
-            // late.
+            // `follow-elected`: this agent asks instead of following, because the weaker agent may have won only
+            // because messages were late.
             step.notify_no_leader(self.leader.term);
             return Next::hold_election();
         } else {
@@ -147,7 +148,7 @@ impl Following {
         }
     }
 
-    /// Reports the end of the leadership to the application, and holds an election.
+    /// `replace-ended`: reports the end of the leadership to the application, and holds an election.
     pub(super) fn on_end(&self, step: &mut Step<'_>) -> Next {
         step.notify_no_leader(self.leader.term);
         Next::hold_election()
@@ -169,8 +170,8 @@ impl Following {
         if !step.competes() || !successor.is_some_and(|id| step.core.me.is_up(id)) {
             return Next::Become(Change::Vacant { gone });
         }
-        // All other slots are one later, because the successor was called and leads first. But no slot is later than
-        // the last one.
+        // `hand-over`: all other slots are one later, because the successor was called and leads first. But no slot is
+        // later than the last one.
         let ahead = step.core.me.ahead(Some(from), slot::LAST - 1);
         let slot = ahead.map(|ahead| ahead.saturating_add(1));
         Next::Become(Change::Idle { slot })

@@ -24,7 +24,8 @@ pub(super) struct HoldingElection {
 }
 
 impl HoldingElection {
-    /// Asks the other voters. An agent without a voter to ask leads at once. An agent that does not compete gives up.
+    /// `hold-election`: asks the other voters. An agent without a voter to ask leads at once. An agent that does not
+    /// compete gives up.
     pub(super) fn enter(
         failed_election: BTreeSet<AgentId>,
         step: &mut Step<'_>,
@@ -66,14 +67,15 @@ impl HoldingElection {
         step.out.cancel_timer(BullyTimer::Deadline);
     }
 
-    /// Answers another agent that holds an election. This agent does not start a second election.
+    /// `answer-from-above`: answers another agent that holds an election. This agent does not start a second election.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if step.competes_above(elect.score, from) {
             step.answer_ok(from, elect);
             self.failed_election.insert(from.clone());
             return Next::Stay;
         }
-        // This agent need not wait for an `ok`, because the sender ranks above it and would answer `ok`.
+        // `give-way-from-below`: this agent need not wait for an `ok`, because the sender ranks above it and would
+        // answer `ok`.
         self.defer(from)
     }
 
@@ -82,7 +84,7 @@ impl HoldingElection {
         if self.round == ok.round {
             self.defer(from)
         } else {
-            // By ASTRA's original rules, a late `ok` ends the next election.
+            // `defer-on-ok`: by ASTRA's original rules, a late `ok` ends the next election.
             Next::ignore(step, "an answer to another round")
         }
     }
@@ -119,8 +121,8 @@ impl HoldingElection {
         Next::Stay
     }
 
-    /// Keeps the deadline, because otherwise no election would end while scores change more often. The agents that
-    /// asked may rank above this agent now, so they are asked in the next election.
+    /// `follow-score`: keeps the deadline, because otherwise no election would end while scores change more often. The
+    /// agents that asked may rank above this agent now, so they are asked in the next election.
     pub(super) fn on_score(&mut self, step: &Step<'_>) -> Next {
         self.failed_election.clear();
         match self.former.as_deref() {
@@ -133,6 +135,7 @@ impl HoldingElection {
         }
     }
 
+    /// `win-at-deadline`: leads, because no agent that ranks above has answered.
     pub(super) fn on_deadline(&self, step: &mut Step<'_>) -> Next {
         if step.now < self.deadline {
             step.out

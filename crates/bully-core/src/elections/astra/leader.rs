@@ -24,7 +24,7 @@ pub(super) struct Tenure {
 }
 
 impl Tenure {
-    /// Announces itself in the next term, and leads.
+    /// `win-at-deadline`: announces itself in the next term, and leads.
     pub(super) fn enter(step: &mut Step<'_>) -> Result<Self, Change> {
         let (term, score) = announce(step)?;
         Ok(Self::begin(term, score, step))
@@ -85,8 +85,8 @@ impl Tenure {
             return self.drain(None, step);
         };
         let before = std::mem::replace(&mut self.score, score);
-        // A risen score needs no announcement, because every agent that ranked below still ranks below. After a fall
-        // another agent may outrank this leader; it learns of the fall and asks.
+        // `follow-score`: a risen score needs no announcement, because every agent that ranked below still ranks below.
+        // After a fall another agent may outrank this leader; it learns of the fall and asks.
         if score < before {
             return self.announce_again(step);
         }
@@ -122,6 +122,7 @@ impl Tenure {
         }
     }
 
+    /// `hand-over`: ends the leadership, then names the successor.
     fn resign(&self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
         // Chosen again, because the successor that was chosen first may have gone while the work ended.
         let successor = step.core.me.successor(to);

@@ -318,6 +318,7 @@ impl State {
         }
     }
 
+    /// `follow-score`: compares with the new score at once.
     fn on_set_score(&mut self, score: Option<Score>, step: &mut Step<'_>) -> Next {
         let before = std::mem::replace(&mut step.core.me.score, score);
         // The application ends the cool-down by setting the score, even if the score stays the same.

@@ -53,8 +53,8 @@ impl Asked {
 }
 
 impl Candidate {
-    /// Asks only the leader that it knows. If that leader is up, the election costs only two messages, and no other
-    /// agent is asked.
+    /// `ask-the-leader-first`: asks only the leader that it knows. If that leader is up, the election costs only two
+    /// messages, and no other agent is asked.
     pub(super) fn ask_leader(
         id: AgentId,
         following: Option<Followed>,
@@ -128,7 +128,7 @@ impl Candidate {
         }
     }
 
-    /// *Early decision*: when every asked agent has answered, this agent leads without waiting for the deadline.
+    /// `decide-early`: when every asked agent has answered, this agent leads without waiting for the deadline.
     fn decide(&self) -> Next {
         if self.pending.is_empty() {
             Next::Become(Change::Lead)
@@ -154,8 +154,8 @@ impl Candidate {
         }))
     }
 
-    /// *Election suppression*: another agent holds an election at the same time. This agent answers, and does not begin
-    /// another election.
+    /// `always-answer`, *election suppression*: another agent holds an election at the same time. This agent answers,
+    /// and does not begin another election.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.competes_above(elect.score, from) {
             step.answer_yield(from, elect.round);
@@ -171,7 +171,8 @@ impl Candidate {
         }
     }
 
-    /// An `Ok` does not prove a higher rank, because a voter that follows a live leader also answers with `Ok`.
+    /// `defer-on-ok`: an `Ok` does not prove a higher rank, because a voter that follows a live leader also answers
+    /// with `Ok`.
     pub(super) fn on_ok(&mut self, from: &AgentId, ok: &Ok, step: &Step<'_>) -> Next {
         if self.round == ok.round {
             return self.wait_for(from, step);
@@ -274,8 +275,8 @@ impl Candidate {
         })
     }
 
-    /// Begins another round, because a round belongs to one score. With the new score this agent may no longer
-    /// outrank the agents that it outranked before, so it asks all.
+    /// `ask-with-the-new-score`: begins another round, because a round belongs to one score. With the new score this
+    /// agent may no longer outrank the agents that it outranked before, so it asks all.
     pub(super) fn on_score(&mut self) -> Next {
         Next::Become(match &mut self.asked {
             Asked::Leader { id, following } => Change::AskLeader {
@@ -306,8 +307,8 @@ impl Candidate {
         match self.asked {
             // A late timer does no harm here, because a question to all agents announces nothing.
             Asked::Leader { .. } => self.widen(),
-            // This agent slept through its own deadline. It asks once more, because an agent that yielded to it may
-            // lead by now.
+            // `grace-period`: this agent slept through its own deadline. It asks once more, because an agent that
+            // yielded to it may lead by now.
             Asked::Voters if is_late && self.grace == Grace::Unused => {
                 Next::Become(Change::AskVoters {
                     outranked: BTreeSet::new(),

@@ -10,7 +10,7 @@ use super::Step;
 use crate::elections::timer::BullyTimer;
 use crate::protocol::{AgentId, Incarnation, Members, Time};
 
-/// Agents that rank above a leader, each with the time from which it may lead.
+/// `patient-leader`: agents that rank above a leader, each with the time from which it may lead.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Challengers(BTreeMap<AgentId, Challenger>);
 

@@ -121,8 +121,8 @@ impl Change {
 }
 
 impl Attempt {
-    /// Returns the action while no agent leads: in slot 0 the agent acts at once, in a later slot it acts later, and
-    /// without a slot it only waits.
+    /// `fast-path`: returns the action while no agent leads: in slot 0 the agent acts at once, in a later slot it acts
+    /// later, and without a slot it only waits.
     pub(super) fn in_slot(self, slot: Option<usize>) -> Change {
         match (slot, self) {
             (Some(0), Self::Announce) => Change::Lead,

@@ -110,7 +110,8 @@ impl Vacant {
             };
         };
         let ahead = step.core.me.ahead(None, slot.position);
-        // because in a cool-down the slot is eight slots later than by rank, and a snapshot must not shorten that wait
+        // `rank-staggered-slots`: because in a cool-down the slot is eight slots later than by rank, and a snapshot
+        // must not shorten that wait
         if step.competes() && ahead.is_some_and(|ahead| ahead < slot.position) {
             return Next::Become(Change::TakeSlot {
                 attempt: slot.attempt,
@@ -204,8 +205,8 @@ impl Following {
             // `seen`, and does not count.)
             return Next::Again(Change::Vacant(None));
         }
-        // Answered for every rank, because the live leader alone decides whether it leaves the leadership to a better
-        // agent.
+        // `always-answer`, whatever the rank, because the live leader alone decides whether it leaves the leadership to
+        // a better agent.
         step.answer_ok(from, elect);
         Next::Stay
     }
@@ -234,6 +235,7 @@ impl Following {
         }
     }
 
+    /// `fast-path`: this agent need not ask, because it followed the leader that has ended.
     fn end(&self) -> Next {
         Next::Become(Change::TakeSlot {
             attempt: Attempt::Announce,
@@ -293,7 +295,7 @@ fn watch(step: &mut Step<'_>) -> Time {
     step.now.after(detector.detection)
 }
 
-/// Returns what an agent does after its leader has resigned, with or without a named successor.
+/// `hand-over`: returns the action of an agent after its leader has resigned, with or without a named successor.
 pub(super) fn after_resignation(from: &AgentId, resign: &Resign, step: &Step<'_>) -> Change {
     let me = &step.core.me;
     let attempt = Attempt::Announce;

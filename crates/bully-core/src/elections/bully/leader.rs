@@ -81,8 +81,8 @@ impl Tenure {
 
     // ---- messages of other agents ----
 
-    /// Answers a challenger, or leaves the leadership to it. A challenger has to outrank this leader by the margin.
-    /// The policy decides when it may lead.
+    /// `always-answer`: answers a challenger, or leaves the leadership to it. A challenger has to outrank this leader
+    /// by the margin. The policy decides when it may lead.
     pub(super) fn on_elect(
         &mut self,
         from: &AgentId,
@@ -111,7 +111,7 @@ impl Tenure {
         Next::Stay
     }
 
-    /// Stops, and leaves the leadership to a higher-ranked agent.
+    /// `yield-on-outranked`: stops, and leaves the leadership to a higher-ranked agent.
     fn release_to(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         self.lose(LostReason::Outranked, step);
         step.out.send(
@@ -162,7 +162,8 @@ impl Tenure {
         Next::Become(Change::Vacant(None))
     }
 
-    /// If `seen` is above this leader's term, takes a term above `seen` and leads on, so that its followers accept it.
+    /// `renew-above`: if `seen` is above this leader's term, takes a term above `seen` and leads on, so that its
+    /// followers accept it.
     pub(super) fn renew_above(&mut self, seen: Term, step: &mut Step<'_>) {
         let above = step.core.highest_term.max(seen).next();
         let Some(term) = above.filter(|_| seen > self.term) else {
@@ -217,7 +218,7 @@ impl Tenure {
         }
     }
 
-    /// Ends the leadership, then sends `Resign`. The end is final for that term.
+    /// `hand-over`: ends the leadership, then sends `Resign`. The end is final for that term.
     fn resign(&self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
         let term = self.term;
         // Chosen again, because the agent chosen first may have gone while the application ended its work.
@@ -313,7 +314,7 @@ impl Tenure {
         }
     }
 
-    /// Hands over to a challenger that has been up for long enough.
+    /// `patient-leader`: hands over to a challenger that has been up for long enough.
     pub(super) fn on_preempt_due(&mut self, step: &mut Step<'_>) {
         // Challengers that may be gone are no longer due, because the leadership must not go to them.
         self.drop_unsteady(step);

@@ -59,7 +59,7 @@ impl Step<'_> {
                 .is_some_and(|own| config.is_enough(own, score))
     }
 
-    /// Returns the reaction to an announcement that does not count; `None` if it counts.
+    /// `stale-is-ignored`: returns the reaction to an announcement that does not count; `None` if it counts.
     pub(super) fn refuse(
         &mut self,
         said: &Announcement<'_>,
@@ -80,7 +80,7 @@ impl Step<'_> {
         }
     }
 
-    /// Follows the announcer, or asks it to yield.
+    /// `yield-on-outranked`: follows the announcer, or asks it to yield.
     pub(super) fn accept(&self, said: &Announcement<'_>, followed: Option<&Followed>) -> Next {
         Next::Become(match self.core.config.preemption {
             Preemption::Immediately if self.challenges(said.score, said.from) => {

@@ -40,6 +40,7 @@ impl Waiting {
         step.out.cancel_timer(BullyTimer::Victory);
     }
 
+    /// `always-answer`: answers, whatever the rank of the asker.
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.competes_above(elect.score, from) {
             step.answer_yield(from, elect.round);
@@ -84,6 +85,7 @@ impl Waiting {
         })
     }
 
+    /// `ask-again`, `grace-period`: the wait has ended.
     pub(super) fn on_victory_due(&mut self, step: &mut Step<'_>) -> Next {
         // A timer is only a hint: the clock decides whether the wait has ended.
         if step.now < self.due {

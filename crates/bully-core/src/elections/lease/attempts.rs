@@ -37,7 +37,8 @@ impl Core {
         self.attempts.remove(at)
     }
 
-    /// Returns the latest attempt that could have written this record; `None` if none is remembered.
+    /// `recognised-by-its-nonce`: returns the latest attempt that could have written this record; `None` if none is
+    /// remembered.
     pub(super) fn attempt_of(&self, record: &LeaseRecord) -> Option<&SwapAttempt> {
         let wrote = |attempt: &&SwapAttempt| match &attempt.record {
             Swapped::Lease(own) => own == record,

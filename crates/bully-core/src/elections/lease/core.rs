@@ -138,7 +138,7 @@ impl Core {
         self.write(now, term, Some(holder), None, out)
     }
 
-    /// Writes that the leadership has ended; see [`releasing`](Self::releasing).
+    /// `released-for-whom-it-names`: writes that the leadership has ended; see [`releasing`](Self::releasing).
     pub(super) fn release(&mut self, now: Time, out: &mut Out) {
         let Some(Releasing { term, to, .. }) = self.releasing.clone() else {
             return;
@@ -151,8 +151,8 @@ impl Core {
         }
     }
 
-    /// Writes the release again if the answer to a later question, `shown`, still shows this agent as the holder: the
-    /// release came too late or was lost.
+    /// `release-until-confirmed`: writes the release again if the answer to a later question, `shown`, still shows this
+    /// agent as the holder: the release came too late or was lost.
     pub(super) fn release_again(&mut self, now: Time, shown: Option<u64>, out: &mut Out) {
         let attempt = self.releasing.as_ref().map(|releasing| releasing.request);
         if !self.shows_me() {
@@ -248,7 +248,6 @@ impl Core {
 
     // ---- answers -----------------------------------------------------------------------------
 
-    /// Returns whether the record shows this incarnation as the holder.
     pub(super) fn shows_me(&self) -> bool {
         let holder = self.sight.as_ref().and_then(Sight::holder);
         holder.is_some_and(|holder| {
@@ -351,8 +350,8 @@ impl Core {
         self.doubted = record.map(|record| record.nonce.clone());
     }
 
-    /// Returns the time at which this agent takes the lease if nothing changes until then, and the jitter that the
-    /// driver may add; `None` if the agent may not take it.
+    /// `rank-staggered-slots`: returns the time at which this agent takes the lease if nothing changes until then, and
+    /// the jitter that the driver may add; `None` if the agent may not take it.
     pub(super) fn slot(&self, now: Time) -> Option<(Time, Duration)> {
         if self.releasing.is_some() {
             return None; // it has yet to release its own lease

@@ -56,7 +56,6 @@ impl Leading {
         }
     }
 
-    /// Returns whether the lease has not ended yet.
     pub(super) fn has_lease(&self, now: Time) -> bool {
         now < self.until
     }
@@ -86,7 +85,7 @@ impl Leading {
         if is_own && record.term == self.term {
             Shows::Me
         } else if record.term < self.term {
-            // because while this lease lasts, no agent writes an earlier term
+            // `write-over-the-past`: because while this lease lasts, no agent writes an earlier term
             Shows::Past
         } else {
             Shows::Another

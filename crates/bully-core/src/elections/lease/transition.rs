@@ -83,7 +83,7 @@ impl Lease {
         out.notify(Event::Acquired { term });
     }
 
-    /// Releases the lease, because the work has ended or its time has passed.
+    /// `hand-over`: releases the lease, because the work has ended or its time has passed.
     pub(super) fn resign(&mut self, now: Time, out: &mut Out) {
         let State::Leading(leading) = &self.state else {
             return;

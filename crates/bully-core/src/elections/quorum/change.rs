@@ -71,7 +71,6 @@ impl QuorumConfig {
     }
 }
 
-/// Returns the size of a voter in a record, in bytes.
 fn bytes(voter: &NewVoter) -> usize {
     let written = |text: &str| {
         let len = |c: char| match c {
@@ -121,6 +120,7 @@ impl QuorumBully {
         ask: &AskChange,
         out: &mut Out,
     ) -> Next {
+        // `voters-ask`: refuses an agent that may only observe at its host
         let begun = if ask.is_unentitled && matches!(self.state, State::Leading(_)) {
             Err(ChangeError::NotAllowed)
         } else {

@@ -278,7 +278,6 @@ impl Core {
         (step.saturating_mul(first), jitter)
     }
 
-    /// Time for which this agent may not campaign, whatever its slot is.
     pub(super) fn must_wait(&self, now: Time) -> Duration {
         let blocked = self.voter.blocked(&self.config, now, self.myself(), None);
         self.cooldown.campaign.since(now).max(blocked)
@@ -320,8 +319,9 @@ impl Core {
         }
     }
 
-    /// Returns whether the end of exactly this incarnation is confirmed. The end of an earlier incarnation does not
-    /// count: a late report of it would void the promise to a leader that was elected again after a restart.
+    /// `only-confirmed-end-voids`, `told-end-is-exact`: returns whether the end of exactly this incarnation is
+    /// confirmed. The end of an earlier incarnation does not count: a late report of it would void the promise to a
+    /// leader that was elected again after a restart.
     pub(super) fn has_ended(&self, id: &AgentId, incarnation: Incarnation) -> bool {
         let member = self.me.members.get(id);
         member.is_some_and(|member| member.has_ended(incarnation))

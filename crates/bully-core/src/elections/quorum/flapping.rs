@@ -64,7 +64,6 @@ impl Flapping {
         }
     }
 
-    /// Returns whether this leadership was noted last.
     pub(super) fn is_last(&self, id: &AgentId, term: Term) -> bool {
         let last = self.last.as_ref();
         last.is_some_and(|last| last.id == *id && last.term == term)

@@ -98,6 +98,7 @@ pub(super) fn enter(
         .forget_others(asked.as_deref().unwrap_or_default());
     core.voter
         .enter(&core.config, now, (decree.clone(), tells), is_durable, out);
+    // `epoch-before-word`: the record is written above, before any message of the new epoch
     let event = VotersEvent::Installed(decree.clone());
     out.notify(Event::Voters(Box::new(event)));
     core.answer_if_done(out);

@@ -113,7 +113,6 @@ impl Supporters {
         self.contacts.get(id)
     }
 
-    /// Returns the voters that were heard within `span`.
     pub(super) fn heard(
         &self,
         now: Time,

@@ -103,12 +103,12 @@
 //! | `resignation-is-final` | `Resign` ends the promises to that leadership, of that incarnation; the successor in it claims at once. | `resign.rs`, `voter.rs` |
 //! | `ask-before-takeover` | A follower that outranks its leader asks the voters, then the leader. | `follower.rs` |
 //! | `leader-decides-takeover` | Only the leader hands over, after the grace period. | `resign.rs` |
-//! | `drain-when-ineligible` | A leader that becomes ineligible hands over. | `leader.rs` |
+//! | `drain-when-ineligible` | A leader that becomes ineligible hands over. | `resign.rs` |
 //! | `wait-longer-for-flapping` | An agent that loses the leadership again and again waits for a longer grace period. | `flapping.rs` |
 //! | `abstain-when-late` … `written-within-a-minute` | The page [`memory`] has the rules that find gaps in a voter's memory. | `memory.rs` |
 //! | `lose-before-seal` … `void-seal` | The page [`epoch`] has the rules by which one list of voters follows another. | `change.rs`, `seal.rs`, `install.rs` |
 //! | `told-end-is-exact` | If another process or a sentinel reports an end, only promises to exactly the reported incarnation become void, because a second process may have the name. | `core.rs`, `protocol/member.rs` |
-//! | `only-confirmed-end-voids` | A promise is void only after the confirmed end of exactly the incarnation to which it was given. | `core.rs`, `machine.rs` |
+//! | `only-confirmed-end-voids` | A promise is void only after the confirmed end of exactly the incarnation to which it was given. | `core.rs`, `told.rs` |
 //!
 //! # Role × input
 //! − is a traced no-op. A voter answers every `Elect` and `Claim`, whatever its role. `machine.rs` has this table as

@@ -38,7 +38,6 @@ impl Core {
         doubled.min(timings.deadline().max(timings.round()))
     }
 
-    /// Begins a round of questions, and returns its length.
     pub(super) fn begin_questions(&mut self) -> Duration {
         self.pace.has_doubled = false;
         self.round()

@@ -300,6 +300,7 @@ impl QuorumBully {
         }
     }
 
+    /// `older-than-remembered`: ends this agent's part in the election.
     fn end_old(&mut self, by: &AgentId, heard: Heard, out: &mut Out) {
         self.state.leave(out);
         self.state = State::Vacant(Vacant::IDLE);

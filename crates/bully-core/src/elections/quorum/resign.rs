@@ -196,7 +196,7 @@ impl Leading {
     }
 }
 
-/// Handles a `Resign`: promises to that leadership are void, and its successor claims at once.
+/// `resignation-is-final`: handles a `Resign`. Promises to that leadership are void, and its successor claims at once.
 pub(super) fn on_resign(
     core: &mut Core,
     state: &mut State,

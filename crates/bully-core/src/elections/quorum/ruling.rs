@@ -40,6 +40,7 @@ impl Core {
             if self.config.voters.contains(&id) {
                 return Err(ChangeError::AlreadyAVoter { id });
             }
+            // `enlist-before-vote`: a new voter has reported to this leader first
             if !self.me.is_up(&id) || !leading.is_heard(self, now, &id) {
                 return Err(ChangeError::NotSeen { id });
             }

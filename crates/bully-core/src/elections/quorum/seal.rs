@@ -22,7 +22,8 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, Decree, Leader, Role, Term, Time};
 
-/// The role of an agent that is elected to seal and not to lead. It asks the voters only for seals.
+/// The role of an agent that is elected to seal, and does not lead any more (`lose-before-seal`). It asks the voters
+/// only for seals.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sealing {
     term: Term,
@@ -81,7 +82,7 @@ impl Sealing {
         self.conclude(core)
     }
 
-    /// Enters the next epoch, if a quorum has sealed: then the next list is decided.
+    /// `install-after-quorum`: enters the next epoch, if a quorum has sealed: then the next list is decided.
     pub(super) fn conclude(&self, core: &Core) -> Next {
         if self.sealed.len() < core.config.vote_quorum() {
             return Next::Stay;

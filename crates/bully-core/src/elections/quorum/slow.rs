@@ -34,7 +34,6 @@ impl Writes {
 }
 
 impl Core {
-    /// Notes the time of a write that the driver has measured.
     pub(super) fn note_write(&mut self, took: Duration) {
         let made_difference = took > self.config.timings.round();
         let took = if made_difference {

@@ -122,10 +122,10 @@ impl QuorumBully {
         self.ignore("another agent leads in that term");
     }
 
-    /// `only-confirmed-end-voids`: handles a new snapshot. Only the confirmed end of exactly the incarnation that
-    /// holds this voter's promise makes the promise void: then the leadership is revoked, and no agent need wait for
-    /// the end of its lease. A suspicion makes no promise void. A snapshot cannot change the voters, because the
-    /// configuration contains their list.
+    /// `only-confirmed-end-voids`, `bound-to-one-incarnation`: handles a new snapshot. Only the confirmed end of
+    /// exactly the incarnation that holds this voter's promise makes the promise void: then the leadership is revoked,
+    /// and no agent need wait for the end of its lease. A suspicion makes no promise void. A snapshot cannot change the
+    /// voters, because the configuration contains their list.
     pub(super) fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.core.meet(members);
         self.core.recall_from_new(now, out);

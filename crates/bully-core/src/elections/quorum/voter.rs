@@ -228,8 +228,8 @@ impl Voter {
         self.seen = first;
     }
 
-    /// Notes that this agent need not send the list after a restart, because it has heard a leader of the new epoch,
-    /// so that a quorum of the voters has the list.
+    /// `tell-after-restart`: notes that this agent need not send the list after a restart, because it has heard a
+    /// leader of the new epoch, so that a quorum of the voters has the list.
     pub(super) fn stop_telling(&mut self, config: &QuorumConfig, now: Time, out: &mut Out) {
         // Fast path, because this function runs for every heartbeat that an observer hears.
         let Some(told) = self.record.voters.as_ref().filter(|voters| voters.tells) else {

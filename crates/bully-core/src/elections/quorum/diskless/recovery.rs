@@ -100,7 +100,6 @@ impl QuorumConfig {
         voters.saturating_sub(self.vote_quorum()).saturating_add(1)
     }
 
-    /// Time after which an incarnation asks again.
     fn asks_every(&self) -> Duration {
         self.timings.round().max(self.heartbeat())
     }
@@ -142,7 +141,6 @@ impl Recovery {
         self.highest = self.highest.max(answer.term);
     }
 
-    /// Returns the progress of the recovery, for display.
     fn progress(&self, core: &Core) -> Recovering {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let config = &core.config;
@@ -218,7 +216,6 @@ impl Voter {
 }
 
 impl Core {
-    /// Returns the progress of the recovery, if this incarnation recovers.
     pub(in crate::elections::quorum) fn recovering(&self) -> Option<Recovering> {
         let recovery = self.voter.recovery.as_ref()?;
         Some(recovery.progress(self))
