@@ -320,7 +320,7 @@ impl<E: Election> World<E> {
                     return;
                 };
                 let shared = matches!(update.to, Recipients::All);
-                // Not while agents are cut off or forgotten, because then the knowledge of two agents may differ.
+                // Not shared while agents are cut off or forgotten, because two agents may then know different members.
                 let shared = shared && self.apart.is_empty() && self.forgotten.is_empty();
                 *same = shared.then(|| (old.members, after.clone()));
                 after

@@ -110,8 +110,8 @@ impl Vacant {
             };
         };
         let ahead = step.core.me.ahead(None, slot.position);
-        // `rank-staggered-slots`: because in a cool-down the slot is eight slots later than by rank, and a snapshot
-        // must not shorten that wait
+        // `rank-staggered-slots`, but not in a cool-down, because then the slot is eight slots later than by rank, and
+        // a snapshot must not shorten that wait.
         if step.competes() && ahead.is_some_and(|ahead| ahead < slot.position) {
             return Next::Become(Change::TakeSlot {
                 attempt: slot.attempt,

@@ -36,7 +36,7 @@ pub(super) struct Nemesis {
     cut: Option<(Fault, Situations)>,
     /// Number of agents that have lost the record on which they depend, for ever.
     pub(super) lost: usize,
-    /// The agents that had a second process, or another store. No agent with their names takes part in the end.
+    /// The agents that had a second process, or another store. They are ended before the members have to agree.
     pub(super) doubtful: Vec<AgentId>,
     /// The agent among them with an old record, or a copy of one.
     pub(super) copied: Option<AgentId>,
