@@ -8,7 +8,6 @@
 mod about;
 mod ages;
 mod changes;
-mod chaos;
 mod clocks;
 #[path = "../common/mod.rs"]
 mod common;
