@@ -22,7 +22,7 @@ const fn is_tls(head: [u8; HEAD]) -> bool {
 /// The frames of one connection, as its bytes arrive.
 ///
 /// # How a driver uses it
-/// 1. `read_buf` into [`room`](Self::room), or [`feed`](Self::feed).
+/// 1. `read_buf` into [`room`](Self::room); a test may call `feed`.
 /// 2. Call [`next`](Self::next) until it returns `None`; each body is valid until the next call.
 /// 3. Wait for more bytes until [`deadline`](Self::deadline), if there is one; then close the link
 ///    with [`Closed::FrameTimeout`].
