@@ -87,6 +87,8 @@ impl Timings {
         // Writes count twice, because the candidate writes its record and the voters write theirs. A leader is silent
         // while it writes.
         let writes = write.saturating_mul(2);
+        // H = 4 d and L = 4 H as in `Timings::fast`. D must be at least 3 H + 2 d, which is 14 d. T is chosen: more
+        // than 2 d, and long enough for a round to double.
         let lease = delay.saturating_mul(15).saturating_add(writes);
         let timings = Self {
             delay_bound: delay,
@@ -111,10 +113,11 @@ impl Timings {
 /// Shortest delay bound, because the timers at both ends have a resolution of a millisecond.
 const LEAST: Duration = Duration::from_millis(2);
 
-/// Delay that the timers of both ends add to a round.
+/// Delay that the timers of both ends add to a round: a millisecond each.
 const TIMER: Duration = Duration::from_millis(2);
 
-/// Longest delay bound, and longest write. A longer one shows a fault (see [`Timings::measured`]).
+/// Longest delay bound, and longest write. A longer one shows a fault (see [`Timings::measured`]). Chosen: with
+/// 1 s for both, the group has another leader after about half a minute.
 const SLOWEST: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

@@ -33,6 +33,9 @@ const GRANULE: Duration = Duration::from_nanos(1);
 ///
 /// (milliseconds; the description of the method of the same meaning names each letter)
 ///
+/// d, T and H are chosen, not measured. S = 2 d, J is about d, E is 2 d and a margin, P = 1.25 D; D and L are about 4 H
+/// or more, so two heartbeats in a row may be lost.
+///
 /// [`measured`](Self::measured) makes timings from the echoes, writes and stalls of a group. An agent's `diagnosis()`
 /// shows its own measurements, and the preset that would fit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -184,7 +187,8 @@ impl Timings {
         lease.saturating_mul(FASTEST) / SLOWEST + GRANULE
     }
 
-    /// Returns the time for which a candidate that got an `Ok` waits for the announcement: 2.5 T.
+    /// Returns the time for which a candidate that got an `Ok` waits for the announcement: 2.5 T. The other agent
+    /// may take T + 2 d, less than 2 T; T / 2 is a chosen margin. If it dies after its `Ok`, the wait is in vain.
     pub fn victory_wait(&self) -> Duration {
         self.deadline.saturating_mul(5) / 2
     }

@@ -123,7 +123,7 @@ impl TimingsBuilder {
                     delay_bound,
                 });
             }
-            // D >= 3 H + 2 d, because one lost heartbeat must not cost the lease.
+            // D >= 3 H + 2 d, because two lost heartbeats in a row must not cost the lease.
             if lease < heartbeat.saturating_mul(3).saturating_add(twice) {
                 return Err(TimingsError::Lease {
                     lease,

@@ -128,7 +128,8 @@ impl TraceEntry {
     }
 }
 
-// The reader has limits, because another program may have written the recording.
+// The reader has limits, because another program may have written the recording. Chosen: about ten times the largest
+// record of an agent (8 MiB, 50,000 entries); a list may name each agent of a group of 10,000.
 const LONGEST_LINE: usize = 1 << 20;
 const MOST_BYTES: usize = 64 << 20;
 const MOST_ENTRIES: usize = 500_000;

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::{Header, TraceEntry, What};
 use crate::protocol::{Role, Time};
 
-/// Limits of the record of a running agent. The limit that is reached first counts.
+/// Limits of the record of a running agent. The limit that is reached first counts. All are chosen: an agent holds
+/// its entries in memory as text, and the defaults are reached together at about 210 bytes an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]

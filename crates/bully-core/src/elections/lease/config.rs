@@ -144,7 +144,8 @@ impl LeaseConfig {
         allowed.saturating_sub(self.gap())
     }
 
-    /// Time after its last renewal for which a claim counts.
+    /// Time after its last renewal for which a claim counts. Two gaps, because a renewal is seen after one gap at the
+    /// latest, and one may fail. With a longer time, the holder could hand over to an agent that has ended since.
     pub(super) fn claim_lasts(&self) -> Duration {
         self.gap().saturating_mul(2)
     }

@@ -119,7 +119,7 @@ impl Reads {
     }
 
     /// `slow-waits`: returns whether this agent's answers are too slow for it to be preferred: their median is above
-    /// 3/4 H.
+    /// 3/4 H. Three answers have to fit into D, which is at least 3 H. A quarter of H is a chosen margin.
     pub(super) fn is_slow(&self, config: &LeaseConfig) -> bool {
         let bound = config.heartbeat().saturating_mul(3);
         self.median().saturating_mul(4) > bound
@@ -140,5 +140,6 @@ impl Reads {
 /// Largest number of unanswered reads that are remembered.
 const WAITING: usize = 32;
 
-/// Number of answers over which the median is taken.
+/// Number of answers over which the median is taken. Chosen: five slow answers change the waits, one does not
+/// (except the first). With far more, the waits stay too short for a store that has become slow.
 const MEASURED: usize = 10;

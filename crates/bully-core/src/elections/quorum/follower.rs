@@ -344,7 +344,8 @@ impl Following {
 }
 
 /// Time for which this agent does not ask its leader again after an attempt to take over. If the leader agreed, its
-/// application may need the drain time to end its work.
+/// application may need the drain time to end its work. Before that the leader collects votes, for up to D / 2, which
+/// is less than P. P also makes the attempts rare if the drain time is zero.
 fn pause(config: &QuorumConfig) -> Duration {
     config.timings.promise().saturating_add(config.drain())
 }
@@ -394,6 +395,8 @@ fn gap(config: &QuorumConfig) -> Duration {
 
 /// Longest silence of a leader that an observer accepts: three times the gap before the last announcement, but from P
 /// to 16 P. The leader does not know this observer's promise length P, so its heartbeats may fit longer promises.
+/// With three gaps, two lost announcements do not count as the leader's end. The limit is for a gap that was an
+/// interruption. 16 is chosen: 16 P of `lan` is 4.8 s, more than the 3 s that three gaps take under a `wan` leader.
 fn silence(promise: Duration, gap: Duration) -> Duration {
     let longest = promise.saturating_mul(16);
     gap.saturating_mul(3).clamp(promise, longest)

@@ -32,7 +32,8 @@ use crate::{
     parts::Handover,
 };
 
-/// Shortest time between two heartbeats, however short the promises.
+/// Shortest time between two heartbeats, however short the promises. Any value from 1 to 20 ms does: without a limit,
+/// a voter with a tiny promise would cause a flood; above 20 ms, a voter with [`Timings::fast`] would be lost.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The leadership of this agent. It begins with the last vote that the agent needed.
@@ -99,7 +100,8 @@ impl Leading {
         let Some(score) = core.me.eligible() else {
             return Err(Next::Stay);
         };
-        // `give-up-unacknowledged`
+        // `give-up-unacknowledged`: one round is for answers within the timings, the second for late ones. A longer wait
+        // would delay this agent's next attempt, while no agent leads.
         let give_up = core.claim_round().saturating_mul(2);
         let heartbeat = core.config.heartbeat();
         core.voter.promise = None;

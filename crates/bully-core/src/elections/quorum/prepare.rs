@@ -116,7 +116,7 @@ impl Leading {
         to: AgentId,
         out: &mut Out,
     ) -> Option<Box<Ahead>> {
-        let fresh = core.config.heartbeat().saturating_mul(2);
+        let fresh = core.config.heartbeat().saturating_mul(2); // for the reason in `Leading::successor`
         let voters: Arc<[_]> = self
             .supporters
             .heard(now, fresh)

@@ -24,6 +24,7 @@ use crate::elections::{
 use crate::protocol::{AgentId, Event, Member, StoreId, Term, Time, VotersEvent};
 
 /// `written-within-a-minute`: longest time for which a change of this memory may stay out of the durable record.
+/// Chosen: a crash may lose the changes of this time. Without the wait, each change would cost a write of its own.
 const KEPT_WITHIN: Duration = Duration::from_secs(60);
 
 // ---- the memory of the others ----------------------------------------------------------------

@@ -25,7 +25,8 @@ use crate::{
 
 impl Leading {
     /// Returns the remaining time for which this leader does not hand over to the agent `from`; `None` if it may hand
-    /// over now.
+    /// over now. If a condition or the policy forbids it, the time is P. Any time of some heartbeats does, because it only
+    /// limits how often that agent asks.
     pub(super) fn grace(
         &self,
         core: &Core,
@@ -44,7 +45,7 @@ impl Leading {
             return Some(promise);
         }
         let grace = core.flapping.grace_for(now, from, grace);
-        let fresh = core.config.heartbeat().saturating_mul(2);
+        let fresh = core.config.heartbeat().saturating_mul(2); // for the reason in `Leading::successor`
         let contact = self.supporters.contact(from);
         // An agent without a recent message waits for the whole time, because it could not keep the leadership.
         let Some(contact) = contact.filter(|c| now.since(c.last) <= fresh) else {
@@ -182,6 +183,8 @@ impl Leading {
     /// highest-ranked voter that was heard; voters that are not slow come first (`slow-waits`). The snapshot of the
     /// members is not used, because it may contain agents that this leader cannot reach.
     fn successor(&self, core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
+        // Two intervals, because one acknowledgement may be lost or late. Within one interval a live voter could seem
+        // silent; with many intervals the leader could hand over to an agent that has died since.
         let fresh = core.config.heartbeat().saturating_mul(2);
         let heard = || {
             let heard = self.supporters.heard(now, fresh);

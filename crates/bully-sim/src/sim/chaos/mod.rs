@@ -107,6 +107,7 @@ fn world<S: Scenario>(
         detection
     };
     let late = bound * u32::from(random.chance(300)) * 20;
+    // because each agent shall run for at least half of the time with faults
     let late = late.min(options.faults_for / 2);
     let reproduce = options
         .reproduce

@@ -67,7 +67,7 @@ impl Nemesis {
                 min: shortest,
                 max: shortest * 8,
             },
-            most: n.saturating_add(3),
+            most: n.saturating_add(3), // Chosen: three new agents may join; then former ones join again.
             taken: n,
             skew: options.skew,
             cut: None,
@@ -95,6 +95,7 @@ impl Nemesis {
         scenario: &mut S,
         random: &mut SplitMix64,
     ) {
+        // Chosen: with far fewer repairs, groups have no leader to test; with far more, faults rarely meet.
         if random.chance(400) {
             return self.repair(world, scenario.delay_bound(), random);
         }

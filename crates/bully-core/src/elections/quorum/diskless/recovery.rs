@@ -100,6 +100,7 @@ impl QuorumConfig {
         voters.saturating_sub(self.vote_quorum()).saturating_add(1)
     }
 
+    /// E, because the answers come within it; at least H, because questions need not be more frequent than heartbeats.
     fn asks_every(&self) -> Duration {
         self.timings.round().max(self.heartbeat())
     }

@@ -19,7 +19,8 @@ use crate::elections::{
 };
 use crate::protocol::{Term, Time};
 
-/// `no-term-ahead`: longest time by which another agent's clock may be ahead of this agent's clock.
+/// `no-term-ahead`: longest time by which another agent's clock may be ahead of this agent's clock. Chosen:
+/// a larger value lets a wrong clock raise the terms further; with a smaller one, voters refuse more honest claims.
 pub(super) const AHEAD: Duration = Duration::from_secs(10);
 
 /// Returns the highest term that other agents may use, for a wall clock that shows `wall` milliseconds since the
