@@ -62,6 +62,7 @@ impl Operated {
             .leader
             .filter(|leader| leader.id != *agent.id());
         if before.status.leading.is_some() {
+            // The other half is for `leave`, so that a hand-over without a successor does not use up the time.
             let half = Instant::now() + left(deadline) / 2;
             leader = successor(follow(agent, &Command::WithdrawScore, half).await);
         }

@@ -35,6 +35,7 @@ pub struct RecordFolder {
 
 impl RecordFolder {
     /// Returns the folder, for at most 20 files and 64 MiB. A missing folder is created by [`Operated::save_records`].
+    /// The limits are chosen: 20 records of the default size fit (1 MiB each), and eight of the largest (8 MiB).
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),

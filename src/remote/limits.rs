@@ -97,7 +97,8 @@ limits! {
     /// all are ready, the newest is refused: `too_many_connections`.
     inbound: usize = 256, 1, 65_536;
     /// Largest number of inbound connections that are not ready yet and come from addresses of no peer. If one more
-    /// arrives, the oldest is closed, silent connections first: `too_many_connections`.
+    /// arrives, the oldest is closed, silent connections first: `too_many_connections`. The default is chosen: it only
+    /// bounds what strangers hold. With one or two, a stranger keeps out a peer that comes from a new address.
     unready: usize = 32, 1, 65_536;
     /// Largest number of connections from one address that are not ready yet. If several peers are configured at that
     /// address, this number counts for each of them. If one more arrives, the oldest of these connections is closed.
@@ -147,9 +148,9 @@ limits! {
     dial_max: Duration = ms(10_000), ms(10), ms(600_000);
     /// Time without a link to a peer after which its last incarnation is forgotten. Then an incarnation with a lower
     /// number is accepted, for example of a node that was once started with a clock far ahead. Choose a longer time
-    /// than any lease: within this time a lower number means an earlier process, whose promises and ends must not be
-    /// mixed with those of the last process. A recorded greeting is useless to an attacker even then: a link needs an
-    /// answer to this side's own nonce.
+    /// than any lease (the presets have up to 8 s): within this time a lower number means an earlier process, whose
+    /// promises and ends must not be mixed with those of the last process. A recorded greeting is useless to an
+    /// attacker even then: a link needs an answer to this side's own nonce.
     forget: Duration = ms(600_000), ms(1_000), ms(86_400_000);
     /// Number of messages to unknown agents or groups that are tolerated within
     /// [`unknown_window`](Self::unknown_window), because two sides that start may not know each other's agents yet.
@@ -158,9 +159,11 @@ limits! {
     unknown: usize = 100, 1, 100_000;
     /// Length of the time within which these messages and the new beginnings of groups are counted.
     unknown_window: Duration = ms(10_000), ms(100), ms(600_000);
-    /// Largest number of groups that a peer may announce. Breach: `too_many_agents`.
+    /// Largest number of groups that a peer may announce; chosen above the 1,000 of the benchmarks, because each costs
+    /// memory. Breach: `too_many_agents`.
     groups: usize = 1_024, 1, 65_536;
-    /// Largest number of agents that a peer may announce, in all groups. Breach: `too_many_agents`.
+    /// Largest number of agents that a peer may announce, in all groups; chosen above the 10,000 of the benchmarks for
+    /// the same reason. Breach: `too_many_agents`.
     agents: usize = 16_384, 1, 1_048_576;
 }
 

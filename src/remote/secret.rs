@@ -80,7 +80,7 @@ struct Key(Zeroizing<[u8; BLOCK]>);
 const BLOCK: usize = 64;
 
 impl Secret {
-    /// Shortest secret, in bytes.
+    /// Shortest secret, in bytes. 128 random bits cannot be found by trying; no length protects a phrase.
     pub const MIN_LEN: usize = 16;
     /// Longest secret, in bytes.
     pub const MAX_LEN: usize = 4 * 1024;

@@ -25,10 +25,12 @@ use super::{
     line::{LONGEST, LineProgress, RequestLine},
 };
 
-/// Largest number of connections that are answered at the same time.
+/// Largest number of connections that are answered at the same time; further ones wait. Chosen: with one or two, a
+/// silent client delays the others; each connection costs a descriptor and a task.
 const SLOTS: u32 = 16;
 
-/// Longest time for a request to arrive, and for a client to take an answer.
+/// Longest time for a request to arrive, and for a client to take an answer. Chosen: a program of this host needs
+/// milliseconds; a silent one holds its slot for this time.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Time that an answer in progress still has after the guard was dropped.

@@ -55,6 +55,8 @@ impl Spent {
     }
 }
 
+/// Chosen, like [`IN_ALL`]: a person sees the first reports of a fault at once. Ten a second are 36,000 lines an hour.
+/// Far more would fill the log; far fewer would hide the reports about other addresses.
 const PER_ADDRESS: Frequency = Frequency {
     every: Duration::from_secs(1),
     burst: 8,

@@ -360,7 +360,8 @@ fn resolve(
     let (needed, least) = match &mut config {
         AnyConfig::Available(config) => (settles_within(&config.timings), 0),
         AnyConfig::Astra(config) => (settles_within(&config.timings), 0),
-        // A lease, in a register that the application gives to its agents.
+        // A lease, in a register that the application gives to its agents. The factors 4 and 10 are chosen: several
+        // elections may fail in a row. More costs little, because the time is virtual; less ends good runs early.
         AnyConfig::Lease(config) => (config.worst_case_failover(u32::MAX).saturating_mul(4), 0),
         AnyConfig::Quorum(config) => {
             if basis == Basis::Defaults && config.diskless.is_none() {
