@@ -287,7 +287,7 @@ impl<E: Election> Agent<E> {
     }
 }
 
-/// Time between two scans for stopped subscribers, while a hand-over waits for subscribers.
+/// Time between two scans for stopped subscribers, while a hand-over waits for subscribers. Any short time does.
 const SCAN: Duration = Duration::from_millis(10);
 
 /// Whether a step may begin.

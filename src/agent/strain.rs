@@ -79,7 +79,7 @@ impl Strain {
     }
 
     /// Notes how long a write took. A longer time replaces the kept time at once; with each shorter time the kept time
-    /// shrinks by a quarter.
+    /// shrinks by a quarter. Chosen: a single slow write counts less than half after three writes.
     pub(super) fn note_write(&mut self, took: Duration) {
         self.longest_write = took.max(self.longest_write.saturating_sub(self.longest_write / 4));
     }

@@ -280,7 +280,7 @@ impl Drop for HeldBytes {
     }
 }
 
-/// Largest number of bytes that wait in a mailbox, for messages that come through no bridge.
+/// Largest number of bytes that wait in a mailbox, for messages that come through no bridge. As the bridge's `mailbox`.
 pub(super) const MAILBOX: usize = 1 << 20;
 /// Approximate number of bytes that a message takes in a mailbox in addition to its payload.
 const OVERHEAD: usize = 128;

@@ -210,6 +210,7 @@ impl Facts {
             if peer.is_clock_ahead {
                 found.push(Finding::ClockAhead { node: node.clone() });
             }
+            // A host may carry only some groups: no fault while a leader is known and another group is shared.
             if peer.lacks_group && (self.status.leader.is_none() || peer.shares_no_group) {
                 let others = peer.other_groups.clone();
                 found.push(Finding::PeerLacksGroup { node, others });
@@ -439,7 +440,7 @@ fn count(n: usize) -> u32 {
 }
 
 /// Time, in addition to the longest election, after which a silent agent is considered to hang. While it knows no
-/// leader, an agent does something at least every ten seconds.
+/// leader, an agent does something at least every ten seconds; five seconds more are a chosen margin.
 const HANGS: Duration = Duration::from_secs(15);
 
 /// Largest number of members above the leader, and of nodes in other epochs, that a diagnosis reports.

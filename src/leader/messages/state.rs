@@ -325,7 +325,7 @@ const fn unknown(is_similar: bool) -> &'static str {
     }
 }
 
-/// Length of the longest name of a type, in bytes.
+/// Length of the longest name of a type, in bytes. Chosen: each message contains the name. The bridge allows 256 bytes.
 const MAX_NAME: usize = 64;
 
 pub(crate) fn check_name(name: &str) -> Result<AgentId, ChannelError> {

@@ -115,7 +115,7 @@ pub(super) const AGAIN: Duration = Duration::from_millis(200);
 pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Longest wait for the voters of former epochs. They may be gone for good; then `machine/` makes up for the marks that
-/// only they knew.
+/// only they knew. Chosen: a process can restart in this time, and meanwhile no tick begins.
 pub(super) const FORMER: Duration = Duration::from_secs(30);
 
 impl Poll {

@@ -16,6 +16,7 @@ impl<P> Sender<P> {
     pub(super) fn follow(&mut self, now: Time, redirect: Option<Target>, was: Option<&Target>) {
         let is_new = redirect.as_ref() != was && redirect.as_ref() != self.view.as_ref();
         match redirect {
+            // once, because two agents that each name the other would send the messages to and fro
             Some(to) if is_new && self.redirect == Redirect::None => {
                 self.redirect = Redirect::Followed(to);
             }

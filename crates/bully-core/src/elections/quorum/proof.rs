@@ -34,7 +34,7 @@
 //! |---|---|---|---|
 //! | D lease | the leader, from when a heartbeat was *sent* | | |
 //! | P promise | the voter, from when it was *processed* | `promise-outlasts-lease`: P ≥ D (1 + r) / (1 - r) + one granule | safety |
-//! | H heartbeat | the leader | `heartbeats-within-lease`: 3 H + 2 d ≤ D | one loss does not cost the lease |
+//! | H heartbeat | the leader | `heartbeats-within-lease`: 3 H + 2 d ≤ D | two losses in a row do not cost the lease |
 //! | E round | the candidate | `answers-within-round`: E > 2 d | answers arrive |
 //! | S step, J jitter | each agent | `step-covers-delay`: S ≥ d | the higher-ranked agent campaigns first |
 //! | W wait | each agent | `wait-covers-rounds`: W ≥ 2 E + 4 d | the other agent has had its chance |
