@@ -48,7 +48,7 @@ impl TermGuard {
     /// Largest distance of a peer's term above the highest known term: 2^20 elections, 12 days of one a second. Chosen:
     /// with a thousand, a node that was away would need a quorum; with 2^40, one message could end an epoch's terms.
     pub const MAX_JUMP: u64 = 1 << 20;
-    /// The last term that is ever accepted: 2^32 before the end of the numbers. Any reserve does: honest groups stay below.
+    /// The last term that is ever accepted: 2^32 before the end of the numbers. Any reserve does: no group counts so far.
     pub const LAST: Term = Term(u64::MAX - (1 << 32));
 
     /// Returns a guard that knows no term.

@@ -216,7 +216,7 @@ impl Drop for EndReport {
     }
 }
 
-/// Time that the other side has to close after a goodbye. Chosen: longer than most round trips, and no stranger holds
-/// the connection for long. 64 reads of 4 KiB are four of the longest frames by default.
+/// Time that the other side has to close after a goodbye. Chosen: with far less, a goodbye over a slow network is lost;
+/// with far more, strangers hold connections for longer. 64 reads of 4 KiB are four of the longest default frames.
 const LINGER: Duration = Duration::from_millis(500);
 const MOST_READS: usize = 64;

@@ -17,7 +17,7 @@ use std::{collections::VecDeque, time::Duration};
 use super::core::Core;
 
 /// Number of writes over which the median is taken: five slow writes make a voter slow. Chosen: of
-/// one or two writes a single long one would do that; of 100, a repaired disk could count as slow for an hour.
+/// one or two writes a single long one would do that; of 100, a repaired disk could count as slow for 50 minutes.
 const MEASURED: usize = 10;
 
 /// The times of a voter's last writes. A write that took no longer than a round E counts as zero.
