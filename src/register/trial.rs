@@ -139,11 +139,16 @@ pub(crate) async fn clock_difference(
     };
     let begins = Instant::now();
     let theirs = asked.await?;
-    // The store has read its clock at some moment between the question and the answer.
-    let way = begins.elapsed() / 2;
-    let own = SystemWallClock.now().as_millis();
-    let apart = Duration::from_millis(own.abs_diff(theirs));
-    Ok(Some(apart.saturating_sub(way)))
+    let took = begins.elapsed();
+    Ok(Some(apart(SystemWallClock.now().as_millis(), theirs, took)))
+}
+
+/// Returns the difference between two clocks, in milliseconds since one instant. `own` was read when the answer with
+/// `theirs` came, `took` after the question. The store read its clock between the two, so half of that time is taken
+/// off `own`: the error is at most the other half, whichever clock is ahead.
+fn apart(own: u64, theirs: u64, took: Duration) -> Duration {
+    let half = u64::try_from(took.as_millis() / 2).unwrap_or(u64::MAX);
+    Duration::from_millis(own.saturating_sub(half).abs_diff(theirs))
 }
 
 /// A value as long as the record of a lease.
@@ -160,6 +165,18 @@ mod tests {
 
     use super::*;
     use crate::register::MemoryRegister;
+
+    #[test]
+    fn half_of_the_time_of_the_answer_counts_whichever_clock_is_ahead() {
+        let took = Duration::from_millis(100);
+        for (theirs, found) in [(1_000, 0), (950, 50), (1_050, 50)] {
+            assert_eq!(
+                apart(1_050, theirs, took),
+                Duration::from_millis(found),
+                "{theirs}"
+            );
+        }
+    }
 
     #[test]
     fn operations_are_timed_and_leave_nothing_also_after_a_trial_that_was_killed() {

@@ -18,8 +18,6 @@ use crate::{
 /// for the longest promise in this record, whichever is longer (`abstain-after-restart` of the quorum election). The
 /// default is the record of a store that was just created. A store that was *lost* must not be replaced by a new one
 /// under the old name.
-///
-/// A record that was written before version 0.2 contains no promise. Such a voter abstains for its P.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Vote {
@@ -28,17 +26,13 @@ pub struct Vote {
     /// The candidate that got this voter's vote in that term, or that the voter follows in that term.
     pub voted_for: Option<Candidate>,
     /// No promise of the voter that may still hold is longer than this. Rounded up.
-    #[serde(default)]
     pub promise: Micros,
     /// The last incarnation of this voter that took part. It is made durable before the first vote or acknowledgement
     /// of that incarnation.
-    #[serde(default)]
     pub incarnation: Option<Incarnation>,
     /// The voter's memory of the other voters of its epoch.
-    #[serde(default)]
     pub others: BTreeMap<AgentId, Heard>,
     /// The durable data of a change of the voters; `None` if no change has begun while the group ran.
-    #[serde(default)]
     pub voters: Option<Box<VotersRecord>>,
 }
 
@@ -73,7 +67,6 @@ pub struct VotersRecord {
     pub seal: Option<SealRecord>,
     /// Whether this agent still sends the list to others after a restart. It does so if it had the list decided, is
     /// not in it, and has heard of no leader elected by it.
-    #[serde(default)]
     pub tells: bool,
 }
 
