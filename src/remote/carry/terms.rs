@@ -1,4 +1,4 @@
-//! The guard against exhausted terms: a peer cannot push a group to the end of the numbers.
+//! The guard against exhausted terms: no single message of a peer can take a group to the end of the numbers.
 //!
 //! A term that was accepted can never be undone, so one absurd term would end all elections of a group. Decided here:
 //! how far ahead a term may be. Each node has one guard per group, which all links share. The first term that it learns
@@ -15,6 +15,10 @@
 //! the term. Lying voters that are fewer than a quorum cannot make the guard accept a term above the highest term that
 //! an honest voter sent. Until enough voters have sent the term, it is ignored, and the links stay. Without a list of
 //! voters no quorum can vouch: restart such a node within reach of the group, and it learns the group's term first.
+//!
+//! Not decided here: how many such terms a peer may send. Each accepted term moves the limit, so a permitted peer that
+//! sends 2^20 of them in order (`one-word-goes-2^20-elections`) reaches the last term of an epoch of the quorum (2^40).
+//! Then an epoch must be configured. The guard stops a wrong number, not a peer that means harm: take its certificate.
 
 use std::{collections::BTreeMap, fmt};
 
