@@ -43,22 +43,23 @@ impl Limits {
         before(deadline, self.margin)
     }
 
-    /// Returns the time at which the guard is killed too, because it has not ended the command.
+    /// Returns the time at which the guard is killed too, because it has not ended the command. The second half of the
+    /// margin is left for `Guarded::finish`, which waits for the guard, kills it and ends the orphans.
     pub(crate) fn give_up_at(&self, deadline: u64) -> u64 {
         before(deadline, self.margin / 2)
     }
 
-    /// Returns whether the remaining lease is too short to start a command.
+    /// Returns whether the lease is too short to start a command. Chosen: two margins must be left until its kill.
     pub(crate) fn is_short(&self, holds_for: Option<Duration>) -> bool {
         holds_for.is_some_and(|left| left < self.margin * 3)
     }
 
-    /// Returns the longest wait for a guard whose command must end at once.
+    /// Returns the longest wait for a guard that must end at once; a quarter of the margin is left for the orphans.
     pub(crate) fn patience(&self) -> Duration {
         self.margin / 4
     }
 
-    /// Returns the time until the next check of the deadline.
+    /// Returns the time until the next check: an eighth of the rest, so that a renewal reaches the guard in time.
     pub(crate) fn look_after(&self, now: u64, deadline: u64) -> Duration {
         if deadline == NEVER {
             return LONGEST_LOOK;
@@ -69,7 +70,6 @@ impl Limits {
     }
 }
 
-/// Returns the time `span` after `moment`.
 pub(crate) fn after(moment: u64, span: Duration) -> u64 {
     let nanos = u64::try_from(span.as_nanos()).unwrap_or(NEVER);
     moment.saturating_add(nanos)
@@ -83,9 +83,12 @@ fn before(deadline: u64, span: Duration) -> u64 {
     deadline.saturating_sub(nanos)
 }
 
+/// Limits of the margin, chosen: a kill takes some milliseconds, whether the lease is short or long.
 const LEAST_MARGIN: Duration = Duration::from_millis(5);
 const MOST_MARGIN: Duration = Duration::from_secs(1);
+/// Without this limit, the checks near a deadline would follow each other without a pause. Chosen.
 const SHORTEST_LOOK: Duration = Duration::from_millis(5);
+/// Chosen: a suspend stops this timer. The longer the timer, the later a hanging guard is killed after the suspend.
 const LONGEST_LOOK: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
