@@ -10,7 +10,8 @@ use bully_core::protocol::{AgentId, IdError};
 /// Largest value, in bytes: enough for a lease with the longest names, with room to spare.
 pub const MOST_BYTES: usize = 4_096;
 
-/// Largest number of entries that a register lists.
+/// Largest number of entries that a register lists. Chosen: a list is held in memory, up to 4 MB of values. A group
+/// with more contenders still elects, but its contenders are not known.
 pub const MOST_LISTED: usize = 1_000;
 
 /// The name of one value in a register: one to four names in the form of an [`AgentId`], separated by `/`.

@@ -41,7 +41,6 @@ struct Client {
     steps: Vec<HistoryStep>,
 }
 
-/// Runs a contest, and judges it.
 pub(super) async fn play(run: &SuiteRun, network: ContestNetwork) -> Result<(), NonConformance> {
     let runtime = Handle::try_current().map_err(|_| NonConformance::NoRuntime)?;
     let key = run.key(match network {
@@ -121,7 +120,6 @@ impl Client {
         Ok(self.steps)
     }
 
-    /// Reads until a read succeeds.
     async fn look(&mut self) -> Result<Option<Entry>, NonConformance> {
         let begin = self.clock.fetch_add(1, SeqCst);
         let found = self.probe.read(&self.key).await?;
@@ -173,6 +171,7 @@ impl Client {
     }
 }
 
+/// Number of clients. Chosen, as is `STEPS`: a test shows that these numbers find a register that compares too early.
 pub(super) const CLIENTS: usize = 6;
 /// Number of steps of each client.
 const STEPS: u32 = 40;

@@ -248,7 +248,7 @@ impl fmt::Display for ShownAt<'_> {
 
 /// Time within which an operation has to end.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
-/// Number of further tries of an operation that had no effect.
+/// Number of further tries of an operation that had no effect. Chosen: with the pauses, a store may be away for 5 s.
 const TRIES: u32 = 100;
 /// Time between two tries.
 const PAUSE: Duration = Duration::from_millis(50);

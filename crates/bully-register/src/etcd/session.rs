@@ -292,4 +292,5 @@ fn misread(wrong: Misread) -> RegisterError {
 }
 
 /// Largest number of questions under way at once, each on a connection of its own, whatever the number of elections.
+/// Chosen: with one or two, a slow list holds up renewals; with far more, a member may get as many connections.
 const LANES: usize = 8;

@@ -234,7 +234,8 @@ async fn patiently<T>(
     }
 }
 
-/// Number of threads of a register, each of which syncs one file at a time.
+/// Number of threads of a register, each of which syncs one file at a time. Chosen: with one, every key waits for the
+/// syncs of all others; with far more, threads only wait for the same disk.
 const THREADS: usize = 4;
 /// Time for which an operation tries to lock a file. It is shorter than leases last, so that a holder can try again.
 const PATIENCE: Duration = Duration::from_millis(100);

@@ -96,6 +96,7 @@ impl KubeSession {
         let name = name::object_name(key);
         match self.ask(false, self.api.get(&name)).await {
             Ok(found) if found.metadata.name.as_ref() != Some(&name) => {
+                // The later answers on this connection may be to other requests, too.
                 self.end.try_send(Course::MovesOn).ok();
                 Err(Meaning::NotDone.error("the answer is of another Lease"))
             }
@@ -242,10 +243,10 @@ impl StoreSession for KubeSession {
     }
 }
 
-/// Number of Leases on one page of a list.
+/// Number of Leases on one page of a list. Chosen: 500 of the longest (8 KB each) take half of the largest answer.
 const PAGE: u32 = 500;
 /// Largest number of requests under way at one time, each on a connection of its own. The renewals of several hundred
-/// elections in one second need a few of them.
+/// elections in one second need a few of them. Chosen; each read is a request of its own.
 const MOST_AT_ONCE: usize = 16;
 /// Largest number of entries whose `kubectl` fields are kept: the entries of a few hundred elections.
 const MOST_SEEN: usize = 1_024;

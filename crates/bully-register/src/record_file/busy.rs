@@ -72,7 +72,7 @@ fn numbers(_: u64) -> (u32, u32) {
 /// The words for a holder that is not found.
 pub const UNSEEN: &str = "a process that is not visible here (of another container, or with the file from a process that has ended)";
 
-/// Number of lists that are searched for a holder.
+/// Number of lists that are searched for a holder. Any number from 2 to 10 does: only the words of an error need it.
 const LISTS: usize = 5;
 
 #[cfg(all(test, target_os = "linux"))]

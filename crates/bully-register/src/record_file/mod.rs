@@ -378,5 +378,5 @@ impl From<Unwritten> for RecordFileError {
 }
 
 /// Number of tries to open and lock. The name leads to another file after every lock only if others replace the
-/// file all the time.
+/// file all the time. Any number from 3 to 100 does.
 const TRIES: usize = 8;

@@ -232,5 +232,7 @@ const HEADER: usize = 32;
 /// Length of a note.
 pub(super) const NOTE: usize = 12;
 const NOTE_LEN: u64 = 12;
+/// Two pages of 4 KiB, so that the header and the note of a slot are on different pages.
 const MIN_SLOT: u32 = 8 << 10;
+/// Twice the slot of the longest record, a vote. A reader allocates both slots, so a file must not choose a larger one.
 const MAX_SLOT: u32 = 1 << 20;

@@ -294,13 +294,16 @@ fn pause(failures: u32) -> Duration {
     PAUSE.saturating_mul(1 << failures.min(MOST_DOUBLINGS))
 }
 
-/// Time within which a connection must be made.
+/// Time within which a connection must be made; operations wait meanwhile. It is longer than two waits of [`ANSWER`],
+/// for the credentials and the first answer of Kubernetes: the errors of these waits say more.
 const CONNECT: Duration = Duration::from_secs(5);
-/// Time without an answer, not even a refusal, after which a server counts as gone or frozen.
+/// Time without an answer, not even a refusal, after which a server counts as gone or frozen. Chosen: half of the lease
+/// of `wan`. With far less, a short stall ends the connection; with far more, a holder leaves a frozen server too late.
 pub(crate) const ANSWER: Duration = Duration::from_secs(2);
 /// Half of the first pause between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(25);
-/// Shortest time that a connection must last; a shorter one counts as a failure.
+/// Shortest time that a connection must last; a shorter one counts as a failure. Chosen: with minutes, a proxy that
+/// ends each connection after a minute would cause pauses, in which operations are refused.
 const LASTS: Duration = Duration::from_secs(1);
 /// Largest number of operations that are taken up at one time. By default, etcd allows 128 operations in a transaction.
 const MOST_TOGETHER: usize = 64;
