@@ -33,11 +33,12 @@ pub struct BallotConfig {
     pub round: Option<Duration>,
     /// Longest round while answers are late; at least Δ. Default: 4 Δ.
     pub cap: Option<Duration>,
-    /// Longest time between the step-down of a leader and the end of its work. Default: 30 s.
+    /// Longest time between the step-down of a leader and the end of its work. Default: 30 s, chosen: with far less,
+    /// work is cut off; with far more, work that hangs delays the hand-over.
     pub drain: Duration,
-    /// Time after a step-down by command in which the agent lets other voters lead first. It
-    /// ends early if the agent's score is set, if the agent is told to campaign, or if no other voter
-    /// is eligible. Default: 60 s.
+    /// Time after a step-down by command in which the agent lets other voters lead first. It ends early if the agent's
+    /// score is set, if the agent is told to campaign, or if no other voter is eligible. Default: 60 s, chosen: time to
+    /// stop the process.
     pub cooldown: Duration,
 }
 

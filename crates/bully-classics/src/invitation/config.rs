@@ -24,10 +24,11 @@ pub struct InvitationConfig {
     /// Task that this agent gives to all members when it coordinates. Default: 0. This is the only field that may
     /// differ between members.
     pub task: Task,
-    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s.
+    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s, chosen: with far less,
+    /// work is cut off; with far more, work that hangs delays the hand-over.
     pub drain: Duration,
     /// Time after a step-down in which the agent lets others lead first. It ends early if the agent's score is set,
-    /// if the agent is told to campaign, or if no other agent is up. Default: 60 s.
+    /// if the agent is told to campaign, or if no other agent is up. Default: 60 s, chosen: time to stop the process.
     ///
     /// An agent that cools down also has a slot, the last one. It waits for an invitation, first for `takeover` and
     /// then until its slot, which is eight slots after the others. Then it forms a group, because perhaps all remaining
@@ -73,7 +74,8 @@ impl InvitationConfig {
         self.timings.victory_wait()
     }
 
-    /// Time for which a check waits for answers: three delay bounds, but at most the deadline.
+    /// Time for which a check waits for answers: three delay bounds, but at most the deadline, which exceeds two delay
+    /// bounds. A question and its answer take up to two; the third is a chosen margin, and delays every merge.
     pub fn gathering(&self) -> Duration {
         let three = self.timings.delay_bound().saturating_mul(3);
         three.min(self.timings.deadline())

@@ -29,10 +29,11 @@ pub struct ReorganizationConfig {
     /// Task that this agent gives to all members when it coordinates. Default: 0. This is the only field that may
     /// differ between members.
     pub task: Task,
-    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s.
+    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s, chosen: with far less,
+    /// work is cut off; with far more, work that hangs delays the hand-over.
     pub drain: Duration,
     /// Time after a step-down in which the agent lets others lead first. It ends early if the agent's score is set,
-    /// if the agent is told to campaign, or if no other agent is up. Default: 60 s.
+    /// if the agent is told to campaign, or if no other agent is up. Default: 60 s, chosen: time to stop the process.
     ///
     /// An agent that cools down waits first for [`takeover`](Self::takeover), and then for its slot. Agents act in
     /// order of rank, in slots of one [step](Timings::step); an agent that cools down acts eight slots later than it
@@ -91,8 +92,9 @@ impl ReorganizationConfig {
         self.timings.victory_wait()
     }
 
-    /// Time for which an agent waits for an answer of members that are known to be down: three delay bounds, but at
-    /// most the deadline. It cannot be zero, because a new incarnation may be up that no agent knows yet.
+    /// Time for which an agent waits for an answer of members that are known to be down, because a new incarnation may
+    /// be up that no agent knows yet: three delay bounds, but at most the deadline. A call and its answer take up to
+    /// two; the third is a chosen margin.
     pub fn grace(&self) -> Duration {
         let three = self.timings.delay_bound().saturating_mul(3);
         three.min(self.timings.deadline())

@@ -10,7 +10,8 @@ use serde::{
     de::{Error, SeqAccess, Visitor},
 };
 
-/// Largest number of members that one lap can list.
+/// Largest number of members that one lap can list. Chosen: 256 of the longest names take 64 KiB, and the other members
+/// of a larger ring can still follow and challenge.
 pub const MOST: usize = 256;
 
 /// At most [`MOST`] items, in the order in which they were added.
