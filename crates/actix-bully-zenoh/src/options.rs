@@ -181,7 +181,6 @@ impl ZenohOptions {
             },
             "transport": { "link": {
                 "protocols": protocols,
-                // This lease is long, because the bridge's own heartbeats notice a cut cable earlier.
                 "tx": { "lease": LEASE_MS, "keep_alive": 4, "queue": { "size": { "real_time": 16 } } },
                 // The default is 1 GiB, which any stranger could make this process hold.
                 "rx": { "max_message_size": LONGEST_MESSAGE },
@@ -204,8 +203,11 @@ fn protocol(endpoint: &str) -> Option<(&str, &str)> {
     (is_plain && port.parse::<u16>().is_ok()).then_some((protocol, address))
 }
 
+/// Pauses before zenoh tries an endpoint again, chosen: a host that comes back is found within 2 s.
 const RETRY_MS: u64 = 200;
 const RETRY_MOST_MS: u64 = 2_000;
+/// Longer than the 0.9 s after which the bridge's heartbeats notice a cut cable. With a far longer lease, a host that
+/// was cut off is dialled in vain, because its token stays.
 const LEASE_MS: u64 = 2_000;
 const LONGEST_MESSAGE: usize = 1024 * 1024;
 

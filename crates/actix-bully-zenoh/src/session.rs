@@ -166,17 +166,20 @@ fn declare(board: &Arc<Switchboard>, config: &Config) -> zenoh::Result<(Session,
     Ok((session, token))
 }
 
-/// Time for which the network is asked for a host that seems to have ended.
+/// Time for which the network is asked for a host that seems to have ended. Chosen: with far less, a host on a slow
+/// network counts as ended; with far more, a neighbour that does not answer delays the report of a real end.
 const PROBE: Duration = Duration::from_millis(500);
 /// Maximum number of tokens of a host that are examined.
 const MOST_REPLIES: usize = 8;
-/// Number of checks for a router, and the pause between two checks.
+/// Number of checks for a router, and the pause between two checks. Chosen: with less than 0.1 s in all, the end of a
+/// router may count as the end of its hosts; with more, a client reports each end of a host later.
 const LOOKS: u32 = 20;
 const MOMENT: Duration = Duration::from_millis(5);
 /// Time for which a start waits for its session.
 const OPEN: Duration = Duration::from_secs(10);
 /// Time for which a session is kept after the end of its bridge. Each connection that ends meanwhile restarts this
-/// time.
+/// time. Chosen: as long as a link waits after its goodbye.
 const LINGER: Duration = Duration::from_millis(500);
+/// Pause of a client, times its failures so far, and the longest pause. Chosen, like `RETRY_MS` in `options.rs`.
 const RETRY: Duration = Duration::from_millis(100);
 const RETRY_MOST: Duration = Duration::from_secs(2);
