@@ -248,7 +248,9 @@ pub(crate) fn all_millis<S: serde::Serializer>(
 /// Largest number of agents that are shown. A ring of more agents would look like a line.
 pub(crate) const MOST_AGENTS: usize = 1_000;
 const GRAIN: Duration = Duration::from_millis(20);
+/// Chosen: all cuts among 45 agents. A partition has no cuts, because it is the side of each agent.
 const MOST_CUTS: usize = 2_000;
+/// Number of explanations after which only those of the worst group are kept. Chosen: each may have 2,000 characters.
 const MOST_TEXTS: usize = 8;
 const LONGEST_TEXT: usize = 2_000;
 

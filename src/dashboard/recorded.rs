@@ -164,7 +164,6 @@ fn record_of(operated: &Operated, wanted: &WantedCopy) -> Result<RecordedRun, St
     read.map_err(|wrong| wrong.to_string())
 }
 
-/// Returns the recording of this page.
 pub(super) async fn film(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
     if let Some(refused) = kept_from(&dashboard, &request) {
         return refused;
@@ -211,7 +210,6 @@ async fn uploaded<T: Send + 'static>(
     }
 }
 
-/// The moment of a recording.
 #[cfg(feature = "testkit")]
 #[derive(Debug, Deserialize)]
 pub(super) struct RecordedAt {
@@ -312,7 +310,8 @@ pub(super) fn stopping() -> HttpResponse {
 }
 
 /// Number of recordings that are opened at the same time, largest number of bytes of each, and the time within which
-/// each must arrive.
+/// each must arrive. Chosen: with one, a slow upload refuses all others. Each may cost 16 MiB, which is twice the
+/// longest record of an agent, and 64 MiB for its film.
 const AT_ONCE: usize = 2;
 pub(super) const LONGEST: usize = 16 << 20;
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -17,7 +17,7 @@ use crate::operate::{Order, Outcome, OutcomeVerdict, RecordRequest};
 
 use super::{Routes, Token, json, read_body, refusal, token::bearer};
 
-/// Longest order, in bytes.
+/// Longest order, in bytes, as on the operator's socket. The longest order has six texts of 256 bytes, less than half.
 const LONGEST: usize = 4096;
 
 /// Longest time until a request has arrived. Without a limit, a body that arrives slowly would hold its connection

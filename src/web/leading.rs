@@ -108,6 +108,7 @@ fn moved(url: header::HeaderValue) -> HttpResponse {
 
 fn later(message: &str) -> HttpResponse {
     let mut response = refusal(StatusCode::SERVICE_UNAVAILABLE, message);
+    // The header has whole seconds. With 0, a client asks again at once; with 2, it waits longer than most elections.
     let seconds = header::HeaderValue::from_static("1");
     response.headers_mut().insert(header::RETRY_AFTER, seconds);
     response

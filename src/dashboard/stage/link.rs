@@ -143,7 +143,6 @@ fn seconds(at: Time) -> String {
     format!("{:.3} s", at.since(Time::ZERO).as_secs_f64())
 }
 
-/// Makes both ends of the link.
 pub(crate) fn link() -> (StageLink, Receiver<StageRequest>) {
     let (sender, receiver) = sync_channel(WAITING);
     (StageLink(sender), receiver)
@@ -194,6 +193,7 @@ impl StageLink {
     }
 }
 
-/// Largest number of waiting commands.
+/// Largest number of waiting commands. Chosen: with far more, a command may be executed long after its click.
 const WAITING: usize = 16;
+/// Chosen: longer than most leaders drain by default (5 s). A longer limit would hide a stage that hangs.
 const ANSWER: Duration = Duration::from_secs(10);
