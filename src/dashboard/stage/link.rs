@@ -111,7 +111,7 @@ pub(crate) enum StageError {
     OtherBeginning { what: &'static str },
     #[error("too many commands wait already: send the command again later")]
     Busy,
-    #[error("the cluster did not start the command within {} s: look at the cluster, and send the command again", ANSWER.as_secs())]
+    #[error("the command did not end within {} s, and may still go on: look at the cluster before you send it again", ANSWER.as_secs())]
     Late,
     #[error("the cluster has ended: start its program again")]
     Ended,

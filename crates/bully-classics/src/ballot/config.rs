@@ -33,7 +33,7 @@ pub struct BallotConfig {
     pub round: Option<Duration>,
     /// Longest round while answers are late; at least Δ. Default: 4 Δ.
     pub cap: Option<Duration>,
-    /// Longest time between the step-down of a leader and the end of its work. Default: 30 s, chosen: with far less,
+    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s, chosen: with far less,
     /// work is cut off; with far more, work that hangs delays the hand-over.
     pub drain: Duration,
     /// Time after a step-down by command in which the agent lets other voters lead first. It ends early if the agent's
@@ -50,7 +50,7 @@ impl BallotConfig {
             timings: Timings::default(),
             round: None,
             cap: None,
-            drain: Duration::from_secs(30),
+            drain: Duration::from_secs(5),
             cooldown: Duration::from_secs(60),
         }
     }

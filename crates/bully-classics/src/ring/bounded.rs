@@ -10,9 +10,10 @@ use serde::{
     de::{Error, SeqAccess, Visitor},
 };
 
-/// Largest number of members that one lap can list. Chosen: 256 of the longest names take 64 KiB, and the other members
-/// of a larger ring can still follow and challenge.
-pub const MOST: usize = 256;
+/// Largest number of members that one lap can list. A member with a score is nine items of a message, and a bridge
+/// takes 1,024 items by default: a longer list would not cross. The other members of a larger ring can still follow and
+/// challenge.
+pub const MOST: usize = 100;
 
 /// At most [`MOST`] items, in the order in which they were added.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]

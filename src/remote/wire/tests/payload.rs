@@ -82,6 +82,34 @@ fn the_longest_list_of_voters_crosses() {
     assert!(decode(&bytes) == Ok(AnyMessage::from(reply)));
 }
 
+/// The longest list of a ring, too.
+#[cfg(feature = "classics")]
+#[test]
+fn the_longest_list_of_members_of_a_ring_crosses() {
+    use bully_classics::ring::{Bounded, Collect, Entrant, RingElectionId};
+
+    let lowest = i64::MIN;
+    let score = Some((lowest, lowest, lowest, lowest).into());
+    let entrant = |n| Entrant {
+        id: AgentId::new(&format!("{n:0>width$}", width = AgentId::MAX_LEN)).unwrap(),
+        incarnation: Incarnation(u64::MAX),
+        score,
+        defers: true,
+    };
+    let first = entrant(0);
+    let mut collect = Collect {
+        election: RingElectionId {
+            term: TERM,
+            score,
+            origin: first.id.clone(),
+            incarnation: first.incarnation,
+        },
+        entrants: Bounded::of(first),
+    };
+    assert!((1..1_000).any(|n| !collect.entrants.push(entrant(n))));
+    round_trip(&collect);
+}
+
 #[test]
 fn every_message_of_the_bully_crosses() {
     for message in every_message() {
