@@ -229,6 +229,7 @@ impl<E: Election> Settled<E> {
             Storage::Nothing if self.rest.kind == MemberKind::Observer => {}
             Storage::Nothing => return Err(StartError::StoreUnread),
         }
+        // A process that loses its votes could vote twice in one term. In a closed group all others end with it.
         let reaches_others = !self.group.members().is_closed();
         if requirements.relies_on_votes() && store.is_volatile() && reaches_others {
             return Err(StartError::VolatileStore);

@@ -1,7 +1,8 @@
 //! The actor that receives messages of other agents' applications for one agent.
 //!
 //! Decided here: the endpoint accepts messages of members whose incarnation has not ended, and of the own agent. The
-//! endpoint ends with its agent.
+//! endpoint ends with its agent. It looks at its inboxes at each change, and at the earliest time that one of them asks
+//! for. Not here: that time (`Inbox::look` of each kind: `channel.rs`, `waiting.rs`).
 
 use std::sync::Arc;
 

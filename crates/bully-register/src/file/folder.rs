@@ -143,6 +143,7 @@ impl Folder {
             // A register gives no file a name that is not Unicode.
             let name = entry.map_err(failed)?.file_name().into_string();
             names.extend(name.ok().filter(|name| may_be_below(name, prefix)));
+            // Refused, because a caller would take a name beyond the limit for one that is not there.
             if names.len() > MOST_LISTED {
                 let prefix = prefix.clone();
                 return Err(RegisterError::TooMany { prefix });

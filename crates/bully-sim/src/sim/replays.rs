@@ -120,7 +120,8 @@ impl<E: Election> World<E> {
 }
 
 impl<E: Election> Transit<E> {
-    /// Adds a message that no agent sent to those on their way; it arrives at once.
+    /// Adds a message that no agent sent to those on their way; it arrives at once. It is counted as a sent one is
+    /// (`transit.rs`), because the checks wait until no message is on its way, and measure from the last arrival.
     fn slip_in(&mut self, now: Time, sent: SentMessage<E::Message>) {
         self.under_way += usize::from(!sent.message.is_repeated());
         self.last_arrival = self.last_arrival.max(now);
