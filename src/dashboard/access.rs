@@ -44,7 +44,7 @@ pub(crate) enum AccessError {
         "this dashboard takes no commands: allow them by `allow_faults` or `token` where the dashboard is made"
     )]
     ReadOnly,
-    #[error("a command needs the header X-Bully-Dashboard: 1, as the page itself sends it")]
+    #[error("a command needs a header: send `X-Bully-Dashboard: 1`, as the page itself does")]
     NoHeader,
     #[error("a command needs an Origin that is this server's own: send it from the page itself")]
     OtherOrigin,
@@ -56,7 +56,7 @@ pub(crate) enum AccessError {
         "commands are taken from this host only, by a name of loopback: open the page as http://127.0.0.1 or http://localhost, or set a token"
     )]
     NotLoopback,
-    #[error("a command needs the dashboard's token: Authorization: Bearer TOKEN")]
+    #[error("a command needs the dashboard's token: send the header `Authorization: Bearer TOKEN`")]
     NoToken,
     #[error("the token is not that of the dashboard: look it up where the dashboard was started")]
     WrongToken,

@@ -126,7 +126,7 @@ pub enum NodeIdError {
     },
     /// A part between dots is not a label of a DNS name.
     #[error(
-        "a node's name is made of labels joined by dots: 1 to 63 lower-case letters, digits and inner hyphens each"
+        "a node's name has a wrong part between its dots: give each part 1 to 63 lower-case letters, digits and inner hyphens, as in host-a.example"
     )]
     Label,
     /// The name could be mistaken for an address.

@@ -10,7 +10,9 @@ use super::{CertificateFault, SecretFault, TermFault, wire::WireError};
 #[non_exhaustive]
 pub enum Closed {
     /// The link was not ready within the time limit after the connection was made.
-    #[error("the peer was not ready in time")]
+    #[error(
+        "the connection was made, but the peer did not end its first exchange (the handshake) in time"
+    )]
     HandshakeTimeout,
     /// A frame is longer than the limit.
     #[error("the peer sent a frame (a packet of messages) of {len} bytes, and the limit is {max}")]
@@ -24,13 +26,13 @@ pub enum Closed {
     #[error("the peer began a frame (a packet of messages) and did not end it in time")]
     FrameTimeout,
     /// The bytes are not a frame of this protocol, or are not in the only allowed form.
-    #[error("the peer sent a malformed frame (a packet of messages): {0}")]
+    #[error("the peer sent malformed bytes: {0}")]
     Malformed(WireError),
     /// A frame that is not allowed at this point, such as any other frame before HELLO, or a second HELLO.
     #[error("the peer sent a frame (a packet of messages) that is not allowed at this point")]
     Protocol,
     /// The two sides have no common version.
-    #[error("the two sides have no common version of the protocol")]
+    #[error("this node and the peer have no version of the protocol in common")]
     Version,
     /// The peer belongs to another cluster.
     #[error("the peer belongs to another cluster")]
@@ -74,7 +76,9 @@ pub enum Closed {
     #[error("the peer confirmed another connection than this one")]
     WrongLink,
     /// A frame is missing, repeated or out of order.
-    #[error("a frame of the peer is missing or repeated: number {found} came after {last}")]
+    #[error(
+        "the peer left out or repeated a frame (a packet of messages), because its number {found} came after {last}"
+    )]
     Sequence {
         /// The number of the frame.
         found: u64,
@@ -100,10 +104,10 @@ pub enum Closed {
     #[error("the peer sent an impossible term (the number of an election): {0}")]
     Term(TermFault),
     /// The peer announced too many groups or agents.
-    #[error("the peer announced more groups or agents than the limit")]
+    #[error("the peer announced more groups or agents than the limits of this node allow")]
     TooManyAgents,
     /// The peer sent more bytes than the limit allows.
-    #[error("the peer sends faster than the limit")]
+    #[error("the peer sends faster than the limit `rate` of this node allows")]
     Rate,
     /// This side has more groups or agents than the peer accepts. It announces none that the peer would refuse.
     #[error("this node has more groups or agents than the peer's limits allow")]

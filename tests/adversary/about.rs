@@ -27,14 +27,20 @@ fn text(bytes: &[u8]) -> Vec<u8> {
 
 /// What takes the place of a text, and why it ends the link.
 fn breaches() -> Vec<(Vec<u8>, &'static str)> {
-    const LONG: &str = "a text in it is too long";
-    const VALUE: &str = "a field has a value that this release does not allow";
-    const TYPE: &str = "a value has another type than expected";
+    const LONG: &str = "a text in the peer's packet is too long";
+    const VALUE: &str = "a field of the peer's packet has a value that this release does not allow";
+    const TYPE: &str = "a value in the peer's packet has another type than expected";
     let mut all = vec![
         (text(&[b'x'; 257]), LONG),
         (text(&[b'x'; 60_000]), LONG),
-        (text(b"http://\xff"), "a text in it is not UTF-8"),
-        (text(b"\xc0\x80"), "a text in it is not UTF-8"),
+        (
+            text(b"http://\xff"),
+            "a text in the peer's packet is not UTF-8",
+        ),
+        (
+            text(b"\xc0\x80"),
+            "a text in the peer's packet is not UTF-8",
+        ),
         (text(b""), VALUE),
         (vec![0x07], TYPE),
         (vec![0xc4, 1, b'x'], TYPE),
@@ -140,8 +146,7 @@ fn a_text_that_breaks_the_rules_ends_the_link_and_is_not_shown() {
                 raw.say(&bad).await;
                 assert_eq!(raw.ends().await, None, "{says:02x?}");
                 scene.counted(&before, &[("malformed", 1)]).await;
-                let why =
-                    format!("the peer sent a malformed frame (a packet of messages): {cause}");
+                let why = format!("the peer sent malformed bytes: {cause}");
                 assert_eq!(causes(&mut scene), [why], "{says:02x?}");
                 let known = is_known.then(|| (Some(INCARNATION), Some("good".to_owned())));
                 assert_eq!(shown(&scene, "x1"), known, "{says:02x?}");

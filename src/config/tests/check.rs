@@ -29,7 +29,7 @@ fn names_that_break_the_rules_are_refused() {
         node = "a"\ngroup = "g/h" | the name in `group` is refused: an agent's name contains '/': use printable characters without white space, format characters and / * $ # ?
         node = "a"\ngroup = "g!messages" | `group` is "g!messages": it has to be a name that does not end in "!messages", as those of this crate's own groups do
         node = "a"\ngroup = "g"\ncluster = "" | `cluster` is missing: name the deployment, or leave the key out
-        node = "A"\ngroup = "g"\nlisten = "127.0.0.1:0" | the name in `node` is refused: a node's name is made of labels joined by dots: 1 to 63 lower-case letters, digits and inner hyphens each
+        node = "A"\ngroup = "g"\nlisten = "127.0.0.1:0" | the name in `node` is refused: a node's name has a wrong part between its dots: give each part 1 to 63 lower-case letters, digits and inner hyphens, as in host-a.example
         node = "a"\ngroup = "g"\npeers = [{ node = "10.0.0.1" }] | the name in `peers[0].node` is refused: the last label of a node's name needs a letter: give a name in place of an address
     "#,
     );

@@ -84,7 +84,9 @@ debug_is_text!(ProxyError);
 #[non_exhaustive]
 pub enum Untaken {
     /// The agent knew no leader, or no leader that takes messages of applications.
-    #[error("no leader that takes messages is known")]
+    #[error(
+        "no leader that takes messages is known: look at `diagnosis()` of the agent, and start a proxy at each agent that may lead"
+    )]
     NoLeader,
     /// The agent knew the leader from the store of the lease, and no link reached it.
     #[error(
@@ -97,10 +99,14 @@ pub enum Untaken {
     )]
     Unregistered,
     /// The leader's actor for the message has not started yet, or has ended.
-    #[error("the leader's actor for this message is not running")]
+    #[error(
+        "the leader's actor for this message has not started yet, or has ended: start it again at the leader"
+    )]
     NotReady,
     /// Earlier messages were still on their way, or the leader's actor had no more room.
-    #[error("earlier messages were still on their way, or waited for the leader's actor")]
+    #[error(
+        "earlier messages were still on their way, or waited for the leader's actor: send less at a time, or wait longer"
+    )]
     Busy,
 }
 

@@ -33,7 +33,9 @@ pub enum ScheduleError {
         schedule: AgentId,
     },
     /// The expression is invalid.
-    #[error("{expression:?} is not a cron expression: {reason}")]
+    #[error(
+        "{expression:?} is not a cron expression: give minute, hour, day of the month, month and day of the week, as in `30 3 * * *` ({reason})"
+    )]
     Cron {
         /// The expression that was given.
         expression: String,

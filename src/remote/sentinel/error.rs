@@ -35,7 +35,7 @@ pub enum SentinelError {
     Random(#[source] getrandom::Error),
     /// The sentinel accepts no more orders: it has probably ended. Start another sentinel, with new bytes.
     #[error(
-        "the sentinel's process does not answer, so it has probably ended: start this program again ({0})"
+        "the sentinel (the process that reports the end of this one) takes no orders, so it has probably ended: the bridge starts another one by itself ({0})"
     )]
     Pipe(#[source] io::Error),
     /// The order is not valid.
@@ -76,13 +76,19 @@ pub enum OrderError {
         max: usize,
     },
     /// The length in the order is not the length of any order.
-    #[error("an order to a sentinel has an impossible length")]
+    #[error(
+        "an order to the sentinel (the process that reports the end of this one) has an impossible length: report this as a bug of actix-bully"
+    )]
     Length,
     /// The form of the order is unknown.
-    #[error("an order to a sentinel is malformed")]
+    #[error(
+        "an order to the sentinel (the process that reports the end of this one) is malformed: report this as a bug of actix-bully"
+    )]
     Malformed,
     /// The bytes of one incarnation were given for another incarnation. A notice would end the wrong incarnation.
-    #[error("the secret of one incarnation was given for another one: draw new bytes")]
+    #[error(
+        "the sentinel was given the same secret bytes for two starts of its node: report this as a bug of actix-bully"
+    )]
     SecretUsedTwice,
 }
 

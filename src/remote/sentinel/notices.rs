@@ -14,19 +14,29 @@ use crate::remote::{EndDigest, NodeId, NodeIncarnation};
 #[non_exhaustive]
 pub enum NoticeRefused {
     /// It is not a notice.
-    #[error("the datagram is not a notice of a sentinel")]
+    #[error(
+        "the datagram is not a notice that a node has ended, so it is ignored: find the program that sends to this port"
+    )]
     Malformed,
     /// No node with this name gave a digest.
-    #[error("the notice names a node that announced no sentinel")]
+    #[error(
+        "the notice that a node has ended names a node that announced no sentinel here, so it is ignored: if that node is none of yours, find out who sends it"
+    )]
     UnknownNode,
     /// The notice contains another incarnation than the one for which the node gave its digest.
-    #[error("the notice names another incarnation of its node")]
+    #[error(
+        "the notice that a node has ended is about another start of that node than the one that is linked, so it is ignored: if the node was not started again, find out who sends it"
+    )]
     OtherIncarnation,
     /// The bytes do not match the digest that was given.
-    #[error("the notice has wrong bytes: it is forged, or of a former sentinel")]
+    #[error(
+        "the notice that a node has ended lacks the secret bytes of that node, so it is ignored, as it is forged or of a former sentinel of the node: if this repeats, find out who sends it"
+    )]
     WrongBytes,
     /// The notice was already received.
-    #[error("the notice was received before")]
+    #[error(
+        "the notice that a node has ended was received before, so it is ignored: there is nothing to do, because it is sent several times"
+    )]
     Replayed,
 }
 

@@ -18,25 +18,25 @@ const TOLD: usize = 4;
 #[non_exhaustive]
 pub enum NameFault {
     /// The certificate cannot be read, or its list of names cannot.
-    #[error("it, or its list of subject alternative names, is malformed")]
+    #[error("the certificate, or its list of subject alternative names, is malformed")]
     Malformed,
     /// The certificate has no subject alternative name. The common name does not count.
-    #[error("it has no subject alternative name; the common name does not count")]
+    #[error("the certificate has no subject alternative name, and its common name does not count")]
     Missing,
     /// The certificate has more than one subject alternative name.
-    #[error("it has {count} subject alternative names")]
+    #[error("the certificate has {count} subject alternative names")]
     Several {
         /// The number of names.
         count: usize,
     },
     /// Its one name is not a DNS name.
-    #[error("its subject alternative name is not a DNS name")]
+    #[error("the subject alternative name of the certificate is not a DNS name")]
     NotDns,
     /// Its one name is a wildcard.
-    #[error("its subject alternative name is a wildcard")]
+    #[error("the subject alternative name of the certificate is a wildcard")]
     Wildcard,
     /// Its one name breaks the rules for the name of a node.
-    #[error("its subject alternative name cannot be the name of a node")]
+    #[error("the subject alternative name of the certificate cannot be the name of a node")]
     NotANode,
 }
 

@@ -7,34 +7,34 @@ use std::fmt;
 #[non_exhaustive]
 pub enum WireError {
     /// The bytes end too early, or announce more bytes than follow.
-    #[error("it ends too early")]
+    #[error("the peer's packet ends too early")]
     Truncated,
     /// Bytes remain after the end.
-    #[error("bytes follow after its end")]
+    #[error("bytes follow after the end of the peer's packet")]
     Trailing,
     /// Another type was expected, or the value is not in its only allowed form.
-    #[error("a value has another type than expected")]
+    #[error("a value in the peer's packet has another type than expected")]
     Type,
     /// The value could be written in fewer bytes.
-    #[error("a value is not in its shortest form")]
+    #[error("a value in the peer's packet is written in more bytes than it needs")]
     NotShortest,
     /// The value is nested too deeply.
-    #[error("its lists are nested too deeply")]
+    #[error("lists in the peer's packet are nested too deeply")]
     Depth,
     /// The arrays have too many items.
-    #[error("its lists have too many items")]
+    #[error("lists in the peer's packet have too many items")]
     Items,
     /// A text is too long.
-    #[error("a text in it is too long")]
+    #[error("a text in the peer's packet is too long")]
     TextTooLong,
     /// A text is not UTF-8.
-    #[error("a text in it is not UTF-8")]
+    #[error("a text in the peer's packet is not UTF-8")]
     Utf8,
     /// A number, name or variant is not allowed at its place.
-    #[error("a field has a value that this release does not allow")]
+    #[error("a field of the peer's packet has a value that this release does not allow")]
     Value,
     /// The kind of the frame is unknown.
-    #[error("this release does not know its kind")]
+    #[error("the peer's packet is of a kind that this release does not know")]
     Kind,
 }
 

@@ -38,14 +38,18 @@ pub(super) struct Flow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Over {
     /// The other end closed it, or its session has ended.
-    #[error("the peer has closed the connection, or its zenoh session has ended")]
+    #[error(
+        "the peer has closed the connection, or its zenoh session has ended: look whether that process runs; the bridges connect again by themselves"
+    )]
     Gone,
     /// A packet came before the connection was accepted, or after its end.
-    #[error("the peer sent a packet before the connection was accepted, or after its end")]
+    #[error(
+        "the peer sent a packet before the connection was accepted, or after its end: the bridges connect again by themselves; if this repeats, run the same release at both ends"
+    )]
     OutOfPlace,
     /// Bytes are missing or repeated.
     #[error(
-        "the peer's bytes of position {found} came in place of {expected}: zenoh lost or repeated a message"
+        "the peer's bytes of position {found} came in place of {expected}: zenoh lost or repeated a message, and the bridges connect again by themselves"
     )]
     Gap {
         /// The position of the bytes.
@@ -54,10 +58,14 @@ pub(super) enum Over {
         expected: u64,
     },
     /// The peer sent more bytes than the window allows.
-    #[error("the peer sent more bytes than this node had asked for")]
+    #[error(
+        "the peer sent more bytes than this node had asked for: the bridges connect again by themselves; if this repeats, run the same release at both ends"
+    )]
     Window,
     /// The peer acknowledged a position that was never sent, or that lies before its last acknowledgement.
-    #[error("the peer acknowledged bytes that this node did not send")]
+    #[error(
+        "the peer acknowledged bytes that this node did not send: the bridges connect again by themselves; if this repeats, run the same release at both ends"
+    )]
     Acknowledgement,
 }
 

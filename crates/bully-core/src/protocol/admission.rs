@@ -12,10 +12,14 @@ use super::{AgentId, Incarnation, Member, Members};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
 pub enum Unheard {
     /// The sender is not another member.
-    #[error("the sender is not another member of the group")]
+    #[error(
+        "the sender is not another member of the group, so its message is dropped: unless it is just joining or leaving, look whether it is an agent of this group"
+    )]
     Stranger,
     /// The sender's incarnation has ended. The sender may have withdrawn its message since then.
-    #[error("the sender has ended or was started again since it sent the message")]
+    #[error(
+        "the sender has ended or was started again since it sent the message, so the message is dropped: there is nothing to do"
+    )]
     Ended,
 }
 

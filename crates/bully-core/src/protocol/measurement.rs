@@ -221,7 +221,7 @@ mod tests {
             Timings::measured(Measurement::default())
                 .unwrap_err()
                 .to_string(),
-            "the measured echo is zero: measure it between two hosts under their usual load"
+            "the `echo` of the measurement is zero: set it to the time from a question between two hosts to its answer under their usual load, as `ping` shows it"
         );
         let measured = Measurement {
             echo: us(10_000),

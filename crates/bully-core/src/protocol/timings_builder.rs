@@ -223,7 +223,9 @@ pub enum TimingsError {
         least: Duration,
     },
     /// An echo of zero was given to [`Timings::measured`]: nothing was measured.
-    #[error("the measured echo is zero: measure it between two hosts under their usual load")]
+    #[error(
+        "the `echo` of the measurement is zero: set it to the time from a question between two hosts to its answer under their usual load, as `ping` shows it"
+    )]
     NoEcho,
     /// The delays that were given to [`Timings::measured`] are too long.
     #[error(

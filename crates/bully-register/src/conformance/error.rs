@@ -13,7 +13,7 @@ use crate::RegisterError;
 #[non_exhaustive]
 pub enum NonConformance {
     /// The register breaks the contract.
-    #[error("the register breaks `{clause}` ({}): {found}", clause.sentence())]
+    #[error("the register breaks `{clause}` ({}): {found}; let no election use it before this is mended", clause.sentence())]
     Broken {
         /// The broken clause.
         clause: Clause,
@@ -22,7 +22,9 @@ pub enum NonConformance {
     },
     /// An operation has failed again and again: the store cannot be reached or refuses. So it is not known whether the
     /// clause holds.
-    #[error("the register failed while `{clause}` was tested: {source}")]
+    #[error(
+        "the register failed while `{clause}` was tested, so test it again once its store works: {source}"
+    )]
     Failed {
         /// The clause that was tested.
         clause: Clause,

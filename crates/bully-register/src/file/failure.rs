@@ -76,11 +76,8 @@ pub(super) fn failure(path: &Path, error: RecordFileError, writes: bool) -> File
             "{}; move it away: agents then wait for the end of a lease, and one of them writes a new file",
             words(&error)
         )),
-        RecordFileError::Format { .. } => other(format!(
-            "{}; use the release that wrote it, or a later one",
-            words(&error)
-        )),
-        RecordFileError::NotAvailable
+        RecordFileError::Format { .. }
+        | RecordFileError::NotAvailable
         | RecordFileError::Forked
         | RecordFileError::TooLarge { .. } => other(words(&error)),
         RecordFileError::Exists | RecordFileError::Missing | RecordFileError::Replaced => {

@@ -1,4 +1,4 @@
-//! Errors of reading and writing a record. The caller adds the path and the advice.
+//! Errors of reading and writing a record. The caller adds the path, and the advice for a damaged file.
 
 use std::io;
 
@@ -8,31 +8,39 @@ use super::Busy;
 #[derive(thiserror::Error)]
 pub enum RecordFileError {
     /// A new file was requested, and something of that name exists already.
-    #[error("the file exists already")]
+    #[error("the file exists already: open it, or choose another path")]
     Exists,
     /// The file to open does not exist.
-    #[error("the file does not exist")]
+    #[error("the file does not exist: create it, or correct the path")]
     Missing,
     /// Another process, or this process, has the file open.
-    #[error("the file is in use by {0}")]
+    #[error("the file is in use by {0}: close it there, or choose another path")]
     InUse(Busy),
     /// The file cannot be trusted.
     #[error("the file is damaged: {0}")]
     Damaged(#[from] FileDamage),
     /// A later release wrote the file.
-    #[error("the file has format {found}, of a later release")]
+    #[error(
+        "the file has format {found}, of a later release: use the release that wrote it, or a later one"
+    )]
     Format {
         /// The format of the file.
         found: u32,
     },
     /// The name leads to another file, or to no file.
-    #[error("the file was removed or replaced while it was open")]
+    #[error(
+        "the file was removed or replaced while it was open: find out by which process, then open it again"
+    )]
     Replaced,
     /// This process is a child of the process that opened the file.
-    #[error("the file was opened before this process was forked")]
+    #[error(
+        "the file was opened before this process was forked: open it after the fork, and only in the process that uses it"
+    )]
     Forked,
     /// The record does not fit into a slot of the file.
-    #[error("the record has {len} bytes, and the limit of its file is {max}")]
+    #[error(
+        "the record has {len} bytes, and the limit of its file is {max}: write a shorter record"
+    )]
     TooLarge {
         /// Length of the record, in bytes.
         len: usize,
@@ -43,10 +51,12 @@ pub enum RecordFileError {
     #[error("{0}")]
     Io(#[source] io::Error),
     /// The disk has the previous record, or the new one.
-    #[error("the record may or may not be written: {0}")]
+    #[error("the record may be written or not: open the file again to see which one it has ({0})")]
     Unknown(#[source] io::Error),
     /// The system has no locks or no links of files.
-    #[error("this system cannot keep a file exclusive and durable")]
+    #[error(
+        "this system or this file system cannot lock or link files: put the file on a local disk with a file system that can, such as ext4, or use another kind of store"
+    )]
     NotAvailable,
 }
 
@@ -83,21 +93,21 @@ impl From<RecordFileError> for io::Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FileDamage {
     /// A folder, a pipe or a device has the name.
-    #[error("it is not a regular file")]
+    #[error("a folder, a pipe or a device has the name of the file")]
     NotAFile,
     /// No file of this format has such a length.
-    #[error("it has {len} bytes, so it was cut or is another file")]
+    #[error("the file has {len} bytes, so it was cut or is another file")]
     Length {
         /// Length of the file, in bytes.
         len: u64,
     },
     /// A version before the first release wrote the file.
-    #[error("a version before the first release wrote it")]
+    #[error("a version before the first release wrote the file")]
     Former,
     /// No number is left for the next record, so another program wrote this record.
-    #[error("its records have no higher number: something else wrote the last one")]
+    #[error("the last record of the file has the highest number, so another program wrote it")]
     LastNumber,
     /// Neither slot has a valid record.
-    #[error("neither of its two slots has a valid record")]
+    #[error("neither of the two places for a record in the file has a valid one")]
     Empty,
 }

@@ -267,7 +267,10 @@ fn a_file_is_open_once_and_a_hard_link_is_the_same_file() {
         #[cfg(target_os = "linux")]
         assert_eq!(
             refused.to_string(),
-            format!("the file is in use by process {}", std::process::id())
+            format!(
+                "the file is in use by process {}: close it there, or choose another path",
+                std::process::id()
+            )
         );
     }
     let copied = open(&Arc::default(), &copy).expect("another file");

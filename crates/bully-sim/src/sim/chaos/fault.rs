@@ -241,7 +241,7 @@ impl FromStr for Fault {
 
 /// The error for a name that no fault has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no fault is called {name}; there are: {}", all_names())]
+#[error("no fault is called {name}: choose one of {}", all_names())]
 pub struct UnknownFault {
     /// The given name.
     pub name: Box<str>,
