@@ -124,18 +124,6 @@ fn the_answer_of_an_outranked_leader_is_for_the_election_that_asked() {
     }
 }
 
-/// It leads until the better agent announces itself.
-#[test]
-fn an_announced_winner_answers_a_better_agent_like_a_leader() {
-    let mut me = Kit::announced();
-    me.hear(HIGH, elect(9))
-        .sent(HIGH, answers(1, MINE, 5))
-        .nothing_else_happened();
-    me.hear(LOW, resign(MINE - 1, Some(ME)))
-        .acquired(MINE)
-        .nothing_else_happened();
-}
-
 #[test]
 fn a_leader_that_has_ended_is_not_followed_whatever_its_score() {
     let mut me = Kit::holding().after(LOW, answers(1, OLD, 1));

@@ -3,15 +3,6 @@
 use super::*;
 
 #[test]
-fn an_agent_that_cools_down_ranks_lowest_and_follows_its_successor() {
-    let mut me = Kit::cooling_down();
-    me.hear(LOW, elect(1)).nothing_else_happened();
-    me.hear(LOW, elected(MINE + 1, 1))
-        .new_leader(LOW, MINE + 1)
-        .nothing_else_happened();
-}
-
-#[test]
 fn an_agent_that_cooled_down_holds_an_election() {
     let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
     me.later(COOLDOWN)

@@ -1,16 +1,8 @@
 //! The rules, one after another.
 
 use super::*;
-use crate::driver::MembersReports as _;
 
 // ---- hold-election ----
-
-#[test]
-fn an_agent_has_to_start_the_first_election() {
-    let mut me = Kit::voter(&Arc::default());
-    me.members.note_leader(leader(LOW, OLD));
-    me.start().nothing_else_happened();
-}
 
 #[test]
 fn an_agent_that_comes_back_holds_an_election() {
@@ -63,16 +55,6 @@ fn the_deadline_wins_even_when_it_is_late() {
             .acquired(1)
             .nothing_else_happened();
     }
-}
-
-#[test]
-fn the_deadline_is_sat_out_even_when_all_others_rank_below_or_are_gone() {
-    let mut me = Kit::holding();
-    me.ends(HIGH).nothing_else_happened();
-    me.hear(LOW, elect(1))
-        .sent(LOW, ok(1))
-        .nothing_else_happened();
-    assert_eq!(me.role(), Role::Candidate);
 }
 
 #[test]
@@ -129,35 +111,6 @@ fn a_second_election_is_suppressed_and_the_answer_is_not() {
     }
 }
 
-#[test]
-fn an_agent_that_ranks_below_the_asker_is_silent() {
-    for mut me in [Kit::idle(), Kit::following(), Kit::deferring()] {
-        let before = me.machine.state.clone();
-        me.hear(HIGH, elect(9)).nothing_else_happened();
-        assert_eq!(me.machine.state, before);
-    }
-    let mut me = Kit::new(&Arc::default(), MemberKind::Voter, None).started();
-    me.hear(LOW, elect(1)).nothing_else_happened();
-}
-
-#[test]
-fn an_outranked_agent_defers_instead_of_holding_an_election() {
-    Kit::holding()
-        .hear(HIGH, elect(9))
-        .set(BullyTimer::Victory, VICTORY)
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_leader_announces_itself_to_an_asker_from_below() {
-    let seen = Term(MINE);
-    Kit::leading()
-        .hear(LOW, elect(1))
-        .sent(LOW, Ok { seen, ..ok(1) })
-        .sent(LOW, answers(1, MINE, 5))
-        .nothing_else_happened();
-}
-
 // ---- defer-on-ok ----
 
 #[test]
@@ -175,24 +128,6 @@ fn ok_to_this_election_defers_and_to_another_does_not() {
         Kit::leading(),
     ] {
         me.hear(HIGH, ok(1)).nothing_else_happened();
-    }
-}
-
-#[test]
-fn a_yield_counts_for_nothing() {
-    for mut me in [
-        Kit::idle(),
-        Kit::following(),
-        Kit::holding(),
-        Kit::deferring(),
-        Kit::leading(),
-    ] {
-        let before = me.machine.state.clone();
-        for name in [LOW, HIGH] {
-            me.hear(name, yields(1)).nothing_else_happened();
-            me.hear(name, releases(1, OLD)).nothing_else_happened();
-        }
-        assert_eq!(me.machine.state, before);
     }
 }
 
@@ -276,18 +211,6 @@ fn an_announcement_from_below_is_never_adopted() {
 }
 
 #[test]
-fn an_announcer_weaker_than_the_leader_is_asked_and_not_followed() {
-    let mut me = Kit::following();
-    let middle = Member::up(id("middle"), MemberKind::Voter, None, Incarnation(1));
-    me.told(|m| m.join([middle])).nothing_else_happened();
-    me.hear("middle", elected(20, 7))
-        .has_no_leader(OLD)
-        .sent_to(&[HIGH, LOW, "middle"], ask(1, 5, 20))
-        .set(BullyTimer::Deadline, DEADLINE)
-        .nothing_else_happened();
-}
-
-#[test]
 fn an_agent_that_cannot_ask_goes_by_the_term() {
     let mut me = Kit::new(&Arc::default(), MemberKind::Voter, None)
         .started()
@@ -319,21 +242,6 @@ fn the_end_of_the_awaited_agent_begins_an_election() {
         .nothing_else_happened();
 }
 
-#[test]
-fn any_other_change_of_the_members_begins_nothing() {
-    for mut me in [
-        Kit::idle(),
-        Kit::following(),
-        Kit::holding(),
-        Kit::deferring(),
-        Kit::leading(),
-    ] {
-        me.ends(LOW).nothing_else_happened();
-    }
-    let mut me = Kit::idle();
-    me.ends(HIGH).nothing_else_happened();
-}
-
 // ---- follow-score ----
 
 #[test]
@@ -355,17 +263,6 @@ fn a_leader_that_falls_says_so_and_leads_on() {
         .sent_all(elected(MINE, 4))
         .nothing_else_happened();
     assert_eq!(me.view().leading, Some(Term(MINE)));
-}
-
-#[test]
-fn a_leader_answers_with_the_score_it_has() {
-    let mut me = Kit::leading();
-    me.set_score(10).nothing_else_happened();
-    let seen = Term(MINE);
-    me.hear(HIGH, elect(9))
-        .sent(HIGH, Ok { seen, ..ok(1) })
-        .sent(HIGH, answers(1, MINE, 10))
-        .nothing_else_happened();
 }
 
 #[test]

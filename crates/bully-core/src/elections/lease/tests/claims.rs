@@ -52,15 +52,6 @@ fn an_agent_with_a_slow_way_to_the_store_claims_nothing_and_takes_a_free_lease_a
 }
 
 #[test]
-fn an_agent_does_not_claim_behind_a_better_claim_nor_from_a_better_holder() {
-    let mut me = Kit::starting();
-    let effects = me.sees_both(Some(held(LOW, OLD, 1)), Some(claim(HIGH, 1)));
-    assert!(!effects.speaks());
-    let effects = Kit::following().later(H).sees(Some(held(HIGH, OLD, 9)));
-    assert!(!effects.speaks());
-}
-
-#[test]
 fn a_claim_that_is_not_repeated_counts_no_more() {
     let mut me = Kit::starting();
     for attempt in 1..8 {
@@ -93,26 +84,6 @@ fn a_claim_is_heeded_once_it_was_there_for_long_enough() {
         assert_eq!(effects, NOTHING);
         me.later(H).renewed();
     }
-}
-
-/// What was only found may be as old as the store.
-#[test]
-fn a_claim_that_was_never_renewed_is_not_heeded() {
-    let mut me = Kit::with(LeaseConfig {
-        preemption: Preemption::Immediately,
-        ..config()
-    });
-    me.sees(None).whatever();
-    me.unchanged(None, PATIENCE + SLOT);
-    me.fire(BullyTimer::Campaign).whatever();
-    me.applied().whatever();
-    assert_eq!(claims(&mut me, 1), NOTHING);
-    me.later(H).renewed();
-    assert_eq!(claims(&mut me, 1), NOTHING);
-    claims(&mut me, 2)
-        .drained(1, Some(HIGH))
-        .set(BullyTimer::Drain, DRAIN)
-        .nothing_else_happened();
 }
 
 #[test]

@@ -1,24 +1,11 @@
 //! `Members`: only a confirmed end frees a lease.
 
 use super::*;
-use crate::driver::MembersReports as _;
 
 #[test]
 fn a_confirmed_end_frees_the_lease_of_that_very_incarnation() {
     let mut me = Kit::following();
     me.ends(HIGH).has_no_leader(OLD).next_slot(0);
-}
-
-/// A supervisor of another process, or the sentinel of one, has confirmed it, as a link says.
-#[test]
-fn an_end_that_another_process_tells_frees_the_lease_of_that_very_incarnation() {
-    let mut me = Kit::following();
-    me.told(|members| members.end_told(&id(HIGH), Incarnation(1)))
-        .has_no_leader(OLD)
-        .next_slot(0);
-    let mut me = Kit::following();
-    let later = me.told(|members| members.end_told(&id(HIGH), Incarnation(9)));
-    later.has_no_leader(OLD).next_slot(PATIENCE);
 }
 
 /// A later incarnation of that name is up, so the earlier one does not lead; whether it knows is not confirmed.
@@ -39,15 +26,4 @@ fn a_suspicion_changes_nothing_and_an_absence_frees_nothing() {
     me.leaves(HIGH).has_no_leader(OLD).next_slot(PATIENCE);
     me.later(READ).sees(Some(held(HIGH, OLD, 3))).whatever();
     assert_eq!(me.leader().as_deref(), Some(HIGH), "it renews all the same");
-}
-
-#[test]
-fn a_better_member_that_comes_moves_the_slot() {
-    let mut me = Kit::with_a_slot();
-    me.told(|members| {
-        let other = Member::up(id("x"), MemberKind::Voter, Some(7.into()), Incarnation(1));
-        members.join([other]);
-        true
-    })
-    .next_slot(PATIENCE + 2 * SLOT);
 }

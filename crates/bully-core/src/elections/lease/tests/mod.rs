@@ -1,9 +1,14 @@
 //! The lease's cells, state by input: one file per input.
 //!
+//! `matrix.txt` has the outcome of every cell, in the words of `in_words.rs`. The tests are for the rules that a reader
+//! should know, and for what no single step shows. Of 250 defects that were planted in the rules, one at a time, these
+//! tests and the common suite noticed 197, and 214 with the matrix.
+//!
 //! How the common kit and the common suite ([`crate::elections::fixture`]) see this machine is here.
 
 mod claims;
 mod config;
+mod in_words;
 mod leading;
 mod members;
 mod release;
@@ -127,6 +132,8 @@ impl Suite for Lease {
         "leader: draining, leading",
     ];
     const INCARNATIONS: u64 = 800;
+    const LATE: &'static [u64] = &[0, E, POLL, DRAIN, LEASE, PATIENCE, 2 * COOLDOWN];
+    const SLACKS: &'static [u64] = &[0, E, LEASE];
     const LEADS_BY_THE_CLOCK: bool = true;
     /// `released-for-whom-it-names`: no member list has the agents of other processes.
     const NAMES_STRANGERS: bool = true;
@@ -173,6 +180,7 @@ impl Suite for Lease {
             ("following", Kit::following()),
             ("taking", Kit::taking()),
             ("leading", Kit::leading()),
+            ("renewing", Kit::renewing()),
             ("draining", Kit::draining()),
             ("giving back", Kit::giving_back()),
             ("observer", Kit::observer()),
@@ -202,44 +210,28 @@ impl Suite for Lease {
         every_answer(me).collect()
     }
 
+    fn answer_in_words(me: &Kit, answer: &Box<RegisterShown>) -> (String, Vec<(String, String)>) {
+        in_words::answer(me, answer)
+    }
+
+    fn question_in_words(me: &Kit, question: &RegisterQuestion, terms: &Terms) -> String {
+        in_words::question(me, question, terms)
+    }
+
     fn any_answer(dice: &mut Dice, me: &Kit) -> Option<Box<RegisterShown>> {
-        let last = me.request();
-        let request = dice.pick(&[
-            None,
-            Some(last),
-            Some(last + 1),
-            Some(last.saturating_sub(1)),
-        ]);
-        let term = dice.term_near(me.view().term).0;
-        let term = term.min(u64::MAX - (1 << 33));
-        let own = me.machine.core.attempts.back();
-        let lease = match dice.below(8) {
-            0 => None,
-            1 => Some(released(term, dice.pick(&[None, Some(ME), Some(LOW)]))),
-            2 | 3 => own.and_then(|attempt| match &attempt.record {
-                Swapped::Lease(record) => Some(record.clone()),
-                Swapped::Claim(_) => None,
-            }),
-            _ => Some(held(dice.pick(&[LOW, HIGH, ME]), term, dice.below(9))),
-        };
-        let claim = dice
-            .one_in(2)
-            .then(|| claim(dice.pick(&[LOW, HIGH]), dice.below(9)));
-        let answer = match dice.below(9) {
-            0 => Answer::Failed,
-            1 => Answer::Changed,
-            2..5 => Answer::Applied(version(None)),
-            _ => holds(lease, claim),
-        };
-        let request = match (&answer, own) {
-            (Answer::Applied(_), Some(own)) if !dice.one_in(3) => Some(own.request),
-            _ => request,
-        };
-        Some(shown(request, answer))
+        Some(any_answer(dice, me))
     }
 }
 
 common_suite!(Lease);
+
+#[test]
+fn the_matrix_is_as_reviewed() {
+    is_as_reviewed::<Lease>(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/elections/lease/tests/matrix.txt"
+    ));
+}
 
 impl Kit {
     fn with(config: LeaseConfig) -> Self {
@@ -293,6 +285,13 @@ impl Kit {
         let mut me = Self::taking();
         me.applied().whatever();
         assert_eq!(me.view().leading, Some(Term(MINE)));
+        me
+    }
+
+    /// Has asked to renew its lease.
+    fn renewing() -> Self {
+        let mut me = Self::leading();
+        me.later(H).fire(BullyTimer::Heartbeat).whatever();
         me
     }
 

@@ -1,7 +1,6 @@
 //! The release of a lease, which is repeated until the store has confirmed it.
 
 use super::*;
-use crate::protocol::Rank;
 
 #[test]
 fn it_resigns_before_it_asks_and_cools_down() {
@@ -20,47 +19,6 @@ fn it_resigns_before_it_asks_and_cools_down() {
         .swapped(request, over.as_ref().map(|over| &over.nonce), record)
         .set(BullyTimer::Cooldown, COOLDOWN)
         .nothing_else_happened();
-}
-
-#[test]
-fn a_successor_that_ended_while_the_work_did_is_not_named() {
-    let mut me = Kit::draining();
-    me.told(|members| members.down(&id(LOW), Incarnation(1)))
-        .whatever();
-    me.step(Input::Drained).whatever();
-    let (_, record) = me.attempt();
-    assert_eq!(record.holder, None);
-    let next = record.next.map(|next| next.id.to_string());
-    assert_eq!(next.as_deref(), Some(HIGH));
-}
-
-/// `released-for-whom-it-names`: its store lists agents of other processes.
-#[test]
-fn it_hands_over_to_an_agent_that_only_the_store_knows_if_that_is_the_best() {
-    let names = |listed: &str, score: i64| {
-        let mut me = Kit::draining();
-        let contender = Some(Rank {
-            score: score.into(),
-            id: id(listed),
-        });
-        let told = RegisterShown::unasked(Micros(0), Answer::Contender(contender));
-        me.step(Input::Told(Box::new(told))).nothing_else_happened();
-        me.told(|members| members.down(&id(LOW), Incarnation(1)))
-            .whatever();
-        me.step(Input::Drained).whatever();
-        me.attempt().1.next.map(|next| next.id.to_string())
-    };
-    assert_eq!(names("elsewhere", 1_000).as_deref(), Some("elsewhere"));
-    assert_eq!(
-        names("elsewhere", -1_000).as_deref(),
-        Some(HIGH),
-        "is no better"
-    );
-    assert_eq!(
-        names(LOW, 1_000).as_deref(),
-        Some(HIGH),
-        "is known to be down"
-    );
 }
 
 #[test]

@@ -19,14 +19,16 @@ pub(super) fn shown(request: Option<u64>, answer: Answer) -> Box<RegisterShown> 
 
 pub(super) fn holds(lease: Option<LeaseRecord>, claim: Option<ClaimRecord>) -> Answer {
     Answer::Holds {
-        lease: Cell {
-            version: version(lease.as_ref().map(|record| &record.nonce)),
-            content: Ok(lease),
-        },
-        claim: Cell {
-            version: version(claim.as_ref().map(|record| &record.nonce)),
-            content: Ok(claim),
-        },
+        lease: cell(Ok(lease), |record| &record.nonce),
+        claim: cell(Ok(claim), |record| &record.nonce),
+    }
+}
+
+fn cell<R>(content: Result<Option<R>, RecordError>, nonce: fn(&R) -> &Nonce) -> Cell<R> {
+    let record = content.as_ref().ok().and_then(Option::as_ref);
+    Cell {
+        version: version(record.map(nonce)),
+        content,
     }
 }
 
@@ -98,34 +100,35 @@ pub(super) fn claim(name: &str, attempt: u64) -> ClaimRecord {
 pub(super) fn every_answer(me: &Kit) -> impl Iterator<Item = Box<RegisterShown>> + use<> {
     let last = me.request();
     let term = me.view().term.0;
-    let mut leases = vec![None];
+    let mut leases = vec![Err(RecordError::Kind), Ok(None)];
     for term in [term.saturating_sub(1), term, term + 1] {
         let others = [LOW, HIGH, ME, STRANGER].map(|name| held(name, term, 7));
         let given = [None, Some(ME), Some(HIGH)].map(|next| released(term, next));
-        leases.extend(others.into_iter().chain(given).map(Some));
+        leases.extend(others.into_iter().chain(given).map(|lease| Ok(Some(lease))));
     }
-    leases.extend(me.machine.core.attempts.iter().map(|a| match &a.record {
-        Swapped::Lease(record) => Some(record.clone()),
+    let own = me.machine.core.attempts.iter().map(|own| &own.record);
+    leases.extend(own.filter_map(|record| match record {
+        Swapped::Lease(record) => Some(Ok(Some(record.clone()))),
         Swapped::Claim(_) => None,
     }));
-    let claims = [None, Some(claim(HIGH, 3)), Some(claim(LOW, last))];
-    let mut answers: Vec<_> = leases
-        .into_iter()
-        .zip(claims.into_iter().cycle())
-        .map(|(lease, claim)| holds(lease, claim))
-        .collect();
-    answers.push(Answer::Holds {
-        lease: Cell {
-            version: version(None),
-            content: Err(RecordError::Kind),
-        },
-        claim: Cell {
-            version: version(None),
-            content: Err(RecordError::Format { found: 2 }),
-        },
+    let mut answers = Vec::new();
+    for lease in leases {
+        let of = |name, attempt| Ok(Some(claim(name, attempt)));
+        let format = Err(RecordError::Format { found: 2 });
+        for claim in [Ok(None), of(HIGH, 3), of(LOW, 4), format] {
+            answers.push(Answer::Holds {
+                lease: cell(lease.clone(), |record| &record.nonce),
+                claim: cell(claim, |record| &record.nonce),
+            });
+        }
+    }
+    let own = me.machine.core.attempts.back();
+    let own = own.map(|own| match &own.record {
+        Swapped::Lease(record) => &record.nonce,
+        Swapped::Claim(record) => &record.nonce,
     });
     answers.extend([
-        Answer::Applied(version(None)),
+        Answer::Applied(version(own)),
         Answer::Changed,
         Answer::Failed,
     ]);
@@ -141,4 +144,41 @@ pub(super) fn every_answer(me: &Kit) -> impl Iterator<Item = Box<RegisterShown>>
             .into_iter()
             .map(move |answer| shown(request, answer))
     })
+}
+
+/// What the store says now, mostly to the last question.
+pub(super) fn any_answer(dice: &mut Dice, me: &Kit) -> Box<RegisterShown> {
+    let last = me.request();
+    let request = dice.pick(&[
+        None,
+        Some(last),
+        Some(last + 1),
+        Some(last.saturating_sub(1)),
+    ]);
+    let term = dice.term_near(me.view().term).0;
+    let term = term.min(u64::MAX - (1 << 33));
+    let own = me.machine.core.attempts.back();
+    let lease = match dice.below(8) {
+        0 => None,
+        1 => Some(released(term, dice.pick(&[None, Some(ME), Some(LOW)]))),
+        2 | 3 => own.and_then(|attempt| match &attempt.record {
+            Swapped::Lease(record) => Some(record.clone()),
+            Swapped::Claim(_) => None,
+        }),
+        _ => Some(held(dice.pick(&[LOW, HIGH, ME]), term, dice.below(9))),
+    };
+    let claim = dice
+        .one_in(2)
+        .then(|| claim(dice.pick(&[LOW, HIGH]), dice.below(9)));
+    let answer = match dice.below(9) {
+        0 => Answer::Failed,
+        1 => Answer::Changed,
+        2..5 => Answer::Applied(version(None)),
+        _ => holds(lease, claim),
+    };
+    let request = match (&answer, own) {
+        (Answer::Applied(_), Some(own)) if !dice.one_in(3) => Some(own.request),
+        _ => request,
+    };
+    shown(request, answer)
 }

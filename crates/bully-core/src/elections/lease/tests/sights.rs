@@ -25,19 +25,6 @@ fn each_renewal_begins_the_wait_anew_and_an_unchanged_record_does_not() {
         .nothing_else_happened();
 }
 
-/// HIGH was up as far as this process knows, and it is the one that fell silent: the slot is the first.
-#[test]
-fn it_does_not_follow_a_lease_that_it_gave_up_until_a_renewal() {
-    let mut me = Kit::following();
-    me.unchanged(Some(&held(HIGH, OLD, 2)), PATIENCE);
-    me.fire(BullyTimer::Lease).whatever();
-    me.later(1).sees(Some(held(HIGH, OLD, 2))).whatever();
-    assert_eq!(me.leader(), None);
-    me.later(1).sees(Some(held(HIGH, OLD, 3))).whatever();
-    assert_eq!(me.leader().as_deref(), Some(HIGH));
-    assert!(!me.contract.is_armed(BullyTimer::Campaign));
-}
-
 /// The store may have gone back to a backup, and HIGH may have renewed what is gone.
 #[test]
 fn a_gap_in_the_reads_begins_the_wait_anew() {
@@ -84,25 +71,6 @@ fn the_one_that_it_is_released_for_takes_it_at_once_and_the_others_let_it() {
 }
 
 #[test]
-fn a_deleted_record_is_waited_for() {
-    let mut me = Kit::following();
-    me.later(READ)
-        .sees(None)
-        .set(BullyTimer::Detect, POLL)
-        .has_no_leader(OLD)
-        .next_slot(PATIENCE + SLOT);
-}
-
-#[test]
-fn a_longer_lease_than_its_own_is_waited_for() {
-    let mut me = Kit::starting();
-    let mut record = held(HIGH, OLD, 2);
-    record.lease = Duration::from_millis(890).into();
-    me.sees(Some(record)).whatever();
-    assert_eq!(due(&me, BullyTimer::Lease), 1_111);
-}
-
-#[test]
 fn a_notification_of_the_register_counts_like_a_read() {
     let mut me = Kit::following();
     me.later(READ)
@@ -143,22 +111,4 @@ fn the_next_read_is_a_poll_after_a_quick_answer_and_a_poll_after_the_question_of
             .whatever();
         assert_eq!(due(&me, BullyTimer::Detect), rest);
     }
-}
-
-/// `unbroken-chain`: another agent may have taken the lease after that, in what the store has lost.
-#[test]
-fn a_lease_that_is_found_released_after_a_broken_chain_is_not_believed() {
-    let next = |is_broken| {
-        let mut me = Kit::following();
-        me.later(READ);
-        let request = me.asks();
-        let shown = RegisterShown {
-            is_broken,
-            ..RegisterShown::to(request, holds(Some(released(OLD, None)), None))
-        };
-        me.step(Input::Told(Box::new(shown))).whatever();
-        due(&me, BullyTimer::Campaign)
-    };
-    assert_eq!(next(false), SLOT);
-    assert_eq!(next(true), PATIENCE + SLOT);
 }

@@ -28,18 +28,6 @@ fn an_empty_register_is_taken_after_a_whole_lease() {
 }
 
 #[test]
-fn a_lease_that_was_released_before_it_looked_is_taken_after_a_whole_lease() {
-    let mut me = Kit::starting();
-    me.sees(Some(released(3, None)))
-        .set(BullyTimer::Detect, POLL)
-        .next_slot(PATIENCE + SLOT);
-    let mut me = Kit::starting();
-    me.sees(Some(released(3, Some(ME))))
-        .set(BullyTimer::Detect, POLL)
-        .next_slot(PATIENCE);
-}
-
-#[test]
 fn a_record_of_another_group_or_program_is_never_overwritten() {
     let foreign = |content| Answer::Holds {
         lease: Cell {
@@ -63,18 +51,4 @@ fn a_record_of_another_group_or_program_is_never_overwritten() {
                 .nothing_else_happened();
         }
     }
-}
-
-#[test]
-fn an_observer_follows_and_takes_nothing() {
-    let mut me = Kit::observer();
-    me.sees(Some(released(3, Some(ME))))
-        .set(BullyTimer::Detect, POLL)
-        .nothing_else_happened();
-    me.later(READ)
-        .sees(Some(held(LOW, 4, 1)))
-        .set(BullyTimer::Detect, POLL)
-        .new_leader(LOW, 4)
-        .whatever();
-    assert_eq!(me.leader().as_deref(), Some(LOW));
 }

@@ -61,35 +61,6 @@ fn an_attempt_that_is_applied_after_another_was_made_counts_from_when_it_was_sen
 }
 
 #[test]
-fn a_failure_is_no_success_and_no_refusal() {
-    let mut me = Kit::taking();
-    let (request, _) = me.attempt();
-    me.shown(Some(request), Answer::Failed)
-        .read(request + 1)
-        .nothing_else_happened();
-    assert_eq!(me.role(), Role::Candidate);
-    me.later(E)
-        .fire(BullyTimer::Detect)
-        .read(request + 2)
-        .set(BullyTimer::Detect, POLL)
-        .nothing_else_happened();
-}
-
-#[test]
-fn the_agent_that_was_first_is_followed() {
-    let mut me = Kit::taking();
-    let (request, _) = me.attempt();
-    me.shown(Some(request), Answer::Changed)
-        .read(request + 1)
-        .nothing_else_happened();
-    me.sees(Some(held(HIGH, MINE, 4)))
-        .set(BullyTimer::Detect, POLL)
-        .new_leader(HIGH, MINE)
-        .waits(BullyTimer::Lease, PATIENCE)
-        .nothing_else_happened();
-}
-
-#[test]
 fn a_success_that_is_heard_after_the_lease_is_none() {
     let mut me = Kit::taking();
     let (_, own) = me.attempt();
