@@ -32,12 +32,12 @@ pub trait MemberReports {
     /// anything changed.
     fn mark_end_told(&mut self, incarnation: Incarnation) -> bool;
 
-    /// Returns the same member as another process reports it. An end that the other process has seen is only a reported
-    /// end in this process.
+    /// Returns the entry of a member that another process sent, as this process keeps it. An end that the other process
+    /// has seen becomes an end that was only reported.
     #[must_use]
     fn told(self) -> Self;
 
-    /// Notes all facts that another process, the member's present host, knows about it. Returns whether anything
+    /// Notes all facts in `newest`, the entry that the member's present host has sent. Returns whether anything
     /// changed.
     fn bring_up_to_date(&mut self, newest: &Self) -> bool;
 }

@@ -1,11 +1,11 @@
 //! An agent that has won its election and announced itself, while another agent may still lead.
 //!
-//! Decided here: `lead-after-the-former`. An outranked leader leads on until the better agent announces itself, so
-//! that frequent changes of scores leave no time without a leader. The former leader stops when it receives the
-//! announcement, and reports that it stopped; only then does the better agent lead. If no message of the former
-//! leader comes, the better agent leads after one more deadline. If the deadline exceeds twice the delay, the former
-//! leader has received the announcement by then, and its own answer has arrived. The new leader then announces itself
-//! to the former one again.
+//! Decided here: when this agent leads (rule `lead-after-the-former`). An outranked leader leads on until the better
+//! agent announces itself, so that frequent changes of scores leave no time without a leader. The former leader stops
+//! when it receives the announcement, and reports that it stopped; only then does the better agent lead. If no message
+//! of the former leader comes, the better agent leads after one more deadline. If the deadline exceeds twice the delay,
+//! the former leader has received the announcement by then, and its own answer has arrived. The new leader then
+//! announces itself to the former one again.
 
 use super::{
     BullyTimer, Elect, Elected, Resign, Step,
@@ -45,8 +45,8 @@ impl Announced {
         Next::Become(Change::Acquire(self.term, self.score))
     }
 
-    /// Answers like a leader. The answer makes a former leader stop for this agent, and tells a better agent that it
-    /// has to wait.
+    /// Answers a question in the same way as a leader. The answer makes a former leader stop for this agent, and tells
+    /// a better agent that it has to wait.
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         answer(self.term, self.score, from, elect, step)
     }
@@ -92,8 +92,8 @@ impl Announced {
         self.lead()
     }
 
-    /// Announces the new score to the agents that follow this agent already. Without a score, tells them that it does
-    /// not lead.
+    /// Announces the new score to the agents that follow this agent already. Without a score, tells them that this
+    /// agent does not lead.
     pub(super) fn on_score(&mut self, score: Option<Score>, step: &mut Step<'_>) -> Next {
         if let Some(score) = score {
             self.score = score;
@@ -105,9 +105,9 @@ impl Announced {
     }
 }
 
-/// `lead-on`: sends the answer of an agent that has announced itself. An asker that ranks above also gets `Elected`,
-/// because this agent leads on until that asker announces itself. By ASTRA's original rules the leader sends only `ok`,
-/// so the asker never learns of the leader.
+/// Sends the answer of an agent that has announced itself (rule `lead-on`). An asker that ranks above also gets
+/// `Elected`, because this agent leads on until that asker announces itself. By ASTRA's original rules the leader sends
+/// only `ok`, so the asker never learns of the leader.
 pub(super) fn answer(
     term: Term,
     score: Score,

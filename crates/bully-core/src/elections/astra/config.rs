@@ -18,8 +18,8 @@ pub struct AstraConfig {
     pub timings: Timings,
     /// Longest time between the step-down of a leader and the end of its work. Default: 5 s.
     pub drain: Duration,
-    /// Time in which an agent that stepped down lets the others go first, because the leadership would otherwise come
-    /// straight back. It ends early if the agent's score is set or it is told to campaign. Default: 60 s.
+    /// Time after a step-down in which the agent ranks below all others, because it would otherwise be elected again at
+    /// once. It ends early if the agent's score is set or it is told to campaign. Default: 60 s.
     pub cooldown: Duration,
 }
 

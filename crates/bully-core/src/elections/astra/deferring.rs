@@ -40,8 +40,8 @@ impl Deferring {
         step.out.cancel_timer(BullyTimer::Victory);
     }
 
-    /// `answer-from-above`: answers, and goes on waiting. By ASTRA's original rules, each question to a waiting agent
-    /// starts another election of that agent: up to 2^k elections.
+    /// Answers, and goes on waiting (rule `answer-from-above`). By ASTRA's original rules, each question to a waiting
+    /// agent starts another election of that agent: up to 2^k elections if it ranks above k others.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.competes_above(elect.score, from) {
             self.failed_election.remove(from);
@@ -52,7 +52,8 @@ impl Deferring {
         Next::Stay
     }
 
-    /// `defer-on-ok`: removes the sender from `failed_election`, because its score may have been lower when it asked.
+    /// Removes the sender from `failed_election`: it ranks above now, even if its score was lower when it asked (rule
+    /// `defer-on-ok`).
     pub(super) fn on_ok(&mut self, from: &AgentId, step: &Step<'_>) -> Next {
         self.failed_election.remove(from);
         Next::ignore(step, "it defers already")
@@ -65,13 +66,13 @@ impl Deferring {
         Next::follow(said)
     }
 
-    /// Forgets the agents that asked, because they may rank above this agent now.
+    /// Empties `failed_election`, because the agents in it may rank above this agent now.
     pub(super) fn on_score(&mut self) -> Next {
         self.failed_election.clear();
         Next::Stay
     }
 
-    /// `replace-ended`: holds an election if the awaited agent has ended.
+    /// Holds an election if the awaited agent has ended (rule `replace-ended`).
     pub(super) fn on_members(&self, step: &Step<'_>) -> Next {
         if step.core.me.is_up(&self.to) {
             Next::Stay

@@ -40,7 +40,7 @@ impl Idle {
         }
     }
 
-    /// `answer-from-above`: an agent that ranks below the asker is silent.
+    /// Answers only if this agent ranks above the asker (rule `answer-from-above`).
     pub(super) fn on_elect(from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.competes_above(elect.score, from) {
             return Next::ignore(step, "only an agent that ranks above the asker answers");
@@ -102,7 +102,8 @@ impl Following {
         let is_other = self.leader.id != *said.from;
         let is_weaker = is_other && (said.score, said.from) < (self.score, &self.leader.id);
         if is_weaker && is_answer && said.term < self.leader.term {
-            // The former leader leads on until it hears of the next one, so a question to it would change nothing.
+            // The sender is a former leader, and stops when the next leader's announcement reaches it. No question is
+            // needed.
             return Next::ignore(step, "an answer of the leader of before");
         }
         if is_weaker && !step.competes() {
@@ -111,8 +112,8 @@ impl Following {
                 self.switch(said, step);
             }
         } else if is_weaker || step.competes_above(said.score, said.from) {
-            // `follow-elected`: this agent asks instead of following, because the weaker agent may have won only
-            // because messages were late.
+            // This agent asks instead of following, because the weaker agent may have won only because messages were
+            // late (rule `follow-elected`).
             step.notify_no_leader(self.leader.term);
             return Next::hold_election();
         } else {
@@ -148,7 +149,7 @@ impl Following {
         }
     }
 
-    /// `replace-ended`: reports the end of the leadership to the application, and holds an election.
+    /// Reports the end of the leadership to the application, and holds an election (rule `replace-ended`).
     pub(super) fn on_end(&self, step: &mut Step<'_>) -> Next {
         step.notify_no_leader(self.leader.term);
         Next::hold_election()
@@ -170,16 +171,16 @@ impl Following {
         if !step.competes() || !successor.is_some_and(|id| step.core.me.is_up(id)) {
             return Next::Become(Change::Vacant { gone });
         }
-        // `hand-over`: all other slots are one later, because the successor was called and leads first. But no slot is
-        // later than the last one.
+        // The successor leads at once, so each other agent acts one slot later, but not later than in the last slot
+        // (rule `hand-over`).
         let ahead = step.core.me.ahead(Some(from), slot::LAST - 1);
         let slot = ahead.map(|ahead| ahead.saturating_add(1));
         Next::Become(Change::Idle { slot })
     }
 
-    /// Handles a `Resign` of an agent that this agent no longer follows. The message may name this agent although it
-    /// follows the next leader by now. Then this agent passes the message on, because the next leader waits for it
-    /// (`lead-after-the-former`).
+    /// Handles a `Resign` of an agent that this agent no longer follows. The message may name this agent as successor
+    /// although this agent follows the next leader by now. Then this agent passes the message on to the next leader,
+    /// which waits for it (rule `lead-after-the-former`).
     pub(super) fn on_resign_of_former(&self, resign: &Resign, step: &mut Step<'_>) -> Next {
         let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
         if !is_named || resign.term < step.core.floor || !step.core.me.is_voter() {

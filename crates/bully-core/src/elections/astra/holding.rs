@@ -24,8 +24,8 @@ pub(super) struct HoldingElection {
 }
 
 impl HoldingElection {
-    /// `hold-election`: asks the other voters. An agent without a voter to ask leads at once. An agent that does not
-    /// compete gives up.
+    /// Asks the other voters (rule `hold-election`). An agent without a voter to ask leads at once. An agent that does
+    /// not compete gives up.
     pub(super) fn enter(
         failed_election: BTreeSet<AgentId>,
         step: &mut Step<'_>,
@@ -67,15 +67,15 @@ impl HoldingElection {
         step.out.cancel_timer(BullyTimer::Deadline);
     }
 
-    /// `answer-from-above`: answers another agent that holds an election. This agent does not start a second election.
+    /// Answers another agent that holds an election. Does not start a second election (rule `answer-from-above`).
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if step.competes_above(elect.score, from) {
             step.answer_ok(from, elect);
             self.failed_election.insert(from.clone());
             return Next::Stay;
         }
-        // `give-way-from-below`: this agent need not wait for an `ok`, because the sender ranks above it and would
-        // answer `ok`.
+        // This agent need not wait for an `ok`, because the sender ranks above it and would answer `ok` (rule
+        // `give-way-from-below`).
         self.defer(from)
     }
 
@@ -84,7 +84,7 @@ impl HoldingElection {
         if self.round == ok.round {
             self.defer(from)
         } else {
-            // `defer-on-ok`: by ASTRA's original rules, a late `ok` ends the next election.
+            // By ASTRA's original rules a late `ok` would end a later election (rule `defer-on-ok`).
             Next::ignore(step, "an answer to another round")
         }
     }
@@ -102,7 +102,7 @@ impl HoldingElection {
     ) -> Next {
         if step.competes_above(said.score, said.from) {
             let known = self.former.as_ref().map(|known| known.0.term);
-            // An answer of an earlier leader may be late, and come after the announcement of the next leader.
+            // An answer of an earlier leader may arrive after the announcement of the next leader; it changes nothing.
             if !is_answer || known.is_none_or(|term| term <= said.term) {
                 self.former = Some(Box::new((said.leader(), said.score)));
             }
@@ -111,8 +111,8 @@ impl HoldingElection {
         Next::follow(said)
     }
 
-    /// Forgets the leader that has resigned. If its message names a successor, this agent keeps that leader, because
-    /// the successor may lead at once.
+    /// Forgets the leader that has resigned, unless its message names a successor. The successor may lead at once, so
+    /// this agent must not lead without announcing itself first.
     pub(super) fn on_resign(&mut self, from: &AgentId, resign: &Resign) -> Next {
         if resign.successor.is_none() {
             let former = &mut self.former;
@@ -121,8 +121,8 @@ impl HoldingElection {
         Next::Stay
     }
 
-    /// `follow-score`: keeps the deadline, because otherwise no election would end while scores change more often. The
-    /// agents that asked may rank above this agent now, so they are asked in the next election.
+    /// Keeps the deadline, because otherwise no election would end if scores changed before each deadline. The agents
+    /// in `failed_election` may rank above this agent now, so the next election asks them (rule `follow-score`).
     pub(super) fn on_score(&mut self, step: &Step<'_>) -> Next {
         self.failed_election.clear();
         match self.former.as_deref() {
@@ -135,7 +135,7 @@ impl HoldingElection {
         }
     }
 
-    /// `win-at-deadline`: leads, because no agent that ranks above has answered.
+    /// Leads, because no agent that ranks above this agent has answered (rule `win-at-deadline`).
     pub(super) fn on_deadline(&self, step: &mut Step<'_>) -> Next {
         if step.now < self.deadline {
             step.out

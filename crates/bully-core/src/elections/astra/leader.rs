@@ -18,13 +18,13 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Tenure {
     pub term: Term,
-    /// The score that it announces. If it lost its score and steps down, this is its last score.
+    /// The score that this leader announces. If it lost its score and steps down, this is its last score.
     score: Score,
     handover: Option<Handover>,
 }
 
 impl Tenure {
-    /// `win-at-deadline`: announces itself in the next term, and leads.
+    /// Announces itself in the next term, and leads (rule `win-at-deadline`).
     pub(super) fn enter(step: &mut Step<'_>) -> Result<Self, Change> {
         let (term, score) = announce(step)?;
         Ok(Self::begin(term, score, step))
@@ -67,7 +67,7 @@ impl Tenure {
             return self.announce_again(step);
         }
         self.lose(LostReason::Superseded, step);
-        // The announcer may be waiting for this message: `lead-after-the-former`.
+        // The announcer may be waiting for this message (rule `lead-after-the-former`).
         let successor = Some(said.from.clone());
         step.out
             .send(said.from, Resign::plain(self.term, successor));
@@ -85,8 +85,8 @@ impl Tenure {
             return self.drain(None, step);
         };
         let before = std::mem::replace(&mut self.score, score);
-        // `follow-score`: a risen score needs no announcement, because every agent that ranked below still ranks below.
-        // After a fall another agent may outrank this leader; it learns of the fall and asks.
+        // A higher score needs no announcement, because every agent that ranked below still ranks below. With a lower
+        // score, another agent may outrank this leader. That agent learns of the score and asks (rule `follow-score`).
         if score < before {
             return self.announce_again(step);
         }
@@ -122,9 +122,9 @@ impl Tenure {
         }
     }
 
-    /// `hand-over`: ends the leadership, then names the successor.
+    /// Ends the leadership, then names the successor (rule `hand-over`).
     fn resign(&self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
-        // Chosen again, because the successor that was chosen first may have gone while the work ended.
+        // The successor is chosen a second time, because the first choice may have ended while the work ended.
         let successor = step.core.me.successor(to);
         self.lose(LostReason::Resigned, step);
         step.core.note_resigned(self.term);

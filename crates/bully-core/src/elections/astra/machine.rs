@@ -48,8 +48,8 @@ pub(super) fn handle(state: &mut Option<State>, input: InputOf<Astra>, step: &mu
     }
 }
 
-/// Handles a start. Some agent has to begin, by ASTRA's goal `!bully_election()`. An agent that restarts begins by
-/// itself, because it may rank highest, and then no other agent would ask it.
+/// Handles a start. At its first start an agent waits until an agent campaigns (ASTRA's goal `!bully_election()`). An
+/// agent that restarts holds an election, because it may rank highest, and then no other agent would ask it.
 fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Next {
     step.core.note_members(members);
     match step.core.me.birth {
@@ -318,7 +318,7 @@ impl State {
         }
     }
 
-    /// `follow-score`: compares with the new score at once.
+    /// Compares this agent with the others by the new score at once (rule `follow-score`).
     fn on_set_score(&mut self, score: Option<Score>, step: &mut Step<'_>) -> Next {
         let before = std::mem::replace(&mut step.core.me.score, score);
         // The application ends the cool-down by setting the score, even if the score stays the same.

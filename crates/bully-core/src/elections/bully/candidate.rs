@@ -53,8 +53,8 @@ impl Asked {
 }
 
 impl Candidate {
-    /// `ask-the-leader-first`: asks only the leader that it knows. If that leader is up, the election costs only two
-    /// messages, and no other agent is asked.
+    /// Asks only the leader that this agent knows. If that leader is up, the election costs only two messages (rule
+    /// `ask-the-leader-first`).
     pub(super) fn ask_leader(
         id: AgentId,
         following: Option<Followed>,
@@ -128,7 +128,7 @@ impl Candidate {
         }
     }
 
-    /// `decide-early`: when every asked agent has answered, this agent leads without waiting for the deadline.
+    /// Leads without waiting for the deadline if every asked agent has answered (rule `decide-early`).
     fn decide(&self) -> Next {
         if self.pending.is_empty() {
             Next::Become(Change::Lead)
@@ -154,8 +154,8 @@ impl Candidate {
         }))
     }
 
-    /// `always-answer`, *election suppression*: another agent holds an election at the same time. This agent answers,
-    /// and does not begin another election.
+    /// Answers an agent that holds an election at the same time, and does not begin another election (rule
+    /// `always-answer`; the textbook's *election suppression*).
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.competes_above(elect.score, from) {
             step.answer_yield(from, elect.round);
@@ -171,8 +171,8 @@ impl Candidate {
         }
     }
 
-    /// `defer-on-ok`: an `Ok` does not prove a higher rank, because a voter that follows a live leader also answers
-    /// with `Ok`.
+    /// Waits for the sender. Its `Ok` does not prove a higher rank, because a voter that follows a live leader also
+    /// answers with `Ok` (rule `defer-on-ok`).
     pub(super) fn on_ok(&mut self, from: &AgentId, ok: &Ok, step: &Step<'_>) -> Next {
         if self.round == ok.round {
             return self.wait_for(from, step);
@@ -190,7 +190,7 @@ impl Candidate {
         }
         self.outranked.insert(from.clone());
         match &self.asked {
-            // An agent that still leads would announce itself or release the leadership, not only yield.
+            // The asked agent no longer leads: a leader would have announced itself or released the leadership.
             Asked::Leader { id, .. } if id == from => self.widen(),
             Asked::Leader { .. } => Next::ignore(step, "it was not asked"),
             Asked::Voters => {
@@ -265,7 +265,7 @@ impl Candidate {
             Asked::Leader {
                 id,
                 following: None,
-                // It never followed that leader, so it must not announce itself without asking first.
+                // This agent never followed that leader, so it must not announce itself without asking first.
             } if !me.is_up(id) => (Attempt::Ask, id),
             Asked::Leader { .. } => return Next::Stay,
         };
@@ -275,8 +275,8 @@ impl Candidate {
         })
     }
 
-    /// `ask-with-the-new-score`: begins another round, because a round belongs to one score. With the new score this
-    /// agent may no longer outrank the agents that it outranked before, so it asks all.
+    /// Begins another round, because a round belongs to one score. With the new score this agent may no longer outrank
+    /// the agents that it outranked before, so it asks all (rule `ask-with-the-new-score`).
     pub(super) fn on_score(&mut self) -> Next {
         Next::Become(match &mut self.asked {
             Asked::Leader { id, following } => Change::AskLeader {
@@ -307,8 +307,8 @@ impl Candidate {
         match self.asked {
             // A late timer does no harm here, because a question to all agents announces nothing.
             Asked::Leader { .. } => self.widen(),
-            // `grace-period`: this agent slept through its own deadline. It asks once more, because an agent that
-            // yielded to it may lead by now.
+            // This agent slept through its own deadline. It asks once more, because an agent that yielded to it may
+            // lead by now (rule `grace-period`).
             Asked::Voters if is_late && self.grace == Grace::Unused => {
                 Next::Become(Change::AskVoters {
                     outranked: BTreeSet::new(),

@@ -10,7 +10,7 @@ use super::Step;
 use crate::elections::timer::BullyTimer;
 use crate::protocol::{AgentId, Incarnation, Members, Time};
 
-/// `patient-leader`: agents that rank above a leader, each with the time from which it may lead.
+/// Agents that rank above a leader, each with the time from which it may lead (rule `patient-leader`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Challengers(BTreeMap<AgentId, Challenger>);
 
@@ -84,7 +84,6 @@ impl Challengers {
         }
     }
 
-    /// Returns the time at which the first challenger may lead.
     pub(super) fn next(&self) -> Option<Time> {
         self.0
             .values()

@@ -15,7 +15,7 @@ pub(super) enum Next {
     Stay,
     /// The machine enters another role, or starts the same role again.
     Become(Change),
-    /// The machine enters another role, which takes the same input.
+    /// The machine enters another role, and then handles the same input in that role.
     Again(Change),
 }
 
@@ -121,8 +121,8 @@ impl Change {
 }
 
 impl Attempt {
-    /// `fast-path`: returns the action while no agent leads: in slot 0 the agent acts at once, in a later slot it acts
-    /// later, and without a slot it only waits.
+    /// Returns the action while no agent leads: in slot 0 the agent acts at once (rule `fast-path`), in a later slot it
+    /// acts later, and without a slot it only waits.
     pub(super) fn in_slot(self, slot: Option<usize>) -> Change {
         match (slot, self) {
             (Some(0), Self::Announce) => Change::Lead,

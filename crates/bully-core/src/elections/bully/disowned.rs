@@ -1,6 +1,7 @@
-//! `later-process-leads`: the behaviour of an agent while most of its peers know a later process with its name.
+//! The behaviour of an agent while most of its peers know a later process with its name (rule `later-process-leads`).
 //!
-//! Decided here: how the agent gives up in each role. It is not eligible meanwhile; `elections/step.rs` decides that.
+//! Decided here: how the agent gives up in each role. The agent is not eligible meanwhile; `elections/step.rs` decides
+//! that.
 
 use super::{
     Step,
@@ -9,7 +10,7 @@ use super::{
 };
 
 impl State {
-    /// Returns the next step of an agent whose name a later process has; `None` if nothing changes.
+    /// Returns how this agent gives up; `None` if no later process has its name, or if nothing changes.
     pub(super) fn on_disowned(&self, step: &mut Step<'_>) -> Option<Next> {
         if !step.core.me.is_disowned() {
             return None;

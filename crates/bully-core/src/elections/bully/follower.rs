@@ -43,7 +43,7 @@ impl Vacant {
             let after = After::jittered(wait, timings.jitter());
             step.out.set_timer(BullyTimer::Campaign, after);
             Slot {
-                // Without the jitter, because the driver adds the jitter to the timer.
+                // This time is without the jitter, because the driver adds the jitter to the timer.
                 due: step.now.after(wait),
                 position: plan.slot,
                 attempt: plan.attempt,
@@ -52,7 +52,6 @@ impl Vacant {
         Self { slot }
     }
 
-    /// Returns the time of this agent's slot, if it has a slot.
     pub(super) fn acts_at(&self) -> Option<Time> {
         self.slot.map(|slot| slot.due)
     }
@@ -171,7 +170,8 @@ impl Following {
         step.out.cancel_timer(BullyTimer::Detect);
     }
 
-    /// Returns whether the announcement only repeats that the followed leader leads. If so, its silence is timed anew.
+    /// Returns whether the announcement only repeats that the followed leader leads. If so, the timer of its silence
+    /// restarts.
     pub(super) fn refresh(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> bool {
         let Followed { leader, score, .. } = &self.0;
         let is_same = leader.term == said.term
@@ -205,8 +205,8 @@ impl Following {
             // `seen`, and does not count.)
             return Next::Again(Change::Vacant(None));
         }
-        // `always-answer`, whatever the rank, because the live leader alone decides whether it leaves the leadership to
-        // a better agent.
+        // This agent answers `Ok` whatever the asker's rank, because only the live leader decides whether it leaves the
+        // leadership to a better agent (rule `always-answer`).
         step.answer_ok(from, elect);
         Next::Stay
     }
@@ -235,7 +235,8 @@ impl Following {
         }
     }
 
-    /// `fast-path`: this agent need not ask, because it followed the leader that has ended.
+    /// Takes a slot to announce itself without asking, because it followed the leader that has ended (rule
+    /// `fast-path`).
     fn end(&self) -> Next {
         Next::Become(Change::TakeSlot {
             attempt: Attempt::Announce,
@@ -273,8 +274,8 @@ impl Following {
         }
         let slack = timings.delay_bound().saturating_add(timings.jitter());
         let is_late = step.now.since(self.0.due) > slack;
-        // It watches a second time, but only once: it was late itself, so heartbeats may wait in its mailbox
-        // (`grace-period`).
+        // This agent was late itself, so heartbeats may wait in its mailbox. It waits for the leader a second time, but
+        // only once (rule `grace-period`).
         if is_late && self.0.grace == Grace::Unused {
             self.0.grace = Grace::Used;
             self.0.due = watch(step);
@@ -284,7 +285,7 @@ impl Following {
     }
 }
 
-/// Sets the timer for the leader's silence. Returns the time of its end; [`Time::MAX`] without a failure detector.
+/// Sets the timer for the leader's silence. Returns the timer's end; [`Time::MAX`] without a failure detector.
 fn watch(step: &mut Step<'_>) -> Time {
     let timings = &step.core.config.timings;
     let Some(detector) = timings.detector() else {
@@ -295,7 +296,7 @@ fn watch(step: &mut Step<'_>) -> Time {
     step.now.after(detector.detection)
 }
 
-/// `hand-over`: returns the action of an agent after its leader has resigned, with or without a named successor.
+/// Returns the action of an agent after its leader has resigned, with or without a named successor (rule `hand-over`).
 pub(super) fn after_resignation(from: &AgentId, resign: &Resign, step: &Step<'_>) -> Change {
     let me = &step.core.me;
     let attempt = Attempt::Announce;

@@ -25,7 +25,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Tenure {
     pub(super) term: Term,
-    /// The score that it announces. If it lost its score and steps down, this is its last score.
+    /// The score that this leader announces. If it lost its score and steps down, this is its last score.
     score: Score,
     next_heartbeat: Time,
     pub(super) handover: Option<Handover>,
@@ -81,8 +81,8 @@ impl Tenure {
 
     // ---- messages of other agents ----
 
-    /// `always-answer`: answers a challenger, or leaves the leadership to it. A challenger has to outrank this leader
-    /// by the margin. The policy decides when it may lead.
+    /// Answers the asker, or leaves the leadership to it if it outranks this leader by the margin. The policy decides
+    /// when such a challenger may lead (rule `always-answer`).
     pub(super) fn on_elect(
         &mut self,
         from: &AgentId,
@@ -111,7 +111,7 @@ impl Tenure {
         Next::Stay
     }
 
-    /// `yield-on-outranked`: stops, and leaves the leadership to a higher-ranked agent.
+    /// Stops leading, and leaves the leadership to a higher-ranked agent (rule `yield-on-outranked`).
     fn release_to(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         self.lose(LostReason::Outranked, step);
         step.out.send(
@@ -155,15 +155,15 @@ impl Tenure {
         Next::Again(Change::Vacant(None))
     }
 
-    /// Gives up by the rule `later-process-leads`, because most of the others know a later process with this agent's
-    /// name.
+    /// Gives the leadership up, because most of the others know a later process with this agent's name (rule
+    /// `later-process-leads`).
     pub(super) fn give_up_name(&self, step: &mut Step<'_>) -> Next {
         self.lose(LostReason::NameTwice, step);
         Next::Become(Change::Vacant(None))
     }
 
-    /// `renew-above`: if `seen` is above this leader's term, takes a term above `seen` and leads on, so that its
-    /// followers accept it.
+    /// If `seen` is above this leader's term, takes a term above `seen` and leads on, so that its followers accept it
+    /// (rule `renew-above`).
     pub(super) fn renew_above(&mut self, seen: Term, step: &mut Step<'_>) {
         let above = step.core.highest_term.max(seen).next();
         let Some(term) = above.filter(|_| seen > self.term) else {
@@ -218,10 +218,10 @@ impl Tenure {
         }
     }
 
-    /// `hand-over`: ends the leadership, then sends `Resign`. The end is final for that term.
+    /// Ends the leadership, then sends `Resign`. The end is final for that term (rule `hand-over`).
     fn resign(&self, to: Option<AgentId>, step: &mut Step<'_>) -> Next {
         let term = self.term;
-        // Chosen again, because the agent chosen first may have gone while the application ended its work.
+        // The successor is chosen a second time, because the first choice may have ended while the work ended.
         let successor = step.core.me.successor(to);
         self.lose(LostReason::Resigned, step);
         step.core.note_resigned(term);
@@ -314,7 +314,7 @@ impl Tenure {
         }
     }
 
-    /// `patient-leader`: hands over to a challenger that has been up for long enough.
+    /// Hands over to a challenger that has been up for long enough (rule `patient-leader`).
     pub(super) fn on_preempt_due(&mut self, step: &mut Step<'_>) {
         // Challengers that may be gone are no longer due, because the leadership must not go to them.
         self.drop_unsteady(step);

@@ -56,9 +56,9 @@ pub(super) fn handle(slot: &mut Option<State>, input: &InputOf<Bully>, step: &mu
     }
 }
 
-/// `ask-the-leader-first`: handles a start, at boot or after a crash. The agent asks the leader in the snapshot, or
-/// follows it if the agent itself cannot lead. If the snapshot has no leader, the agent acts in its slot. In a closed
-/// group it then announces itself without asking, because it knows that no member is missing.
+/// Handles a start, at boot or after a crash. The agent asks the leader in the snapshot (rule `ask-the-leader-first`),
+/// or follows it if the agent itself cannot lead. If the snapshot has no leader, the agent acts in its slot. In a
+/// closed group it then announces itself without asking, because it knows that no member is missing.
 fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Change {
     step.core.note_members(members);
     let me = &step.core.me;
@@ -406,8 +406,8 @@ impl State {
             Self::Following(following) => return following.challenge(step),
             Self::Candidate(candidate) if score.is_some() => return candidate.on_score(),
             Self::Candidate(candidate) => return candidate.withdraw(),
-            // `ask-with-the-new-score`: at once, because this agent may outrank the awaited agent now and would
-            // otherwise wait for the whole time.
+            // The agent asks at once, because it may outrank the awaited agent now and would otherwise wait for the
+            // whole time (rule `ask-with-the-new-score`).
             Self::Waiting(_) if score.is_some() => return Next::Become(Change::ask_voters()),
             Self::Waiting(_) => return Next::Become(Change::Vacant(None)),
             Self::Leading(tenure) => tenure.on_score(score, step),

@@ -27,8 +27,8 @@ pub(super) enum Attempt {
 }
 
 impl Attempt {
-    /// Returns the first attempt of an agent. Only in a closed group it need not ask, because it knows all members
-    /// there.
+    /// Returns the action of an agent in its first slot. It announces itself without asking only in a closed group,
+    /// because there it knows all members.
     pub(super) fn at_start(members: &Members) -> Self {
         if members.is_closed() {
             Self::Announce
@@ -59,7 +59,7 @@ impl Step<'_> {
                 .is_some_and(|own| config.is_enough(own, score))
     }
 
-    /// `stale-is-ignored`: returns the reaction to an announcement that does not count; `None` if it counts.
+    /// Returns the reaction to an announcement that does not count; `None` if it counts (rule `stale-is-ignored`).
     pub(super) fn refuse(
         &mut self,
         said: &Announcement<'_>,
@@ -80,7 +80,7 @@ impl Step<'_> {
         }
     }
 
-    /// `yield-on-outranked`: follows the announcer, or asks it to yield.
+    /// Follows the announcer, or asks it to yield (rule `yield-on-outranked`).
     pub(super) fn accept(&self, said: &Announcement<'_>, followed: Option<&Followed>) -> Next {
         Next::Become(match self.core.config.preemption {
             Preemption::Immediately if self.challenges(said.score, said.from) => {

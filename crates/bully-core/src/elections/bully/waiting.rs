@@ -40,14 +40,14 @@ impl Waiting {
         step.out.cancel_timer(BullyTimer::Victory);
     }
 
-    /// `always-answer`: answers, whatever the rank of the asker.
+    /// Answers, whatever the rank of the asker (rule `always-answer`).
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.competes_above(elect.score, from) {
             step.answer_yield(from, elect.round);
         } else if self.to == *from || step.now >= self.due {
-            // As if the leadership were vacant: the awaited agent itself asks and ranks below, so it will not
-            // announce itself. Or the wait has ended by the clock but its timer is late, because the host was
-            // suspended. Otherwise the asker would have to wait although no agent holds an election.
+            // This agent acts as if the leadership were vacant. Either the awaited agent itself asks and ranks below,
+            // so it will not announce itself; or the wait has ended by the clock but its timer is late, because the
+            // host was suspended. Otherwise the asker would have to wait although no agent holds an election.
             return Next::Again(Change::Vacant(None));
         } else {
             step.answer_ok(from, elect);
@@ -85,7 +85,7 @@ impl Waiting {
         })
     }
 
-    /// `ask-again`, `grace-period`: the wait has ended.
+    /// Called when the wait has ended (rules `ask-again` and `grace-period`).
     pub(super) fn on_victory_due(&mut self, step: &mut Step<'_>) -> Next {
         // A timer is only a hint: the clock decides whether the wait has ended.
         if step.now < self.due {

@@ -19,7 +19,7 @@ impl Alarms {
         out.set_timer(timer, span);
     }
 
-    /// Sets this timer to this time, unless it already has this time. The driver may add up to `jitter`.
+    /// Sets this timer to the time `due`, unless the timer already has that time. The driver may add up to `jitter`.
     pub(super) fn set_to(
         &mut self,
         timer: BullyTimer,
@@ -39,8 +39,8 @@ impl Alarms {
         }
     }
 
-    /// Handles a timer that has fired. Returns whether its time has come; then the timer no longer runs. Otherwise it
-    /// is set again.
+    /// Handles a timer that has fired. Returns whether its time has come. If so, the timer no longer runs; otherwise
+    /// this function sets it again.
     pub(super) fn is_due(&mut self, timer: BullyTimer, now: Time, out: &mut Out) -> bool {
         let Some(due) = self.0.get(&timer).copied() else {
             return false;

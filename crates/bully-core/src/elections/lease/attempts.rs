@@ -37,8 +37,8 @@ impl Core {
         self.attempts.remove(at)
     }
 
-    /// `recognised-by-its-nonce`: returns the latest attempt that could have written this record; `None` if none is
-    /// remembered.
+    /// Returns the latest attempt that could have written this record; `None` if no such attempt is remembered (rule
+    /// `recognised-by-its-nonce`).
     pub(super) fn attempt_of(&self, record: &LeaseRecord) -> Option<&SwapAttempt> {
         let wrote = |attempt: &&SwapAttempt| match &attempt.record {
             Swapped::Lease(own) => own == record,
@@ -61,9 +61,9 @@ impl Core {
         self.attempts.iter().find(of_lease).map(|it| it.sent)
     }
 
-    /// `renews-when-answered`: sets the timer of the next renewal after an answer. The renewal is due now, but at the
-    /// earliest one heartbeat interval after the answered attempt was sent. If a later attempt is under way, the answer
-    /// to that attempt sets the timer.
+    /// Sets the timer of the next renewal after an answer (rule `renews-when-answered`). The renewal is due now, but at
+    /// the earliest one heartbeat interval after the answered attempt was sent. If a later attempt is under way, the
+    /// answer to that attempt sets the timer.
     pub(super) fn renew_after(&mut self, now: Time, request: u64, sent: Time, out: &mut Out) {
         let is_later = |other: &SwapAttempt| {
             other.request > request && matches!(other.record, Swapped::Lease(_))
@@ -81,8 +81,8 @@ impl Core {
         self.attempts.clear();
     }
 
-    /// `no-second-chance`: forgets each attempt that would replace another version than a later read has shown.
-    /// Such an attempt was applied before that read, or only a store that went back can apply it.
+    /// Forgets each attempt that would replace another version than a later read has shown. Such an attempt was applied
+    /// before that read, or only a store that went back to a backup can apply it (rule `no-second-chance`).
     pub(super) fn forget_hopeless(&mut self, request: u64, sight: &Sight) {
         self.attempts
             .retain(|attempt| match (&attempt.record, sight.record()) {
@@ -107,8 +107,8 @@ impl Core {
         self.sight = Some(Sight::of(cell, looked, self.sight.as_ref(), &self.config));
     }
 
-    /// `a-gap-begins-anew`: returns whether the last record was seen without a gap. The attempt of an agent that does
-    /// not lead counts only if nothing could happen unseen between its last read and the answer.
+    /// Returns whether the last record was seen without a gap. The attempt of an agent that does not lead counts only
+    /// if no write could happen unseen between its last read and the answer (rule `a-gap-begins-anew`).
     pub(super) fn is_unbroken(&self) -> bool {
         let sight = self.sight.as_ref();
         sight.is_some_and(Sight::is_continuous)

@@ -1,5 +1,5 @@
-//! Claims: how a better agent asks a live holder for the lease, and how an agent that has seen a higher term reports
-//! it.
+//! Claims: how a better agent asks a live holder for the lease, and how an agent reports that it has seen a higher
+//! term.
 //!
 //! Decided here: when an agent writes a claim, which claim counts, and when the holder acts on it. The claim is a
 //! second record, so it never makes a renewal fail. Not here: the hand-over itself ([`leader`](super::leader)).
@@ -56,8 +56,8 @@ impl Claims {
         };
         let goes_on = is_same_agent && now.since(seen.changed) <= config.claim_lasts();
         if goes_on {
-            // Only a change shows that the claim is renewed: the first claim that this agent saw may be as old as the
-            // store.
+            // Only a change shows that an agent renews the claim. The claim that this agent saw first may have been
+            // written at any time before.
             seen.renewed_since.get_or_insert(seen.first);
         } else {
             (seen.renewed_since, seen.first) = (None, now);
@@ -85,8 +85,8 @@ impl Claims {
         (claim.nonce.id != *me).then_some((&claim.nonce.id, score))
     }
 
-    /// `heed-the-claim`: returns the agent to which the holder hands over, and the time from which
-    /// [`LeaseConfig::preemption`] allows it; `None` without a fresh claim that is better than the holder.
+    /// Returns the agent to which the holder hands over, and the time from which [`LeaseConfig::preemption`] allows it;
+    /// `None` without a fresh claim of an agent that is better than the holder (rule `heed-the-claim`).
     pub(super) fn heeded(
         &self,
         now: Time,
@@ -107,7 +107,7 @@ impl Claims {
             .then(|| (claim.nonce.id.clone(), due))
     }
 
-    /// `claim-if-better`: returns the version that this agent's claim replaces, if the agent has to write a claim now.
+    /// Returns the version that this agent's claim replaces; `None` if it writes no claim now (rule `claim-if-better`).
     pub(super) fn to_write(
         &self,
         now: Time,
@@ -116,7 +116,7 @@ impl Claims {
         config: &LeaseConfig,
     ) -> Option<&Version> {
         let seen = self.seen.as_ref()?;
-        // at most one claim in H, because the holder reads the claim only once in H
+        // at most one claim per renewal interval H, because the holder reads the claim only once per H
         let is_due = self
             .written
             .is_none_or(|written| now.since(written) >= config.heartbeat());
@@ -127,8 +127,8 @@ impl Claims {
         (asks && is_due && is_first && seen.content.is_ok()).then_some(&seen.version)
     }
 
-    /// `exceed-what-was-seen`: returns the version that this agent's report of a higher term replaces. Returns `None`
-    /// if a claim already contains that term, or if this agent has just written.
+    /// Returns the version that this agent's report of a higher term replaces; `None` if a claim already contains that
+    /// term, or if this agent has just written a claim (rule `exceed-what-was-seen`).
     pub(super) fn to_object(
         &self,
         now: Time,

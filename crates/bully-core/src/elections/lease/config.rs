@@ -87,7 +87,7 @@ impl LeaseConfig {
             return Err(LeaseError::NoHeartbeat);
         };
         let (heartbeat, delay) = (detector.heartbeat, self.timings.delay_bound());
-        // because an answer may take twice the delay bound, and a renewal follows an answer
+        // because an answer may take twice the delay bound, and the next renewal is sent only after the answer
         if heartbeat <= delay.saturating_mul(2) {
             return Err(LeaseError::Heartbeat { heartbeat, delay });
         }
@@ -102,13 +102,13 @@ impl LeaseConfig {
     /// next leader. `ahead` is the number of other agents that rank above the winner and have died without any agent
     /// knowing it.
     ///
-    /// After the silent death, the last renewal is seen within one poll and 2 d (d is the delay bound). Then the lease
-    /// has to end by every clock, the winner's slot comes, the winner writes (2 d), and the others read. The time is
-    /// longer while answers of the store take more than half a renewal interval. If agents have seen a longer lease in
-    /// the store than their own, the time grows by 1.25 times the difference.
+    /// The winner sees the last renewal within one poll and 2 d after the silent death (d is the delay bound). Then the
+    /// lease has to end by every clock, the winner's slot comes, the winner writes (2 d), and the others read. The
+    /// whole time is longer while answers of the store take more than half a renewal interval. If agents have seen a
+    /// longer lease in the store than their own, the time grows by 1.25 times the difference.
     pub fn worst_case_failover(&self, ahead: u32) -> Duration {
         let t = &self.timings;
-        // because an agent waits for at most 8 others (`rank-staggered-slots`)
+        // because an agent waits for at most 8 others (rule `rank-staggered-slots`)
         let slots = self.poll().saturating_mul(ahead.min(8));
         let delays = t.delay_bound().saturating_mul(6);
         [self.poll().saturating_mul(2), self.patience(t.lease())]
@@ -138,14 +138,14 @@ impl LeaseConfig {
         self.poll().saturating_add(self.heartbeat())
     }
 
-    /// Returns the extra length of the wait for an allowed gap of this length. The store may go back within such a
-    /// gap. Then the holder has to write its lease again, and the longer wait lets the reader see that in time.
+    /// Returns the extra wait for the end of a lease if gaps of this length are allowed. The store may go back to a
+    /// backup within such a gap. The extra wait lets the reader see in time that the holder writes its lease again.
     pub(super) fn longer(&self, allowed: Duration) -> Duration {
         allowed.saturating_sub(self.gap())
     }
 
     /// Time after its last renewal for which a claim counts. Two gaps, because a renewal is seen after one gap at the
-    /// latest, and one may fail. With a longer time, the holder could hand over to an agent that has ended since.
+    /// latest, and one renewal may fail. With a longer time, the holder could hand over to an ended agent.
     pub(super) fn claim_lasts(&self) -> Duration {
         self.gap().saturating_mul(2)
     }

@@ -138,7 +138,7 @@ impl Core {
         self.write(now, term, Some(holder), None, out)
     }
 
-    /// `released-for-whom-it-names`: writes that the leadership has ended; see [`releasing`](Self::releasing).
+    /// Writes the release of the lease in [`releasing`](Self::releasing) (rule `released-for-whom-it-names`).
     pub(super) fn release(&mut self, now: Time, out: &mut Out) {
         let Some(Releasing { term, to, .. }) = self.releasing.clone() else {
             return;
@@ -151,8 +151,8 @@ impl Core {
         }
     }
 
-    /// `release-until-confirmed`: writes the release again if the answer to a later question, `shown`, still shows this
-    /// agent as the holder: the release came too late or was lost.
+    /// Writes the release again if the answer to a later question, `shown`, still shows this agent as the holder: the
+    /// release came too late or was lost (rule `release-until-confirmed`).
     pub(super) fn release_again(&mut self, now: Time, shown: Option<u64>, out: &mut Out) {
         let attempt = self.releasing.as_ref().map(|releasing| releasing.request);
         if !self.shows_me() {
@@ -185,14 +185,14 @@ impl Core {
         Some(request)
     }
 
-    /// `claim-if-better`: claims the lease of a lower-ranked holder, at most once per renewal interval.
+    /// Claims the lease of a lower-ranked holder, at most once per renewal interval (rule `claim-if-better`).
     pub(super) fn claim(&mut self, now: Time, out: &mut Out) {
         let holder = self.sight.as_ref().and_then(Sight::holder);
         let (Some(holder), Some(score)) = (holder, self.me.eligible()) else {
             return;
         };
         let (me, holder) = ((score, &self.me.id), (holder.score, &holder.id));
-        // `slow-waits`: an agent with slow answers could not keep the lease that it claims
+        // an agent with slow answers could not keep the lease that it claims (rule `slow-waits`)
         if self.cooldown.is_active(now) || self.reads.is_slow(&self.config) {
             return;
         }
@@ -202,8 +202,8 @@ impl Core {
         }
     }
 
-    /// `exceed-what-was-seen`: reports in a claim that this agent has seen a term above the holder's term. The agent
-    /// does not follow the holder until the holder leads in a higher term.
+    /// Reports in a claim that this agent has seen a term above the holder's term. The agent does not follow the holder
+    /// until the holder leads in a higher term (rule `exceed-what-was-seen`).
     pub(super) fn object(&mut self, now: Time, out: &mut Out) {
         let shown = self.sight.as_ref().and_then(Sight::record);
         if shown.is_none_or(|record| record.holder.is_none() || record.term >= self.highest) {
@@ -293,7 +293,7 @@ impl Core {
         sent.after(self.config.timings.lease())
     }
 
-    /// A record of another group or cluster is an error, because this election must not act on it.
+    /// Replaces a record of another group or cluster by an error, because this election must not act on it.
     fn of_this_group<R: RegisterRecord>(&self, cell: Cell<R>) -> Cell<R> {
         let Cell { version, content } = cell;
         let content = content.and_then(|record| {
@@ -311,7 +311,7 @@ impl Core {
 
     // ---- conclusions -------------------------------------------------------------------------
 
-    /// `term-above-all`: returns a term above every term that this agent has seen, whatever the record shows now. The
+    /// Returns a term above every term that this agent has seen, whatever the record shows (rule `term-above-all`). The
     /// term is not below the reading of the wall clock, so it exceeds terms that a restored backup does not contain.
     pub(super) fn next_term(&self, now: Time) -> Option<Term> {
         let shown = self.sight.as_ref().and_then(Sight::record);
@@ -350,8 +350,8 @@ impl Core {
         self.doubted = record.map(|record| record.nonce.clone());
     }
 
-    /// `rank-staggered-slots`: returns the time at which this agent takes the lease if nothing changes until then, and
-    /// the jitter that the driver may add; `None` if the agent may not take it.
+    /// Returns the time at which this agent takes the lease if nothing changes until then, and the jitter that the
+    /// driver may add; `None` if the agent may not take it (rule `rank-staggered-slots`).
     pub(super) fn slot(&self, now: Time) -> Option<(Time, Duration)> {
         if self.releasing.is_some() {
             return None; // it has yet to release its own lease
@@ -381,8 +381,8 @@ impl Core {
         Some((begins.after(wait), config.timings.jitter()))
     }
 
-    /// `confirmed-end-frees`: returns whether the end of exactly this incarnation was seen or reported. If the
-    /// incarnation has a lower number than the last ended one, that proves nothing: it may belong to another process.
+    /// Returns whether the end of exactly this incarnation was seen or reported (rule `confirmed-end-frees`). A lower
+    /// number than that of an ended incarnation proves no end, because the holder may be another process.
     fn has_ended(&self, holder: &Holder) -> bool {
         let member = self.me.members.get(&holder.id);
         member.is_some_and(|member| member.was_end_told(holder.incarnation))

@@ -1,4 +1,4 @@
-//! The holder: how long it considers itself leader, and to which agent it hands the lease over.
+//! The holder of the lease: how long it considers itself leader, and to which agent it hands the lease over.
 //!
 //! Decided here: when the lease of a leadership is prolonged, when the leadership ends early, and when it is handed
 //! over. Not here: how its end is published ([`machine`](super::machine)).
@@ -15,7 +15,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub term: Term,
-    /// The score with which it leads. A leader that lost its own score keeps this one while it drains (ends its work).
+    /// The score with which this agent leads. A leader that lost its own score keeps this one while its work ends.
     pub score: Score,
     /// Time until which the agent considers itself leader without another answer of the store.
     pub until: Time,
@@ -85,7 +85,7 @@ impl Leading {
         if is_own && record.term == self.term {
             Shows::Me
         } else if record.term < self.term {
-            // `write-over-the-past`: because while this lease lasts, no agent writes an earlier term
+            // because no agent writes an earlier term while this lease lasts (rule `write-over-the-past`)
             Shows::Past
         } else {
             Shows::Another
@@ -106,9 +106,9 @@ impl Leading {
         self.leaving = Some(Leaving { handover, cooldown });
     }
 
-    /// `released-for-whom-it-names`: returns the agent to hand over to. This is `wanted`, unless this process knows
-    /// that `wanted` cannot lead. Otherwise it is the highest-ranked agent among the members of this process, the agent
-    /// that claims the lease, and the agent that the store lists.
+    /// Returns the agent to hand over to (rule `released-for-whom-it-names`). This is `wanted`, unless this process
+    /// knows that `wanted` cannot lead. Otherwise, it is the highest-ranked agent among the members of this process,
+    /// the agent that claims the lease, and the agent that the store lists.
     pub(super) fn successor(core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
         let may = |wanted: &AgentId| {
             let is_elsewhere = *wanted != core.me.id && core.me.members.get(wanted).is_none();
@@ -130,7 +130,7 @@ impl Leading {
         claimant.max(known).max(listed).map(|rank| rank.id)
     }
 
-    /// `heed-the-claim`: hands over to the agent that claims the lease, when the policy allows it.
+    /// Hands over to the agent that claims the lease, when the policy allows it (rule `heed-the-claim`).
     pub(super) fn heed(&mut self, core: &Core, now: Time, out: &mut Out) {
         let heeded = core
             .claims

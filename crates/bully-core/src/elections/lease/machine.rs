@@ -26,7 +26,8 @@ impl Lease {
         }
     }
 
-    /// `lease-ends-by-clock`: every step begins with this check, so after its lease an agent sends nothing as leader.
+    /// Every step begins with this check, so after its lease an agent sends nothing as leader (rule
+    /// `lease-ends-by-clock`).
     pub(super) fn end_expired_lease(&mut self, now: Time, out: &mut Out) {
         if let State::Leading(leading) = &self.state
             && !leading.has_lease(now)
@@ -74,8 +75,8 @@ impl Lease {
         match (timer, &self.state) {
             (BullyTimer::Detect, _) => self.look(now, out),
             (BullyTimer::Heartbeat, State::Leading(leading)) => {
-                // The renewal goes before the read, so that a slow answer to the read cannot delay it
-                // (`renews-when-answered`).
+                // The renewal is sent before the read, so that a slow answer to the read cannot delay the renewal (rule
+                // `renews-when-answered`).
                 leading.renew(&mut self.core, now, out);
                 self.core.read(now, out); // to see a claim
                 let again = self.core.reads.again(&self.core.config);
@@ -83,7 +84,7 @@ impl Lease {
             }
             (BullyTimer::Campaign, State::Vacant) => self.take(now, out),
             (BullyTimer::Lease, State::Following(_)) => {
-                // The record has not changed for the length of a lease, or no answer has arrived for that long.
+                // The record has not changed for the length of a lease, or no answer has arrived in that time.
                 self.core.doubt();
                 self.reconsider(now, out);
             }

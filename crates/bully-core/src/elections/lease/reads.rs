@@ -14,7 +14,7 @@ use crate::protocol::Time;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Reads {
     sent: VecDeque<(u64, Time)>,
-    /// Times that the last answers took. Empty before the first answer, which fills all its entries.
+    /// Times that the last answers took. Empty before the first answer; the first answer sets all entries to its time.
     took: VecDeque<Duration>,
 }
 
@@ -37,8 +37,8 @@ impl Reads {
         self.sent.push_back((request, now));
     }
 
-    /// `the-newest-answer-counts`: returns the times of the read with this answer, unless a later read was answered
-    /// already. Earlier reads no longer count.
+    /// Returns the times of the read with this answer; `None` if a later read was answered already. Answers to earlier
+    /// reads no longer count (rule `the-newest-answer-counts`).
     pub(super) fn answer(
         &mut self,
         request: u64,
@@ -48,7 +48,7 @@ impl Reads {
     ) -> Option<Looked> {
         let at = self.sent.iter().position(|(asked, _)| *asked == request)?;
         let (_, asked) = self.sent.drain(..=at).next_back()?;
-        // because the store was asked only after the question had waited in this process
+        // because the question waited in this process before the store was asked
         let sent = asked.after(waited).min(now);
         // The limit comes from earlier answers, so that a slow answer does not extend its own limit.
         let allowed = self.allowed(config);
@@ -62,7 +62,7 @@ impl Reads {
         })
     }
 
-    /// `a-poll-after-a-quick-answer`: returns the time at which the next read is sent.
+    /// Returns the time at which the next read is sent (rule `a-poll-after-a-quick-answer`).
     pub(super) fn next(looked: Looked, config: &LeaseConfig) -> Time {
         let is_short = config.is_short(looked.arrived.since(looked.sent));
         let from = if is_short {
@@ -95,8 +95,8 @@ impl Reads {
         }
     }
 
-    /// `gap-from-sending`: returns the longest allowed time from the sending of a read to the arrival of the next
-    /// answer.
+    /// Returns the longest allowed time from the sending of a read to the arrival of the next answer (rule
+    /// `gap-from-sending`).
     pub(super) fn allowed(&self, config: &LeaseConfig) -> Duration {
         let (least, most) = (config.heartbeat(), config.timings.lease());
         let answers = self.median().saturating_mul(2).max(least);
@@ -118,16 +118,16 @@ impl Reads {
         Some(self.median()).filter(|took| *took > assumed)
     }
 
-    /// `slow-waits`: returns whether this agent's answers are too slow for it to be preferred: their median is above
-    /// 3/4 H. Three answers have to fit into D, which is at least 3 H. A quarter of H is a chosen margin.
+    /// Returns whether the store answers this agent too slowly: the median time is above 3/4 H (rule `slow-waits`).
+    /// Three answers have to fit into D, which is at least 3 H. A quarter of H is a chosen margin.
     pub(super) fn is_slow(&self, config: &LeaseConfig) -> bool {
         let bound = config.heartbeat().saturating_mul(3);
         self.median().saturating_mul(4) > bound
     }
 
-    /// `renews-when-answered`: returns the time after which a renewal without an answer is repeated. Where answers
-    /// are slow, this is 2/3 D: it is enough for two answers, so that no renewal is under way twice. The third
-    /// answer has to fit into the rest of the lease.
+    /// Returns the time after which a renewal without an answer is repeated. Where answers are slow, this is 2/3 D: two
+    /// answers fit into it, so that a renewal is not sent twice. The third answer has to fit into the rest of the lease
+    /// (rule `renews-when-answered`).
     pub(super) fn again(&self, config: &LeaseConfig) -> Duration {
         let heartbeat = config.heartbeat();
         if self.median().is_zero() {
@@ -140,6 +140,6 @@ impl Reads {
 /// Largest number of unanswered reads that are remembered.
 const WAITING: usize = 32;
 
-/// Number of answers over which the median is taken. Chosen: five slow answers change the waits, one does not
-/// (except the first). With far more, the waits stay too short for a store that has become slow.
+/// Number of answers over which the median is taken. Chosen: five slow answers change the waits, one slow answer does
+/// not (except the first). With far more than ten, the waits would stay too short for a store that has become slow.
 const MEASURED: usize = 10;

@@ -71,7 +71,7 @@ impl Lease {
     ) {
         let now = looked.arrived;
         self.core.observe(looked, request, lease, claim);
-        // Only a read shows that an attempt or a release failed, so both still need a read after a report.
+        // Only a read shows that an attempt or a release failed. After a report, both outcomes still need a read.
         let is_enough =
             self.core.releasing.is_none() && !matches!(self.state, State::Taking { .. });
         if request.is_some() || is_enough {
@@ -82,7 +82,7 @@ impl Lease {
             return;
         }
         self.core.release_again(now, request, out);
-        // because a read that was sent before the attempt proves nothing about it
+        // because a read that was sent before the attempt proves nothing about the attempt
         if let State::Taking { request: attempt } = self.state
             && request.is_some_and(|request| request > attempt)
         {
@@ -96,8 +96,8 @@ impl Lease {
         }
     }
 
-    /// `recognised-by-its-nonce`: begins to lead if the record shows that an attempt with an unknown outcome was
-    /// applied.
+    /// Begins to lead if the record shows that an attempt with an unknown outcome was applied (rule
+    /// `recognised-by-its-nonce`).
     fn has_won(&mut self, now: Time, out: &mut Out) -> bool {
         if !self.core.is_unbroken() {
             return false;
@@ -153,7 +153,7 @@ impl Lease {
         }
         let (term, until) = (leading.term, leading.until);
         if let Some(seen) = core.claims.highest().filter(|seen| *seen > term) {
-            // `exceed-what-was-seen`: no agent follows this term, so this agent takes its lease again in a higher one.
+            // The claimant does not follow this term, so this agent takes a higher term (rule `exceed-what-was-seen`).
             core.note_term(seen);
             self.lose(now, LostReason::Superseded, out);
             return self.reconsider(now, out);
@@ -174,8 +174,8 @@ impl Lease {
         let Some(attempt) = self.core.take_attempt(request) else {
             return self.ignore("an attempt of a leadership that is over");
         };
-        // `lease-from-send-time`, counted from the end of the wait in this process, because the store was asked only
-        // then.
+        // The time is counted from the end of the wait in this process, because the store was asked only then (rule
+        // `lease-from-send-time`).
         let sent = attempt.sent.after(waited).min(now);
         let record = match attempt.record {
             Swapped::Claim(record) => return self.core.claims.applied(record, version, now),
@@ -197,7 +197,7 @@ impl Lease {
             }
             State::Vacant | State::Following(_) | State::Taking { .. } => {
                 self.core.wrote(now, sent, record, version);
-                // `a-gap-begins-anew`: after a gap the agent does not lead by its own applied attempt
+                // after a gap the agent does not lead by its own applied attempt (rule `a-gap-begins-anew`)
                 if is_held && self.core.is_unbroken() {
                     return self.win(now, term, request, sent, out);
                 }
@@ -208,7 +208,7 @@ impl Lease {
         }
     }
 
-    /// Handles the answer that another attempt changed the record first: of another agent, or of this agent.
+    /// Handles the answer that another attempt, of another agent or of this one, changed the record first.
     fn on_changed(&mut self, now: Time, request: u64, out: &mut Out) {
         match self
             .core
@@ -220,8 +220,8 @@ impl Lease {
         }
     }
 
-    /// `unknown-is-no-success`: the attempt may have been applied already, or may still be applied. A read shows the
-    /// outcome.
+    /// Reads the record, because the attempt may have been applied already, or may still be applied (rule
+    /// `unknown-is-no-success`).
     fn on_failed(&mut self, now: Time, request: u64, out: &mut Out) {
         if !self.core.is_attempt(request) {
             return self.ignore("a read that failed");

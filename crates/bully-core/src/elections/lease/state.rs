@@ -1,6 +1,6 @@
 //! The roles, and the data of each role.
 //!
-//! Decided here: nothing. Not here: the inputs that change the role ([`machine`](super::machine)).
+//! Nothing is decided here. Not here: the inputs that change the role ([`machine`](super::machine)).
 
 use super::leader::Leading;
 use crate::protocol::{Leader, Role, Term, Time, View};

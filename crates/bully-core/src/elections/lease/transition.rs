@@ -55,7 +55,7 @@ impl Lease {
         core.releasing = None;
         let until = core.lease_from(sent);
         let Some(score) = core.me.eligible() else {
-            // It became ineligible in the meantime, so it releases the lease that it has just taken.
+            // This agent became ineligible in the meantime, so it releases the lease that it has just taken.
             core.forget_attempts();
             let to = core.me.successor(None);
             core.releasing = Some(Releasing::new(term, to));
@@ -83,12 +83,12 @@ impl Lease {
         out.notify(Event::Acquired { term });
     }
 
-    /// `hand-over`: releases the lease, because the work has ended or its time has passed.
+    /// Releases the lease, because the work has ended or its time has passed (rule `hand-over`).
     pub(super) fn resign(&mut self, now: Time, out: &mut Out) {
         let State::Leading(leading) = &self.state else {
             return;
         };
-        // Chosen again, because the successor that was chosen first may have gone while the work ended.
+        // The successor is chosen a second time, because the first choice may have ended while the work ended.
         let to = Leading::successor(&self.core, now, leading.chosen());
         let term = leading.term;
         let cooldown = leading.leaving.as_ref().map(|leaving| leaving.cooldown);

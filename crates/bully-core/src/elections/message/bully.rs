@@ -1,5 +1,5 @@
-//! The messages of a bully election by its plain rules and by those of ASTRA: which agents may send each, and whether a
-//! newer message replaces it.
+//! The messages of a bully election by its plain rules and by the rules of ASTRA: which agents may send each message,
+//! and whether a newer message replaces an older one.
 //!
 //! A quorum election also has each of these messages. If the rules of a group are not fixed at compile time, its
 //! messages are those of the [quorum](QuorumMessage).
@@ -32,7 +32,7 @@ impl PeerMessage for BullyMessage {
         match self {
             // An observer never answers, because it is never asked.
             Self::Ok(_) | Self::Yield(_) => MinimumRole::Voter,
-            // An observer may send it, because this message decides nothing: the leader decides.
+            // An observer may send this message, because it decides nothing: the leader decides.
             Self::Behind(_) => MinimumRole::Observer,
             Self::Elect(_) | Self::Elected(_) | Self::Heartbeat(_) | Self::Resign(_) => {
                 MinimumRole::Leader
@@ -63,7 +63,7 @@ impl From<BullyMessage> for QuorumMessage {
     }
 }
 
-/// Converts back. A message that only the quorum mode has is returned as an error.
+/// Converts a message of the quorum mode. A message that only the quorum mode has is returned as an error.
 impl TryFrom<QuorumMessage> for BullyMessage {
     type Error = QuorumMessage;
 

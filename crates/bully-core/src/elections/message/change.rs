@@ -55,8 +55,8 @@ pub struct Enlist {
     pub term: Term,
 }
 
-/// The leader's answer to an [`AskChange`]: the list already has the change, or the reason why the change is refused.
-/// If the leader begins the change, the answer is the later [`Install`].
+/// The leader's answer to an [`AskChange`]: that the list already has the change, or the reason why the leader refuses
+/// it. If the leader begins the change, the answer is the later [`Install`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeAnswer {

@@ -344,8 +344,8 @@ fn nonce_of(record: Option<&LeaseRecord>) -> Option<&Nonce> {
     record.map(|record| &record.nonce)
 }
 
-/// Returns the version of a record with this nonce. No two contents have the same nonce, so even after the store went
-/// back no two contents have the same version, unless an agent used one nonce for two attempts.
+/// Returns the version of a record with this nonce. Different contents have different nonces, and so different
+/// versions, even after the store went back to a backup, unless an agent used one nonce for two attempts.
 fn version(nonce: Option<&Nonce>) -> Version {
     let text = nonce.map_or_else(String::new, ToString::to_string);
     let start = text.len().saturating_sub(Version::MAX_LEN);
