@@ -216,6 +216,21 @@ mod tests {
     }
 
     #[test]
+    fn a_lease_bears_a_beat_an_echo_and_two_tolerated_stalls() {
+        for timings in [Timings::fast(), Timings::lan(), Timings::wan()] {
+            let measured = Measurement {
+                echo: us(500),
+                ..Measurement::default()
+            };
+            let stall = measured.tolerated_stall(&timings).unwrap();
+            let detector = timings.detector().unwrap();
+            let borne = detector.heartbeat + us(500) + stall * 2;
+            let shortest = timings.lease().min(detector.detection);
+            assert!(borne <= shortest && shortest <= borne + Duration::from_nanos(1));
+        }
+    }
+
+    #[test]
     fn errors_say_what_to_do() {
         assert_eq!(
             Timings::measured(Measurement::default())

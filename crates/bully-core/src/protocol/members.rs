@@ -407,6 +407,13 @@ mod tests {
     }
 
     #[test]
+    fn a_suspicion_is_a_change_once_for_each_incarnation() {
+        let mut members = group(&[("a", 1)]);
+        let mut suspect = |number| members.suspect(&id("a"), Incarnation(number));
+        assert!(suspect(4) && !suspect(4) && suspect(5));
+    }
+
+    #[test]
     fn the_leader_is_noted_in_term_order_and_hidden_when_gone() {
         let mut members = group(&[("a", 1), ("b", 2)]);
         let leader = |name, term| Leader {

@@ -10,8 +10,10 @@ use crate::protocol::{
 };
 
 mod drawn;
+mod places;
 mod read;
 mod ring;
+mod text;
 mod told;
 mod words;
 

@@ -289,3 +289,16 @@ fn the_first_difference_is_shown_with_both_lines() {
     assert_eq!(one.first_difference(&shorter).unwrap().line, 3);
     assert_eq!(one.first_difference(&usual(3, [], 5)).unwrap().line, 1);
 }
+
+#[test]
+fn a_partition_into_too_many_sides_is_refused() {
+    let partition = |sides: usize| {
+        let sides = vec!["[]"; sides].join(",");
+        let line = format!("{{\"at_ns\":2,\"what\":{{\"command\":{{\"partition\":[{sides}]}}}}}}");
+        read(&with(3, &line)).map_err(|wrong| wrong.to_string())
+    };
+    assert_eq!(
+        partition(10_001).unwrap_err(),
+        "line 3 of the recording has a list of 10001 items, and the limit is 10000: record a cluster of fewer agents"
+    );
+}

@@ -155,3 +155,82 @@ fn a_run_is_played_again_only_if_its_time_is_virtual_and_its_commands_are_whole(
     let forgotten = refused(&|header| header.forgotten = 3);
     assert!(forgotten.contains("3 earlier entries"), "{forgotten}");
 }
+
+/// Of each protocol: the constructor in the test, and the calls behind the agents.
+#[test]
+fn a_test_starts_the_election_of_the_recording() {
+    for (protocol, first, last) in [
+        ("bully", "Cluster::builder()", ""),
+        ("astra", "Cluster::builder()", ".astra()"),
+        ("quorum", "Cluster::builder()", ".quorum()"),
+        ("lease", "Cluster::around_register(|_| {})", ""),
+        (
+            "ballot",
+            "Cluster::<Ballot>::with_config(Arc::new(rules))",
+            ".needs_voters(majority)",
+        ),
+        ("ring", "Cluster::<Ring>::with_config(Arc::new(rules))", ""),
+    ] {
+        let mut recording = usual(1, [], 1);
+        protocol.clone_into(&mut recording.header_mut().protocol);
+        let test = recording.to_rust_test().unwrap();
+        let calls = [
+            ".agent(\"agent-1\", 1)",
+            last,
+            ".network(network)",
+            ".seed(7)",
+        ];
+        let mut expected = format!("        let mut cluster = {first}\n");
+        for call in calls.iter().filter(|call| !call.is_empty()) {
+            expected.extend(["            ", call, "\n"]);
+        }
+        assert!(test.contains(&expected), "{protocol}: {test}");
+    }
+}
+
+#[test]
+fn a_test_has_the_network_of_the_recording_and_names_only_its_faults() {
+    let network = |network| {
+        let mut recording = usual(1, [], 1);
+        recording.header_mut().network = Some(network);
+        let test = recording.to_rust_test().unwrap();
+        let calls = test.split_once("Conditions::builder()").unwrap().1;
+        let calls = calls.split_once(".build()?;").unwrap().0;
+        calls.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let delay = ".delay(Duration::from_millis(1)..=Duration::from_millis(3))";
+    assert_eq!(network(super::usual_network()), delay);
+    let bad = NetworkRecord {
+        loss: 5,
+        duplication: 6,
+        slow: 7,
+        slow_by_ns: (1_500, 2_000_000),
+        any_order: true,
+        ..super::usual_network()
+    };
+    assert_eq!(
+        network(bad),
+        format!(
+            "{delay} .loss(5) .duplication(6) \
+             .slow(7, Duration::from_nanos(1500)..=Duration::from_millis(2)) .in_any_order()"
+        )
+    );
+}
+
+#[test]
+fn a_score_in_a_test_has_the_parts_that_are_not_zero() {
+    let long = 1_i64 << 40;
+    for (score, written) in [
+        (Score::from(3), "3".to_owned()),
+        (Score::from((3, -4)), "(3, -4)".to_owned()),
+        (Score::from((3, 0, 5)), "(3, 0, 5)".to_owned()),
+        (Score::from((0, 0, 0, 6)), "(0, 0, 0, 6)".to_owned()),
+        (Score::from(long), format!("{long}_i64")),
+    ] {
+        let mut recording = usual(1, [], 1);
+        recording.header_mut().agents[0].score = Some(score);
+        let test = recording.to_rust_test().unwrap();
+        let call = format!(".agent(\"agent-1\", {written})\n");
+        assert!(test.contains(&call), "{call}: {test}");
+    }
+}

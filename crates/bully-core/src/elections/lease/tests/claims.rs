@@ -127,3 +127,29 @@ fn a_claimant_of_another_process_goes_first_when_the_lease_is_free() {
         .set(BullyTimer::Detect, POLL)
         .next_slot(0);
 }
+
+/// `exceed-what-was-seen`
+#[test]
+fn a_holder_of_a_low_term_is_told_of_the_higher_one_until_a_claim_says_it() {
+    let said = |seen, attempt| ClaimRecord {
+        seen: Term(seen),
+        ..claim(LOW, attempt)
+    };
+    let vacant = || {
+        let mut me = Kit::starting();
+        me.machine.core.note_term(Term(MINE));
+        me
+    };
+    let objects = |me: &mut Kit, claim| me.sees_both(Some(held(LOW, OLD, 1)), claim).speaks();
+    assert!(objects(&mut vacant(), None));
+    assert!(objects(&mut vacant(), Some(said(MINE - 1, 1))));
+    for seen in [MINE, MINE + 1] {
+        assert!(!objects(&mut vacant(), Some(said(seen, 1))), "{seen}");
+    }
+    let mut me = vacant();
+    assert!(objects(&mut me, None));
+    me.later(H - 1);
+    assert!(!objects(&mut me, None), "it has just written");
+    me.later(1);
+    assert!(objects(&mut me, None));
+}

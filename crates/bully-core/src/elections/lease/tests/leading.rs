@@ -225,3 +225,20 @@ fn a_follower_shows_what_the_record_of_its_leader_says_and_of_no_other_incarnati
         "{incarnation:?}"
     );
 }
+
+/// `exceed-what-was-seen`
+#[test]
+fn a_leader_leads_on_unless_a_claim_has_seen_a_higher_term() {
+    let lost = |seen| {
+        let mut me = Kit::leading();
+        let shown = me.machine.core.sight.as_ref().unwrap().record().cloned();
+        let claim = ClaimRecord {
+            seen: Term(seen),
+            ..claim(LOW, 1)
+        };
+        me.sees_both(shown, Some(claim)).whatever();
+        me.view().leading.is_none()
+    };
+    assert!(!lost(MINE - 1) && !lost(MINE));
+    assert!(lost(MINE + 1));
+}

@@ -63,3 +63,30 @@ fn a_question_without_the_right_to_ask_it_is_still_heard() {
         (MinimumRole::Voter, None)
     );
 }
+
+/// While the questions are under way, another candidate gets this agent's vote.
+#[test]
+fn an_agent_that_has_voted_in_the_term_meanwhile_claims_it_no_more() {
+    let mut me = Kit::asking();
+    me.hear(LOW, claim(MINE, 1)).whatever();
+    assert_eq!(me.durable(), (MINE, Some(LOW.to_owned())));
+    for name in [LOW, HIGH] {
+        let effects = me.hear(name, yields(1));
+        assert!(!effects.writes(), "{effects:?}");
+        effects.whatever();
+    }
+    assert_eq!(me.durable(), (MINE, Some(LOW.to_owned())));
+}
+
+#[test]
+fn an_agent_with_a_slot_reports_when_it_comes() {
+    let waits = |me: &Kit| me.machine.prospects().waits_until;
+    let me = Kit::vacant();
+    let State::Vacant(vacant) = &me.machine.state else {
+        panic!("no leader is known");
+    };
+    assert_eq!(waits(&me), Some(vacant.due));
+    assert_eq!(waits(&Kit::witness()), None, "it is never elected");
+    assert_eq!(waits(&Kit::following()), None);
+    assert_eq!(waits(&Kit::asking()), None, "its slot has come");
+}

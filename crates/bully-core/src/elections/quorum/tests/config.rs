@@ -65,7 +65,8 @@ fn each_broken_relation_is_named() {
         let refused = check(change).unwrap_err().to_string();
         assert!(refused.contains(expected), "{refused}");
     }
-    let sound: [Change; 4] = [
+    let sound: [Change; 5] = [
+        |c| c.epoch = (1 << 24) - 1,
         |c| c.wait = Some(LEAST_WAIT),
         |c| c.preemption = Preemption::After(Duration::from_millis(301)),
         |c| c.preemption = Preemption::Never,

@@ -263,3 +263,24 @@ fn a_list_comes_from_one_of_its_voters_or_of_those_before() {
         .sent(EYE, install(2, &[ME, EYE]))
         .nothing_else_happened();
 }
+
+/// A voter that has the list of the new epoch already claims before the others do.
+#[test]
+fn a_list_from_one_of_its_voters_lets_that_voter_go_first() {
+    let first_wait = |from: &str| {
+        let mut me = Kit::following();
+        let effects = me.hear(from, install(1, &[ME, HIGH]));
+        let waits = effects.0.iter().filter_map(|effect| {
+            if let Effect::SetTimer { timer, after } = effect {
+                (*timer == BullyTimer::Election).then_some(after.min)
+            } else {
+                None
+            }
+        });
+        let waits: Vec<_> = waits.collect();
+        effects.whatever();
+        waits
+    };
+    assert_eq!(first_wait(HIGH), [Duration::from_millis(W)]);
+    assert_eq!(first_wait(LOW), [Duration::from_millis(S)]);
+}

@@ -187,3 +187,18 @@ fn leaders_and_claimants_take_nothing_over() {
         me.hear(HIGH, resign(50, Some(ME))).nothing_else_happened();
     }
 }
+
+#[test]
+fn an_agent_without_a_leader_claims_when_it_is_named_unless_it_knows_a_later_term() {
+    let claims = |voted: Option<u64>| {
+        let mut me = Kit::vacant();
+        if let Some(term) = voted {
+            me.hear(LOW, claim(term, 1)).whatever();
+            assert_eq!(me.durable().0, term);
+        }
+        me.hear(HIGH, resign(OLD, Some(ME))).writes()
+    };
+    assert!(claims(None));
+    assert!(claims(Some(OLD)));
+    assert!(!claims(Some(OLD + 1)));
+}

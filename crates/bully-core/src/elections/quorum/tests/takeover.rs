@@ -113,6 +113,30 @@ fn a_gap_in_acknowledgements_begins_the_grace_period_anew() {
         .nothing_else_happened();
 }
 
+/// A timer may fire early: the question stays open until its round has ended.
+#[test]
+fn a_question_to_take_over_is_open_for_a_round() {
+    let asked = || steady().after(LOW, heartbeat(OLD, 1));
+    let is_open = |mut me: Kit| {
+        me.hear(HIGH, yields(1)).nothing_else_happened();
+        let effects = me.hear(LOW, yields(1));
+        effects.messages() == [&Takeover { term: Term(OLD) }.into()]
+    };
+    let mut me = asked();
+    me.later(E - 1)
+        .fire(BullyTimer::Round)
+        .set(BullyTimer::Round, 1)
+        .nothing_else_happened();
+    assert!(is_open(me.clone()));
+    me.later(1).fire(BullyTimer::Round).nothing_else_happened();
+    assert!(!is_open(me));
+    let mut late = asked();
+    late.later(E + 3)
+        .fire(BullyTimer::Round)
+        .nothing_else_happened();
+    assert!(!is_open(late));
+}
+
 /// `ask-before-takeover`: consent to an earlier question was for another moment.
 #[test]
 fn consent_to_an_earlier_challenge_does_not_count() {
