@@ -19,7 +19,7 @@ pub enum CertificateFault {
     /// The peer's certificate is not valid yet.
     #[error("the peer's certificate is not valid yet")]
     NotYetValid,
-    /// The peer's certificate does not allow the use at this end of a connection.
+    /// The peer's certificate does not allow the peer's role in the connection, client or server.
     #[error("the peer's certificate does not allow its use at this end of a connection")]
     Usage,
     /// The peer's certificate is damaged, or belongs to another node.

@@ -214,7 +214,7 @@ impl LimitsBuilder {
                 "unready",
                 table.unready_per_address <= table.unready,
             ),
-            // A peer that sends nothing must have the time to answer.
+            // After a ping, a silent peer needs enough time to answer before it is considered gone.
             (
                 "silence",
                 "ping_after",

@@ -80,7 +80,8 @@ struct Key(Zeroizing<[u8; BLOCK]>);
 const BLOCK: usize = 64;
 
 impl Secret {
-    /// Shortest secret, in bytes. 128 random bits cannot be found by trying; no length protects a phrase.
+    /// Shortest secret, in bytes. 128 random bits cannot be found by trying. A phrase can be guessed, whatever its
+    /// length.
     pub const MIN_LEN: usize = 16;
     /// Longest secret, in bytes.
     pub const MAX_LEN: usize = 4 * 1024;
@@ -138,8 +139,9 @@ impl Secret {
         Self::new(&bytes)
     }
 
-    /// Accepts and proves the secret `old` as well, during the change from one secret to the other. A secret that `old`
-    /// itself accepted is not accepted. A second call replaces the first: at most two secrets are accepted.
+    /// Accepts and proves the secret `old` as well, during the change from one secret to the other. If `old` itself
+    /// accepts a third secret, that secret is not accepted. A second call replaces the first: at most two secrets are
+    /// accepted.
     #[must_use]
     pub fn also_accept(self, old: Self) -> Self {
         Self {
@@ -251,5 +253,5 @@ pub enum SecretError {
 
 debug_is_text!(SecretError);
 
-/// Enough room for the longest secret, line ends, and one byte that shows that a file is too long.
+/// Number of bytes that are read from a file: the longest secret, a line end, and one byte that shows an excess.
 const ROOM: usize = Secret::MAX_LEN + 3;

@@ -53,7 +53,7 @@ async fn take_all(
                 debug!(%reason, "connection not accepted");
                 match refusals.pause_after(&reason) {
                     Some(pause) => sleep(pause).await,
-                    // In a storm of failing connections the rest of the bridge still gets its turns.
+                    // If many connections fail one after the other, the other tasks of the bridge still run.
                     None => yield_now().await,
                 }
             }
@@ -63,7 +63,7 @@ async fn take_all(
 
 fn admit(shared: &BridgeState, bridge: &Addr<RemoteBridge>, arrival: IncomingStream) {
     match shared.gate.enter(&arrival.from) {
-        // do_send: one for each connection that the gate admits.
+        // do_send: at most one message for each connection that the gate admits, so the gate limits their number.
         Some(pass) => bridge.do_send(Accepted(arrival, pass)),
         None => shared.ended(None, &arrival.from, Closed::TooManyConnections),
     }

@@ -75,11 +75,10 @@ enum Startup {
     Restarted,
 }
 
-/// A peer that the bridge watches.
 struct WatchedPeer {
     peer: Arc<PeerState>,
     machine: PeerMachine,
-    /// Number of the present wait. If a wait was replaced, its end is ignored.
+    /// Number of the present wait before a dial. When an earlier wait ends, its end is ignored.
     waits: u64,
     was_seen: bool,
 }
@@ -321,7 +320,7 @@ impl Handler<LinkReady> for RemoteBridge {
         let peer = Arc::clone(&watched.peer);
         let (now, forget) = (self.shared.now(), self.shared.forgets_after());
         if peer.agents().latest_at(now, forget) < Some(link.incarnation) {
-            // The known incarnation is out of date. It must not exclude a lower number.
+            // The peer had no link for so long that its last incarnation is forgotten: a lower number is accepted.
             watched.machine.forget_later_than(link.incarnation);
         }
         let ready = ReadyLink {

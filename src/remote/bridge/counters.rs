@@ -1,4 +1,4 @@
-//! Counters for every kind of event. Without them a loss could not be explained.
+//! Counters of closed links, dropped messages, notices and ignored packets. They explain why a message was lost.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -154,7 +154,6 @@ impl Serialize for BridgeCounts {
     }
 }
 
-/// Names with their counts.
 struct Named<'a>(&'a [&'a str], &'a [u64]);
 
 impl Serialize for Named<'_> {

@@ -102,7 +102,7 @@ impl BridgeHandle {
             let link = *lock(&peer.stage);
             let agents = peer.agents();
             let unlinked_for = agents.unlinked_for(self.shared.now());
-            // An error from before the link is out of date.
+            // While the peer is linked, an earlier error is out of date.
             let last_error = unlinked_for.and_then(|_| peer.health.last_error());
             PeerStatus {
                 node: peer.node.clone(),
@@ -145,7 +145,7 @@ impl BridgeHandle {
     /// [`DrainTimedOut`] if this took longer than `limit`. The bridge has stopped anyway.
     pub async fn drain(&self, limit: Duration) -> Result<(), DrainTimedOut> {
         let drain = async {
-            self.addr.send(DrainLinks).await.ok(); // closed already: there is no bridge to tell
+            self.addr.send(DrainLinks).await.ok(); // an error means that the bridge has already ended
             self.stop();
             self.shared.finish();
             self.shared.until_free().await;
@@ -161,7 +161,7 @@ impl BridgeHandle {
     /// Ends the bridge: all links are closed, and agents of other nodes are no longer members here. The port is free
     /// when [`BridgeEvent::Ended`] is reported.
     pub fn stop(&self) {
-        // do_send: one for each call; no call may be lost.
+        // do_send: one message for each call; no call may be lost.
         self.addr.do_send(Stop);
     }
 }

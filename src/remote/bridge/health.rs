@@ -1,4 +1,4 @@
-//! Facts for people about a peer: the last error, the time of an echo, other rules.
+//! Facts for people about a peer: the last error, the round-trip time of a ping, rules that differ.
 //!
 //! Decided here: the facts of each peer, and when they are out of date. The bridge does not act on them, except on the
 //! time after which an earlier process with a peer's name may take part.
@@ -34,7 +34,7 @@ pub(crate) struct PeerHealth {
     twin: Mutex<Option<Time>>,
     /// Time at which the peer last sent a term that is later than the clock of this host allows.
     ahead: Mutex<Option<Time>>,
-    /// The time of the last echo, in nanoseconds; 0 before the first echo.
+    /// Round-trip time of the last ping, in nanoseconds; 0 before the first answer.
     echo: AtomicU64,
 }
 
@@ -118,7 +118,8 @@ impl PeerHealth {
         *lock(&self.contested) = Some(now);
     }
 
-    /// Notes that the peer refused an earlier process with this node's name. Returns whether this is new.
+    /// Notes that the peer refused an earlier process with this node's name. Returns `false` if this was noted
+    /// recently.
     pub(crate) fn note_twin(&self, now: Time) -> bool {
         let before = lock(&self.twin).replace(now);
         before.is_none_or(|before| now.since(before) >= RECENT)
@@ -155,7 +156,7 @@ impl PeerHealth {
         before.is_none_or(|before| now.since(before) >= RECENT)
     }
 
-    /// Notes the rules that the peer follows in a group. `mine` is given if no message crosses because of these rules.
+    /// Notes the rules that the peer follows in a group. `mine` are this side's rules, if they differ.
     pub(crate) fn opened(
         &self,
         group: &str,
@@ -170,7 +171,7 @@ impl PeerHealth {
         lock(&self.opened).known.insert(group.to_owned(), said);
     }
 
-    /// Notes that a question was answered after `nanos` nanoseconds.
+    /// Notes that a ping was answered after `nanos` nanoseconds.
     pub(crate) fn echoed(&self, nanos: u64) {
         self.echo.store(nanos.max(1), Relaxed);
     }
@@ -189,8 +190,8 @@ impl PeerHealth {
 impl BridgeState {
     /// Returns the time for which a node without a link still excludes an earlier process of its name.
     ///
-    /// It is zero if each side of a partition may have a leader anyway: then a process takes part again as soon as a
-    /// later process of its name has ended.
+    /// It is zero if the rules of all groups allow a leader on each side of a partition. Then two processes of one name
+    /// do no more harm, and the earlier one takes part again as soon as the later one has ended.
     pub(crate) fn forgets_after(&self) -> Duration {
         let groups = self.carried.iter();
         let groups = groups.filter(|carried| companion_of(carried.name()).is_none());
@@ -212,7 +213,7 @@ impl BridgeState {
         };
         peer.health.failed(why, trouble);
         let is_stale = why == Some(Closed::Goodbye(Farewell::Stale));
-        // If another link exists, this end proves nothing about the name.
+        // A link that another link replaced ends as well: its end says nothing about the node's name.
         let says_so = !matches!(
             why,
             Some(Closed::Replaced | Closed::Goodbye(Farewell::Replaced))
@@ -231,7 +232,7 @@ impl BridgeState {
         let contested = *lock(&peer.health.contested);
         let twin = *lock(&peer.health.twin);
         let is_recent = |at: Time| self.now().since(at) < RECENT;
-        // An error from before the link is out of date.
+        // While the peer is linked, an earlier error is out of date.
         let trouble = lock(&peer.health.trouble).clone();
         let trouble = trouble.filter(|_| unlinked_for.is_some());
         let ahead = *lock(&peer.health.ahead);

@@ -1,6 +1,6 @@
 //! The times at which the leaders of the groups were last heard, on any link of this side.
 //!
-//! Decided here: nothing. Next: the use of these times ([`quiet`](crate::remote::link)).
+//! Nothing is decided here. Read next how these times are used ([`quiet`](crate::remote::link)).
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -25,7 +25,8 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        // The listener is returned before the check: if the bridge ends after the check, its end frees the port.
+        // The lock is released before the check: if the bridge ends after the check, `finish` can lock and free the
+        // port.
         drop(self.listener.take());
         if self.shared.is_over() {
             self.shared.free_port();
@@ -36,7 +37,7 @@ impl Drop for Listening {
 impl BridgeState {
     /// Notes that the bridge has ended for good: agents of other nodes are no longer members here.
     pub(crate) fn finish(&self) {
-        // A drain calls this, and the guardian that ends later calls it too. The end is reported only once.
+        // A drain calls this, and later the end of the supervisor calls it again. The end is reported only once.
         if self.is_over.swap(true, SeqCst) {
             return;
         }

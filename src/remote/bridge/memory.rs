@@ -9,9 +9,10 @@
 //! [forget](crate::remote::Limits::forget) its last incarnation. The number after the last one is not enough either: an
 //! agent that crashed in the last process has used it, and peers ignore an incarnation that has ended.
 //!
-//! This memory may go back too, by a restored backup or a copied file. Then the wall clock decides, as without a
-//! memory. If the clock was set back as well, the peers know a later incarnation: they refuse this one, with a message
-//! that gives this reason, until they forget the later one. The leadership does not depend on this memory.
+//! This memory may also contain an earlier incarnation, after a backup was restored or a file was copied. Then the wall
+//! clock decides, as without a memory. If the clock was set back as well, the peers know a later incarnation: they
+//! refuse this one, with a message that gives this reason, until they forget the later one. The leadership does not
+//! depend on this memory.
 
 use std::{
     io,
@@ -87,8 +88,8 @@ fn parse(text: &str) -> Option<NodeIncarnation> {
 }
 
 /// Number of incarnations that are kept free between two processes of a node, because the agents of a node number their
-/// incarnations from the node's own. By the clock this number is 16 ms, too short for a process to end and the next one
-/// to begin.
+/// incarnations from the node's own. By the clock this number is 16 ms. No process ends and starts again in that time,
+/// so the clock stays ahead.
 const SHARE: u64 = 1 << 20;
 
 const HEAD: &str = "actix-bully node incarnation ";

@@ -18,13 +18,13 @@ pub(crate) struct Noise {
 
 #[derive(Clone, Copy, Debug)]
 struct Frequency {
-    /// Time between two reports in the long run.
+    /// Time in which one report is allowed in the long run.
     every: Duration,
-    /// Largest number of reports at once.
+    /// Largest number of reports that may be made at once.
     burst: u32,
 }
 
-/// The time at which the reports so far would all have been made at the rate `every`.
+/// The time at which the reports so far would all have been made, if there were one in each time `every`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spent(Time);
 

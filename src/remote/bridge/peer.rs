@@ -1,6 +1,6 @@
 //! The description of another node by an operator.
 //!
-//! Decided here: nothing. Next: when a peer is dialled, and which of two links stays ([`peers`](super::peers)).
+//! Nothing is decided here. Read next when a peer is dialled, and which of two links stays ([`peers`](super::peers)).
 
 use super::{
     builder::{check_address, node_id},

@@ -86,7 +86,7 @@ pub(crate) struct PeerState {
     pub(crate) address: Option<String>,
     pub(crate) rights: LiveRights,
     pub(crate) agents: Mutex<PeerAgents>,
-    /// Its routes into the groups, in the order of the bridge.
+    /// Its routes into the groups, in the order in which the bridge carries the groups.
     pub(crate) routes: Vec<Arc<dyn NodeRoute>>,
     /// Whether one of its agents was refused because of its name.
     refusals: Arc<AtomicBool>,
@@ -154,7 +154,7 @@ impl BridgeState {
 
     /// Returns the instant at which the bridge's own clock shows the time `at`.
     pub(crate) fn instant(&self, at: Time) -> Instant {
-        // No deadline is later than 68 years.
+        // Limits the sum below, which could overflow. No deadline is more than 68 years away.
         let far = Duration::from_secs(1 << 31);
         let span = at.since(Time::ZERO).min(far);
         self.began.checked_add(span).unwrap_or(self.began)
@@ -162,8 +162,9 @@ impl BridgeState {
 
     /// Begins a connection. Returns its number, and this side's half of the link's name.
     ///
-    /// The half begins with the number of the connection. So of two links between the same two incarnations, the link
-    /// that the node with the lower name began later has the higher name, and stays.
+    /// The half begins with the number of the connection, and a link's name begins with the half of the node with the
+    /// lower name. So of two links between two incarnations, the one that this lower node began later has the higher
+    /// name, and stays.
     pub(crate) fn begin(&self) -> (ConnId, Nonce) {
         let serial = self.serial.fetch_add(1, Relaxed);
         let count = u32::try_from(serial).unwrap_or(u32::MAX);
@@ -290,7 +291,7 @@ impl BridgeState {
             return;
         };
         match advice(why) {
-            // A process stops, or another link replaces this link.
+            // The link ended as intended, so there is no advice.
             None => info!(peer = ?node, addr = from, reason = %why, left_out, "link ended"),
             Some(advice) => {
                 warn!(peer = ?node, addr = from, reason = %why, advice, left_out, "link refused");
@@ -384,8 +385,8 @@ impl BridgeState {
         }
     }
 
-    /// Returns the name of a group, if events report this group. Events of a companion group would only repeat the
-    /// events of its group.
+    /// Returns the name of a group, if events report this group. Events of a companion group (for application messages)
+    /// would only repeat the events of its group.
     fn told_name(&self, group: usize) -> Option<AgentId> {
         let name = self.carried.get(group)?.name();
         let is_told = companion_of(name).is_none();

@@ -38,7 +38,7 @@ pub struct PeerStatus {
     /// The reason why the last link ended or the last attempt failed; `None` while there is a link. For people: the
     /// words may change.
     pub last_error: Option<String>,
-    /// Round-trip time of the last question to the peer and its answer. As JSON: `echo_ms`.
+    /// Round-trip time of the last PING to the peer and its PONG. As JSON: `echo_ms`.
     #[serde(rename = "echo_ms", serialize_with = "shown::optional_millis")]
     pub echo: Option<Duration>,
 }

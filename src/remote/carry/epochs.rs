@@ -9,25 +9,25 @@
 //! | `one-word-goes-256-epochs` | a message that is at most 256 epochs ahead of the agents here is accepted from any peer whose role allows it |
 //! | `a-quorum-vouches` | a message that is further ahead is accepted up to the epoch that enough voters to elect a leader have named |
 //!
-//! Each epoch changes one voter. A host that was away during 256 changes may know no present voter that could vouch, so
-//! nearer epochs need no voter. A number that is wrong by chance is nearly always further ahead. A voter that lies
+//! Each epoch changes one voter. A host that was away during many changes may know no present voter that could vouch,
+//! so the next 256 epochs need none. A number that is wrong by chance is nearly always further ahead. A voter that lies
 //! needs 2^16 lies to exhaust the epochs, and could do more harm by voting for two leaders.
 
 use std::collections::BTreeMap;
 
 use crate::protocol::AgentId;
 
-/// The later epochs, far ahead, that voters of the present epoch have named.
+/// The epochs more than [`MAX_AHEAD`](Self::MAX_AHEAD) ahead in the messages of voters of the present epoch.
 #[derive(Debug, Default)]
 pub(super) struct LaterEpochs(BTreeMap<AgentId, u64>);
 
 impl LaterEpochs {
-    /// Largest distance of an epoch that a single peer may send from the epoch of the agents of this process.
+    /// Largest number of epochs by which the message of a single peer may be ahead of the agents of this process.
     pub(super) const MAX_AHEAD: u64 = 1 << 8;
 
     /// Returns whether a message of a later epoch is accepted while the agents of this process are in the epoch
-    /// `present`. `voter` is the sender, if the list of these agents contains it, and the number of voters that elect a
-    /// leader.
+    /// `present`. `voter` contains the sender and the number of voters that elect a leader; `None` if the sender is not
+    /// a voter in the list of these agents.
     pub(super) fn hear(
         &mut self,
         present: u64,

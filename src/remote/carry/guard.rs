@@ -41,7 +41,7 @@ impl fmt::Debug for WallMillis {
     }
 }
 
-/// The terms that peers may send in a group. Other rules have other terms.
+/// The terms that peers may send in a group. Terms of different rules are not compared.
 #[derive(Debug)]
 pub(crate) struct GroupTermGuard {
     /// The clock for rules whose terms follow the wall clock.
@@ -140,7 +140,7 @@ impl GroupTermGuard {
     /// [`TermGuard::admit`].
     pub(crate) fn admit(&self, term: Term, from: Option<&AgentId>) -> Result<bool, TermFault> {
         if term.0 < self.unknown_from.load(Relaxed) {
-            return Ok(true); // the guard would accept this term as well, and note nothing
+            return Ok(true); // the term is known: the guard would accept it, and note nothing
         }
         let mut known = lock(&self.known);
         if let Some(is_heard) = known.admit_of_other_epoch(term, from)? {

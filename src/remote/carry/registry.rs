@@ -29,7 +29,7 @@ pub(crate) struct PeerAgents {
     pub(crate) latest: Option<NodeIncarnation>,
     /// The incarnation to which the agents belong.
     incarnation: Option<NodeIncarnation>,
-    /// The incarnation whose end the node's sentinel reported: later reports of this incarnation are ignored.
+    /// The incarnation whose end the node's sentinel reported: later rosters of this incarnation are ignored.
     told: Option<NodeIncarnation>,
     /// The link whose rosters are used: the newest link.
     link: Option<LinkId>,
@@ -53,7 +53,8 @@ struct GroupAgents {
     refused: BTreeMap<AgentId, Member>,
     /// Number of times that the node has announced all agents of the group from the beginning.
     round: u64,
-    /// Whether the agents are counted in the group whose companion this group is.
+    /// Whether this is a companion group (for application messages): the group of the election already counts its
+    /// agents.
     is_companion: bool,
 }
 
@@ -180,8 +181,8 @@ impl PeerAgents {
     /// Begins with a ready link: every group begins anew, and only reports of this link are used from now on.
     pub(crate) fn begin(&mut self, incarnation: NodeIncarnation, link: LinkId) {
         if self.latest.is_some_and(|latest| latest > incarnation) {
-            // The former number of the node was forgotten. The new numbers of its agents are lower, and would seem
-            // stale beside the former numbers.
+            // The node's former incarnation was later, and is forgotten. The agents have earlier incarnations now,
+            // which would seem out of date, so the former agents are removed.
             (0..self.groups.len()).for_each(|group| self.remove(group));
             self.incarnation = None;
         }
@@ -288,7 +289,7 @@ impl PeerAgents {
         self.note_refusals();
     }
 
-    /// Tries to add the agents again whose names another agent had.
+    /// Tries again to add the refused agents, whose names belonged to other agents.
     pub(crate) fn retry(&mut self, group: usize) {
         if self.link.is_none() {
             return; // an agent without a link would lose the name again at once

@@ -20,8 +20,8 @@ pub struct GroupRules {
 }
 
 impl GroupRules {
-    /// Returns whether agents with these rules hear agents that require `mine`. This is so if both have the same rules,
-    /// or if they are in different epochs of rules whose members learn of epochs.
+    /// Returns whether messages cross between agents with these rules and agents that require `mine`. This is so if
+    /// both have the same rules, or if they are in different epochs of rules whose members learn of epochs.
     pub(crate) fn meet(&self, mine: &Requirements) -> bool {
         let ours = Self::from(mine);
         let is_other_epoch = mine.epochs != Epochs::Apart && self.epoch != ours.epoch;

@@ -18,7 +18,8 @@
 //!
 //! Not decided here: how many such terms a peer may send. Each accepted term moves the limit, so a permitted peer that
 //! sends 2^20 of them in order (`one-word-goes-2^20-elections`) reaches the last term of an epoch of the quorum (2^40).
-//! Then an epoch must be configured. The guard stops a wrong number, not a peer that means harm: take its certificate.
+//! Then an epoch must be configured. The guard stops a wrong number. It cannot stop a peer that does harm on purpose:
+//! take its certificate away.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -49,10 +50,12 @@ pub(crate) enum TermReach {
 }
 
 impl TermGuard {
-    /// Largest distance of a peer's term above the highest known term: 2^20 elections, 12 days of one a second. Chosen:
-    /// with a thousand, a node that was away would need a quorum; with 2^40, one message could end an epoch's terms.
+    /// Largest distance of a peer's term above the highest known term: 2^20 elections, or one election each second for
+    /// 12 days. Chosen: with a thousand, a node that was away would need a quorum; with 2^40, one message could end an
+    /// epoch's terms.
     pub const MAX_JUMP: u64 = 1 << 20;
-    /// The last term that is ever accepted: 2^32 before the end of the numbers. Any reserve does: no group counts so far.
+    /// The last term that is ever accepted: 2^32 before the end of the numbers. The size of this reserve does not
+    /// matter, because no group reaches such a term.
     pub const LAST: Term = Term(u64::MAX - (1 << 32));
 
     /// Returns a guard that knows no term.

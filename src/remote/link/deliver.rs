@@ -43,7 +43,7 @@ impl Common {
                     else {
                         continue;
                     };
-                    // The borrow ends before the turn: the writer changes this value while this task waits.
+                    // The borrow ends before this task yields: the writer changes the value meanwhile.
                     let told = side.told.borrow();
                     let to = told.named(message.to);
                     let delivered = mailboxes.deliver(&sender, to.receivers(), message.payload)?;
@@ -72,7 +72,7 @@ impl Common {
                 }
             }
             if turn.is_over() {
-                open = None; // members may come and go during the turn of the others
+                open = None; // while other tasks run, members may come and go
                 turn.end().await;
             }
         }

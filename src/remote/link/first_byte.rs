@@ -79,7 +79,7 @@ impl AsyncWrite for FirstByte {
         Pin::new(&mut self.stream).poll_write_vectored(task, bytes)
     }
 
-    // Without this method the layer above would get `false`, and write its pieces one by one.
+    // The default of the trait is `false`. Then the layer above would write its buffers one by one.
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
     }
@@ -93,5 +93,5 @@ impl AsyncWrite for FirstByte {
     }
 }
 
-/// A TLS client's first record is about 240 bytes.
+/// Size of the first read, in bytes. The first record of a TLS client has about 240 bytes.
 const AHEAD: usize = 512;

@@ -29,13 +29,13 @@ pub(super) struct Greeted {
     pub(super) peer: Arc<PeerState>,
     /// The address of the other end, for logs and events.
     pub(super) from: String,
-    /// Held while the connection lasts.
+    /// The slot at the gate, held while the connection lasts; `None` if this side dialled.
     pub(super) pass: Option<Pass>,
 }
 
 /// A connection that failed before it was ready.
 pub(super) struct Failed {
-    /// The reason, if another end was reached.
+    /// The reason; `None` if the dial reached no other end.
     pub(super) why: Option<Closed>,
     pub(super) from: Option<String>,
     /// The network's error if the dial failed, and the advice for it.
@@ -95,7 +95,7 @@ impl From<Closed> for Failed {
 
 impl Failed {
     fn dial(reason: &io::Error) -> Self {
-        // This happens while a process is being killed: another dial a moment later shows its end.
+        // A host may break a connection while its process is being killed. Another dial a moment later shows the end.
         let dropped = [
             io::ErrorKind::ConnectionReset,
             io::ErrorKind::ConnectionAborted,
@@ -116,7 +116,7 @@ impl Failed {
             None if self.is_refused => DialError::Refused,
             Some(Closed::Lost) => DialError::Dropped,
             // A peer that leaves does not refuse this node, so the next dial has no penalty. The same is true for a
-            // name that is taken: the link of a killed process ends after the limit of silence.
+            // name that an earlier process has: if that process was killed, its link ends soon by silence.
             None
             | Some(
                 Closed::HandshakeTimeout
@@ -181,7 +181,7 @@ impl Connection {
             if !pass.ready() {
                 return Err(failed(Closed::TooManyConnections.into()));
             }
-            // Noted only now: a claim alone must not win slots for the address from which it came.
+            // Noted only after the handshake: a stranger that claims a peer's name must not get a peer's slots.
             self.shared.gate.met(&link.peer, &from);
         }
         Ok(Greeted {
@@ -304,8 +304,8 @@ impl Connection {
         fault.unwrap_or(Closed::Lost)
     }
 
-    /// Returns whether a node that sends HELLO may connect. If it has a certificate, the name in the certificate
-    /// counts.
+    /// Returns the data about a node that sends HELLO; `None` if it may not connect. If it has a certificate, the name
+    /// in the certificate counts.
     fn acquaintance(&self, hello: &Hello, vouched: Option<&NodeId>) -> Option<Acquaintance> {
         // A valid certificate of one peer must not let it speak as another.
         if vouched.is_some_and(|node| *node != hello.node) {
@@ -321,7 +321,7 @@ impl Connection {
         let mut carried = self.shared.carried.iter().filter_map(|c| c.requirements());
         let is_held = linked.is_some() && carried.any(|of| of.storage == Storage::Refused);
         if is_held && linked < Some(hello.incarnation) {
-            outbox.verify(); // the earlier process may have ended
+            outbox.verify(); // asks the earlier process, which may have ended
             peer.health.contest(now);
         }
         if linked > Some(hello.incarnation) {

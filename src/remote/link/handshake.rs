@@ -116,7 +116,7 @@ pub struct Handshake {
 enum HandshakeState {
     /// HELLO was sent.
     Greeting,
-    /// CONDITIONS were sent. The other side claims to be this node.
+    /// CONDITIONS were sent. The value is the link with the node that the other side claims to be.
     Agreeing(Box<Established>),
     /// The conditions of both sides are known. READY was sent, or waits for the other side's proof.
     Accepting(Box<Established>),
@@ -198,7 +198,8 @@ impl Handshake {
         }
     }
 
-    /// Makes both sides prove the secret, and which side dialled. A peer that asks for no proof is refused.
+    /// Makes both sides prove that they know the secret, and which of them dialled. A peer that asks for no proof is
+    /// refused.
     ///
     /// Call it before [`receive`](Self::receive), with a challenge generated for this connection alone.
     #[must_use]
@@ -402,7 +403,7 @@ impl Handshake {
             version,
             features: me.features.and(hello.features),
             frame: usize::try_from(hello.frame).unwrap_or(usize::MAX),
-            // The default until CONDITIONS carry the peer's allowance.
+            // The default, until the peer's CONDITIONS arrive with its own allowance.
             allowance: self.allowance.and(Allowance::of(&Limits::default())),
             end: None,
             rights,

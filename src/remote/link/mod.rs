@@ -210,7 +210,7 @@ impl EndReport {
 impl Drop for EndReport {
     fn drop(&mut self) {
         if let Some(ended) = self.ended.take() {
-            // do_send: as above.
+            // do_send: one message for each connection, as in `outcome`.
             self.bridge.do_send(ended);
         }
     }

@@ -85,7 +85,7 @@ impl<'a, 'b> Numbering<'a, 'b> {
         self.several.clear();
         self.several
             .extend(several.iter().filter_map(|id| theirs.get(id)));
-        // The wire has one spelling: for a peer, numbers in any other order are malformed.
+        // The wire format allows only this order: a peer refuses any other order as malformed.
         self.several.sort_unstable();
         self.several
     }

@@ -1,4 +1,4 @@
-//! How often a side asks whether its peer is still present.
+//! How often a side asks, by a PING, whether its peer is still present.
 //!
 //! Decided here: a link is asked often only while something depends on its end: agents exchange messages over it, or a
 //! roster was just sent, or a group hears no leader, or the election of a group needs to know the end of a link soon,
@@ -8,8 +8,7 @@
 //! so that a broken link is found before an election waits for a vote. It also asks on a link when a caller wants a
 //! name that an agent of the peer has: the name is free as soon as the peer is found to be gone.
 //!
-//! A measurement by a question is out of date after ten seconds; then the next question is due, even on a link that is
-//! in use.
+//! Each PING also measures the round-trip time. After ten seconds the next PING is due, even on a link that is in use.
 //!
 //! The two ends do not have to agree on anything: each side asks for itself, and answers every question. So a peer that
 //! asks often is only answered. Not here: reading and writing ([`Common`](super::ready::Common)).
@@ -63,7 +62,7 @@ impl Need {
         }
     }
 
-    /// Returns the need of several groups together; `None` if there was no other group so far.
+    /// Returns the stricter of this need and the need `so_far` of the groups before; `None` means no group before.
     pub(super) fn and(self, so_far: Option<Self>) -> Self {
         match (self, so_far) {
             (one, None) => one,
@@ -73,7 +72,7 @@ impl Need {
     }
 }
 
-/// The spans of one side.
+/// The times after which one side asks, and after which it considers a peer gone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spans {
     ping_after: Duration,
@@ -106,7 +105,6 @@ pub(super) enum Vigil {
 }
 
 impl Vigil {
-    /// Returns the next state.
     pub(super) fn next(self, now: Time, spans: &Spans, facts: &LinkFacts) -> Self {
         let is_recent = |at: Time| now.since(at) < spans.silence;
         let is_needed = match facts.need {
@@ -132,8 +130,8 @@ impl Vigil {
         let last = facts.heard.max(facts.asked.unwrap_or(facts.heard));
         match self {
             Self::Quick(since) => {
-                // With the default timings, heartbeats come as often as a side would ask. A quarter later the next
-                // heartbeat has arrived, and no question is needed.
+                // With the default timings, heartbeats come as often as a side would ask. So a question waits for a
+                // quarter longer: by then the next heartbeat has arrived, and no question is needed.
                 let is_in_use = facts.heard.since(facts.talked) < spans.ping_after;
                 let later = spans.ping_after.checked_div(4).filter(|_| is_in_use);
                 let ask = last.after(spans.ping_after);
@@ -152,7 +150,7 @@ impl Vigil {
                 let asked = facts.heard.after(spans.ping_after).max(since);
                 asked.after(answer)
             }
-            // The question before that time ends the quiet state, so this case is only for a writer that cannot ask.
+            // A question before this time ends the quiet state. So this time is reached only if the writer cannot ask.
             Self::Quiet => facts.heard.after(spans.seldom).after(spans.silence),
         }
     }
@@ -168,7 +166,8 @@ pub(super) fn is_out_of_date(now: Time, facts: &LinkFacts) -> bool {
 /// link recently, or if it was found silent already.
 pub(super) fn silent_at(spans: &Spans, facts: &LinkFacts) -> Option<Time> {
     let beat = facts.beat?;
-    // Its heartbeats ended, although the link did not: perhaps it has resigned, and no other agent is a candidate.
+    // The leader's heartbeats may end while the link goes on: for example, it has resigned, and no other agent is a
+    // candidate.
     let over = beat.after(spans.silence);
     // With a slow preset the answer to a ping may be the leader's only message for a while, so a late answer is enough.
     let patience = spans.ping_after.checked_div(4).unwrap_or_default();

@@ -62,7 +62,6 @@ impl LinkReader {
         self.stream
     }
 
-    /// Reads until the link ends. Returns the reason.
     pub(super) async fn run(&mut self) -> Closed {
         match self.try_run().await {
             Ok(never) => match never {},
@@ -187,13 +186,13 @@ impl WorkTurn {
         }
     }
 
-    /// Adds a message of that length. The caller ends the turn when it is over.
+    /// Adds a message of that length to the work. The caller checks afterwards whether the turn is over.
     pub(super) fn read(&mut self, bytes: usize) {
         let parts = bytes.checked_div(PART).unwrap_or_default();
         self.add(parts.saturating_add(1));
     }
 
-    /// Adds work whose receivers wait. The caller ends the turn when it is over.
+    /// Adds work whose receivers wait for a turn. The caller checks afterwards whether the turn is over.
     pub(super) const fn add(&mut self, work: usize) {
         self.work = self.work.saturating_add(work);
         self.is_due = true;
@@ -352,7 +351,7 @@ impl Common {
     fn answer(&self, token: u64) {
         let mut answers = self.answers.borrow_mut();
         if answers.len() >= MOST_ANSWERS {
-            answers.pop_front(); // a peer that asks that often needs no answer to each
+            answers.pop_front(); // a peer that asks this often does not need every answer
         }
         answers.push_back(token);
         self.outbox.wake();
@@ -380,7 +379,7 @@ const TURN: usize = 256;
 /// Length of the first turn in which receivers wait. Each later turn is twice as long as the one before. If all turns
 /// were as long as [`TURN`], sender and receiver would work one after the other, with half of the throughput.
 const FIRST: usize = 16;
-/// Bytes of a message that count as one more message, because a long message is as much work as several short ones.
+/// Number of bytes that count as one more message, because a long message is as much work as several short messages.
 const PART: usize = 64;
 /// Additional work of a roster: the group changes, and the next member that reads it merges the whole roster.
 const ROSTER: usize = 256;

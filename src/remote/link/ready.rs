@@ -42,7 +42,7 @@ pub(super) struct Common {
     pub(super) peer: Arc<PeerState>,
     pub(super) outbox: Arc<Outbox>,
     pub(super) link: Established,
-    /// Groups of this side, in the order of the bridge.
+    /// Groups of this side, in the order in which the bridge carries them.
     pub(super) groups: Vec<GroupSide>,
     /// Whether the other side has announced its agents, so that messages can name them.
     pub(super) is_told: Cell<bool>,
@@ -128,7 +128,7 @@ impl Common {
 
     /// Returns whether the writer has to ask now.
     pub(super) fn is_to_ask(&self) -> bool {
-        // The link is checked first: the reason to watch it, when the writer began to wait, may no longer hold.
+        // The link is checked first: since the writer began to wait, the link may have become quiet.
         self.watch();
         let (now, facts) = (self.shared.now(), self.facts());
         now >= self.vigil.get().asks_at(&self.spans, &facts) || is_out_of_date(now, &facts)

@@ -80,7 +80,6 @@ impl LinkWriter {
         self.stream
     }
 
-    /// Writes until the link ends. Returns the reason.
     pub(super) async fn run(&mut self) -> Closed {
         match self.try_run().await {
             Ok(why) | Err(why) => why,
@@ -127,8 +126,8 @@ impl LinkWriter {
                 Some(close_request) => match select(close_request, idle).await {
                     Either::Left((Ok(why), _)) => return Wake::Asked(why),
                     Either::Left((Err(_), idle)) => {
-                        // The bridge that could ask has ended. That is not a reason to end the link here, and a
-                        // channel that has answered must not be polled again.
+                        // The actor that could order a close has ended. This does not end the link here. A channel that
+                        // has answered must not be polled again.
                         self.close_request = None;
                         idle.await
                     }
@@ -176,7 +175,8 @@ impl LinkWriter {
         for (group, content) in after {
             self.roster(group, None, &content);
             if let Some(side) = common.groups.get(group) {
-                // Forgotten only now, because a Resign among the messages above contains such a number.
+                // The numbers of these agents are forgotten only now, because a Resign among the messages above may
+                // contain one.
                 side.told.borrow_mut().forget_left();
             }
         }
@@ -230,7 +230,8 @@ impl LinkWriter {
                     return Err(Closed::Lost);
                 }
             }
-            // Also if nothing new is announced: without an agent here, terms were counted by the rules of the peers.
+            // Called even if nothing new is announced: while no agent ran here, the guard counted terms by the rules of
+            // the peers.
             if let Some(mine) = &mine {
                 common.shared.follow(group, mine, votes);
             }
@@ -296,7 +297,7 @@ impl LinkWriter {
             self.seq = self.seq.saturating_add(1);
             RosterFrame::encode(self.seq, number, opening.take(), &piece, &mut self.out);
             self.frames = self.frames.saturating_add(1);
-            common.talked.set(common.shared.now()); // a broken link must be found soon
+            common.talked.set(common.shared.now()); // after a roster, a broken link must be found soon
         }
     }
 

@@ -93,7 +93,7 @@ impl BridgeBuilder {
         self
     }
 
-    /// Announces exactly these versions, as a node of another release does.
+    /// Announces exactly these versions of the protocol, in place of the versions of this release.
     #[cfg(feature = "testkit")]
     pub fn versions(mut self, versions: Versions) -> Self {
         self.versions = versions;
@@ -117,9 +117,9 @@ impl BridgeBuilder {
     /// group's agents. From the start of the bridge on, the agents of this process get incarnations by which peers can
     /// distinguish them from the agents of an earlier process.
     ///
-    /// If the agents of two nodes follow other rules, or have other voters in the same epoch, no message of the group
-    /// crosses between the two nodes, and [`BridgeEvent::Mismatch`](crate::remote::BridgeEvent::Mismatch) reports it.
-    /// Members of two epochs are linked, so that they learn of the later epoch.
+    /// If the agents of two nodes follow different rules, or have different voters in the same epoch, no message of the
+    /// group crosses between the two nodes, and [`BridgeEvent::Mismatch`](crate::remote::BridgeEvent::Mismatch) reports
+    /// it. Between members of different epochs messages cross, so that the members learn of the later epoch.
     ///
     /// Messages of applications ([`Messages`](crate::leader::Messages)) cross as well. A peer may send them for each
     /// agent for which it has rights in the group.
@@ -258,7 +258,8 @@ impl BridgeBuilder {
         let transport = transport.unwrap_or_else(|| Arc::new(Tcp::default()));
         let listener = self.open_network(&*transport, &node, &cluster)?;
         let local = listener.as_ref().and_then(|listener| listener.local_addr());
-        // The companions come last, so that the groups of elections have the same numbers as without companions.
+        // The companions (groups for application messages) come last, so they do not change the numbers of other
+        // groups.
         let all = self.carried.drain(..).chain(self.companions.drain(..));
         let carried = all.map(|carry| carry(&self.limits));
         let carried = check_groups(carried.collect())?;
@@ -402,7 +403,7 @@ fn wall_millis() -> u64 {
 /// Number of random bits in an incarnation.
 const CHANCE: u32 = 16;
 
-/// Ends the bridge for good when it is dropped: the supervisor holds it to the end.
+/// The drop of this value ends the bridge for good. The supervisor keeps this value through all restarts.
 struct FinishOnDrop(Arc<BridgeState>);
 
 impl FinishOnDrop {

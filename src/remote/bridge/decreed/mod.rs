@@ -1,15 +1,15 @@
 //! Peers by decree. A decree is a list of voters that the voters of a group have agreed on. It may contain the nodes of
 //! the voters, and each bridge gets these nodes as peers.
 //!
-//! Decided here: the effect of these contacts on the peers of this node. A decree only adds: a peer that an operator
-//! configured keeps its address and all of its rights, whatever the decree contains, and also gets the right to send
-//! messages for that voter of that group. A peer that comes from decrees alone has only this right, and stops being a
+//! Decided here: the effect of a decree on the peers of this node. A decree only adds: a peer that an operator
+//! configured keeps its address and all of its rights, whatever the decree contains. It also gets the right to send
+//! messages as its own voter of the group. A peer that comes from decrees alone has only this right, and stops being a
 //! peer when no decree contains it. The lists of a group are numbered, and a list that arrives after a later list
 //! changes nothing.
 //!
-//! A node may be wanted before it is decreed, because a leader can only make a voter of an agent whose messages it
-//! receives. Until the next list of that group, or until another agent is wanted at that node, its agent may observe:
-//! this right is enough for the leader to receive the agent's messages.
+//! A leader can make an agent a voter only if it receives the agent's messages. So the agent's node may be wanted as a
+//! peer before a decree contains it. Until the next list of that group, or until another agent is wanted at that node,
+//! the agent may observe: this right is enough for the leader to receive the agent's messages.
 //!
 //! If an operator and a decree disagree about a peer, the later decision is used. A removal by an operator is
 //! deliberate, so the next list, which repeats all voters, does not bring the peer back. Only a list with another voter
@@ -31,9 +31,7 @@ use crate::{
 /// The contact of a voter, from a decree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VoterContact {
-    /// The voter.
     pub(crate) voter: AgentId,
-    /// The node on which it runs.
     pub(crate) node: NodeId,
     /// The address to dial, `host:port`; `None` if the node dials by itself.
     pub(crate) address: Option<String>,
@@ -105,12 +103,12 @@ pub(crate) enum ContactRefusal {
 const MOST_DECREED: usize = 100;
 
 impl PeerSources {
-    /// Returns the configured rights and, in addition, the rights for voters.
+    /// Returns the configured rights together with the rights for the decreed voters.
     fn rights(&self) -> Rights {
         let configured = self.configured.clone().unwrap_or_default();
         let voters = self.decreed.iter();
         let voters = voters.flat_map(|(group, voters)| voters.iter().map(move |id| (group, id)));
-        // A voter with a score may win an election, so it needs the right to lead.
+        // A voter may win an election, so it gets the right to lead.
         let rights = voters.fold(configured, |rights, (group, voter)| {
             rights.grant(group, voter.as_str(), MayBe::Leader)
         });
@@ -188,8 +186,7 @@ impl PeerBook {
             }
             let there = contacts.iter().filter(|contact| contact.node == *node);
             let there: BTreeSet<_> = there.map(|contact| contact.voter.clone()).collect();
-            // The list has no voter at this node any more, or another voter: this is a later decision than the
-            // operator's.
+            // A list with another voter at the removed node, or with none, was made after the removal, and ends it.
             let is_repeated = |removed: &BTreeSet<_>| !there.is_empty() && there.is_subset(removed);
             sources
                 .removed

@@ -36,7 +36,7 @@ pub(crate) async fn keep(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>) {
     while lock(&shared.ends.kept).is_some() {
         if shared.ends.revive(shared.now()) {
             // The digest that the peers have is no longer valid.
-            // do_send: one for each new sentinel.
+            // do_send: one message for each new sentinel.
             bridge.do_send(Relink);
         }
         contacts.update(&shared).await;
@@ -108,7 +108,8 @@ impl Kept {
 }
 
 /// The times at which a sentinel may be replaced after its end: at once, and then after longer and longer pauses if the
-/// new one soon ends as well. This happens in a program that reads its arguments before it starts a sentinel.
+/// new one soon ends as well. This may happen if a program reads its arguments first: the sentinel is the same program,
+/// and may end there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Revival {
     /// Number of starts in a row that were soon followed by an end.

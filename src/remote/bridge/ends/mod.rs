@@ -25,7 +25,7 @@ use keep::Revival;
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     kept: Mutex<Option<Kept>>,
-    /// The digest that this side sends to every peer when they are linked.
+    /// The digest of `secret` that this side sends to each peer at the start of a link.
     own: Mutex<Option<EndDigest>>,
     notices: Mutex<Notices>,
 }

@@ -171,7 +171,7 @@ impl Gate {
         if slots.inside < self.most {
             return Room::Free;
         }
-        // A stranger takes no slot of a peer.
+        // Strangers lose their slots first. Only a connection from a peer's address may take the slot of a peer.
         let stranger = slots.victim(Address::is_strange);
         let peer = || slots.victim(|_| true).filter(|_| peers > 0);
         instead_of(stranger.or_else(peer)).unwrap_or(Room::None)
@@ -230,7 +230,7 @@ impl Slots {
         self.settle();
     }
 
-    /// Finds again which addresses belong to peers.
+    /// Computes anew which addresses belong to peers.
     fn settle(&mut self) {
         for address in self.addresses.values_mut() {
             address.peers = 0;
@@ -274,7 +274,7 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// Returns the receiver of the notice that the other end has sent its first byte.
+    /// Returns the part of this slot that notes the first byte of the other end.
     pub(crate) fn ear(&self) -> Ear {
         Ear {
             gate: Arc::clone(&self.gate),
@@ -304,7 +304,7 @@ impl Pass {
         unready.is_some_and(|unready| !unready.is_heard)
     }
 
-    /// Notes that the other end is known. Returns `false` if the slot is already lost.
+    /// Notes that the handshake is done. Returns `false` if the slot is already lost.
     #[must_use]
     pub(crate) fn ready(&mut self) -> bool {
         let taken = lock(&self.gate.slots).take(&self.from, self.number);

@@ -142,7 +142,7 @@ pub(crate) struct PeerMachine {
     failures: u32,
     /// Number of links in a row that were lost soon.
     flaps: u32,
-    /// Number of redials in a row that were accepted and dropped.
+    /// Number of redials in a row whose connection was accepted and then broke.
     drops: u32,
 }
 

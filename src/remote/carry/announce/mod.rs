@@ -27,7 +27,7 @@ pub(crate) struct Announcer {
     names: BTreeMap<u32, AgentId>,
     /// Numbers without an agent, in the order in which they became free.
     free: VecDeque<u32>,
-    /// Number of slots that the other side has kept since the last opening of the group: one for each lower number.
+    /// Number of slots that the other side keeps for agents of this group: one for each number below this number.
     places: u32,
     /// Every number below this number was given to an agent on this link at some time.
     given: u32,
@@ -63,7 +63,7 @@ impl<'a> NamedReceivers<'a> {
 /// The changes of one group that the other side still has to receive.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct RosterUpdate {
-    /// The requirements to send first, if the group is opened at first, or again after a change of its rules or epoch.
+    /// The requirements to send first, if the group is opened, or opened again after a change of its rules or epoch.
     pub(crate) opens: Option<Requirements>,
     /// The part before the waiting messages.
     pub(crate) before: RosterContent,
@@ -150,7 +150,7 @@ impl Announcer {
             .as_ref()
             .is_some_and(|opening| opening.is_renumbered);
         if is_anew {
-            // The numbers must have no gap, so no free number is kept back. Late messages contain the former epoch.
+            // The numbers must have no gap, so free numbers are used at once. Late messages contain the former epoch.
             spare = 0;
         }
         announcement.opens = opening.map(|opening| opening.requirements);
@@ -178,8 +178,8 @@ impl Announcer {
                     .members
                     .push((number, before_its_end(&member)));
             }
-            // An end comes after the agent's messages. Anything else comes before them, because a message of a sender
-            // that was not announced would end the link.
+            // The end of an agent is sent after its messages. Other changes are sent before them, because a message of
+            // a sender that was not announced would end the link.
             let part = if is_down && (is_known || speaks) {
                 &mut announcement.after
             } else {
@@ -194,7 +194,7 @@ impl Announcer {
         for (id, (number, _)) in gone {
             self.leaving.insert(id, number);
             announcement.after.left.push(number);
-            // Messages of the other side with this number are counted as gone, because it learns of the end later.
+            // The other side learns of the end later. Until then its messages to this number are counted as gone.
             self.names.remove(&number);
             self.free.push_back(number);
         }
@@ -272,7 +272,7 @@ impl Announcer {
         number
     }
 
-    /// Returns the leader if it has changed: a hint for agents that come later.
+    /// Returns the leader if it has changed: a hint for agents that join later.
     fn hint(&mut self, leader: Option<Leader>) -> Option<LeaderHint> {
         if leader == self.leader {
             return None;

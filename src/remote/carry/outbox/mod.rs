@@ -43,7 +43,7 @@ pub(crate) struct Outbox {
     wake: Notify,
     /// Notifies the writer when the queue is over its limit.
     full: Notify,
-    /// Whether a caller depends on the peer's presence, and the peer was not asked yet.
+    /// Whether the writer still has to ask the peer whether it is present, for a caller that depends on the answer.
     is_in_question: AtomicBool,
     /// Whether the peer has to be informed of an earlier process with its name.
     has_twin: AtomicBool,
@@ -183,7 +183,7 @@ impl Outbox {
     /// Lets the link `by` take the messages from now on.
     pub(crate) fn link(&self, by: LinkId) {
         let mut queue = self.lock();
-        // Messages that a former link left behind use space.
+        // Messages that a former link did not send use space: those that are too old are dropped.
         self.drop_old(&mut queue);
         if queue.state != QueueState::Closed {
             queue.state = QueueState::Linked;
@@ -279,7 +279,7 @@ impl Outbox {
             }
         };
         let (bounds, said) = (queue.bounds, queue.messages.written(&payload));
-        // A payload this short is within the peer's bounds for certain, so that it need not be decoded to check it.
+        // A short payload is within the peer's bounds in any case. Only other payloads are decoded to check them.
         let is_plain = bounds.fit_any(said.len()) && bounds.depth >= self.depth;
         if !is_plain && decode_payload::<M>(said, bounds).is_err() {
             return self.count_refused();
@@ -421,7 +421,7 @@ pub(crate) struct Outdated;
 /// Exponent of the number of messages (2^5) that share a time stamp in a burst, as reading the clock takes time.
 const SAME_TIME: u32 = 5;
 
-/// Bytes that a limit adds to the frame's length, so that a message of a whole frame fits.
+/// Number of bytes that a queue holds beyond the longest frame, so that a message that fills a frame fits.
 const MARGIN: usize = 1024;
 
 #[cfg(test)]

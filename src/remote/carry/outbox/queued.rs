@@ -1,4 +1,4 @@
-//! A message that waits.
+//! A message that waits in the queue to a node.
 //!
 //! Decided here: its size, and which other message replaces it. Not here: the queue.
 

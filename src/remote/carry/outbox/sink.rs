@@ -1,6 +1,6 @@
 //! The sink for messages of the members here to the members of one group on one other node.
 //!
-//! Decided here: a message for all of these members names none of them.
+//! Decided here: a message to all of these members is written without their names.
 
 use std::{
     collections::BTreeSet,
@@ -38,12 +38,11 @@ impl GroupSink {
 
     /// Returns the members of the node that receive messages.
     pub(crate) fn there(&self) -> MutexGuard<'_, BTreeSet<AgentId>> {
-        // Each change is complete before the lock is released.
+        // A poisoned lock may be used, because each change of the set is a single step.
         self.there.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether these are all members of the node that receive messages. A sender names each receiver once at
-    /// most.
+    /// Returns whether these are all members of the node that receive messages. The list contains no name twice.
     fn are_all(&self, to: &[AgentId]) -> bool {
         let there = self.there();
         to.len() == there.len() && to.iter().all(|id| there.contains(id))

@@ -1,7 +1,6 @@
 //! The announcements of a peer on one link: groups and agents by the peer's numbers.
 //!
-//! Decided here: that numbers are dense and bounded, so that a peer cannot make this side keep
-//! more than it announced.
+//! Decided here: numbers have no gaps and are bounded, so this side never stores more entries than a peer announced.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +11,7 @@ use super::{GroupStanding, MayBe};
 #[derive(Debug, Default)]
 pub(super) struct LinkDirectory {
     groups: Vec<Option<AnnouncedGroup>>,
-    /// Numbers of its agents, free ones included.
+    /// Number of slots for the peer's agents in all groups, including free slots.
     pub(super) entries: usize,
 }
 
@@ -47,7 +46,8 @@ impl LinkDirectory {
 
     pub(super) fn open(&mut self, number: u32, name: AgentId, standing: GroupStanding) {
         let freed = self.group(number).map_or(0, |group| group.agents.len());
-        // The group's former numbers do not count: otherwise openings would bring an honest peer to the limit.
+        // The slots of the former opening no longer count. Otherwise repeated openings would bring an honest peer to
+        // the limit.
         self.entries = self.entries.saturating_sub(freed);
         let at = index(number);
         if at >= self.groups.len() {
@@ -71,7 +71,6 @@ impl LinkDirectory {
         Some(())
     }
 
-    /// Takes the number of an agent away.
     pub(super) fn remove(&mut self, group: u32, number: u32) -> Option<AnnouncedAgent> {
         self.group_mut(group)?.remove(number)
     }

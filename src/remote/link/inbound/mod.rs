@@ -60,7 +60,7 @@ pub struct Inbound {
 /// Whether this side has a group that a peer announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupStanding {
-    /// It is carried here, with this number of this side.
+    /// It is carried here, under this number of this side.
     Carried(usize),
     /// It is not carried here.
     Unknown,
@@ -94,7 +94,7 @@ pub struct RosterChange {
     pub is_opening: bool,
     /// The agents that left the group, with the peer's numbers. They come before `members`.
     pub left: Vec<(u32, AgentId)>,
-    /// The agents that are new or changed, with the peer's numbers: messages *to* them use these.
+    /// The agents that are new or changed, with the peer's numbers, which messages *to* these agents contain.
     pub members: Vec<(u32, Member)>,
     /// The leader among the peer's agents, as the peer knows it.
     pub leader: Option<Leader>,
@@ -209,7 +209,8 @@ impl Inbound {
         if is_former {
             return Ok(Err(DropReason::FormerIncarnation));
         }
-        // A message may come before the roster with the new incarnation. The former one has sent its last message.
+        // A message may come before the roster with the new incarnation. The former incarnation has already sent its
+        // last message.
         agent.incarnation = incarnation;
         Ok(Ok(MessageSender {
             group: slot,
