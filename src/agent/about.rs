@@ -1,8 +1,8 @@
 //! The `about` text of an agent: its application sets it, and the applications of all members read it.
 //!
 //! Decided here: a change goes to the group at once, not through the mailbox; and how a view gets the text of its
-//! leader. Not here: the rules of the text ([`About`]), and its way to other processes: the roster of a link, or the
-//! record of a lease.
+//! leader. Not here: the rules of the text ([`About`]), and how it reaches other processes (with the roster of a link,
+//! or with the record of a lease).
 
 use crate::protocol::{About, Election, Time, View};
 
@@ -18,11 +18,13 @@ impl<E: Election> ElectionHandle<E> {
         self.current().leader_about
     }
 
-    /// Changes the agent's [`about` text](super::AgentBuilder::about), or removes it. It survives a crash.
+    /// Changes the agent's [`about` text](super::AgentBuilder::about), or removes it. The text survives a crash of the
+    /// agent.
     ///
-    /// The members get it like a change of the score. If the agents share only a store, the leader's next renewal of
-    /// the lease carries the text. The text of an agent that does not lead is written into its row of the store within
-    /// 30 s, and the [reports](crate::operate::AgentReport::contenders) of other agents show it within a minute.
+    /// The members of the group receive the text as they receive a change of the score. If the agents share only a
+    /// store, the leader's next renewal of the lease carries the text. The text of an agent that does not lead is
+    /// written into its row of the store within 30 s, and the [reports](crate::operate::AgentReport::contenders) of
+    /// other agents show it within a minute.
     ///
     /// # Errors
     /// [`CommandError::Ended`] if the agent left or ended for good.

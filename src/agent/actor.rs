@@ -58,8 +58,8 @@ pub struct Agent<E: Election> {
     pub(super) has_waited: bool,
     pub(super) readiness: Readiness<E>,
     pub(super) published: Published,
-    /// `None` when all its fields are empty, as usual: most agents know a leader, and are not asked to change the
-    /// voters.
+    /// `None` if all fields of `Seldom` would be empty. This is the usual case: most agents know a leader, and are not
+    /// asked to change the voters.
     pub(super) seldom: Option<Box<Seldom>>,
 }
 
@@ -87,7 +87,8 @@ impl<D> StoredState<D> {
                 record: None,
             });
         };
-        // Taken over before the record is read: a later save of an earlier incarnation is refused.
+        // Taken over before the record is read. Otherwise an earlier incarnation could save a newer record after this
+        // read.
         let generation = store.begin()?;
         Ok(Self {
             generation,
@@ -106,7 +107,7 @@ impl<E: Election> Agent<E> {
         result
     }
 
-    /// Logs, once for each incarnation, that the agent has no record and how long it abstains.
+    /// Logs, once for each incarnation, that the agent has no record, and for how long it takes no part in elections.
     fn log_recovery(&self) {
         if let Some(recovers) = self.machine.prospects().recovers {
             let abstains = recovers.until.since(self.shared.now());
@@ -117,7 +118,7 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// Makes an incarnation that has not begun.
+    /// Makes an incarnation. It begins when its actor starts.
     pub(super) fn new(
         spec: Arc<Spec<E>>,
         shared: Arc<SharedState>,
@@ -156,13 +157,14 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// Makes the next incarnation. Returns `None` if the agent has ended, or left its group, or its record cannot be
-    /// read.
+    /// Makes the next incarnation. Returns `None` if the agent has ended or left its group, or if its record will never
+    /// be readable. Panics if the record may become readable later.
     fn next_incarnation(&self) -> Option<Self> {
         if self.shared.is_over() {
             return None;
         }
-        // An agent that forgot a promise could give the same promise to another agent.
+        // No incarnation begins without its record: an agent that forgot a promise could give the same promise to
+        // another agent.
         let stored = StoredState::take_over(self.store.as_deref()).inspect_err(|reason| {
             error!(node = %self.spec.id, %reason, "record not readable");
             let failure = Some(reason.to_string());
@@ -265,7 +267,7 @@ impl<E: Election> Agent<E> {
         subscribers.add(id, to, kind);
         let tell = |event| {
             let agent = self.spec.id.clone();
-            // do_send: the present state, once for each subscription.
+            // do_send: may exceed the mailbox's bound, but only by the present state, once for each subscription.
             to.do_send(Notice { agent, event });
         };
         let leader = self.machine.view(self.shared.now()).leader;
@@ -392,7 +394,7 @@ impl<E: Election> Handler<AgentCommand> for Agent<E> {
                 self.subscribe(id, &to, SubscriberKind::Draining);
             }
             AgentCommand::Drained => {
-                // Checked again: another subscriber may have come since the handle has checked.
+                // Checked again: another subscriber may have subscribed since the handle checked.
                 let only = self.shared.subscribers().only_draining();
                 if let OnlyDraining::One(id) = only {
                     self.drained(id, ctx);

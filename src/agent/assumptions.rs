@@ -56,18 +56,18 @@ fn preset(timings: &Timings) -> Option<&'static str> {
 /// Returns the longest time of an election with these timings, in any mode.
 fn patience(timings: &Timings) -> Duration {
     let quorum = timings.worst_case_quorum_failover(SLOTS);
-    // Three deadlines without a failure detector: an election takes one deadline and is held at most twice; then the
-    // agents wait for the former leader.
+    // Without a failure detector the longest time is three deadlines: two elections at most, of one deadline each, and
+    // one deadline in which the agents wait for the former leader.
     let available = timings
         .worst_case_failover(u32::MAX)
         .unwrap_or_else(|| timings.deadline().saturating_mul(3));
     available.max(quorum)
 }
 
-/// Largest number of slots before an agent holds an election: rule `rank-staggered-slots` of the bully.
+/// Largest number of slots that an agent waits before it holds an election (rule `rank-staggered-slots` of the bully).
 const SLOTS: u32 = 8;
 
-/// The longest time of an election whose configuration has no timings.
+/// Longest time of an election, assumed if the configuration of the election has no timings.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

@@ -23,14 +23,14 @@ use super::{
 /// Settings of an agent.
 ///
 /// # Time until the first leader
-/// With the default timings, when the agents of a group start. With other [timings](Self::timings) the formula gives the
-/// time; [`worst_case_start`](Self::worst_case_start) has it for voters.
+/// The times count from the start of the group's agents, with the default timings. With other [timings](Self::timings)
+/// the formula gives the time; [`worst_case_start`](Self::worst_case_start) returns it for voters.
 ///
 /// | mode | longest time | reason | formula |
 /// |---|---|---|---|
-/// | available (default) | 4.15 s, and none while the highest agent is there | agents wait for members above them that are silent | [`Timings::worst_case_failover`](crate::protocol::Timings::worst_case_failover) |
+/// | available (default) | 4.15 s; no wait while the highest-ranked agent is up | agents wait for silent members of a higher rank | [`Timings::worst_case_failover`](crate::protocol::Timings::worst_case_failover) |
 /// | [`astra`](Self::astra) | without end, until an agent [campaigns](super::ElectionHandle::campaign); then 2.00 s | the rules have no failure detector, so no agent begins by itself; the winner waits for an answer from above | [`Timings::deadline`](crate::protocol::Timings::deadline) |
-/// | [`quorum`](Self::quorum) | 1.47 s, and none with new stores | a voter that restarts keeps the promise that it may have given before | [`QuorumConfig::worst_case_start`](crate::elections::quorum::QuorumConfig::worst_case_start) |
+/// | [`quorum`](Self::quorum) | 1.47 s; no wait with new stores | a voter that restarts keeps the promise that it may have given before | [`QuorumConfig::worst_case_start`](crate::elections::quorum::QuorumConfig::worst_case_start) |
 /// | [`diskless`](Self::diskless) | 2.06 s | each voter waits until its former promises and votes are over | the same |
 /// | [`lease`](Self::lease) | 1.81 s, with an empty store too | the lease of a former leader has to run out, even if its record was deleted | [`LeaseConfig::worst_case_failover`](crate::elections::lease::LeaseConfig::worst_case_failover) |
 ///
@@ -46,7 +46,7 @@ pub struct AgentBuilder<E: Election> {
     pub(super) is_ineligible: bool,
     pub(super) config: E::Config,
     pub(super) basis: Basis,
-    /// The calls, for elections that have their own setters, and the function that makes a configuration from them.
+    /// The calls of the setters that only some elections have. `resolve` makes a configuration from them.
     pub(super) choices: Choices,
     pub(super) resolve: Resolve<E>,
     pub(super) group: Option<Group<E::Message>>,
@@ -118,9 +118,9 @@ impl<E: Election> AgentBuilder<E> {
     /// Members read the [text of the leader](super::ElectionHandle::leader_about). No election depends on it. It is not
     /// secret: everyone who can read the group's members or the records of its lease can read it.
     ///
-    /// If the agents only share a store, the record of the lease has the leader's text, and the row of each other agent
-    /// has that agent's: the [report of a node](crate::operate::AgentReport::contenders) shows them. A row is written
-    /// and read every 30 s with or without a text, so the texts cost no request.
+    /// If the agents only share a store, the record of the lease has the leader's text, and each other agent's text is
+    /// in its own row: the [report of a node](crate::operate::AgentReport::contenders) shows them. A row is written and
+    /// read every 30 s with or without a text, so the texts cost no additional request.
     pub fn about(mut self, text: impl Into<String>) -> Self {
         self.about = Some(text.into());
         self

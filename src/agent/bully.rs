@@ -90,13 +90,13 @@ impl BullyAgent {
 /// ([`StartError::Contradiction`](super::StartError::Contradiction)). If a setting is made twice, the last value
 /// counts.
 impl AgentBuilder<AnyBully> {
-    /// Turns the quorum mode on: never two leaders. List all voters, including this agent unless it is an observer.
-    /// Every member lists the same voters.
+    /// Turns the quorum mode on: two agents never lead at the same time. List all voters, including this agent unless
+    /// it is an observer. Every member lists the same voters.
     ///
     /// Settings that no call makes have the defaults of [`QuorumConfig`]: a running leader yields after 10 s. After a
-    /// restart the first leader takes up to 1.47 s ([times](AgentBuilder#time-until-the-first-leader)). The agent needs a
-    /// [`store`](Self::store) for its vote. Timers renew its lease: on an [`ElectionArbiter`](super::ElectionArbiter) no
-    /// busy neighbour delays them.
+    /// restart it takes up to 1.47 s until there is a leader ([times](AgentBuilder#time-until-the-first-leader)). The
+    /// agent needs a [`store`](Self::store) for its vote. Timers renew its lease: on an
+    /// [`ElectionArbiter`](super::ElectionArbiter) no busy neighbour delays them.
     ///
     /// # Examples
     /// ```
@@ -128,8 +128,8 @@ impl AgentBuilder<AnyBully> {
     ///
     /// At any instant at most one agent leads, as with disks. The price: each start waits, 2.06 s at most with the
     /// default timings ([`worst_case_start`](Self::worst_case_start)), and the token is a
-    /// [`ConditionalFence`](super::ConditionalFence): work that writes with a fence accepts its condition first. The page
-    /// [`diskless`](crate::elections::quorum::diskless) has the rules.
+    /// [`ConditionalFence`](super::ConditionalFence): work that uses the token as a fence must accept its condition
+    /// first. The page [`diskless`](crate::elections::quorum::diskless) has the rules.
     ///
     /// # Examples
     /// ```
@@ -229,8 +229,8 @@ impl AgentBuilder<AnyBully> {
         self.set(|choices| choices.margin = Some(margin))
     }
 
-    /// Sets the longest time for which work may go on after the agent was asked to hand over. Default: 5 s, in quorum
-    /// mode within the lease. With 0 a hand-over does not wait for work.
+    /// Sets the longest time for which work may go on after the agent was asked to hand over. Default: 5 s; in quorum
+    /// mode the lease without two delay bounds. With 0 a hand-over does not wait for work.
     pub fn drain(self, drain: Duration) -> Self {
         self.set(|choices| choices.drain = Some(drain))
     }

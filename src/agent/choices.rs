@@ -22,7 +22,7 @@ use super::{StartError, lease::Attachment, offers::ElectionMode};
 /// The calls so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Choices {
-    /// The calls that choose a mode, the latest of each. The start is refused if there are two modes.
+    /// The calls that choose a mode; of several calls for the same mode only the last. The start refuses two modes.
     modes: Vec<Mode>,
     pub(crate) timings: Option<Timings>,
     pub(crate) preemption: Option<Preemption>,
@@ -308,5 +308,5 @@ fn set<T: Clone>(setting: &mut T, made: Option<&T>) {
     }
 }
 
-/// The cluster if no cluster is given.
+/// Name of the cluster if the application gives none.
 const CLUSTER: &str = "default";

@@ -33,8 +33,8 @@ impl<E: Election> Agent<E> {
             return; // the incarnation has ended; messages and timers wait for a record by themselves
         }
         let span = self.shared.span().entered();
-        // The clock is read before the presence is checked: a promise of this incarnation then counts from a moment at
-        // which no other incarnation could have begun.
+        // The clock is read before the presence is checked. So a promise of this step counts from a moment at which no
+        // later incarnation had begun.
         let now = self.shared.now();
         if !self.is_present(ctx) {
             return;
@@ -45,7 +45,8 @@ impl<E: Election> Agent<E> {
         self.machine.handle(now, input, &mut out);
 
         let view = self.view(now);
-        // If one step loses a leadership and wins it again, the leadership is withdrawn in between.
+        // If one step loses a leadership and wins it again, the lost leadership is withdrawn before the new one is
+        // published.
         let lost = |effect: &_| matches!(effect, Effect::Notify(Event::Lost { .. }));
         let kept = (!out.as_slice().iter().any(lost)).then_some(&view);
         self.shared.shrink(self.incarnation, kept);
@@ -55,8 +56,8 @@ impl<E: Election> Agent<E> {
         self.follow_up(&view, ctx);
     }
 
-    /// Returns whether this incarnation goes on. `leave` may have ended it from another thread while it hung, and its
-    /// name may have a new holder. Then this incarnation sends nothing, stores nothing and does not lead any more.
+    /// Returns whether this incarnation goes on. Another thread may have ended it by `leave` while it hung, and a new
+    /// agent may have its name. Then this incarnation sends nothing, stores nothing and does not lead any more.
     pub(super) fn is_present(&mut self, ctx: &mut Context<Self>) -> bool {
         let is_present = self.shared.is_present(self.incarnation);
         if !is_present {
@@ -65,7 +66,7 @@ impl<E: Election> Agent<E> {
         is_present
     }
 
-    /// Carries out the effects, up to a record that is not durable yet.
+    /// Carries out the effects in order, until one of them is a record that has to become durable first.
     fn carry_out(
         &mut self,
         effects: &mut dyn Iterator<Item = EffectOf<E>>,
@@ -118,7 +119,7 @@ impl<E: Election> Agent<E> {
         }
         self.shared.grow(self.incarnation, view);
         if self.drain == Drain::Asked {
-            // One step may win a leadership and begin to hand it over.
+            // In one step an agent may win a leadership and begin to hand it over.
             self.shared.drain(self.incarnation);
         }
         self.shared.tell_of_expiry(view);
@@ -159,7 +160,8 @@ impl<E: Election> Agent<E> {
         let failure = saved.as_ref().err().map(StoreError::to_string);
         let took = self.shared.vitals().note_saved(failure, self.shared.now());
         if let Err(reason) = saved {
-            // The state of the machine has advanced, and this state cannot become durable.
+            // The agent stops: its machine is already in the state after this step, and that state cannot become
+            // durable.
             error!(%reason, "record not durable: the agent stops");
             return self.stop(ctx);
         }
@@ -191,7 +193,7 @@ impl<E: Election> Agent<E> {
         self.shared.tell(self.incarnation, event);
     }
 
-    /// After a step: continues a hand-over whose work has ended, and stops an agent that leaves.
+    /// Called after each step. Continues a hand-over whose work has ended, and stops an agent that leaves.
     pub(super) fn follow_up(&mut self, view: &View, ctx: &mut Context<Self>) {
         if !matches!(self.readiness, Readiness::Free) {
             return;
@@ -228,7 +230,8 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// Forgets subscribers that stopped, because a subscriber sends no message about its end.
+    /// Removes the subscribers that have stopped. A scan is needed, because a subscriber sends no message when it
+    /// stops.
     fn scan_for_stopped(&mut self, ctx: &mut Context<Self>) {
         self.scan_is_due = false;
         if self.drain == Drain::Asked {
@@ -248,7 +251,8 @@ impl<E: Election> Agent<E> {
     pub(super) fn on_deadline(&mut self, ctx: &mut Context<Self>) {
         let now = Instant::now();
         self.note_lateness(now);
-        // Only the timers that are due now, so that a timer that is set again and again does not delay the others.
+        // Handles only the timers that are due now, so that a timer that is set again and again does not delay other
+        // timers.
         for _ in 0..self.timers.due(now) {
             if !matches!(self.readiness, Readiness::Free) {
                 return; // the others stay due
@@ -262,7 +266,7 @@ impl<E: Election> Agent<E> {
         self.rearm(ctx);
     }
 
-    /// Notes how late the timers are, unless they waited for a record.
+    /// Notes how late the timers are, unless they are late because the agent waited for a record.
     fn note_lateness(&mut self, now: Instant) {
         let has_waited = mem::replace(&mut self.has_waited, false);
         if let Some(due) = self.next_due().filter(|_| !has_waited) {
@@ -279,7 +283,7 @@ impl<E: Election> Agent<E> {
 
     fn rearm(&self, ctx: &Context<Self>) {
         match self.next_due() {
-            // The same deadline is not set again: that could wake the task once more without need.
+            // A deadline that is already set is not set again, because that could wake the task without need.
             Some(at) if self.deadline.get() == Some(at) => {}
             Some(at) => self.deadline.set_in(ctx, at),
             None => self.deadline.clear(),
@@ -287,7 +291,8 @@ impl<E: Election> Agent<E> {
     }
 }
 
-/// Time between two scans for stopped subscribers, while a hand-over waits for subscribers. Any short time does.
+/// Time between two scans for stopped subscribers, while a hand-over waits for subscribers. The exact length does not
+/// matter.
 const SCAN: Duration = Duration::from_millis(10);
 
 /// Whether a step may begin.

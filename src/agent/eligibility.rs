@@ -1,6 +1,6 @@
 //! The score that counts: the score that the user set last, unless the actor that the agent is tied to is gone.
 //!
-//! Decided here, without a clock or a runtime: which score counts, and the effect of another tie. Not here: the watch
+//! Decided here, without a clock or a runtime: which score counts, and the effect of a new tie. Not here: the watch
 //! over the actor (`leader/tie.rs`), and the message to the agent (`handle.rs`).
 
 use crate::protocol::Score;
@@ -73,7 +73,7 @@ impl Eligibility {
         self.counting(self.set)
     }
 
-    /// Returns the given score, if any score counts at present.
+    /// Returns the given score; `None` if no score counts at present, because the actor of the tie is gone.
     pub(super) fn counting(&self, score: Option<Score>) -> Option<Score> {
         score.filter(|_| !self.is_broken())
     }

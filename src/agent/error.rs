@@ -185,8 +185,8 @@ pub enum WaitError {
     TimedOut {
         /// The time limit of the call.
         within: Duration,
-        /// Longest time of an election by the agent's timings. `None` if none began, and none begins before an agent
-        /// [campaigns](super::ElectionHandle::campaign).
+        /// Longest time of an election by the agent's timings. `None` if no election has begun, and none can begin
+        /// before an agent [campaigns](super::ElectionHandle::campaign).
         longest: Option<Duration>,
     },
     /// The agent left or ended for good.

@@ -25,8 +25,8 @@ impl SharedState {
         }
     }
 
-    /// Tells the subscribers that a leadership holds again, if they were told before that it had run out. If the agent
-    /// hands over, work that begins now has to end too, and the hand-over waits for it.
+    /// Tells the subscribers that the leadership is valid again, if they were told before that it had run out. If the
+    /// agent hands over, work that begins now has to end too, and the hand-over waits for it.
     pub(super) fn tell_of_return(&self, by: Incarnation, view: &View) {
         let Some(term) = view.leading else {
             return;

@@ -4,8 +4,8 @@
 //!
 //! | rule | |
 //! |---|---|
-//! | `wait-after-failure` | Work fails when it ends by itself or panics, and its agent was not asked to step down. If that happens within a minute of the leadership's begin, the agent waits before it steps down: 1 s, and twice as long for each short leadership of the group before it, up to a minute. So work that fails everywhere moves the leadership once a minute, and not as fast as the network. |
-//! | `held-back-after-failure` | Then the agent lets others go first for a minute, twice as long after each failure, up to an hour. An hour as leader resets this time. So work that fails on one host runs on the others. |
+//! | `wait-after-failure` | Work fails when it ends by itself or panics, and its agent was not asked to step down. If that happens within a minute of the leadership's begin, the agent waits before it steps down: 1 s, and twice as long for each short leadership of the group before it, up to a minute. So work that fails on every host moves the leadership once a minute, and not as often as the network allows. |
+//! | `held-back-after-failure` | After it stepped down, the agent lets other agents lead first for a minute. This time doubles with each failure, up to an hour. An hour as leader resets it. So work that fails on one host runs on another host. |
 //!
 //! An agent counts the leaderships of its group since it was given work.
 //! Not here: how failures are found (`work.rs`), and the cool-down of each election.
@@ -45,8 +45,8 @@ pub(super) struct FailingWork {
 }
 
 impl FailingWork {
-    /// Notes that this agent's work failed. `led_for` is the shortest time that the agent may have led before: of work
-    /// that stalled only the last part of the leadership is known.
+    /// Notes that this agent's work failed. `led_for` is a lower bound of the time for which the agent has led. If its
+    /// work stalled, only the last part of the leadership is known.
     pub(super) fn fail(
         &mut self,
         me: (&AgentId, Incarnation),

@@ -66,7 +66,8 @@ impl LeaderGuard {
         is_conditional.then(|| ConditionalFence(self.token()))
     }
 
-    /// Notes that this crate refused something to the work. If the work ends at once, its failure names the reason.
+    /// Notes why this crate refused a call of the work. If the work then ends at once, the error of the failed work
+    /// contains this reason.
     pub(crate) fn note_refusal(&self, reason: impl fmt::Display) {
         self.shared.note_refused_work(reason);
     }

@@ -90,13 +90,14 @@ impl<E: Election> ElectionHandle<E> {
         self.shared.record().is_on()
     }
 
-    /// Returns the [record](Self::record), as the file of a [`Recording`](crate::record::Recording); `None` if it was
-    /// never started.
+    /// Returns the [record](Self::record), as the contents of a [`Recording`](crate::record::Recording) file; `None` if
+    /// no record was ever started.
     pub fn recorded(&self) -> Option<String> {
         self.shared.recorded(false)
     }
 
-    /// Returns the copy that was made when the leader was last missing while the record was on; `None` without one.
+    /// Returns the copy of the record that was made when the agent last warned of a missing leader; `None` if there is
+    /// none.
     pub fn recorded_without_leader(&self) -> Option<String> {
         self.shared.recorded(true)
     }
@@ -125,7 +126,7 @@ impl<E: Election> ElectionHandle<E> {
         let mut updates = self.shared.updates();
         let known = async {
             loop {
-                // Before the status is read, so that an update in between is not missed.
+                // Marked before the status is read, so that an update between these two lines is not missed.
                 updates.mark_unchanged();
                 let status = self.current();
                 match status.leader {
@@ -180,7 +181,7 @@ impl<E: Election> ElectionHandle<E> {
         self.command(AgentCommand::Campaign)
     }
 
-    /// Sets the agent's score. It survives a crash.
+    /// Sets the agent's score. The score survives a crash of the agent.
     ///
     /// # Errors
     /// [`CommandError::Ended`] when the agent left or ended for good.
@@ -199,13 +200,14 @@ impl<E: Election> ElectionHandle<E> {
 
     fn change_score(&self, score: Option<Score>) -> Result<(), CommandError> {
         self.must_go_on()?;
-        // Before the command: if the agent crashes before it reads the command, it begins with this score.
+        // Set before the command is sent: if the agent crashes before it reads the command, it restarts with this
+        // score.
         self.shared.set_score(score);
         self.command(AgentCommand::SetScore(score))
     }
 
-    /// Withdraws the score when `gone` ends, or at once if it is `None`. The score stays withdrawn until the agent is
-    /// tied anew.
+    /// Withdraws the score when the future `gone` ends, or at once if `gone` is `None`. The score stays withdrawn until
+    /// the agent is tied anew.
     pub(crate) fn withdraw_after(
         &self,
         gone: Option<impl Future<Output = ()> + Send + 'static>,
@@ -214,12 +216,13 @@ impl<E: Election> ElectionHandle<E> {
         let tie = gone.as_ref().map_or(Tie::Broken, |_| Tie::Holds);
         let NewTie { number, is_update } = self.shared.tie(tie);
         if is_update {
-            // do_send: one message for each tie, and the agent must withdraw its score.
+            // do_send: may exceed the mailbox's bound by one message for each tie; the agent must withdraw its score.
             self.addr.do_send(AgentCommand::RefreshScore);
         }
         let Some(gone) = gone else { return Ok(()) };
         let (shared, agent) = (Arc::clone(&self.shared), self.addr.downgrade());
-        // On the agent's arbiter, because the actor's own arbiter may end together with the actor.
+        // The task runs on the agent's arbiter, because the arbiter of the watched actor may end together with that
+        // actor.
         let task = AgentTask(Box::pin(async move {
             let replaced = pin!(shared.until_replaced(number));
             if let Either::Right(_) = select(pin!(gone), replaced).await {
@@ -228,7 +231,8 @@ impl<E: Election> ElectionHandle<E> {
             if shared.break_tie(number) {
                 warn!(node = %shared.id(), "actor that the agent is tied to is gone: the agent withdraws");
                 if let Some(agent) = agent.upgrade() {
-                    // do_send: one message for each tie that breaks, and the agent must withdraw its score.
+                    // do_send: may exceed the mailbox's bound by one message for each broken tie; the agent must
+                    // withdraw its score.
                     agent.do_send(AgentCommand::RefreshScore);
                 }
             }
@@ -256,7 +260,7 @@ impl<E: Election> ElectionHandle<E> {
     /// [`CommandError::Ended`] if the agent left or ended for good: it has no more events.
     pub fn subscribe(&self, to: Recipient<Notice>) -> Result<(), CommandError> {
         self.must_go_on()?;
-        // do_send: one message for each call of the application.
+        // do_send: may exceed the mailbox's bound by one message for each call of the application.
         self.addr.do_send(Subscribe(to));
         Ok(())
     }

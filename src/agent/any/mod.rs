@@ -198,7 +198,7 @@ impl Election for AnyBully {
     }
 }
 
-/// Passes an input to a machine with its own messages and requests, unless the input is of another election.
+/// Passes an input to a machine with its own messages and requests, unless the input belongs to another election.
 fn handle_own<E>(
     machine: &mut E,
     now: Time,

@@ -139,7 +139,7 @@ pub enum Finding {
         /// The epoch of this agent.
         mine: u64,
     },
-    /// Two processes use the name of the same other node: one of them is linked, and a later process was refused in the
+    /// Two processes have the name of another node. The earlier process is linked, and the later one was refused in the
     /// last minute.
     PeerNameTwice {
         /// The node.
@@ -252,7 +252,7 @@ pub enum Finding {
         assumed: Duration,
         /// The name of the timings, if they are a preset.
         preset: Option<&'static str>,
-        /// The fastest preset that fits, if there is one.
+        /// The fastest preset that allows the measured times, if there is one.
         advice: Option<&'static str>,
     },
     /// The store of the lease takes longer for an answer than the timings assume.
@@ -262,14 +262,14 @@ pub enum Finding {
         /// Time that the store takes for an answer, the median of ten. As JSON: `answer_ms`.
         #[serde(rename = "answer_ms", serialize_with = "shown::millis")]
         answer: Duration,
-        /// The longest time that the timings allow. As JSON: `assumed_ms`.
+        /// Longest time of an answer that the timings allow. As JSON: `assumed_ms`.
         #[serde(rename = "assumed_ms", serialize_with = "shown::millis")]
         assumed: Duration,
         /// The duration of the lease, if it is too short for three answers: then no leader can keep it. As JSON:
         /// `too_short_ms`.
         #[serde(rename = "too_short_ms", serialize_with = "shown::optional_millis")]
         too_short: Option<Duration>,
-        /// The fastest preset that fits, if there is one.
+        /// The fastest preset that allows the measured times, if there is one.
         advice: Option<&'static str>,
     },
     /// A write of the store takes longer than a round that asks for votes. Without a leader, the longest recent write
@@ -283,7 +283,7 @@ pub enum Finding {
         round: Duration,
         /// Whether most of the last writes took longer than a round. Then this voter lets other voters lead.
         waits: bool,
-        /// The fastest preset that fits, if there is one.
+        /// The fastest preset that allows the measured times, if there is one.
         advice: Option<&'static str>,
     },
     /// This agent leads, but renews its lease late again and again: one more late answer, and the lease is lost.
@@ -294,7 +294,7 @@ pub enum Finding {
         /// Rest of the lease right after that renewal. As JSON: `renewed_ms`.
         #[serde(rename = "renewed_ms", serialize_with = "shown::millis")]
         renewed: Duration,
-        /// The fastest of the slower presets that fit, if there is one.
+        /// The fastest preset with a longer lease that allows the measured times, if there is one.
         advice: Option<&'static str>,
     },
     /// This agent stood still in the last minute for longer than the timings tolerate.
@@ -308,7 +308,7 @@ pub enum Finding {
         tolerated: Duration,
         /// The name of the timings, if they are a preset.
         preset: Option<&'static str>,
-        /// The fastest preset that fits, if there is one.
+        /// The fastest preset that allows the measured times, if there is one.
         advice: Option<&'static str>,
     },
     /// No reachable member is eligible.
@@ -347,8 +347,8 @@ pub enum Finding {
         remember: Vec<AgentId>,
         /// The other voters that have not answered.
         silent: Vec<AgentId>,
-        /// Number of the voters in `remember` that have to restart, so that this agent can continue by the clocks
-        /// alone; `None` while too few voters have answered to know it.
+        /// Number of the voters in `remember` that have to restart, until so few remember their votes that this agent
+        /// recovers by the clocks alone; `None` while too few voters have answered to know it.
         restarts: Option<u32>,
     },
     /// This agent has not taken its first step.
@@ -397,8 +397,8 @@ pub enum Finding {
         /// The name of the leader.
         leader: AgentId,
     },
-    /// The store of the lease contains the leader, but no link reaches the leader: messages of applications do not
-    /// arrive.
+    /// The lease in the store names the leader, but this agent has no link to the leader: messages of applications do
+    /// not arrive.
     LeaderUnlinked {
         /// The name of the leader.
         leader: AgentId,

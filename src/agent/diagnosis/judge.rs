@@ -171,7 +171,8 @@ impl Facts {
             return found.push(Finding::StoreIsSlow { since });
         }
         let waits = self.signs.waits_for_store();
-        // An agent that follows a leader without a failure detector sets no timers: its silence is no sign of a hang.
+        // Without a failure detector, an agent that follows a leader sets no timers. So its silence does not show a
+        // hang.
         let has_timers = !waits && (self.assumed.has_detector() || self.status.leader.is_none());
         let silent = self.last_step.map(|at| self.now.since(at));
         let longest = self.assumed.patience.saturating_add(HANGS);
@@ -210,7 +211,8 @@ impl Facts {
             if peer.is_clock_ahead {
                 found.push(Finding::ClockAhead { node: node.clone() });
             }
-            // A host may carry only some groups: no fault while a leader is known and another group is shared.
+            // A host may have only some of the groups. So a missing group is reported only if no leader is known, or if
+            // the peer shares no group with this node.
             if peer.lacks_group && (self.status.leader.is_none() || peer.shares_no_group) {
                 let others = peer.other_groups.clone();
                 found.push(Finding::PeerLacksGroup { node, others });
@@ -296,8 +298,8 @@ impl Facts {
         let peers = self.peers.iter().filter(says);
         found.extend(peers.filter_map(|peer| {
             let theirs = peer.epoch?;
-            // A node with an earlier epoch is reported only if it still has an agent. A node with a later epoch has
-            // shown that this agent's epoch has ended.
+            // A node with an earlier epoch is reported only if it still has an agent. A node with a later epoch is
+            // always reported, because this agent's epoch has ended.
             let is_heard = theirs > mine || self.has_agent_at(&peer.node);
             is_heard
                 .then(|| differs(peer.node.clone(), theirs))
@@ -418,7 +420,8 @@ impl Facts {
     }
 }
 
-/// The error of a peer that has refused an earlier process of this node's name; this process is the later one.
+/// Error that is reported if a peer has refused an earlier process with this node's name. The peer is linked to this
+/// process, the later one.
 const EARLIER: &str = "it refuses an earlier process of that name, which still runs";
 
 fn unlinked(peer: &PeerReport, since: Duration) -> Finding {

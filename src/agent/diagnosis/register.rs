@@ -56,8 +56,8 @@ impl Facts {
         state.is_some_and(|state| state.has_another != Some(false))
     }
 
-    /// Returns the finding about a holder of the lease that only the store knows. This finding replaces the comparison
-    /// of members. Returns `None` if the members and their ranks are known.
+    /// Returns the finding about a leader that this agent knows only from the store of the lease. It replaces the
+    /// comparison of ranks. Returns `None` if the members and their ranks are known.
     pub(super) fn holder(&self, leader: &AgentId, is_reachable: bool) -> Option<Finding> {
         let (store, _) = self.register.as_ref()?;
         let (leader, store) = (leader.clone(), store.clone());

@@ -19,8 +19,8 @@ use crate::{clock::WallTime, protocol::AgentId, shown};
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ScheduleFinding {
-    /// The store of the lease answers, but fails for the marks of schedules (the due times of their last ticks): no
-    /// tick begins.
+    /// The store of the lease answers, but returns errors for the marks of schedules (the due times of their last
+    /// ticks). So no tick begins.
     MarksFail {
         /// The name of the store.
         store: String,
@@ -40,7 +40,7 @@ pub enum ScheduleFinding {
         reason: String,
     },
     /// The clock of this leader differs by more than 10 s from other clocks. This leader runs no schedule, and hands
-    /// over if the clock of another contender agrees with the other clocks.
+    /// over if the clock of another contender (an agent that may take the lease) agrees with the other clocks.
     ClockOff {
         /// The time of this leader's clock.
         #[serde(serialize_with = "shown::text")]
@@ -51,8 +51,8 @@ pub enum ScheduleFinding {
         /// Whether `others` is the clock of the store, and not the median of the contenders' clocks.
         is_store: bool,
     },
-    /// These agents already keep the largest number of marks, and have no mark of this schedule. The schedule does not
-    /// run as long as it needs these agents.
+    /// Each of these agents already keeps the largest number of marks, and none of them is a mark of this schedule. The
+    /// schedule does not run as long as it needs these agents.
     MarksFull {
         /// The schedule.
         schedule: AgentId,

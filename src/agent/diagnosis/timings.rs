@@ -1,7 +1,7 @@
 //! Compares measurements with the timings: echoes, writes, renewals of the lease, standstills.
 //!
-//! Decided here: which measurements show that the timings are too fast for the place, or slower than needed, and which
-//! preset would fit. Not here: timings that are made from a measurement ([`Timings::measured`]).
+//! Decided here: which measurements show that the timings are too fast for this host and network, or slower than
+//! needed, and which preset would fit. Not here: timings that are made from a measurement ([`Timings::measured`]).
 
 use std::time::Duration;
 
@@ -75,7 +75,8 @@ impl Facts {
         let (store, _) = self.register.as_ref()?;
         let answer = self.signs.prospects.get().slow_answers?;
         let allowed = |timings: &Timings| timings.delay_bound().saturating_mul(2);
-        // Three answers have to fit into a lease: of a renewal, of a read of the claims, and of the next renewal.
+        // A lease must last for three answers of the store: to a renewal, to a read of the claims, and to the next
+        // renewal.
         let fits = |lease: &Duration| answer.saturating_mul(3) < *lease;
         Some(Finding::RegisterIsSlow {
             store: store.clone(),
@@ -86,9 +87,9 @@ impl Facts {
         })
     }
 
-    /// Checks that the answers of a round can arrive before its end. While there is a leader, votes are seldom written,
-    /// and one slow write would be reported for days. So this is then reported only if most of the last writes were
-    /// slow.
+    /// Checks that voters can write their votes and answer before the end of a round. While there is a leader, votes
+    /// are seldom written, and one slow write would be reported for days. So with a leader this is reported only if
+    /// most of the last writes were slow.
     fn judge_write(&self, timings: &Timings) -> Option<Finding> {
         let round = timings.round();
         // Votes are written only if a quorum elects.
@@ -143,7 +144,7 @@ impl Facts {
     }
 
     /// Checks whether another preset would notice a silent leader much earlier and still allow twice the measured
-    /// times. This needs a leader and a measurement of every peer; otherwise it is unknown which preset the place
+    /// times. This needs a leader and a measurement of every peer; otherwise it is unknown which preset the network
     /// allows.
     fn judge_preset(&self, timings: &Timings) -> Option<Finding> {
         let present = timings.detector()?.detection;
@@ -177,8 +178,8 @@ impl Facts {
         proposed.iter().find_map(faster)
     }
 
-    /// Returns the name of the first preset that fits. The plain ASTRA rules have no failure detector, so they are
-    /// never proposed. `in_process` is not proposed if there is a network.
+    /// Returns the name of the first preset for which `fits` returns `true`. The plain ASTRA rules have no failure
+    /// detector, so they are never proposed. `in_process` is not proposed if there is a network.
     fn fastest_preset(&self, fits: impl Fn(&Timings) -> bool) -> Option<&'static str> {
         let mut choices = presets().into_iter();
         let is_proposed = |timings: &Timings| {
