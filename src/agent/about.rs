@@ -18,13 +18,11 @@ impl<E: Election> ElectionHandle<E> {
         self.current().leader_about
     }
 
-    /// Changes the agent's [`about` text](super::AgentBuilder::about), or removes it. The text survives a crash of the
-    /// agent.
+    /// Changes the agent's [`about` text](super::AgentBuilder::about), or removes it. The text survives a crash.
     ///
-    /// The members of the group receive the text as they receive a change of the score. If the agents share only a
-    /// store, the leader's next renewal of the lease carries the text. The text of an agent that does not lead is
-    /// written into its row of the store within 30 s, and the [reports](crate::operate::AgentReport::contenders) of
-    /// other agents show it within a minute.
+    /// The members receive it like a change of the score. If the agents share only a store, the leader's next renewal
+    /// of the lease carries the text. The text of an agent that does not lead is written into its row of the store
+    /// within 30 s, and the [reports](crate::operate::AgentReport::contenders) of other agents show it within a minute.
     ///
     /// # Errors
     /// [`CommandError::Ended`] if the agent left or ended for good.

@@ -87,8 +87,7 @@ impl<D> StoredState<D> {
                 record: None,
             });
         };
-        // Taken over before the record is read. Otherwise an earlier incarnation could save a newer record after this
-        // read.
+        // Taken over before the record is read: otherwise an earlier incarnation could save once more after the read.
         let generation = store.begin()?;
         Ok(Self {
             generation,
@@ -163,8 +162,7 @@ impl<E: Election> Agent<E> {
         if self.shared.is_over() {
             return None;
         }
-        // No incarnation begins without its record: an agent that forgot a promise could give the same promise to
-        // another agent.
+        // No incarnation begins without its record: an agent that forgot a promise could give it to another agent too.
         let stored = StoredState::take_over(self.store.as_deref()).inspect_err(|reason| {
             error!(node = %self.spec.id, %reason, "record not readable");
             let failure = Some(reason.to_string());

@@ -45,8 +45,7 @@ impl<E: Election> Agent<E> {
         self.machine.handle(now, input, &mut out);
 
         let view = self.view(now);
-        // If one step loses a leadership and wins it again, the lost leadership is withdrawn before the new one is
-        // published.
+        // If a step loses a leadership and wins it again, the old one is withdrawn before the new one is published.
         let lost = |effect: &_| matches!(effect, Effect::Notify(Event::Lost { .. }));
         let kept = (!out.as_slice().iter().any(lost)).then_some(&view);
         self.shared.shrink(self.incarnation, kept);
@@ -160,8 +159,7 @@ impl<E: Election> Agent<E> {
         let failure = saved.as_ref().err().map(StoreError::to_string);
         let took = self.shared.vitals().note_saved(failure, self.shared.now());
         if let Err(reason) = saved {
-            // The agent stops: its machine is already in the state after this step, and that state cannot become
-            // durable.
+            // The machine is already in the state after this step, and that state cannot become durable.
             error!(%reason, "record not durable: the agent stops");
             return self.stop(ctx);
         }
@@ -186,7 +184,7 @@ impl<E: Election> Agent<E> {
             }
             Event::Acquired { .. } | Event::Lost { .. } => self.drain = Drain::No,
             Event::Voters(event) => self.on_voters(event),
-            // A later core may have more variants: `tests/layering` finds the variants that this list lacks.
+            // `_`: a later `bully-core` may have more variants; `tests/layering` reports those that are missing here.
             Event::Renewed { .. } | Event::NewLeader(_) | Event::NoLeader { .. } | _ => {}
         }
         self.shared.note_leadership(self.incarnation, event);
@@ -230,8 +228,7 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// Removes the subscribers that have stopped. A scan is needed, because a subscriber sends no message when it
-    /// stops.
+    /// Removes the subscribers that have stopped: a subscriber that stops sends no message, so the agent scans.
     fn scan_for_stopped(&mut self, ctx: &mut Context<Self>) {
         self.scan_is_due = false;
         if self.drain == Drain::Asked {
@@ -251,8 +248,7 @@ impl<E: Election> Agent<E> {
     pub(super) fn on_deadline(&mut self, ctx: &mut Context<Self>) {
         let now = Instant::now();
         self.note_lateness(now);
-        // Handles only the timers that are due now, so that a timer that is set again and again does not delay other
-        // timers.
+        // Handles only the timers that are due now: a timer that is set again and again must not delay the others.
         for _ in 0..self.timers.due(now) {
             if !matches!(self.readiness, Readiness::Free) {
                 return; // the others stay due
@@ -291,8 +287,7 @@ impl<E: Election> Agent<E> {
     }
 }
 
-/// Time between two scans for stopped subscribers, while a hand-over waits for subscribers. The exact length does not
-/// matter.
+/// Time between two scans for stopped subscribers, while a hand-over waits. The exact length does not matter.
 const SCAN: Duration = Duration::from_millis(10);
 
 /// Whether a step may begin.

@@ -66,8 +66,7 @@ impl LeaderGuard {
         is_conditional.then(|| ConditionalFence(self.token()))
     }
 
-    /// Notes why this crate refused a call of the work. If the work then ends at once, the error of the failed work
-    /// contains this reason.
+    /// Notes why this crate refused a call of the work: if the work ends at once, its failure contains this reason.
     pub(crate) fn note_refusal(&self, reason: impl fmt::Display) {
         self.shared.note_refused_work(reason);
     }

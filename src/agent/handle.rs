@@ -96,8 +96,7 @@ impl<E: Election> ElectionHandle<E> {
         self.shared.recorded(false)
     }
 
-    /// Returns the copy of the record that was made when the agent last warned of a missing leader; `None` if there is
-    /// none.
+    /// Returns the copy of the record from the last warning of a missing leader; `None` if there was no such warning.
     pub fn recorded_without_leader(&self) -> Option<String> {
         self.shared.recorded(true)
     }
@@ -168,7 +167,7 @@ impl<E: Election> ElectionHandle<E> {
         Some(until.since(self.shared.now()))
     }
 
-    /// Returns the offers of the agent's mode to the features that are built on it. Each feature checks them when it starts.
+    /// Returns the properties on which features, such as schedules, can rely in the agent's mode.
     pub fn offers(&self) -> Offers {
         self.shared.offers()
     }
@@ -200,8 +199,7 @@ impl<E: Election> ElectionHandle<E> {
 
     fn change_score(&self, score: Option<Score>) -> Result<(), CommandError> {
         self.must_go_on()?;
-        // Set before the command is sent: if the agent crashes before it reads the command, it restarts with this
-        // score.
+        // Set before the command is sent: an agent that crashes before it reads the command restarts with this score.
         self.shared.set_score(score);
         self.command(AgentCommand::SetScore(score))
     }
@@ -221,8 +219,7 @@ impl<E: Election> ElectionHandle<E> {
         }
         let Some(gone) = gone else { return Ok(()) };
         let (shared, agent) = (Arc::clone(&self.shared), self.addr.downgrade());
-        // The task runs on the agent's arbiter, because the arbiter of the watched actor may end together with that
-        // actor.
+        // Runs on the agent's arbiter, because the arbiter of the watched actor may end together with that actor.
         let task = AgentTask(Box::pin(async move {
             let replaced = pin!(shared.until_replaced(number));
             if let Either::Right(_) = select(pin!(gone), replaced).await {
@@ -231,8 +228,7 @@ impl<E: Election> ElectionHandle<E> {
             if shared.break_tie(number) {
                 warn!(node = %shared.id(), "actor that the agent is tied to is gone: the agent withdraws");
                 if let Some(agent) = agent.upgrade() {
-                    // do_send: may exceed the mailbox's bound by one message for each broken tie; the agent must
-                    // withdraw its score.
+                    // do_send: may exceed the mailbox's bound by one message for each tie; the score must go.
                     agent.do_send(AgentCommand::RefreshScore);
                 }
             }
@@ -266,8 +262,8 @@ impl<E: Election> ElectionHandle<E> {
     }
 
     /// Subscribes an actor that works while the agent leads. After
-    /// [`Event::Draining`](crate::protocol::Event::Draining) a hand-over waits until each such subscriber has reported
-    /// by its token that its work has ended, or has stopped. It waits no longer than the drain limit.
+    /// [`Event::Draining`](crate::protocol::Event::Draining) a hand-over waits until each such subscriber has either
+    /// stopped, or reported by its token that its work has ended. It waits no longer than the drain limit.
     ///
     /// # Errors
     /// [`CommandError::Ended`] when the agent left or ended for good.
@@ -328,7 +324,7 @@ impl<E: Election> ElectionHandle<E> {
 
     pub(super) fn command(&self, command: AgentCommand) -> Result<(), CommandError> {
         self.must_go_on()?;
-        // do_send: one message for each call of the application, which got `Ok` for it.
+        // do_send: may exceed the mailbox's bound by one message for each call; after the `Ok` it must not be lost.
         self.addr.do_send(command);
         Ok(())
     }
@@ -352,7 +348,7 @@ impl<E: Election> ElectionHandle<E> {
         self.shared.membership().counts()
     }
 
-    /// Waits until the agent has handled a message that is sent now. Returns `false` if the agent ended before that.
+    /// Waits until the agent has handled a message of this call. Returns `false` if the agent ended before that.
     pub(crate) async fn answers(&self) -> bool {
         let (answer, answered) = oneshot::channel();
         let task = AgentTask(Box::pin(async move {
@@ -372,7 +368,7 @@ impl<E: Election> ElectionHandle<E> {
     /// of a runtime with timers; then nothing was done.
     pub async fn leave(&self, deadline: Duration) -> Result<(), LeaveError> {
         let began = Instant::now();
-        // A quarter for the search of a successor: a store that hangs must leave time for the hand-over.
+        // The search of a successor gets a quarter of the time: a store that hangs must leave time to hand over.
         match wait::within(deadline, self.depart(deadline / 4)).await {
             Ok(Some(())) => {
                 let rest = deadline.saturating_sub(began.elapsed());
@@ -382,7 +378,7 @@ impl<E: Election> ElectionHandle<E> {
             Ok(None) => {}
             Err(NoTimers) => return Err(LeaveError::NoRuntime),
         }
-        // do_send: one message for each call, and it must not be lost.
+        // do_send: may exceed the mailbox's bound by one message for each call, which must not be lost.
         self.addr.do_send(AgentCommand::Stop);
         self.shared.end(Scope::Agent); // even if the agent hangs
         Err(LeaveError::TimedOut { deadline })
@@ -416,8 +412,8 @@ impl Changes {
     async fn next(&mut self) -> Status {
         loop {
             self.updates.mark_unchanged();
-            // Read before the status: if the leadership ends in between, the remaining time is zero and the wait ends
-            // at once.
+            // The remaining time is read before the status: if the leadership ends between the two readings, the wait
+            // below ends at once.
             let remaining = self.shared.remaining();
             let status = self.shared.status();
             if self.last.as_ref() != Some(&status) {

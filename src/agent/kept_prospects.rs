@@ -1,7 +1,7 @@
-//! The prospects of an agent, in as little memory as possible.
+//! The prospects of an agent (the reasons why it waits or does not lead), in as little memory as possible.
 //!
-//! Decided here: prospects that have only a policy need no memory of their own. Not here: what the prospects are
-//! ([`Prospects`]), and who reads them (`diagnosis/`).
+//! Decided here: prospects that contain only a preemption policy are stored without an allocation. Not here: the
+//! contents of the prospects ([`Prospects`]), and their reader (`diagnosis/`).
 
 use crate::protocol::{Preemption, Prospects};
 

@@ -1,8 +1,8 @@
 //! Work that runs while an agent leads, and only then.
 //!
 //! Decided here: when such a future is made, when it is dropped, and the reaction to a panic. The future runs in its
-//! caller's task. The agent's clock is read before each poll, so nothing of the work runs after its leadership. Until
-//! the future is dropped, the end of its agent is only suspected.
+//! caller's task. The agent's clock is read before each poll, so nothing of the work runs after its leadership. If the
+//! agent ends, the group only suspects this end until the future is dropped; then the end is confirmed.
 
 use std::{
     future::poll_fn,
@@ -96,7 +96,7 @@ impl<E: Election> ElectionHandle<E> {
         F: FnMut(LeaderGuard) -> W,
         W: Future<Output = ()>,
     {
-        // Noted now, not at the first poll, so that a future that is never polled is reported too (`UnpolledWatch`).
+        // Noted at this call, not at the first poll: a future that is never polled is reported too (`UnpolledWatch`).
         let mut given = GivenWork::new(&self.shared);
         async move {
             given.begin();
@@ -138,7 +138,7 @@ impl<E: Election> ElectionHandle<E> {
             let since = led.filter(|(serial, _)| *serial == tenure.serial);
             let (_, since) = *led.insert(since.unwrap_or((tenure.serial, began)));
             let end = running.attend(tenure, &mut work).await;
-            // Dropped first: a hand-over must not wait for the backoff of work that has ended.
+            // `running` is dropped first: a hand-over must not wait for the backoff of work that has ended.
             drop(running);
             let led_for = self.shared.now().since(since);
             let (next, has_failed) = match end {
@@ -178,7 +178,7 @@ impl<E: Election> ElectionHandle<E> {
         failed: Option<Duration>,
     ) -> Result<(), LeadError> {
         let (shared, serial) = (&self.shared, tenure.serial);
-        // The work was asked to end, so the agent needs no other command.
+        // The tenure has ended, or the agent already hands over: no command is needed.
         if !shared.leads_on(serial) {
             return Ok(());
         }
@@ -189,7 +189,7 @@ impl<E: Election> ElectionHandle<E> {
             within(next.wait, shared.until_over(serial)).await?;
             held_back = Some(next.held_back);
         }
-        // do_send: one for each leadership, and it must step down.
+        // do_send: may exceed the mailbox's bound by one message for each leadership; the agent must step down.
         self.addr
             .do_send(AgentCommand::WorkEnded { serial, held_back });
         Ok(())
@@ -211,8 +211,8 @@ pub enum OnPanic {
     /// reaction is [`GiveUp`](Self::GiveUp).
     Restart(RestartPolicy),
     /// The work is made again after the policy's backoff, as long as the agent leads. When the budget is spent, the
-    /// reaction is [`StepDown`](Self::StepDown), so that its cool-down lets another agent work. Panics count over
-    /// leaderships: an agent that leads again within the policy's window steps down at the next panic.
+    /// reaction is [`StepDown`](Self::StepDown), so that its cool-down lets another agent work. Panics of several
+    /// leaderships add up: an agent that leads again within the policy's window steps down at the next panic.
     RestartOrStepDown(RestartPolicy),
     /// The agent leaves: it hands over, stops, and `lead_with` returns [`LeadError::GaveUp`].
     GiveUp,
@@ -329,7 +329,7 @@ impl Drop for GivenWork {
     fn drop(&mut self) {
         let Self { shared, was_polled } = self;
         shared.vitals().note_work(|work| work.dropped(*was_polled));
-        // Without a runtime the whole process ends, so no warning is due.
+        // If there is no runtime any more, the whole process ends, so no warning is needed.
         if *was_polled && has_timers() {
             shared.warn_of_work();
         }
@@ -401,8 +401,8 @@ impl<E: Election> RunningWork<'_, E> {
 impl<E: Election> Drop for RunningWork<'_, E> {
     fn drop(&mut self) {
         self.handle.shared.exit(self.incarnation);
-        // A hand-over may wait for just this work, and no other message makes the agent check.
-        // do_send: one for each work that has ended, and a hand-over waits for it.
+        // A hand-over may wait for just this work, and no other message makes the agent check. do_send: may exceed the
+        // mailbox's bound by one message for each end of work; a hand-over waits for it.
         self.handle.addr.do_send(AgentCommand::Recheck);
     }
 }

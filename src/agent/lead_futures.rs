@@ -19,7 +19,8 @@ impl LeadFutures {
         self.running.push(incarnation);
     }
 
-    /// Notes that a lead future of that incarnation has been dropped; returns an incarnation whose end this confirms.
+    /// Notes that a lead future of that incarnation was dropped. Returns the incarnation whose end this confirms, if
+    /// any.
     pub(super) fn exit(&mut self, incarnation: Incarnation) -> Option<Incarnation> {
         if let Some(at) = self.running.iter().position(|of| *of == incarnation) {
             self.running.swap_remove(at);
@@ -35,7 +36,8 @@ impl LeadFutures {
     pub(super) fn incarnation_ended(&mut self, incarnation: Incarnation) -> bool {
         let is_confirmed = !self.is_working(incarnation);
         if !is_confirmed {
-            // An earlier incarnation that waits is confirmed together with this one: when the work of both has ended.
+            // If an earlier incarnation is unconfirmed too, both are confirmed together: when the work of both has
+            // ended.
             self.unconfirmed = Some(incarnation);
         }
         is_confirmed

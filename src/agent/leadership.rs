@@ -97,7 +97,7 @@ impl LeadershipMachine {
         let until = kept.map_or(0, until);
         self.change(|state| {
             let before = self.until.load(Ordering::Relaxed);
-            // A later end is a gain: `grow` publishes it, after the effects of the step.
+            // If the leadership now lasts longer, that is a gain: `grow` publishes it, after the effects of the step.
             if !state.is_present(by) || until >= before {
                 return (false, false);
             }
@@ -239,7 +239,7 @@ impl LeadershipMachine {
         let LeadershipPhase::Leading(tenure) = state.phase else {
             return None;
         };
-        // The phase outlasts a lease that ran out, until a step reports the end.
+        // The clock is checked too: when the lease runs out, the phase stays `Leading` until a step reports the end.
         if !self.is_leading(now) || Some(tenure.serial) == done {
             return None;
         }
@@ -247,7 +247,7 @@ impl LeadershipMachine {
         Some(tenure)
     }
 
-    /// Notes that a lead future of that incarnation has been dropped; returns an incarnation whose end this confirms.
+    /// Notes that a lead future of that incarnation was dropped. Returns the end that this confirms, if any.
     pub(super) fn exit(&self, incarnation: Incarnation) -> Option<IncarnationEnd> {
         let mut state = self.state();
         let ended = state.lead_futures.exit(incarnation)?;
@@ -322,8 +322,8 @@ impl LeadershipMachine {
         self.is_leading_by(|until| now < until)
     }
 
-    /// Like [`is_leading`](Self::is_leading), for a reader that reads its clock only if a lease limits the leadership:
-    /// that reading takes longer than the rest. `is_ahead` returns whether a moment is in the future.
+    /// Like [`is_leading`](Self::is_leading), for a reader that reads its clock only if a lease limits the leadership,
+    /// because reading the clock is the slowest part. `is_ahead` returns whether a moment is in the future.
     pub(super) fn is_leading_by(&self, is_ahead: impl FnOnce(Time) -> bool) -> bool {
         match self.until.load(Ordering::Acquire) {
             0 => false,
@@ -356,7 +356,7 @@ impl LeadershipMachine {
         let (result, is_update) = change(&mut state);
         let waiting = state.updates.as_ref().filter(|_| is_update).cloned();
         drop(state);
-        // Not under the lock: wakers are foreign code, which may ask for the status.
+        // Sent after the lock is released: wakers are foreign code, which may ask for the status and take the lock.
         if let Some(waiting) = waiting {
             waiting.send_replace(());
         }
@@ -384,7 +384,7 @@ impl LeadershipState {
             incarnation: self.incarnation,
             term,
         };
-        // Guards of the tenure that lapsed must not hold again when the agent leads again.
+        // A new number: guards of the tenure that ran out must not become valid again when the agent leads again.
         if has_lapsed {
             self.tenures += 1;
             tenure.serial = self.tenures;

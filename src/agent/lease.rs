@@ -66,7 +66,7 @@ impl Attachment<AnyBully> {
             },
             attach: Box::new(|config, group, clock| match config {
                 AnyConfig::Lease(config) => attach(config, register, group, clock),
-                // Such an attachment is made for a lease only.
+                // Never reached: a keeper of a lease is attached only to an election with a lease.
                 AnyConfig::Available(_) | AnyConfig::Astra(_) | AnyConfig::Quorum(_) => Ok(None),
             }),
         }
@@ -136,5 +136,5 @@ fn attach(
     Ok(Some(Keeper::attach(group, settings)?))
 }
 
-/// Shortest limit of a request, however short the lease is: a store far away needs this time.
+/// Shortest time limit of a request, even if half of the lease is shorter: a distant store needs this time.
 const LEAST_LIMIT: Duration = Duration::from_millis(250);

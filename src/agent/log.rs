@@ -16,7 +16,7 @@ pub(super) fn span(of: &dyn AgentSettings) -> Span {
     error_span!("bully.agent", node = %of.id(), group = of.group().name())
 }
 
-/// Logs an event. `is_change`: the leader is not the leader of the last log line, or there is none any more.
+/// Logs an event. `is_change` says whether the leader differs from the leader of the last log line, or is gone.
 pub(super) fn log(event: &Event, is_change: bool) {
     match event {
         Event::Acquired { term } => info!(%term, "leadership acquired"),
@@ -34,7 +34,7 @@ pub(super) fn log(event: &Event, is_change: bool) {
         }
         Event::NoLeader { term } if is_change => info!(%term, "leader gone"),
         Event::NoLeader { term } => debug!(%term, "leader gone"),
-        // A later core may have more variants: `tests/layering` finds the variants that this list lacks.
+        // `_`: a later `bully-core` may have more variants; `tests/layering` reports those that are missing here.
         Event::Voters(_) | _ => info!("{event}"),
     }
 }

@@ -22,15 +22,15 @@ pub(super) trait GroupMembership: Send + Sync {
     fn set_about(&self, id: &AgentId, about: Option<About>);
     /// Returns the kind of that member; `None` if it is not a member.
     fn kind(&self, id: &AgentId) -> Option<MemberKind>;
-    /// Returns the group through which its agents' applications talk to each other, if the group's name leaves room for
-    /// that.
+    /// Returns the group through which its agents' applications talk to each other; `None` if the group's name is too
+    /// long.
     fn companion(&self) -> Option<Group<AppMessage>>;
     fn members(&self) -> Arc<Members>;
     fn counts(&self) -> Counts;
     fn requirements(&self) -> Option<Requirements>;
     fn reach(&self) -> Vec<ReachableMember>;
     fn peers(&self) -> Vec<PeerReport>;
-    /// Returns the objects that layers above keep with the group in this process.
+    /// Returns the objects that upper layers keep with the group in this process.
     fn kept(&self) -> &Attachments;
 }
 

@@ -75,7 +75,7 @@ impl DrainingToken {
         if !self.agent.connected() {
             return Err(CommandError::Ended);
         }
-        // do_send: one message for each work that has ended, and a hand-over waits for it.
+        // do_send: may exceed the mailbox's bound by one message for each end of work; a hand-over waits for it.
         self.agent.do_send(self.message());
         Ok(())
     }

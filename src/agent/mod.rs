@@ -15,11 +15,11 @@
 //! ([`supervisor`](crate::supervisor)).
 //!
 //! # What you can rely on
-//! - **A loss is reported before, and a gain after.** If a step ends a leadership, the handle reports that before any
+//! - **A loss is reported first, and a gain last.** If a step ends a leadership, the handle reports that before any
 //!   other effect of that step. If a step begins a leadership, the handle reports that after all other effects.
-//! - **A leadership that crashes is revoked before the group learns of the crash.** The handle reports no leadership,
-//!   lead futures end, and subscribers get `Lost`; then the group learns of the crash. The end is suspected first, and
-//!   is confirmed once every lead future has been dropped.
+//! - **If a leader crashes, its leadership is revoked before the group learns of the crash.** The handle reports no
+//!   leadership, lead futures end, and subscribers get `Lost`; then the group learns of the crash. The end is suspected
+//!   first, and is confirmed once every lead future has been dropped.
 //! - **A leadership that runs out is announced**, even if the agent hangs. The clock triggers the announcement to lead
 //!   futures, `changes` and subscribers. At most one `Lost` follows each `Acquired`.
 //! - **A hand-over waits for the work.** It waits for lead futures, and for each draining subscriber until it sends its
@@ -53,8 +53,8 @@
 //! # Where to go next
 //! `drive.rs` carries out a step; `actor.rs` is the mailbox, `leadership.rs` the state machine that all threads see,
 //! `shared.rs` the state that handles read, `lead.rs` the work of a leader, `subscribers.rs` the subscribers of events,
-//! `diagnosis/` and `vitals.rs` the reasons for a missing leader, `offers/` the offers of each mode to the features
-//! built on it, `voters.rs` changes of the voters, `vacancy.rs` the warning of a missing leader, `saving.rs` the wait
+//! `diagnosis/` and `vitals.rs` the reasons for a missing leader, `offers/` the properties on which features can rely
+//! in each mode, `voters.rs` changes of the voters, `vacancy.rs` the warning of a missing leader, `saving.rs` the wait
 //! for a record, `progress.rs` the probe of work, `eligibility.rs` the score that counts, `builder.rs` the settings.
 
 mod about;

@@ -76,13 +76,14 @@ pub(super) enum Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IncarnationEnd {
     pub(super) incarnation: Incarnation,
-    /// Whether this call changed the lifecycle. A later call may come when another agent already has the name.
+    /// Whether this call changed the lifecycle. After a later call it is `false`: another agent may have the name.
     pub(super) has_changed: bool,
     /// Whether no lead future acts on the leadership of that incarnation any more.
     pub(super) is_confirmed: bool,
-    /// How the agent has ended, if it has.
+    /// How the agent has ended; `None` if another incarnation may follow.
     pub(super) departure: Option<Departure>,
-    /// Whether the actor is dropped, or given up. Then all resources of the agent are free once the end is confirmed.
+    /// Whether the actor is dropped, or hangs and is given up. Then the agent's resources are free once its end is
+    /// confirmed.
     pub(super) is_last: bool,
 }
 

@@ -1,8 +1,8 @@
-//! A voter's disk, measured while it writes nothing.
+//! Measures a voter's disk while the voter writes nothing.
 //!
 //! Decided here: a machine that [asks for it](crate::protocol::Prospects::probes) is told once a minute how long a
-//! write takes, and nothing waits for that. Not here: the consequences of a slow disk (`elections/quorum/slow.rs`), and
-//! the probe itself (`store/probe.rs`).
+//! write takes, and no step waits for the measurement. Not here: the consequences of a slow disk
+//! (`elections/quorum/slow.rs`), and the probe itself (`store/probe.rs`).
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{protocol::Election, supervisor::contain};
 use super::Agent;
 
 impl<E: Election> Agent<E> {
-    /// After a step: measures the disk if a measurement is due.
+    /// Called after each step. Measures the disk if a measurement is due.
     pub(super) fn probe_disk(&self, ctx: &mut Context<Self>) {
         let Some(store) = self
             .store

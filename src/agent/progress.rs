@@ -81,11 +81,11 @@ impl LeaderGuard {
         let task = async move {
             if watch.is_stalled(dropped).await {
                 let Watch { serial, span, .. } = watch;
-                // do_send: one message for each watch, and it makes the agent step down.
+                // do_send: may exceed the mailbox's bound by one message for each watch; it makes the agent step down.
                 agent.do_send(AgentCommand::Stalled { serial, span });
             }
         };
-        // do_send: one message for each watch, and it must not be lost.
+        // do_send: may exceed the mailbox's bound by one message for each watch, which must not be lost.
         self.agent
             .do_send(AgentCommand::Run(AgentTask(Box::pin(task))));
         Ok(Progress(Some(Arc::new(probe))))
@@ -151,7 +151,7 @@ impl Noted {
     }
 
     fn note(&self, now: Time) {
-        // `fetch_max`, because two threads may have read the clock in the other order.
+        // `fetch_max`, because a thread that read the clock earlier may store its reading later.
         self.0.fetch_max(now.as_nanos(), Ordering::Relaxed);
     }
 

@@ -114,7 +114,7 @@ impl AgentReader {
         self.0.keeper().map(|keeper| keeper.contenders())
     }
 
-    /// Asks the store again, and then returns these agents.
+    /// Asks the store again, and then returns the agents that could take the lease.
     pub(crate) fn contenders_now(
         &self,
     ) -> impl Future<Output = Option<StoreContenders>> + Send + use<> {
@@ -169,7 +169,7 @@ impl AgentReader {
         self.0.attached().find(make)
     }
 
-    /// Returns the object that upper layers keep with its group until the group's end.
+    /// Returns the object that upper layers keep with its group until the group's end, made by `make` if needed.
     ///
     /// # Errors
     /// The error of `make`; then nothing is kept.

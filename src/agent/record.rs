@@ -62,7 +62,7 @@ impl AgentRecord {
         self.is_on.load(Ordering::Relaxed)
     }
 
-    /// Returns the file of the record, or of the kept copy; `None` if there is none.
+    /// Returns the record, or the kept copy if `is_kept`, as the contents of a file; `None` if it does not exist.
     fn file(&self, mut header: Header, now: Time, is_kept: bool) -> Option<String> {
         header.began_unix_ms = u64::try_from(self.began_unix_ms).ok();
         let written = self.written();
@@ -74,7 +74,7 @@ impl AgentRecord {
         }
     }
 
-    /// Returns the time when the copy was kept, by the wall clock.
+    /// Returns the time at which the kept copy was made, by the wall clock.
     pub(super) fn kept_unix_ms(&self) -> Option<u64> {
         let written = self.written();
         let (_, at) = &**written.kept.as_ref()?;
@@ -146,7 +146,7 @@ impl AgentRecord {
         }
     }
 
-    /// Keeps a copy of the record, ended by the texts `before` and `found`.
+    /// Keeps a copy of the record, with the texts `before` and `found` at its end.
     fn missed(&self, at: Time, found: String, before: Vec<String>) {
         let mut written = self.written();
         if let Some(ring) = &mut written.ring {
@@ -176,8 +176,8 @@ impl SharedState {
         self
     }
 
-    /// Keeps a copy of the record, with the finding and the last leaders. The leader is missing, or leaderships end too
-    /// soon. Does nothing while the record is off.
+    /// Keeps a copy of the record, with the finding and the last leaders. Called when the leader is missing, or when
+    /// leaderships end too soon. Does nothing while the record is off.
     pub(super) fn keep_record(&self, found: String) {
         if self.record.is_on() {
             self.record
@@ -214,7 +214,7 @@ impl SharedState {
             unix_ms: SystemWallClock.now().as_millis(),
         };
         let is_down = |id: &AgentId| {
-            // With a lease, the agents of other processes need not be members.
+            // With a lease in a store, agents of other processes need not be members of this group.
             let has_strangers = self.keeper().is_some();
             let members = self.membership().members();
             let member = members.get(id);
@@ -226,7 +226,7 @@ impl SharedState {
         }
     }
 
-    /// After the last event of this agent's incarnation: from now on another agent's view of the past counts.
+    /// Called after the last event of an incarnation. From now on the group's past is the view of another agent.
     pub(super) fn end_view(&self) {
         self.past().ended(self.id(), || {
             let reach = self.membership().reach();

@@ -1,8 +1,8 @@
 //! The parts of an agent that outlast its end.
 //!
-//! Decided here: when all resources of the agent are free, and that this is reported once. Its actor holds the lock of
-//! its store; its work, which may run on another thread, keeps its name. Not here: who reports that these have ended
-//! (`leadership.rs`).
+//! Decided here: when all resources of the agent are free, and that this is reported once. The agent's actor holds the
+//! lock of its store. The agent's work, which may run on another thread, keeps its name in use. Not here: who reports
+//! that these have ended (`leadership.rs`).
 
 /// See the [module](self).
 #[derive(Default)]
@@ -15,7 +15,7 @@ pub(super) struct AgentRemains {
     farewell: Option<Box<AfterEnd>>,
 }
 
-/// A box in a box, so that an agent without a farewell, as most agents are, has only one word for it.
+/// A box in a box, so that an agent without a farewell, as most agents are, spends only one word of memory.
 struct AfterEnd(Box<dyn FnOnce() + Send>);
 
 impl AgentRemains {

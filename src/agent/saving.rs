@@ -27,8 +27,8 @@ use crate::{
 
 use super::{Agent, vacancy::AGAIN, vitals::VitalSigns};
 
-/// Ends when the record is durable, or when it cannot become durable. Ends with `None` if the incarnation has ended
-/// before that.
+/// A future that ends when the record is durable, or when it cannot become durable. It ends with `None` if the
+/// incarnation has ended before that.
 pub(super) struct RecordWait<E: Election> {
     record: E::Durable,
     attempt: Attempt,
@@ -173,7 +173,7 @@ impl<E: Election> ActorFuture<Agent<E>> for RecordWait<E> {
         if let Poll::Ready(saved) = wait.poll_saved(agent, task) {
             return Poll::Ready(Some(saved));
         }
-        // No warning before the time of an election: until then the election does not wait too long for the store.
+        // No warning before the longest time of an election: until then the wait for the store is not too long.
         let Some(slow) = wait.since.checked_add(agent.shared.assumed().patience) else {
             return Poll::Pending;
         };

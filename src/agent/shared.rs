@@ -49,9 +49,9 @@ pub(super) struct SharedState {
     leadership: LeadershipMachine,
     vitals: Vitals,
     meter: AgentMeter,
-    /// A lock of its own. Events are sent under it, so that the events of two threads arrive in the same order at every
-    /// subscriber. Sending wakes tasks, which takes a millisecond for thousands of subscribers; readers of the
-    /// leadership must not wait for that.
+    /// This field has its own lock. Events are sent under it, so that the events of two threads arrive in the same
+    /// order at every subscriber. Sending wakes tasks, which takes a millisecond for thousands of subscribers; readers
+    /// of the leadership must not wait for that.
     subscribers: Mutex<Subscribers>,
     /// Values that upper layers attach to this agent.
     attached: Attachments,
@@ -96,7 +96,7 @@ impl SharedState {
         self.meter.sample(now, counts);
     }
 
-    /// Adds a function that shows more counts whenever the agent's counts are shown.
+    /// Adds a function that is called whenever the metrics of the agent are sampled, until it returns `false`.
     pub(super) fn sample_also(&self, show: impl Fn() -> bool + Send + Sync + 'static) {
         self.meter.also(show);
     }
@@ -282,7 +282,7 @@ impl SharedState {
             .read_eligibility(|eligibility| eligibility.counting(score))
     }
 
-    /// Ties the agent to another actor; returns the consequence.
+    /// Ties the agent to another actor; returns the effect.
     pub(super) fn tie(&self, tie: Tie) -> NewTie {
         self.leadership
             .change_eligibility(|eligibility| eligibility.tie(tie))

@@ -138,7 +138,7 @@ impl<E: Election> AgentBuilder<E> {
             check_owner(store.identity(), &settled.group, &settled.id)?;
             E::admits(&settled.config, &settled.id, store.load()?.as_ref())?;
         }
-        // Contenders for a lease meet in its store, even if they have different groups.
+        // Agents with a lease may have different `Group` objects, because they meet in the store of the lease.
         if settled.attachment.is_none() && !settled.group.is_alone() {
             let group = settled.group.name().into();
             return Err(StartError::TwoGroups { group });
@@ -161,7 +161,7 @@ impl<E: Election> AgentBuilder<E> {
             mut rest,
         } = settled;
         let stored = stored.and_then(|stored| {
-            // Last, so that a refused start leaves no member behind.
+            // The register is attached last, so that a refused start leaves no member behind.
             let asked = attachment.map_or(Ok(None), |it| it.attach(&config, &group, &clock))?;
             Ok((stored, asked))
         });
@@ -229,7 +229,7 @@ impl<E: Election> Settled<E> {
             Storage::Nothing if self.rest.kind == MemberKind::Observer => {}
             Storage::Nothing => return Err(StartError::StoreUnread),
         }
-        // A process that loses its votes could vote twice in one term. In a closed group all others end with it.
+        // A process that loses its votes could vote twice in one term. In a closed group all agents end with it.
         let reaches_others = !self.group.members().is_closed();
         if requirements.relies_on_votes() && store.is_volatile() && reaches_others {
             return Err(StartError::VolatileStore);
@@ -322,7 +322,7 @@ impl<E: Election> PreparedAgent<E> {
                 Supervision::Finished { .. } | Supervision::GaveUp { .. }
             );
             let parent = parent.clone();
-            // do_send: one message for each crash and restart, which the policy limits, and it must not be lost.
+            // do_send: may exceed the mailbox's bound by as many messages as the policy allows crashes.
             let tell = move || parent.do_send(event);
             if is_last {
                 shared.when_gone(tell);

@@ -73,13 +73,13 @@ impl Strain {
         stall.map(|(stall, _)| stall).unwrap_or_default()
     }
 
-    /// Returns the last late renewal, if at least half of the last eight were late.
+    /// Returns the last late renewal, if at least half of the last eight renewals were late.
     pub(super) fn steadily_late(&self) -> Option<Renewal> {
         (self.late.count_ones() >= STEADY).then_some(self.renewal)
     }
 
     /// Notes how long a write took. A longer time replaces the kept time at once; with each shorter time the kept time
-    /// shrinks by a quarter. Chosen: a single slow write counts less than half after three writes.
+    /// shrinks by a quarter. A quarter is chosen: one slow write counts less than half after three fast writes.
     pub(super) fn note_write(&mut self, took: Duration) {
         self.longest_write = took.max(self.longest_write.saturating_sub(self.longest_write / 4));
     }

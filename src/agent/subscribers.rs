@@ -82,11 +82,11 @@ impl Subscribers {
                 self.working.clear();
             }
             (Event::Draining { .. }, Some(_)) => self.wait_for_all(),
-            // The subscribers were told already that the leadership had run out.
+            // The subscribers already received `Lost`, when the leadership ran out.
             (Event::Lost { .. } | Event::Renewed { .. } | Event::Draining { .. }, None) => {
                 return false;
             }
-            // A later core may have more variants: `tests/layering` finds the variants that this list lacks.
+            // `_`: a later `bully-core` may have more variants; `tests/layering` reports those that are missing here.
             (Event::NewLeader(_) | Event::NoLeader { .. } | Event::Voters(_) | _, _) => {}
         }
         let working = &mut self.working;
@@ -97,8 +97,8 @@ impl Subscribers {
             };
             let (agent, event) = (agent.clone(), event.clone());
             // `try_send` would not lose the event either, since each handle has one slot of its own in a full mailbox.
-            // But each call would leave such a handle in the mailbox.
-            // do_send: as many as leaderships begin and end, and a subscriber must hear of a loss.
+            // But each call would leave such a handle in the mailbox. do_send: may exceed the mailbox's bound by a few
+            // messages for each leadership; a subscriber must hear of a loss.
             to.do_send(Notice { agent, event });
             to.connected() || {
                 working.remove(id);
@@ -190,7 +190,7 @@ impl Subscribers {
     }
 
     /// Forgets those of the next few working subscribers that have stopped. No message reports such an end, so the
-    /// agent scans for it. A scan is limited, so that it costs less than a step may.
+    /// agent scans for it. Each scan checks a limited number, so that it takes no longer than a step should take.
     pub(super) fn forget_stopped(&mut self) {
         let from = self.scanned_to.saturating_add(1);
         let few: Vec<SubscriberId> = self.working.range(from..).take(A_FEW).copied().collect();
@@ -207,7 +207,7 @@ impl Subscribers {
         }
     }
 
-    /// Returns the draining subscriber, if it is the only one.
+    /// Returns the draining subscriber if there is exactly one.
     pub(super) fn only_draining(&self) -> OnlyDraining {
         let mut connected = self.draining().filter(|id| self.is_connected(*id));
         match (connected.next(), connected.next()) {

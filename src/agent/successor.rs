@@ -1,7 +1,7 @@
-//! The agents to which an agent may be asked to hand over, and its departure, before which it looks for them.
+//! Finds the agents to which an agent may hand over: when it is asked to, and before it leaves.
 //!
 //! Decided here: if the lease of a group is in a store, agents of other processes count as well. Not here: the list of
-//! these agents ([`keeper`](crate::register::keeper)), and the choice of an election.
+//! these agents ([`keeper`](crate::register::keeper)), and which of them an election chooses.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,9 +20,9 @@ impl<E: Election> ElectionHandle<E> {
         if self.is_leader() {
             self.shared.look_for_successors(looks).await;
         }
-        // Before the command: if the agent crashes before it reads the command, it is not restarted.
+        // Marked before the command is sent: if the agent crashes before it reads the command, it is not restarted.
         self.shared.leave();
-        // do_send: one message for each call, and it must not be lost.
+        // do_send: may exceed the mailbox's bound by one message for each call, which must not be lost.
         self.addr.do_send(AgentCommand::Leave);
         self.shared.gone().await;
     }
@@ -64,7 +64,7 @@ impl SharedState {
     }
 
     /// Returns whether the store of the lease may know that agent in another process. A store that cannot list its
-    /// agents may know every agent: only the hand-over itself shows it.
+    /// agents may know every agent: only the hand-over itself shows whether it does.
     fn knows_elsewhere(&self, id: &AgentId) -> bool {
         let keeper = self.keeper();
         keeper.is_some_and(|keeper| keeper.contenders().knows(id) != Some(false))

@@ -24,7 +24,7 @@ impl<T: Copy + Ord, I: Copy + Ord> Timers<T, I> {
     pub(super) fn set(&mut self, timer: T, at: I) {
         self.cancel(timer);
         let index = self.0.partition_point(|set| *set < (at, timer));
-        // Grown by one: most agents set only one of their few timers at a time.
+        // Memory for only one more timer: most agents set only one of their few timers at a time.
         self.0.reserve_exact(1);
         self.0.insert(index, (at, timer));
     }

@@ -32,14 +32,14 @@ pub(super) struct Vacancy {
 }
 
 impl<E: Election> Agent<E> {
-    /// After a step: publishes the prospects, and watches a vacant leadership. If nothing has changed in a group with a
-    /// leader, this takes no lock and reads no clock.
+    /// Called after each step. Publishes the prospects, and watches a vacant leadership. If nothing has changed in a
+    /// group with a leader, this takes no lock and reads no clock.
     pub(super) fn watch_vacancy(&mut self, view: &View) {
         self.watch(view.leader.is_some());
     }
 
-    /// Before the rest of a step waits for its record. A vacancy begins at once. Like everything that a step gains, its
-    /// end is published only when the record is durable.
+    /// Called before the rest of a step waits for its record. Publishes at once that a vacancy begins. The end of a
+    /// vacancy is published only when the record is durable, like every gain of a step.
     pub(super) fn begin_vacancy(&mut self, view: &View) {
         if view.leader.is_none() || self.published == Published::Nothing {
             self.watch(false);

@@ -192,7 +192,7 @@ impl Vitals {
         self.signs().strain.get_or_insert_default().note_write(took);
     }
 
-    /// Notes an event about another store, or an old copy of a record. `None` forgets it, when a later epoch begins.
+    /// Notes an event about another store, or an old copy of a record. `None` removes it when a later epoch begins.
     pub(super) fn note_record(&self, event: Option<&VotersEvent>) {
         self.signs().record = event.cloned().map(Box::new);
     }
@@ -203,7 +203,7 @@ impl Vitals {
         self.note_step(now); // a warning shows that the agent runs
         let mut signs = self.signs();
         let by_clock = signs.leaderless_since.map_or(by_timers, |at| now.since(at));
-        // Half is chosen: rates differ by 11 % at most, and a clock that stands counts nothing.
+        // Half is chosen: the rates of clock and timers differ by at most 11 %, and a stopped clock shows no time.
         signs.is_clock_slow = by_clock < by_timers / 2;
         by_clock.max(by_timers)
     }

@@ -53,7 +53,7 @@ pub enum VotersError {
     /// The leader, or the agent that was asked, refuses the change. Nothing was changed.
     #[error("the change is refused: {0}")]
     Refused(#[from] ChangeError),
-    /// There was no answer in that time. The change may still come.
+    /// There was no answer within the time limit. The change may still be made later.
     #[error(
         "no answer within {within:?}: the change may still come, so look at `voters()`, and ask again once there is a leader"
     )]
@@ -133,7 +133,7 @@ impl ElectionHandle<AnyBully> {
 }
 
 impl<E: Election> ElectionHandle<E> {
-    /// Asks until there is an answer.
+    /// Asks for a change again and again until it is made or refused, or until `within` has passed.
     pub(crate) async fn change_voters(
         &self,
         change: VoterChange,
@@ -141,7 +141,7 @@ impl<E: Election> ElectionHandle<E> {
     ) -> Result<Changed, VotersError> {
         let requirements = self.shared.requirements();
         if requirements.is_none_or(|shared| shared.names.is_none()) {
-            // A group that lost its last agent has lost its rules as well.
+            // A group whose last agent has ended has no rules any more, although it may have had voters.
             let has_ended = self.current().lifecycle == Lifecycle::Ended;
             return Err(if has_ended {
                 VotersError::Ended
@@ -150,7 +150,7 @@ impl<E: Election> ElectionHandle<E> {
             });
         }
         let _waits = Waits::begin(&self.shared);
-        // The last refusal, if it may pass.
+        // The last refusal, if asking again may succeed.
         let mut refused = None;
         let asked = async {
             loop {
@@ -205,7 +205,7 @@ impl Drop for Waits<'_> {
 }
 
 impl<E: Election> Agent<E> {
-    /// Handles a user's question for a change of the voters. If the caller of another change waits, the question is
+    /// Handles a user's request for a change of the voters. If the caller of another change waits, the request is
     /// refused.
     pub(super) fn ask_change(
         &mut self,
@@ -232,7 +232,7 @@ impl<E: Election> Agent<E> {
     pub(super) fn on_voters(&mut self, event: &VotersEvent) {
         match event {
             VotersEvent::Installed(decree) => {
-                // Reports about the stores of the former epoch do not count in this one: the machine reports again.
+                // The last report about a store is of the former epoch. If it still holds, the machine repeats it.
                 self.shared.vitals().note_record(None);
                 self.enter_epoch(decree);
             }
@@ -301,8 +301,8 @@ impl<E: Election> Agent<E> {
 /// Time after which a connected agent has heard of an epoch that was decided, unless its node prevents that.
 const LEARNED: Duration = Duration::from_secs(10);
 
-/// Returns whether a question that was refused for that reason is worth asking again. It is, if the leader has not
-/// heard a new voter whose contact is known: the leader's host then connects to that contact.
+/// Returns whether a change that was refused for that reason is worth asking for again. It is, if the leader has no
+/// link yet to a new voter whose contact is known: the leader's host then connects to that contact.
 fn may_pass(change: &VoterChange, reason: &ChangeError) -> bool {
     let (new, _) = change.parts();
     let has_contact = new.is_some_and(|new| new.contact.is_some());

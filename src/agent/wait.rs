@@ -1,9 +1,9 @@
 //! Waiting for an instant of an agent's clock.
 //!
 //! Decided here: how long a timer may be trusted. A runtime's timers stop while the host is suspended
-//! (`CLOCK_MONOTONIC`), but a clock that measures leases does not. A timer for the end of a lease would therefore fire
-//! late, by the time that it had still to run. So the kernel waits by that clock ([`Alarm`]). If it cannot, the clock
-//! is read again every [`LOOK`]. If the clock stops as well, one timer is enough.
+//! (`CLOCK_MONOTONIC`), but a clock that measures leases does not. So after a suspend, a timer for the end of a lease
+//! would run for the rest of its time, and fire too late. So the kernel waits by that clock ([`Alarm`]). If it cannot,
+//! the clock is read again every [`LOOK`]. If the agent's clock stops during a suspend as well, one timer is enough.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -24,8 +24,8 @@ use super::{leadership::Updates, phase::Remaining, shared::SharedState};
 
 /// Time between two readings of the clock in a wait for the end of a lease, if the kernel cannot wait.
 ///
-/// It limits for how long work that waits outlives a lease that ran out in a suspend. Work that is polled is dropped at
-/// once, because the clock is read before each poll.
+/// If the lease ran out in a suspend, work that waits is dropped within this time after the suspend. Work that is
+/// polled is dropped at once, because the clock is read before each poll.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The runtime has no timers, or there is no runtime.
@@ -55,7 +55,7 @@ pub(super) fn timer(after: Duration) -> Result<Sleep, NoTimers> {
     if Handle::try_current().is_err() {
         return Err(NoTimers);
     }
-    // A runtime cannot be asked in another way whether its timers are enabled.
+    // `sleep` panics if the runtime has no timers. There is no other way to ask a runtime whether it has them.
     catch_unwind(AssertUnwindSafe(|| sleep(after))).map_err(|_| NoTimers)
 }
 

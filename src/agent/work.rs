@@ -21,7 +21,7 @@ use super::{
 pub(super) struct WorkSigns {
     /// Number of lead futures that were not polled yet.
     unpolled: u32,
-    /// Whether a task watches these futures, to warn.
+    /// Whether a task exists that warns of futures that are never polled.
     is_watched: bool,
     /// Number of lead futures that were polled and not dropped yet: they run, or wait for a leadership.
     polled: u32,
@@ -29,7 +29,7 @@ pub(super) struct WorkSigns {
     has_run: bool,
     failures: u32,
     last: Option<(Time, String)>,
-    /// The last refusal that the work got from this crate since it began: it may be why the work ends.
+    /// Why this crate first refused a call of the work since the work began. This may be why the work ends.
     refused: Option<String>,
     /// The leaderships since the agent was given work. Boxed: many agents have none.
     failing: Option<Box<FailingWork>>,
@@ -49,7 +49,8 @@ impl WorkSigns {
         !std::mem::replace(&mut self.is_watched, true)
     }
 
-    /// After a check by that task: returns whether it must check again, because some futures were still not polled.
+    /// Called by the task that warns, after a check. Returns whether it must check again: some futures are not polled
+    /// yet.
     pub(super) const fn is_to_watch(&mut self) -> bool {
         self.is_watched = self.unpolled > 0;
         self.is_watched
@@ -59,7 +60,7 @@ impl WorkSigns {
         self.is_watched = false;
     }
 
-    /// Notes that this crate refused something to the work.
+    /// Notes why this crate refused a call of the work.
     fn refused(&mut self, reason: impl Display) {
         self.refused.get_or_insert_with(|| reason.to_string());
     }
@@ -103,7 +104,7 @@ impl WorkSigns {
         next
     }
 
-    /// Returns the finding about the agent's work. `leads`: the agent leads, and does not drain.
+    /// Returns the finding about the agent's work. `leads` says whether the agent leads and does not drain.
     pub(super) fn judge(&self, leads: bool, now: Time) -> Option<Finding> {
         if let Some(found) = self.nothing_runs(leads) {
             return Some(found);
@@ -132,19 +133,19 @@ impl SharedState {
         self.vitals().note_work(|work| work.failed(reason, now));
     }
 
-    /// Notes that work of this agent begins. A refusal from before that belongs to other work.
+    /// Notes that work of this agent begins. An earlier refusal belongs to other work.
     pub(super) fn forget_refused(&self) {
         self.vitals().note_work(|work| work.refused = None);
     }
 
-    /// Notes that this crate refused something to the work of this agent.
+    /// Notes why this crate refused a call of this agent's work.
     pub(super) fn note_refused_work(&self, reason: impl Display) {
         self.vitals().note_work(|work| work.refused(reason));
     }
 
     /// Returns whether work that began at `began`, and ended by itself, has failed. `serial` is the number of its
-    /// tenure. Work that was asked to end has not failed. A lease that ran out asks no work to end: the work may have
-    /// held up the agent, and then it has failed.
+    /// tenure. Work that was asked to end has not failed. The end of a lease is not such a request: the work may have
+    /// blocked the agent, and then it has failed.
     pub(super) fn ended_at_once(&self, began: Time, serial: u64) -> bool {
         let lasted = self.now().since(began);
         let has_failed = lasted < AT_ONCE && self.leads_on(serial);
@@ -155,7 +156,7 @@ impl SharedState {
                 reason += ", and was refused before: ";
                 reason += &refused;
             }
-            // Work that ends returns no error, so an application that drops its error has this line only.
+            // The work returns no error. If it dropped an error of its own, only this line shows the failure.
             self.span().in_scope(
                 || warn!(%reason, "work of the leader ended at once: the agent steps down"),
             );

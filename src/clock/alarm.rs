@@ -79,7 +79,7 @@ mod system {
             let mut readable = pin!(None);
             poll_fn(|task| {
                 loop {
-                    // The clock decides, because the first task that wakes clears the readiness of all tasks.
+                    // The clock is read, because the first task that wakes clears the readiness for all tasks.
                     if now() >= self.at {
                         return Poll::Ready(());
                     }
@@ -140,7 +140,7 @@ mod system {
         fn new() -> Option<Self> {
             let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
             let timer = timerfd_create(TimerfdClockId::Boottime, flags).ok()?;
-            // This is the only way to ask a runtime whether it watches file descriptors.
+            // The call panics if the runtime watches no file descriptors. There is no other way to ask.
             let watched = catch_unwind(AssertUnwindSafe(|| {
                 AsyncFd::with_interest(timer, Interest::READABLE)
             }));
@@ -169,8 +169,8 @@ mod system {
             Some(number)
         }
 
-        /// After the timer has fired: forgets the alarms that are due (tasks poll them), and sets the timer for the
-        /// next one.
+        /// Called after the timer has fired. Removes the alarms that are due (their tasks check the clock), and sets
+        /// the timer for the next alarm.
         fn set_next(&self) {
             let mut set = self.set();
             let now = now();

@@ -87,7 +87,7 @@ impl PeerMessage for AppMessage {
         Self::KIND
     }
 
-    // The rights in the group itself decide whether the sender may be a member, when it is announced.
+    // Checked earlier: when the sender is announced, its rights in the group itself decide whether it may be a member.
     fn needs(&self, _: &AgentId) -> MinimumRole {
         MinimumRole::Observer
     }

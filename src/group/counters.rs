@@ -10,8 +10,8 @@ use serde::Serialize;
 pub struct Counts {
     /// Messages that were handed to a mailbox, a wire or a link; one for each receiver.
     pub sent: u64,
-    /// Messages that were dropped because the receiver's mailbox was full: repeated messages, and any messages of
-    /// another host.
+    /// Messages that were dropped because the receiver's mailbox was full: repeated messages of this process, and any
+    /// message of another host.
     pub full: u64,
     /// Messages that were dropped because the receiver's mailbox was closed.
     pub closed: u64,

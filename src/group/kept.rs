@@ -1,4 +1,4 @@
-//! Values that layers above attach to a group or to an agent: one value of each type.
+//! Values that upper layers attach to a group or to an agent: one value of each type.
 //!
 //! Decided here: every caller that asks for a type gets the same value. Not here: the values.
 

@@ -1,4 +1,4 @@
-//! Calls a group after the present turn of its arbiter.
+//! Notifies the members of a group after the present turn of the arbiter.
 
 use std::sync::Weak;
 
@@ -8,7 +8,7 @@ use crate::protocol::PeerMessage;
 
 use super::{Group, GroupState, registry};
 
-/// Returns a call that runs on the present arbiter, after all tasks that are awake now.
+/// Returns a function that notifies the remaining members on the present arbiter, after all tasks that are awake now.
 pub(super) fn notify_later<M: PeerMessage>(group: Weak<GroupState<M>>) -> registry::Later {
     // Weak, because the group's registry holds this function: otherwise the group would keep itself alive for ever.
     Box::new(move || {

@@ -1,9 +1,9 @@
 //! The mailbox of a member of this process, and the number of bytes of other hosts and of applications that it holds.
 //!
 //! Decided here: a mailbox holds a limited number of these bytes. Without the limit, an agent that does not read would
-//! keep everything that a peer sends within its rates. Messages of applications take at most half of the limit, and
-//! count until the application's actor has them. All other messages between agents of this process are not counted: the
-//! agents' own behaviour bounds them.
+//! keep everything that a peer sends within its rate limits. Messages of applications take at most half of the limit,
+//! and count until the application's actor has them. All other messages between agents of this process are not counted:
+//! the agents' own behaviour bounds them.
 
 use std::{
     fmt,
@@ -45,7 +45,7 @@ impl<M> RemoteEnvelope<M> {
 ///
 /// One object for all messages: each `Recipient` of actix holds three allocations.
 pub(super) trait Mailbox<M: Send + 'static>: fmt::Debug + Send + Sync {
-    /// Takes a message of this process. A repeated message needs room; any other message is queued.
+    /// Takes a message of this process. A full mailbox drops a repeated message, and queues any other message.
     fn put(&self, envelope: Envelope<M>) -> PutOutcome;
 
     /// Takes a message of another host.
@@ -75,8 +75,8 @@ impl PutOutcome {
         if !to.connected() {
             return Self::Closed;
         }
-        // do_send: a message that is not repeated, of an agent of this process, or of another host within the limits of
-        // its mailbox. Its loss would hold up an election.
+        // do_send: may exceed the mailbox's bound, because no repetition follows, and the loss of the message would
+        // delay an election. Messages of other hosts have passed the limit in bytes.
         to.do_send(envelope);
         Self::Queued
     }
@@ -193,7 +193,7 @@ where
     }
 
     fn notify(&self) {
-        // do_send: one for each change of the membership. An agent that missed it would count on members that are gone.
+        // do_send: may exceed the mailbox's bound by one hint: without it the agent would rely on absent members.
         self.addr.do_send(MembersChanged);
     }
 
@@ -202,7 +202,7 @@ where
     }
 }
 
-/// The mailbox of a member that treats messages of other hosts like all messages: they need room.
+/// The mailbox of a member that is not an agent. It counts no bytes: if it is full, it drops messages of other hosts.
 #[derive(Debug)]
 pub(super) struct PlainMailbox<M: Send + 'static> {
     pub(super) inbox: Recipient<Envelope<M>>,
@@ -220,7 +220,7 @@ impl<M: PeerMessage> Mailbox<M> for PlainMailbox<M> {
     }
 
     fn notify(&self) {
-        // do_send: as above.
+        // do_send: see `notify` of `CountedMailbox`.
         self.changes.do_send(MembersChanged);
     }
 
@@ -243,7 +243,7 @@ impl Size {
         Self { bytes, most }
     }
 
-    /// Returns this size with half of the limit: the other half is for messages that are not of applications.
+    /// Returns this size with half of the limit, for messages of applications. Other messages have the full limit.
     fn halved(self) -> Self {
         let Self { bytes, most } = self;
         Self {
@@ -280,7 +280,8 @@ impl Drop for HeldBytes {
     }
 }
 
-/// Largest number of bytes that wait in a mailbox, for messages that come through no bridge. As the bridge's `mailbox`.
+/// Largest number of bytes that wait in a mailbox, for messages that pass no bridge: the default of a bridge's
+/// `mailbox`.
 pub(super) const MAILBOX: usize = 1 << 20;
 /// Approximate number of bytes that a message takes in a mailbox in addition to its payload.
 const OVERHEAD: usize = 128;

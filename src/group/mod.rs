@@ -147,7 +147,7 @@ impl<M: PeerMessage> Group<M> {
         self.0.delivery.counters.read()
     }
 
-    /// Returns the values that layers above keep with the group in this process.
+    /// Returns the values that upper layers keep with the group in this process.
     pub(crate) fn kept(&self) -> &Attachments {
         &self.0.kept
     }
@@ -185,8 +185,8 @@ impl<M: PeerMessage> Group<M> {
         self.registry().had_record(id, requirements)
     }
 
-    /// Returns the requirements that the group's agents in this process share; `None` while none of them has a name.
-    /// Each agent has its own store and clock: for these, this returns the requirements of the first agent.
+    /// Returns the requirements that the group's agents in this process share; `None` while no name is reserved for an
+    /// agent. Each agent has its own store and clock: for these, this returns the requirements of the first agent.
     pub fn requirements(&self) -> Option<Requirements> {
         self.registry().requirements()
     }
@@ -212,7 +212,7 @@ impl<M: PeerMessage> Group<M> {
     }
 
     fn registry(&self) -> MutexGuard<'_, Registry<M>> {
-        // No code that can panic half-way runs under the lock.
+        // No code that can panic in the middle of a change runs under the lock, so the state is valid after a panic.
         self.0
             .registry
             .lock()
@@ -314,7 +314,7 @@ macro_rules! drive_members {
             }
 
             /// Removes a member that leaves, or a reserved name that is not needed; its last incarnation was `last`.
-            /// Returns whether there was one: an agent that took the name since is not touched.
+            /// Returns whether it was removed: an agent that has taken the name since stays.
             $vis fn leave(&self, id: &AgentId, last: Incarnation) -> bool {
                 self.registry().leave(id, last)
             }
@@ -341,7 +341,7 @@ macro_rules! drive_members {
                 self.registry().note_leader(leader, None);
             }
 
-            /// Notes that this leadership has ended. No member is notified.
+            /// Notes that the leadership of this incarnation has ended. No member is notified.
             $vis fn forget_leader(&self, id: &AgentId, incarnation: Incarnation) {
                 self.registry().forget_leader(id, incarnation);
             }

@@ -171,8 +171,7 @@ impl Facts {
             return found.push(Finding::StoreIsSlow { since });
         }
         let waits = self.signs.waits_for_store();
-        // Without a failure detector, an agent that follows a leader sets no timers. So its silence does not show a
-        // hang.
+        // Without a failure detector an agent that follows a leader sets no timers, so its silence proves nothing.
         let has_timers = !waits && (self.assumed.has_detector() || self.status.leader.is_none());
         let silent = self.last_step.map(|at| self.now.since(at));
         let longest = self.assumed.patience.saturating_add(HANGS);
@@ -211,8 +210,7 @@ impl Facts {
             if peer.is_clock_ahead {
                 found.push(Finding::ClockAhead { node: node.clone() });
             }
-            // A host may have only some of the groups. So a missing group is reported only if no leader is known, or if
-            // the peer shares no group with this node.
+            // A host may have only some groups. So this is no fault if a leader is known and another group is shared.
             if peer.lacks_group && (self.status.leader.is_none() || peer.shares_no_group) {
                 let others = peer.other_groups.clone();
                 found.push(Finding::PeerLacksGroup { node, others });
@@ -420,8 +418,7 @@ impl Facts {
     }
 }
 
-/// Error that is reported if a peer has refused an earlier process with this node's name. The peer is linked to this
-/// process, the later one.
+/// Error text if a peer refuses another, earlier process with this node's name, and is linked to this process.
 const EARLIER: &str = "it refuses an earlier process of that name, which still runs";
 
 fn unlinked(peer: &PeerReport, since: Duration) -> Finding {

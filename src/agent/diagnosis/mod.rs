@@ -70,8 +70,7 @@ pub struct Diagnosis {
     pub leader: Option<Leader>,
     /// Time since the agent last knew a leader; `None` if it knows one. As JSON: `leaderless_ms`.
     pub leaderless_for: Option<Duration>,
-    /// Number of voters that can be reached, and number of voters that are needed; `None` while the group's rules are
-    /// unknown.
+    /// Numbers of reachable and of needed voters; `None` while the group's rules are unknown.
     pub voters: Option<VoterCount>,
     /// The findings, the worst first.
     pub findings: Vec<Finding>,

@@ -75,8 +75,7 @@ impl Facts {
         let (store, _) = self.register.as_ref()?;
         let answer = self.signs.prospects.get().slow_answers?;
         let allowed = |timings: &Timings| timings.delay_bound().saturating_mul(2);
-        // A lease must last for three answers of the store: to a renewal, to a read of the claims, and to the next
-        // renewal.
+        // A lease must last for three answers of the store: to a renewal, a read of the claims, and the next renewal.
         let fits = |lease: &Duration| answer.saturating_mul(3) < *lease;
         Some(Finding::RegisterIsSlow {
             store: store.clone(),

@@ -68,13 +68,13 @@ features! {
     CtlSchedulesReset "`bullyctl schedules reset`",
 }
 
-/// The need of a feature, which an offer of the mode meets.
+/// The property that a feature needs. The mode must offer it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FeatureNeed {
     Nothing,
     /// An application's messages reach the agent that leads.
     Carrier,
-    /// The marks of schedules are records of a store, from which a command can remove one.
+    /// The marks of schedules are records of a store, and a command can remove a mark.
     StoredMarks,
     Fence,
     VoterList,

@@ -25,11 +25,11 @@ debug_is_text!(NotOffered);
 pub enum Lack {
     /// No message of an application reaches the agent that leads.
     Carrier,
-    /// The agents of the group keep the marks of schedules, where no command removes them.
+    /// The agents themselves keep the marks of schedules, and no command can remove these marks.
     StoredMarks,
-    /// The token of a leadership protects nothing.
+    /// The token of a leadership cannot protect a resource from writes of a former leader.
     Fence,
-    /// The token of a leadership is a fence under a condition.
+    /// The token of a leadership is a fence only under a condition.
     FenceWithoutCondition,
     /// The election has no list of voters.
     Voters,

@@ -1,4 +1,4 @@
-//! The offers of each mode to the features that are built on an election.
+//! The offers of each mode: the properties of an election on which features, such as schedules, can rely.
 //!
 //! ```text
 //!   mode, links ─▶ Offers ──check(Feature)──▶ the feature starts
@@ -20,8 +20,8 @@ pub use lack::{Lack, NotOffered};
 
 use crate::protocol::{Leaders, Requirements};
 
-/// The offers of an agent's mode to the features that are built on it. They depend on the mode, and on whether a bridge
-/// carries the agent's group.
+/// The properties that an agent's mode offers to features such as schedules. They depend on the mode, and on whether a
+/// bridge carries the agent's group.
 ///
 /// ```
 /// use actix_bully::{Group, agent::{BullyAgent, Carrier, Feature}, register::FileRegister};
@@ -42,11 +42,11 @@ use crate::protocol::{Leaders, Requirements};
 pub struct Offers {
     /// The agents that could lead.
     pub contenders: Contenders,
-    /// The way of an application's message to the agent that leads.
+    /// How an application's message reaches the agent that leads.
     pub carrier: Carrier,
-    /// The place where the next leader finds the work that the last one began.
+    /// The keeper of the marks, from which the next leader learns which work the last leader began.
     pub keeps: Keeps,
-    /// The use of a leadership's token.
+    /// The protection that a leadership's token gives.
     pub tokens: Tokens,
     /// The list of voters.
     pub voters: VoterList,
@@ -64,7 +64,7 @@ pub enum Contenders {
     Store,
 }
 
-/// The way of an application's message to the agent that leads.
+/// How an application's message reaches the agent that leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Carrier {
@@ -72,11 +72,11 @@ pub enum Carrier {
     Process,
     /// The links of a bridge.
     Links,
-    /// No way.
+    /// No message reaches it.
     None,
 }
 
-/// The place where the next leader finds the work that the last one began.
+/// The keeper of the marks, from which the next leader learns which work the last leader began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Keeps {
@@ -88,13 +88,13 @@ pub enum Keeps {
     BestEffort,
 }
 
-/// The use of a leadership's token.
+/// The protection that a leadership's token gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Tokens {
     /// A fence.
     Fence,
-    /// A fence, while no clock is set back.
+    /// A fence, as long as no clock is set back.
     Conditional,
     /// An epoch: it distinguishes an old announcement from a new one, but protects nothing.
     Epoch,
@@ -123,7 +123,7 @@ pub(crate) enum ElectionMode {
     LeaseInMemory,
     /// A lease in a store that other processes may reach: files, PostgreSQL, etcd, Kubernetes, or a store of the application.
     LeaseInStore,
-    /// An election of the application, or of the literature.
+    /// An election that the application implements, or one from the literature (`bully-classics`).
     Own {
         has_voters: bool,
         leaders: Leaders,
@@ -131,7 +131,7 @@ pub(crate) enum ElectionMode {
 }
 
 impl ElectionMode {
-    /// Returns the mode of an election of the application, or of the literature.
+    /// Returns the mode of an election of the application, or of the literature (crate `bully-classics`).
     pub(super) fn own(requirements: &Requirements) -> Self {
         Self::Own {
             has_voters: requirements.voters.is_some(),
@@ -155,7 +155,7 @@ impl ElectionMode {
         }
     }
 
-    /// Returns the offers of this mode. `has_links`: a bridge carries the group.
+    /// Returns the offers of this mode. `has_links` says whether a bridge carries the group.
     pub(crate) const fn offers(self, has_links: bool) -> Offers {
         let carrier = self.carrier(has_links);
         let usual = Offers {
