@@ -213,7 +213,7 @@ const OUTSIDE: &[(&str, &str)] = &[
     ),
     (
         "config",
-        "serde thiserror tracing actix futures toml std::fs::File std::fs::read_to_string",
+        "serde serde_path_to_error thiserror tracing actix futures toml std::fs::File std::fs::read_to_string",
     ),
     (
         "supervisor",

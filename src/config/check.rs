@@ -19,7 +19,7 @@ use crate::{
 };
 
 use super::{
-    Config, ConfigError, LimitsSettings, PeerSettings, TimingsPreset, TimingsSettings, value::cut,
+    Config, ConfigError, LimitsSettings, PeerSettings, TimingsPreset, TimingsSettings, read::cut,
 };
 
 /// A configuration whose values fit together, in the types that builders take.
@@ -64,7 +64,9 @@ impl Config {
         let group = Group::new(&self.group).map_err(|_| ConfigError::Value {
             key: String::from("group"),
             value: cut(&self.group),
-            wanted: "a name that does not end in \"!messages\", as those of this crate's own groups do",
+            wanted:
+                "a name that does not end in \"!messages\", as those of this crate's own groups do"
+                    .into(),
         })?;
         if let Some(text) = &self.about {
             About::new(text).map_err(|reason| ConfigError::About { reason })?;
@@ -128,7 +130,7 @@ impl Config {
                 return Err(ConfigError::Value {
                     key,
                     value: cut(&peer.node),
-                    wanted: "a node that is not in the list already",
+                    wanted: "a node that is not in the list already".into(),
                 });
             }
         }
@@ -165,7 +167,7 @@ impl Config {
             return Err(ConfigError::Value {
                 key: key.to_owned(),
                 value: cut(address),
-                wanted: "a host and a port, such as \"10.0.0.2:7400\"",
+                wanted: "a host and a port, such as \"10.0.0.2:7400\"".into(),
             });
         }
         let is_safe = self.has_tls() || self.dangerous_plaintext || is_loopback(address);
@@ -313,7 +315,7 @@ impl Config {
                 return Err(ConfigError::Value {
                     key,
                     value: cut(voter),
-                    wanted: "this node or one of `peers`: no other voter can be asked",
+                    wanted: "this node or one of `peers`: no other voter can be asked".into(),
                 });
             }
         }

@@ -32,12 +32,12 @@ pub enum ConfigError {
         max: usize,
     },
     /// The key does not exist.
-    #[error("there is no key `{key}`{}", Similar(*similar, "leave it out"))]
+    #[error("there is no key `{key}`{}", Similar(similar.as_deref(), "leave it out"))]
     UnknownKey {
         /// The key, with its section or list.
         key: String,
         /// The key with the most similar spelling, if there is one.
-        similar: Option<&'static str>,
+        similar: Option<String>,
     },
     /// No variable of the environment can begin with the prefix.
     #[error(
@@ -66,7 +66,7 @@ pub enum ConfigError {
         /// The wrong value.
         value: Box<str>,
         /// The values that the key may hold.
-        wanted: &'static str,
+        wanted: Box<str>,
     },
     /// A key that this configuration needs is missing.
     #[error("`{key}` is missing: {advice}")]

@@ -4,6 +4,7 @@
 //! reads the file and the environment.
 
 use std::{
+    collections::BTreeMap,
     env,
     fs::File,
     io::{self, Read},
@@ -11,13 +12,9 @@ use std::{
     path::Path,
 };
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-use toml::Table;
-
 use super::{
     Config, ConfigError,
-    read::{read_table, read_variables, variable_prefix, write_table},
-    value::cut,
+    read::{cut, lay_over, read, shortened, variable_prefix},
 };
 
 impl Config {
@@ -49,7 +46,7 @@ impl Config {
         if text.len() > Self::MAX_LEN {
             return Err(ConfigError::TooLong { max: Self::MAX_LEN });
         }
-        let table: Table = toml::from_str(text).map_err(|wrong| {
+        let parsed = toml::Deserializer::parse(text).map_err(|wrong| {
             let Range { start, .. } = wrong.span().unwrap_or_default();
             let before = text.get(..start).unwrap_or_default();
             let line = before.rsplit('\n').next().unwrap_or_default();
@@ -59,9 +56,16 @@ impl Config {
                 reason: wrong.message().into(),
             }
         })?;
-        let mut config = Self::default();
-        read_table("", table, &mut config)?;
-        Ok(config)
+        // Parsed numbers have any length, and those of a table have 64 bits.
+        let table = serde_path_to_error::deserialize(parsed).map_err(|wrong| {
+            let number = wrong.inner().span().and_then(|place| text.get(place));
+            ConfigError::Value {
+                key: wrong.path().to_string(),
+                value: shortened(number.unwrap_or_default()).into(),
+                wanted: "within the 64 bits of a number".into(),
+            }
+        })?;
+        read(table)
     }
 
     /// Sets keys from variables of the environment. The name of a variable is the prefix, an underscore and the key in
@@ -71,8 +75,9 @@ impl Config {
     /// name of a pod: with `lease.kubernetes` a node without a name gets this name.
     ///
     /// # Errors
-    /// [`ConfigError`] if the prefix has a character that no variable can have, or if a variable with the prefix
-    /// matches no key or has a value that is not allowed.
+    /// [`ConfigError`] if the prefix has a character that no variable can have, if a variable with the prefix matches no
+    /// key or has a value that is not allowed, or if the configuration has a value from Rust that no file can hold, such
+    /// as a path that is not UTF-8.
     ///
     /// # Examples
     /// ```
@@ -84,21 +89,29 @@ impl Config {
     /// # Ok::<(), actix_bully::config::ConfigError>(())
     /// ```
     pub fn with_env(
-        mut self,
+        self,
         prefix: &str,
         variables: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, ConfigError> {
-        let mut pod = None;
-        let variables = variables.into_iter().inspect(|(name, value)| {
+        let prefix = variable_prefix(prefix)?;
+        let (mut pod, mut ours) = (None, BTreeMap::new());
+        for (name, value) in variables {
             if name == POD {
                 pod = Some(value.clone());
             }
-        });
-        read_variables(prefix, variables, &mut self)?;
-        if let Some(pod) = pod.filter(|_| self.is_called_as_its_pod()) {
-            self.node = pod;
+            if name.starts_with(&prefix) {
+                ours.insert(name, value);
+            }
         }
-        Ok(self)
+        let mut config = if ours.is_empty() {
+            self
+        } else {
+            lay_over(&self, &prefix, ours)?
+        };
+        if let Some(pod) = pod.filter(|_| config.is_called_as_its_pod()) {
+            config.node = pod;
+        }
+        Ok(config)
     }
 
     /// Reads a file of TOML, sets keys from the variables of this process, and [checks](Self::check) the result. Reads
@@ -126,7 +139,7 @@ impl Config {
                     return Err(ConfigError::Value {
                         key: name,
                         value: cut(&value.to_string_lossy()),
-                        wanted: "UTF-8",
+                        wanted: "UTF-8".into(),
                     });
                 }
             }
@@ -148,23 +161,4 @@ pub(super) fn read_file(path: &Path) -> io::Result<String> {
         .take(most.saturating_add(1))
         .read_to_string(&mut text)?;
     Ok(text)
-}
-
-/// Writes every key that is set or has a default, in the form that [`Config::from_toml`] reads. The result contains the
-/// paths of the files of secrets, not the secrets.
-impl Serialize for Config {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        write_table(self).serialize(serializer)
-    }
-}
-
-/// Reads a configuration as [`Config::from_toml`] does, from any format that describes itself. Use it if the
-/// configuration of your program contains this configuration.
-impl<'de> Deserialize<'de> for Config {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let table = Table::deserialize(deserializer)?;
-        let mut config = Self::default();
-        read_table("", table, &mut config).map_err(D::Error::custom)?;
-        Ok(config)
-    }
 }

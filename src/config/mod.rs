@@ -74,15 +74,13 @@
 //! vote. Tests read their files as a node would.
 //!
 //! # Where to go next
-//! `settings.rs` explains each field, `keys.rs` lists the keys, `read.rs` and `value.rs` read them, `check.rs` checks
-//! which values fit together, `start.rs` and `running.rs` are the two ends of a run, and [`preflight`] measures a place
-//! before a run.
+//! `settings.rs` explains each field, `read.rs` and `value.rs` read them, `check.rs` checks which values fit together,
+//! `start.rs` and `running.rs` are the two ends of a run, and [`preflight`] measures a place before a run.
 
 mod check;
 mod credentials;
 mod duration;
 mod error;
-mod keys;
 mod lease;
 mod load;
 pub mod preflight;
@@ -96,12 +94,13 @@ mod tests;
 mod value;
 mod zenoh;
 
+pub use self::zenoh::ZenohSettings;
 pub use error::ConfigError;
 pub use preflight::Preflight;
 pub use run_error::RunError;
 pub use running::RunningNode;
 pub use settings::{
     Config, GrantSettings, LeaseSettings, LimitsSettings, PeerSettings, QuorumSettings,
-    TimingsPreset, TimingsSettings, TlsSettings, ZenohSettings,
+    TimingsPreset, TimingsSettings, TlsSettings,
 };
 pub use start::Starter;

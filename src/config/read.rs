@@ -1,88 +1,152 @@
-//! Four users of the one list of keys. They read a table of TOML, read variables of the environment, write a
-//! configuration as a table, and list the names of all keys.
+//! Reads a configuration by the derives of serde, lays variables of the environment over it, and says what is wrong.
 //!
-//! Decided here: each key is read by the type of its field, an unknown name is an error, and which known name is
-//! suggested for an unknown name. Not here: which keys exist (`keys.rs`), and which values each may hold (`value.rs`).
+//! Decided here: the key and the words of an error, which known name is suggested for an unknown name, and how a
+//! variable is read. Not here: which keys exist (`settings.rs`), and the forms of their values (`value.rs`).
 
-use std::{collections::BTreeMap, convert::Infallible};
+use std::collections::BTreeMap;
 
+use serde::de::DeserializeOwned;
+use serde_path_to_error::{Path, Segment};
 use toml::{Table, Value};
 
 use crate::similar::similar;
 
-use super::{
-    ConfigError,
-    keys::{Keys, Visitor},
-    value::{Setting, wrong},
-};
+use super::{Config, ConfigError, PeerSettings};
 
-/// Reads a table into `into`. A field whose key is missing does not change. In errors, `place` is the text before the
-/// name of a key.
-pub(super) fn read_table<T: Keys>(
-    place: &str,
-    table: Table,
-    into: &mut T,
-) -> Result<(), ConfigError> {
-    let mut reader = TableReader {
-        place,
-        rest: table,
-        known: Vec::new(),
-    };
-    into.visit(&mut reader)?;
-    reader.must_be_empty()
+/// Reads a table. Missing keys get their defaults.
+pub(super) fn read(table: Table) -> Result<Config, ConfigError> {
+    let whole = Value::Table(table);
+    serde_path_to_error::deserialize(undated(whole.clone()))
+        .map_err(|wrong| refusal(wrong.path(), wrong.inner().message(), &whole))
 }
 
-struct TableReader<'a> {
-    place: &'a str,
-    rest: Table,
-    known: Vec<&'static str>,
+/// Replaces dates, which no key holds and which serde would read as text, by what no key holds.
+fn undated(value: Value) -> Value {
+    match value {
+        Value::Datetime(_) => Value::Float(0.0),
+        Value::Array(list) => list.into_iter().map(undated).collect::<Vec<_>>().into(),
+        Value::Table(table) => {
+            let entries = table.into_iter();
+            Value::Table(entries.map(|(key, value)| (key, undated(value))).collect())
+        }
+        Value::String(_) | Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => value,
+    }
 }
 
-impl Visitor for TableReader<'_> {
-    type Error = ConfigError;
-
-    fn visit<T: Setting>(&mut self, key: &'static str, field: &mut T) -> Result<(), ConfigError> {
-        self.known.push(key);
-        let value = match key.split_once('.') {
-            None => self.rest.remove(key),
-            Some((section, name)) => match self.rest.get_mut(section) {
-                None => None,
-                Some(Value::Table(table)) => table.remove(name),
-                Some(other) => {
-                    let place = format!("{}{section}", self.place);
-                    return Err(wrong(&place, other, "a section of its own"));
-                }
-            },
+/// Returns the error for a message of serde.
+fn refusal(path: &Path, message: &str, whole: &Value) -> ConfigError {
+    let key = path.to_string();
+    if let Some(known) = known_fields(message) {
+        // The suggestion for a key of a list has no place: `address`, and not `peers[].address`.
+        let name = key.rsplit("].").next().unwrap_or_default();
+        let known = if name == key { keys::<Config>() } else { known };
+        let similar = most_like(name, &known);
+        return ConfigError::UnknownKey { similar, key };
+    }
+    let (mut value, mut name) = (Some(whole), "");
+    for segment in path {
+        value = match segment {
+            Segment::Seq { index } => value.and_then(|list| list.get(index)),
+            Segment::Map { key } => {
+                name = key;
+                value.and_then(|table| table.get(key))
+            }
+            Segment::Enum { .. } | Segment::Unknown => None,
         };
-        if let Some(value) = value {
-            *field = T::from_value(&format!("{}{key}", self.place), value)?;
-        }
-        Ok(())
+    }
+    let expected = message.rsplit_once(EXPECTED);
+    let wanted = match (name, expected.map_or(message, |(_, expected)| expected)) {
+        ("peers", _) => "a table for each peer, such as [[peers]]",
+        ("rights", _) => "a list of tables, such as [{ agents = \"api-*\" }]",
+        (_, "a sequence") => "a list of names in quotes",
+        (_, "a string") => "text in quotes",
+        (_, "a boolean") => "true or false",
+        (_, "u64" | "usize") => "a whole number that is not negative",
+        (_, of_its_own) => of_its_own,
+    };
+    ConfigError::Value {
+        key,
+        value: value.map(shown).unwrap_or_default(),
+        wanted: wanted.into(),
     }
 }
 
-impl TableReader<'_> {
-    /// Returns an error for the first key that belongs to no field.
-    fn must_be_empty(self) -> Result<(), ConfigError> {
-        for (name, value) in &self.rest {
-            let section = format!("{name}.");
-            let is_section = self.known.iter().any(|known| known.starts_with(&section));
-            let unknown = if let (Value::Table(table), true) = (value, is_section) {
-                match table.keys().next() {
-                    Some(inner) => format!("{section}{inner}"),
-                    None => continue,
-                }
-            } else {
-                name.clone()
-            };
-            return Err(ConfigError::UnknownKey {
-                similar: most_like(&unknown, self.known.iter().copied()),
-                key: format!("{}{unknown}", self.place),
-            });
+/// In a message of serde, what stands before the description of the expected value.
+const EXPECTED: &str = ", expected ";
+
+/// Returns the names of the fields of a type from serde's message about an unknown one.
+fn known_fields(message: &str) -> Option<Vec<String>> {
+    let (_, expected) = message
+        .strip_prefix("unknown field ")?
+        .rsplit_once(EXPECTED)?;
+    let names = expected.split('`').skip(1).step_by(2);
+    Some(names.map(str::to_owned).collect())
+}
+
+/// Returns the names of all keys of a type, `section.key` for a key of a section. The refusal of a key that cannot
+/// exist lists them.
+pub(super) fn keys<T: DeserializeOwned>() -> Vec<String> {
+    let unknown = |section: &str| single(&format!("{section}?"), Value::from(0));
+    let fields = |table: Table| {
+        let refused = table.try_into::<T>().err();
+        refused.and_then(|refused| known_fields(refused.message()))
+    };
+    let mut all = Vec::new();
+    for name in fields(unknown("")).unwrap_or_default() {
+        match fields(unknown(&format!("{name}."))) {
+            Some(inner) => all.extend(inner.iter().map(|key| format!("{name}.{key}"))),
+            None => all.push(name),
         }
-        Ok(())
+    }
+    all
+}
+
+/// Returns a table in which one key is set.
+fn single(key: &str, value: Value) -> Table {
+    let mut table = Table::new();
+    put(&mut table, key, value);
+    table
+}
+
+fn put(table: &mut Table, key: &str, value: Value) {
+    let Some((section, name)) = key.split_once('.') else {
+        table.insert(key.to_owned(), value);
+        return;
+    };
+    let section = table.entry(section).or_insert_with(|| Table::new().into());
+    if let Value::Table(section) = section {
+        section.insert(name.to_owned(), value);
     }
 }
+
+/// Returns a short form of a wrong value: the beginning of a text, and nothing that is in a list or a table.
+fn shown(value: &Value) -> Box<str> {
+    match value {
+        Value::String(text) => cut(text),
+        Value::Table(_) => "a table".into(),
+        Value::Array(_) => "a list".into(),
+        Value::Integer(number) => number.to_string().into(),
+        Value::Float(number) => number.to_string().into(),
+        Value::Boolean(is_so) => is_so.to_string().into(),
+        Value::Datetime(time) => time.to_string().into(),
+    }
+}
+
+/// Returns the text in quotes, shortened to [`LONGEST`].
+pub(super) fn cut(text: &str) -> Box<str> {
+    format!("{:?}", shortened(text)).into()
+}
+
+pub(super) fn shortened(text: &str) -> String {
+    let mut short: String = text.chars().take(LONGEST).collect();
+    if short.len() < text.len() {
+        short.push_str("..");
+    }
+    short
+}
+
+/// Longest part of a wrong text that an error repeats, in characters.
+const LONGEST: usize = 64;
 
 /// Returns the first characters of the name of each variable of a configuration: the prefix and one underscore.
 ///
@@ -101,112 +165,79 @@ pub(super) fn variable_prefix(prefix: &str) -> Result<String, ConfigError> {
     }
 }
 
-/// Reads the variables that begin with the prefix and an underscore.
-pub(super) fn read_variables<T: Keys>(
+/// Lays variables, whose names begin with `prefix`, over a configuration.
+pub(super) fn lay_over(
+    config: &Config,
     prefix: &str,
-    variables: impl IntoIterator<Item = (String, String)>,
-    into: &mut T,
-) -> Result<(), ConfigError> {
-    let prefix = variable_prefix(prefix)?;
-    let ours = |(name, _): &(String, String)| name.starts_with(&prefix);
-    let mut reader = VariableReader {
-        rest: variables.into_iter().filter(ours).collect(),
-        prefix,
-        known: Vec::new(),
+    variables: BTreeMap<String, String>,
+) -> Result<Config, ConfigError> {
+    let mut table = written(config)?;
+    let variable = |key: &String| {
+        let name = key.replace('.', "_").to_ascii_uppercase();
+        format!("{prefix}{name}")
     };
-    into.visit(&mut reader)?;
-    match reader.rest.into_keys().next() {
-        None => Ok(()),
-        Some(name) => Err(ConfigError::UnknownVariable {
-            similar: most_like(&name, reader.known.iter().map(String::as_str)).map(str::to_owned),
-            name,
-        }),
-    }
-}
-
-struct VariableReader {
-    prefix: String,
-    rest: BTreeMap<String, String>,
-    known: Vec<String>,
-}
-
-impl Visitor for VariableReader {
-    type Error = ConfigError;
-
-    fn visit<T: Setting>(&mut self, key: &'static str, field: &mut T) -> Result<(), ConfigError> {
-        let name = format!(
-            "{}{}",
-            self.prefix,
-            key.replace('.', "_").to_ascii_uppercase()
-        );
-        if let Some(text) = self.rest.remove(&name) {
-            *field = T::from_text(&name, &text)?;
-        }
-        self.known.push(name);
-        Ok(())
-    }
-}
-
-/// Writes a table. [`read_table`] reads the same value from it.
-pub(super) fn write_table<T: Keys + Clone>(from: &T) -> Table {
-    let mut writer = TableWriter(Table::new());
-    // The visitor may change the fields that it visits; this visitor does not.
-    match from.clone().visit(&mut writer) {
-        Ok(()) => writer.0,
-    }
-}
-
-struct TableWriter(Table);
-
-impl Visitor for TableWriter {
-    type Error = Infallible;
-
-    fn visit<T: Setting>(&mut self, key: &'static str, field: &mut T) -> Result<(), Infallible> {
-        let Some(value) = field.to_value() else {
-            return Ok(());
+    let all = keys::<Config>();
+    for (name, text) in variables {
+        let Some(key) = all.iter().find(|key| variable(key) == name) else {
+            let names: Vec<_> = all.iter().map(variable).collect();
+            let similar = most_like(&name, &names);
+            return Err(ConfigError::UnknownVariable { name, similar });
         };
-        match key.split_once('.') {
-            None => {
-                self.0.insert(key.to_owned(), value);
-            }
-            Some((section, name)) => {
-                let section = self.0.entry(section).or_insert_with(|| Table::new().into());
-                if let Value::Table(section) = section {
-                    section.insert(name.to_owned(), value);
-                }
-            }
-        }
-        Ok(())
+        put(&mut table, key, read_variable(key, &name, &text)?);
     }
+    read(table)
+}
+
+/// Returns the configuration as a table.
+///
+/// # Errors
+/// If no file could hold a value that was set in Rust.
+fn written(config: &Config) -> Result<Table, ConfigError> {
+    let table = Table::try_from(config).ok();
+    let table = table.filter(|table| read(table.clone()).is_ok_and(|again| again == *config));
+    table.ok_or_else(|| ConfigError::Value {
+        key: String::from("Config"),
+        value: "a value that was set in Rust and that no file can hold".into(),
+        wanted: "one of a file, where variables are laid over it".into(),
+    })
+}
+
+/// Reads the text of a variable as the first of a text, a number, true or false, a list of numbers, of names and of
+/// peers that the key may hold. Commas divide a list.
+fn read_variable(key: &str, name: &str, text: &str) -> Result<Value, ConfigError> {
+    let is_empty = text.trim().is_empty();
+    let parts = text.split(',').map(str::trim).filter(|_| !is_empty);
+    let numbers: Result<Vec<i64>, _> = parts.clone().map(str::parse).collect();
+    let peers = parts.clone().map(|part| match part.split_once('=') {
+        Some((node, address)) => PeerSettings::new(node, address),
+        None => PeerSettings::inbound(part),
+    });
+    let forms = [
+        text.parse::<i64>().ok().map(Value::from),
+        text.parse::<bool>().ok().map(Value::from),
+        numbers.ok().map(Value::from),
+        Some(parts.collect::<Vec<_>>().into()),
+        Value::try_from(peers.collect::<Vec<_>>()).ok(),
+    ];
+    let judged = |form: &Value| read(single(key, form.clone()));
+    let as_text = Value::from(text);
+    let Err(mut refused) = judged(&as_text) else {
+        return Ok(as_text);
+    };
+    if let ConfigError::Value { key, .. } = &mut refused {
+        name.clone_into(key);
+    }
+    let mut forms = forms.into_iter().flatten();
+    forms.find(|form| judged(form).is_ok()).ok_or(refused)
 }
 
 /// Returns the known name that differs by the fewest letters, or that differs only in its section.
-fn most_like<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // If a key is in the wrong section, the known key has the same last word.
-    let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
-    let known: Vec<_> = known.collect();
-    let moved = || {
-        known
-            .iter()
-            .copied()
-            .find(|name| last(name) == last(unknown))
-    };
-    similar(unknown, known.iter().copied()).or_else(moved)
-}
-
-/// Returns the names of all keys; those of a peer as `peers[].node`.
-#[cfg(test)]
-pub(super) fn names<T: Keys + Default>(place: &str) -> Vec<String> {
-    struct Names(Vec<&'static str>);
-    impl Visitor for Names {
-        type Error = Infallible;
-        fn visit<T: Setting>(&mut self, key: &'static str, _: &mut T) -> Result<(), Infallible> {
-            self.0.push(key);
-            Ok(())
-        }
+fn most_like(unknown: &str, known: &[String]) -> Option<String> {
+    fn last(name: &str) -> Option<&str> {
+        name.rsplit('.').next()
     }
-    let mut names = Names(Vec::new());
-    match T::default().visit(&mut names) {
-        Ok(()) => names.0.iter().map(|key| format!("{place}{key}")).collect(),
-    }
+    let mut names = known.iter().map(String::as_str);
+    let close = similar(unknown, names.clone());
+    let moved = || names.find(|name| last(name) == last(unknown));
+    close.or_else(moved).map(str::to_owned)
 }

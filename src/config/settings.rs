@@ -1,9 +1,11 @@
 //! The fields of a configuration, with the values that were read. Nothing is checked here.
 //!
-//! Decided here: the meaning of each key, and its default. Not here: the names of the keys and how they are read
-//! (`keys.rs`), and whether the values fit together (`check.rs`).
+//! Decided here: the name of each key, its meaning and its default. Not here: the forms of values (`value.rs`), and
+//! whether the values fit together (`check.rs`).
 
 use std::{path::PathBuf, time::Duration};
+
+use serde::{Deserialize, Serialize};
 
 use crate::{
     elections::bully::Preemption,
@@ -12,13 +14,22 @@ use crate::{
     store::OpenStore,
 };
 
+use super::{
+    ZenohSettings,
+    value::{leaf, section, sections, unset},
+};
+
 /// The configuration of one node, with one agent of the same name.
 ///
 /// It is read from text ([`from_toml`](Self::from_toml)), from a file and the environment ([`load`](Self::load)), or by
 /// serde from any format that describes itself. In Rust, call [`new`](Self::new) and set fields. [`check`](Self::check)
 /// and [`start`](Self::start) check the values. Each field is a key of the same name; the [page](crate::config) shows
 /// all keys.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Serde writes every key that is set or has a default: the paths of the files of secrets, not the secrets. An error of
+/// another format than TOML is in the words of that format.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Config {
     /// Name of this node and of its agent: a DNS name in lower case, unique in the cluster. Required, except for a
@@ -30,56 +41,75 @@ pub struct Config {
     pub group: String,
     /// Role that the agent may take: [`MayBe::Leader`], the default; [`MayBe::Voter`], a witness, which votes and never
     /// leads; [`MayBe::Observer`], which learns who leads.
+    #[serde(with = "leaf")]
     pub role: MayBe,
     /// The agent's score: the agent with the highest score leads. Default: 0.
+    #[serde(with = "leaf")]
     pub score: Score,
     /// Text that the agent publishes about itself, such as the URL of its own server: 1 to 256 bytes, which all members
     /// of the group read. Default: none.
+    #[serde(skip_serializing_if = "unset")]
     pub about: Option<String>,
     /// Address at which other nodes dial this node: `host:port`, with port 0 for any free port. Default: none.
+    #[serde(skip_serializing_if = "unset")]
     pub listen: Option<String>,
     /// The other nodes. Default: none. Without peers, `listen` and `zenoh` no message leaves this process.
+    #[serde(deserialize_with = "sections", skip_serializing_if = "unset")]
     pub peers: Vec<PeerSettings>,
     /// Whether `peers` is the same list at every node and contains this node as well; the node ignores its own entry.
     /// Default: false; then an entry with this node's name is an error.
     pub peers_name_all: bool,
     /// File of the secret that all nodes share (feature `secret`). Default: none.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub secret_file: Option<PathBuf>,
     /// File of a former secret, which is accepted as well while a new secret replaces it. Default: none.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub former_secret_file: Option<PathBuf>,
     /// Whether messages may leave this host without encryption. Default: false.
     pub dangerous_plaintext: bool,
     /// File in which the node keeps its last incarnation; see [`remember`](crate::remote::BridgeBuilder::remember).
     /// Default: the store of votes, or `NODE.node` in the folder of the lease. If the node has neither, its incarnation
     /// comes from the wall clock.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub memory_file: Option<PathBuf>,
     /// Folder in which the agent saves its record (the messages of its elections) when it has missed a leader for too
     /// long: at most 20 files and 64 MiB; see [`save_records`](crate::operate::Operated::save_records). Default: none,
     /// and nothing is saved. The folder also has the file of the group's
     /// [past](crate::operate::Operated::keep_history). Without the folder, the past is kept beside the store of votes,
     /// if there is one.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub records_folder: Option<PathBuf>,
     /// Whether, and after which time, an agent of a higher rank replaces a live leader. Default: at once; with voters
     /// after 10 s.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub preemption: Option<Preemption>,
     /// Amount by which a challenger's score must exceed the leader's. Default: any amount.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub margin: Option<Score>,
     /// Longest time that the leader's work may take to end after a step-down. Default: 5 s; with voters the work has to
     /// end within the lease.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub drain: Option<Duration>,
     /// Cool-down: time after a step-down in which the agent lets other agents go first. Default: 60 s.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub cooldown: Option<Duration>,
     /// Certificates (feature `tls`). Default: none.
+    #[serde(deserialize_with = "section", skip_serializing_if = "unset")]
     pub tls: TlsSettings,
     /// Durations of the election. They must be the same at every node.
+    #[serde(deserialize_with = "section", skip_serializing_if = "unset")]
     pub timings: TimingsSettings,
     /// The quorum mode: two agents never lead at the same time. Default: off.
+    #[serde(deserialize_with = "section")]
     pub quorum: QuorumSettings,
     /// A lease in a store: two agents never lead at the same time. Links between the nodes are optional. Default: off.
+    #[serde(deserialize_with = "section")]
     pub lease: LeaseSettings,
     /// zenoh as the network, in place of `listen` and of the addresses of peers. Default: off.
+    #[serde(deserialize_with = "section", skip_serializing_if = "unset")]
     pub zenoh: ZenohSettings,
     /// The limits of the bridge.
+    #[serde(deserialize_with = "section", skip_serializing_if = "unset")]
     pub limits: LimitsSettings,
 }
 
@@ -138,16 +168,19 @@ impl Default for Config {
 }
 
 /// Another node.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PeerSettings {
     /// Name of the node. Required.
     pub node: String,
     /// Address at which the node listens: `host:port`. Default: none. Without an address, that node has to dial this
     /// node, and only silence shows that its process has ended.
+    #[serde(skip_serializing_if = "unset")]
     pub address: Option<String>,
     /// Agents for which the node may send messages. Default: all agents, as with
     /// [`Peer::new`](crate::remote::Peer::new).
+    #[serde(deserialize_with = "sections", skip_serializing_if = "unset")]
     pub rights: Option<Vec<GrantSettings>>,
 }
 
@@ -172,7 +205,8 @@ impl PeerSettings {
 
 /// Agents for which a peer may send messages. `*` means all names, `api-*` all names that begin with `api-`, and any
 /// other text exactly that name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct GrantSettings {
     /// Groups of the agents. Default: `*`.
@@ -180,6 +214,7 @@ pub struct GrantSettings {
     /// Agents of those groups. Default: `*`.
     pub agents: String,
     /// Role that these agents may take. Default: [`MayBe::Leader`].
+    #[serde(with = "leaf")]
     pub may_be: MayBe,
 }
 
@@ -194,23 +229,29 @@ impl Default for GrantSettings {
 }
 
 /// Files of the certificates: set all three, or none. See [`tls`](crate::remote::BridgeBuilder) of the bridge.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TlsSettings {
     /// PEM: the certificates of the authorities whose nodes are trusted.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub authorities_file: Option<PathBuf>,
     /// PEM: the certificate of this node, which contains the node's name, and the certificates between it and an
     /// authority.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub certificate_file: Option<PathBuf>,
     /// PEM: the private key of that certificate.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub key_file: Option<PathBuf>,
 }
 
 /// The quorum mode: a majority of the voters elects, and two agents never lead at the same time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct QuorumSettings {
     /// Names of all voters, the same at every node. Default: none; then the quorum mode is off.
+    #[serde(skip_serializing_if = "unset")]
     pub voters: Vec<String>,
     /// Epoch: the number of the list of voters. Default: 0. Raise it by one with every change of `voters`,
     /// `vote_quorum` or `lease_quorum`.
@@ -224,98 +265,105 @@ pub struct QuorumSettings {
     /// set after the node has become a voter.
     pub learner: bool,
     /// File of this node's votes. Required, unless the node observes or the voters have no disk.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub store_file: Option<PathBuf>,
     /// Whether that file is opened or created. Default: [`OpenStore::Open`]. To create the file states that this node
     /// never voted. [`OpenStore::OpenOrCreate`] is for the first start and all later starts; with one voter it is
     /// refused.
+    #[serde(with = "leaf")]
     pub store: OpenStore,
     /// Number of votes that elect a leader. Default: a majority.
+    #[serde(skip_serializing_if = "unset")]
     pub vote_quorum: Option<usize>,
     /// Number of acknowledgements by which a leader keeps its lease. Default: a majority.
+    #[serde(skip_serializing_if = "unset")]
     pub lease_quorum: Option<usize>,
 }
 
 /// A lease in a store that every node reaches; see [`lease`](crate::agent::AgentBuilder::lease). Set the keys of one
 /// store, the same at every node.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LeaseSettings {
     /// A folder, for the processes of one host. A missing folder is created.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub folder: Option<PathBuf>,
     /// File with the URL of a PostgreSQL database (feature `postgres`). It is read again at each login. If the URL
     /// contains a password, only the owner of the file may have the right to read it.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub postgres_url_file: Option<PathBuf>,
     /// Schema of that database that has the table. Default: `public`.
+    #[serde(skip_serializing_if = "unset")]
     pub postgres_schema: Option<String>,
     /// Whether a missing table is created in that database. Default: false.
     pub create_table: bool,
     /// Members of a cluster of etcd, each as `http://host:port` or `https://host:port` (feature `etcd`).
+    #[serde(skip_serializing_if = "unset")]
     pub etcd_endpoints: Vec<String>,
     /// File with a user of etcd and the password: `user:password`. Only the owner of the file may have the right to
     /// read it. It is read again at each login. Default: none, for an etcd that needs no login.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub etcd_login_file: Option<PathBuf>,
     /// Whether the lease is in Kubernetes (feature `kubernetes`): a Lease in the namespace of this pod, accessed with
     /// the account of this pod. Then the key `node` may be missing if the configuration is read from a file or from the
     /// environment; the node gets the name of the pod. Default: false.
     pub kubernetes: bool,
     /// Namespace to use instead of the namespace of the pod, or of the kubeconfig.
+    #[serde(skip_serializing_if = "unset")]
     pub kubernetes_namespace: Option<String>,
     /// Kubeconfig to use instead of the account of a pod. Default outside of a pod: the user's kubeconfig.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub kubeconfig_file: Option<PathBuf>,
     /// PEM: the certificates of the authorities whose servers are trusted (feature `tls`). Default: none; then
     /// connections to the store do not use TLS. Required for `https`. This file and the next two are read again at each
     /// connect.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub authorities_file: Option<PathBuf>,
     /// PEM: the certificate by which this node proves its identity to the store, with the certificates between it and
     /// an authority. Default: none, for a store that needs no certificate.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub certificate_file: Option<PathBuf>,
     /// PEM: the private key of that certificate.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub key_file: Option<PathBuf>,
 }
 
-/// zenoh as the network of the bridge (the crate `actix-bully-zenoh`). The node is a zenoh peer that is connected to
-/// every other peer, or a client of routers. The nodes of `peers` are found by their names.
-///
-/// An endpoint is `tcp/HOST:PORT` or `quic/HOST:PORT`. With `quic/` the files of the section `tls` also protect the
-/// links, and the certificate of a node has to contain the host name by which other nodes connect to it. `tcp/` may
-/// leave this host only with that section, whose TLS then runs from end to end, or with `dangerous_plaintext`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ZenohSettings {
-    /// Endpoints at which other peers connect to this peer. Default: none.
-    pub listen: Vec<String>,
-    /// Peers or routers to which this node connects as a peer. Default: none. With `tcp/` one endpoint is enough,
-    /// because the peer at that endpoint reports the endpoints of the other peers.
-    pub connect: Vec<String>,
-    /// Routers; one of them is enough. With this key the node is a client of the routers, and neither listens nor
-    /// connects to anything else. Default: none.
-    pub routers: Vec<String>,
-}
-
 /// A preset of [`Timings`], and the durations that differ from it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TimingsSettings {
     /// Preset for the durations that are not set. Default: [`TimingsPreset::Default`]; with a lease in Kubernetes
     /// [`TimingsPreset::Wan`], since each renewal is a write to the API server.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub preset: Option<TimingsPreset>,
     /// d: longest time from the sending of a message until its receiver has handled it.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub delay_bound: Option<Duration>,
     /// T: time for which a candidate waits for members that do not answer.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub deadline: Option<Duration>,
     /// H: time between two heartbeats of a leader.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub heartbeat: Option<Duration>,
     /// L: length of a silence after which members consider the leader gone.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub detection: Option<Duration>,
     /// S: additional time for which each lower rank waits before it starts an election.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub step: Option<Duration>,
     /// J: random part of a wait that several agents begin at the same moment.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub jitter: Option<Duration>,
     /// E: length of one round of questions in quorum mode.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub round: Option<Duration>,
     /// D: length of the lease of the quorum mode.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub lease: Option<Duration>,
     /// P: length of the promise of the quorum mode.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub promise: Option<Duration>,
 }
 
@@ -357,29 +405,41 @@ pub enum TimingsPreset {
 
 /// Limits that differ from the default [`Limits`](crate::remote::Limits) of the bridge. The method of the same name of
 /// [`LimitsBuilder`](crate::remote::LimitsBuilder) explains the meaning, default and range of each field.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LimitsSettings {
     /// Longest time from a new connection until both sides are ready.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub handshake: Option<Duration>,
     /// Longest frame, in bytes.
+    #[serde(skip_serializing_if = "unset")]
     pub frame: Option<usize>,
     /// Largest number of connections that other nodes have made.
+    #[serde(skip_serializing_if = "unset")]
     pub inbound: Option<usize>,
     /// Largest number of bytes per second that a peer may send.
+    #[serde(skip_serializing_if = "unset")]
     pub rate: Option<usize>,
     /// Number of bytes that a peer may send at once on top of the rate.
+    #[serde(skip_serializing_if = "unset")]
     pub burst: Option<usize>,
     /// Largest number of bytes that may wait to be sent to a peer.
+    #[serde(skip_serializing_if = "unset")]
     pub queue: Option<usize>,
     /// Length of a silence after which this side sends a ping.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub ping_after: Option<Duration>,
     /// Length of a silence after which a peer is considered gone.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub silence: Option<Duration>,
     /// First pause between two attempts to dial.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub dial_min: Option<Duration>,
     /// Longest pause between two attempts to dial.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub dial_max: Option<Duration>,
     /// Time without a link after which a peer's last incarnation is forgotten.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub forget: Option<Duration>,
 }

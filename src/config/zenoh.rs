@@ -1,9 +1,34 @@
 //! The section `zenoh`: hosts that find each other by name in a zenoh network, instead of by addresses.
 //!
-//! Decided here: which other keys contradict the section. The crate `actix-bully-zenoh` decides the meaning of the
-//! endpoints, and gives the network to the [`Starter`](super::Starter).
+//! Decided here: the keys of the section, and which other keys contradict it. The crate `actix-bully-zenoh` decides the
+//! meaning of the endpoints, and gives the network to the [`Starter`](super::Starter).
 
-use super::{Config, ConfigError, check::contradiction};
+use serde::{Deserialize, Serialize};
+
+use super::{Config, ConfigError, check::contradiction, value::unset};
+
+/// zenoh as the network of the bridge (the crate `actix-bully-zenoh`). The node is a zenoh peer that is connected to
+/// every other peer, or a client of routers. The nodes of `peers` are found by their names.
+///
+/// An endpoint is `tcp/HOST:PORT` or `quic/HOST:PORT`. With `quic/` the files of the section `tls` also protect the
+/// links, and the certificate of a node has to contain the host name by which other nodes connect to it. `tcp/` may
+/// leave this host only with that section, whose TLS then runs from end to end, or with `dangerous_plaintext`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ZenohSettings {
+    /// Endpoints at which other peers connect to this peer. Default: none.
+    #[serde(skip_serializing_if = "unset")]
+    pub listen: Vec<String>,
+    /// Peers or routers to which this node connects as a peer. Default: none. With `tcp/` one endpoint is enough,
+    /// because the peer at that endpoint reports the endpoints of the other peers.
+    #[serde(skip_serializing_if = "unset")]
+    pub connect: Vec<String>,
+    /// Routers; one of them is enough. With this key the node is a client of the routers, and neither listens nor
+    /// connects to anything else. Default: none.
+    #[serde(skip_serializing_if = "unset")]
+    pub routers: Vec<String>,
+}
 
 impl Config {
     /// Returns whether zenoh is the network.

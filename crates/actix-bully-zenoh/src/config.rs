@@ -102,12 +102,12 @@ fn refused_endpoint(zenoh: &ZenohSettings, reason: ZenohError) -> ConfigError {
         ZenohError::Endpoint { endpoint } => ConfigError::Value {
             key: key_of(zenoh, &endpoint),
             value: cut(&endpoint),
-            wanted: "\"tcp/HOST:PORT\" or \"quic/HOST:PORT\", without options",
+            wanted: "\"tcp/HOST:PORT\" or \"quic/HOST:PORT\", without options".into(),
         },
         ZenohError::Tls { endpoint } => ConfigError::Value {
             key: key_of(zenoh, &endpoint),
             value: cut(&endpoint),
-            wanted: "quic/ or tcp/, both with the section `tls`: zenoh's own links over TLS break and lose messages (eclipse-zenoh/zenoh#2557)",
+            wanted: "quic/ or tcp/, both with the section `tls`: zenoh's own links over TLS break and lose messages (eclipse-zenoh/zenoh#2557)".into(),
         },
         ZenohError::Plaintext { endpoint } => ConfigError::Plaintext {
             key: key_of(zenoh, &endpoint),
@@ -126,7 +126,7 @@ fn refused_endpoint(zenoh: &ZenohSettings, reason: ZenohError) -> ConfigError {
         | ZenohError::Late { .. }) => ConfigError::Value {
             key: String::from("zenoh"),
             value: cut(&other.to_string()),
-            wanted: "endpoints of a peer, or those of routers",
+            wanted: "endpoints of a peer, or those of routers".into(),
         },
     }
 }

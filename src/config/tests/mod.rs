@@ -7,16 +7,21 @@ mod page;
 mod preflight;
 mod random;
 mod refused;
+mod wrong;
 mod zenoh;
 
-use super::{Config, ConfigError, GrantSettings, PeerSettings, read::names};
+use super::{Config, ConfigError, GrantSettings, PeerSettings, read::keys};
 
 /// All keys, each under the section that has it.
 fn every_key() -> Vec<String> {
-    let mut all = names::<Config>("");
-    all.extend(names::<PeerSettings>("peers[]."));
-    all.extend(names::<GrantSettings>("peers[].rights[]."));
-    all
+    let of_peers = keys::<PeerSettings>()
+        .into_iter()
+        .map(|key| format!("peers[].{key}"));
+    let of_rights = keys::<GrantSettings>()
+        .into_iter()
+        .map(|key| format!("peers[].rights[].{key}"));
+    let all = keys::<Config>().into_iter();
+    all.chain(of_peers).chain(of_rights).collect()
 }
 
 /// What a text and its check say.

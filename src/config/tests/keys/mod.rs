@@ -22,10 +22,10 @@ use std::{collections::BTreeSet, time::Duration};
 
 use actix::clock::timeout;
 use futures::future::LocalBoxFuture;
-use toml::Value;
+use toml::{Table, Value};
 
 use crate::{
-    config::{Config, RunError, read::write_table, tests::every_key},
+    config::{Config, RunError, tests::every_key},
     testkit::virtual_system,
 };
 use scene::Scene;
@@ -123,7 +123,7 @@ fn check(tables: &[Rows]) {
 fn settings(text: &str) -> BTreeSet<(String, String)> {
     let config = Config::from_toml(text).unwrap_or_else(|wrong| panic!("{wrong}: {text}"));
     let mut all = BTreeSet::new();
-    for (key, value) in write_table(&config) {
+    for (key, value) in Table::try_from(&config).unwrap() {
         if let Value::Table(section) = value {
             let inner = section.into_iter();
             all.extend(inner.map(|(name, value)| (format!("{key}.{name}"), format!("{value:?}"))));
