@@ -1,8 +1,8 @@
 //! The `Debug` text of errors.
 //!
-//! Decided here: it is the `Display` text. Rust prints an error that `main` returns by `Debug`. Otherwise an operator
-//! would read the names of fields instead of advice. Programs compare and match an error by its type, so they do not
-//! need the fields in this text.
+//! Decided here: the `Debug` text of an error is its `Display` text. Rust prints an error that `main` returns as
+//! `Debug`, so an operator would otherwise read the names of fields instead of advice. Programs compare and match an
+//! error by its type, so they do not need the fields in this text.
 
 /// Makes the `Display` text of each of these errors its `Debug` text.
 #[doc(hidden)]

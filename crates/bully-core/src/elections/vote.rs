@@ -25,7 +25,7 @@ pub struct Vote {
     pub term: Term,
     /// The candidate that got this voter's vote in that term, or that the voter follows in that term.
     pub voted_for: Option<Candidate>,
-    /// No promise of the voter that may still hold is longer than this. Rounded up.
+    /// Upper limit of the voter's promises that may still hold. Rounded up.
     pub promise: Micros,
     /// The last incarnation of this voter that took part. It is made durable before the first vote or acknowledgement
     /// of that incarnation.
@@ -65,8 +65,8 @@ pub struct VotersRecord {
     pub installed: Option<Decree>,
     /// The seal of this epoch that the voter has taken.
     pub seal: Option<SealRecord>,
-    /// Whether this agent still sends the list to others after a restart. It does so if it had the list decided, is
-    /// not in it, and has heard of no leader elected by it.
+    /// Whether this agent still sends the list to others after a restart: it collected the seals that decided the list,
+    /// is not in the list, and has heard of no leader that the list elected.
     pub tells: bool,
 }
 

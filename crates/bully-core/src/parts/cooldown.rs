@@ -12,8 +12,8 @@ use crate::protocol::{Effects, Time};
 /// The time until which an agent does not compete. The default is a cool-down that has not begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cooldown {
-    /// [`Time::MAX`]: no cool-down has begun. An `Option` would make each agent 128 bytes larger, the granule of a
-    /// task: the bench `memory` counts them.
+    /// [`Time::MAX`]: no cool-down has begun. An `Option` would make each agent 128 bytes larger, because a task grows
+    /// in steps of that size (bench `memory`).
     until: Time,
     /// Shortest length of the next cool-down, in seconds.
     least: u16,
@@ -49,7 +49,7 @@ impl Cooldown {
         self.least = u16::try_from(span.as_secs()).unwrap_or(u16::MAX);
     }
 
-    /// Ends the cool-down early. Returns whether one had begun.
+    /// Ends the cool-down early. Returns whether a cool-down had begun.
     pub fn end<M, T, D, A>(&mut self, timer: T, out: &mut Effects<M, T, D, A>) -> bool {
         let has_begun = self.has_begun();
         self.until = Time::MAX;
@@ -74,7 +74,7 @@ impl Cooldown {
         self.until < Time::MAX
     }
 
-    /// Handles the timer. Returns `None` if no cool-down has begun. If its time has passed, the cool-down ends;
+    /// Handles the timer. Returns `None` if no cool-down has begun. If the time of the cool-down has passed, it ends;
     /// otherwise `timer` is set to the rest of that time.
     pub fn on_due<M, T, D, A>(
         &mut self,

@@ -11,9 +11,8 @@
 //! | [`detector_of`] | the failure detector of an election that needs one |
 //! | [`messages!`](messages!) | how the messages of an election become one type |
 //!
-//! A part never calls a machine. Each machine keeps its own `match` over roles and inputs; there is no common
-//! machine that others fill in. So each machine can be read alone, and a decision that is written once here is the
-//! same in all machines.
+//! A part never calls a machine. Each machine keeps its own `match` over roles and inputs, so each machine can be read
+//! alone. A decision that is written once in a part is the same in all machines.
 //!
 //! Not here: any rule of an election, and any message.
 

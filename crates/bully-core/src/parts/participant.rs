@@ -28,7 +28,8 @@ pub struct Participant {
     pub score: Option<Score>,
     /// How this incarnation began.
     pub birth: Birth,
-    /// The newest snapshot of the members. It is a hint that saves messages; only its ended incarnations are facts.
+    /// The newest snapshot of the members. The snapshot is a hint that saves messages; only the ended incarnations in
+    /// it are facts.
     pub members: Arc<Members>,
 }
 
@@ -82,7 +83,7 @@ impl Participant {
         self.score.filter(|_| self.is_voter())
     }
 
-    /// Returns whether more of the other agents know a later process with this agent's name than count on this process.
+    /// Returns whether the voters that know a later process of this name outnumber the other voters that are up.
     pub fn is_disowned(&self) -> bool {
         self.members.is_disowned(&self.id)
     }
@@ -108,12 +109,12 @@ impl Participant {
         Some(self.members.ahead_of(score, &self.id, gone, limit))
     }
 
-    /// Returns whether this agent is a member that votes.
+    /// Returns whether the agent `id` is a member that votes.
     pub fn is_voter_named(&self, id: &AgentId) -> bool {
         self.members.get(id).is_some_and(Member::is_voter)
     }
 
-    /// Returns whether this agent is a member that is up, as far as is known.
+    /// Returns whether the agent `id` is a member that is up, as far as is known.
     pub fn is_up(&self, id: &AgentId) -> bool {
         self.members.get(id).is_some_and(Member::is_up)
     }
@@ -136,7 +137,7 @@ impl Participant {
         })
     }
 
-    /// Returns whether this agent is another member that is up and can be elected.
+    /// Returns whether the agent `id` is another member that is up and can be elected.
     pub fn can_succeed(&self, id: &AgentId) -> bool {
         let can_lead =
             |member: &Member| member.is_up() && member.is_voter() && member.score.is_some();

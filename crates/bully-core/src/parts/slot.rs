@@ -1,16 +1,16 @@
 //! Rank-staggered delays (`rank-staggered-slots` of the bully): the order in which agents act when the leadership is
 //! vacant, and the time that each one waits.
 //!
-//! The highest-ranked agent has slot 0 and acts at once, the next one has slot 1 and waits for one step, and so on.
-//! So two agents rarely hold an election at the same time. Decided here: the slot of an agent that cools down after a
-//! step-down. It lets the others act first. But no agent knows which others cool down, and perhaps all of them do. So
-//! it also has a slot, [`LAST`] slots further back: after all agents that do not cool down, and in order of rank
-//! among the agents that do. Not here: an agent's action in its slot.
+//! The highest-ranked agent has slot 0 and acts at once, the next one has slot 1 and waits for one step, and so on. So
+//! two agents rarely hold an election at the same time. Decided here: the slot of an agent that cools down after a
+//! step-down. Such an agent lets the others act first. But no agent knows which others cool down, and perhaps all
+//! agents do. So such an agent also has a slot, [`LAST`] slots further back: after all agents that do not cool down,
+//! and in order of rank among the agents that do. Not here: an agent's action in its slot.
 
 use std::time::Duration;
 
-/// The last slot of agents that do not cool down. Chosen: agents below the eighth rank share it, so they may
-/// compete. Each slot more makes the longest fail-over longer by S + J, 130 ms with the default timings.
+/// The last slot of agents that do not cool down. Chosen: agents below the eighth rank share it, so they may compete.
+/// Each further slot makes the longest fail-over longer by step and jitter, 130 ms with the default timings.
 pub const LAST: usize = 8;
 
 /// Returns the slot of an agent that ranks below `ahead` other agents; the first slot is 0.

@@ -24,7 +24,7 @@ pub const fn majority(voters: &[AgentId]) -> usize {
     (voters.len() / 2).saturating_add(1)
 }
 
-/// Checks that an agent takes part as the list says.
+/// Checks that an agent takes part with the role that the list of voters gives it.
 ///
 /// # Errors
 /// [`MembershipError::NotListed`] or [`MembershipError::ListedObserver`].

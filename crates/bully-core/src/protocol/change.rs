@@ -73,8 +73,8 @@ pub struct Changed {
 }
 
 impl Changed {
-    /// Returns whether the number of voters is even. Then one more voter would cost nothing: of an even number of
-    /// voters, no more may be down than of the odd number below it.
+    /// Returns whether the number of voters is even. In a group with an even number of voters, no more voters may be
+    /// down than in a group with one voter fewer.
     pub fn is_even(&self) -> bool {
         self.voters.len().is_multiple_of(2)
     }
@@ -114,7 +114,7 @@ pub enum VotersEvent {
         by: AgentId,
         /// The term of the record.
         term: Term,
-        /// The term in which that voter heard this agent.
+        /// The term of that later vote or acknowledgement.
         heard: Term,
     },
 }

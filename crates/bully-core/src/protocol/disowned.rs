@@ -1,6 +1,6 @@
 //! The members whose hosts refuse this process, because a later process has its name.
 //!
-//! Decided here: when these hosts outnumber the hosts that count on this process. Not here: how a machine acts on that.
+//! Decided here: when these hosts outnumber the hosts that accept this process. Not here: how a machine acts then.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use super::{AgentId, Members};
 pub(super) type Disowners = BTreeSet<AgentId>;
 
 impl Members {
-    /// `later-process-leads` of the bully: returns whether the other voters whose hosts know a later process of this
-    /// name outnumber the other voters that are up on the remaining hosts.
+    /// Returns whether the other voters whose hosts know a later process of this name outnumber the other voters that
+    /// are up on the remaining hosts (rule `later-process-leads` of the bully).
     pub fn is_disowned(&self, me: &AgentId) -> bool {
         if self.disowners.is_empty() {
             return false;

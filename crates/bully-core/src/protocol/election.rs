@@ -66,15 +66,15 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     /// Default: ignored.
     fn note_write(&mut self, _took: Duration) {}
 
-    /// Notes that this participant leads and that its work failed. After it has stepped down, it lets others go first
-    /// for at least `_span`. Default: it lets them go first for the usual time.
+    /// Notes that this participant leads and that its work failed. After its step-down it does not compete with the
+    /// others for at least `_span`. Default: for the usual time.
     fn hold_back(&mut self, _span: Duration) {}
 
     /// Returns the meaning of this participant's state at `now`: its role, the leader, and the time until which it
     /// leads.
     fn view(&self, now: Time) -> View;
 
-    /// Returns the reasons that keep this participant from leading, or let it wait, for people who look for the cause.
+    /// Returns the reasons that keep this participant from leading, or make it wait, for people who look for the cause.
     /// It is called after each step, so it must be cheap. Default: none.
     fn prospects(&self) -> Prospects {
         Prospects::default()

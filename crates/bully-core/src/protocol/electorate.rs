@@ -1,8 +1,8 @@
-//! The voters of a configuration and their quorums, in a form that is small enough to compare anywhere.
+//! The voters of a configuration and their quorums, as a small value that hosts can compare.
 //!
 //! Decided here: the values that must be equal at all members of a group. Two lists of voters in one epoch may elect
 //! two leaders in one term, so these values are compared, within a process and between hosts. Timings may differ,
-//! because a lease counts on no more than was promised.
+//! because a lease is never longer than its voters' promises allow.
 
 use std::{fmt, time::Duration};
 
@@ -18,12 +18,11 @@ pub struct Electorate {
     /// Number of acknowledgements that keep a leadership.
     pub lease_quorum: u32,
     /// A digest of the voters' names: FNV-1a, 64 bits, over the sorted names, each followed by a zero byte, which no
-    /// name contains. For voters without disks, it is also over the durations on which they must agree. It finds
+    /// name contains. For voters without disks, it also covers the durations on which they must agree. The digest finds
     /// mistakes, but does not protect against malice.
     pub list: u64,
     /// The promise P and the round E of voters without disks (see [`Timings`](super::Timings)), on which these voters
-    /// must agree; `None` with disks. To the microsecond: people read these values, and the digest compares the exact
-    /// durations.
+    /// must agree; `None` with disks. Rounded to microseconds for people; the digest compares the exact durations.
     pub spans: Option<(Duration, Duration)>,
 }
 

@@ -5,10 +5,10 @@
 
 use super::Incarnation;
 
-/// Incarnations that have ended, each with a report of its own. A report says nothing about an earlier incarnation,
-/// which may be another process of the same name.
+/// Incarnations that have ended, each by its own report. A report says nothing about an earlier incarnation, which may
+/// be another process of the same name.
 ///
-/// The few latest ends are kept. A forgotten end frees no voter: the promise to that incarnation expires by itself.
+/// The few latest ends are kept. If an end is forgotten, the promises to that incarnation expire by themselves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ends(Option<Box<Told>>);
 

@@ -106,7 +106,7 @@ impl Lease {
             self.core.cooldown.end(BullyTimer::Cooldown, out);
         }
         match (&mut self.state, score) {
-            // without a cool-down, because only a new score lets it compete again, and a new score ends a cool-down
+            // without a cool-down: only a new score lets this agent compete again, and a new score ends a cool-down
             (State::Leading(_), None) => self.on_step_down(now, None, Duration::ZERO, out),
             (State::Leading(leading), Some(score)) if leading.leaving.is_none() => {
                 leading.score = score; // the next renewal writes it

@@ -62,7 +62,7 @@ pub struct Elect {
     pub seen: Term,
     /// Quorum mode: the live leadership that the asker wants to take over.
     pub takeover: Option<Leadership>,
-    /// Quorum mode: a leadership whose holder has resigned. The asker knows this from the holder itself.
+    /// Quorum mode: a leadership whose holder has resigned. The holder itself has told the asker.
     pub released: Option<Leader>,
 }
 
@@ -80,7 +80,7 @@ pub struct Ok {
     pub refusal: Option<Refusal>,
 }
 
-/// The reason why a voter does not consent to an [`Elect`], if it does not outrank the asker.
+/// The reason why a voter that does not outrank the asker refuses its [`Elect`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Refusal {
@@ -214,7 +214,7 @@ pub struct Claim {
     pub term: Term,
     /// The candidate's score.
     pub score: Score,
-    /// A leadership whose holder has resigned. The candidate knows this from the holder itself.
+    /// A leadership whose holder has resigned. The holder itself has told the candidate.
     pub released: Option<Leader>,
     /// The candidate, if it is not the sender: a leader asks for votes for its successor.
     pub successor: Option<Candidate>,
@@ -238,18 +238,18 @@ pub struct ClaimReply {
     pub term: Term,
     /// The voter's own term.
     pub seen: Term,
-    /// Whether the vote is given. It was made durable before this message is sent.
+    /// Whether the voter gives its vote. The vote was made durable before this message was sent.
     pub granted: bool,
     /// If the vote is refused: time for which this voter is still bound to another agent or abstains, so that the
     /// candidate knows when to ask again. Zero if the term itself is refused.
     pub retry: Micros,
     /// The incarnation that asked.
     pub incarnation: Incarnation,
-    /// The candidate of the question. If a leader asks for its successor, the leader is not the candidate.
+    /// The candidate of the answered claim. If a leader asks for votes for its successor, this is the successor.
     pub candidate: Candidate,
     /// The seal of this epoch in the voter's record; `None` if the voter has not sealed.
     pub seal: Option<Box<SealRecord>>,
-    /// Without disks: the term by the voter's wall clock, if the claim is refused because of it.
+    /// Without disks: the term by the voter's wall clock, if the voter refuses the claim because of that clock.
     pub clock: Option<Term>,
 }
 

@@ -1,4 +1,4 @@
-//! The messages of a quorum election: which agents may send each, and whether a newer message replaces it.
+//! The messages of a quorum election: which agents may send each message, and whether a newer one replaces it.
 
 use super::{
     Ack, AskChange, Behind, ChangeAnswer, Claim, ClaimReply, Elect, Elected, Enlist, Heartbeat,

@@ -3,8 +3,8 @@
 //! A register is one lease record and one claim record in a store, each with compare-and-swap. Questions and answers
 //! stay in one process, so they have no form in bytes.
 //!
-//! Every question is answered once or not at all. A missing answer, and the answer [`Failed`](Answer::Failed), leave
-//! the outcome of a swap unknown: it may have been applied, or may be applied later.
+//! Every question is answered once or not at all. After a missing answer, or the answer [`Failed`](Answer::Failed), the
+//! outcome of a swap is unknown: the swap may have been applied, or may be applied later.
 
 use super::{
     Micros,
@@ -53,14 +53,14 @@ pub enum Swapped {
 pub struct RegisterShown {
     /// The number of the question that this answers; `None` for a report of a change.
     pub request: Option<u64>,
-    /// For a report: the age of the read. The report shows the store at some time since that read. Zero for the
-    /// answer to a question, because the sending time of the question counts instead.
+    /// For a report: time since the register began to read the store. The contents were read at some moment since then.
+    /// Zero for the answer to a question, because the sending time of the question counts instead.
     pub age: Micros,
     /// Time for which the question waited at the register before the store was asked; the real wait was at least as
     /// long. The age of the answer counts from the end of this time.
     pub waited: Micros,
     /// Set if the register knew an earlier content from a notification of its store, but was not notified of every
-    /// change from that content to the present one. It then does not know the contents in between.
+    /// change from that content to the present one. Then it does not know the contents between these two.
     pub is_broken: bool,
     /// The answer, or the content of the report.
     pub answer: Answer,

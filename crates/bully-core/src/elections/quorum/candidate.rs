@@ -126,8 +126,8 @@ impl Asking {
         }
     }
 
-    /// `wait-for-higher-ranked`: claims the term if a quorum has consented. But first it waits until each voter that
-    /// outranks this agent has answered, or until the round has ended.
+    /// Claims the term if a quorum has consented. But first it waits until each voter that outranks this agent has
+    /// answered, or until the round has ended (rule `wait-for-higher-ranked`).
     pub(super) fn decide(&mut self, core: &Core, now: Time) -> Next {
         let Some(own) = core.me.score else {
             return Next::Stay;
@@ -139,8 +139,8 @@ impl Asking {
             }
             return Next::Stay;
         };
-        // `ask-after-start`: this agent may not vote yet, because its first `Recall` has no answer. That answer comes
-        // with the consents.
+        // This agent may not vote yet, because its first `Recall` has no answer. Voters send that answer with their
+        // consents (rule `ask-after-start`).
         if !is_late && !core.voter.awaits(now).is_zero() {
             return Next::Stay;
         }
@@ -159,8 +159,8 @@ impl Asking {
         })
     }
 
-    /// `soon-after-end`: returns whether this round can no longer succeed and the next round may come soon. A voter
-    /// that is down does not answer.
+    /// Returns whether this round can no longer succeed, because too few voters are up, and the next round may come
+    /// soon (rule `soon-after-end`).
     fn asks_soon(&self, core: &Core) -> bool {
         let may_consent = |id: &&AgentId| {
             let member = core.me.members.get(id);
@@ -240,9 +240,9 @@ impl Claiming {
         if term <= voter.record.term || term > core.config.last_term() {
             return Err(Next::again(Duration::ZERO, before));
         }
-        // `claim-beside-own-vote`: the others vote while this agent's own vote is being written. Their replies wait
-        // until that write has ended, so no vote counts before the own vote is durable.
-        // The former claim is closed, because late votes count only for the last claim (`late-vote-counts`).
+        // The others vote while this agent's own vote is being written (rule `claim-beside-own-vote`). Their replies
+        // wait until that write has ended, so no vote counts before the own vote is durable. The former claim is
+        // closed, because late votes count only for the last claim (`late-vote-counts`).
         core.open_claim = None;
         core.send_to_voters(reason.claim(core, term, score), out);
         core.vote_for_myself(now, term, out);
@@ -297,8 +297,8 @@ impl Claiming {
         Next::Stay
     }
 
-    /// `late-vote-counts`: handles an answer to a claim whose time has passed. The answer counts if this agent has
-    /// made no other claim since and has voted for no other agent.
+    /// Handles an answer to a claim whose time has passed. The answer counts if this agent has made no other claim
+    /// since and has voted for no other agent (rule `late-vote-counts`).
     pub(super) fn on_late_reply(
         core: &mut Core,
         now: Time,
@@ -352,7 +352,7 @@ impl Claiming {
         }
         if !self.asks_again(core) {
             let (retry, before) = (self.retry, self.before.take());
-            // `late-vote-counts`: the votes of this claim may still come
+            // the votes of this claim may still come (rule `late-vote-counts`)
             if self.answers != Answers::Refused && keeps_term(&core.config) {
                 core.open_claim = Some(Box::new(self.clone()));
             }
@@ -368,9 +368,9 @@ impl Claiming {
         Next::Stay
     }
 
-    /// `same-term-again`: returns whether the next round asks for the same term. Then a voter with a slow disk can
-    /// finish writing its vote, and a voter whose vote was lost gives it again. For a higher term each voter would
-    /// have to write once more.
+    /// Returns whether the next round asks for the same term. Then a voter with a slow disk can finish writing its
+    /// vote, and a voter whose vote was lost gives it again. For a higher term each voter would have to write once more
+    /// (rule `same-term-again`).
     fn asks_again(&mut self, core: &Core) -> bool {
         let Answers::Votes { quiet, is_new } = &mut self.answers else {
             return false;

@@ -120,7 +120,7 @@ impl QuorumBully {
         ask: &AskChange,
         out: &mut Out,
     ) -> Next {
-        // `voters-ask`: refuses an agent that may only observe at its host
+        // refuses the request of an agent that may only observe (rule `voters-ask`)
         let begun = if ask.is_unentitled && matches!(self.state, State::Leading(_)) {
             Err(ChangeError::NotAllowed)
         } else {
@@ -180,7 +180,7 @@ impl QuorumBully {
                 self.core.ignore(Role::Leader, why);
                 Ok(None)
             }
-            // `one-change-at-a-time`, because in one term a leader may ask for one list only (`OneListPerEpoch`)
+            // because in one term a leader may ask for one list only (rule `one-change-at-a-time`)
             Ruling::Begin(_) if leading.is_leaving() || leading.is_raising() => {
                 Err(ChangeError::UnderWay)
             }
@@ -215,14 +215,14 @@ impl Leading {
         self.learners.insert(id.clone(), now);
     }
 
-    /// `enlist-before-vote`: returns whether the agent `id` has sent `Enlist` within the promise P, the time for which
-    /// a voter's message counts.
+    /// Returns whether the agent `id` has sent `Enlist` within the promise P, the time for which a voter's message
+    /// counts (rule `enlist-before-vote`).
     pub(super) fn is_heard(&self, core: &Core, now: Time, id: &AgentId) -> bool {
         let heard = self.learners.get(id);
         heard.is_some_and(|at| now.since(*at) <= core.config.timings.promise())
     }
 
-    /// `lose-before-seal`: asks the application to end its work before the epoch is sealed, as in a step-down.
+    /// Asks the application to end its work before the epoch is sealed, as in a step-down (rule `lose-before-seal`).
     fn drain_for(&mut self, core: &Core, now: Time, next: Box<Decree>, out: &mut Out) {
         let limit = core.config.drain();
         self.leaving = Some(Leaving {
@@ -232,8 +232,8 @@ impl Leading {
         });
     }
 
-    /// Returns whether the change is under way: the next list has it, and the present list does not. It is then the
-    /// only difference between the two, because successive lists differ by one change.
+    /// Returns whether the change is under way: the next list has it, and the present list does not. Then the change is
+    /// the only difference between the two lists, because successive lists differ by one change.
     fn brings(&self, core: &Core, change: &VoterChange) -> bool {
         let leaving = self.leaving.as_ref();
         let next = leaving.and_then(|leaving| leaving.next.as_deref());

@@ -1,8 +1,8 @@
 //! The reasons for which an agent asks for votes.
 //!
-//! Decided here: `claim-for-a-reason`. Only this module makes a [`Claim`], always from a [`Reason`]. The function
-//! that returns a reason checks the condition for it. The page [`proof`](super::proof) shows for each reason that no
-//! other agent can win the same term.
+//! Decided here: an agent claims a term only for a reason (rule `claim-for-a-reason`). Only this module makes a
+//! [`Claim`], always from a [`Reason`]. The function that returns a reason checks the condition of that reason. The
+//! page [`proof`](super::proof) shows for each reason that no other agent can win the same term.
 //!
 //! Not here: the count of the votes ([`candidate`](super::candidate), [`leader`](super::leader),
 //! [`prepare`](super::prepare)), and the incarnation for which an answer counts ([`answer`](super::answer)).

@@ -162,7 +162,7 @@ impl QuorumConfig {
         asked.unwrap_or_else(|| majority(&self.voters))
     }
 
-    /// `wait-covers-rounds`: returns the smallest allowed W: two rounds and four delay bounds.
+    /// Returns the smallest allowed W: two rounds and four delay bounds (rule `wait-covers-rounds`).
     fn least_wait(&self) -> Duration {
         let delays = self.timings.delay_bound().saturating_mul(4);
         let rounds = self.timings.round().saturating_mul(2);
@@ -214,8 +214,7 @@ impl QuorumConfig {
             Preemption::After(after) => after,
             Preemption::Never => return Ok(()),
         };
-        // `grace-outlasts-promise`, because an agent that comes and goes would otherwise be up long enough to take
-        // over.
+        // An agent that comes and goes would otherwise be up long enough to take over (rule `grace-outlasts-promise`).
         if after <= promise {
             return Err(QuorumError::Preemption { after, promise });
         }

@@ -104,8 +104,8 @@ impl Core {
         if elect.seen < self.voter.record.term {
             return Verdict::Refuse(Refusal::Stale);
         }
-        // `object-once`: a high-ranked agent that can object but cannot win must not delay the others for ever. An
-        // agent that could not campaign at once does not object either.
+        // A high-ranked agent that can object but cannot win must not delay the others for ever. An agent that could
+        // not campaign at once does not object either (rule `object-once`).
         let objects = may_object
             && self.me.outranks(elect.score, from)
             && self.must_wait(now).is_zero()

@@ -1,7 +1,7 @@
 //! The data that all roles share: this agent, the other voters and their ranks, the voter's promises and record, the
 //! cool-down, and the memory of former leaders.
 //!
-//! Decided here: `slot-by-rank`, and the time in which an agent may not campaign.
+//! Decided here: the slot of an agent (rule `slot-by-rank`), and the time in which it may not campaign.
 //!
 //! Not here: the roles. The core calls no role.
 
@@ -59,8 +59,8 @@ pub(super) struct Core {
     pub(super) store: Option<StoreId>,
     /// Whether this agent has a store, so that it may vote as soon as it is in the list of voters.
     pub(super) has_store: bool,
-    /// Whether this agent is or was in the configured list or a later one. Other agents ignore a list from an agent
-    /// that never was in one, and bridges close the link to such an agent.
+    /// Whether this agent is or was in a list of voters. Other agents ignore a list that comes from an agent that never
+    /// was a voter, and bridges close the link to such an agent.
     pub(super) was_listed: bool,
     /// Whether the record contains other voters than the configuration, and no event has reported that yet.
     pub(super) overrules: bool,
@@ -198,8 +198,8 @@ impl Core {
         );
     }
 
-    /// `enlist-before-vote`: reports to the followed leader that this agent could vote, if it is not in the list of
-    /// voters.
+    /// Reports to the followed leader that this agent could vote, if it is not in the list of voters (rule
+    /// `enlist-before-vote`).
     fn enlist(&self, leader: &Leader, out: &mut Out) {
         if self.has_store && !self.me.is_voter() && self.config.diskless().is_none() {
             out.send(&leader.id, Enlist { term: leader.term });
@@ -248,7 +248,7 @@ impl Core {
             && member.is_none_or(|member| member.presence != Presence::Down)
     }
 
-    /// `slot-by-rank`: returns the delay of this agent's slot, and the jitter that separates agents with equal delays.
+    /// Returns the delay of this agent's slot, and the jitter between agents with equal delays (rule `slot-by-rank`).
     pub(super) fn slot(&self, now: Time, before: Option<&Predecessor>) -> (Duration, Duration) {
         let timings = &self.config.timings;
         let (step, jitter) = match before.map(|before| before.certainty) {
@@ -266,7 +266,7 @@ impl Core {
             } else {
                 0
             };
-            // `slow-waits`: its slot comes after the slots of all other voters
+            // the slot of a slow voter comes after the slots of all other voters (rule `slow-waits`)
             let slow = if self.is_slow() {
                 self.config.voters.len()
             } else {
@@ -319,9 +319,9 @@ impl Core {
         }
     }
 
-    /// `only-confirmed-end-voids`, `told-end-is-exact`: returns whether the end of exactly this incarnation is
-    /// confirmed. The end of an earlier incarnation does not count: a late report of it would void the promise to a
-    /// leader that was elected again after a restart.
+    /// Returns whether the end of exactly this incarnation is confirmed. The end of an earlier incarnation does not
+    /// count: a late report of that end would void the promise to a leader that was elected again after a restart
+    /// (rules `only-confirmed-end-voids` and `told-end-is-exact`).
     pub(super) fn has_ended(&self, id: &AgentId, incarnation: Incarnation) -> bool {
         let member = self.me.members.get(id);
         member.is_some_and(|member| member.has_ended(incarnation))

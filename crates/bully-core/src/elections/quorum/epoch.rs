@@ -112,7 +112,7 @@ const BITS: u32 = 40;
 pub(super) const LAST_EPOCH: u64 = (1 << (u64::BITS - BITS)) - 1;
 
 /// Number of the last term of an epoch. A higher term is invalid and is ignored, because adopting it would use up the
-/// numbers. The reserve of 2^20 keeps each term below the next epoch. Any reserve from 1 to 2^30 does that.
+/// numbers. The reserve of 2^20 keeps each term below the next epoch. Any reserve from 1 to 2^30 is enough.
 pub(super) const TERMS: u64 = (1 << BITS) - (1 << 20);
 
 /// Returns the term before the first election of an epoch.

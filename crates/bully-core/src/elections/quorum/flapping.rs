@@ -1,4 +1,4 @@
-//! `wait-longer-for-flapping`: the number of times that each agent lost the leadership without a resignation.
+//! The number of times that each agent lost the leadership without a resignation (rule `wait-longer-for-flapping`).
 //!
 //! An agent that loses the leadership again and again, because its host or its network comes and goes, has to be
 //! heard without a gap for longer each time before a leader hands over to it. A count halves with time.
@@ -25,8 +25,8 @@ struct Losses {
 }
 
 impl Losses {
-    /// Largest count: zero after four periods. Chosen: after 1,000 losses without a limit it would be zero after ten.
-    /// Above 4 it makes no wait longer; see `Flapping::grace_for`.
+    /// Largest count. It becomes zero after four periods; without a limit, 1,000 losses would need ten periods
+    /// (chosen). A count above 4 makes no wait longer; see `Flapping::grace_for`.
     const MOST: u32 = 8;
 
     /// Returns the count at `now`: it halves once in each `period`.

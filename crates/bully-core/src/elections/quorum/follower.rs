@@ -1,8 +1,8 @@
 //! The role of an agent that follows a leader: it supports the leader, and takes over if it ranks higher.
 //!
-//! Decided here: `follow-and-promise` and `ask-before-takeover`. `Elected` and `Heartbeat` have the same effect, so
-//! the next heartbeat replaces a lost `Elected`. An acknowledgement is a promise: for P from now on, by its own
-//! clock, this voter votes for no other agent. An observer follows, and promises nothing.
+//! Decided here: the rules `follow-and-promise` and `ask-before-takeover`. `Elected` and `Heartbeat` have the same
+//! effect, so the next heartbeat replaces a lost `Elected`. An acknowledgement is a promise: for P from now on, by its
+//! own clock, this voter votes for no other agent. An observer follows, and promises nothing.
 //!
 //! An agent that wants to take over asks the voters first: an agent that could not win must not make a healthy
 //! leader stop.
@@ -33,7 +33,7 @@ pub(super) struct Following {
     /// Time of the last announcement.
     last: Time,
     takeover: TakeoverAttempt,
-    /// `vote-ahead`: the term in which this voter has voted for the leader's successor, at the leader's request.
+    /// The term in which this voter has voted for the leader's successor, at the leader's request (rule `vote-ahead`).
     pub(super) ahead: Option<Term>,
 }
 
@@ -393,10 +393,10 @@ fn gap(config: &QuorumConfig) -> Duration {
     config.heartbeat().saturating_mul(3).max(slow)
 }
 
-/// Longest silence of a leader that an observer accepts: three times the gap before the last announcement, but from P
-/// to 16 P. The leader does not know this observer's promise length P, so its heartbeats may fit longer promises.
-/// With three gaps, two lost announcements do not count as the leader's end. The limit is for a gap that was an
-/// interruption. 16 is chosen: 16 P of `lan` is 4.8 s, more than the 3 s that three gaps take under a `wan` leader.
+/// Longest silence of a leader that an observer accepts: three times the gap before the last announcement, but at least
+/// P and at most 16 P. The leader does not know this observer's promise length P, so its heartbeats may fit longer
+/// promises. With three gaps, two lost announcements do not count as the leader's end. The limit is for a gap that was
+/// an interruption. 16 is chosen: 16 P of `lan` is 4.8 s, more than the 3 s that three gaps take under a `wan` leader.
 fn silence(promise: Duration, gap: Duration) -> Duration {
     let longest = promise.saturating_mul(16);
     gap.saturating_mul(3).clamp(promise, longest)

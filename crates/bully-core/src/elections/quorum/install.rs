@@ -63,9 +63,9 @@ impl QuorumBully {
         true
     }
 
-    /// `answer-earlier-epoch`: sends the list of this epoch, if it was decided and not only configured. Returns
-    /// whether this agent has such a list. An agent that sends an earlier list also gets this answer; otherwise it
-    /// would repeat its list for ever.
+    /// Sends the list of this epoch, if it was decided and not only configured. Returns whether this agent has such a
+    /// list. An agent that sends an earlier list also gets this answer; otherwise it would repeat its list for ever
+    /// (rule `answer-earlier-epoch`).
     fn answers_with_list(&self, from: &AgentId, out: &mut Out) -> bool {
         let Some(install) = self.core.installed().filter(|_| self.core.may_tell()) else {
             return false;
@@ -98,7 +98,7 @@ pub(super) fn enter(
         .forget_others(asked.as_deref().unwrap_or_default());
     core.voter
         .enter(&core.config, now, (decree.clone(), tells), is_durable, out);
-    // `epoch-before-word`: the record is written above, before any message of the new epoch
+    // the record is written above, before any message of the new epoch (rule `epoch-before-word`)
     let event = VotersEvent::Installed(decree.clone());
     out.notify(Event::Voters(Box::new(event)));
     core.answer_if_done(out);
@@ -136,9 +136,9 @@ impl Core {
         }
     }
 
-    /// `tell-while-vacant`: returns the time after which an agent that is not eligible sends the list of its epoch
-    /// again, while it knows no leader; `None` without a decided list. The time is as long as the accepted silence of
-    /// a leader, because usually the other agents know the list and elect a leader before that.
+    /// Returns the time after which an agent that is not eligible sends the list of its epoch again, while it knows no
+    /// leader; `None` without a decided list. The time is as long as the accepted silence of a leader, because usually
+    /// the other agents know the list and elect a leader before that (rule `tell-while-vacant`).
     pub(super) fn tells_again_after(&self) -> Option<Duration> {
         let list = self.installed().filter(|_| self.may_tell());
         list.map(|_| self.config.timings.promise())

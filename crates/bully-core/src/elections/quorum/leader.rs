@@ -1,8 +1,8 @@
 //! An elected agent: its lease, its heartbeats, and the end of its leadership.
 //!
-//! Decided here: `give-up-unacknowledged`, `raise-term-without-gap`, and the rules below.
+//! Decided here: the rules `give-up-unacknowledged` and `raise-term-without-gap`, and the rules below.
 //!
-//! Not here: when it hands over, and to which agent ([`resign`](super::resign)).
+//! Not here: when a leader hands over, and to which agent ([`resign`](super::resign)).
 //!
 //! An elected agent does not lead yet (`lease-before-leading`). It considers itself leader from the moment at which a
 //! quorum has acknowledged it until the lease of these acknowledgements ends. Each check compares the clock with the
@@ -40,7 +40,7 @@ const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Leading {
     pub(super) term: Term,
-    /// The score with which it leads. A leader that lost its own score keeps this one while it drains (ends its work).
+    /// The score with which this agent leads. A leader that lost its own score keeps this one while its work ends.
     pub(super) score: Score,
     pub(super) lease: LeaderLease,
     /// Time of the next heartbeat.
@@ -100,8 +100,8 @@ impl Leading {
         let Some(score) = core.me.eligible() else {
             return Err(Next::Stay);
         };
-        // `give-up-unacknowledged`: one round is for answers within the timings, the second for late ones. A longer wait
-        // would delay this agent's next attempt, while no agent leads.
+        // One round is for answers within the timings, the second round for late answers. A longer wait would delay
+        // this agent's next attempt, while no agent leads (rule `give-up-unacknowledged`).
         let give_up = core.claim_round().saturating_mul(2);
         let heartbeat = core.config.heartbeat();
         core.voter.promise = None;
@@ -229,7 +229,7 @@ impl Leading {
             out.cancel_timer(BullyTimer::Drain);
         }
     }
-    /// `give-up-unacknowledged`: gives up if too few voters have acknowledged this agent in time.
+    /// Gives up if too few voters have acknowledged this agent in time (rule `give-up-unacknowledged`).
     pub(super) fn on_round_due(&self, core: &Core, now: Time, out: &mut Out) -> Next {
         match self.lease {
             LeaderLease::Pending { give_up } if now < give_up => {
@@ -272,7 +272,7 @@ impl Leading {
         out.send_all(self.heartbeat_at(now));
     }
 
-    /// `ask-after-start`: sends a heartbeat at once to a voter that has started, so that this voter need not wait.
+    /// Sends a heartbeat at once to a voter that has started, so that it need not wait (rule `ask-after-start`).
     pub(super) fn tell_of_itself(&self, now: Time, to: &AgentId, out: &mut Out) {
         out.send(to, self.heartbeat_at(now));
     }
@@ -314,8 +314,8 @@ fn span_promised(config: &QuorumConfig, ack: &Ack) -> Duration {
 // ---- a higher term without a gap -------------------------------------------------------------
 
 impl Leading {
-    /// `one-leader-per-term`: returns whether a `Nack` says that another agent leads in this agent's present term. An
-    /// answer to an announcement of an earlier term does not say that.
+    /// Returns whether a `Nack` says that another agent leads in this agent's present term. An answer to an
+    /// announcement of an earlier term does not say that (rule `one-leader-per-term`).
     pub(super) fn is_contested(&self, core: &Core, nack: &Nack) -> bool {
         let is_its = nack.of == self.term && nack.term == self.term;
         let is_raised = core.voter.record.term > self.term;
@@ -339,8 +339,8 @@ impl Leading {
         Next::again(Duration::ZERO, None)
     }
 
-    /// `raise-term-without-gap`: claims a term above `seen`. The voters that support this leader may vote for it,
-    /// because a promise is to its holder and not to a term.
+    /// Claims a term above `seen`. The voters that support this leader may vote for it, because a promise is to its
+    /// holder and not to a term (rule `raise-term-without-gap`).
     pub(super) fn raise(&mut self, core: &mut Core, now: Time, seen: Term, out: &mut Out) -> Next {
         let Some(term) = core.next_term(now, core.voter.seen.max(seen)) else {
             core.ignore(Role::Leader, "the terms have come to their end");

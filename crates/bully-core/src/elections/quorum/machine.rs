@@ -53,8 +53,8 @@ impl QuorumBully {
         }
     }
 
-    /// `lease-ends-by-clock`: ends an expired lease. Every step begins with this check, so an agent whose lease has
-    /// ended does nothing as leader.
+    /// Ends an expired lease. Every step begins with this check, so an agent whose lease has ended does nothing as
+    /// leader (rule `lease-ends-by-clock`).
     pub(super) fn end_expired_lease(&mut self, now: Time, out: &mut Out) {
         if let State::Leading(leading) = &self.state
             && leading.has_lease()
@@ -194,7 +194,7 @@ impl QuorumBully {
             let next = self.on_install(from, m, out);
             return self.proceed(now, next, out);
         }
-        // before the check of the sender, because another epoch may have other voters
+        // checked before the sender, because another epoch may have other voters
         if *from != self.core.me.id && self.is_of_another_epoch(from, &message, out) {
             return;
         }
@@ -206,7 +206,7 @@ impl QuorumBully {
             let next = self.on_enlist(now, from, enlist);
             return self.proceed(now, next, out);
         }
-        // before the check of the sender, because an observer sends this report
+        // handled before the check of the sender, because an observer sends this report
         if let Some(followed) = self.core.followed(&message) {
             let next = self.on_followed(now, followed, &message, out);
             return self.proceed(now, next, out);

@@ -66,11 +66,11 @@ use crate::protocol::{AgentId, Incarnation, StoreId, Term, Time};
 /// The past of an incarnation, and the part of its memory of other voters that is not in the record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Memory {
-    /// The record with which this incarnation began: the last incarnation that took part, and its term.
+    /// The last incarnation that took part, and its term, in the record with which this incarnation began.
     pub(super) began: (Option<Incarnation>, Term),
-    /// `abstain-when-late`
+    /// Whether this voter abstains when it hears of a later election (rule `abstain-when-late`).
     late: Late,
-    /// `ask-after-start`: time until which this voter waits for the first answer to its `Recall`.
+    /// Time until which this voter waits for the first answer to its `Recall` (rule `ask-after-start`).
     pub(super) waits: Option<Time>,
     /// The other voters that have not answered the question, each with the time of the last question. The time is
     /// `None` if the voter was not asked since it appeared.
@@ -81,17 +81,18 @@ pub(super) struct Memory {
     pub(super) unwritten: Option<Time>,
     /// The agents of which this agent has reported that they have another store than before.
     pub(super) told: BTreeSet<AgentId>,
-    /// `older-than-remembered`: this agent no longer takes part.
+    /// Whether this agent no longer takes part, because its record is an old copy (rule `older-than-remembered`).
     pub(super) is_over: bool,
 }
 
 /// Whether a voter abstains when it hears of a later election than the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Late {
-    /// It does not abstain: its record is of an earlier election, it took part in the first one, it was excused, or it
-    /// has abstained already.
+    /// The voter does not abstain: its record is of an earlier election, it took part in the first election, it was
+    /// excused, or it has abstained already.
     No,
-    /// It abstains unless all others excuse it. So far no answer knows an earlier incarnation or a later election.
+    /// The voter abstains unless all others excuse it. No answer has reported an earlier incarnation or a later
+    /// election.
     UnlessUnknown,
     Yes,
 }
@@ -101,9 +102,9 @@ enum Late {
 pub(super) struct Former {
     /// The last incarnation that took part before the present one, and its highest term.
     pub(super) last: Option<(Incarnation, Term)>,
-    /// `excused-by-all`: the incarnation to which this agent answered that it knows no earlier one, and the store of
-    /// that incarnation. After this answer, an earlier incarnation counts only if it has the same store: its number
-    /// is lower only because the wall clock was set back.
+    /// The incarnation to which this agent answered that it knows no earlier one, and the store of that incarnation.
+    /// After this answer, an earlier incarnation counts only if it has the same store: its number is lower only because
+    /// the wall clock was set back (rule `excused-by-all`).
     pub(super) denied_to: Option<(Incarnation, Option<StoreId>)>,
 }
 
@@ -138,8 +139,8 @@ impl Memory {
 // ---- a record that is missing ----------------------------------------------------------------
 
 impl Voter {
-    /// `ask-after-start`: begins the incarnation. If it does not abstain, it waits for the first answer. `peers`
-    /// lists the other voters; `true` means that the voter is up, so that it was asked.
+    /// Begins the incarnation. If it does not abstain, it waits for the first answer. `peers` lists the other voters;
+    /// `true` means that the voter is up, so that it was asked (rule `ask-after-start`).
     pub(super) fn remember(
         &mut self,
         config: &QuorumConfig,
@@ -180,7 +181,7 @@ impl Voter {
         }
     }
 
-    /// `abstain-when-late`: notes that an election in this term is held now, or was held before.
+    /// Notes that an election in this term is held now, or was held before (rule `abstain-when-late`).
     pub(super) fn hear_of_election(&mut self, config: &QuorumConfig, now: Time, term: Term) {
         if self.memory.late == Late::No || !is_of_later_election(config, term) {
             return;
@@ -192,15 +193,15 @@ impl Voter {
         }
     }
 
-    /// `abstain-when-late`: excuses this voter if the claimed term is the first one. Before the first term no voter
-    /// has given a promise.
+    /// Excuses this voter if the claimed term is the first one. Before the first term no voter has given a promise
+    /// (rule `abstain-when-late`).
     pub(super) fn excuse(&mut self, config: &QuorumConfig, term: Term) {
         if Some(term) == config.term_above(config.first_term()) {
             self.memory.late = Late::No;
         }
     }
 
-    /// `excused-by-all`: handles the answer of another voter. `seen` is the highest term that it has seen.
+    /// Handles the answer of another voter. `seen` is the highest term that it has seen (rule `excused-by-all`).
     pub(super) fn excuse_if_unknown(
         &mut self,
         config: &QuorumConfig,
@@ -218,7 +219,7 @@ impl Voter {
         }
     }
 
-    /// `ask-after-start`: returns the remaining time for which this voter waits for the first answer.
+    /// Returns the remaining time for which this voter waits for the first answer (rule `ask-after-start`).
     pub(super) fn awaits(&self, now: Time) -> Duration {
         self.memory
             .waits

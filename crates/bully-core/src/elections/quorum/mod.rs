@@ -249,8 +249,8 @@ impl Election for QuorumBully {
     type Durable = Vote;
     type Config = Arc<QuorumConfig>;
 
-    /// `None` states that no record was ever written under this name, so never pass `None` for a lost record. A voter
-    /// that is not in the configured list takes part as an observer.
+    /// `durable` is `None` only if no record was ever written under this name: never pass `None` for a lost record. A
+    /// voter that is not in the configured list takes part as an observer.
     fn new(identity: Identity, config: &Self::Config, durable: Option<Vote>) -> Self {
         let mut record = durable.unwrap_or_default();
         let typed = (config.epoch, config.electorate());
@@ -290,8 +290,8 @@ impl Election for QuorumBully {
         if self.core.voter.memory.is_over() {
             return self.ignore("its record is an old copy");
         }
-        // because the due write of the memory of other voters must not follow a question or a refused claim
-        // (`NoDisrupt`)
+        // Only these messages may cause the due write of the memory of other voters, because a question or a refused
+        // claim must change nothing durable (`NoDisrupt`).
         let is_steady = matches!(
             input,
             Input::Received {

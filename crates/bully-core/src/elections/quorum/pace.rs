@@ -1,8 +1,9 @@
 //! The length of a round: E, or longer after answers that came too late.
 //!
-//! Decided here: `longer-after-late-answer`. If a voter's disk or network is slower than the timings assume, each round
-//! may end before its answers come. If an answer arrives after the end of its round of questions, the next round is
-//! twice as long, up to T. A round causes at most one doubling. After a minute under one leader a round takes E again.
+//! Decided here: when rounds get longer (rule `longer-after-late-answer`). If a voter's disk or network is slower than
+//! the timings assume, each round may end before its answers come. If an answer arrives after the end of its round of
+//! questions, the next round is twice as long, up to T. A round causes at most one doubling. After a minute under one
+//! leader a round takes E again.
 //!
 //! Votes of voters without disks expire after E ([`diskless`](super::diskless)), so only their questions get more time.
 //!
@@ -58,7 +59,7 @@ impl Core {
         self.pace.ran_out = Some(self.rounds);
     }
 
-    /// `longer-after-late-answer`: notes an answer to the round `to`, from an agent that has seen the term `seen`.
+    /// Notes an answer to the round `to`, from an agent that has seen `seen` (rule `longer-after-late-answer`).
     pub(super) fn hear_reply(&mut self, seen: Term, to: Round) {
         self.voter.hear(seen);
         let is_late = self.pace.ran_out >= Some(to.counter) && !self.pace.has_doubled;

@@ -1,6 +1,6 @@
 //! A hand-over that is prepared while the leader still leads.
 //!
-//! Decided here: `prepare-before-drain`, `vote-ahead` and `lead-in-given-term`.
+//! Decided here: the rules `prepare-before-drain`, `vote-ahead` and `lead-in-given-term`.
 //!
 //! Without preparation the successor is elected after the leader has resigned: it claims, the voters write their
 //! votes, and meanwhile the group has no leader. With preparation the votes are written before the leader resigns:
@@ -65,7 +65,7 @@ pub(super) struct Preparing {
 /// The votes for a successor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Ahead {
-    /// The term in which the leader asked for the votes. After a change of its term the votes are useless.
+    /// The term in which the leader asked for the votes. After a change of the leader's term these votes are useless.
     led: Term,
     term: Term,
     pub(super) to: Candidate,
@@ -73,8 +73,8 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// Returns whether a quorum has voted, including the successor. The successor may send messages in that term only
-    /// if its own vote for it is durable.
+    /// Returns whether a quorum has voted, including the successor. The successor may send messages in the new term
+    /// only if its own vote in that term is durable.
     fn is_enough(&self, core: &Core) -> bool {
         let is_voted = self.votes.len() >= core.config.vote_quorum();
         is_voted && self.votes.contains(&self.to.id)
@@ -84,10 +84,11 @@ impl Ahead {
 // ---- the leader ------------------------------------------------------------------------------
 
 impl Leading {
-    /// `prepare-before-drain`: asks the voters that follow this leader to vote for its successor. The leader leads
-    /// meanwhile, so a slow disk delays no work. It waits for half a lease at most: one round would be too short for
-    /// many disks, and the election after it would wait for the same disk without a leader. In the other half of the
-    /// lease the work can end, even if the voters have ended as well and do not renew the lease.
+    /// Asks the voters that follow this leader to vote for its successor. The leader leads meanwhile, so a slow disk
+    /// delays no work. The leader waits for half a lease at most. One round would be too short for many disks, and then
+    /// the election after the `Resign` would wait for the same disks without a leader. In the other half of the lease
+    /// the work can end, even if the voters have ended as well and do not renew the lease (rule
+    /// `prepare-before-drain`).
     pub(super) fn prepare(
         &mut self,
         core: &mut Core,
@@ -220,8 +221,8 @@ impl Leading {
 
 // ---- the voters ------------------------------------------------------------------------------
 
-/// `vote-ahead`: returns whether this voter votes for a successor at the request of the leader to which its promise
-/// binds it.
+/// Returns whether this voter votes for a successor at the request of the leader to which its promise binds it (rule
+/// `vote-ahead`).
 pub(super) fn may_vote_ahead(
     core: &Core,
     state: &State,
@@ -250,8 +251,8 @@ pub(super) fn may_vote_ahead(
     follows && is_present && is_free && is_bound && core.config.diskless().is_none()
 }
 
-/// `lead-in-given-term`: returns the term in which this agent may lead from now on, by the `Resign` of its leader;
-/// `None` if the agent has not voted ahead for itself in that term, or if another condition below fails.
+/// Returns the term in which this agent may lead from now on, by the `Resign` of its leader; `None` if the agent has
+/// not voted ahead for itself in that term, or if another condition below fails (rule `lead-in-given-term`).
 pub(super) fn taken(
     core: &Core,
     state: &State,

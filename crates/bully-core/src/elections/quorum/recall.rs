@@ -23,8 +23,8 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, Event, Member, StoreId, Term, Time, VotersEvent};
 
-/// `written-within-a-minute`: longest time for which a change of this memory may stay out of the durable record.
-/// Chosen: a crash may lose the changes of this time. Without the wait, each change would cost a write of its own.
+/// Longest time for which a change of this memory may stay out of the durable record. Chosen: a crash may lose the
+/// changes of this time. Without the wait, each change would cost a write of its own (rule `written-within-a-minute`).
 const KEPT_WITHIN: Duration = Duration::from_secs(60);
 
 // ---- the memory of the others ----------------------------------------------------------------
@@ -38,7 +38,7 @@ impl Core {
             .filter(|_| member.incarnation == Some(incarnation))
     }
 
-    /// `one-store-per-voter`: keeps the store with which this agent takes part.
+    /// Keeps the store with which this agent takes part (rule `one-store-per-voter`).
     pub(super) fn keep_store(&mut self, now: Time, sender: SenderIncarnation<'_>) {
         let known = self.voter.record.others.get(sender.0);
         if !self.keeps(sender.0) || known.is_some_and(|known| known.store.is_some()) {
@@ -51,7 +51,7 @@ impl Core {
         }
     }
 
-    /// `remember-who-took-part`: notes that the incarnation has voted in this term, acknowledged it, or led in it.
+    /// Notes that the sender has voted in this term, acknowledged it, or led in it (rule `remember-who-took-part`).
     pub(super) fn keep_word(&mut self, now: Time, sender: SenderIncarnation<'_>, term: Term) {
         let (id, incarnation) = sender;
         let known = self.voter.record.others.get(id);
@@ -85,8 +85,8 @@ impl Core {
         self.has_memory() && self.peers.contains(id)
     }
 
-    /// `one-store-per-voter`: returns whether the sender took part with another store before. The difference is
-    /// reported once.
+    /// Returns whether the sender took part with another store before. The difference is reported once (rule
+    /// `one-store-per-voter`).
     fn is_other_store(&mut self, sender: SenderIncarnation<'_>, out: &mut Out) -> bool {
         let known = self.voter.record.others.get(sender.0);
         let Some(kept) = known.and_then(|known| known.store) else {
@@ -106,7 +106,7 @@ impl Core {
         }
     }
 
-    /// `written-within-a-minute`: writes the memory of the others if it has waited for long enough.
+    /// Writes the memory of the others if it has waited for long enough (rule `written-within-a-minute`).
     pub(super) fn write_when_due(&mut self, now: Time, out: &mut Out) {
         let unwritten = self.voter.memory.unwritten;
         if unwritten.is_some_and(|since| now.since(since) >= KEPT_WITHIN) {
@@ -118,7 +118,7 @@ impl Core {
 // ---- the others' memory of this agent --------------------------------------------------------
 
 impl Core {
-    /// `ask-after-start`: asks all other voters.
+    /// Asks all other voters (rule `ask-after-start`).
     pub(super) fn recall(&self, out: &mut Out) {
         if self.has_memory() {
             let seen = self.voter.seen;
@@ -126,7 +126,7 @@ impl Core {
         }
     }
 
-    /// `ask-after-start`: asks a voter that has sent a message but no answer, at most once in a round.
+    /// Asks a voter that has sent a message but no answer, at most once in a round (rule `ask-after-start`).
     pub(super) fn recall_from(&mut self, now: Time, from: &AgentId, out: &mut Out) {
         if self.voter.memory.open.is_empty() || !self.me.is_voter() {
             return;
@@ -141,7 +141,7 @@ impl Core {
         }
     }
 
-    /// `ask-after-start`: asks the voters that have just appeared, so that a starting voter need not wait for a round.
+    /// Asks the voters that have just appeared, without waiting for a round (rule `ask-after-start`).
     pub(super) fn recall_from_new(&mut self, now: Time, out: &mut Out) {
         let members = &self.me.members;
         let is_there = |id: &AgentId| members.get(id).is_some_and(Member::is_up);
@@ -181,8 +181,8 @@ impl Core {
         );
     }
 
-    /// `excused-by-all`: returns whether this voter has answered a later incarnation of the name, with another store,
-    /// that it knows no earlier incarnation. If both stores are known, the difference is reported once.
+    /// Returns whether this voter has answered a later incarnation of the name, with another store, that it knows no
+    /// earlier incarnation. If both stores are known, the difference is reported once (rule `excused-by-all`).
     fn is_denied(&mut self, sender: SenderIncarnation<'_>, out: &mut Out) -> bool {
         let former = self.voter.memory.former.get(sender.0);
         let Some((later, store)) = former.and_then(|former| former.denied_to) else {
@@ -250,7 +250,7 @@ impl QuorumBully {
         false
     }
 
-    /// `one-store-per-voter`: checks the store of the followed leader, which may have become known by now.
+    /// Checks the store of the followed leader, which may have become known by now (rule `one-store-per-voter`).
     pub(super) fn check_stores(&mut self, now: Time, out: &mut Out) {
         let Some(leader) = self.state.following().map(|known| known.leader.clone()) else {
             return;
@@ -274,7 +274,7 @@ impl QuorumBully {
         out: &mut Out,
     ) {
         let (from, core) = (sender.0, &mut self.core);
-        // `excused-by-all`: a voter without a store id cannot excuse this voter, because it keeps no memory
+        // a voter without a store id cannot excuse this voter, because it keeps no memory (rule `excused-by-all`)
         let keeps_memory = core.store_of(sender).is_some();
         let is_unknown = answer.heard.incarnation.is_none();
         let has_another = answer.heard.store.is_some() && answer.heard.store != core.store;
@@ -282,7 +282,7 @@ impl QuorumBully {
         let heard = answer.heard;
         let memory = &mut core.voter.memory;
         memory.open.remove(from);
-        // `ask-after-start`: the first answer ends the wait
+        // the first answer ends the wait (rule `ask-after-start`)
         memory.waits = None;
         let (incarnation, term) = memory.began;
         core.voter
@@ -301,7 +301,7 @@ impl QuorumBully {
         }
     }
 
-    /// `older-than-remembered`: ends this agent's part in the election.
+    /// Ends this agent's part in the election (rule `older-than-remembered`).
     fn end_old(&mut self, by: &AgentId, heard: Heard, out: &mut Out) {
         self.state.leave(out);
         self.state = State::Vacant(Vacant::IDLE);

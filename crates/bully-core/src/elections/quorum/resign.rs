@@ -25,8 +25,8 @@ use crate::{
 
 impl Leading {
     /// Returns the remaining time for which this leader does not hand over to the agent `from`; `None` if it may hand
-    /// over now. If a condition or the policy forbids it, the time is P. Any time of some heartbeats does, because it only
-    /// limits how often that agent asks.
+    /// over now. If a condition or the policy forbids it, the time is P. Any time of a few heartbeats is enough,
+    /// because it only limits how often that agent asks.
     pub(super) fn grace(
         &self,
         core: &Core,
@@ -70,8 +70,7 @@ impl Leading {
             let grace = self.grace(core, now, from, score, takeover.term);
             grace.is_none()
         }) {
-            // Without a cool-down, because the successor outranks this agent, so that the leadership does not come
-            // back at once.
+            // No cool-down is needed: the successor outranks this agent, so the leadership does not come back at once.
             return self.drain(core, now, Some(from.clone()), Duration::ZERO, out);
         }
         core.ignore(Role::Leader, "it does not hand over to that agent now");
@@ -86,7 +85,7 @@ impl Leading {
         out: &mut Out,
     ) -> Next {
         let Some(score) = score else {
-            // without a cool-down, because only a new score lets it compete again, and a new score ends a cool-down
+            // without a cool-down: only a new score lets this agent compete again, and a new score ends a cool-down
             return self.drain(core, now, None, Duration::ZERO, out); // `drain-when-ineligible`
         };
         self.score = score;
@@ -148,9 +147,9 @@ impl Leading {
         }
     }
 
-    /// `lose-before-resign`: ends the leadership in this process, then sends `Resign`. `Resign` is final for the term
-    /// of the leadership, so the released voters may support another agent at once. It never contains a term that the
-    /// leader still claims, because the votes for such a term are not complete.
+    /// Ends the leadership in this process, then sends `Resign`. `Resign` is final for the term of the leadership, so
+    /// the released voters may support another agent at once. It never contains a term that the leader still claims,
+    /// because the votes for such a term are not complete (rule `lose-before-resign`).
     fn resign(
         &self,
         core: &mut Core,
@@ -160,7 +159,7 @@ impl Leading {
         out: &mut Out,
     ) -> Next {
         let term = self.term;
-        // Chosen again, because the successor may have become silent while the application ended its work.
+        // The successor is chosen a second time, because the first choice may have become silent meanwhile.
         let successor = self.successor(core, now, to);
         let given = self.given(core, successor.as_ref());
         let resign = Resign {
@@ -199,7 +198,8 @@ impl Leading {
     }
 }
 
-/// `resignation-is-final`: handles a `Resign`. Promises to that leadership are void, and its successor claims at once.
+/// Handles a `Resign`: voids the promises to that leadership. Its successor claims at once (rule
+/// `resignation-is-final`).
 pub(super) fn on_resign(
     core: &mut Core,
     state: &mut State,
@@ -266,7 +266,7 @@ pub(super) fn on_resign(
             reason,
             before,
         }),
-        // It needs the consent of a quorum, because it has taken part in a later election. So it asks at once.
+        // This successor has taken part in a later election, so it needs the consent of a quorum, and asks at once.
         None => Next::Become(Start::Ask { before }),
     }
 }

@@ -40,7 +40,7 @@ impl Core {
             if self.config.voters.contains(&id) {
                 return Err(ChangeError::AlreadyAVoter { id });
             }
-            // `enlist-before-vote`: a new voter has reported to this leader first
+            // a new voter must have reported to this leader before (rule `enlist-before-vote`)
             if !self.me.is_up(&id) || !leading.is_heard(self, now, &id) {
                 return Err(ChangeError::NotSeen { id });
             }
@@ -81,9 +81,9 @@ impl Core {
         Ok(Ruling::Begin(Box::new(decree)))
     }
 
-    /// `leave-a-quorum`: a quorum of the present voters has to decide the next list, and a quorum of the next voters
-    /// has to elect by it. If one of them were not up, the leader would end its leadership, and the group could elect
-    /// no other leader.
+    /// A quorum of the present voters has to decide the next list, and a quorum of the next voters has to elect by it.
+    /// If one of the two quorums were not up, the leader would end its leadership, and the group could elect no other
+    /// leader (rule `leave-a-quorum`).
     fn missing_quorum(&self, now: Time, leading: &Leading, next: &Decree) -> Option<ChangeError> {
         let is_there = |id: &&AgentId| {
             **id == self.me.id

@@ -82,7 +82,7 @@ impl Sealing {
         self.conclude(core)
     }
 
-    /// `install-after-quorum`: enters the next epoch, if a quorum has sealed: then the next list is decided.
+    /// Enters the next epoch, if a quorum has sealed: then the next list is decided (rule `install-after-quorum`).
     pub(super) fn conclude(&self, core: &Core) -> Next {
         if self.sealed.len() < core.config.vote_quorum() {
             return Next::Stay;
@@ -132,13 +132,13 @@ impl Telling {
 }
 
 impl Core {
-    /// `report-seal`: the seal of this voter, which its votes report.
+    /// Returns the seal of this voter, which its votes report (rule `report-seal`).
     pub(super) fn report(&self) -> Option<Box<SealRecord>> {
         self.voter.record.seal().cloned().map(Box::new)
     }
 
-    /// `no-support-after-seal`, `void-seal`: returns whether a seal forbids this voter to follow that leader. A
-    /// leader of a higher term was elected without a report of the seal, so the seal decided nothing and is deleted.
+    /// Returns whether a seal forbids this voter to follow that leader. A leader of a higher term was elected without a
+    /// report of the seal, so the seal decided nothing and is deleted (rules `no-support-after-seal` and `void-seal`).
     pub(super) fn is_sealed_against(
         &mut self,
         now: Time,
@@ -238,7 +238,7 @@ impl QuorumBully {
     }
 }
 
-/// `adopt-highest-seal`: the seal of the higher term.
+/// Returns the seal of the higher term (rule `adopt-highest-seal`).
 pub(super) fn higher(
     one: Option<Box<SealRecord>>,
     other: Option<&SealRecord>,

@@ -1,11 +1,11 @@
 //! A voter with a slow disk leaves the leadership to others.
 //!
-//! Decided here: `slow-waits`. A voter does nothing while it writes. It is slow if the median of its last ten writes
-//! is longer than E. A slow voter cannot keep a leadership that it gets by its rank: its lease ends at the next
-//! write, and the leadership would change again and again. So a slow voter asks no live leader to hand over, takes a
-//! slot later by one step for each voter, and reports in its [`Ack`](super::Ack) that it is slow. A leader that hands
-//! over chooses a voter that is not slow. A slow voter votes and objects like any other voter: a different rule left
-//! groups without a leader for longer.
+//! Decided here: which voter is slow, and how it acts (rule `slow-waits`). A voter does nothing while it writes. It is
+//! slow if the median of its last ten writes is longer than E. A slow voter cannot keep a leadership that it gets by
+//! its rank: its lease ends at the next write, and the leadership would change again and again. So a slow voter asks no
+//! live leader to hand over, takes a slot later by one step for each voter, and reports in its [`Ack`](super::Ack) that
+//! it is slow. A leader that hands over chooses a voter that is not slow. A slow voter votes and objects like any other
+//! voter: a different rule left groups without a leader for longer.
 //!
 //! The driver measures each write. It also writes one probe a minute while the voter outranks its leader or is slow.
 //! So a voter whose disk becomes fast again takes part by its rank after five minutes.
@@ -16,8 +16,8 @@ use std::{collections::VecDeque, time::Duration};
 
 use super::core::Core;
 
-/// Number of writes over which the median is taken: five slow writes make a voter slow. Chosen: of
-/// one or two writes a single long one would do that; of 100, a repaired disk could count as slow for 50 minutes.
+/// Number of writes over which the median is taken: five slow writes make a voter slow. Chosen: with one or two writes,
+/// a single long write would be enough; with 100, a repaired disk could count as slow for 50 minutes.
 const MEASURED: usize = 10;
 
 /// The times of a voter's last writes. A write that took no longer than a round E counts as zero.
@@ -66,7 +66,7 @@ impl Core {
         median.filter(|median| !median.is_zero())
     }
 
-    /// `slow-waits`: returns whether this voter's disk is slow.
+    /// Returns whether this voter's disk is slow (rule `slow-waits`).
     pub(super) fn is_slow(&self) -> bool {
         self.slow_writes().is_some()
     }

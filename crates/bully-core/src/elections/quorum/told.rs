@@ -86,7 +86,7 @@ impl QuorumBully {
 }
 
 impl QuorumBully {
-    /// `one-leader-per-term`: returns whether this voter follows another leader in that term, or leads in it.
+    /// Returns whether this voter follows another leader in that term, or leads in it (rule `one-leader-per-term`).
     fn has_another(&self, from: &AgentId, incarnation: Incarnation, term: Term) -> bool {
         let core = &self.core;
         if !core.me.is_voter() {
@@ -122,10 +122,10 @@ impl QuorumBully {
         self.ignore("another agent leads in that term");
     }
 
-    /// `only-confirmed-end-voids`, `bound-to-one-incarnation`: handles a new snapshot. Only the confirmed end of
-    /// exactly the incarnation that holds this voter's promise makes the promise void: then the leadership is revoked,
-    /// and no agent need wait for the end of its lease. A suspicion makes no promise void. A snapshot cannot change the
-    /// voters, because the configuration contains their list.
+    /// Handles a new snapshot. Only the confirmed end of exactly the incarnation that holds this voter's promise makes
+    /// the promise void: then the leadership is revoked, and no agent need wait for the end of its lease. A suspicion
+    /// makes no promise void. A snapshot cannot change the voters, because the configuration contains their list (rules
+    /// `only-confirmed-end-voids` and `bound-to-one-incarnation`).
     pub(super) fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.core.meet(members);
         self.core.recall_from_new(now, out);
@@ -163,8 +163,8 @@ impl QuorumBully {
         }
     }
 
-    /// Returns the agent whose end is confirmed and releases this agent: the holder of its promise, or the leader that
-    /// it follows. Returns `None` if neither has ended.
+    /// Returns the agent whose confirmed end releases this agent: the holder of its promise, or the leader that it
+    /// follows. Returns `None` if neither has ended.
     fn ended_leader(&self) -> Option<(AgentId, Incarnation)> {
         let promise = self.core.voter.promise.as_ref();
         let promised = promise.map(|p| (&p.holder, p.incarnation));

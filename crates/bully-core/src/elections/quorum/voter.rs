@@ -1,6 +1,6 @@
 //! A voter's promise and record. This module does not depend on the role.
 //!
-//! Decided here: `one-vote-per-term`, `vote-against-no-promise`, `abstain-after-restart` and
+//! Decided here: the rules `one-vote-per-term`, `vote-against-no-promise`, `abstain-after-restart` and
 //! `record-longest-promise`. The record changes only together with its durable copy: each change ends in `Persist`,
 //! which is emitted before any message that depends on the record can be sent (`persist-before-send`).
 //!
@@ -89,7 +89,7 @@ impl Voter {
         self.seen = self.seen.max(term);
     }
 
-    /// `abstain-after-restart`: begins the quarantine of this incarnation, and returns its length.
+    /// Begins the quarantine of this incarnation, and returns its length (rule `abstain-after-restart`).
     pub(super) fn begin(&mut self, config: &QuorumConfig, now: Time) -> Duration {
         let promise = config.timings.promise();
         // At the beginning of a later epoch even a voter with an empty record abstains, because other voters may have
@@ -158,7 +158,7 @@ impl Voter {
         }
     }
 
-    /// `seal-before-word`: writes a seal.
+    /// Writes a seal (rule `seal-before-word`).
     pub(super) fn seal(
         &mut self,
         config: &QuorumConfig,
@@ -177,8 +177,8 @@ impl Voter {
         self.write_all(config, now, (term, voted_for, voters), out);
     }
 
-    /// `void-seal`: deletes a seal, because the leader `led` won without a report of it. If this voter has voted in
-    /// that term, the vote stays: it may have been for another agent.
+    /// Deletes a seal, because the leader `led` won without a report of it. If this voter has voted in that term, the
+    /// vote stays: it may have been for another agent (rule `void-seal`).
     pub(super) fn unseal(&mut self, config: &QuorumConfig, now: Time, led: &Leader, out: &mut Out) {
         let installed = self.record.installed().cloned();
         let voters = installed.map(|list| {
@@ -228,8 +228,8 @@ impl Voter {
         self.seen = first;
     }
 
-    /// `tell-after-restart`: notes that this agent need not send the list after a restart, because it has heard a
-    /// leader of the new epoch, so that a quorum of the voters has the list.
+    /// Notes that this agent need not send the list after a restart, because it has heard a leader of the new epoch, so
+    /// that a quorum of the voters has the list (rule `tell-after-restart`).
     pub(super) fn stop_telling(&mut self, config: &QuorumConfig, now: Time, out: &mut Out) {
         // Fast path, because this function runs for every heartbeat that an observer hears.
         let Some(told) = self.record.voters.as_ref().filter(|voters| voters.tells) else {
@@ -330,7 +330,7 @@ impl Voter {
         voted_for_another.then_some(Duration::ZERO)
     }
 
-    /// `one-vote-per-term`: writes a vote for an agent that claims `term`.
+    /// Writes a vote for an agent that claims `term` (rule `one-vote-per-term`).
     pub(super) fn vote(
         &mut self,
         config: &QuorumConfig,

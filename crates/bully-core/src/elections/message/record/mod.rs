@@ -103,8 +103,8 @@ pub struct LeaseRecord {
     pub next: Option<Successor>,
 }
 
-/// The second record, written by an agent that does not lead. It tells the holder that the writer ranks above it, or
-/// has seen a higher term. It is a record of its own, so that a claim never makes a renewal of the holder fail.
+/// The second record of a register, written by an agent that does not lead. It tells the holder that the writer ranks
+/// above it, or has seen a higher term. So a claim never makes a renewal of the holder fail.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClaimRecord {
     /// The name of the lease.

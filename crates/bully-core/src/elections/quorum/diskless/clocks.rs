@@ -1,4 +1,4 @@
-//! `lowest-clock`: the wall clocks of the other voters that differ from this agent's clock.
+//! The wall clocks of the other voters that differ from this agent's clock (rule `lowest-clock`).
 //!
 //! Decided here: which clocks are kept, and the term by the clocks. A voter reports the term by its clock when it
 //! consents, when it answers a voter that recovers, and when it refuses a claim because of its clock. A clock that
@@ -85,7 +85,7 @@ impl Core {
         })
     }
 
-    /// `refuse-by-the-clock`: refuses a claim that is too far ahead, and reports this voter's clock to the candidate.
+    /// Refuses a claim too far ahead of this voter's clock, and reports that clock (rule `refuse-by-the-clock`).
     pub(in crate::elections::quorum) fn refuse_by_clock(
         &self,
         now: Time,

@@ -1,4 +1,4 @@
-//! One name, several incarnations, and no disk.
+//! Several incarnations of one agent's name, without a disk.
 //!
 //! Decided here: the time until which a vote counts, and the incarnation to which a promise binds a voter.
 //!
@@ -13,23 +13,23 @@ use crate::elections::quorum::{
 use crate::protocol::{AgentId, Incarnation, Time};
 
 impl Core {
-    /// `votes-expire`: returns the time until which votes count for a claim that is made now. Returns `None` with a
-    /// disk, because votes on disks count for ever.
+    /// Returns the time until which votes count for a claim that is made now. Returns `None` with a disk, because votes
+    /// on disks count for ever (rule `votes-expire`).
     pub(in crate::elections::quorum) fn claim_ends(&self, now: Time) -> Option<Time> {
         let round = self.config.timings.round();
         self.config.diskless().map(|_| now.after(round))
     }
 
-    /// `votes-expire`: returns whether a vote counts. `is_in_time` says whether it came within one round E after the
-    /// claim. With a disk every vote counts.
+    /// Returns whether a vote counts. `is_in_time` says whether it came within one round E after the claim. With a disk
+    /// every vote counts (rule `votes-expire`).
     pub(in crate::elections::quorum) fn counts(&self, is_in_time: bool) -> bool {
         self.config.diskless().is_none() || is_in_time
     }
 }
 
 impl Voter {
-    /// `bound-to-one-life`: returns whether, without disks, a promise to another agent or incarnation still binds
-    /// this voter. A higher announced term does not end the promise: it may be the term of a forgotten election.
+    /// Returns whether, without disks, a promise to another agent or incarnation still binds this voter. A higher
+    /// announced term does not end the promise: it may be the term of a forgotten election (rule `bound-to-one-life`).
     pub(in crate::elections::quorum) fn is_bound_elsewhere(
         &self,
         config: &QuorumConfig,

@@ -19,7 +19,7 @@ use crate::protocol::{AgentId, Incarnation, Recovering, Round, Term, Time, Timin
 /// The state of an incarnation that does not take part yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::elections::quorum) struct Recovery {
-    /// `abstain-without-memory`: the end of the abstention.
+    /// The end of the abstention (rule `abstain-without-memory`).
     until: Time,
     /// Time of the next question. Until then the answers to the last question may arrive.
     due: Time,
@@ -100,7 +100,7 @@ impl QuorumConfig {
         voters.saturating_sub(self.vote_quorum()).saturating_add(1)
     }
 
-    /// E, because the answers come within it; at least H, because questions need not be more frequent than heartbeats.
+    /// Time between two questions: E, because answers come within E, but at least H, as between heartbeats.
     fn asks_every(&self) -> Duration {
         self.timings.round().max(self.heartbeat())
     }
@@ -109,7 +109,7 @@ impl QuorumConfig {
 impl Recovery {
     fn begin(config: &QuorumConfig, now: Time) -> Self {
         let (until, round) = (now.after(config.abstention()), config.timings.round());
-        // `ask-after-the-claims`: by then no vote of an earlier incarnation counts any more.
+        // At this time no vote of an earlier incarnation counts any more (rule `ask-after-the-claims`).
         let claims = now.after(Timings::least_promise(round));
         // The first question may wait for the last round of the abstention, because no answer is used before its end.
         let last = now.after(config.abstention().saturating_sub(round));
@@ -194,7 +194,7 @@ impl Recovery {
 }
 
 impl Voter {
-    /// `abstain-without-memory`: begins to recover. Returns the shortest time for which this voter abstains.
+    /// Begins to recover. Returns the shortest time for which this voter abstains (rule `abstain-without-memory`).
     pub(in crate::elections::quorum) fn forget(
         &mut self,
         config: &QuorumConfig,
@@ -208,8 +208,8 @@ impl Voter {
         span
     }
 
-    /// `forgotten-together`: returns whether this voter recovered by the clocks in a round in which the other voter
-    /// recovered as well.
+    /// Returns whether this voter recovered by the clocks, in a round in which `other` answered "I recover" (rule
+    /// `forgotten-together`).
     pub(super) fn forgot_with(&self, other: &AgentId, asks: Round) -> bool {
         let forgot = self.forgot.as_ref();
         forgot.is_some_and(|forgot| forgot.get(other) == Some(&asks.incarnation))

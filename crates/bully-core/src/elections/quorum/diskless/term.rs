@@ -19,8 +19,8 @@ use crate::elections::{
 };
 use crate::protocol::{Term, Time};
 
-/// `no-term-ahead`: longest time by which another agent's clock may be ahead of this agent's clock. Chosen:
-/// a larger value lets a wrong clock raise the terms further; with a smaller one, voters refuse more honest claims.
+/// Longest time by which another agent's clock may be ahead of this agent's clock. Chosen: a larger value lets a wrong
+/// clock raise the terms further; with a smaller one, voters refuse more honest claims (rule `no-term-ahead`).
 pub(super) const AHEAD: Duration = Duration::from_secs(10);
 
 /// Returns the highest term that other agents may use, for a wall clock that shows `wall` milliseconds since the
@@ -45,7 +45,7 @@ impl QuorumConfig {
 
 impl Core {
     /// Returns the term to claim, above the term `seen`; `None` if the epoch has no such term. With a disk it is the
-    /// next term. `term-by-the-clock`: without a disk it is at least the term by the clocks.
+    /// next term. Without a disk it is at least the term by the clocks (rule `term-by-the-clock`).
     pub(in crate::elections::quorum) fn next_term(&self, now: Time, seen: Term) -> Option<Term> {
         let counted = self.config.term_above(seen)?;
         Some(self.by_the_clocks(now, counted))
@@ -83,7 +83,7 @@ impl Diskless {
     }
 }
 
-/// Returns whether the term of a message is accepted without a check against the clock. Each group has its reason.
+/// Returns whether the term of a message is accepted without a check against the clock.
 const fn is_vouched_for(message: &QuorumMessage) -> bool {
     match message {
         // A quorum has voted for the terms of these messages.
