@@ -1,7 +1,7 @@
 //! Measures the distance to a peer, before any bridge runs.
 //!
-//! Decided here: a connection is made and closed again, which takes one round trip, as an echo does. No byte is sent,
-//! so no peer mistakes this process for a node. Not here: the longest acceptable time (`config/preflight/`).
+//! Decided here: a connection is made and closed again. To make it takes one round trip. No byte is sent, so no peer
+//! mistakes this process for a node. Not here: the longest acceptable time (`config/preflight/`).
 
 use std::{io, time::Duration};
 

@@ -34,8 +34,9 @@ pub(super) fn live() -> i32 {
     if env::set_current_dir("/").is_err() {
         return 3;
     }
-    // Each handler only sets a flag that is never read. The node's supervisor signals all processes of a service,
-    // and a node that is asked to end may still crash. A terminal that closes signals all processes of its session.
+    // Each handler only sets a flag that is never read, so the signal has no effect. The node's supervisor signals all
+    // processes of a service, and a node that is asked to end may still crash. A terminal that closes signals all
+    // processes of its session.
     for signal in [SIGHUP, SIGINT, SIGTERM] {
         if flag::register(signal, Arc::new(AtomicBool::new(false))).is_err() {
             return 3;
@@ -87,7 +88,7 @@ fn wait() -> Option<Watched> {
     }
 }
 
-/// Continues to wait; `None` if the sentinel has to leave.
+/// Handles an event; `None` means that the sentinel has to end without a notice.
 fn next(watch: &mut NodeWatch, event: WatchEvent) -> Option<()> {
     matches!(watch.on(event), Ok(SentinelTask::Wait)).then_some(())
 }

@@ -108,7 +108,7 @@ impl SentinelDriver for SentinelProcess {
         loop {
             match write(&self.pipe, &bytes) {
                 Ok(len) if len == bytes.len() => return Ok(()),
-                // An order is never written in part: its length fits into one piece of a pipe.
+                // An order was written in part. A pipe takes an order in one piece, so this is an error.
                 Ok(_) => return Err(SentinelError::Pipe(io::ErrorKind::WriteZero.into())),
                 Err(Errno::INTR) => {}
                 Err(why) => return Err(SentinelError::Pipe(why.into())),

@@ -66,7 +66,7 @@ impl TlsConfig {
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        // Never an address: a node keeps its name on every host.
+        // The name is never an IP address, because a node keeps its name on every host.
         let Ok(name) = DnsName::try_from(node.as_str().to_owned()) else {
             return Err(TlsRefusal::new(TlsReason::Name, Left::Bare(stream)));
         };
@@ -108,6 +108,6 @@ fn admit<S>(
 
 /// Returns the peer's certificate.
 fn shown(session: &CommonState) -> Option<&CertificateDer<'static>> {
-    // The key of the first certificate has signed; the others only lead to an authority.
+    // The peer has proved its key for the first certificate. The others only lead to an authority.
     session.peer_certificates()?.first()
 }

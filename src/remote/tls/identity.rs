@@ -74,7 +74,7 @@ fn trusted(certificates: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore
     Ok(Arc::new(store))
 }
 
-/// Judges the own certificate as every peer will, from both ends. Returns the node that it names.
+/// Checks the own certificate as every peer will, as a server's and as a client's. Returns the node that it names.
 fn judge(
     chain: &[CertificateDer<'static>],
     authorities: &RootCertStore,
@@ -124,7 +124,7 @@ fn refused(error: webpki::Error, usage: TlsUsage, now: UnixTime) -> TlsError {
     ) {
         return TlsError::Usage { usage };
     }
-    // An authority of the same name with another key is another authority.
+    // A certificate from an authority with a trusted name, but another key, is not from the trusted authority.
     if matches!(
         error,
         webpki::Error::UnknownIssuer | webpki::Error::InvalidSignatureForPublicKey
@@ -153,7 +153,7 @@ fn facts(certificate: &CertificateDer<'_>, part: TlsPart) -> Result<CertificateF
     CertificateFacts::read(certificate).map_err(|_| unfit(part, webpki::Error::BadDer))
 }
 
-/// The key is copied into the library's own form here; the copy lasts as long as the identity.
+/// Checks that certificate and key fit. The library's own copy of the key lasts as long as the identity.
 fn pair(chain: Vec<CertificateDer<'static>>, key: &SecretKey) -> Result<CertifiedKey, TlsError> {
     let key = ring::sign::any_supported_type(key.der()).map_err(|_| TlsError::Key)?;
     let pair = CertifiedKey::new(chain, key);
@@ -161,7 +161,7 @@ fn pair(chain: Vec<CertificateDer<'static>>, key: &SecretKey) -> Result<Certifie
     Ok(pair)
 }
 
-/// Other crates of the application may enable more features of the library; these settings remain.
+/// These settings hold even if other crates of the application enable more features of the library.
 fn server(
     provider: &Arc<CryptoProvider>,
     authorities: &Arc<RootCertStore>,

@@ -27,7 +27,7 @@ pub enum TlsReason {
     Expired,
     /// The peer's certificate, or a certificate of one of its issuers, is not valid yet.
     NotYetValid,
-    /// The peer's certificate does not allow the use at this end of a connection.
+    /// The peer's certificate does not allow the peer's role in the connection, client or server.
     Usage,
     /// The peer's certificate is damaged, or belongs to another node.
     Certificate,
@@ -43,7 +43,7 @@ pub enum TlsReason {
     OwnCertificate,
     /// The peer refused this node, and does not give the reason.
     RefusedByPeer,
-    /// The connection ended before the handshake.
+    /// The connection ended before the handshake was done.
     Lost,
     /// The peer broke the rules of TLS.
     Violation,
@@ -143,7 +143,7 @@ impl TlsReason {
         }
     }
 
-    /// The refusal in an alert of the peer. This side has shown its certificate.
+    /// Returns the reason for an alert that the peer sent after this side had shown its certificate.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "TLS has many more alerts, and none of them is about a certificate"

@@ -15,7 +15,8 @@ use crate::remote::{
 use super::{TlsConfig, TlsReason, TlsRefusal, TlsStream, refusal::Left};
 
 /// Time before a certificate's end at which the bridge begins to warn. Chosen: a week contains working days, and is a
-/// quarter of the 30 days of the certificates on the page of this folder. With a longer time, those warn for too long.
+/// quarter of the 30 days of the certificates on the page of this folder. With a longer time, such certificates would
+/// cause warnings for too long.
 const SOON: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 type TlsOutcome = Result<TlsStream<Box<dyn Stream>>, TlsRefusal<Box<dyn Stream>>>;

@@ -67,7 +67,7 @@ fn start_asking(
     let (answer, receiver) = oneshot::channel();
     let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(others) = waiting.get_mut(address) {
-        // Dials of a silent name give up and ask again: the list would grow while the call hangs.
+        // Dials that gave up are removed. They ask again later, so the list would grow while the call hangs.
         others.retain(|waiter| !waiter.is_closed());
         others.push(answer);
         return Ok(receiver);

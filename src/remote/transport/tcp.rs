@@ -76,7 +76,7 @@ impl Transport for Tcp {
     fn is_loopback(&self, address: &str) -> bool {
         let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
         let host = host.trim_start_matches('[').trim_end_matches(']');
-        // No other name is resolved: a dial may find another address than this check.
+        // Other names are not resolved here: a later dial may resolve them to other addresses.
         host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
     }
 }

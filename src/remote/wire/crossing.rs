@@ -1,7 +1,7 @@
 //! Refuses a message at its sender if no receiver could read it.
 //!
-//! Decided here: a type that cannot cross causes an error when it is encoded. `rmp-serde` writes a map, and
-//! [`strict`](super::strict) refuses it: without this check the message would be sent and lost. Not here: the bytes
+//! Decided here: a type that cannot cross to another host causes an error when it is encoded. `rmp-serde` writes a map,
+//! and [`strict`](super::strict) refuses it: without this check the message would be sent and lost. Not here: the bytes
 //! of a type.
 //!
 //! A type that asks for the kind of the next value (`serde(untagged)`, `serde(tag = ..)`) is written like any

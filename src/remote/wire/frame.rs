@@ -1,4 +1,4 @@
-//! One frame of any kind, and the small ones: READY, PING, PONG, GOODBYE.
+//! One frame of any kind, and the small frames: READY, PING, PONG, TWIN, GOODBYE.
 
 use bytes::BytesMut;
 
@@ -45,7 +45,7 @@ pub enum Frame<'a> {
     Ready {
         /// The link that the other side accepts.
         link: LinkId,
-        /// Proofs that it knows the secret, if this side required a proof: one of these is right.
+        /// Proofs that it knows the secret, if this side required a proof. One of them has to be right.
         proofs: Vec<Proof>,
     },
     /// The requirements of the other side, and the amounts that it accepts.

@@ -13,8 +13,8 @@ use crate::{
 
 const HEAD: usize = 4;
 
-/// Returns whether the bytes begin a record of TLS: a handshake (22) or an alert (21), and the version 3.x. As lengths
-/// these are far above the range of [`Limits::frame`].
+/// Returns whether the bytes begin a record of TLS: a handshake (22) or an alert (21), and the version 3.x. If these
+/// bytes were a length, it would be far above the range of [`Limits::frame`].
 const fn is_tls(head: [u8; HEAD]) -> bool {
     matches!(head, [0x15 | 0x16, 0x03, ..])
 }
