@@ -66,7 +66,7 @@ impl Frames {
         self.start = 0;
         let spare = self.buffer.capacity().saturating_sub(self.buffer.len());
         if spare < Limits::READ_AHEAD {
-            // Exactly: an ordinary reserve may double a buffer that is already as long as a frame.
+            // `reserve` could double a buffer that is already as long as a frame.
             self.buffer.reserve_exact(Limits::READ_AHEAD);
         }
         &mut self.buffer
@@ -109,7 +109,7 @@ impl Frames {
         Ok(self.buffer.get(body..end))
     }
 
-    /// Returns the length of the next frame's body, checked.
+    /// Returns the checked length of the next frame's body; `None` if its head has not arrived.
     fn announced(&self) -> Result<Option<usize>, Closed> {
         let rest = self.buffer.get(self.start..).unwrap_or_default();
         let Some(head) = rest.first_chunk::<HEAD>() else {

@@ -1,5 +1,5 @@
 //! MESSAGES: messages of a node's agents to the agents of another node, as many as fit in one frame. The writer sends
-//! all messages that wait at one time together, in several frames if need be.
+//! all messages that wait at one time together, in several frames if necessary.
 //!
 //! Messages contain the numbers of agents from rosters. A message is read without an allocation. Its payload stays
 //! bytes until it is known that the message is allowed.
@@ -182,7 +182,7 @@ pub enum Targets<'a> {
     Some(&'a [u32]),
 }
 
-/// Writes one MESSAGES frame in place: begin, a message each, end.
+/// Writes one MESSAGES frame in place: call `begin`, then `push` for each message, then `end`.
 ///
 /// ```
 /// use actix_bully::remote::internals::wire::{MessagesWriter, Targets};
@@ -239,7 +239,7 @@ impl<'a> MessagesWriter<'a> {
         payload: impl FnOnce(&mut BytesMut) -> Result<(), E>,
     ) -> Result<(), E> {
         let before = self.out.len();
-        // Written in one call, because most numbers are small.
+        // Most numbers take one byte: then the head of the array and both numbers are written in one call.
         if let (Ok(group @ ..0x80), Ok(from @ ..0x80)) = (u8::try_from(group), u8::try_from(from)) {
             self.out.extend_from_slice(&[0x95, group, from]);
         } else {
@@ -272,10 +272,10 @@ impl<'a> MessagesWriter<'a> {
         self.count
     }
 
-    /// Returns the length in bytes of the frame's body if it ended now. Never too small.
+    /// Returns the length in bytes of the frame's body if it ended now, or up to two bytes more.
     #[must_use]
     pub fn len(&self) -> usize {
-        // The head of the array takes two bytes more when there are 16 messages.
+        // From 16 messages on, the head of the array takes two bytes more.
         let head = self.start.saturating_add(2);
         self.out.len().saturating_sub(head)
     }

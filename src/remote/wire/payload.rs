@@ -1,7 +1,7 @@
 //! The content of a message: any type with serde's derives, in one spelling.
 //!
-//! Decided here: which types may cross. Decoded content would be encoded to the same bytes. Not here: whether the
-//! message is allowed; check that before decoding.
+//! Decided here: which types may cross to another host. Decoded content would be encoded to the same bytes. Not here:
+//! whether the message is allowed; check that before decoding.
 
 use std::io;
 
@@ -35,7 +35,7 @@ pub fn decode_payload<M: DeserializeOwned>(bytes: &[u8], bounds: Bounds) -> Resu
     strict::decode(bytes, bounds)
 }
 
-/// A message that cannot be encoded: it does not cross, or its type's `Serialize` failed.
+/// A message that cannot be encoded: it contains a map, or its type's `Serialize` failed.
 #[derive(Debug, thiserror::Error)]
 #[error("the message cannot be encoded: {0}")]
 pub struct Unencodable(#[source] rmp_serde::encode::Error);

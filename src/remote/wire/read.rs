@@ -250,7 +250,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Returns a length, and whether it needed its form.
+/// Returns a length, and whether it needs this form. A length below `floor` fits into a shorter form.
 const fn at_least(floor: usize, len: usize) -> (usize, bool) {
     (len, len >= floor)
 }

@@ -250,12 +250,13 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
     }
 
     fn is_human_readable(&self) -> bool {
-        // As for the writer: some types have another spelling for people.
+        // The same value as in the writer: some types have another form for people.
         false
     }
 }
 
-/// The items of an array. Their number is not announced, so that the reader reserves memory as the items come.
+/// The items of an array. Serde gets no hint of their number, so that a type reserves memory only for items that were
+/// read.
 struct Items<'a, 'de> {
     strict: &'a mut Strict<'de>,
     left: usize,

@@ -7,7 +7,7 @@ use bytes::{BufMut, BytesMut};
 
 /// Writes one frame: four bytes of length, then the output of `body`.
 ///
-/// The longest frame that a peer accepts is 1 MiB; a writer that has more splits it.
+/// The longest frame that a peer accepts is 1 MiB; a writer with more content writes several frames.
 pub(super) fn frame(out: &mut BytesMut, body: impl FnOnce(&mut BytesMut)) {
     let start = out.len();
     out.put_u32(0);
