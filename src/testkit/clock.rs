@@ -1,4 +1,4 @@
-//! Clocks for tests, for a runtime whose time is virtual, so that no host can suspend it.
+//! Clocks for tests in a runtime whose time is virtual: a suspended host does not change that time.
 
 use std::{
     sync::{
@@ -13,7 +13,7 @@ use crate::{
     protocol::Time,
 };
 
-/// The time of a paused runtime, accepted where a clock has to count a suspended host.
+/// The time of a paused runtime. It is accepted where a clock has to count the time of a suspended host.
 ///
 /// Only a test knows that its runtime is paused. In a runtime that is not paused, leases by this clock are unsafe on a
 /// host that may be suspended: use a [`BootClock`](crate::clock::BootClock).
@@ -32,8 +32,8 @@ impl VirtualClock {
         Self::default()
     }
 
-    /// Advances this clock, as if its host had been suspended for the time `by`: every shorter time that this clock
-    /// measures has ended, and no timer has fired. The runtime's time and other clocks do not change.
+    /// Advances this clock, as if its host had been suspended for the time `by`: by this clock all times shorter than
+    /// `by` have ended, but no timer has fired. The runtime's time and other clocks do not change.
     pub fn skip(&self, by: Duration) {
         let by = u64::try_from(by.as_nanos()).unwrap_or(u64::MAX);
         // The clock stops at the last instant. It does not start at zero again.

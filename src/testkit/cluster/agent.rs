@@ -17,12 +17,12 @@ pub(super) struct ClusterAgent<E: Election> {
     pub(super) handle: ElectionHandle<E>,
     pub(super) clock: VirtualClock,
     pub(super) making: Making<E>,
-    /// The process that was started with the agent, if the application wires its agents.
+    /// The process that was started with the agent; `None` if the cluster itself started the agent.
     process: Option<Process>,
     hang: Option<oneshot::Sender<Release>>,
 }
 
-/// The end of a hang.
+/// The way in which a hang ends.
 #[derive(Debug, PartialEq, Eq)]
 enum Release {
     Resumed,
@@ -160,7 +160,7 @@ impl<E: Election> ClusterAgent<E> {
         self.hang = Some(release);
         // do_send: one for each call of a test.
         self.handle.addr().do_send(Inject::hang(async move {
-            // The drop at the first poll shows that the agent hangs from now on.
+            // Dropped at the first poll, which shows that the agent hangs from now on.
             drop(enter);
             if released.await == Ok(Release::Crashed) {
                 std::panic::resume_unwind(Box::new("injected"));
@@ -180,7 +180,7 @@ impl<E: Election> ClusterAgent<E> {
     }
 }
 
-/// Waits until the agent's incarnation has ended or, unless `returns`, until the agent has ended for good.
+/// If the agent `returns`, waits for the end of its incarnation; otherwise waits until it has ended for good.
 pub(super) async fn end_of<E: Election>(agent: &ElectionHandle<E>, returns: bool) {
     let over = |lifecycle| match lifecycle {
         Lifecycle::Ended => true,

@@ -155,7 +155,7 @@ impl<E: Election> Cluster<E> {
             let is_supervised = self.policy != RestartPolicy::temporary();
             let agent = self.find_mut(name.as_str())?;
             end(agent);
-            // An application's agent has a policy of its own.
+            // An agent that an application starts has a restart policy of its own, so it may return.
             let returns = is_supervised || matches!(agent.making, Making::Wired(_));
             ending.push((agent.handle.clone(), returns));
         }

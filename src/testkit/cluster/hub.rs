@@ -49,7 +49,7 @@ impl<M: PeerMessage> Actor for Hub<M> {
 
     fn started(&mut self, ctx: &mut Context<Self>) {
         if std::thread::panicking() {
-            return; // it could not be started: this is only its end
+            return; // the agent could not be started: this event is only its end
         }
         self.deadline
             .run(ctx, |hub: &mut Self, ctx| hub.deliver(ctx));
@@ -169,7 +169,7 @@ impl LocalWire<AppMessage> for ApplicationsToHub {
         inbox: &Recipient<Envelope<AppMessage>>,
     ) {
         let parcel = Parcel::new(to, envelope, inbox);
-        // do_send: as above.
+        // do_send: the hub also takes each message of an application at once.
         self.0.do_send(CarryApplication(parcel));
     }
 }

@@ -101,7 +101,7 @@ impl<M: PeerMessage> Journal<M> {
     }
 
     /// Handles a message of an application that an agent sends. The network treats it like any other message, but it
-    /// arrives at most once and in order, as over a bridge. No settlement waits for it.
+    /// arrives at most once and in order, as over a bridge. `settle` does not wait for it.
     pub(super) fn carry_application(&mut self, parcel: Parcel<AppMessage>) {
         let Some(arrivals) = self.fate(&parcel) else {
             return;
@@ -197,7 +197,8 @@ impl<M: PeerMessage> Journal<M> {
         None
     }
 
-    /// Drops a repeated message at a full mailbox, as the group does without a network.
+    /// Delivers a message. A repeated message is dropped if the mailbox is full, as in a group without a simulated
+    /// network.
     fn put<T: PeerMessage>(&mut self, now: Time, parcel: Parcel<T>) {
         let Parcel {
             to,
@@ -343,7 +344,7 @@ impl<M: PeerMessage> Journal<M> {
         told
     }
 
-    /// Returns the time from the last command to the last change of a belief.
+    /// Returns the time from the last command until an agent last changed its leader.
     pub(super) fn took(&self) -> Duration {
         self.believed.since(self.last_action.at)
     }

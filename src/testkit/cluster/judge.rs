@@ -35,7 +35,7 @@ impl<'a> RunningAgent<'a> {
         let mut now = agent.handle.current();
         let votes = agent.kind_by(list) == MemberKind::Voter;
         if register == Some(agent.id()) {
-            now.leader = None; // it names the holder of the lease, but follows no agent
+            now.leader = None; // the register names the holder of the lease, but follows no agent
         }
         Some(Self {
             position,
@@ -89,7 +89,7 @@ impl<E: Election> Cluster<E> {
         let journal = open(&self.journal);
         let is_lost = |one: &&RunningAgent<'_>| {
             one.leader().is_some_and(|leader| {
-                // Agents that hold a lease hear each other by their register.
+                // In a cluster with a lease, agents learn of the leader from the register.
                 let from = self.register.as_ref().unwrap_or(leader);
                 let hears = leader == one.id || journal.network.connects(from, one.id);
                 !hears || !ids.contains(leader)
@@ -128,7 +128,7 @@ impl<E: Election> Cluster<E> {
             });
             sides.push(mine);
         }
-        // The order is that of the cluster, whichever agent joined two sides.
+        // Sorted as in the cluster, because two sides that were joined are out of order.
         for side in &mut sides {
             side.sort_unstable_by_key(|one| one.position);
         }

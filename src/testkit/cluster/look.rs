@@ -1,6 +1,6 @@
 //! Queries of a cluster for a dashboard. None of them waits.
 //!
-//! Decided here: nothing; each query returns the cluster's knowledge. Not here: the presentation (`dashboard/stage`).
+//! Nothing is decided here: each query returns the cluster's knowledge. Not here: the presentation (`dashboard/stage`).
 
 use super::{Cluster, ClusterBuilder, Condition, Obstacle, Settled, journal::open};
 use crate::{

@@ -169,7 +169,7 @@ impl<E: Election> Drop for Cluster<E> {
             agent.handle.addr().do_send(Inject::Stop);
             agent.resume();
         }
-        // do_send: the last one.
+        // do_send: the last message of the cluster.
         self.hub.do_send(Close);
     }
 }

@@ -63,7 +63,7 @@ fn around(rules: LeaseConfig, name: AgentId) -> ClusterBuilder<Simulated> {
     let config = SimulatedConfig::Agent(Arc::new(rules), name.clone());
     let mut cluster =
         Cluster::with_config(config).wired(name.as_str(), |node| start(node).map_err(Into::into));
-    // The plan shows the register as an observer, because a recording begins with the members.
+    // A recording begins with the planned members, so the plan contains the register too, as an observer.
     if let Some(plan) = cluster.plans.last_mut() {
         plan.kind = MemberKind::Observer;
     }

@@ -115,7 +115,7 @@ pub enum Obstacle {
     Leaderless(AgentNames),
     /// These agents follow an agent that is not there, or whose messages do not reach them.
     Astray {
-        /// The agent.
+        /// The agents.
         agents: AgentNames,
         /// The agent that they follow.
         leader: AgentId,
@@ -203,5 +203,5 @@ impl<E: Election> Cluster<E> {
 
 /// Interval of the checks.
 const MOMENT: Duration = Duration::from_millis(1);
-/// Time for which a verdict is kept while nothing happens: a belief may run out without an event.
+/// Time after which a verdict is checked again if nothing happens: an agent may lose its leader without an event.
 const DOUBT: Duration = Duration::from_millis(20);

@@ -1,7 +1,7 @@
 //! Starts one agent of a cluster: with the cluster, later, or again.
 //!
-//! Decided here: the options of each start of an agent, and the parts that a restart replaces. Agents that an
-//! application wires: `wiring.rs`.
+//! Decided here: the options of each start of an agent, and the parts that a restart replaces. Not here: agents that an
+//! application wires (`wiring.rs`).
 
 use super::{
     Cluster, ClusterError,
