@@ -182,7 +182,7 @@ impl Handler<Notice> for EventListener {
     type Result = ();
 
     fn handle(&mut self, Notice { event, .. }: Notice, _: &mut Context<Self>) {
-        // Without a reader the log is dropped, and this actor with it.
+        // If the log was dropped, this actor ends as well.
         let at = self.clock.now();
         self.into.unbounded_send(LoggedEvent { at, event }).ok();
     }

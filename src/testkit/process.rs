@@ -207,7 +207,7 @@ impl Future for ProcessDriver {
             return Poll::Ready(());
         }
         let Some(mut tasks) = state.take() else {
-            return Poll::Pending; // the call that keeps them busy wakes this
+            return Poll::Pending; // the call that uses the tasks wakes this future afterwards
         };
         // The state is free while the tasks run: a task may freeze or kill its own process, or start other tasks in it.
         drop(state);

@@ -1,4 +1,4 @@
-//! A store with a bad disk, for tests of the driver, and for applications that test how their agents behave.
+//! A store with a bad disk, for tests of this crate, and for applications that test how their agents behave.
 
 use std::{
     io,
