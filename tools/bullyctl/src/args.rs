@@ -153,7 +153,7 @@ pub(crate) struct Transfer {
     whom: Whom,
 }
 
-/// Refuses a name alone, and says the option to type.
+/// Refuses a name without an option. The error shows the options to type.
 fn needs_to(name: &str) -> Result<String, String> {
     Err(format!(
         "write `transfer --to {name}` if {name} shall lead, and `transfer --agent {name}` if it shall hand over"

@@ -1,4 +1,4 @@
-//! Reads the configuration of a node for a verb: a file, and variables of the environment that override it.
+//! Reads the configuration of a node for a subcommand: a file, and environment variables that override it.
 
 use std::{
     env,

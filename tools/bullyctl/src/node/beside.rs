@@ -15,7 +15,7 @@ use super::{Node, http::Routes};
 /// What one node knows of another node.
 #[derive(Debug, Default)]
 pub(crate) struct Beside<'a> {
-    /// The names of the first node and of its agents, each with the name that the other node has in its place.
+    /// Names of the first node and of its agents, each with the other node's name that takes its place.
     pub(crate) names: Vec<(&'a str, &'a str)>,
     /// The address at which the first node dials the other one.
     pub(crate) address: Option<&'a str>,
@@ -29,7 +29,7 @@ impl Node {
         match self {
             Self::Socket(path) => {
                 let paths = paths(path, other).into_iter();
-                // The other node may serve no socket, or one with another name.
+                // Missing paths are left out: the other node may serve no socket, or a socket with another name.
                 let paths = paths.filter(|path| path.try_exists().unwrap_or(true));
                 paths.map(Self::Socket).collect()
             }

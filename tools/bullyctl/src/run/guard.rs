@@ -4,10 +4,10 @@
 //!   bullyctl ── order ──▶ guard ── starts, signals, kills, reaps ──▶ the command, and all that comes of it
 //! ```
 //!
-//! Decided here: the end of the command. The guard kills the command at the deadline less the margin, by the clock
-//! that counts a suspend, even if `bullyctl` sends nothing. It kills the command at once when `bullyctl` has ended:
-//! then the other end of the socket is closed, and the kernel sends the parent-death signal. The kernel also sends
-//! that signal if only the thread has ended that started the guard, so the guard compares its parent.
+//! Decided here: the end of the command. The guard kills the command at the deadline less the margin, by the clock that
+//! counts a suspend, even if `bullyctl` sends nothing. It kills the command at once when `bullyctl` has ended: then the
+//! other end of the socket is closed, and the kernel sends the parent-death signal. The kernel also sends that signal
+//! if only the thread that started the guard has ended, so the guard checks whether it still has the same parent.
 //!
 //! The command is a process group of its own. The guard kills the group while its leader is not reaped: until then no
 //! other group can have its number. A command that has moved to another group is killed by its own number. The guard

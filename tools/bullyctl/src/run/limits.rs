@@ -86,9 +86,11 @@ fn before(deadline: u64, span: Duration) -> u64 {
 /// Limits of the margin, chosen: a kill takes some milliseconds, whether the lease is short or long.
 const LEAST_MARGIN: Duration = Duration::from_millis(5);
 const MOST_MARGIN: Duration = Duration::from_secs(1);
-/// Without this limit, the checks near a deadline would follow each other without a pause. Chosen.
+/// Shortest time between two checks, chosen. Without it, checks near a deadline would follow each other without a
+/// pause.
 const SHORTEST_LOOK: Duration = Duration::from_millis(5);
-/// Chosen: a suspend stops this timer. The longer the timer, the later a hanging guard is killed after the suspend.
+/// Longest time between two checks, chosen. A suspend stops the timer of a check. With a longer time, a hanging guard
+/// is killed later after a suspend.
 const LONGEST_LOOK: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

@@ -4,9 +4,9 @@
 //!   tell, a warning of the node ──▶ waiting lines, at most 64 KiB ── a thread of its own ──▶ standard error
 //! ```
 //!
-//! Decided here: a line that finds no room is lost, and the number of lost lines is told later. The reader of a pipe may
-//! stop reading, and then each write to it waits. If the thread that leads waited, it would not ask the command to end,
-//! while the agent, on a thread of its own, gives the leadership away.
+//! Decided here: a line that finds no room is lost, and the number of lost lines is printed later. The reader of a pipe
+//! may stop reading, and then each write to it waits. If the thread that leads waited, it would not ask the command to
+//! end, while the agent, on a thread of its own, gives the leadership away.
 
 use std::{
     io::{self, Write},

@@ -151,7 +151,7 @@ pub(crate) fn run(run: &Run, args: &Args) -> Result<ExitCode, Failure> {
         .with_writer(|| messages::Warnings)
         .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
         .init();
-    // A failure is told in the same way, so that it waits for no reader either.
+    // A failure is printed in the same way, so that this thread does not wait for a reader.
     let mut ended = node::run(run, args, &config);
     if let (Err(failure), false) = (&ended, args.json) {
         messages::tell(&failure.to_string());

@@ -241,8 +241,8 @@ impl Service<'_> {
         };
         loop {
             if self.is_done() {
-                // Work that ends at once counts as failed work. The node leaves its group now, which is a hand-over.
-                // The agent has a thread of its own, so this may be the next leadership already.
+                // Work that ends at once counts as failed, so it waits: the node leaves its group now, and hands over.
+                // The agent has its own thread, so it may already lead again.
                 return leader.stepping_down().await;
             }
             let started = Guarded::start(&command, &leader, self.limits, self.clock);
@@ -264,7 +264,7 @@ impl Service<'_> {
             if !self.repeat().is_due_after(end) {
                 return;
             }
-            // It starts again once the lease is renewed. This future is dropped when the lease runs out.
+            // The command starts again once the lease is renewed. This future is dropped when the lease runs out.
             tokio::select! {
                 biased;
                 () = leader.stepping_down() => return,

@@ -165,7 +165,7 @@ fn presence(presence: Presence) -> String {
     .to_owned()
 }
 
-/// Marks the leader.
+/// Returns `leads` for the leader, and nothing for other agents.
 fn leads(agent: &AgentReport, id: &AgentId) -> String {
     let leader = agent.leader.as_ref();
     if leader.is_some_and(|leader| leader.id == *id) {
@@ -242,7 +242,7 @@ fn members(agent: &AgentReport, text: &mut String) {
         writeln!(text, "and {} more", agent.member_count - shown).ok();
     }
     contenders(agent, text);
-    // With a lease and no links, the leader is no member.
+    // With a lease and without links, the leader is not a member here.
     let is_listed = |leader: &AgentId| {
         let mut contenders = agent.contenders.iter();
         agent.members.iter().any(|one| one.agent == *leader)

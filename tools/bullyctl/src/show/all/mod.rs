@@ -1,8 +1,8 @@
 //! Every node of a cluster: a row for each agent, with the time since its node was heard and a mark where views differ.
 //!
-//! Decided here: a view is the leader of a group and its term, as one agent says; only answers of this moment are
-//! compared; the rows whose view is not the view of most agents are marked; if two views have equally many agents, both
-//! are marked. The views stand in sentences below the table. An agent whose node is not heard is shown as the first
+//! Decided here: a view is the leader of a group and its term, as one agent reports them; only answers of this moment
+//! are compared; the rows whose view is not the view of most agents are marked; if two views have equally many agents,
+//! both are marked. Sentences below the table list the views. An agent whose node is not heard is shown as the first
 //! node knows it. Not here: which nodes there are, and how they are asked (`watch/`).
 
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
@@ -21,14 +21,14 @@ struct AgentRow<'a> {
     node: &'a SeenNode<'a>,
     group: &'a str,
     agent: &'a str,
-    /// Its own words; `None` if its node is not heard.
+    /// Its own report; `None` if its node does not answer.
     own: Option<&'a AgentReport>,
     role: String,
     heard: String,
     differs: bool,
 }
 
-/// The leader of a group, as an agent says.
+/// The leader of a group and its term, as an agent reports them; `None` if it knows no leader.
 type LeaderView<'a> = Option<(&'a AgentId, Term)>;
 
 /// The views of a group, each with the nodes whose agents have it.
