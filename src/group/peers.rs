@@ -62,8 +62,8 @@ pub struct PeerReport {
     /// Set if the agents of the peer follow other rules in this group, or are of another epoch, or have other voters:
     /// the peer's text, then the text of this node.
     pub mismatch: Option<(String, String)>,
-    /// Set if the agents of the peer have other timings than the agents of this node: the peer's text, then the own
-    /// text.
+    /// Set if the agents of the peer have other timings than the agents of this node: the peer's text, then the text of
+    /// this node.
     pub timings: Option<(String, String)>,
     /// The epoch of the voters that the peer's agents in this group follow, by the peer's last report.
     pub epoch: Option<u64>,
@@ -77,7 +77,7 @@ pub struct PeerReport {
 pub struct Pace {
     /// Longest time of a message, one way, in whole microseconds.
     pub delay: Duration,
-    /// Silence after which a leader is missed, in whole microseconds; zero without a failure detector.
+    /// Silence after which an agent considers its leader gone, in whole microseconds; zero without a failure detector.
     pub detection: Duration,
 }
 
@@ -108,8 +108,8 @@ pub(crate) trait PeerReporter: Send + Sync {
     /// Notes the decided voters of the group of that name: their nodes become peers. Lists may arrive in another order
     /// than the order of their decisions; their epochs show which list is the latest.
     fn note_voters(&self, group: &str, decree: &Decree);
-    /// Notes that the agent `new` of the group shall become a voter, and that the leader has not heard it. Its node
-    /// becomes a peer until the next list, as a node that may only observe.
+    /// Notes that the agent `new` of the group shall become a voter, and that the leader has received nothing from it
+    /// yet. Its node becomes a peer until the next list, as a node that may only observe.
     fn want_voter(&self, group: &str, new: &NewVoter);
 }
 
@@ -184,10 +184,10 @@ impl<M: PeerMessage> Group<M> {
         }
     }
 
-    /// Notes the voters from now on: their nodes become peers of this node, wherever the group is carried.
+    /// Notes the voters that are valid from now on: each carrier of the group makes their nodes peers of this node.
     pub(crate) fn note_voters(&self, decree: &Decree) {
         if self.0.reporters.keep(decree) {
-            // Not under the lock: a bridge takes locks of its own.
+            // Called without the lock, because a bridge takes locks of its own.
             for bridge in self.0.reporters.all() {
                 bridge.note_voters(self.name(), decree);
             }
@@ -213,7 +213,7 @@ impl<M: PeerMessage> Group<M> {
 
     /// Returns the nodes to which the group is carried, ordered by name; none if it is carried nowhere.
     pub fn peers(&self) -> Vec<PeerReport> {
-        // Not under the lock: a bridge takes locks of its own.
+        // Called without the lock, because a bridge takes locks of its own.
         let reporters = self.0.reporters.all();
         let reports = reporters
             .iter()

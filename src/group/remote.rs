@@ -28,8 +28,7 @@ pub enum Update {
     /// A sentinel reported that the agent has certainly ended in this incarnation. It may come back in another one.
     #[cfg(feature = "sentinel")]
     Ended(AgentId, Incarnation),
-    /// The agent's node refuses this process, since it knows a later process of this name; `false` when it no longer
-    /// refuses it.
+    /// Whether the agent's node refuses this process, because it knows a later process with this process's name.
     Disowns(AgentId, bool),
     /// The agent is not a member any more. With its last incarnation, if the end of that incarnation is confirmed.
     Left(AgentId, Option<Incarnation>),

@@ -1,8 +1,8 @@
 //! The registry of a group, behind its lock: names, members, routes, and the members to notify.
 //!
-//! Decided here: the cost of a change. Joins, leaves and scores are gathered and merged at the next look, with a single
-//! sort. Changes of presence touch neither the order nor the routes; many at once are gathered in the same way. A
-//! change notifies the members that have looked since the last change.
+//! Decided here: the cost of a change. Joins, leaves and scores are gathered, and merged with a single sort when a
+//! member next asks for a snapshot. Changes of presence touch neither the order nor the routes; many at once are
+//! gathered in the same way. A change notifies the members that have asked for a snapshot since the last change.
 
 mod epochs;
 mod merge;
@@ -39,11 +39,11 @@ pub(super) struct Registry<M: PeerMessage> {
     floor: Incarnation,
     /// The agents whose votes are lost with this process.
     volatile: BTreeSet<AgentId>,
-    /// The agents that have made a record durable, and by which rules.
+    /// The agents that have made a record durable, with the rules under which they made it.
     records: BTreeMap<AgentId, Requirements>,
     /// The timings of the last agent that started in this process.
     pub(super) pace: Option<Pace>,
-    /// Whether other hosts were ever let in.
+    /// Whether the group was ever open to other hosts.
     was_opened: bool,
     /// The digest of the name by which other nodes know this process.
     node: NodeDigest,
@@ -77,7 +77,7 @@ pub(super) struct Registry<M: PeerMessage> {
     later: Later,
 }
 
-/// Arranges for a call of [`Registry::notify_remaining`] after the present turn, if the thread has turns.
+/// Arranges for a call of [`Registry::notify_remaining`] after the present turn, if the thread has an arbiter.
 pub(super) type Later = Box<dyn Fn() -> bool + Send>;
 
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +89,7 @@ struct NameRecord {
 }
 
 impl NameRecord {
-    /// Returns whether the member whose last incarnation is `last` holds the name, and no later agent.
+    /// Returns whether the member whose last incarnation is `last` still holds the name, so that no later agent has it.
     fn is_held_by(self, last: Incarnation) -> bool {
         self.state == NameState::Held && self.incarnation == last
     }
@@ -245,7 +245,7 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// Removes a member, or a reserved name; returns whether there was one.
+    /// Removes a member, or a reserved name; returns whether it was removed.
     pub(super) fn leave(&mut self, id: &AgentId, last: Incarnation) -> bool {
         if self
             .names
@@ -350,8 +350,8 @@ impl<M: PeerMessage> Registry<M> {
         }
         self.up_to_date.move_to(&mut self.due);
         let order = self.requirements.as_ref().map(|theirs| theirs.notify);
-        // First the likely successor: the other members then receive its announcement before the end of their leader,
-        // and have no question left. A member that is not up cannot announce itself.
+        // The likely successor is notified first: the other members then receive its announcement before they learn of
+        // the end of their leader, and need not ask. A member that is not up cannot announce itself.
         let stops_at_first = order == Some(NotifyOrder::HighestRankFirst);
         while let Some(position) = self.due.pop() {
             self.notify(position);
@@ -360,7 +360,7 @@ impl<M: PeerMessage> Registry<M> {
             }
         }
         self.is_due = !self.due.is_empty();
-        // Outside of an arbiter there is no later turn.
+        // Outside of an arbiter there is no later turn, so the other members are notified now.
         if self.is_due && !(self.later)() {
             self.notify_remaining();
         }

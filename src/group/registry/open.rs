@@ -60,7 +60,7 @@ impl<M: PeerMessage> Registry<M> {
         self.requirements.clone().filter(|_| !self.names.is_empty())
     }
 
-    /// Gives the signal at the next change, and again after each look.
+    /// Registers a signal. It is given at the next change, and then at the first change after each look.
     pub(in crate::group) fn watch(&mut self, signal: &Arc<Signal>) {
         self.signals.retain(|known| known.strong_count() > 0);
         self.signals.push(Arc::downgrade(signal));

@@ -114,7 +114,7 @@ const FEW_BYTES: usize = 128;
 pub(crate) fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, Box<str>> {
     let bounds = Bounds {
         depth: DEPTH,
-        // No list has more items, and no text is longer, than the message has bytes.
+        // A list has at most as many items, and a text at most as many bytes, as the message has bytes.
         items: bytes.len(),
         text: bytes.len(),
     };

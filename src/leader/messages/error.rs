@@ -6,7 +6,7 @@ use crate::{
     protocol::{AgentId, IdError},
 };
 
-/// Reason why an agent has no messages of its application. Nothing was changed.
+/// Reason why an agent's application cannot exchange messages. Nothing was changed.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessagesError {

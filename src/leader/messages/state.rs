@@ -231,7 +231,7 @@ impl EndpointState {
         if !self.is_woken.swap(true, AcqRel)
             && let Some(endpoint) = self.endpoint.get()
         {
-            // do_send: one message at a time, because of the flag above.
+            // do_send: may exceed the mailbox's bound by one message: `is_woken` prevents a second one.
             endpoint.do_send(Look);
         }
     }
@@ -325,7 +325,8 @@ const fn unknown(is_similar: bool) -> &'static str {
     }
 }
 
-/// Length of the longest name of a type, in bytes. Chosen: each message contains the name. The bridge allows 256 bytes.
+/// Length of the longest name of a type, in bytes. It is short, because each message contains the name; the bridge
+/// allows 256 bytes.
 const MAX_NAME: usize = 64;
 
 pub(crate) fn check_name(name: &str) -> Result<AgentId, ChannelError> {

@@ -116,7 +116,7 @@ debug_is_text!(Untaken);
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProxyStartError {
-    /// The agent has no messages of its application.
+    /// The agent's application cannot exchange messages.
     #[error(transparent)]
     Messages(#[from] MessagesError),
     /// The agent's mode carries no messages: the error names the setting that provides them.

@@ -111,7 +111,7 @@ pub(super) struct Answerer<'a> {
 }
 
 /// Returns whether `from` may answer a message that was sent to the endpoint `to`: only the agent that was asked. A
-/// message that was sent to nobody yet has no answer.
+/// message that was not sent yet has no answer.
 pub(super) fn may_answer(to: Option<&(AgentId, Life)>, from: &AgentId) -> bool {
     to.is_some_and(|(asked, _)| asked == from)
 }

@@ -212,7 +212,7 @@ impl<M: LeaderMessage> MessageResponse<ProxyActor<M>, M> for Forwarded<M> {
             within,
         } = self;
         let Some(answer) = answer else {
-            // do_send: the proxy's own method, whose buffer is limited.
+            // do_send: this is the method of the proxy, and the proxy's buffer is limited.
             return proxy.do_send(message);
         };
         // Sent now, so that messages keep the order of the mailbox. Only the answer is awaited.

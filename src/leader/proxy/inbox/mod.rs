@@ -59,10 +59,11 @@ impl<M: LeaderMessage> Inbox for ProxyState<M> {
             inner.last = None;
             inner.sender.see(here.now, view);
         }
-        // If the actor is full, the own messages and the messages of others take turns.
+        // If the actor has no room, the messages of this agent and the messages of other agents take turns.
         let is_own_turn = inner.is_own_turn;
         let mut had_room = is_own_turn || self.deliver_arrived(&mut inner, here);
-        // If the actor of this process is full, only messages to this agent wait: those to another leader are sent.
+        // If the actor of this process has no room, only messages to this agent wait. Messages to another leader are
+        // sent.
         while had_room || !inner.sender.wants(here.state.id()) {
             let (next, settled) = inner.sender.next(here.now, MOST, BATCH);
             inner.settle(&settled);
@@ -177,8 +178,8 @@ impl<M: LeaderMessage> ProxyState<M> {
             run,
         };
         let settled = match refused {
-            // A question about messages that went only to the own actor. The application's code panicked meanwhile, so
-            // the number of delivered messages is unknown.
+            // A question about messages that were given to the actor of this process. The application's code panicked
+            // meanwhile, so the number of delivered messages is unknown.
             None if count == 0 => inner
                 .sender
                 .refused(here.now, &from, None, Refusal::Gap, None),
