@@ -50,7 +50,7 @@ where
 
     /// Sets the actor that receives `Down`, `Up` and the last event. Default: none.
     pub fn parent(self, parent: Recipient<Supervision<K>>) -> Self {
-        // do_send: one message for each crash and restart. The policy limits their number, and none may be lost.
+        // do_send: may exceed the mailbox's bound by one message for each crash and restart, which the policy limits.
         self.told(move |event| parent.do_send(event))
     }
 

@@ -194,8 +194,8 @@ impl fmt::Debug for Intake {
     }
 }
 
-/// Largest number of messages in a row without a marker. Chosen: without this saving each message costs an answer;
-/// with far more, room shows later, because it is seen only at the answer of a marker.
+/// Largest number of messages in a row without a marker. Chosen: if each message were a marker, each would cost an
+/// answer; with far fewer markers, new room is noticed later, because only the answer of a marker shows it.
 const UNMARKED: u32 = 15;
 
 fn wide(value: usize) -> u64 {
@@ -333,9 +333,9 @@ impl InTurn {
 }
 
 /// Largest number of messages that [`InTurn`] has handed to an actor, and that the actor has not handled. Chosen: it
-/// only bounds the memory of a slow actor. A few would make each message wait for an answer.
+/// only bounds the memory of a slow actor. With a small limit, each message would wait for an answer.
 const IN_TURN: usize = 1_024;
-/// Time between two tries: a mailbox has room as soon as its actor takes a message, and an answer may come much later.
+/// Time between two tries. A mailbox has room as soon as its actor takes a message; an answer may come much later.
 const AGAIN: Duration = Duration::from_millis(5);
 
 /// The times at which a message is offered again after it found no room. In most cases an answer reports room earlier.

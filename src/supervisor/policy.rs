@@ -60,8 +60,9 @@ impl RestartPolicy {
         }
     }
 
-    /// Restarts after a panic only, 5 times in 30 s, after 100 ms doubling up to 5 s: the default. Chosen: a child that
-    /// always fails at once is given up after 3.1 s of waits; a child that fails less than once in 6 s is kept.
+    /// The default: restarts after a panic only, at most 5 times in 30 s, after waits that double from 100 ms up to 5
+    /// s. Chosen: a child that always fails at once is given up after 3.1 s of waits; a child that fails less than once
+    /// in 6 s is kept.
     pub fn transient() -> Self {
         Self {
             on_stop: OnStop::Finish,

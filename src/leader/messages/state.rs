@@ -325,8 +325,7 @@ const fn unknown(is_similar: bool) -> &'static str {
     }
 }
 
-/// Length of the longest name of a type, in bytes. It is short, because each message contains the name; the bridge
-/// allows 256 bytes.
+/// Length of the longest name of a type, in bytes. Short, because each message contains the name; a bridge allows 256.
 const MAX_NAME: usize = 64;
 
 pub(crate) fn check_name(name: &str) -> Result<AgentId, ChannelError> {

@@ -191,7 +191,7 @@ impl<E: Election> ScheduleBuilder<E> {
         let service = service_of(&agent)?;
         let now = service.clock.now();
         let schedule = || name.clone();
-        // The due times of a stream are not known in advance.
+        // Only a rule is checked: the due times of a stream are not known in advance.
         if let ScheduleTimes::Rule(times) = &times
             && next(&**times, now).is_none()
         {

@@ -1,4 +1,5 @@
-//! Compares the wall clock of a leader with the clocks of other agents, in one pure function.
+//! Compares the wall clock of a leader with the clocks of other contenders (agents that may take the lease), in one
+//! pure function.
 //!
 //! | known | compared with |
 //! |---|---|
@@ -66,7 +67,7 @@ impl KnownClocks {
         let Some(all) = self.median(self.others.iter()) else {
             return ClockVerdict::Alone;
         };
-        // These readings may be old: a clock that fits them is accepted, and a clock that does not fit is not refused.
+        // These readings may be old. A clock that fits them is accepted; a clock that does not fit is not refused.
         if all.fits(self.own) {
             ClockVerdict::Fits
         } else if self.watched < WRITTEN {

@@ -63,7 +63,7 @@ pub(super) struct ClockWatch {
     /// Number of schedules that lead.
     leading: AtomicUsize,
     is_watched: AtomicBool,
-    /// The clocks to compare with. `None` where agents keep the marks: they refuse a mark by their own clocks.
+    /// The clocks to compare with. `None` if the agents keep the marks: each agent checks a mark by its own clock.
     others: Option<OtherClocks>,
     trust: watch::Sender<ClockTrust>,
 }
@@ -166,7 +166,7 @@ impl ClockWatch {
             }
             if self.leading.load(Acquire) == 0 {
                 self.rest();
-                // A swap: another thread might see a plain store only after this thread has read the next line.
+                // A swap: other threads might see a plain store only after this thread has read `leading` below.
                 self.is_watched.swap(false, AcqRel);
                 // A schedule that began to lead just before the swap found this task, and started no other.
                 let is_wanted = self.leading.load(Acquire) > 0;

@@ -85,7 +85,7 @@ pub(super) fn next(times: &dyn DueTimes, time: WallTime) -> Option<WallTime> {
 
 /// Returns the last due time that is later than `after`, and not later than `now`.
 ///
-/// It halves the span instead of going through it: a schedule of every second has 31 million due times in a year.
+/// It halves the span in each step, because a schedule of every second has 31 million due times in a year.
 pub(super) fn newest(times: &dyn DueTimes, after: WallTime, now: WallTime) -> Option<WallTime> {
     let until_now = |time| next(times, time).filter(|due| *due <= now);
     let mut found = until_now(after)?;

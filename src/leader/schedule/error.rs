@@ -99,7 +99,7 @@ pub enum ScheduleError {
     /// The store has failed.
     #[error("the store of the schedules does not work: {0}")]
     Store(#[from] StoreError),
-    /// The agent has no messages of its application.
+    /// The agent cannot exchange the messages about schedules.
     #[error(transparent)]
     Messages(MessagesError),
     /// Another type of the application is registered under the name of these messages, `!schedules`.

@@ -77,7 +77,7 @@ impl VoterLists {
         &self.lists
     }
 
-    /// Notes a list. One epoch has only one list, and a past epoch gets no list.
+    /// Notes a list, unless its epoch is known already or is past. Returns whether the list was noted.
     pub(super) fn note(&mut self, epoch: u64, list: QuorumList) -> bool {
         let is_later = self
             .lists
@@ -159,13 +159,13 @@ impl VoterLists {
         let Some(last) = self.lists.keys().next_back() else {
             return true;
         };
-        // Without a mark, its epoch is unknown, so all known lists matter.
+        // If no agent holds a mark, the epoch of the last write is unknown, so all known lists matter.
         let first = self
             .lists
             .range(from..)
             .next()
             .map_or(*last, |(epoch, _)| *epoch);
-        // In an epoch that no agent of this group remembers, a leader may have written a mark.
+        // If the list of an epoch is missing, a leader of that epoch may have written a mark that was not read.
         let is_known = written.is_none() || first == from.min(*last);
         let mut matter = self.lists.range(first..);
         let count = u64::try_from(self.lists.range(first..).count()).unwrap_or(u64::MAX);

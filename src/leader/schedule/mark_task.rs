@@ -222,7 +222,7 @@ impl MarkTask {
             StoreDone::Swap(swap) => mark.swapped(swap),
         };
         if let MarkStep::Run(operation) = step {
-            // Put in front, so that the one schedule that tries a failing store gets to its write.
+            // Put in front: if the store fails, one schedule alone tries it, and its write must follow its read.
             self.waiting.push_front((schedule, operation));
             return;
         }
@@ -298,7 +298,7 @@ async fn perform(keeper: Arc<Keeper>, schedule: AgentId, operation: MarkOperatio
     let late = || io::Error::new(ErrorKind::TimedOut, format!("no answer within {limit:?}"));
     let (register, key) = match keeper.of_schedule(&schedule) {
         Ok(place) => place,
-        // Each part of the key is a valid name, so the key is valid as well.
+        // Never happens: each part of the key is a valid name, so the key is valid as well.
         Err(reason) => {
             return StoreDone::Read(Err(RegisterError::unreachable(io::Error::other(reason))));
         }

@@ -272,8 +272,7 @@ impl ScheduleService {
         }
     }
 
-    /// Notes a finding about a schedule of the leader. `None`: there is no finding, or the agent does not lead any
-    /// more.
+    /// Notes a finding about a schedule of the leader; `None` if there is none, or if the agent does not lead any more.
     pub(super) fn note(&self, schedule: &AgentId, found: Option<ScheduleFinding>) {
         if let Some(agent) = self.agent.upgrade() {
             agent.note_schedule(schedule, found);

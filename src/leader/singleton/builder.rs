@@ -147,7 +147,7 @@ impl<E: Election, F> SingletonBuilder<E, F> {
         A: Actor<Context = Context<A>> + Handler<SteppingDown>,
         F: FnMut(LeaderGuard) -> A + 'static,
     {
-        // do_send: one message for each leadership, which must not be lost.
+        // do_send: may exceed the mailbox's bound by one message for each leadership, which must not be lost.
         self.launch(|child, term| child.address().do_send(SteppingDown { term }))
     }
 

@@ -134,7 +134,7 @@ impl<A: Actor<Context = Context<A>>> SingletonRecord<A> {
     }
 
     pub(super) fn note_end(&self) {
-        // Not under the lock: dropping the last address of an actor wakes other tasks.
+        // Dropped after the lock is released: dropping the last address of an actor wakes other tasks.
         let ended = self.seen().running.take();
         drop(ended);
     }

@@ -62,7 +62,7 @@ impl<M: LeaderMessage> Inbox for ProxyState<M> {
         // If the actor has no room, the messages of this agent and the messages of other agents take turns.
         let is_own_turn = inner.is_own_turn;
         let mut had_room = is_own_turn || self.deliver_arrived(&mut inner, here);
-        // If the actor of this process has no room, only messages to this agent wait. Messages to another leader are
+        // If the actor of this process has no room, messages to this agent wait, but messages to another leader are
         // sent.
         while had_room || !inner.sender.wants(here.state.id()) {
             let (next, settled) = inner.sender.next(here.now, MOST, BATCH);

@@ -233,7 +233,7 @@ impl<P> Sender<P> {
                     self.lost_runs.saturating_add(1)
                 };
                 self.pause(now);
-                // This message never arrives. Unless it is given up, the messages behind it wait for ever.
+                // The first message was lost in each of these runs. It is given up: otherwise all others wait for ever.
                 if self.lost_runs >= LOST_RUNS
                     && let Some(item) = self.buffer.pop_front()
                 {
@@ -280,7 +280,7 @@ impl<P> Sender<P> {
             return None;
         }
         match &self.run {
-            // The messages in flight come first: a message of the next run could overtake them.
+            // While messages to a former leader are in flight, nothing is sent to the next one: it could overtake them.
             Some(run) if run.to != wanted => return None,
             Some(_) => {}
             None => {
@@ -377,7 +377,7 @@ impl<P> Sender<P> {
         self.buffer.len().saturating_add(self.flight.len())
     }
 
-    /// Removes and returns all messages, at the end.
+    /// Removes all messages when the agent ends. Returns the messages of the buffer, then the messages in flight.
     pub(super) fn drain(&mut self) -> (Vec<KeptMessage<P>>, Vec<KeptMessage<P>>) {
         self.run = None;
         (self.bytes, self.flying) = (0, 0);
@@ -406,11 +406,11 @@ fn count(items: usize) -> u64 {
 }
 
 /// Time without an answer after which a leader is asked about a run. Chosen: far longer than the 10 ms after which a
-/// leader acknowledges, and ten times in the default patience of 2 s.
+/// leader acknowledges, and a tenth of the default patience of 2 s.
 const ASK_AFTER: Duration = Duration::from_millis(200);
-/// Smallest value of `window`, even if the leader's actor has no room. Chosen: with 1, each message costs a round trip.
+/// Smallest value of `window`, even if the leader's actor has no room. With 1, each message would cost a round trip.
 const NARROWEST: usize = 16;
-/// Number of messages by which `window` grows at each acknowledgement of a delivery. Chosen: slower than it shrinks.
+/// Number of messages by which `window` grows at each acknowledgement. Chosen: it grows more slowly than it shrinks.
 const WIDER: usize = 16;
 /// Number of runs in a row without any arrival after which the first message is given up. Chosen: with 1, a
 /// message that was lost once on the way is given up; with many, the others wait for as many pauses.

@@ -176,7 +176,7 @@ impl<'a> ScheduleMachine<'a> {
         self.follow(now, plan, out);
     }
 
-    /// Asks for the mark at least once a day: a full agent may replace a mark that no leader has asked for.
+    /// Asks for the mark at least once a day: an agent whose table is full may replace a mark that no leader asks for.
     fn ask_daily(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
         let is_waiting = matches!(self.stage, ScheduleStage::Waiting(_));
         let is_quiet = self.is_established && self.confirming.is_none() && !self.is_stepping_down;
@@ -224,7 +224,8 @@ impl<'a> ScheduleMachine<'a> {
                         self.found(now, best.unwrap_or(is_here), out);
                     }
                     (Reading::Partial, best) => {
-                        // Marks may be lost. A lost tick was due by then: most clocks would have refused a later one.
+                        // Marks may be lost. So no tick up to this time is run: most clocks would have refused a later
+                        // one.
                         let begun = now.wall.after(AHEAD);
                         let known = best.unwrap_or(is_here);
                         self.found(now, Mark { begun, ..known }.join(known), out);
@@ -286,7 +287,7 @@ impl<'a> ScheduleMachine<'a> {
     /// Waits for the next due time, or claims the due tick.
     fn go_on(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
         if self.is_stepping_down {
-            // Without the mark of this question, the successor would repeat a tick that is done.
+            // Without the mark of the `confirming` question, the successor would repeat a tick that is done.
             if self.confirming.is_none() {
                 self.finish(out);
             } else {
