@@ -1,7 +1,7 @@
 //! The section `zenoh` of a configuration.
 //!
-//! Decided here: which of its keys contradict each other, which key is named for a refused endpoint, and that links by
-//! `quic/` use the files of the section `tls`. Not here: which endpoints are refused (`options.rs`).
+//! Decided here: which keys of the section contradict each other, which key an error names if it refuses an endpoint,
+//! and that `quic/` links use the files of the section `tls`. Not here: which endpoints are refused (`options.rs`).
 //! [`actix_bully::config`] reads the keys themselves, from a file and from the environment, and finds contradictions
 //! with other sections.
 
@@ -9,8 +9,8 @@ use actix_bully::config::{Config, ConfigError, Starter, ZenohSettings};
 
 use super::{ZenohError, ZenohOptions, ZenohTransport};
 
-/// Returns a checked configuration. Its network is zenoh if it has the section `zenoh`; otherwise the result is that of
-/// [`Config::starter`]. Nothing is started and no session is opened.
+/// Checks a configuration and returns its starter. With a section `zenoh`, the starter uses zenoh as its network;
+/// without one, it is the starter of [`Config::starter`]. Nothing is started and no session is opened.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -26,8 +26,8 @@ use super::{ZenohError, ZenohOptions, ZenohTransport};
 /// ```
 ///
 /// # Errors
-/// [`ConfigError`], for the reasons of [`Config::check`], or for an endpoint that is not valid or that others could
-/// read.
+/// [`ConfigError`], for the reasons of [`Config::check`], or for an endpoint that is not valid, or whose messages other
+/// hosts could read.
 ///
 /// ```
 /// use actix_bully::config::Config;
@@ -53,7 +53,7 @@ pub fn starter(config: &Config) -> Result<Starter, ConfigError> {
     Ok(starter.zenoh(ZenohTransport::new(options)))
 }
 
-/// Checks that a client of routers has no other endpoints.
+/// Checks that a configuration with `zenoh.routers` has neither `zenoh.listen` nor `zenoh.connect`.
 fn check_ways(zenoh: &ZenohSettings) -> Result<(), ConfigError> {
     let beside = [
         ("zenoh.listen", &zenoh.listen),
@@ -91,12 +91,12 @@ fn options(config: &Config) -> ZenohOptions {
     }
 }
 
-/// Returns whether the bridge encrypts. A configuration with one of the files was checked to have all.
+/// Returns whether the bridge encrypts. The check refused one with only some of the TLS files.
 fn has_tls(config: &Config) -> bool {
     config.tls.certificate_file.is_some()
 }
 
-/// Returns the error for an operator, who knows the keys of a configuration, not the methods of a builder.
+/// Returns the error in words for an operator, who knows the keys of a configuration but not the methods of a builder.
 fn refused_endpoint(zenoh: &ZenohSettings, reason: ZenohError) -> ConfigError {
     match reason {
         ZenohError::Endpoint { endpoint } => ConfigError::Value {
@@ -117,7 +117,7 @@ fn refused_endpoint(zenoh: &ZenohSettings, reason: ZenohError) -> ConfigError {
             key: String::from("tls.certificate_file"),
             advice: "links by quic/ use the three files of the section `tls`",
         },
-        // These do not occur here: the lists are not empty, a client does not listen, and nothing was started.
+        // Not possible here: there is an endpoint, a client has no `listen` key, and nothing was started.
         other @ (ZenohError::NoEndpoint
         | ZenohError::ClientListens { .. }
         | ZenohError::Listen { .. }

@@ -2,7 +2,7 @@
 
 use std::{io, time::Duration};
 
-/// The reason why a bridge does not start over zenoh. Nothing was changed.
+/// The reason why a bridge does not start over zenoh. The failed start has changed nothing.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ZenohError {
@@ -47,7 +47,7 @@ pub enum ZenohError {
         /// The endpoint.
         endpoint: String,
     },
-    /// The bridge has an address to listen at besides zenoh.
+    /// The bridge has an address to listen at of its own, beside the endpoints of zenoh.
     #[error("a bridge over zenoh listens by zenoh alone: remove the bridge's .listen({address:?})")]
     Listen {
         /// The address.
@@ -61,7 +61,7 @@ pub enum ZenohError {
         "the zenoh session cannot be opened: check the endpoints of .listen(..) and .connect(..), and the certificates ({0})"
     )]
     Open(#[source] io::Error),
-    /// zenoh has not opened the session in time.
+    /// zenoh did not open the session in time.
     #[error(
         "the zenoh session did not open within {limit:?}: check that the names of all endpoints resolve"
     )]

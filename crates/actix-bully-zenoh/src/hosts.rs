@@ -1,10 +1,10 @@
-//! The hosts that are present, by their liveliness tokens.
+//! The hosts that are present, by their liveliness tokens: zenoh withdraws a token when its session ends.
 //!
-//! Decided here: which session of a host is dialled, and the meaning of the end of a token. Any process in the zenoh
-//! network can declare a token of any host's name. Several sessions of one host are therefore dialled in turn, the
-//! newest first: a forged token delays a link and does not prevent it. The number of sessions that are kept is bounded.
-//! A session whose token is gone has probably ended. When a host's last session is gone, this is reported once; then
-//! the host's next session is awaited.
+//! Decided here: which session of a host the bridge dials, and what the bridge concludes when a token is withdrawn. Any
+//! process in the zenoh network can declare a token of any host's name. Several sessions of one host are therefore
+//! dialled in turn, the newest first: a forged token delays a link and does not prevent it. The number of sessions that
+//! are kept is bounded. A session whose token is gone has probably ended. When a host's last session is gone, this is
+//! reported once; then the host's next session is awaited.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use actix_bully::remote::NodeId;
 
 use super::keys::SessionId;
 
-/// The hosts that are looked for.
+/// The hosts that the bridge looks for.
 #[derive(Debug, Default)]
 pub(super) struct Hosts(BTreeMap<NodeId, NamedHost>);
 
@@ -22,7 +22,7 @@ struct NamedHost {
     is_asked_for: bool,
     /// The sessions that have a token, the oldest first.
     sessions: Vec<SessionId>,
-    /// Whether the last session is gone and this was not reported yet.
+    /// Whether the host's last session is gone and the host's end was not reported yet.
     has_ended: bool,
     /// Number of dials since the newest session was added.
     dials: usize,
@@ -54,7 +54,7 @@ impl Hosts {
         Some(host.clone())
     }
 
-    /// Adds a token; returns whether there was room for it.
+    /// Adds the session of a token. Returns `false` if this host is not looked for, or has sessions up to the limit.
     pub(super) fn up(&mut self, host: &NodeId, session: SessionId) -> bool {
         let Some(host) = self.0.get_mut(host) else {
             return false; // never asked for
@@ -72,7 +72,7 @@ impl Hosts {
         is_room
     }
 
-    /// Removes a session whose token is gone.
+    /// Removes a session whose token was withdrawn.
     pub(super) fn down(&mut self, host: &NodeId, session: SessionId) {
         let Some(host) = self.0.get_mut(host) else {
             return;
@@ -82,7 +82,7 @@ impl Hosts {
         host.has_ended |= before > 0 && host.sessions.is_empty();
     }
 
-    /// Returns the target of a dial to a host.
+    /// Returns the session to dial for a host, or the reason why there is none.
     pub(super) fn dial(&mut self, host: &NodeId) -> Sought {
         let Some(host) = self.0.get_mut(host) else {
             return Sought::Unseen;

@@ -5,15 +5,15 @@
 //!  bully/<cluster>/inbox/<host>/<session>   packets for that session
 //! ```
 //!
-//! Decided here: these keys. Both contain the session, so that two processes of one name, such as a process and its
-//! successor, never read each other's packets. The names need no check of their own: those of hosts are DNS names, and
-//! a cluster's name has no character that has a meaning in a key.
+//! Decided here: these keys. Both contain the session, so that two processes with the same name, such as a process and
+//! its successor, never read each other's packets. The names need no check here: names of hosts are DNS names, and a
+//! cluster's name has no character that has a meaning in a key.
 
 use std::fmt;
 
 use actix_bully::remote::{ClusterId, NodeId};
 
-/// One session of one process, a random number.
+/// A random number that identifies one zenoh session of one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SessionId(pub(super) u128);
 
@@ -26,7 +26,7 @@ impl SessionId {
     pub(super) fn of_token(key: &str, cluster: &ClusterId, host: &NodeId) -> Option<Self> {
         let digits = key.strip_prefix(&format!("bully/{cluster}/live/{host}/"))?;
         let session = Self(u128::from_str_radix(digits, 16).ok()?);
-        // Only one spelling is accepted: two keys must not be two tokens of one session.
+        // Only one spelling of a number is accepted: otherwise two keys could be two tokens of one session.
         (session.to_string() == digits).then_some(session)
     }
 }

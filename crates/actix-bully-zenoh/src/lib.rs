@@ -10,15 +10,15 @@
 //! ```
 //!
 //! Decided in this crate: how a connection between two hosts is made of zenoh's messages (`packet.rs`, `flow/`), which
-//! connection a packet belongs to (`switchboard.rs`), what the tokens say of a host (`keys.rs`, `hosts.rs`), how a host
-//! is dialled (`network.rs`, the file to read next), and which endpoints and settings zenoh gets (`options.rs`,
-//! `session.rs`). Not here: everything above a stream of bytes, which is the same as over TCP. The data that zenoh
-//! delivers has the same limits and checks as the data of a socket.
+//! connection a packet belongs to (`switchboard.rs`), whether a host is present, by its tokens (`keys.rs`, `hosts.rs`),
+//! how a host is dialled (`network.rs`, the file to read next), and which endpoints and settings zenoh gets
+//! (`options.rs`, `session.rs`). Not here: everything above a stream of bytes, which is the same as over TCP. The data
+//! that zenoh delivers has the same limits and checks as the data of a socket.
 //!
 //! # When to use it
 //! Use it if hosts come and go without fixed addresses, or are in several subnets that only routers connect. It costs
 //! about 270 crates, 10 to 15 threads and 12 to 14 MiB a process. For up to about thirty hosts that know each other's
-//! addresses, the bridge's own TCP costs less. Every bridge is still linked with each of its peers: with many hosts,
+//! addresses, the bridge's own TCP costs less. Every bridge still has a link with each of its peers: with many hosts,
 //! let a few of them vote and the others observe. Rust 1.89 is enough, as for actix-bully.
 //!
 //! ```no_run
@@ -38,20 +38,21 @@
 //! # Ok(())
 //! # }
 //! ```
-//! In a configuration it is the section `zenoh`, and the program starts by [`starter`] (feature `serde`).
+//! In a configuration, the section `zenoh` chooses it, and the program starts by [`starter`] (feature `serde`).
 //!
-//! A peer is found by its name, and its address counts for nothing. A peer that is not seen within 10 s is reported by
+//! A peer is found by its name; its address is not used. A peer that is not seen within 10 s is reported by
 //! [`BridgeEvent::NeverSeen`](actix_bully::remote::BridgeEvent::NeverSeen), as over TCP. zenoh itself does not report a
 //! router that cannot be reached or a neighbour whose certificate is not trusted; it goes on trying.
 //!
 //! # What you can rely on
 //! - **An end is noticed at once** by neighbours in the network: the token of a process that was killed is gone within
-//!   milliseconds; the bridge's own heartbeats notice a cut cable after 0.9 s. The end of a token is a suspicion, as a
-//!   refused redial is over TCP, and the election finds out. In a group of three processes, the other two knew the next
-//!   leader 10 ms after a `kill -9` in the available mode. In the quorum mode, which waits for the lease, it took 0.32
-//!   s.
-//! - **A router that is away** ends links. All tokens go with it, so a client waits 0.1 s to distinguish the two cases,
-//!   and does not take a host for ended. When the router is back, tokens are seen and links are made again.
+//!   milliseconds; the bridge's own heartbeats notice a cut cable after 0.9 s. The end of a token is only a suspicion,
+//!   as a refused redial is over TCP; the election finds out whether the process has ended. In a group of three
+//!   processes, the other two knew the next leader 10 ms after a `kill -9` in the available mode. In the quorum mode,
+//!   which waits for the lease, it took 0.32 s.
+//! - **A router that is away** ends links. All tokens vanish with it, so a client waits 0.1 s to learn whether the
+//!   router has ended. Then it reports no host as ended. When the router is back, tokens are seen and links are made
+//!   again.
 //! - **Order and loss** are those of a link: a message that zenoh loses or repeats breaks the connection, and a new one
 //!   is made.
 //!

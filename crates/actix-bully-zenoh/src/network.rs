@@ -1,8 +1,8 @@
 //! zenoh as a network of the bridge: hosts are dialled by their names, and connections are streams.
 //!
-//! Decided here: the result of a dial. A host whose token has gone is refused, once: its process has probably ended,
-//! and its agents are suspected; elections find out. A host that was never seen, or cannot be seen because no router is
-//! there, is waited for.
+//! Decided here: the result of a dial. The first dial after a host's last token has gone is refused: the process has
+//! probably ended, and its agents are suspected; elections find out whether they are down. A host that was never seen,
+//! or cannot be seen because no router is there, is waited for.
 
 use std::{
     future::poll_fn,
@@ -90,7 +90,7 @@ impl ZenohTransport {
         if self.board.set(Arc::clone(&board)).is_err() {
             return Err(ZenohError::Open(io::ErrorKind::AlreadyExists.into()));
         }
-        // Made before the session is opened: if that fails, the drop of this value closes everything that was opened.
+        // Made before the session is opened: if that opening fails, the drop of this value closes what was opened.
         let entrance = Entrance {
             board: Arc::clone(&board),
             arrivals,
@@ -104,7 +104,7 @@ impl ZenohTransport {
         let board = self.board.get().ok_or(io::ErrorKind::NotConnected)?;
         board.seek(&host);
         let session = loop {
-            // Begun before the hosts are looked up, because a token that comes between the two would be missed.
+            // Registered before the lookup of the host. Otherwise a token that comes between the two would be missed.
             let found = board.found.notified();
             let sought = board.table().hosts.dial(&host);
             match sought {
@@ -145,13 +145,13 @@ impl Transport for ZenohTransport {
         Box::pin(self.connect(address))
     }
 
-    /// Refused, because the network listens since it was opened.
+    /// Refused, because the network has listened since it was opened.
     fn listen(&self, _: &str) -> io::Result<Box<dyn Listener>> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Each configured host has slots of its own by the name that it gives. A stranger can give that name too, and then
-    /// takes slots of that host alone.
+    /// Returns the claimed name of an incoming connection as its host, so each configured host has connection slots of
+    /// its own. A stranger that claims the same name takes slots of that host only.
     fn hosts<'a>(&'a self, address: &'a str) -> Pending<'a, Vec<String>> {
         Box::pin(std::future::ready(Ok(vec![address.to_owned()])))
     }
@@ -161,7 +161,7 @@ impl Transport for ZenohTransport {
         Some(node.to_string())
     }
 
-    /// Always true: the check of the endpoints has decided which data may leave this host, and a name does not show it.
+    /// Always true: names do not show it, and the check of the endpoints has decided which data may leave this host.
     fn is_loopback(&self, _: &str) -> bool {
         true
     }
@@ -266,8 +266,8 @@ impl AsyncRead for ZenohStream {
                 drop(table);
                 buf.put_slice(&bytes);
                 if let Some(before) = told {
-                    // An error ends the link, because a lost packet would hold up the sender until the link is silent
-                    // for too long.
+                    // An error ends the link: without this packet the sender would wait until the link counts as
+                    // silent.
                     self.put(PacketBody::Taken { before })?;
                 }
                 Poll::Ready(Ok(()))
@@ -336,7 +336,7 @@ fn broken(why: Over) -> io::Error {
     io::Error::new(io::ErrorKind::ConnectionReset, why)
 }
 
-/// Maximum number of questions to the thread of the session that wait for an answer.
+/// Maximum number of questions from this bridge that wait for an answer of the session's thread.
 const MOST_QUESTIONS: usize = 64;
-/// Maximum number of connections that wait to be taken. Each costs a few bytes until then.
+/// Maximum number of incoming connections that wait until the bridge accepts them. Each costs a few bytes until then.
 const MOST_ARRIVALS: usize = 64;

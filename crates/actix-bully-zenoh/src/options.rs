@@ -104,8 +104,8 @@ impl ZenohOptions {
         self.mode
     }
 
-    /// Refuses endpoints that a bridge must not use; `may_be_read` is set if all data is encrypted above zenoh, or need
-    /// not be.
+    /// Refuses endpoints that a bridge must not use. `may_be_read` is set if others may read zenoh's packets: the
+    /// bridge itself encrypts the data, or the data need no encryption.
     pub(crate) fn check(&self, may_be_read: bool) -> Result<(), ZenohError> {
         if let (SessionMode::Client, Some(endpoint)) = (self.mode, self.listen.first()) {
             let endpoint = endpoint.clone();
@@ -146,8 +146,8 @@ impl ZenohOptions {
             .collect();
         protocols.sort_unstable();
         protocols.dedup();
-        // With `quic/`, a link by gossip would be refused: gossip gives an address, and a certificate has a host's
-        // name.
+        // With `quic/`, a link to a peer found by gossip would be refused: gossip gives an address, but the certificate
+        // contains the name of the host.
         let has_gossip = protocols == ["tcp"];
         let mode = match self.mode {
             SessionMode::Peer => "peer",
@@ -175,7 +175,7 @@ impl ZenohOptions {
             "listen": { "endpoints": self.listen, "exit_on_failure": true, "timeout_ms": 0 },
             "connect": {
                 "endpoints": self.connect,
-                // The session opens at once, and goes on trying.
+                // The session opens without these connections, and tries again until they succeed.
                 "exit_on_failure": false, "timeout_ms": 0,
                 "retry": { "period_init_ms": RETRY_MS, "period_max_ms": RETRY_MOST_MS, "period_increase_factor": 2 },
             },
@@ -194,8 +194,8 @@ impl ZenohOptions {
     }
 }
 
-/// Returns the protocol and the address of an endpoint. An endpoint with options of zenoh is refused: the options could
-/// mean more than the checks here cover.
+/// Returns the protocol and the address of an endpoint. `None` for an endpoint with options of zenoh, because the
+/// checks here do not cover the effects of those options.
 fn protocol(endpoint: &str) -> Option<(&str, &str)> {
     let (protocol, address) = endpoint.split_once('/')?;
     let (host, port) = address.rsplit_once(':')?;
@@ -203,11 +203,12 @@ fn protocol(endpoint: &str) -> Option<(&str, &str)> {
     (is_plain && port.parse::<u16>().is_ok()).then_some((protocol, address))
 }
 
-/// Pauses before zenoh tries an endpoint again, chosen: a host that comes back is found within 2 s.
+/// First and longest pause before zenoh tries an endpoint again. Chosen: a host that comes back is found within 2 s.
 const RETRY_MS: u64 = 200;
 const RETRY_MOST_MS: u64 = 2_000;
-/// Longer than the 0.9 s after which the bridge's heartbeats notice a cut cable. With a far longer lease, a host that
-/// was cut off is dialled in vain, because its token stays.
+/// Time after which zenoh withdraws the token of a silent session. Chosen: longer than the 0.9 s after which the
+/// bridge's heartbeats notice a cut cable. With far more, the token of a cut-off host stays, and the bridge dials it in
+/// vain.
 const LEASE_MS: u64 = 2_000;
 const LONGEST_MESSAGE: usize = 1024 * 1024;
 

@@ -9,10 +9,10 @@
 //!  28     8   a position in the stream of bytes; what it means says the kind
 //!  36         the rest: a name or bytes
 //! ```
-//! Numbers are big-endian. A zenoh network delivers packets of any process in it. A message that does not have exactly
-//! this form is counted and otherwise ignored.
+//! Numbers are big-endian. A zenoh network delivers packets of any process in it. A message of any other form is
+//! counted and otherwise ignored.
 //!
-//! Decided here: the bytes. Not here: which packet is allowed at a moment ([`flow`](super::flow)).
+//! Decided here: the bytes. Not here: which packet is allowed in which state ([`flow`](super::flow)).
 
 use actix_bully::remote::NodeId;
 
@@ -103,7 +103,7 @@ const HEADER: usize = 36;
 /// so that it is never cut into fragments.
 pub(super) const MOST_DATA: usize = 32 * 1024;
 
-/// Length of the longest packet, in bytes. A longer payload is refused before its parts are copied together.
+/// Length of the longest packet, in bytes. A longer payload is refused before its parts are copied into one buffer.
 pub(super) const LONGEST: usize = HEADER + MOST_DATA;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The session of zenoh, on a thread of its own.
 //!
-//! Decided here: zenoh is opened, closed and dropped on this thread, because it panics on a thread of an actor; and no
-//! thread waits for its end. A peer's bridge waits until the session listens, which takes milliseconds. A client's
-//! bridge does not wait: its router may be away, and is tried again and again.
+//! Decided here: zenoh is opened, closed and dropped on this thread, because zenoh panics on a thread of an actor; and
+//! no other thread waits for the end of this one. A peer's bridge waits until the session listens, which takes
+//! milliseconds. A client's bridge does not wait: its router may be away, and is tried again and again.
 
 use std::{
     io,
@@ -26,7 +26,7 @@ use super::{
     switchboard::{Probed, SessionWake, Switchboard},
 };
 
-/// Starts the thread of the session; `asleep` wakes it when the session must be closed.
+/// Starts the thread of the session. The thread sleeps until `asleep` has a message, such as to close it.
 pub(super) fn open(
     board: &Arc<Switchboard>,
     options: &ZenohOptions,
@@ -76,7 +76,8 @@ fn run(
     end(board, token, asleep);
 }
 
-/// Asks again for the tokens of a host whose last token is gone, because a stranger can take back a copy of a token.
+/// Asks again for the tokens of a host whose last token is gone. The host may be present: a stranger can withdraw a
+/// copy of its token.
 fn probe(board: &Switchboard, session: &Session, host: &NodeId) -> Probed {
     let tokens = session.liveliness().get(keys::tokens(&board.cluster, host));
     let replies = tokens.timeout(PROBE).wait();
@@ -94,8 +95,8 @@ fn probe(board: &Switchboard, session: &Session, host: &NodeId) -> Probed {
     probed
 }
 
-/// Returns whether the session has lost all routers; a client hears of hosts only through routers. zenoh takes back the
-/// tokens that came by a router a moment before it forgets the router.
+/// Returns whether the session has lost all routers; a client hears of hosts only through routers. It looks several
+/// times, because zenoh withdraws the tokens that came by a router a moment before it forgets the router.
 fn is_cut_off(session: &Session) -> bool {
     (0..LOOKS).any(|_| {
         let is_cut_off = session.info().routers_zid().wait().next().is_none();
@@ -107,7 +108,7 @@ fn is_cut_off(session: &Session) -> bool {
 }
 
 fn end(board: &Switchboard, token: LivelinessToken, asleep: &Receiver<SessionWake>) {
-    // First, so that the other hosts need not wait until they notice a dead link.
+    // The token is withdrawn first, so that the other hosts need not wait until they notice a dead link.
     let taken_back = token.undeclare().wait();
     // Waits, because the last packets are still being sent.
     while !board.table().is_empty() && asleep.recv_timeout(LINGER).is_ok() {}
@@ -169,7 +170,7 @@ fn declare(board: &Arc<Switchboard>, config: &Config) -> zenoh::Result<(Session,
 /// Time for which the network is asked for a host that seems to have ended. Chosen: with far less, a host on a slow
 /// network counts as ended; with far more, a neighbour that does not answer delays the report of a real end.
 const PROBE: Duration = Duration::from_millis(500);
-/// Maximum number of tokens of a host that are examined.
+/// Maximum number of tokens of a host that one probe examines.
 const MOST_REPLIES: usize = 8;
 /// Number of checks for a router, and the pause between two checks. Chosen: with less than 0.1 s in all, the end of a
 /// router may count as the end of its hosts; with more, a client reports each end of a host later.
@@ -180,6 +181,6 @@ const OPEN: Duration = Duration::from_secs(10);
 /// Time for which a session is kept after the end of its bridge. Each connection that ends meanwhile restarts this
 /// time. Chosen: as long as a link waits after its goodbye.
 const LINGER: Duration = Duration::from_millis(500);
-/// Pause of a client, times its failures so far, and the longest pause. Chosen, like `RETRY_MS` in `options.rs`.
+/// Pause of a client between two tries, times its failures so far; and the longest pause. Chosen, like `RETRY_MS`.
 const RETRY: Duration = Duration::from_millis(100);
 const RETRY_MOST: Duration = Duration::from_secs(2);

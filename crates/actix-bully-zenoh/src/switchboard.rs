@@ -1,7 +1,8 @@
 //! The state that the session, the streams and the bridge share: the open connections, and the waiting tasks.
 //!
 //! Decided here: the connection to which a packet belongs. Not here: its bytes ([`flow`](super::flow)), and the hosts
-//! ([`hosts`](super::hosts)). zenoh calls from threads of its own; a connection is woken on the bridge's thread.
+//! ([`hosts`](super::hosts)). zenoh calls from its own threads; the tasks that wait for a connection run on the
+//! bridge's.
 
 use std::{
     collections::BTreeMap,
@@ -54,7 +55,7 @@ pub(super) struct Switchboard {
 /// The reasons to wake the thread of the session.
 #[derive(Debug)]
 pub(super) enum SessionWake {
-    /// The session must be closed, or the last connection has ended.
+    /// The thread must check whether to end: the session must be closed, or the last connection has ended.
     Look,
     /// zenoh must be asked for this host once more.
     Probe(NodeId, oneshot::Sender<Probed>),
@@ -67,7 +68,7 @@ pub(super) enum Probed {
     Found,
     /// The host has probably ended.
     Ended,
-    /// It is not known: no router is connected, or the thread of the session does not answer.
+    /// The result is not known: no router is connected, or the thread of the session does not answer.
     CutOff,
 }
 
@@ -78,7 +79,7 @@ pub(super) struct Table {
     lines: BTreeMap<LineId, LineEnd>,
 }
 
-/// A connection: the session at its other end, and a random number from the side that opened it.
+/// The id of a connection: the session at its other end, and a random number from the side that opened it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LineId {
     pub(super) session: SessionId,
@@ -101,7 +102,7 @@ pub(super) struct IncomingLine {
     pub(super) host: NodeId,
 }
 
-/// Deliveries of a zenoh network that were ignored.
+/// The kinds of ignored deliveries of a zenoh network.
 #[derive(Clone, Copy, Debug)]
 enum RefusedPacket {
     /// The message is not a packet.
@@ -110,7 +111,7 @@ enum RefusedPacket {
     Stray,
     /// A new connection beyond the limit, or with a number that is in use.
     Connection,
-    /// A token without a session, or a token beyond the limit of its host.
+    /// A token whose key contains no valid session, or a token beyond the limit of its host.
     Token,
 }
 
@@ -159,7 +160,7 @@ impl Switchboard {
         self.ask();
     }
 
-    /// Takes the session out, so that it can be closed; all connections are over.
+    /// Ends all connections, and takes the session out so that it can be closed.
     pub(super) fn take(&self) -> Option<Session> {
         self.table().end_all(|_| true);
         let session = self.session.write();
@@ -187,7 +188,7 @@ impl Switchboard {
         answered.await.unwrap_or(Probed::CutOff)
     }
 
-    /// Lends the session to the thread that owns it.
+    /// Calls `what` with the session, on the thread that owns the session; `None` if the session is not open.
     pub(super) fn with_session<T>(&self, what: impl FnOnce(&Session) -> T) -> Option<T> {
         let session = self.session.read().unwrap_or_else(PoisonError::into_inner);
         session.as_ref().map(what)
@@ -206,7 +207,7 @@ impl Switchboard {
             return; // asked as soon as it is open
         };
         loop {
-            // The lock is not held during the question, because zenoh reports the known tokens at once.
+            // The table's lock is released before the question: zenoh reports known tokens at once, which needs it.
             let next = self.table().hosts.ask();
             let Some(host) = next else {
                 return;
@@ -250,7 +251,7 @@ impl Switchboard {
     /// Handles a packet for this session, as zenoh delivers it.
     pub(super) fn on_packet(&self, sample: &Sample) {
         let payload = sample.payload();
-        // Checked before the parts of the payload are copied together.
+        // Checked before the parts of the payload are copied into one buffer.
         if payload.len() > LONGEST || sample.kind() != SampleKind::Put {
             return self.refuse(RefusedPacket::Malformed);
         }
@@ -298,11 +299,11 @@ impl Switchboard {
         let is_last = table.lines.is_empty();
         drop(table);
         if is_last && self.is_closing() {
-            self.wake.try_send(SessionWake::Look).ok(); // it is awake already
+            self.wake.try_send(SessionWake::Look).ok(); // if the queue is full, the thread is awake already
         }
     }
 
-    /// Publishes a packet. If zenoh takes it, it may still be lost.
+    /// Publishes a packet. A packet that zenoh has accepted may still be lost.
     pub(super) fn put(
         &self,
         key: &KeyExpr<'static>,
@@ -318,8 +319,8 @@ impl Switchboard {
         };
         let put = session
             .put(key, packet.encode())
-            // Dropped if there is no room, because a wait would hold up all actors of this thread. One priority for
-            // all, because zenoh keeps no order between two priorities.
+            // A packet is dropped if zenoh's queue is full, because a wait would hold up all actors of this thread. All
+            // packets have the same priority, because zenoh keeps no order between two priorities.
             .congestion_control(CongestionControl::Drop)
             .priority(Priority::RealTime)
             .express(true);
@@ -366,7 +367,7 @@ impl Table {
         self.lines.is_empty()
     }
 
-    /// Ends the connections whose other end is gone.
+    /// Ends the connections that `is_meant` selects: their other end is gone.
     fn end_all(&mut self, is_meant: impl Fn(&LineId) -> bool) {
         for (_, line) in self.lines.iter_mut().filter(|(id, _)| is_meant(id)) {
             line.flow.end(Over::Gone);
@@ -383,6 +384,6 @@ impl LineEnd {
     }
 }
 
-/// Maximum number of connections. The gate of the bridge lets in fewer; the queue of the gate bounds the waiting
-/// connections.
+/// Maximum number of connections. The bridge itself accepts fewer, and its queue bounds the connections that wait to be
+/// accepted.
 const MOST_LINES: usize = 8_192;

@@ -1,6 +1,6 @@
-//! One end of a connection as a state machine: the bytes that come next, the number that may be under way, and the end.
+//! One end of a connection as a state machine: the next byte, the number of bytes under way, and the end.
 //!
-//! Decided here: zenoh's messages make a complete stream of bytes, or the connection breaks. A position that is
+//! Decided here: the bytes in zenoh's messages form a complete stream, or the connection breaks. A position that is
 //! missing, repeated or beyond the window breaks it. Nothing is sent again, because the bridge makes a new link faster
 //! than a lost message could be requested. The window bounds the bytes that a peer can make this side hold: a sender
 //! waits until the reader has taken the bytes, so an honest sender never exceeds the window.
@@ -11,8 +11,8 @@ use bytes::{Bytes, BytesMut};
 /// batches of 64 KiB), so that an honest sender does not make zenoh drop messages.
 pub(super) const WINDOW: u64 = 256 * 1024;
 
-/// Number of bytes that the reader takes before the sender is informed. A packet for each read would double the
-/// traffic.
+/// Number of bytes that the reader takes before the sender is told how far it has read. A packet after each read would
+/// double the traffic.
 const TELL_AFTER: u64 = WINDOW / 4;
 
 /// One end of a connection.
@@ -37,7 +37,7 @@ pub(super) struct Flow {
 /// The reason why a connection has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Over {
-    /// The other end closed it, or its session has ended.
+    /// The other end closed the connection, or the zenoh session of the other end has ended.
     #[error(
         "the peer has closed the connection, or its zenoh session has ended: look whether that process runs; the bridges connect again by themselves"
     )]
@@ -72,7 +72,7 @@ pub(super) enum Over {
 /// Result of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FlowRead {
-    /// Received bytes, and the position that has to be sent to the sender, if there is one.
+    /// Received bytes. With a position, the sender must be told that all bytes before that position were read.
     Bytes(Bytes, Option<u64>),
     /// No byte is available yet.
     Nothing,
@@ -83,7 +83,7 @@ pub(super) enum FlowRead {
 }
 
 impl Flow {
-    /// Notes that both sides know of the connection. A second call breaks the connection.
+    /// Notes that the connection was accepted. A second call breaks the connection.
     pub(super) fn open(&mut self) {
         if self.is_open {
             self.end(Over::OutOfPlace);
@@ -170,13 +170,13 @@ impl Flow {
         match self.over {
             _ if self.has_ended => FlowRead::End,
             None => FlowRead::Nothing,
-            // All bytes have been read: from here on, the reader sees the end of a process.
+            // The other side is gone and its bytes have been read, so the reader gets the ordinary end of the stream.
             Some(Over::Gone) => FlowRead::End,
             Some(broken) => FlowRead::Broken(broken),
         }
     }
 
-    /// Sends at most `most` bytes; returns their position and their number. `None` while the window is full.
+    /// Reserves up to `most` bytes of the window; returns their position and number. `None` while the window is full.
     pub(super) fn send(&mut self, most: usize) -> Option<(u64, usize)> {
         let under_way = self.sent.saturating_sub(self.acknowledged);
         let room = usize::try_from(WINDOW.saturating_sub(under_way)).unwrap_or(usize::MAX);
