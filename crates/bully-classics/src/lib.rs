@@ -2,19 +2,19 @@
 //!
 //! | machine | promise | needs |
 //! |---|---|---|
-//! | [`ballot`] | one leader in the end, with higher and higher ballots | a majority of voters, a durable record |
+//! | [`ballot`] | after some time one leader, with higher and higher ballots | a majority of voters, a durable record |
 //! | [`ring`] | the highest-ranked agent leads all agents that a token can visit | a hop > 2 × the longest delay |
 //! | [`reorganization`] | the paper's: two working agents have the same coordinator and task, at every instant | deadline > 2 × the longest delay, no loss, no pause, a durable record |
-//! | [`invitation`] | agreement in each group; one group, under the highest-ranked agent, when messages are in time | a durable record |
+//! | [`invitation`] | agreement in each group; if messages are in time, one group under the highest-ranked agent | a durable record |
 //!
 //! Use them to learn, to teach and to compare. If two leaders would do harm, use the quorum or the lease of
 //! `bully_core`. [actix-bully](https://docs.rs/actix-bully) runs these machines in actix actors, with its feature
 //! `classics`, as `actix_bully::elections::ring` and so on.
 //!
-//! `invitation` and `reorganization` are two algorithms of one paper. They share their numbers, their safe storage
-//! and their status (`numbered`). Each has its own `match` over roles and inputs. The lines look alike in both, but
-//! the rules differ: in the right to ask, in the duty after an answer, and in the deadline of each wait. So a reader
-//! can compare each machine with its own pages of the paper.
+//! `invitation` and `reorganization` are two algorithms of one paper. They share their numbers, their safe storage and
+//! their status (`numbered`). Each has its own `match` over roles and inputs. The two look alike, but their rules
+//! differ: which agent may ask, what an agent must do after an answer, and how long each wait is. So each machine can
+//! be compared with its own pages of the paper.
 #![forbid(unsafe_code)]
 // These lints hold in builds with `testkit`, which include all tests.
 #![cfg_attr(

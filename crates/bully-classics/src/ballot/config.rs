@@ -22,14 +22,14 @@ use bully_core::protocol::{AgentId, Electorate, Timings};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BallotConfig {
-    /// The voters, in any order; each has its own name.
+    /// The voters, in any order. No name may occur twice.
     pub voters: Vec<AgentId>,
     /// The waiting times. Default: [`Timings::default`].
     pub timings: Timings,
     /// Δ: length of a round while no answer is late, and the step by which late answers lengthen it. It must exceed
     /// twice the [delay bound](Timings::delay_bound) d, because an answer may take that long. Default: a third of the
-    /// detection time L, so that a silent death is noticed after about L, but at least 3 d. Timings without a failure
-    /// detector have no default.
+    /// detection time L, so that the death of a silent leader is noticed after about L; but the default is at least 3
+    /// d. Timings without a failure detector have no default.
     pub round: Option<Duration>,
     /// Longest round while answers are late; at least Δ. Default: 4 Δ.
     pub cap: Option<Duration>,
@@ -79,12 +79,12 @@ impl BallotConfig {
         Ok(())
     }
 
-    /// Number of voters, the agent included, that it has to hear: more than half of them.
+    /// Number of voters that an agent has to hear, itself included: more than half of all voters.
     pub fn majority(&self) -> usize {
         majority(&self.voters)
     }
 
-    /// Returns the digest of the voters and their majority, which must be equal at all members.
+    /// Returns the digest of the voters and their majority. It must be equal at all members.
     pub(crate) fn electorate(&self) -> Electorate {
         let majority = majority(&self.voters);
         Electorate::new(&self.voters, majority, majority)
@@ -140,7 +140,7 @@ impl BallotConfig {
     }
 }
 
-/// Reasons why voters and durations do not fit together.
+/// Reasons why the parameters do not fit together.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BallotError {
@@ -158,7 +158,7 @@ pub enum BallotError {
         "these timings have no failure detector, so the round has no length: choose other timings, such as Timings::default(), or set `round`"
     )]
     NoRound,
-    /// Δ > 2 d does not hold: answers would usually come too late.
+    /// The round Δ is not longer than two delay bounds d: answers would usually come too late.
     #[error(
         "a round of {round:?} is too short, because an answer may take twice the delay bound of {delay:?}: raise the round"
     )]

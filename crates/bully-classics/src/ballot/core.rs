@@ -1,7 +1,7 @@
-//! The data that all roles need: the agent itself, its rounds, the answers that it has heard, its ballots.
+//! The data that all roles need: the agent itself, its rounds, the answers that it has received, its ballots.
 //!
 //! Decided here: the content of an agent's questions and answers, and the result of a round that has ended. The core
-//! calls no role.
+//! does not call the code of a role.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,7 +18,7 @@ use super::{
 use bully_core::parts::Participant;
 use bully_core::protocol::{AgentId, Incarnation, Members, Presence, Round, Time, To};
 
-/// The data of an agent that belong to no role.
+/// The data of an agent that it has in every role.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Core {
     pub(super) me: Participant,
@@ -37,7 +37,7 @@ pub(super) struct Core {
     /// After a step-down: the time until which the agent lets others lead first. No timer runs for it: each rule
     /// compares this time with the clock.
     pub(super) cooldown: Option<Time>,
-    /// Time of the last step, by which the agent detects its own stall.
+    /// Time of the last step. If the next step comes too long after it, the agent was stalled.
     pub(super) stepped: Option<Time>,
 }
 
@@ -55,18 +55,18 @@ impl Core {
         self.last_round != LastRound::Minority
     }
 
-    /// Returns whether a voter may have taken this ballot: its number is possible and its holder is a voter.
+    /// Returns whether this ballot can be genuine: its number is valid and its holder is a voter.
     pub(super) fn is_sound(&self, ballot: &BallotNumber) -> bool {
         ballot.is_sound() && self.config.voters.contains(&ballot.id)
     }
 
-    /// Returns the earliest round whose answers still describe the present: the last round that has ended.
+    /// Returns the earliest round whose answers still count: the last round that has ended.
     pub(super) fn recent(&self) -> u64 {
         self.ended.max(1)
     }
 
-    /// Returns the time until which a leadership holds without another step: two rounds of the present length. In the
-    /// second round the others find that the leadership has ended. A healthy leader takes a step in each round.
+    /// Returns the time until which a leadership holds without another step: two rounds of the present length. At the
+    /// end of the second round the others find it vacant. A healthy leader takes a step in each round.
     pub(super) fn valid_until(&self) -> Time {
         let two_rounds = self.pace.span().saturating_mul(2);
         self.stepped.map_or(Time::ZERO, |at| at.after(two_rounds))
@@ -98,7 +98,7 @@ impl Core {
         }
     }
 
-    /// Raises bmax to a ballot that another agent names as elected.
+    /// Raises bmax (the highest elected ballot) to a ballot that another agent reports as elected.
     pub(super) fn raise(&mut self, max: BallotNumber, out: &mut Out) {
         let is_sound = self.is_sound(&max);
         if is_sound && self.voter.raise(max, out) && self.last_round == LastRound::Missed {
@@ -115,7 +115,7 @@ impl Core {
         said: Standing,
         answers: Option<u64>,
     ) {
-        // A voter may report only its own ballot. Otherwise it could cause the election of an absent agent.
+        // A voter may report only its own ballot. With another agent's ballot it could elect an absent agent.
         let ballot = said.ballot.filter(|b| b.id == *from && self.is_sound(b));
         let hears = said.hears.filter(|b| self.is_sound(b));
         let standing = Standing {
@@ -150,7 +150,7 @@ impl Core {
         out.set_timer(BallotTimer::Round, self.pace.span());
     }
 
-    /// `ask-again`: asks each voter that has not answered in this round once more, because links lose messages.
+    /// Asks each voter once more that has not answered in this round, because links lose messages (rule `ask-again`).
     pub(super) fn ask_again(&self, now: Time, state: &State, out: &mut Out) {
         let peers = self.peers.iter();
         let silent = peers.filter(|id| self.statements.answered(id) < self.round);
@@ -169,7 +169,7 @@ impl Core {
                 counter: self.round,
             },
             max: self.voter.record.max.clone(),
-            // With the asker's ballot, so that the others know it after one delay (`tell-a-new-ballot`).
+            // Contains the asker's ballot, which the others then know after one delay (`tell-a-new-ballot`).
             standing: self.standing(now, state),
         }
     }
@@ -182,7 +182,7 @@ impl Core {
     /// Returns the statement of this agent about itself.
     pub(super) fn standing(&self, now: Time, state: &State) -> Standing {
         let heard = state.ballot();
-        // Only a leader that this agent heard itself counts. Otherwise two voters could repeat each other's
+        // The agent reports only a leader that it heard itself. Otherwise two voters could repeat each other's
         // statement, and follow a dead leader for ever.
         let heard = heard.filter(|_| self.last_round == LastRound::Majority);
         Standing {
@@ -201,14 +201,15 @@ impl Core {
         answered.saturating_add(1) >= self.config.majority()
     }
 
-    /// `trust-the-highest`: returns the agent with the highest ballot of the round, this agent included, if that
-    /// ballot is not below the highest ballot that was ever elected. `before` is the result of the round before.
+    /// Returns the state in which this agent trusts the holder of the highest ballot of the round, which may be itself
+    /// (rule `trust-the-highest`). `None` if there is no ballot, or the highest one is below bmax, the highest ballot
+    /// that was ever elected. `before` is the result of the round before.
     pub(super) fn elected(&self, before: LastRound) -> Option<State> {
         let best = self
             .statements
             .highest(self.round, |b| self.voter.is_void(b));
-        // This agent's own ballot needs an earlier round with a majority, like the ballots of the others. When a
-        // partition heals, no voter has heard a majority yet, and each would find only its own ballot.
+        // Like the ballots of the others, this agent's own ballot counts only after a round with a majority. When a
+        // partition heals, no voter has heard a majority yet, and each would count only its own ballot.
         let own = self.voter.own.as_ref();
         let own = own.filter(|_| before != LastRound::Minority);
         let top = match (own, best) {

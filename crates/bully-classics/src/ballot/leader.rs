@@ -1,4 +1,4 @@
-//! A leader that steps down: it leads on until its application has ended its work.
+//! A leader that steps down: it stays leader until its application has ended its work.
 //!
 //! Decided here: to which agent it hands over. Not here: that the leadership ends before the others learn of it
 //! ([`machine`](super::machine)).
@@ -24,7 +24,7 @@ pub(super) struct Leaving {
 }
 
 impl Leading {
-    /// Tells the application to end its work.
+    /// Begins the step-down: tells the application to end its work.
     pub(super) fn drain(
         &mut self,
         core: &mut Core,
@@ -61,7 +61,7 @@ impl Leading {
 /// highest-ranked voter that is up.
 fn successor(core: &Core, wanted: Option<AgentId>) -> Option<AgentId> {
     let is_peer = |id: &AgentId| core.peers.contains(id);
-    // The successor was chosen when the work began to end, and may have crashed since.
+    // The wanted successor was chosen when the leader began to step down, and may have crashed since.
     let can_succeed = |id: &AgentId| is_peer(id) && core.me.can_succeed(id);
     wanted.filter(can_succeed).or_else(|| {
         let mut others = core.me.members.eligible().map(|member| &member.id);

@@ -1,8 +1,9 @@
 //! Role × input: the effect of each input in each role. Only this file changes the role.
 //!
-//! The result of a round ([`core`](super::core)) decides which agent an agent trusts, not a single message. So most
-//! inputs have the same effect in all roles. [`Ballot::trust`] publishes each change. It publishes a lost leadership
-//! before any other effect of the step, so no message of a former leader leaves after the end.
+//! The result of a whole round ([`core`](super::core)), not a single message, decides which leader an agent trusts. So
+//! most inputs have the same effect in all roles. [`Ballot::trust`] publishes each change. It publishes a lost
+//! leadership before any other effect of the step, so no message of a former leader is sent after the end of its
+//! leadership.
 
 use std::{mem, sync::Arc, time::Duration};
 
@@ -35,9 +36,9 @@ impl Ballot {
         }
     }
 
-    /// Handles the start. The first incarnation takes a ballot at once, with the number 1. A later incarnation holds
-    /// no ballot until it finds the leadership vacant (`come-back-without-ballot`). Any ballot that it takes is above
-    /// all ballots that it ever used, so otherwise a restart alone would end the leadership of a healthy leader.
+    /// Handles the start. The first incarnation takes a ballot at once, with the number 1. A later incarnation holds no
+    /// ballot until it finds the leadership vacant (`come-back-without-ballot`). Any ballot that it takes is above all
+    /// ballots that it ever used. With it, a restart alone would end the leadership of a healthy leader.
     fn on_start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         let core = &mut self.core;
         core.meet(members);
@@ -52,7 +53,7 @@ impl Ballot {
         if core.peers.is_empty() {
             self.check(now, self.core.last_round, out); // this agent alone is the majority
         }
-        // `first-round-at-once`: the original algorithm waits for one round before it asks.
+        // The original algorithm waits for one round before it asks (rule `first-round-at-once`).
         self.core.ask(now, &self.state, out);
     }
 
@@ -97,9 +98,9 @@ impl Ballot {
         }
     }
 
-    /// Handles a new snapshot. Only a confirmed end makes a ballot void. An agent does not follow a leader that is no
-    /// longer a member. But the leader's incarnation may continue and become a member again (a bridge forgets a peer,
-    /// and meets it again), so a round decides. A suspicion changes nothing. The voters come from the configuration.
+    /// Handles a new snapshot. Only a confirmed end makes the leader's ballot void. An agent does not follow a leader
+    /// that is no longer a member. But that leader may still run and become a member again (a bridge forgets a peer and
+    /// meets it again): the next round decides. A suspicion changes nothing. The voters come from the configuration.
     fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.core.meet(members);
         let Some(following) = self.state.following() else {
@@ -131,7 +132,7 @@ impl Ballot {
         }
     }
 
-    /// Takes the next ballot. The agent then leads, unless another agent takes a higher ballot.
+    /// Takes the next ballot. The next round elects this agent, unless another agent takes a higher ballot.
     fn on_campaign(&mut self, now: Time, out: &mut Out) {
         if self.core.me.eligible().is_none() {
             return self.ignore("it is not eligible");
@@ -180,7 +181,7 @@ impl Ballot {
             return self.ignore("it does not step down");
         };
         self.core.cool_down(now, cooldown);
-        // `Lost` is published here, before the others receive `Resign` and one of them takes over.
+        // The loss is published to the application before the other voters receive `Resign` and one of them takes over.
         self.trust(State::Vacant, LostReason::Resigned, out);
         self.core.voter.void = Some(resign.ballot.clone());
         out.send_all(resign);
@@ -211,7 +212,7 @@ impl Ballot {
         }
     }
 
-    /// `answer-every-question`: stores the asker's statement, and answers.
+    /// Stores the asker's statement, and answers (rule `answer-every-question`).
     fn on_request(
         &mut self,
         now: Time,
@@ -220,8 +221,8 @@ impl Ballot {
         request: HeartbeatRequest,
         out: &mut Out,
     ) {
-        // `believe-the-connected`: a voter that hears no majority may report a ballot that no majority ever elected.
-        // With that ballot, the voter could replace the leader of the others.
+        // Ignored from a voter that hears no majority: it may report a ballot that no majority ever elected, and could
+        // so replace the leader of the others (rule `believe-the-connected`).
         if request.standing.connected
             && let Some(max) = request.max
         {
@@ -234,8 +235,8 @@ impl Ballot {
         out.send(from, reply);
     }
 
-    /// Counts an answer to this round. If an answer belongs to an earlier round, in which its voter had not answered,
-    /// rounds are too short (`adapt-the-round`).
+    /// Counts an answer to the present round. If a voter answers an earlier round only now, rounds are too short (rule
+    /// `adapt-the-round`).
     fn on_reply(
         &mut self,
         now: Time,
@@ -249,8 +250,8 @@ impl Ballot {
             return self.ignore("an answer to another incarnation");
         }
         if round < core.round {
-            // If the next round began before the end of a round, that round left no time to answer, so the voter was
-            // not late.
+            // A round after `ended` was cut short by the next round and left no time to answer, so its voter was not
+            // late.
             if round <= core.statements.answered(from) || round > core.ended {
                 return self.ignore("an answer to a round that does not matter");
             }
@@ -260,8 +261,8 @@ impl Ballot {
         self.look_again(now, out);
     }
 
-    /// Handles a leader's resignation. The named successor takes a ballot above the ballots that others may take, and
-    /// every voter asks at once.
+    /// Handles a leader's resignation. The named successor takes a ballot above the ballots that other voters may take
+    /// now, and every voter begins a round at once.
     fn on_resign(&mut self, now: Time, from: &AgentId, resign: Resign, out: &mut Out) {
         let (core, Resign { ballot, successor }) = (&mut self.core, resign);
         if ballot.id != *from || !core.is_sound(&ballot) {
@@ -270,12 +271,12 @@ impl Ballot {
         if Some(&ballot) < core.voter.record.max.as_ref() || core.voter.is_void(&ballot) {
             return self.ignore("that leadership is over already");
         }
-        // `resigned-is-vacant`: the leadership is vacant at once, so a hand-over need not wait for silence.
+        // The leadership is vacant at once, so a hand-over need not wait for silence (rule `resigned-is-vacant`).
         core.voter.void = Some(ballot.clone());
         if !core.me.is_voter() {
             return self.observe_vacancy(out);
         }
-        // Raised first, because a voter that has not learned of that ballot would take a lower ballot.
+        // bmax is raised first, because a voter that has not learned of the resigned ballot would take a lower ballot.
         core.raise(ballot, out);
         self.trust(State::Vacant, LostReason::Superseded, out);
         let core = &mut self.core;
@@ -290,8 +291,8 @@ impl Ballot {
         match observer::on_leads(&mut self.core, from, incarnation, leads, out) {
             Some(following) => {
                 self.trust(State::Following(following), LostReason::Superseded, out);
-                // A leader sends `Leads` each round, and a round takes at most the cap. A few of these
-                // messages may be lost.
+                // A leader sends `Leads` each round, and a round takes at most the cap. Three caps allow for two lost
+                // messages.
                 let silence = self.core.config.cap().saturating_mul(3);
                 out.set_timer(BallotTimer::Silence, silence);
             }
@@ -299,8 +300,8 @@ impl Ballot {
         }
     }
 
-    /// Handles the message of an observer that followed a higher ballot. The next check finds this agent's own ballot
-    /// below that one, and the agent takes another ballot.
+    /// Handles the message of an observer that followed a higher ballot. At the end of the round this agent finds its
+    /// own ballot below the observer's, and takes another ballot.
     fn on_nack(&mut self, from: &AgentId, nack: Nack, out: &mut Out) {
         if !self.core.me.is_voter() || !self.core.observers.contains(from) {
             return self.ignore("not from an observer to a voter");
@@ -322,8 +323,8 @@ impl Ballot {
         self.core.begin_round(now, &self.state, out);
     }
 
-    /// `no-majority-no-leader`: handles a round without a majority. The agent does not lead then, and follows only a
-    /// leader that it hears itself.
+    /// Handles a round in which no majority answered: the agent no longer leads, and follows only a leader that it
+    /// hears itself (rule `no-majority-no-leader`).
     fn is_cut_off(&mut self, out: &mut Out) {
         let core = &mut self.core;
         core.last_round = LastRound::Minority;
@@ -346,8 +347,8 @@ impl Ballot {
             }
             return self.trust(next, LostReason::Superseded, out);
         }
-        // `ask-who-hears-the-leader`: if a voter still hears the missing leader, the agent takes no ballot. Otherwise
-        // the two ends of a chain a - b - c would replace each other for ever.
+        // If a voter still hears the missing leader, the agent takes no ballot. Otherwise the two ends of a chain a - b
+        // - c would replace each other for ever (rule `ask-who-hears-the-leader`).
         let Some(still) = core.heard_by_others() else {
             return self.campaign(now, out);
         };
@@ -384,8 +385,8 @@ impl Ballot {
         self.trust(State::Vacant, LostReason::Superseded, out);
     }
 
-    /// Trusts the agent of `next` from now on, or no agent, and publishes a change. `reason` is the reason for the
-    /// end of this agent's own leadership.
+    /// Changes to the state `next`, which trusts an agent or none, and publishes the change. If this agent led, its
+    /// leadership ends for `reason`.
     fn trust(&mut self, next: State, reason: LostReason, out: &mut Out) {
         // The same leader was elected again. The state must stay, because it contains a step-down that has begun.
         if self.state.ballot() == next.ballot() {

@@ -23,9 +23,9 @@ use bully_core::protocol::{AgentId, MinimumRole, PeerMessage, Round, Term};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HeartbeatRequest {
-    /// The asker's round; an answer repeats it.
+    /// The asker's round; the answer contains it again.
     pub round: Round,
-    /// bmax: the highest ballot that was elected, as far as the asker knows.
+    /// bmax: the highest elected ballot that the asker knows; `None` if it knows none.
     pub max: Option<BallotNumber>,
     /// The state of the asker.
     pub standing: Standing,
@@ -41,18 +41,18 @@ pub struct HeartbeatReply {
     pub standing: Standing,
 }
 
-/// The state of a voter, in each of its requests and replies.
+/// The state of a voter, which each of its requests and replies contains.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Standing {
-    /// The ballot with which it campaigns, if it holds one.
+    /// The ballot with which the voter campaigns; `None` if it holds no ballot.
     pub ballot: Option<BallotNumber>,
-    /// Whether it takes a ballot if the leadership is vacant. A witness never does; an agent in its cool-down does
-    /// only if no other voter would.
+    /// Whether the voter takes a ballot if the leadership is vacant. A witness never does; an agent in its cool-down
+    /// does only if no other voter would.
     pub eligible: bool,
-    /// Whether it heard a majority in its last round. Otherwise its ballot is not elected.
+    /// Whether the voter heard a majority in its last round. If it did not, its ballot is not elected.
     pub connected: bool,
-    /// The ballot of the leader that it follows and that it heard itself in its last round.
+    /// The ballot of the leader that the voter follows; `None` unless the voter heard it itself in the last round.
     pub hears: Option<BallotNumber>,
 }
 
@@ -72,7 +72,7 @@ pub struct Nack {
     pub max: BallotNumber,
 }
 
-/// "I no longer lead": the leadership has ended before this is sent.
+/// "I no longer lead." The sender has ended its leadership before it sends this.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resign {
@@ -99,7 +99,7 @@ impl PeerMessage for BallotMessage {
     }
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
-        // A voter sends a message in each round, but only an agent that may be elected has a ballot.
+        // Every voter sends these messages, so only a message of an agent that may be elected needs the right to lead.
         let of = |standing: &Standing| {
             if standing.eligible || standing.ballot.is_some() {
                 MinimumRole::Leader

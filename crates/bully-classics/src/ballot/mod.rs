@@ -1,10 +1,10 @@
 //! Ballot leader election by gossip (BLE): a majority whose voters hear each other has one leader in the end.
 //!
-//! Every voter asks every other voter, round after round. Each question and each answer contains the ballot with
-//! which the voter campaigns. An agent that has heard a majority trusts the holder of the highest ballot of the
-//! round, unless that ballot is below the highest elected ballot that the agent knows (bmax). Otherwise the
-//! leadership is vacant, and each agent that notices this takes a ballot above all others. The question and the
-//! answer are the only messages of an election. There are no announcements and no votes.
+//! Every voter asks every other voter, round after round. Each question and each answer contains the ballot with which
+//! the voter campaigns. After a round in which a majority answered, an agent trusts the holder of the highest ballot of
+//! the round, unless that ballot is below bmax, the highest elected ballot that the agent knows. Otherwise the
+//! leadership is vacant, and each agent that notices this takes a ballot above all others. The question and the answer
+//! are the only messages of an election. There are no announcements and no votes.
 //!
 //! # One normal election
 //! Three voters of a new group; `c` has the highest score. `[..]` is written to the disk.
@@ -50,8 +50,8 @@
 //! protocol that compares ballots (Paxos), or use the quorum mode, which has a lease. Condition: every two voters of
 //! the majority reach each other, and an answer comes back within a round. A minority has no leader.
 //!
-//! The leader is *sticky*: neither a recovery nor a better score moves the leadership. The score counts
-//! in the next ballot. [`Campaign`](bully_core::protocol::Input::Campaign) takes a new ballot.
+//! The leader is *sticky*: neither a recovery nor a better score moves the leadership. A new score counts only in the
+//! next ballot. [`Campaign`](bully_core::protocol::Input::Campaign) takes a new ballot.
 //!
 //! **Term.** The term of a leadership is the number n of its ballot (n, score, name). Ballots compare by n first. So
 //! terms never decrease as long as ballots do not, and each leadership of an agent has a higher term than the one
@@ -61,8 +61,8 @@
 //! **A leader that hangs** considers itself leader for two rounds of the present length after its last step
 //! ([`View::valid_until`]). Its next step first gives the leadership up.
 //!
-//! **Cost.** 2 n (n - 1) messages per round while all voters are up, for ever. The voters notice a silent death after
-//! one to two rounds, and elect in one more round ([`BallotConfig::worst_case_failover`]).
+//! **Cost.** 2 n (n - 1) messages per round while all voters are up, for ever. The voters notice the death of a silent
+//! leader after one to two rounds, and elect in one more round ([`BallotConfig::worst_case_failover`]).
 //!
 //! # The rules by name
 //! The first five rules belong to the algorithm. The others change it.
@@ -219,10 +219,10 @@ impl Election for Ballot {
         config.check().map_err(MembershipError::config)?;
         check_listed(&config.voters, agent, kind)?;
         Ok(Requirements {
-            // The election does not promise one leader per side: a minority ends up without a leader, but BLE2 (KTH's
-            // course, "Gossip Leader Election") is eventual, so a leader that is cut off leads for two more rounds
-            // while the majority elects. Nor does it promise one leader per term: the term is the n of a ballot (n,
-            // score, name), and two agents may have ballots with the same n.
+            // The election does not promise one leader per side of a partition: a leader that is cut off in a minority
+            // leads for two more rounds while the majority elects (BLE2 of KTH's course, "Gossip Leader Election", is
+            // eventual). Nor does it promise one leader per term: the term is the n of a ballot (n, score, name), and
+            // two agents may have ballots with the same n.
             leaders: Leaders::Unpromised,
             // BLE3: a ballot that was forgotten in a crash could be elected twice.
             storage: Storage::of_voters(kind),
@@ -263,7 +263,7 @@ impl Election for Ballot {
 /// Queries for tests.
 #[cfg(any(test, feature = "testkit"))]
 impl Ballot {
-    /// Returns the ballot of the trusted agent, which may be this agent.
+    /// Returns the ballot of the agent that this agent trusts as leader (perhaps itself); `None` if it trusts none.
     pub fn trusted(&self) -> Option<&BallotNumber> {
         self.state.ballot()
     }
@@ -283,8 +283,8 @@ impl Ballot {
         self.core.is_connected()
     }
 
-    /// Returns the number of voters that have answered in the last round that ended, or since. This agent counts,
-    /// too.
+    /// Returns the number of voters that have answered in the last ended round or later. This agent itself counts as
+    /// well.
     pub fn heard(&self) -> usize {
         let answered = self.core.statements.count_since(self.core.recent());
         answered.saturating_add(1)

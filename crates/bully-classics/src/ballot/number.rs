@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use bully_core::protocol::{AgentId, Score, Term};
 
-/// A ballot: the number with which a candidate campaigns, its score and its name. The larger ballot wins: the number
-/// counts first, then the score that its holder had when it took the ballot, then the name. So no two holders have
-/// equal ballots.
+/// A ballot: a number, the score and the name of the candidate that campaigns with it. The larger ballot wins: the
+/// number counts first, then the score that its holder had when it took the ballot, then the name. So no two holders
+/// have equal ballots.
 ///
 /// ```
 /// use actix_bully::elections::ballot::BallotNumber;
@@ -42,7 +42,7 @@ impl BallotNumber {
         Term(self.n)
     }
 
-    /// Returns whether any agent can have taken the ballot: the numbers begin at 1, and the highest ones are invalid.
+    /// Returns whether the number of the ballot is valid: numbers begin at 1, and those above `LAST` are invalid.
     pub(super) const fn is_sound(&self) -> bool {
         1 <= self.n && self.n <= LAST
     }
@@ -54,16 +54,16 @@ impl fmt::Display for BallotNumber {
     }
 }
 
-/// The record of a voter: the numbers that it has used, and the highest ballot that it knows.
+/// The record of a voter: the last number that it has used, and the highest elected ballot that it knows.
 ///
-/// Both are durable before they are used. So no ballot is taken twice, not even by another incarnation, and an agent
-/// never elects a lower ballot than before.
+/// Both are durable before they are used. So no two incarnations of a voter take the same ballot, and a voter never
+/// elects a lower ballot than before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BallotRecord {
     /// The number of the last ballot that this voter took; 0 if it took none.
     pub n: u64,
-    /// bmax: the highest ballot that was elected, as far as this voter knows.
+    /// bmax: the highest elected ballot that this voter knows; `None` if it knows none.
     pub max: Option<BallotNumber>,
 }
 
@@ -75,7 +75,7 @@ impl BallotRecord {
     }
 }
 
-/// The highest valid number. An agent that accepted a higher number would use up the numbers.
+/// The highest valid number. If an agent accepted `u64::MAX`, there would be no number for the next ballot.
 const LAST: u64 = u64::MAX - (1 << 32);
 
 #[cfg(test)]

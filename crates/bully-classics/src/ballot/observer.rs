@@ -1,9 +1,9 @@
-//! An observer: it learns which agent leads, and is never asked.
+//! An observer: it learns which agent leads, and no voter asks it for its state.
 //!
-//! It keeps no record, so the ballots that it follows increase only within one incarnation. It may remember a ballot
-//! that no voter remembers: all voters that answered for that ballot crashed before they stored it, and its holder
-//! left. No voter would ever ask for that memory, so the observer reports it to a leader with a lower ballot
-//! (`observer-remembers`).
+//! It keeps no record, so the ballots that it follows increase only within one incarnation. It may remember an elected
+//! ballot that no voter remembers, if the voters that elected it crashed before they stored it, and its holder left. No
+//! voter asks the observer, so the observer reports that ballot to any leader with a lower ballot (rule
+//! `observer-remembers`).
 
 use super::{
     Out,
@@ -21,7 +21,7 @@ pub(super) fn on_leads(
     Leads { ballot }: Leads,
     out: &mut Out,
 ) -> Option<Following> {
-    // A voter does not need this message: it asks the others itself.
+    // A voter ignores this message: it asks the other voters itself.
     if core.me.is_voter() || ballot.id != *from || !core.is_sound(&ballot) {
         return None;
     }

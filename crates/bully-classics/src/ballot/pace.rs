@@ -25,7 +25,7 @@ impl Pace {
         }
     }
 
-    /// Notes an answer to an earlier round. A round counts once, even if several such answers come in it.
+    /// Notes that a late answer (to an earlier round) came in this round. Several late answers in a round count once.
     pub(super) fn is_late(&mut self) {
         self.late = true;
     }
@@ -49,8 +49,8 @@ impl Pace {
     }
 }
 
-/// Number of rounds without a late answer after which rounds become shorter. Eight: a voter that is always slow is late
-/// again in the next, shorter round, so in one round of nine.
+/// Number of rounds without a late answer after which rounds become shorter. With eight, a voter that is always slow is
+/// late in one round of nine: the first round after each shortening.
 pub(super) const CLEAN: u32 = 8;
 
 #[cfg(test)]

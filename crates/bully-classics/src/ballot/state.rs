@@ -35,14 +35,14 @@ pub(super) enum LastRound {
     Minority,
     /// A majority answered.
     Majority,
-    /// A majority answered, and no voter in it holds the highest ballot. But other voters report that they hear its
-    /// holder.
+    /// A majority answered, but the holder of the highest elected ballot did not. Other voters report that they still
+    /// hear it.
     Missed,
 }
 
 impl LastRound {
-    /// Returns the result that counts before the first round. In a new group no voter has heard a majority, and some
-    /// voter has to be the first. A voter that restarts has to hear a majority first.
+    /// Returns the result that an agent assumes before its first round. In a new group no voter has heard a majority
+    /// yet, so each may assume one. A voter that restarts has to hear a majority first.
     pub(super) const fn first(comes_back: bool) -> Self {
         if comes_back {
             Self::Minority

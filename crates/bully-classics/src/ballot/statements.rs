@@ -17,13 +17,13 @@ pub(super) struct Statements(BTreeMap<AgentId, Statement>);
 struct Statement {
     incarnation: Incarnation,
     standing: Standing,
-    /// The last of this agent's rounds that the voter answered; 0: none.
+    /// The last round of this agent that the voter answered; 0 if it answered none.
     answered: u64,
 }
 
 impl Statements {
-    /// Notes the statement of a voter. `answers` is the round that it answers, if it answers a round. A statement of
-    /// an earlier incarnation no longer counts.
+    /// Stores the statement of a voter. `answers` is the round that the statement answers; `None` for a request. A
+    /// statement of the voter's earlier incarnation is replaced.
     pub(super) fn note(
         &mut self,
         from: &AgentId,
@@ -36,7 +36,7 @@ impl Statements {
             return;
         }
         let same = known.as_ref().filter(|k| k.incarnation == incarnation);
-        // A request answers no round, but it does not undo an answer that this incarnation gave before.
+        // A request answers no round, so the round that this incarnation answered last stays.
         let answered = answers.or_else(|| same.map(|k| k.answered));
         let statement = Statement {
             incarnation,
@@ -57,7 +57,7 @@ impl Statements {
         });
     }
 
-    /// Returns the last round that this voter answered; 0: none.
+    /// Returns the last round that this voter answered; 0 if it answered none.
     pub(super) fn answered(&self, id: &AgentId) -> u64 {
         self.0.get(id).map_or(0, |statement| statement.answered)
     }
@@ -88,8 +88,8 @@ impl Statements {
         ballots.filter(|(ballot, _)| !is_void(ballot)).max()
     }
 
-    /// Returns the highest ballot whose holder another voter hears. Only connected voters that answered this round or
-    /// a later one count.
+    /// Returns the highest ballot of which a voter other than its holder reports that it hears the holder. Only
+    /// connected voters (they heard a majority) that answered in the round `since` or later count.
     pub(super) fn heard_by_others(
         &self,
         since: u64,
@@ -105,7 +105,7 @@ impl Statements {
             .max()
     }
 
-    /// Returns whether another voter that answered this round or a later one is eligible.
+    /// Returns whether a voter that answered in the round `since` or later would take a ballot.
     pub(super) fn others_are_eligible(&self, since: u64) -> bool {
         let mut all = self.0.values();
         all.any(|s| s.standing.eligible && s.answered >= since)

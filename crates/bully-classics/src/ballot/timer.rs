@@ -6,7 +6,7 @@
 pub enum BallotTimer {
     /// The round has ended.
     Round,
-    /// Voters that have not answered are asked again.
+    /// The time to ask the voters again that have not answered has come.
     Again,
     /// A leader that steps down: the work took too long.
     Drain,

@@ -1,5 +1,5 @@
-//! A voter's memory of ballots: the ballots that it took, the highest elected one, and a ballot by which no agent
-//! leads any more. This module does not depend on the role.
+//! A voter's memory of ballots: its last ballot, the highest elected ballot, and a ballot whose holder no longer leads.
+//! This module does not depend on the role.
 //!
 //! Decided here: `number-never-reused` and `max-never-falls`. `Persist` writes the record before any
 //! message that depends on it is sent.
@@ -25,8 +25,7 @@ impl Voter {
         }
     }
 
-    /// Takes a ballot whose number is `ahead` above all known numbers. Returns whether such a number
-    /// exists.
+    /// Takes a ballot whose number is `ahead` above the highest known number. Returns whether that number is valid.
     pub(super) fn take(
         &mut self,
         (score, id): (Score, &AgentId),
@@ -73,7 +72,7 @@ impl Voter {
         Some(ballot) > self.record.max.as_ref()
     }
 
-    /// Returns whether the holder of this ballot is known to lead by it no longer.
+    /// Returns whether this agent knows that the holder no longer leads by this ballot.
     pub(super) fn is_void(&self, ballot: &BallotNumber) -> bool {
         // The ballots of a holder rise, so all its earlier ballots are void as well.
         let void = self.void.as_ref();

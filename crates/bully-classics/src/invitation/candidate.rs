@@ -1,8 +1,8 @@
 //! A candidate: it has invited others to a new group, and waits for their answers.
 //!
-//! Decided here: when the group is formed (`count-acceptances`). In the paper, a candidate waits for T. This
-//! candidate stops waiting when all agents that can accept have accepted, because no member works meanwhile. An
-//! invited coordinator reports how many members it brings, and each of them accepts for itself.
+//! Decided here: when the group is formed (`count-acceptances`). In the paper, a candidate waits for T. This candidate
+//! stops waiting when all invited agents have answered, because no member works while it waits. An invited coordinator
+//! reports how many members it brings, and each of them accepts for itself.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,13 +22,13 @@ pub(super) struct Merge {
     /// The group that this agent coordinated before.
     pub old: ElectionId,
     pub score: Score,
-    /// The invited agents that have not answered, each with the largest number of members that it may bring.
+    /// The invited agents that have not answered, each with the number of members that it may bring along.
     pending: BTreeMap<AgentId, u32>,
-    /// Number of agents that another coordinator invited and that are still expected to accept.
+    /// Number of agents that an invited coordinator brings along and that have not answered yet.
     brought: u32,
     /// The paper's Up: the agents that have accepted.
     pub up: BTreeSet<AgentId>,
-    /// The agents that have declined. A second copy of such an answer counts for nothing.
+    /// The agents that have declined. A second copy of a `Decline` has no effect.
     declined: BTreeSet<AgentId>,
     due: Time,
 }
@@ -80,7 +80,7 @@ impl Merge {
         self.close_early(core, now, out)
     }
 
-    /// Handles a `Decline`. An agent that declines brings no member.
+    /// Handles a `Decline`. A coordinator that declines brings none of its members along.
     pub(super) fn on_decline(
         &mut self,
         core: &Core,
@@ -92,7 +92,7 @@ impl Merge {
         if let Some(members) = self.pending.remove(from) {
             self.brought = self.brought.saturating_sub(members);
         } else if is_new && !self.up.contains(from) {
-            // The sender should have come with its coordinator, but has declined for itself.
+            // The sender's coordinator accepted and passed the invitation on, but the sender declines.
             self.brought = self.brought.saturating_sub(1);
         }
         self.close_early(core, now, out)
@@ -106,7 +106,7 @@ impl Merge {
         Next::Stay
     }
 
-    /// Waits for a shorter time if all agents that are still awaited are known to be down.
+    /// Shortens the wait if all agents that have not answered are known to be down.
     pub(super) fn hurry(&mut self, core: &Core, now: Time, out: &mut Out) {
         let is_awaited = self.pending.keys().any(|id| core.may_be_there(id));
         let due = now.after(core.config.gathering());

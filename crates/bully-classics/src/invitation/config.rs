@@ -6,8 +6,8 @@ use super::Task;
 use bully_core::parts::detector_of;
 use bully_core::protocol::{Detector, Timings};
 
-/// The parameters of an invitation election; the same at every member, except for the task. An agent with a
-/// configuration that fails the [check](Self::check) does not start.
+/// The parameters of an invitation election. They must be the same at every member, except for the task. An agent with
+/// a configuration that fails the [check](Self::check) does not start.
 ///
 /// ```
 /// use actix_bully::elections::invitation::InvitationConfig;
@@ -30,10 +30,9 @@ pub struct InvitationConfig {
     /// Time after a step-down in which the agent lets others lead first. It ends early if the agent's score is set,
     /// if the agent is told to campaign, or if no other agent is up. Default: 60 s, chosen: time to stop the process.
     ///
-    /// An agent that cools down also has a slot, the last one. It waits for an invitation, first for `takeover` and
-    /// then until its slot, which is eight slots after the others. Then it forms a group, because perhaps all remaining
-    /// agents cool down. So a cool-down delays the next leader by at most the takeover and eight steps, whichever
-    /// agents remain.
+    /// Agents form groups in order of rank, in slots of one step. An agent that cools down waits for an invitation for
+    /// `takeover`, and then for its slot, which is eight slots after the others. Then it forms a group, because perhaps
+    /// all remaining agents cool down. So a cool-down delays the next leader by at most the takeover and eight steps.
     pub cooldown: Duration,
 }
 
@@ -63,7 +62,7 @@ impl InvitationConfig {
         detector.map(drop).ok_or(InvitationError::NoDetector)
     }
 
-    /// Interval at which a coordinator looks for others, and longest accepted silence of a coordinator.
+    /// Interval at which a coordinator looks for others, and the silence after which a member asks its coordinator.
     pub fn detector(&self) -> Detector {
         detector_of(&self.timings)
     }
@@ -74,8 +73,8 @@ impl InvitationConfig {
         self.timings.victory_wait()
     }
 
-    /// Time for which a check waits for answers: three delay bounds, but at most the deadline, which exceeds two delay
-    /// bounds. A question and its answer take up to two; the third is a chosen margin, and delays every merge.
+    /// Time for which a coordinator that looks for others waits for answers: three delay bounds, at most the deadline.
+    /// A question and its answer take up to two; the third is a chosen margin, which delays every merge.
     pub fn gathering(&self) -> Duration {
         let three = self.timings.delay_bound().saturating_mul(3);
         three.min(self.timings.deadline())
@@ -87,15 +86,15 @@ impl InvitationConfig {
         self.gathering().saturating_add(self.timings.delay_bound())
     }
 
-    /// Longest time from the beginning of a check until all agents that it found work in one group, if all invited
-    /// agents are up and accept: the gathering and four delay bounds.
+    /// Longest time from the moment at which a coordinator looks for others until all agents that it found work in one
+    /// group, if all invited agents are up and accept: the gathering and four delay bounds.
     pub fn worst_case_merge(&self) -> Duration {
         let calls = self.timings.delay_bound().saturating_mul(4);
         self.gathering().saturating_add(calls)
     }
 
-    /// The same time if some of the found agents, or their members, no longer answer: the gathering, the deadline and
-    /// a delay bound.
+    /// Like `worst_case_merge`, if some of the found agents, or their members, no longer answer: the gathering, the
+    /// deadline and a delay bound.
     pub fn worst_case_merge_with_losses(&self) -> Duration {
         let t = &self.timings;
         self.gathering()

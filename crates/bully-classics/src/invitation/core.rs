@@ -1,4 +1,4 @@
-//! The data and decisions that every role of an invitation election needs. This part calls no role.
+//! The data and decisions that every role of an invitation election needs. This file does not call the code of a role.
 //!
 //! Decided here: whether this agent can be elected now, when it forms a new group (`form-by-rank`), and which number
 //! a new group gets.
@@ -36,28 +36,27 @@ impl Core {
         }
     }
 
-    /// Returns the score with which this agent can be elected now; `None` also while the agent defers to others.
+    /// Returns the score with which this agent can be elected now; `None` also if it lets others lead first.
     pub(super) fn candidate_score(&self, now: Time) -> Option<Score> {
         let eligible = self.me.eligible();
         eligible.filter(|_| !self.defers(now, None))
     }
 
-    /// Returns whether this agent cools down and another agent can lead. `gone` is an agent that is known not to be
-    /// up.
+    /// Returns whether this agent lets others lead first: it cools down, and another agent can lead. `gone` does not
+    /// count: it is known not to be up.
     fn defers(&self, now: Time, gone: Option<&AgentId>) -> bool {
         let is_rival = |m: &Member| m.id != self.me.id && Some(&m.id) != gone;
         self.cooldown.is_active(now) && self.me.members.eligible().any(is_rival)
     }
 
-    /// Returns whether this agent can be elected now and ranks above this agent `id`.
+    /// Returns whether this agent can be elected now and ranks above the agent `id`.
     pub(super) fn outranks(&self, now: Time, score: Score, id: &AgentId) -> bool {
         self.me.outranks(score, id) && !self.defers(now, None)
     }
 
-    /// `form-by-rank`: forms a new group in order of rank, unless another agent invites this one before. The agents
-    /// that rank higher have time to do that. Otherwise a group that lost its coordinator would fall apart, and each
-    /// member would lead its own group. `gone` is an agent that the snapshot may show as up although it is known to
-    /// be gone.
+    /// Forms a new group in order of rank (rule `form-by-rank`): the agents that rank above this agent have time to
+    /// invite it before. If all agents formed groups at once, each would lead a group of its own. `gone` is an agent
+    /// that is known to be gone, although the snapshot may show it as up.
     pub(super) fn form_by_rank(
         &mut self,
         now: Time,
@@ -69,8 +68,8 @@ impl Core {
             return Next::Ignore("it cannot be elected");
         };
         let defers = self.defers(now, gone);
-        // The snapshot may still show the silent agent as up. Then this agent would defer to it, and the new group
-        // would be refused.
+        // The cool-down ends because only `gone` is left to lead. The snapshot may still show `gone` as up; then this
+        // agent would still defer to it, and `new_group` would fail.
         if !defers {
             self.end_cooldown(out);
         }
@@ -92,7 +91,7 @@ impl Core {
         self.cooldown.end(InvitationTimer::Cooldown, out)
     }
 
-    /// Returns the name of a new group. Its number is durable before any other agent learns of it.
+    /// Returns the id of a new group and this agent's score. The id is durable before any other agent learns of it.
     ///
     /// # Errors
     /// The reason why this agent forms no group.
@@ -129,7 +128,7 @@ impl Core {
         observers.map(|m| &m.id)
     }
 
-    /// Declines an invitation, and tells the inviter which count its group has to exceed.
+    /// Declines an invitation. The answer contains the count that the inviter's next group must exceed.
     pub(super) fn decline(&self, now: Time, to: &AgentId, group: &ElectionId, out: &mut Out) {
         let decline = Decline {
             group: group.clone(),

@@ -1,8 +1,8 @@
-//! `join-from-above`: the effect of an invitation in every state.
+//! The effect of an invitation in every state (rule `join-from-above`).
 //!
-//! An invitation must be to a later group than all groups in which the agent has been. Otherwise a late copy of an
-//! old invitation would move the agent back. An agent that outranks the inviter declines: by the original algorithm
-//! any coordinator takes over the group of any other, and the lowest-ranked one may lead.
+//! An agent accepts only an invitation to a later group than all groups in which it has been. Otherwise a late copy of
+//! an old invitation would move it back to an old group. An agent that outranks the inviter declines: by the original
+//! algorithm any coordinator takes over the group of any other, and the lowest-ranked one may lead.
 
 use super::{
     AgentId, Next, Out,
@@ -37,8 +37,8 @@ pub(super) fn on_invitation(
         State::Free { .. } | State::Leader(_) => true,
         State::Candidate(_) => false,
         State::Member(m) => {
-            // Either its coordinator joins that group and brings this agent along, or its coordinator forms a larger
-            // group.
+            // The agent accepts if its coordinator joins that group and passes the invitation on, or forms that group
+            // itself.
             let is_passed_on = m.coordinator.id == *from || m.coordinator.id == group.id;
             is_passed_on || (*score, &group.id) > (m.coordinator.score, &m.coordinator.id)
         }

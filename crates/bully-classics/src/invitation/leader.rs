@@ -1,9 +1,9 @@
 //! A leader: the coordinator of a group, which looks for agents outside of the group.
 //!
-//! It asks all agents again and again in which group they are (`look-for-others`). From this question its members
-//! also learn that it is up. In the original algorithm only coordinators answer. In this one all agents answer. So an
-//! agent that is free, or that was left out because its `Accept` was lost, is found at once and not after a time-out.
-//! The highest coordinator that was found invites the agents outside of its group, because the others wait for it.
+//! It asks all agents again and again in which group they are (`look-for-others`). From this question its members also
+//! learn that it is up. In the original algorithm only coordinators answer. In this one all agents answer. So an agent
+//! that is free, or that was left out because its `Accept` was lost, is found at once and not after a time-out. Of the
+//! coordinators that find each other, the highest one invites, because the others wait for it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,7 +19,7 @@ use super::{
 use bully_core::parts::{Due, Handover};
 use bully_core::protocol::{Event, LostReason, Time};
 
-/// Largest number of higher-ranked coordinators that delay a merge by a step each.
+/// Largest number of higher-ranked coordinators for which this coordinator waits, one step for each, before it invites.
 const MOST_ABOVE: usize = 4;
 
 /// A coordinator's knowledge of its group, and of the agents outside of it.
@@ -36,7 +36,7 @@ pub(super) struct Leading {
     answered: Option<BTreeSet<AgentId>>,
     /// The agents outside of the group that have answered the last check.
     found: BTreeMap<AgentId, Found>,
-    /// The count that an observer has seen. The next number of this group must exceed it.
+    /// Count of a later group that an observer knows. The next group of this coordinator must have a higher count.
     outdone_by: Option<Term>,
     check: Check,
     due: Time,
@@ -46,7 +46,7 @@ pub(super) struct Leading {
 /// The progress of the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Check {
-    /// The next check begins when it is due.
+    /// The agent waits until the next check is due.
     Idle,
     /// The agent waits for answers.
     Asks,
@@ -58,16 +58,16 @@ enum Check {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Found {
     score: Option<Score>,
-    /// Largest number of members that the agent may bring.
+    /// Number of members that the agent may bring along.
     members: u32,
 }
 
-/// The agents to be in a new group.
+/// The agents that are invited to a new group.
 #[derive(Debug)]
 pub(super) struct Invited {
-    /// The group whose coordinator invites the agents.
+    /// The present group of the coordinator that invites.
     pub by: ElectionId,
-    /// The agents, each with the number of members that it may bring.
+    /// The invited agents, each with the number of members that it may bring along.
     pub agents: BTreeMap<AgentId, u32>,
     pub brought: u32,
 }
@@ -125,7 +125,7 @@ impl Leading {
         self.check_again(core.config.gathering(), Check::Asks, now, out);
     }
 
-    /// Asks all agents at once, unless a check is under way.
+    /// Looks for other agents now, unless a check is already under way.
     pub(super) fn look_now(&mut self, core: &Core, now: Time, out: &mut Out) {
         if self.check == Check::Idle {
             self.look_for_others(core, now, out);
@@ -138,7 +138,7 @@ impl Leading {
         out.set_timer(InvitationTimer::Check, wait);
     }
 
-    /// Handles the end of the time for answers: gives each higher-ranked coordinator a step of time, or invites.
+    /// Handles the end of the time for answers. Waits a step for each higher coordinator; without any, invites.
     fn weigh(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         let above = self.found.iter().filter(|(id, f)| self.is_below(id, f));
         let above = u32::try_from(above.count().min(MOST_ABOVE)).unwrap_or(0);
@@ -150,8 +150,8 @@ impl Leading {
         Next::Stay
     }
 
-    /// `merge-those-below`: an agent that ranks above is not invited. By the original algorithm any coordinator takes
-    /// over the group of any other, and the lowest-ranked one may lead.
+    /// Invites the found agents that rank below this one (rule `merge-those-below`). By the original algorithm any
+    /// coordinator takes over the group of any other, and the lowest-ranked one may lead.
     fn merge_those_below(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         let mut found = mem::take(&mut self.found);
         found.retain(|id, f| !self.is_below(id, f));
@@ -189,8 +189,8 @@ impl Leading {
         }
     }
 
-    /// Handles an answer to the check: notes an agent outside of the group. An agent that has missed the task gets it
-    /// again, because one lost message would leave the agent idle until its time-out.
+    /// Handles an answer to the check: notes an agent outside of the group. A member that has not received the task
+    /// gets it again; otherwise one lost message would leave that member idle until its time-out.
     pub(super) fn on_place(
         &mut self,
         core: &Core,
@@ -204,13 +204,13 @@ impl Leading {
         let members = match &reply.standing {
             GroupRole::Coordinator { members } => *members,
             GroupRole::Free => 0,
-            // The sender declines all invitations while it forms a group. The next check finds it.
+            // Not noted: the sender declines all invitations while it forms a group. The next check finds it.
             GroupRole::Merging => return Next::Stay,
-            // The sender's coordinator brings it along when the coordinator is invited.
+            // Not noted: when the sender's coordinator is invited, it brings the sender along.
             GroupRole::Member { group } | GroupRole::Joining { group } if *group != self.group => {
                 return Next::Stay;
             }
-            // The sender's acceptance was lost, so it would wait for the task in vain.
+            // The sender's `Accept` was lost, so it would wait for the task in vain: it counts as found.
             GroupRole::Member { .. } | GroupRole::Joining { .. } if !self.up.contains(from) => 0,
             inside @ (GroupRole::Member { .. } | GroupRole::Joining { .. }) => {
                 let answered = self.answered.get_or_insert_default();
@@ -222,8 +222,8 @@ impl Leading {
             }
         };
         let score = reply.score;
-        // A member that reports that it is outside has left the group. It must not be told that it belongs to the
-        // group.
+        // A member that reports that it is in no group has left this one, so `AreYouThere` must not tell it that it
+        // still belongs.
         self.up.remove(from);
         self.found.insert(from.clone(), Found { score, members });
         Next::Stay
@@ -236,7 +236,7 @@ impl Leading {
         self.up.iter().filter(|id| core.may_be_there(id))
     }
 
-    /// Returns the message "the group is formed, and this is its task".
+    /// Returns the message that tells a member that the group is formed, with the task.
     pub(super) fn ready(&self, core: &Core) -> Ready {
         Ready {
             group: self.group.clone(),
@@ -245,23 +245,23 @@ impl Leading {
         }
     }
 
-    /// Handles a late `Accept`: its sender belongs to the group all the same.
+    /// Handles an `Accept` that came after the group was formed: its sender still joins the group.
     pub(super) fn on_accept(&mut self, core: &Core, from: &AgentId, out: &mut Out) {
         if self.up.insert(from.clone()) {
             out.send(from, self.ready(core));
         }
     }
 
-    /// Handles the answer of an observer that already knew a later group. A new group has a count that exceeds the
-    /// later one; it is formed at the end of the next check.
+    /// Handles the answer of an observer that knows a later group. At the end of the next check this coordinator forms
+    /// a new group, with a count above that of the later group.
     pub(super) fn on_decline(&mut self, decline: &Decline) {
         self.outdone_by = Some(decline.seen);
     }
 
     // ---- hand-over --------------------------------------------------------------------------
 
-    /// Sets the score. An agent that outranks the new score learns of it by the check. Without a score this agent
-    /// hands over.
+    /// Sets the score. A member that ranks above the new score learns of it by the next check. Without a score this
+    /// agent hands over.
     pub(super) fn set_score(
         &mut self,
         core: &Core,

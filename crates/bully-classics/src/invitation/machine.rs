@@ -28,7 +28,7 @@ pub struct InvitationElection {
     pub(super) stepped: Option<Time>,
 }
 
-/// The consequence: form a group in order of rank.
+/// The consequence "form a group in order of rank".
 const BY_RANK: Next = Next::FormByRank(LostReason::Reorganized, None);
 
 impl InvitationElection {
@@ -49,7 +49,7 @@ impl InvitationElection {
         let has_begun = self.stepped.is_some();
         let next = match input {
             Input::Start(members) if !has_begun => {
-                // The first start is a recovery as well.
+                // The first start is handled like a restart.
                 core.numbers.hear(members.term());
                 core.me.members = members;
                 BY_RANK
@@ -101,7 +101,7 @@ impl InvitationElection {
         if !is_voter && !matches!(message, Message::Decline(_)) {
             return Next::Ignore("an observer may only report a higher count");
         }
-        // The agent must not adopt such a count: it would use up the numbers, and then no agent could form a group.
+        // The agent must not adopt such a count: the next group needs a higher count, and there would be none.
         if message.term() > LAST_COUNT {
             return Next::Ignore("an impossible count");
         }
@@ -177,7 +177,7 @@ impl InvitationElection {
             State::Candidate(merge) if merge.group == decline.group => {
                 merge.on_decline(core, now, from, out)
             }
-            // A voter reports its group by the check, but an observer has only this message.
+            // A voter reports a later group in its answer to the check; an observer only by `Decline`.
             State::Leader(leading) if leading.group == decline.group && !is_voter => {
                 leading.on_decline(decline);
                 Next::Stay
@@ -188,8 +188,8 @@ impl InvitationElection {
         }
     }
 
-    /// Handles a coordinator's question to all agents in which group they are. The answer shows the state of this
-    /// agent after the question: it may have formed a new group.
+    /// Handles a coordinator's question in which group this agent is. The answer is made after the question took
+    /// effect, because the question may cause this agent to form a new group.
     fn on_are_you_coordinator(
         &mut self,
         now: Time,
@@ -219,7 +219,7 @@ impl InvitationElection {
         Next::Stay
     }
 
-    /// A timer is only a hint: each deadline is checked again.
+    /// Handles a timer. The timer may be early or outdated, so each deadline is checked again.
     fn on_timer(&mut self, now: Time, timer: InvitationTimer, out: &mut Out) -> Next {
         let core = &mut self.core;
         match (timer, &mut self.state) {
@@ -255,15 +255,15 @@ impl InvitationElection {
         }
     }
 
-    /// Handles a new snapshot. A confirmed end has its effect at once; after a suspected end, the agent asks.
+    /// Handles a new snapshot. A confirmed end takes effect at once; a suspected agent is asked first.
     fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) -> Next {
         let core = &mut self.core;
         core.numbers.hear(members.term());
         core.me.members = members;
         match &mut self.state {
             State::Free { slot } => {
-                // An agent that cools down waits for other agents, which may be gone now. Any other slot does not
-                // change: otherwise each snapshot would delay it.
+                // An agent that cools down waits for other agents, which may be gone now. The slot of any other agent
+                // stays: otherwise each snapshot would delay it.
                 let may_begin_earlier = slot.is_none() || core.cooldown.has_begun();
                 if may_begin_earlier && core.candidate_score(now).is_some() {
                     return BY_RANK;

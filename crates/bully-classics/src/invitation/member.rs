@@ -1,8 +1,8 @@
 //! A member: an agent in the group of another agent. It watches the coordinator.
 //!
-//! Decided here: which invitation it takes (`join-from-above`), that only the task of its own group counts
-//! (`hand-out-task`), and when it no longer waits for the coordinator (`miss-a-silent-coordinator`). An observer is
-//! not invited: it follows the coordinator of the latest group.
+//! Decided here: what a member does after it has joined (`join-from-above`), that only the task of its own group counts
+//! (`hand-out-task`), and when it no longer waits for the coordinator (`miss-a-silent-coordinator`). An observer is not
+//! invited: it follows the coordinator of the latest group.
 
 use super::{
     AgentId, ElectionId, Next, Out, Score, Task,
@@ -67,7 +67,7 @@ impl Membership {
         membership
     }
 
-    /// Notes that the coordinator is up. From now on it may be silent for the detection time again.
+    /// Notes that the coordinator is up, and restarts its time: it may now be silent for the detection time.
     fn hear_coordinator(&mut self, core: &Core, now: Time, out: &mut Out) {
         let limit = core.config.detector().detection;
         let jitter = core.config.timings.jitter();
@@ -96,8 +96,8 @@ impl Membership {
         Next::Stay
     }
 
-    /// Handles a question of the coordinator, which shows that the coordinator is up. If this agent ranks above the
-    /// coordinator now, it forms a group and invites the coordinator.
+    /// Handles the coordinator's question in which group this agent is; it also shows that the coordinator is up. If
+    /// this agent now ranks above the coordinator, it forms a group of its own and invites the coordinator.
     pub(super) fn on_are_you_coordinator(
         &mut self,
         core: &Core,
@@ -124,7 +124,7 @@ impl Membership {
             return Next::Ignore("not the group that it is in");
         }
         let is_successor = m.successor.as_ref() == Some(&core.me.id);
-        // The leader cannot know whether its successor cools down. If it does, it waits for its slot.
+        // The leader cannot know whether its successor cools down. A successor that cools down waits for its slot.
         if is_successor && core.candidate_score(now).is_some() {
             return Next::Form(LostReason::Reorganized);
         }
@@ -136,7 +136,7 @@ impl Membership {
     pub(super) fn on_members(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         let known = core.me.members.get(&self.coordinator.id);
         let (is_gone, is_suspected) = match &self.work {
-            // The incarnation of the inviter is not known.
+            // The invitation does not show the incarnation of its coordinator, so only the presence counts.
             Work::Awaited => (!core.may_be_there(&self.coordinator.id), false),
             Work::Begun { leader, .. } => (
                 known.is_none_or(|m| m.is_stale(leader.incarnation)),
@@ -157,8 +157,8 @@ impl Membership {
             out.set_timer(InvitationTimer::Watch, self.due.since(now));
             return Next::Stay;
         }
-        // A coordinator that forms a new group sends no checks meanwhile, so the agent asks once before the silence
-        // counts. Voters do not answer an observer, so an observer does not ask.
+        // A coordinator that forms a new group sends no checks meanwhile, so the member asks it once before it counts
+        // as gone. Voters do not answer an observer, so an observer does not ask.
         if self.watch == CoordinatorWatch::Hears && core.me.is_voter() {
             self.ask_coordinator(core, now, out);
             return Next::Stay;
@@ -167,7 +167,7 @@ impl Membership {
     }
 
     fn ask_coordinator(&mut self, core: &Core, now: Time, out: &mut Out) {
-        // A second question would delay the deadline of the first one.
+        // Asked already: a second question would delay the deadline for the answer to the first one.
         if self.watch == CoordinatorWatch::Asks {
             return;
         }
@@ -199,7 +199,7 @@ impl Membership {
         Next::Stay
     }
 
-    /// Returns the leader, if this agent works.
+    /// Returns the leader of the group; `None` before the work begins.
     pub(super) const fn leader(&self) -> Option<&Leader> {
         match &self.work {
             Work::Begun { leader, .. } => Some(leader),

@@ -37,7 +37,7 @@ pub struct AreYouCoordinator {
 pub enum GroupRole {
     /// The voter coordinates a group.
     Coordinator {
-        /// Number of members of the group, without the coordinator.
+        /// Number of members of the group that the voter coordinates, without itself.
         members: u32,
     },
     /// The voter is in no group.
@@ -62,7 +62,7 @@ pub enum GroupRole {
 pub struct CoordinatorReply {
     /// The asker's group.
     pub group: ElectionId,
-    /// The sender's present score; `None` if it cannot be elected, or defers to others.
+    /// The sender's present score; `None` if it cannot be elected, or lets others lead first.
     pub score: Option<Score>,
     /// The sender's role in a group.
     pub standing: GroupRole,
@@ -96,7 +96,7 @@ pub struct Decline {
     pub group: ElectionId,
     /// The highest count that the sender has seen: a new group must have a higher count.
     pub seen: Term,
-    /// The sender's present score; `None` if it cannot be elected, or defers to others.
+    /// The sender's present score; `None` if it cannot be elected, or lets others lead first.
     pub score: Option<Score>,
 }
 
@@ -126,11 +126,11 @@ pub struct AreYouThere {
 pub struct There {
     /// The group in the question.
     pub group: ElectionId,
-    /// Whether the asker belongs to the group and the sender coordinates it.
+    /// Whether the sender coordinates the asker's group and the asker is a member of it.
     pub belongs: bool,
 }
 
-/// "I no longer coordinate the group": the leadership has ended before this is sent.
+/// "I no longer coordinate the group." The sender has ended its leadership before it sends this.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resign {
@@ -219,7 +219,7 @@ impl PeerMessage for InvitationMessage {
         Some(self.term())
     }
 
-    /// Returns whether the message is repeated: the check never ends.
+    /// Returns whether the message is sent again and again: a coordinator never stops its checks.
     fn is_repeated(&self) -> bool {
         matches!(self, Self::AreYouCoordinator(_) | Self::CoordinatorReply(_))
     }

@@ -56,7 +56,7 @@ impl State {
         }
     }
 
-    /// Returns the role that this agent reports to a coordinator.
+    /// Returns this agent's role in its group, for the answer to a coordinator.
     pub(super) fn standing(&self, core: &Core) -> GroupRole {
         match self {
             Self::Free { .. } => GroupRole::Free,
@@ -75,8 +75,8 @@ impl State {
         }
     }
 
-    /// Returns whether this agent coordinates this group with that agent in it. While a new group is formed, the
-    /// members of the old one count as well: otherwise all of them would leave during a merge.
+    /// Returns whether this agent coordinates the group `group` and the agent `id` is in it. While a new group is
+    /// formed, the members of the old group count as well: otherwise all of them would leave during a merge.
     pub(super) fn has_member(&self, group: &ElectionId, id: &AgentId) -> bool {
         match self {
             Self::Leader(leading) => leading.group == *group && leading.up.contains(id),
@@ -92,11 +92,11 @@ pub(super) enum Next {
     Stay,
     /// The input changes nothing, for this reason.
     Ignore(&'static str),
-    /// Form a group in order of rank. A leadership ends for this reason, and this agent is gone.
+    /// Form a group in order of rank. A leadership ends for this reason; the contained agent is gone.
     FormByRank(LostReason, Option<AgentId>),
     /// Wait for an invitation for this time.
     Wait(After),
-    /// Form a group of one, and look for others.
+    /// Form a group of this agent alone, and look for others. If this agent leads, its leadership ends for this reason.
     Form(LostReason),
     /// Form a new group of the old group's members and the found agents.
     Merge(BTreeMap<AgentId, Found>),
@@ -110,7 +110,7 @@ pub(super) enum Next {
     Resign(Option<AgentId>),
 }
 
-/// Returns the consequence of the loss of the coordinator.
+/// Returns the consequence for a member whose coordinator is gone.
 pub(super) fn without(coordinator: &AgentId) -> Next {
     Next::FormByRank(LostReason::Reorganized, Some(coordinator.clone()))
 }

@@ -8,7 +8,7 @@ pub enum InvitationTimer {
     Slot,
     /// A coordinator: the time has come to look for others, to evaluate the answers, or to invite the agents below.
     Check,
-    /// A candidate: the agents that did not accept count as refusing.
+    /// A candidate: the time for answers has passed, and silent agents count as refusing.
     Accepts,
     /// A member: the coordinator is silent, or did not answer.
     Watch,

@@ -1,7 +1,7 @@
 //! Carries out the consequences of inputs; only this file writes the state.
 //!
-//! A role returns a [`Next`]. [`InvitationElection::go`] carries it out, and its consequences, until there are none.
-//! No role calls another role, and every transition from one state to another is in this file.
+//! A role returns a [`Next`]. [`InvitationElection::go`] carries it out, and then each further consequence. No role
+//! calls another role, and every transition from one state to another is in this file.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -42,7 +42,7 @@ impl InvitationElection {
                     self.leave(reason, out);
                     match self.core.new_group(now, out) {
                         Ok((group, score)) => {
-                            // A group of one agent begins to work at once; then it looks for others.
+                            // A group of one agent begins its work at once. Then its coordinator looks for others.
                             let (core, alone) = (&mut self.core, (group, score, BTreeSet::new()));
                             let mut leading = Leading::begin(core, now, alone, out);
                             leading.look_for_others(core, now, out);
@@ -57,7 +57,7 @@ impl InvitationElection {
                 Next::Join(invitation) => return self.join(now, invitation, out),
                 Next::Observe(leader, group, score) => {
                     self.leave(LostReason::Reorganized, out);
-                    // An observer has no storage: it keeps this promise only for this incarnation.
+                    // An observer has no storage, so it remembers this group only in this incarnation.
                     self.core.numbers.promised = Some(group.clone());
                     let told = (leader, group, score);
                     self.state = State::Member(Membership::observe(&self.core, now, told, out));
@@ -73,7 +73,7 @@ impl InvitationElection {
         let group = &invitation.group;
         let led: Arc<[AgentId]> = match &self.state {
             State::Leader(leading) => {
-                // The inviter may have been a member of this group until it formed its own group.
+                // The coordinator of the new group may have been a member of this group. It needs no invitation.
                 let led = leading.led(&self.core).filter(|id| **id != group.id);
                 led.cloned().collect()
             }
@@ -91,7 +91,7 @@ impl InvitationElection {
         self.state = State::Member(membership);
     }
 
-    /// `merge-those-below`: forms a new group of the old group's members and of the found agents.
+    /// Forms a new group of the old group's members and the found agents (rule `merge-those-below`).
     fn merge(&mut self, now: Time, found: BTreeMap<AgentId, Found>, out: &mut Out) -> Next {
         let State::Leader(leading) = &self.state else {
             return Next::Stay;
@@ -109,7 +109,7 @@ impl InvitationElection {
         next
     }
 
-    /// `count-acceptances`: completes the group. Its members get the task, and observers are told.
+    /// Completes the group: sends the task to its members and to the observers (rule `count-acceptances`).
     fn close(&mut self, now: Time, out: &mut Out) {
         let State::Candidate(merge) = &self.state else {
             return;
@@ -124,13 +124,13 @@ impl InvitationElection {
         self.state = State::Leader(leading);
     }
 
-    /// Ends the leadership before it announces the end, so that no successor works at the same time.
+    /// Ends the leadership, and only then announces the end, so that no successor works at the same time.
     fn resign(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) -> Next {
         let State::Leader(leading) = &self.state else {
             return Next::Stay;
         };
         let group = leading.group.clone();
-        // The successor that was chosen when the work began to end may be gone by now.
+        // Chosen again: the successor that was chosen when the step-down began may be gone by now.
         let successor = self.core.me.successor(to);
         self.leave(LostReason::Resigned, out);
         let span = self.core.config.cooldown;
@@ -138,12 +138,12 @@ impl InvitationElection {
             .cooldown
             .begin(now, span, InvitationTimer::Cooldown, out);
         out.send_all(Resign { group, successor });
-        // The agent waits for an invitation, in the last slot. If it is alone, it leads again at once.
+        // The agent cools down: it waits for an invitation until the last slot. If it is alone, it leads at once.
         Next::FormByRank(LostReason::Reorganized, None)
     }
 
-    /// Leaves the present state. If the application knows of a leadership or membership, it ends here, and the
-    /// application is told.
+    /// Leaves the present state. If the application was told of a leadership or membership, it is told now that this
+    /// has ended.
     fn leave(&mut self, reason: LostReason, out: &mut Out) {
         match mem::replace(&mut self.state, State::Free { slot: None }) {
             State::Free { slot: None } => {}

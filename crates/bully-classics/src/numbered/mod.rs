@@ -1,4 +1,4 @@
-//! The common parts of the two elections of Garcia-Molina 1982: numbers that are never used twice, safe storage, a
+//! The parts that the two elections of Garcia-Molina 1982 share: numbers that are never used twice, safe storage, a
 //! status, and a task.
 
 #[cfg(test)]
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use bully_core::protocol::{AgentId, Effects, Term};
 
-/// An election of an agent, and the group that it formed. No agent uses an id twice, in any of its incarnations.
+/// The id of an election, and of the group that it forms. No agent uses an id twice, in any incarnation.
 ///
 /// Ids compare by the count first, then by the name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -45,8 +45,8 @@ impl fmt::Display for Task {
     }
 }
 
-/// Highest valid count of an election. Agents ignore a message with a higher count: an agent that adopted such a
-/// count would use up the numbers.
+/// Highest valid count of an election. Agents ignore a message with a higher count: after it, no count would be left
+/// for the next election.
 pub(super) const LAST_COUNT: Term = Term(u64::MAX - (1 << 32));
 
 /// The paper's safe storage. No election of any incarnation gets the number of an earlier election, and the agent
@@ -54,11 +54,11 @@ pub(super) const LAST_COUNT: Term = Term(u64::MAX - (1 << 32));
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CountRecord {
-    /// Highest count of the elections that this agent has held or obeyed, and of the groups in which it has been.
+    /// Highest count among the elections that this agent has held or obeyed and the groups in which it has been.
     pub count: Term,
 }
 
-/// The counts that an agent knows, and the count in its safe storage.
+/// The counts that an agent knows, and the count in its durable record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Numbers {
     /// The durable record.
@@ -103,8 +103,8 @@ impl Numbers {
         }
     }
 
-    /// Returns whether an election is not later than the last obeyed one. Of an earlier incarnation's election only
-    /// the count is known.
+    /// Returns whether an election is not later than the last election that this agent obeyed. If an earlier
+    /// incarnation obeyed it, only its count is known.
     pub(super) fn is_older(&self, election: &ElectionId) -> bool {
         match &self.promised {
             Some(promised) => election <= promised,

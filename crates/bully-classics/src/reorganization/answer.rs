@@ -1,4 +1,4 @@
-//! `answer-truthfully`: the answers that an agent has to give in every state.
+//! The answers that an agent has to give in every state (rule `answer-truthfully`).
 
 use super::{
     AgentId, Next, Out, WhenAsked,
@@ -32,7 +32,7 @@ pub(super) fn are_you_there(
         seen: core.numbers.seen,
     };
     out.send(from, there);
-    // A member that misses its coordinator asks with the coordinator's election, and not with an election of its own.
+    // A member that misses its coordinator also asks this, with the coordinator's election and not its own.
     let holds_election = election.id == *from;
     let is_above = |score| core.outranks(now, score, from);
     let may_begin = core.config.when_asked == WhenAsked::Elect && state.is_free();

@@ -1,4 +1,4 @@
-//! A candidate: it asks the agents above it, halts all others, makes itself known, and hands out the task.
+//! A candidate: it asks the agents above it, halts all other agents, makes itself known, and hands out the task.
 //!
 //! Each phase calls some members and waits until all have answered, or for the deadline T: a silence of T proves a
 //! crash, as long as no message takes longer than d < T / 2. The calls of a phase are sent in parallel. One by one,
@@ -24,7 +24,7 @@ pub(super) struct Candidacy {
     /// The score with which this agent holds the election.
     pub score: Score,
     phase: Phase,
-    /// The members that were asked at the beginning: all that were known to rank above this agent.
+    /// The members that were asked at the beginning: all members that were known to rank above this agent.
     asked: BTreeSet<AgentId>,
     /// The members that were called in this phase and have not answered.
     pending: BTreeSet<AgentId>,
@@ -47,8 +47,8 @@ enum Phase {
 }
 
 impl Candidacy {
-    /// `ask-those-above`: asks the agents above. One answer is enough to defer, but the agent waits for all answers:
-    /// it must not acknowledge a halter before it has heard from all agents above that halter (see `halt.rs`).
+    /// Asks the agents above whether they are up (rule `ask-those-above`). One answer is enough to defer, but it waits
+    /// for all: before it acknowledges a halt, it must know that no agent above the halter is up (see `halt.rs`).
     pub(super) fn begin(
         core: &mut Core,
         now: Time,
@@ -104,12 +104,12 @@ impl Candidacy {
                 Some(above) => defer_to(core, above),
                 None => self.halt_others(core, now, out),
             },
-            // `make-coordinator-known`: the members that acknowledged the halt have stopped their work.
+            // The members that acknowledged the halt have stopped their work (`make-coordinator-known`).
             Phase::Halting => {
                 self.enter(Phase::Reorganizing);
                 self.call(core, now, NewCoordinator { election }, out)
             }
-            // `hand-out-task`: observers receive the task as well, but the candidate does not wait for their answers.
+            // Observers receive the task as well, but their answers are not awaited (`hand-out-task`).
             Phase::Reorganizing => {
                 self.enter(Phase::Readying);
                 let task = core.config.task;
@@ -134,7 +134,7 @@ impl Candidacy {
         self.pending.clone_from(&self.up);
     }
 
-    /// `halt-all-others`: no agent above is up, so all other agents have to stop their work.
+    /// Halts all other agents, because no agent above is up (rule `halt-all-others`).
     fn halt_others(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         if !core.others(self.score, true).is_subset(&self.asked) {
             return ELECT; // an agent that was not asked ranks above this agent by now
@@ -142,14 +142,14 @@ impl Candidacy {
         self.phase = Phase::Halting;
         self.pending = core.others(self.score, false);
         let (election, score) = (self.election.clone(), self.score);
-        // This agent is bound to its election like the agents that it halts: it has to refuse an older election.
+        // Like the agents that it halts, this agent obeys this election from now on: it has to refuse an older one.
         core.numbers.promised = Some(election.clone());
         self.call(core, now, Halt { election, score }, out)
     }
 
     // ---- answers ----------------------------------------------------------------------------
 
-    /// Handles an answer to `AreYouThere`. If its sender turns out to rank below, this agent does not defer to it.
+    /// Handles an answer to `AreYouThere`. A sender that now ranks below this agent is not waited for.
     pub(super) fn on_there(
         &mut self,
         core: &mut Core,
@@ -219,14 +219,14 @@ impl Candidacy {
         current == Some(call) && self.election == *election
     }
 
-    /// Handles the end of the wait for answers (T, the deadline): the members that did not answer count as dead.
+    /// Handles the end of the time for answers (the deadline T): the members that did not answer count as dead.
     pub(super) fn on_answer_due(&mut self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         if now < self.due {
             out.set_timer(ReorganizationTimer::Answer, self.due.since(now));
             return Next::Stay;
         }
-        // Before any member knows the coordinator, missing answers do no harm. Later they do: the agents that work
-        // would not be the agents that were halted, so a new election begins.
+        // Once members know the coordinator, a missing answer does harm: the agents that work would not be exactly the
+        // agents that were halted. So a new election begins.
         if self.is_made_known() {
             return ELECT;
         }
@@ -242,7 +242,7 @@ impl Candidacy {
         Next::Stay
     }
 
-    /// Waits for a shorter time if all awaited members are known to be down.
+    /// Shortens the wait if all members that have not answered are known to be down.
     fn hurry(&mut self, core: &Core, now: Time, out: &mut Out) {
         let due = now.after(core.answer_time(&self.pending));
         if due < self.due {
@@ -265,7 +265,7 @@ impl Candidacy {
                 Some(new)
             }
             old => {
-                // An old halt of the same agent needs no refusal, because that agent has begun a later election.
+                // An older halt of the same halter needs no refusal, because that halter has begun a later election.
                 let other = old.filter(|old| old.by.id != new.by.id);
                 *halter = Some(new);
                 other
@@ -276,7 +276,7 @@ impl Candidacy {
         }
     }
 
-    /// Decides about the halter that waits, once no agent above the halter may still answer.
+    /// Answers the waiting halter, once no agent above the halter may still answer.
     fn reconsider_halter(&mut self, core: &Core, now: Time, out: &mut Out) -> Next {
         match &self.phase {
             Phase::Asking {

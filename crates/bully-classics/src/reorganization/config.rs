@@ -6,8 +6,8 @@ use super::Task;
 use bully_core::parts::detector_of;
 use bully_core::protocol::{Detector, Timings};
 
-/// The parameters of a reorganization; the same at every member, except for the task. An agent with a configuration
-/// that fails the [check](Self::check) does not start.
+/// The parameters of a reorganization. They must be the same at every member, except for the task. An agent with a
+/// configuration that fails the [check](Self::check) does not start.
 ///
 /// ```
 /// use actix_bully::elections::reorganization::ReorganizationConfig;
@@ -19,9 +19,9 @@ use bully_core::protocol::{Detector, Timings};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ReorganizationConfig {
-    /// The waiting times. Default: [`Timings::default`]. They need a failure detector. A silence as long as the
-    /// deadline counts as a crash, and each election that misses an agent waits for the whole deadline. A deadline
-    /// close to two delay bounds makes elections fast, but wrong as soon as a message takes longer.
+    /// The waiting times. Default: [`Timings::default`]. They need a failure detector. An agent that does not answer
+    /// within the deadline counts as crashed, and each election with such an agent waits for the whole deadline. A
+    /// deadline close to two delay bounds makes elections fast, but wrong as soon as a message takes longer.
     pub timings: Timings,
     /// The reaction of an agent to the question `AreYouThere` of a lower-ranked agent. Default:
     /// [`WhenAsked::Answer`].
@@ -45,10 +45,10 @@ pub struct ReorganizationConfig {
 /// The reaction of an agent to the question `AreYouThere` of an agent below (`ask-those-above`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WhenAsked {
-    /// The agent answers, and begins no election, as in the paper: its own timers detect a missing leader.
+    /// As in the paper: the agent answers and begins no election, because its own timers detect a missing leader.
     #[default]
     Answer,
-    /// The agent answers, and holds an election at once, as in the Bully election of the textbooks.
+    /// As in the Bully election of the textbooks: the agent answers and holds an election at once.
     Elect,
 }
 
@@ -80,8 +80,8 @@ impl ReorganizationConfig {
         detector.map(drop).ok_or(ReorganizationError::NoDetector)
     }
 
-    /// Interval at which a coordinator checks that all members work under it, and longest accepted silence of a
-    /// coordinator.
+    /// Interval at which a coordinator checks that all members work under it, and the silence after which a member asks
+    /// its coordinator whether it is up.
     pub fn detector(&self) -> Detector {
         detector_of(&self.timings)
     }
@@ -92,9 +92,9 @@ impl ReorganizationConfig {
         self.timings.victory_wait()
     }
 
-    /// Time for which an agent waits for an answer of members that are known to be down, because a new incarnation may
-    /// be up that no agent knows yet: three delay bounds, but at most the deadline. A call and its answer take up to
-    /// two; the third is a chosen margin.
+    /// Time for which an agent waits for answers of members that are known to be down: three delay bounds, but at most
+    /// the deadline. It waits because such a member may already be up again in a new incarnation. A call and its answer
+    /// take up to two delay bounds; the third is a chosen margin.
     pub fn grace(&self) -> Duration {
         let three = self.timings.delay_bound().saturating_mul(3);
         three.min(self.timings.deadline())

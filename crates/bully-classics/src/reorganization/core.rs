@@ -1,7 +1,7 @@
-//! The data and decisions that every role of a reorganization needs. This part calls no role.
+//! The data and decisions that every role of a reorganization needs. This file does not call the code of a role.
 //!
-//! Decided here: which agents are above this agent, whether it can be elected now, and how it answers a call. The
-//! newest score of a member counts, whichever message contained it.
+//! Decided here: which agents rank above this agent, whether it can be elected now, and how it answers a call. Of
+//! several scores of a member, the score reported last counts.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -47,14 +47,14 @@ impl Core {
 
     // ---- this agent -------------------------------------------------------------------------
 
-    /// Returns the score with which this agent can be elected now; `None` also while the agent cools down.
+    /// Returns the score with which this agent can be elected now; `None` also if it lets others lead first.
     pub(super) fn candidate_score(&self, now: Time) -> Option<Score> {
         let eligible = self.me.eligible();
         eligible.filter(|_| !self.defers(now, None))
     }
 
-    /// Returns whether this agent cools down and another agent can lead. `gone` is an agent that is known not to be
-    /// up.
+    /// Returns whether this agent lets others lead first: it cools down, and another agent can lead. `gone` does not
+    /// count: it is known not to be up.
     pub(super) fn defers(&self, now: Time, gone: Option<&AgentId>) -> bool {
         let is_rival = |m: &Member| m.id != self.me.id && Some(&m.id) != gone;
         self.cooldown.is_active(now) && self.me.members.eligible().any(is_rival)
@@ -74,7 +74,7 @@ impl Core {
         let t = &self.config.timings;
         let delay = slot::delay(t.step(), slot::behind(ahead, defers));
         let (cause, wait) = if defers {
-            // All others act first: the wait includes the time of their election.
+            // All other agents act first, so the wait also includes the time of their election.
             (
                 WaitCause::Cooldown,
                 self.config.takeover().saturating_add(delay),
@@ -115,7 +115,7 @@ impl Core {
             .is_some_and(|theirs| (theirs, id) > (score, other))
     }
 
-    /// Returns the other voters: those that rank above this agent with the score `score` if `above`, else those below.
+    /// Returns the other voters that rank above this agent with the score `score`; if not `above`, those below.
     pub(super) fn others(&self, score: Score, above: bool) -> BTreeSet<AgentId> {
         let voters = self.me.members.voters().filter(|m| m.id != self.me.id);
         voters
@@ -136,8 +136,8 @@ impl Core {
         member.is_some_and(|m| m.presence != Presence::Down)
     }
 
-    /// Time in which these members may answer. A member that is known to be down is called as well,
-    /// since its next incarnation may be there already, but it needs less time.
+    /// Returns the time in which these members may answer. It is shorter if all of them are known to be down; they are
+    /// called all the same, because a new incarnation may already be up.
     pub(super) fn answer_time(&self, pending: &BTreeSet<AgentId>) -> Duration {
         if pending.iter().any(|id| self.may_be_there(id)) {
             self.config.timings.deadline()
@@ -156,8 +156,8 @@ impl Core {
         }
     }
 
-    /// Sends a refusal with its reason. By the original rules, which have no refusal, an ignored call succeeds, and a
-    /// candidate whose members were halted by another agent considers itself the winner.
+    /// Refuses a call, with the reason. The original rules have no refusals: a call that is ignored succeeds, and a
+    /// candidate whose members another agent has halted considers itself the winner.
     pub(super) fn nack(
         &self,
         now: Time,

@@ -1,11 +1,10 @@
-//! `obey-one-election`: the effect of a halt in every state.
+//! The effect of a halt in every state (rule `obey-one-election`).
 //!
-//! When an agent acknowledges a halt, it promises to obey one election. While the promise holds, only a later
-//! election of the same agent, or of an agent above it, replaces it. By the original rules an agent obeys any caller,
-//! so an agent that wrongly considers all agents above it dead takes over the whole group. If an agent above the
-//! caller may still answer, the halt is not acknowledged before it is known whether that agent is up: two elections may
-//! overlap when an agent recovers, and if the lower caller then dies, its last messages would break GM1
-//! (Garcia-Molina 1982).
+//! When an agent acknowledges a halt, it promises to obey one election. Only a later election of the same halter, or of
+//! an agent above that halter, replaces the promise. By the original rules an agent obeys any caller, so an agent that
+//! wrongly considers all agents above it dead takes over the whole group. If an agent above the caller may still
+//! answer, this agent first waits for that answer: two elections may overlap when an agent recovers, and if the lower
+//! caller then dies, its last messages would break GM1 (Garcia-Molina 1982).
 
 use super::{
     Next, Out,
@@ -45,7 +44,7 @@ pub(super) fn on_halt(
         (HaltAnswer::Refuses, _) => core.nack(now, &by.id, Call::Halt, &election, out),
         (HaltAnswer::Outranks, state) => {
             core.nack(now, &by.id, Call::Halt, &election, out);
-            // A candidate holds an election already, and will halt the caller by that election.
+            // A candidate already holds an election, which will halt the caller. Any other agent begins one.
             if !matches!(state, State::Candidate(_)) {
                 return ELECT;
             }
@@ -59,7 +58,7 @@ pub(super) fn on_halt(
 }
 
 fn judge(core: &Core, state: &State, now: Time, by: &Rank, halt: &Halt) -> HaltAnswer {
-    // Checked first: the election that was promised counts as older, and must not be refused.
+    // Checked first, because `is_older` is also true for the election that this agent has already promised to obey.
     if state.halter(&halt.election).is_some() {
         return HaltAnswer::Obeyed;
     }
@@ -78,7 +77,7 @@ fn judge(core: &Core, state: &State, now: Time, by: &Rank, halt: &Halt) -> HaltA
         },
         State::Idle | State::Member(_) | State::Leader(_) => None,
     };
-    // The agent that this agent obeys may halt it again, even if its score has fallen.
+    // The halter that this agent obeys may halt it again, even if the halter's score has fallen.
     if obeyed.is_some_and(|above| above.id != by.id && above > by) {
         return HaltAnswer::Refuses;
     }

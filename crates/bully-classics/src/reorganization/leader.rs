@@ -1,4 +1,4 @@
-//! A leader: the coordinator when all members are *Normal*.
+//! A leader: the coordinator of a group in which all members are *Normal* (they work).
 //!
 //! The leader asks all members again and again whether they work under it (`check-all-normal`). From this question the
 //! members also learn that the leader is up. One "no" begins an election. By the original rules it has no effect, so
@@ -51,7 +51,7 @@ impl Leading {
             return Next::Stay;
         }
         if now.since(self.check) > detector.detection {
-            // The leader did not run for longer than the members wait for it: they may already have a successor.
+            // This leader was stalled for longer than the members wait for it, so they may already have a successor.
             return Next::Elect(LostReason::Stalled);
         }
         self.check = now.after(detector.heartbeat);

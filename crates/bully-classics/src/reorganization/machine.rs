@@ -17,7 +17,7 @@ use crate::numbered::CountRecord;
 use bully_core::parts::Due;
 use bully_core::protocol::{Identity, Input, InputOf, Member, Members, Rank, Time};
 
-/// The part of one agent in a reorganization; see the [module's page](super).
+/// The state machine of one agent in a reorganization; see the [module's page](super).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reorganization {
     pub(super) core: Core,
@@ -44,7 +44,7 @@ impl Reorganization {
         let has_begun = self.stepped.is_some();
         let next = match input {
             Input::Start(members) if !has_begun => {
-                // `recover-on-start`: the first start counts as a recovery as well.
+                // The first start counts as a recovery as well (rule `recover-on-start`).
                 core.numbers.hear(members.term());
                 core.me.members = members;
                 ELECT
@@ -96,7 +96,7 @@ impl Reorganization {
         if !is_voter && !matches!(message, Message::NotNormal(_)) {
             return Next::Ignore("an observer may only report a higher count");
         }
-        // An agent that adopted such a count would use up the numbers: no agent could hold an election any more.
+        // The agent must not adopt such a count: the next election needs a higher count, and there would be none.
         if message.term() > LAST_COUNT {
             return Next::Ignore("an impossible count");
         }
@@ -172,7 +172,7 @@ impl Reorganization {
         }
     }
 
-    /// Handles a timer. A timer is only a hint: each deadline is checked again.
+    /// Handles a timer. The timer may be early or outdated, so each deadline is checked again.
     fn on_timer(&mut self, now: Time, timer: ReorganizationTimer, out: &mut Out) -> Next {
         let core = &mut self.core;
         match (timer, &mut self.state) {
@@ -216,7 +216,7 @@ impl Reorganization {
         let core = &mut self.core;
         core.numbers.hear(members.term());
         core.me.members = members;
-        // Scores that were reported before are older than the snapshot, and would hide a changed score.
+        // Scores in earlier messages are older than the snapshot, and would hide a changed score.
         core.heard.clear();
         match &mut self.state {
             State::Idle if core.candidate_score(now).is_some() => ELECT,
@@ -255,7 +255,7 @@ impl Reorganization {
         }
         match (&mut self.state, score) {
             (State::Leader(leading), score) => leading.set_score(core, now, score, out),
-            // The called members know the agent's former score. The next election reports the new score to them.
+            // The members that the candidate called know only its former score, so a new election reports the new one.
             (State::Candidate(_), _) => ELECT,
             (State::Idle | State::Waiting(_), Some(_)) if before < score || has_cooled_down => {
                 ELECT

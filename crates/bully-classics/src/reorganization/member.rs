@@ -73,7 +73,7 @@ impl Membership {
         membership
     }
 
-    /// Notes that the coordinator is up. From now on it may be silent for the detection time again.
+    /// Notes that the coordinator is up, and restarts its time: it may now be silent for the detection time.
     pub(super) fn hear_leader(&mut self, core: &Core, now: Time, out: &mut Out) {
         let limit = core.config.detector().detection;
         let jitter = core.config.timings.jitter();
@@ -84,7 +84,7 @@ impl Membership {
 
     /// Takes the task from the coordinator.
     pub(super) fn on_ready(&mut self, core: &Core, now: Time, ready: &Ready, out: &mut Out) {
-        // A copy of the task is also acknowledged (`answer.rs`), but the application is told of the leader only once.
+        // A second copy of the task is acknowledged as well, but the application is told of the leader only once.
         if self.work == Work::Awaited {
             self.work = Work::Begun(Some(ready.task));
             out.notify(Event::NewLeader(self.leader.clone()));
@@ -102,7 +102,7 @@ impl Membership {
         out: &mut Out,
     ) -> Next {
         self.score = score;
-        // An agent above the coordinator does not answer: silence has no effect, and its own halt follows.
+        // A member that now ranks above its coordinator gives no answer: its own election follows.
         if core.outranks(now, score, &self.leader.id) {
             return ELECT;
         }
@@ -112,11 +112,11 @@ impl Membership {
         Next::Stay
     }
 
-    /// Handles the coordinator's resignation. Its successor begins an election at once, the others do so in order of
-    /// rank.
+    /// Handles the coordinator's resignation. The named successor begins an election at once, the other members do so
+    /// in order of rank.
     pub(super) fn on_resign(&self, core: &mut Core, resign: &Resign) -> Next {
-        // Without a score the former coordinator does not rank above any agent. So no agent asks it and waits for its
-        // answer before it halts the others.
+        // Without a score the former coordinator ranks above no agent. So a candidate does not wait for the former
+        // coordinator's answer before it halts the others.
         core.learn(&self.leader.id, None);
         if resign.successor.as_ref() == Some(&core.me.id) {
             return Next::ElectWithout(self.leader.id.clone());
@@ -152,7 +152,7 @@ impl Membership {
     }
 
     fn ask_leader(&mut self, core: &Core, now: Time, out: &mut Out) {
-        // A second question would set a new deadline for the answer to the first question.
+        // Asked already: a second question would delay the deadline for the answer to the first one.
         if self.watch == CoordinatorWatch::Asks {
             return;
         }
@@ -179,8 +179,8 @@ impl Membership {
         if !is_asked || self.election != there.election {
             return Next::Ignore("an answer to an earlier question");
         }
-        // A coordinator that does not know its election counts as silent. After a quick restart it is up, but no longer
-        // coordinates: without this rule its members would work on without a coordinator.
+        // A coordinator that does not know its election counts as gone. After a quick restart it is up but no longer
+        // coordinates, and otherwise its members would continue to work without a coordinator.
         if !there.coordinates {
             return ELECT;
         }
@@ -200,7 +200,7 @@ impl Membership {
     }
 }
 
-/// Handles a coordinator that makes itself known. It must have halted this agent, by the same election.
+/// Handles a coordinator that makes itself known. It must have halted this agent before, by the same election.
 pub(super) fn on_new_coordinator(
     core: &Core,
     state: &State,
@@ -211,7 +211,7 @@ pub(super) fn on_new_coordinator(
 ) -> Next {
     let election = &message.election;
     if state.member_of(election).is_some() {
-        // A message may arrive twice: a refusal of the second copy could begin another election.
+        // A second copy of the message is acknowledged as well, because a refusal could begin another election.
         core.ack(from, Call::NewCoordinator, election, out);
         return Next::Stay;
     }
@@ -242,7 +242,7 @@ pub(super) fn on_observed(
             return Next::Stay;
         }
     } else if is_older {
-        // The sender may coordinate, but by an earlier election than the election that this observer followed last.
+        // The sender coordinates by an earlier election than the election that this observer followed last.
         let (election, seen) = (election.clone(), core.numbers.seen);
         out.send(from, NotNormal { election, seen });
         return Next::Stay;

@@ -24,8 +24,8 @@ use bully_core::protocol::{AgentId, MinimumRole, PeerMessage, Score, Term};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AreYouThere {
-    /// The election that the asker wants to hold. A member that misses its coordinator uses the election under which
-    /// it works.
+    /// The election that the asker wants to hold. From a member that misses its coordinator: the coordinator's
+    /// election.
     pub election: ElectionId,
     /// The asker's score; `None` if it cannot be elected.
     pub score: Option<Score>,
@@ -187,7 +187,7 @@ impl ReorganizationMessage {
 }
 
 impl ReorganizationMessage {
-    /// Returns whether only the agent that holds the message's election may send it.
+    /// Returns whether only the agent that holds the election of this message may send the message.
     pub(super) const fn is_call(&self) -> bool {
         match self {
             Self::Halt(_)
@@ -212,7 +212,7 @@ impl PeerMessage for ReorganizationMessage {
 
     fn needs(&self, _: &AgentId) -> MinimumRole {
         match self {
-            // An observer sends this if it knows a later election than that of the coordinator that calls it.
+            // An observer sends this to a coordinator if it knows a later election than the coordinator's.
             Self::NotNormal(_) => MinimumRole::Observer,
             Self::There(m) if m.coordinates => MinimumRole::Leader,
             Self::AreYouThere(_)
@@ -232,7 +232,7 @@ impl PeerMessage for ReorganizationMessage {
         Some(self.term())
     }
 
-    /// Returns whether the message is repeated for ever: `AreYouNormal` and its answer `Normal` are.
+    /// Returns whether the message is sent again and again, like `AreYouNormal` and its answer `Normal`.
     fn is_repeated(&self) -> bool {
         matches!(self, Self::AreYouNormal(_) | Self::Normal(_))
     }

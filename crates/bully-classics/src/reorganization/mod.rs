@@ -1,8 +1,8 @@
 //! The reorganization: the bully election as it was published (Garcia-Molina 1982).
 //!
 //! An elected coordinator does more than announce itself. First it stops the work of all members (`Halt`), then it
-//! makes itself known (`NewCoordinator`), then it hands out a task (`Ready`). Later it does not assume that all is
-//! well, but asks again and again (`AreYouNormal`). For the cost of these six messages per member the paper promises
+//! makes itself known (`NewCoordinator`), then it hands out a task (`Ready`). Later it asks all members again and again
+//! whether they still work under it (`AreYouNormal`). For the cost of these six messages per member the paper promises
 //! agreement at every instant, in a system that satisfies its assumptions.
 //!
 //! ```text
@@ -27,7 +27,7 @@
 //! - GM1, always: two voters in *Reorganization* or *Normal* have the same coordinator, and two voters in *Normal*
 //!   have the same task. So at most one voter considers itself leader. (An observer learns of the coordinator last.)
 //! - GM2, when no failure happens for long enough: one agent is *Normal* with itself as coordinator, and all agents
-//!   that are up are *Normal* under it. It is the highest-ranked one.
+//!   that are up are *Normal* under it. That coordinator is the highest-ranked agent.
 //!
 //! Both assertions are the paper's, and so are their conditions. No message is lost or takes longer than d < T / 2 (d
 //! is the [delay bound](bully_core::protocol::Timings::delay_bound), T the
@@ -202,11 +202,11 @@ impl Election for Reorganization {
     ) -> Result<Requirements, MembershipError> {
         config.check().map_err(MembershipError::config)?;
         Ok(Requirements {
-            // GM1 is void while a partition lasts (Garcia-Molina 1982, assumption of the reliable network): each side
-            // reorganizes itself under its own coordinator.
+            // GM1 does not hold during a partition, because it assumes a reliable network (Garcia-Molina 1982): each
+            // side has its own coordinator.
             leaders: Leaders::PerSide,
             storage: Storage::of_voters(kind),
-            // A pause of an agent breaks the promise, whichever clock the agent uses.
+            // Any clock fits: no clock can save the promise if an agent pauses.
             clock: ClockKind::Any,
             ..Requirements::new(RULES)
         })

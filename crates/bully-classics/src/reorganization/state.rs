@@ -76,7 +76,7 @@ impl State {
         }
     }
 
-    /// Returns whether this agent waits only because it cools down after a step-down.
+    /// Returns whether this agent only waits, for no agent that is up or that has halted it: it is idle or cools down.
     pub(super) const fn is_cooling_down(&self) -> bool {
         match self {
             Self::Idle => true,
@@ -85,7 +85,7 @@ impl State {
         }
     }
 
-    /// Returns the membership by this election, if this agent has obeyed it.
+    /// Returns the membership if this agent is a member by this election.
     pub(super) fn member_of(&self, election: &ElectionId) -> Option<&Membership> {
         match self {
             Self::Member(membership) => Some(membership).filter(|m| m.election == *election),
@@ -93,7 +93,7 @@ impl State {
         }
     }
 
-    /// Returns the halter that this agent obeys, if it obeys by this election.
+    /// Returns the halter that this agent obeys, if the halter holds this election.
     pub(super) fn halter(&self, election: &ElectionId) -> Option<&Halter> {
         match self {
             Self::Waiting(Wait {
@@ -109,7 +109,7 @@ impl State {
     }
 }
 
-/// An agent that has halted this agent, or wants to.
+/// An agent that has sent a halt to this agent, with its election.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Halter {
     pub by: Rank,
@@ -139,13 +139,13 @@ pub(super) enum Next {
     Elect(LostReason),
     /// Hold an election without the contained agent: it is gone, although the snapshot may show it as up.
     ElectWithout(AgentId),
-    /// Hold an election in the agent's slot, a time in order of rank.
+    /// Hold an election when this agent's slot comes (the slots are in order of rank).
     WaitForSlot,
-    /// Wait at most for this time, until the event of the cause.
+    /// Wait at most for this time for the event of the cause.
     Defer(WaitCause, After),
     /// Obey the agent that has halted this agent.
     Obey(Halter),
-    /// Join the coordinator that has halted this agent.
+    /// Join the coordinator that has halted this agent before.
     Join(Leader, ElectionId, Score),
     /// As an observer: follow this coordinator.
     Observe(Leader, ElectionId, Score),
@@ -155,5 +155,5 @@ pub(super) enum Next {
     Resign(Option<AgentId>),
 }
 
-/// The consequence: hold an election, whatever this agent does at the moment.
+/// The consequence "hold an election", whatever this agent does at the moment.
 pub(super) const ELECT: Next = Next::Elect(LostReason::Reorganized);

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ReorganizationTimer {
-    /// A candidate: the members that did not answer count as dead.
+    /// A candidate: the time for answers has passed, and silent members count as dead.
     Answer,
     /// A waiting agent: the event for which it waits did not come.
     Takeover,

@@ -1,7 +1,7 @@
 //! Carries out the consequences of inputs; only this file writes the state.
 //!
-//! A role returns a [`Next`]. [`Reorganization::go`] carries it out, and its consequences, until there are none. No
-//! role calls another role, and every transition from one state to another is in this file.
+//! A role returns a [`Next`]. [`Reorganization::go`] carries it out, and then each further consequence. No role calls
+//! another role, and every transition from one state to another is in this file.
 
 use tracing::debug;
 
@@ -62,7 +62,7 @@ impl Reorganization {
                 }
                 Next::Observe(leader, election, score) => {
                     self.leave(LostReason::Reorganized, out);
-                    // An observer has no storage: it keeps this promise only for this incarnation.
+                    // An observer has no storage, so it remembers this election only in this incarnation.
                     self.core.numbers.promised = Some(election.clone());
                     let agreed = (leader, election, score);
                     self.state = State::Member(Membership::observe(&self.core, now, agreed, out));
@@ -84,7 +84,7 @@ impl Reorganization {
         let Some(count) = core.numbers.next() else {
             return Next::Ignore("the counts have come to their end");
         };
-        // Durable before any call is sent: a later incarnation must not use this number again.
+        // The count is durable before any call is sent: a later incarnation must not use this count again.
         core.remember(count, out);
         let id = core.me.id.clone();
         debug!(target: "actix_bully", node = %id, term = %count, "election begins");
@@ -112,7 +112,7 @@ impl Reorganization {
             return Next::Stay;
         };
         let election = leading.election.clone();
-        // The successor was chosen when the leader began to end its work, and may be gone by now.
+        // Chosen again: the successor that was chosen when the step-down began may be gone by now.
         let successor = self.core.me.successor(to);
         self.leave(LostReason::Resigned, out);
         let span = self.core.config.cooldown;

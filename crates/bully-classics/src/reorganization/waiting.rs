@@ -1,4 +1,4 @@
-//! An agent that waits: for an agent above it, for the agent that has halted it, or for its own slot.
+//! An agent that waits for an agent above it to lead, for the agent that has halted it, or for its own slot.
 
 use super::{
     Next, Out,
@@ -8,7 +8,7 @@ use super::{
 };
 use bully_core::protocol::Time;
 
-/// The event for which an agent waits. If it does not come in time, the agent holds an election.
+/// The event for which an agent waits. If the event does not come in time, the agent holds an election.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Wait {
     pub cause: WaitCause,
@@ -23,7 +23,7 @@ impl Wait {
             return Next::Stay;
         }
         match &self.cause {
-            // The snapshot may show the awaited agent as up, but it did not lead in time: no cool-down waits for it.
+            // The awaited agent did not lead in time, so this agent does not defer to it, even if it seems up.
             WaitCause::Superior(by) | WaitCause::Halted(Halter { by, .. }) => {
                 Next::ElectWithout(by.id.clone())
             }
@@ -35,7 +35,7 @@ impl Wait {
         }
     }
 
-    /// Handles a new snapshot: the awaited agent may be known to be down.
+    /// Handles a new snapshot, in which the awaited agent may be down.
     pub(super) fn on_members(&self, core: &Core, now: Time) -> Next {
         match &self.cause {
             WaitCause::Superior(by) | WaitCause::Halted(Halter { by, .. })
@@ -43,7 +43,7 @@ impl Wait {
             {
                 ELECT
             }
-            // A score shows that this agent need not defer: no other agent is left that could lead first.
+            // If this agent can be elected now, no other agent is left that could lead first.
             WaitCause::Cooldown if core.candidate_score(now).is_some() => ELECT,
             WaitCause::Superior(_)
             | WaitCause::Halted(_)

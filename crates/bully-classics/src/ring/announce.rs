@@ -13,7 +13,7 @@ use super::{
 };
 use bully_core::protocol::Time;
 
-/// Checks whether the announcement of another agent counts. If so, it is remembered as passed on.
+/// Checks whether the announcement of another agent counts. If it counts, it is remembered as passed on.
 ///
 /// # Errors
 /// The reason why it does not count.
@@ -25,7 +25,7 @@ pub(super) fn judge(
     m: &Coordinator,
     out: &mut Out,
 ) -> Result<(), &'static str> {
-    // Another member has heard the leader, so this agent must not skip the leader.
+    // The announcement proves that the leader was up, so this agent no longer skips it.
     core.trust(&m.leader, m.incarnation);
     if !core.may_lead_in(&m.leader, m.incarnation) {
         return Err("the leader is not a member that may be up");
@@ -48,7 +48,7 @@ pub(super) fn judge(
         let same = (p.term, &p.leader, p.incarnation) == (m.term, &m.leader, m.incarnation);
         same && p.beat >= m.beat
     };
-    // Dropped, because only the leader would remove this message from the ring, and the leader may die meanwhile.
+    // A second copy is dropped here: its leader, which would also remove it from the ring, may be dead.
     if core.passed.as_ref().is_some_and(is_again) {
         return Err("passed on before");
     }
@@ -75,7 +75,7 @@ fn is_stale(core: &Core, state: &State, campaign: &Campaign, m: &Coordinator) ->
     }
 }
 
-/// Handles an announcement of this agent's former incarnation, which other members still follow.
+/// Handles an announcement of this agent's earlier incarnation, which other members still follow.
 pub(super) fn on_former_self(core: &mut Core, campaign: &Campaign, m: &Coordinator) -> Next {
     core.seen = core.seen.max(m.term);
     if core.me.is_voter() && campaign.contest().is_none() && m.term > core.closed {
@@ -84,8 +84,8 @@ pub(super) fn on_former_self(core: &mut Core, campaign: &Campaign, m: &Coordinat
     Next::Stay
 }
 
-/// `lead-when-home`: handles an announcement or a heartbeat of this agent that has gone round. Only now does a winner
-/// consider itself leader, because all members that it can reach no longer follow any other leader.
+/// Handles an announcement or a heartbeat of this agent that has gone round the ring. Only now does a winner consider
+/// itself leader: all members that it can reach follow no other leader any more (rule `lead-when-home`).
 pub(super) fn came_home(
     core: &Core,
     state: &mut State,

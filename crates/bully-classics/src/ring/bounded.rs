@@ -1,6 +1,6 @@
-//! A list in a message: never longer than [`MOST`], whichever agent made it.
+//! A list in a message. It never has more than [`MOST`] items, whichever agent made it.
 //!
-//! A peer sends the number of items before the items. Neither that number nor the items may cost memory beyond the
+//! A peer sends the number of items before the items. A wrong number or too many items must not cost memory beyond the
 //! limit. So the list is read item by item, and refused at the first item beyond the limit.
 
 use std::{fmt, marker::PhantomData};
@@ -11,8 +11,8 @@ use serde::{
 };
 
 /// Largest number of members that one lap can list. A member with a score is nine items of a message, and a bridge
-/// takes 1,024 items by default: a longer list would not cross. The other members of a larger ring can still follow and
-/// challenge.
+/// takes 1,024 items by default: a longer list would not cross. In a larger ring, the members without a place in the
+/// list can still follow a leader and challenge it.
 pub const MOST: usize = 100;
 
 /// At most [`MOST`] items, in the order in which they were added.

@@ -1,8 +1,8 @@
 //! The first lap of an election: a list goes round, and each member adds itself.
 //!
-//! Decided here: an election begins above all terms seen (`begin-above-all-terms`), the weaker of two elections is
-//! dropped (`yield-to-stronger`), and a member that finds itself in the list closes it (`close-on-own-name`).
-//! `nominate.rs` handles the closed list.
+//! Decided here: an election has a higher term than all terms seen (`begin-above-all-terms`), the weaker of two
+//! elections is dropped (`yield-to-stronger`), and a member that finds itself in the list closes the list
+//! (`close-on-own-name`). `nominate.rs` handles the closed list.
 
 use super::{
     AgentId, Next, Out,
@@ -17,15 +17,15 @@ use bully_core::protocol::Time;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Contest {
     pub id: RingElectionId,
-    /// The latest lap that this agent has seen. If the lap is the last one, this agent announces itself.
+    /// The latest lap of the election that this agent has seen. In the last lap, this agent announces itself.
     pub lap: Lap,
     /// Time at which an election without an outcome counts as lost (`restart-lost-election`).
     due: Time,
 }
 
 impl Contest {
-    /// Takes part in an election. Every participant waits for the outcome, not only the origin (the member that began
-    /// the election), because the origin and its token may be lost together.
+    /// Takes part in an election. Every participant, not only the origin (the member that began the election), waits
+    /// for the outcome with a time limit, because the origin and its token may be lost together.
     pub(super) fn join(
         core: &mut Core,
         now: Time,
@@ -42,13 +42,13 @@ impl Contest {
 
     /// Ends this agent's part in an election: from now on it passes no `Collect` or `Nominate` on.
     pub(super) fn end(core: &mut Core, out: &mut Out) {
-        // An announcement still goes on, because the members after this one have to learn which agent leads.
+        // The hop of an announcement is kept, because the members after this one have to learn which agent leads.
         out.cancel_timer(RingTimer::Token);
         core.forget_hop(Lap::Collect, out);
         core.forget_hop(Lap::Nominate, out);
     }
 
-    /// Returns whether the outcome did not come in time.
+    /// Returns whether the time for an outcome has passed; if not, sets the timer again.
     pub(super) fn is_lost(&self, now: Time, out: &mut Out) -> bool {
         let is_early = now < self.due;
         if is_early {
@@ -62,8 +62,8 @@ impl Contest {
         self.lap == Lap::Coordinator
     }
 
-    /// `close-on-own-name`: closes the list, which contains every member that is up. The next message is for the
-    /// highest-ranked member.
+    /// Closes the list, which contains every member that is up (rule `close-on-own-name`). The next message nominates
+    /// the highest-ranked of them.
     pub(super) fn close(&mut self, core: &Core, collect: Collect) -> Next {
         let Collect { election, entrants } = collect;
         let Some(winner) = best(core, entrants.as_slice()) else {
@@ -72,7 +72,7 @@ impl Contest {
         if winner.id == core.me.id {
             return Next::Announce(election);
         }
-        // A copy of the list may come round later, and must not be closed again.
+        // A second copy of the list may come round later. The lap shows that the list is already closed.
         self.lap = Lap::Nominate;
         let nominate = Nominate {
             winner: winner.id.clone(),
@@ -84,8 +84,8 @@ impl Contest {
     }
 }
 
-/// `begin-above-all-terms`: begins an election. A member that cannot be elected may do so, too: its message collects
-/// the others.
+/// Begins an election in a term above all terms seen (rule `begin-above-all-terms`). A member that cannot be elected
+/// may also begin one: its message collects the other members.
 pub(super) fn begin(core: &Core, now: Time) -> Next {
     let Some(term) = core.seen.next() else {
         return Next::Ignore("the terms have come to their end");
@@ -113,7 +113,7 @@ pub(super) fn on_collect(
     if id.term <= core.closed {
         return Next::Ignore("an election that is over");
     }
-    // A list that contains a former incarnation of this agent has not come home to this incarnation.
+    // A list that contains only an earlier incarnation of this agent was not begun or passed on by this one.
     let is_me = |e: &Entrant| e.id == core.me.id && e.incarnation == core.me.incarnation;
     let names_me = collect.entrants.as_slice().iter().any(is_me);
     if let Campaign::Joined(contest) = campaign {
@@ -137,8 +137,8 @@ pub(super) fn on_collect(
     Next::Join(collect.election.clone(), Lap::Collect, collect.into())
 }
 
-/// Returns the highest-ranked entrant whose incarnation has not ended since. A member that cools down comes after all
-/// others, because it has just handed over.
+/// Returns the highest-ranked entrant whose incarnation has not ended since it was listed. A member that cools down
+/// ranks after all others here, because it has just handed over.
 fn best<'a>(core: &Core, entrants: &'a [Entrant]) -> Option<&'a Entrant> {
     let may_lead = |e: &&Entrant| {
         let is_me = |id: &AgentId| *id == core.me.id;

@@ -1,15 +1,15 @@
 //! The parameters of the rules: the length of a hop, and all durations that follow from it.
 //!
-//! All waiting times grow with the ring: a lap of n hops takes n times as long as a message, and each dead member on
-//! the way costs one hop. (A hop is the step of a message from one member to the next.)
+//! A *hop* is the step of a message from one member to the next. A lap of n members takes n times as long as one
+//! message, and the time of a whole hop more for each dead member on the way. So waiting times grow with the ring.
 
 use std::time::Duration;
 
 use bully_core::parts::detector_of;
 use bully_core::protocol::{Detector, Timings};
 
-/// The parameters of a ring election; the same at every member. An agent with a configuration that fails the
-/// [check](Self::check) does not start.
+/// The parameters of a ring election. They must be the same at every member. An agent with a configuration that fails
+/// the [check](Self::check) does not start.
 ///
 /// ```
 /// use actix_bully::{elections::ring::RingConfig, protocol::Timings};
@@ -24,14 +24,14 @@ use bully_core::protocol::{Detector, Timings};
 pub struct RingConfig {
     /// The waiting times. Default: [`Timings::default`]. They need a failure detector.
     pub timings: Timings,
-    /// Silence after which the sender tries the next member (`skip-the-silent`). It must exceed two delay bounds for
-    /// each of the [`sends`](Self::sends). Default: one delay bound more than that.
+    /// Time without an acknowledgement after which the sender tries the next member (`skip-the-silent`). It must exceed
+    /// two delay bounds for each of the [`sends`](Self::sends). Default: one delay bound more than that.
     pub hop: Option<Duration>,
     /// Number of times that a message is sent to a member in one hop; 1 to 8. Default: 2, so that one lost message
     /// does not count as a death.
     pub sends: u32,
     /// Interval of the probes to skipped members (`probe-the-skipped`); more than zero. Default: two heartbeats,
-    /// chosen: more frequent probes cost messages to dead members, rarer ones let two sides of a partition join later.
+    /// chosen: with far less, many messages go to dead members; with far more, two sides of a partition join later.
     pub probe: Option<Duration>,
     /// Time for which a member must outrank its leader before it challenges the leader. Default: zero, so that the
     /// highest-ranked member leads at once.
@@ -42,9 +42,9 @@ pub struct RingConfig {
     /// Time after a step-down in which the agent lets others lead first. It ends early if the agent's score is set,
     /// if the agent is told to campaign, or if no other agent is up. Default: 60 s, chosen: time to stop the process.
     ///
-    /// An agent that cools down also has a slot, eight slots after the others, and it is chosen if all
-    /// remaining agents cool down. So a cool-down delays the next leader by at most eight steps,
-    /// whichever agents remain.
+    /// Agents begin elections in order of rank, in slots of one step. An agent that cools down has its slot eight slots
+    /// after the others, and it is elected if all remaining agents cool down. So a cool-down delays the next leader by
+    /// at most eight steps.
     pub cooldown: Duration,
 }
 
@@ -93,18 +93,18 @@ impl RingConfig {
         Ok(())
     }
 
-    /// Interval of a leader's heartbeats, and the silence after which the leader counts as gone.
+    /// Interval of a leader's heartbeats, and the detection time, a part of the [silence](Self::silence).
     pub fn detector(&self) -> Detector {
         detector_of(&self.timings)
     }
 
-    /// Time in which a member may acknowledge a message, for all copies of the message together.
+    /// Time that a member has to acknowledge a message, for all copies of the message together.
     pub fn hop(&self) -> Duration {
         let longer = || self.least_hop().saturating_add(self.timings.delay_bound());
         self.hop.unwrap_or_else(longer)
     }
 
-    /// Time for an answer to each copy. A hop must be longer.
+    /// Two delay bounds for each copy of a message, enough for its acknowledgement. A hop must be longer than this sum.
     fn least_hop(&self) -> Duration {
         let answers = self.sends.saturating_mul(2);
         self.timings.delay_bound().saturating_mul(answers)
@@ -122,8 +122,8 @@ impl RingConfig {
     }
 
     /// Time for which a ring of `n` members waits for the outcome of an election (`restart-lost-election`). For each
-    /// member it is three delay bounds, one for each lap, and a hop in which the member turns out to be dead; or two
-    /// hops, if that is longer.
+    /// member it is three delay bounds (one for each lap) and a hop (in case the member is dead); or two hops, if they
+    /// are longer.
     pub fn token(&self, n: usize) -> Duration {
         let laps = self.timings.delay_bound().saturating_mul(3);
         let hop = self.hop();
@@ -187,7 +187,7 @@ impl RingConfig {
     }
 }
 
-/// Values, and relations between two values, that are invalid for a ring.
+/// Reasons why the parameters do not fit together.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RingError {
@@ -225,7 +225,7 @@ pub enum RingError {
 
 debug_is_text!(RingError);
 
-/// Chosen: eight copies are rarely all lost, and each lengthens the wait for a dead member by two delay bounds.
+/// Largest `sends`. Chosen: eight copies are rarely all lost; each lengthens the wait for a dead member by 2 d.
 const MOST_SENDS: u32 = 8;
 
 fn count(n: usize) -> u32 {

@@ -1,4 +1,4 @@
-//! The data and decisions that every role of a ring election needs. This part calls no role.
+//! The data and decisions that every role of a ring election needs. This file does not call the code of a role.
 //!
 //! Decided here: which agents may lead, which agents let others lead first, and when an agent begins an election if
 //! no agent leads (`begin-by-rank`). `presence.rs` decides which members are up, `hop.rs` sends the messages of the
@@ -19,11 +19,11 @@ use bully_core::protocol::{After, Identity, Incarnation, Member, Score, Term, Ti
 pub(super) struct Core {
     pub me: Participant,
     pub config: Arc<RingConfig>,
-    /// The observers, which a leader informs by separate messages.
+    /// The observers, which are not in the ring: a leader sends them messages of their own.
     pub observers: Arc<[AgentId]>,
-    /// The laps whose message was passed on and is not acknowledged yet.
+    /// By lap: the message that was passed on and is not acknowledged yet.
     pub hops: BTreeMap<Lap, Hop>,
-    /// The members that were silent, each with the incarnation that was silent.
+    /// The members that did not acknowledge, each with the incarnation that was silent.
     pub suspects: BTreeMap<AgentId, Option<Incarnation>>,
     /// Time at which the skipped members are probed. The first suspicion sets it, each probe sets it again, and it is
     /// never cancelled: the probes end when no member is skipped.
@@ -36,7 +36,7 @@ pub(super) struct Core {
     pub closed: Term,
     /// After a step-down: the time until which this agent lets others lead first.
     pub cooldown: Cooldown,
-    /// The last score that was not `None`. A leader that became ineligible reports it until it has stepped down.
+    /// This agent's last score. A leader that lost its score reports this one until it has stepped down.
     pub last_score: Score,
 }
 
@@ -57,25 +57,25 @@ impl Core {
         }
     }
 
-    /// Returns a span with a jitter, so that agents do not all act at the same instant.
+    /// Returns the time `span` with a random jitter, so that agents do not all act at the same instant.
     pub(super) fn jittered(&self, span: std::time::Duration) -> After {
         After::jittered(span, self.config.timings.jitter())
     }
 
     // ---- who may lead -----------------------------------------------------------------------
 
-    /// Returns whether this agent can be elected, and a higher term exists.
+    /// Returns whether this agent can be elected, and a term above all seen terms exists.
     pub(super) fn may_lead(&self) -> bool {
         self.me.eligible().is_some() && self.seen.next().is_some()
     }
 
-    /// Returns whether this agent may lead and need not let others lead first.
+    /// Returns whether this agent may lead and does not let others lead first.
     pub(super) fn competes(&self, now: Time) -> bool {
         self.may_lead() && !self.defers(now, None)
     }
 
-    /// Returns whether this agent cools down and another agent can lead. `gone` is an agent that is known not to be
-    /// up.
+    /// Returns whether this agent lets others lead first: it cools down, and another agent can lead. `gone` does not
+    /// count: it is known not to be up.
     pub(super) fn defers(&self, now: Time, gone: Option<&AgentId>) -> bool {
         self.cooldown.is_active(now) && self.rivals().any(|m| Some(&m.id) != gone)
     }
@@ -83,8 +83,8 @@ impl Core {
     /// Returns the agent to which the leadership should go: the wanted agent if it can lead, else the highest-ranked
     /// rival.
     pub(super) fn successor(&self, wanted: Option<AgentId>) -> Option<AgentId> {
-        // `Participant::successor` is not used: it may return a silent member, and the nomination would go round in
-        // vain.
+        // `Participant::successor` is not used, because it may return a member that is skipped, and the nomination
+        // would not reach that member.
         wanted
             .filter(|id| self.me.can_succeed(id))
             .or_else(|| self.rivals().next().map(|m| m.id.clone()))
@@ -100,8 +100,8 @@ impl Core {
             return Next::Stay;
         };
         // All members learn of a leader's end at the same moment. Without an order, n tokens would go round at once,
-        // and all but one of them in vain. An agent that cools down has the last slots. Without any slot no agent
-        // would begin if all remaining agents cool down.
+        // and all but one of them in vain. An agent that cools down has one of the last slots, so that some agent
+        // begins even if all remaining agents cool down.
         let own = slot::behind(ahead, self.defers(now, gone));
         if own == 0 {
             return Next::Begin;
@@ -157,7 +157,7 @@ impl Core {
         }
     }
 
-    /// Makes a new list only if the observers change, because all heartbeats share the list.
+    /// Makes a new list of observers if they changed; all heartbeats share the list.
     pub(super) fn list_observers(&mut self) {
         let is_told = |m: &&Member| !m.is_voter() && m.id != self.me.id && seems_there(m);
         let told = || self.me.members.iter().filter(is_told).map(|m| &m.id);

@@ -7,12 +7,12 @@ use super::{
 };
 use bully_core::protocol::{Event, Leader, Time};
 
-/// A leader, as its followers know it.
+/// A follower's knowledge of its leader.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Following {
     pub leader: Leader,
     pub score: Score,
-    /// Time until which the leader must be heard. After it, a silent leader counts as gone.
+    /// Time after which the leader counts as gone if no heartbeat has come before.
     due: Time,
     grace: Grace,
 }
@@ -45,17 +45,17 @@ impl Following {
         out.cancel_timer(RingTimer::Silence);
     }
 
-    /// `miss-a-silent-leader`: returns whether no heartbeat has come in time.
+    /// Returns whether no heartbeat has come in time (rule `miss-a-silent-leader`).
     pub(super) fn is_silent(&mut self, core: &Core, now: Time, out: &mut Out) -> bool {
         if now < self.due {
             out.set_timer(RingTimer::Silence, core.jittered(self.due.since(now)));
             return false;
         }
         let timings = &core.config.timings;
-        // The timer was set with a jitter, so a delay of this length does not show a stall.
+        // The timer has a jitter, so it may fire this late without a stall of this agent.
         let late = timings.delay_bound().saturating_add(timings.jitter());
         if now.since(self.due) > late && self.grace == Grace::Unused {
-            // This agent itself was stalled: heartbeats may be in its mailbox, behind this time-out.
+            // This agent itself was stalled. Heartbeats may wait in its mailbox, so it waits once more.
             self.grace = Grace::Used;
             let span = core.config.silence(core.size());
             self.due = now.after(span);
@@ -69,7 +69,7 @@ impl Following {
         core.me.outranks(self.score, &self.leader.id)
     }
 
-    /// `challenge-when-higher`: the highest member leads, but a leader may have some time before it is challenged.
+    /// Plans an election if this agent outranks its leader (rule `challenge-when-higher`).
     pub(super) fn challenge(&self, core: &Core, campaign: &Campaign, now: Time) -> Next {
         if !core.competes(now) || !self.is_outranked_by(core) {
             return Next::Stay;
@@ -84,7 +84,7 @@ impl Following {
         Next::Schedule(after, CampaignCause::HigherRank)
     }
 
-    /// Returns whether this agent is the followed leader, perhaps in another incarnation or another term.
+    /// Returns whether the agent `id` is the followed leader, perhaps in another incarnation or another term.
     pub(super) fn is_under(&self, id: &AgentId) -> bool {
         self.leader.id == *id
     }

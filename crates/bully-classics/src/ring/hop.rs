@@ -1,8 +1,8 @@
-//! `skip-the-silent`: passes a message from one member to the next, and skips the members that do not acknowledge.
+//! Passes a message to the next member, and skips the members that do not acknowledge (rule `skip-the-silent`).
 //!
 //! The ring consists of the voters in the order of their names. A member that is known to be down is not in the ring,
-//! and a suspected member is skipped. Probes show whether it is up again. The *next member* is the next one of the
-//! ring; the *successor* of other files is the next leader. In each lap at most one message waits for an
+//! and a suspected member is skipped. Probes show whether it is up again. The *next member* is the next one in the
+//! ring; in other files the *successor* is the next leader. In each lap at most one message waits for an
 //! acknowledgement: a newer message replaces an older one, and takes over its waiting time.
 
 use super::{
@@ -20,13 +20,13 @@ pub(super) struct Hop {
     pub message: RingMessage,
     /// Time at which the agent sends the next copy, or tries the next member.
     pub due: Time,
-    /// Number of further copies for this member.
+    /// Number of copies that may still be sent to this member.
     left: u32,
     grace: Grace,
 }
 
 impl Core {
-    /// Passes a message on. If no other member is left, returns the message, as if it had gone round.
+    /// Passes a message on to the next member. If there is none, returns the message, as if it had gone round the ring.
     #[must_use]
     pub(super) fn pass(
         &mut self,
@@ -51,8 +51,8 @@ impl Core {
             return Some(message);
         };
         out.send(&to, message.clone());
-        // A newer message does not give a silent member more time. Otherwise heartbeats would keep a dead member in
-        // the ring.
+        // If a message already waits for this member, the newer message gets only the rest of its time. Otherwise new
+        // heartbeats would keep a dead member in the ring.
         let (due, left) = match self.hops.get(&lap).filter(|hop| hop.to == to) {
             Some(hop) => (hop.due, hop.left),
             None => (
@@ -72,13 +72,13 @@ impl Core {
         None
     }
 
-    /// Returns the next member after `last`, up to this agent; `None` if no member is between them.
+    /// Returns the next member of the ring after `last`; `None` if this agent comes before any other member.
     fn next_behind(&self, last: &AgentId) -> Option<&Member> {
         let before = |m: &&Member| m.id <= *last;
         let mine = |m: &&Member| m.id == self.me.id;
         let start = match self.me.members.index_of(last) {
             Some(at) => at.saturating_add(1),
-            // The member `last` has left meanwhile, but its name still shows where the lap continues.
+            // The member `last` has left the group meanwhile, but its name still shows where the ring continues.
             None => self.me.members.iter().take_while(before).count(),
         };
         let n = self.me.members.len();
@@ -89,7 +89,7 @@ impl Core {
             .find(|m| self.is_in_ring(m))
     }
 
-    /// Returns whether no other member would get a message.
+    /// Returns whether the ring has no other member to which this agent could pass a message.
     pub(super) fn is_alone(&self) -> bool {
         self.next_behind(&self.me.id).is_none()
     }
@@ -102,13 +102,13 @@ impl Core {
         let Some(hop) = self.hops.get_mut(&lap) else {
             return false;
         };
-        // An acknowledgement of an older message has changed the due time, but not the timer.
+        // The acknowledgement of an older message may have moved the due time without a new timer.
         if now < hop.due {
             out.set_timer(RingTimer::Hop(lap), hop.due.since(now));
             return false;
         }
         if now.since(hop.due) > late && hop.grace == Grace::Unused {
-            // This agent itself was stalled. The acknowledgement may be in its mailbox, behind this time-out.
+            // This agent itself was stalled. The acknowledgement may wait in its mailbox: one more copy is sent.
             hop.grace = Grace::Used;
             hop.left = hop.left.max(1);
         }
@@ -124,7 +124,7 @@ impl Core {
         true
     }
 
-    /// Returns the laps whose next member is no longer in the ring. Their messages go to another member.
+    /// Returns the laps whose message waits for a member that is no longer in the ring.
     pub(super) fn stuck_laps(&self) -> Vec<Lap> {
         let members = &self.me.members;
         let is_stuck = |hop: &Hop| !members.get(&hop.to).is_some_and(|m| self.is_in_ring(m));
@@ -132,8 +132,8 @@ impl Core {
         stuck.map(|(lap, _)| *lap).collect()
     }
 
-    /// Passes the message of this lap to the member after the present one. If no other member is left, returns the
-    /// message.
+    /// Passes the message of this lap to the member after the one that was silent. If no other member is left, returns
+    /// the message.
     #[must_use]
     pub(super) fn skip(&mut self, now: Time, lap: Lap, out: &mut Out) -> Option<RingMessage> {
         let Hop { to, message, .. } = self.hops.get(&lap)?.clone();
@@ -152,15 +152,15 @@ impl Core {
     pub(super) fn on_hop_ack(&mut self, now: Time, from: &AgentId, ack: &HopAck, out: &mut Out) {
         let resend = self.config.resend();
         let sends = self.config.sends;
-        // A member that was skipped may answer late. Its answer does not count for the present member.
+        // A member that was skipped may acknowledge late. That does not count for the member that has the message now.
         let Some(hop) = self.hops.get_mut(&ack.lap).filter(|hop| hop.to == *from) else {
             return;
         };
-        // A late answer to an older message must not end the wait, because the newer message may be lost.
+        // Only an acknowledgement of this message ends the wait; this one may be lost although an older one arrived.
         if hop.message.acknowledgement(ack.known).as_ref() == Some(ack) {
             return self.forget_hop(ack.lap, out);
         }
-        // The member is up, but late. The newer message gets its own time.
+        // The member is up and acknowledged an older message late, so the newer message now gets the whole time.
         hop.due = now.after(resend);
         hop.left = sends.saturating_sub(1);
     }

@@ -1,4 +1,4 @@
-//! A leader: its heartbeats go round the ring and come back to it, until it hands over.
+//! A leader: it sends heartbeats round the ring, which come back to it, until it hands over.
 //!
 //! Decided here: a leader whose heartbeats do not come back begins an election, and a leader that was stalled for
 //! longer than the others wait gives up. A leader that steps down first lets its work end, then ends its leadership,
@@ -15,14 +15,14 @@ pub(super) struct Leading {
     pub handover: Option<Handover>,
     /// Time of the next heartbeat.
     beat: Time,
-    /// Number of heartbeats that went round.
+    /// Number of the last heartbeat in this term.
     count: u64,
     /// Time at which the ring counts as broken if no heartbeat has come back before.
     home: Time,
 }
 
 impl Leading {
-    /// Begins to lead. `renewed` is the leadership before, in a lower term, if this agent led already.
+    /// Begins to lead. If this agent already led in a lower term, `renewed` is that leadership.
     pub(super) fn begin(
         core: &mut Core,
         now: Time,
@@ -42,14 +42,14 @@ impl Leading {
         });
         let mut leading = Self {
             term,
-            // Its application may have begun to end its work. A higher term does not cancel that.
+            // A step-down that has begun continues in the higher term.
             handover: renewed.and_then(|before| before.handover),
             beat: now.after(span),
             count: 0,
             home: now.after(silence),
         };
         core.end_cooldown(out);
-        // Observers are told only now: until the announcement has come home, members may follow another leader.
+        // Observers are told only now, because members may follow another leader until the announcement has come home.
         core.tell_observers(&core.announcement(term, 0), out);
         if is_new && core.me.score.is_none() {
             leading.drain(core, now, None, out); // this agent became ineligible while it announced itself
@@ -68,8 +68,8 @@ impl Leading {
 
     // ---- heartbeats -------------------------------------------------------------------------
 
-    /// Sends a heartbeat now. While an announcement of a higher term is on its way, it sends none: the members that
-    /// accepted the announcement accept no older term.
+    /// Sends a heartbeat now. It sends none while this agent's announcement of a higher term goes round: the members
+    /// that accepted the announcement accept no older term.
     pub(super) fn beat(&mut self, core: &Core, now: Time, announces: bool, out: &mut Out) -> Next {
         let span = core.config.detector().heartbeat;
         self.beat = now.after(span);
@@ -98,22 +98,22 @@ impl Leading {
             return self.beat(core, now, announces, out);
         }
         // This leader was stalled for longer than the others wait, so they may follow a successor already. A leader
-        // that steps down does not ask for the leadership again, because it was going to lose it anyway.
+        // that steps down hands over now; another one loses the leadership and may ask for it again.
         match &self.handover {
             Some(handover) => Next::Resign(handover.to.clone()),
             None => Next::Lose(LostReason::Stalled),
         }
     }
 
-    /// Notes that an announcement or a heartbeat has gone round.
+    /// Notes that an announcement or a heartbeat of this leader has gone round the ring.
     pub(super) fn is_heard_round(&mut self, core: &Core, now: Time, out: &mut Out) {
         let silence = core.config.silence(core.size());
         self.home = now.after(silence);
         out.set_timer(RingTimer::Silence, silence);
     }
 
-    /// Acts if its own heartbeats do not come back: a member that follows another leader stops them, so an election
-    /// asks all members.
+    /// Handles the end of the time in which a heartbeat should have come back. A member that follows another leader
+    /// stops the heartbeats, so an election asks all members.
     pub(super) fn on_silence_due(
         &mut self,
         core: &Core,
@@ -155,7 +155,7 @@ impl Leading {
         Next::Stay
     }
 
-    /// Sets the score. An agent that outranks the new score will ask. Without a score this leader hands over.
+    /// Sets the score. A member that outranks it will begin an election. Without a score this leader hands over.
     pub(super) fn set_score(
         &mut self,
         core: &Core,

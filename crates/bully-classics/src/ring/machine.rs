@@ -36,12 +36,12 @@ impl Campaign {
         }
     }
 
-    /// Returns whether this agent has won, and its announcement is on its way round.
+    /// Returns whether this agent has won an election, and its announcement is on its way round the ring.
     fn announces(&self) -> bool {
         self.contest().is_some_and(Contest::is_announced)
     }
 
-    /// Returns whether an election is planned that joins two groups.
+    /// Returns whether this agent has planned an election that joins two groups.
     const fn merges(&self) -> bool {
         matches!(
             self,
@@ -94,7 +94,7 @@ impl Ring {
         };
         self.go(now, next, out);
         if self.state == State::Vacant && self.campaign == Campaign::Idle {
-            // While no agent leads, an agent that may lead must always have a timer. Otherwise nothing would wake it.
+            // While no agent leads, an agent that may lead must have a timer. Otherwise nothing would wake it.
             self.go(now, self.look_again(now), out);
         }
         self.stepped = Some(now);
@@ -109,7 +109,7 @@ impl Ring {
         out: &mut Out,
     ) -> Next {
         let core = &mut self.core;
-        // Done before the content is judged, because every message proves that its sender is up.
+        // The sender's suspicion ends, whatever the content: every message proves that its sender is up.
         core.trust(from, incarnation);
         let is_from_voter = core.me.members.get(from).is_some_and(Member::is_voter);
         let is_between_voters = is_from_voter && core.me.is_voter();
@@ -119,7 +119,7 @@ impl Ring {
         match message {
             RingMessage::Coordinator(m) => self.on_coordinator(now, from, m, out),
             _ if !core.me.is_voter() => Next::Ignore("an observer is only told who leads"),
-            // An observer may send this, too: it tells a former leader that it knows a later term.
+            // An observer may send this as well, to tell a former leader that it knows a later term.
             RingMessage::HopAck(m) => {
                 core.on_hop_ack(now, from, &m, out);
                 self.catch_up(m.known, out)
@@ -164,7 +164,7 @@ impl Ring {
         };
         self.follow(now, leader, m.score, out);
         if self.core.me.is_voter() {
-            // If no other member is left, not even the leader, the message ends at this agent.
+            // If no other member is left, not even the leader, the message ends here.
             let _ended = self.core.pass(now, m.into(), out);
         }
         self.look_again(now)
@@ -196,7 +196,7 @@ impl Ring {
                 State::Follower(f) => {
                     if f.is_silent(&self.core, now, out) {
                         let id = f.leader.id.clone();
-                        // The suspicion comes before the election: otherwise the token would go to the dead leader.
+                        // Suspected before the election begins: otherwise the token would go to the dead leader.
                         self.core.suspect(now, &id, out);
                         self.vacate(now, out);
                         self.skip_absent(now, out);
@@ -217,12 +217,12 @@ impl Ring {
         }
     }
 
-    /// `restart-lost-election`: if this participant still has a reason for an election, it begins again, by rank.
+    /// Handles an election without an outcome: begins another one if it still has a reason (`restart-lost-election`).
     fn on_lost_election(&mut self, now: Time, out: &mut Out) -> Next {
         self.end_contest(out);
         match &self.state {
-            // Its own announcement was lost on its way. The members that accepted it accept no older term, so its
-            // heartbeats no longer count.
+            // This leader's announcement of a higher term was lost on its way. The members that accepted it accept no
+            // older term, so the leader's heartbeats no longer count.
             State::Leader(leading) if leading.term < self.core.closed => Next::Begin,
             State::Leader(_) | State::Follower(_) | State::Vacant => self.look_again(now),
         }
@@ -239,7 +239,7 @@ impl Ring {
         }
         self.unschedule(out);
         let has_reason = match (&self.state, cause) {
-            // The rank does not matter: two groups become one only by an election in both of them.
+            // The rank does not matter: two groups join only by an election in which both take part.
             (_, CampaignCause::Merge) => true,
             (State::Vacant, CampaignCause::HigherRank) => self.core.may_lead(),
             (State::Follower(f), CampaignCause::HigherRank) => {
@@ -258,7 +258,7 @@ impl Ring {
         core.watch_skipped(now, out);
         let leader = core.me.members.leader();
         if leader.is_some_and(|leader| leader.id != core.me.id) {
-            // The leader's heartbeat shows whether this agent has a reason for an election at all.
+            // The snapshot shows a leader. The leader's heartbeat will show whether this agent outranks it.
             return core.await_heartbeat(&self.campaign);
         }
         self.look_again(now)
@@ -277,7 +277,7 @@ impl Ring {
             self.vacate(now, out);
         }
         self.skip_absent(now, out);
-        // Fewer members may rank above this agent than when it planned its election.
+        // Members that ranked above this agent may be gone, so it may be the first to begin now.
         let waits = matches!(self.campaign, Campaign::Scheduled { .. });
         let waits = waits && self.state == State::Vacant && self.core.competes(now);
         if waits && self.core.is_first() {
@@ -311,7 +311,7 @@ impl Ring {
         let merges = self.campaign.merges();
         match &mut self.state {
             State::Leader(l) => l.set_score(&self.core, now, score, announces, out),
-            // The other group still exists, whatever the score of this agent is.
+            // A planned merge stays: the other group still exists, whatever the score of this agent is.
             State::Vacant | State::Follower(_) if merges => Next::Stay,
             State::Vacant | State::Follower(_) if score.is_none() => {
                 self.unschedule(out);

@@ -69,7 +69,7 @@ pub struct Nominate {
     pub winner: AgentId,
     /// The winner's incarnation.
     pub incarnation: Incarnation,
-    /// The members that have passed this on. A member that finds itself in the list knows that the winner is gone.
+    /// The members that have passed this on. A member that finds itself in it knows that the winner is gone.
     pub passed: Bounded<AgentId>,
 }
 
@@ -85,7 +85,7 @@ pub struct Coordinator {
     pub score: Score,
     /// The term.
     pub term: Term,
-    /// 0 for an announcement; from 1 on the number of the heartbeat in the term.
+    /// 0 for an announcement; for a heartbeat its number in the term, from 1 on.
     pub beat: u64,
 }
 
@@ -109,12 +109,12 @@ pub struct HopAck {
     pub lap: Lap,
     /// The term of the received message.
     pub term: Term,
-    /// The origin of the election, or the leader.
+    /// The origin of the election in the received message, or the leader that it announces.
     pub about: AgentId,
-    /// The number of the heartbeat; 0 for every other message.
+    /// The number of the received heartbeat; 0 for every other message.
     pub beat: u64,
-    /// The term of the newest leader that the sender knows. It is higher than the receiver's if the receiver has
-    /// missed an announcement.
+    /// The term of the newest leader that the sender knows. If it is higher than the term that the receiver knows, the
+    /// receiver has missed an announcement.
     pub known: Term,
 }
 
@@ -159,7 +159,7 @@ impl RingMessage {
         }
     }
 
-    /// Returns the acknowledgement by a member that knows a leader of the term `known`.
+    /// Returns the acknowledgement by a member whose newest known leader has the term `known`, if one is due.
     pub(super) fn acknowledgement(&self, known: Term) -> Option<HopAck> {
         let lap = self.lap()?;
         let (term, about, beat) = match self {
@@ -186,8 +186,8 @@ impl PeerMessage for RingMessage {
     }
 
     fn needs(&self, from: &AgentId) -> MinimumRole {
-        // Every voter passes on the messages of the ring. Only the statement that the sender itself leads,
-        // or could be elected, needs a right.
+        // Every voter may pass on the messages of the ring. Only a message in which the sender states that it leads
+        // itself, or can be elected itself, needs the right to lead.
         let is_about_sender = match self {
             Self::Collect(m) => {
                 let is_eligible = |e: &Entrant| e.id == *from && e.score.is_some();

@@ -1,8 +1,8 @@
 //! The ring election: a token goes round and collects the members that are up, and the highest-ranked member leads.
 //!
-//! The members form a ring, in the order of their names, and each member sends messages only to the next one. The
-//! next member acknowledges every message at once (not shown). Without an acknowledgement the sender tries the member
-//! after it.
+//! The members form a ring, in the order of their names, and each member sends messages only to the next one. The next
+//! member acknowledges every message at once (not shown). Without an acknowledgement the sender skips that member and
+//! sends the message to the one after it.
 //!
 //! ```text
 //! a normal election, begun by a                      a failover: c led, and is dead
@@ -21,11 +21,11 @@
 //! ```
 //!
 //! # What you can rely on
-//! After the last change, and if messages take no longer than the delay bound, one agent leads all agents that can
-//! reach each other, and it is the highest-ranked one. The election does not promise one leader at every instant:
-//! each side of a partition elects a leader, until the probes of one side reach the other. A winner considers itself
-//! leader only when its announcement has come home. So two agents lead for a moment only if a member was skipped. The
-//! [`Term`] orders the leaders that one observer sees; it cannot serve as a fence.
+//! Some time after the last change, if messages take no longer than the delay bound, one agent leads all agents that
+//! can reach each other. It is the highest-ranked one. The election does not promise one leader at every instant: each
+//! side of a partition elects a leader, until the probes of one side reach the other. A winner considers itself leader
+//! only when its announcement has come home. So two agents can lead at the same time, for a moment, only if a member
+//! was skipped. The [`Term`] orders the leaders that one observer sees; it cannot serve as a fence.
 //!
 //! A voter without a score (a witness) stays in the ring: it passes messages on, follows, and is never
 //! elected. A leader that loses its score hands over first.
@@ -64,7 +64,7 @@
 //! # Amendments, with their reasons
 //! The rules are Le Lann's token with the suppression of *Chang and Roberts 1979* (*An improved algorithm for
 //! decentralized extrema-finding in circular configurations of processes*), with an acknowledgement for each hop. The
-//! token contains a list, so it survives the death of its origin. The amendments:
+//! token contains a list of members, so the election survives the death of its origin. The amendments:
 //! - *The number of an election is the term of its winner* (the sources have two numbers). A later election always
 //!   wins, and one comparison shows whether an election has ended.
 //! - *Within one hop a message is sent twice*, because a lost message is not a death.
@@ -225,7 +225,7 @@ impl Election for Ring {
             // A token goes round among members that can reach each other. Each side of a partition is a separate
             // ring, until the probes of one side reach the other.
             leaders: Leaders::PerSide,
-            // Members take a vacant leadership in order of rank, so that one token goes round instead of n tokens.
+            // Members learn of a vacant leadership in order of rank, so that one token goes round instead of n tokens.
             notify: NotifyOrder::HighestRankFirst,
             ..Requirements::new(RULES)
         })

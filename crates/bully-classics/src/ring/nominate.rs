@@ -1,4 +1,4 @@
-//! The second lap of an election: to the winner, or once round the ring if the winner is gone.
+//! The second lap of an election: a nomination goes to the winner, or once round the ring if the winner is gone.
 //!
 //! Decided here: `nominate-the-highest`. By the original algorithm the winner is announced at once. In this machine
 //! the winner announces itself. So a winner that died after it was collected is detected: its nomination comes back.
@@ -24,8 +24,8 @@ pub(super) fn on_nominate(core: &mut Core, campaign: &Campaign, mut nominate: No
         return Next::Ignore("a stronger election is under way");
     }
     let lap = contest.filter(|c| c.id == *id).map(|c| c.lap);
-    // The nomination of a former incarnation, with its former score, goes round in vain. Then another election asks
-    // this incarnation.
+    // A nomination of this agent's earlier incarnation, with its former score, is not accepted. It goes round, and then
+    // another election asks this incarnation.
     if nominate.winner == core.me.id && nominate.incarnation == core.me.incarnation {
         if lap == Some(Lap::Coordinator) {
             return Next::Stay; // a copy
@@ -43,18 +43,18 @@ pub(super) fn on_nominate(core: &mut Core, campaign: &Campaign, mut nominate: No
     Next::Join(nominate.election.clone(), Lap::Nominate, nominate.into())
 }
 
-/// Handles the nomination at the winner. It checks again whether it can lead, because it may have lost its score
-/// since.
+/// Handles the nomination at the winner. The winner checks again whether it can be elected, because it may have lost
+/// its score since.
 fn accept(core: &mut Core, nominate: Nominate) -> Next {
     if core.me.eligible().is_some() {
         return Next::Announce(nominate.election);
     }
-    // The next election has to be stronger at all members that have passed this one on.
+    // The next election needs a higher term, to be stronger at all members that have passed this one on.
     core.seen = core.seen.max(nominate.election.term);
     Next::Begin
 }
 
-/// Handles a nomination that found no other member: the winner is gone.
+/// Handles a nomination for which no other member was found: the winner is gone.
 pub(super) fn came_home(contest: Option<&Contest>, nominate: &Nominate) -> Next {
     if contest.is_some_and(|contest| contest.id == nominate.election) {
         return Next::Retry;
@@ -62,8 +62,8 @@ pub(super) fn came_home(contest: Option<&Contest>, nominate: &Nominate) -> Next 
     Next::Ignore("another election is under way")
 }
 
-/// Hands over by a nomination in a new term. The successor's rank is not checked. Returns `None` if there is no
-/// successor.
+/// Returns the consequence that nominates the successor in a new term, whatever the successor's rank. `None` if there
+/// is no successor.
 pub(super) fn hand_over(core: &Core, to: Option<AgentId>) -> Option<Next> {
     let winner = to?;
     let incarnation = core.me.members.get(&winner)?.incarnation?;

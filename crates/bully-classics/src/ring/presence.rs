@@ -21,9 +21,9 @@ use super::{AgentId, Incarnation, core::Core};
 use bully_core::protocol::{Leader, Member, Members, Presence};
 
 impl Core {
-    /// Returns the number of members of the ring, as far as is known. All waiting times grow with it.
+    /// Returns the number of members for which the waiting times of the ring allow.
     pub(super) fn size(&self) -> usize {
-        // A suspected member may be up after all, and then a lap takes longer because of it.
+        // Suspected members count, because one that is up after all makes a lap longer.
         let voters = self.me.members.voters();
         voters.filter(|m| may_be_there(m)).count().max(1)
     }
@@ -51,8 +51,8 @@ impl Core {
         eligible.filter(|m| m.id != self.me.id && !self.was_silent(m))
     }
 
-    /// Returns the number of higher-ranked members, counted up to `most`; `None` if this agent cannot be elected.
-    /// `gone` is an agent that is known not to be up.
+    /// Returns the number of members that rank above this agent, at most `most`; `None` if this agent cannot be
+    /// elected. `gone` does not count: it is known not to be up.
     pub(super) fn members_ahead(&self, gone: Option<&AgentId>, most: usize) -> Option<usize> {
         self.me.ahead(gone, most)
     }
@@ -62,8 +62,8 @@ impl Core {
         self.members_ahead(None, 1) == Some(0)
     }
 
-    /// Returns whether this member may lead in this incarnation, as far as is known. A silent member may, because a
-    /// message of another member has just named it.
+    /// Returns whether the member `id` may be leader in this incarnation: it is a voter, and the incarnation is not
+    /// known to have ended. A skipped member may, because a message of another member has just reported it.
     pub(super) fn may_lead_in(&self, id: &AgentId, incarnation: Incarnation) -> bool {
         let member = self.me.members.get(id);
         member.is_some_and(|m| m.is_voter() && !m.is_stale(incarnation))
@@ -86,8 +86,8 @@ impl Core {
     }
 }
 
-/// Returns whether the new snapshot says that the leader's incarnation has ended, or suspects that for the first
-/// time. A suspicion may be wrong, so it counts only once.
+/// Returns whether the new snapshot newly shows the end of the leader's incarnation, confirmed or suspected. A
+/// suspicion may be wrong, so it counts only in the first snapshot that shows it.
 pub(super) fn has_ended(leader: &Leader, before: &Members, members: &Members) -> bool {
     let (id, incarnation) = (&leader.id, leader.incarnation);
     let is_gone = |m: &Members| m.get(id).is_none_or(|m| m.is_gone(incarnation));
@@ -95,7 +95,7 @@ pub(super) fn has_ended(leader: &Leader, before: &Members, members: &Members) ->
     is_over || is_gone(members) && !is_gone(before)
 }
 
-/// Returns whether the snapshot neither suspects a member nor knows its end.
+/// Returns whether the snapshot shows the member neither as suspected nor as down.
 pub(super) fn seems_there(member: &Member) -> bool {
     match member.presence {
         Presence::Up | Presence::Unseen => true,
@@ -103,7 +103,7 @@ pub(super) fn seems_there(member: &Member) -> bool {
     }
 }
 
-/// Returns whether the snapshot does not know a member's end.
+/// Returns whether the snapshot does not show the member as down.
 fn may_be_there(member: &Member) -> bool {
     match member.presence {
         Presence::Up | Presence::Unseen | Presence::Suspect => true,

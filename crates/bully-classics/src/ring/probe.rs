@@ -1,8 +1,8 @@
-//! `probe-the-skipped`: an agent asks the members that it skips whether they are up, so that the sides of a former
-//! partition join again.
+//! An agent asks the members that it skips whether they are up, so that the sides of a former partition join again
+//! (rule `probe-the-skipped`).
 //!
-//! Every member, not only the leader, probes the members that it skips: if a follower skips a member, that member is
-//! hidden from all others. A member that is known to be down gets no probes.
+//! Every member, not only the leader, probes the members that it skips: if a follower skips a member, no message
+//! reaches that member, whichever agent began it. A member that is known to be down gets no probes.
 
 use std::sync::Arc;
 
@@ -26,20 +26,19 @@ impl Core {
     /// Stops skipping a member, because this agent or another member has heard it.
     ///
     /// Called for the sender of every message, and for the members whose presence a message proves: the entrants of a
-    /// list, the winner of a nomination, the leader of an announcement. A late acknowledgement counts like any
-    /// message: this incarnation sent it, so it was slow and not dead. If it has died since, the next hop notices its
-    /// silence again.
+    /// list, the winner of a nomination, the leader of an announcement. A late acknowledgement counts as well: its
+    /// sender was slow and not dead. If the sender has died since, the next hop to it ends without an acknowledgement.
     pub(super) fn trust(&mut self, id: &AgentId, incarnation: Incarnation) {
-        // A list may contain an incarnation that has ended. That proves nothing about the next incarnation.
+        // A message may contain an incarnation that has ended. It proves nothing about the next incarnation.
         let has_ended = |m: &Member| m.is_stale(incarnation);
         if !self.suspects.is_empty() && !self.me.members.get(id).is_none_or(has_ended) {
             self.suspects.remove(id);
         }
     }
 
-    /// Sets the timer of the probes if this agent skips members from now on.
+    /// Sets the timer of the probes if this agent skips a member and the timer is not set.
     pub(super) fn watch_skipped(&mut self, now: Time, out: &mut Out) {
-        // A planned probe does not change. Otherwise each further suspicion would delay it.
+        // A timer that is set stays. Otherwise each further suspicion would delay the probe.
         if self.probe.is_none() && self.me.members.iter().any(|m| self.is_skipped(m)) {
             self.set_probe(now, out);
         }
@@ -84,8 +83,8 @@ impl Core {
         if *campaign != Campaign::Idle {
             return Next::Stay;
         }
-        // The election does not begin at the first answer. The other probed members also answer, and a member that is
-        // still suspected would be left out. In this way a leader once lost its leadership for a moment.
+        // First all probed members get time to answer. A member that is still skipped would be left out of the
+        // election; if it is the leader, it would lose its leadership for a moment.
         let answers = self.config.timings.delay_bound().saturating_mul(2);
         Next::Schedule(answers, CampaignCause::Merge)
     }

@@ -1,8 +1,8 @@
 //! The states of a member of a ring, with their data.
 //!
 //! Two facts are independent of each other: which agent leads ([`State`]), and the election in which this agent takes
-//! part ([`Campaign`]). A leader leads on during an election that may choose it again, and a follower follows until
-//! the election has an outcome.
+//! part ([`Campaign`]). During an election a leader continues to lead, since it may win again, and a follower continues
+//! to follow.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub(super) enum State {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Campaign {
     Idle,
-    /// The agent begins an election at that time, unless its reason disappears before.
+    /// The agent begins an election at the time `due`, unless the reason no longer holds then.
     Scheduled {
         due: Time,
         cause: CampaignCause,
@@ -67,11 +67,11 @@ pub(super) enum Next {
     Announce(RingElectionId),
     /// The announcement has come home: lead in this term.
     Lead(Term),
-    /// The election has ended for this agent.
+    /// Take no further part in the election.
     GiveUp,
     /// The election has failed: begin another one.
     Retry,
-    /// The leadership has ended without a hand-over.
+    /// End the leadership for this reason, without a hand-over.
     Lose(LostReason),
     /// Hand the leadership over, if possible to this agent.
     Resign(Option<AgentId>),

@@ -1,7 +1,7 @@
 //! Carries out the consequences of inputs; only this file writes the state.
 //!
-//! A role or a stage of an election returns a [`Next`]. [`Ring::go`] carries it out, and its consequences, until
-//! there are none. No role calls another role, and every transition from one state to another is in this file.
+//! A role or a stage of an election returns a [`Next`]. [`Ring::go`] carries it out, and then each further consequence.
+//! No role calls another role, and every transition from one state to another is in this file.
 
 use super::{
     AgentId, Out, Ring, Score, Term, announce,
@@ -38,7 +38,7 @@ impl Ring {
                     Some(message) => self.came_home(now, message, out),
                     None => return,
                 },
-                // The list may show a score that the agent lost while the list went round.
+                // Checked again: the agent may have lost its score while the list went round.
                 Next::Announce(id) if self.core.me.eligible().is_some() => {
                     let term = id.term;
                     announce::begin(&mut self.core, out);
@@ -64,7 +64,7 @@ impl Ring {
         }
     }
 
-    /// Handles a message for which no other member was found, as if it had gone round.
+    /// Handles a message for which no other member was found, as if it had gone round the ring.
     fn came_home(&mut self, now: Time, message: RingMessage, out: &mut Out) -> Next {
         match message {
             RingMessage::Collect(m) => match &mut self.campaign {
@@ -115,7 +115,7 @@ impl Ring {
         if self.state != State::Vacant {
             return self.core.merge(&self.campaign);
         }
-        // The members that know the later leader only acknowledge such a token, and do not pass it on.
+        // This agent's election is given up: the members that know the later leader do not pass its token on.
         let is_in_vain = |c: &Contest| c.id.origin == self.core.me.id && c.id.term <= known;
         if self.campaign.contest().is_some_and(is_in_vain) {
             self.end_contest(out);
@@ -140,7 +140,7 @@ impl Ring {
         };
         let is_new = before != Some(&leader);
         let goes_on = match &self.campaign {
-            // The other group still exists, whatever this leader reports of itself. Only a later leader may be the
+            // A planned merge stays, because the other group still exists. Only a leader of a later term may be the
             // outcome of a merge.
             Campaign::Scheduled {
                 cause: CampaignCause::Merge,
@@ -192,7 +192,7 @@ impl Ring {
 
     /// Ends the leadership, and only then nominates the successor, so that no other agent leads meanwhile.
     fn resign(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) -> Next {
-        // The successor that was chosen when the work began to end may be gone by now.
+        // Chosen again: the successor that was chosen when the step-down began may be gone by now.
         let to = self.core.successor(to);
         self.lose(LostReason::Resigned, out);
         let span = self.core.config.cooldown;
@@ -200,7 +200,7 @@ impl Ring {
             .cooldown
             .begin(now, span, RingTimer::Cooldown, out);
         self.end_contest(out);
-        // Without an agent to hand over to, the leadership comes back to this agent.
+        // If there is no successor, this agent may lead again.
         nominate::hand_over(&self.core, to).unwrap_or_else(|| self.look_again(now))
     }
 
