@@ -17,82 +17,6 @@ fn a_voter_follows_writes_promises_and_acknowledges() {
 }
 
 #[test]
-fn a_heartbeat_prolongs_the_promise() {
-    let mut me = Kit::following();
-    me.later(H)
-        .hear(HIGH, heartbeat(OLD, 9))
-        .set(BullyTimer::Election, P)
-        .sent(HIGH, ack(OLD, SAID, 5))
-        .nothing_else_happened();
-    let until = me.machine.core.voter.promise.as_ref().unwrap().until;
-    assert_eq!(until, me.now.after(Duration::from_millis(P)));
-}
-
-/// 25
-#[test]
-fn a_missed_announcement_heals_with_a_heartbeat() {
-    let mut me = Kit::vacant();
-    me.hear(LOW, heartbeat(OLD, 1)).wrote(OLD, LOW).whatever();
-    assert_eq!(me.view().leader, Some(leader(LOW, OLD)));
-}
-
-/// 24
-#[test]
-fn an_older_term_is_told_the_newer_one() {
-    for (role, mut me) in Kit::roles() {
-        me.hear(LOW, elected(50, 1)).whatever();
-        let effects = me.hear(HIGH, elected(49, 9));
-        if role == "observer" {
-            effects.nothing_else_happened();
-        } else {
-            effects.sent(HIGH, nack_of(49, 50)).nothing_else_happened();
-        }
-        assert_eq!(me.view().leader, Some(leader(LOW, 50)), "{role}");
-    }
-}
-
-#[test]
-fn a_newer_leader_supersedes_one_that_is_followed() {
-    let mut me = Kit::following();
-    me.hear(LOW, elected(OLD + 1, 1))
-        .wrote(OLD + 1, LOW)
-        .new_leader(LOW, OLD + 1)
-        .set(BullyTimer::Election, P)
-        .sent(LOW, ack(OLD + 1, SAID, 5))
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_newer_leader_supersedes_this_one() {
-    let mut me = Kit::leading();
-    me.hear(HIGH, elected(50, 9))
-        .lost(MINE, LostReason::Superseded)
-        .wrote(50, HIGH)
-        .new_leader(HIGH, 50)
-        .set(BullyTimer::Election, P)
-        .sent(HIGH, ack(50, SAID, 5))
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_candidate_follows_the_winner() {
-    for mut me in [Kit::asking(), Kit::claiming(), Kit::elected()] {
-        me.hear(LOW, elected(50, 1)).wrote(50, LOW).whatever();
-        assert_eq!(me.view().role, Role::Follower);
-        assert_eq!(me.view().leader, Some(leader(LOW, 50)));
-        me.fire(BullyTimer::Round).nothing_else_happened();
-    }
-}
-
-#[test]
-fn a_vote_in_that_term_for_another_one_does_not_hinder() {
-    let mut me = Kit::vacant().after(LOW, claim(OLD, 1));
-    let effects = me.hear(HIGH, elected(OLD, 9));
-    assert!(!effects.writes());
-    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
-}
-
-#[test]
 fn silence_ends_with_the_promise() {
     let mut me = Kit::following();
     me.later(P - 1)
@@ -129,28 +53,6 @@ fn a_resigned_leadership_is_not_followed_again() {
     me.hear(HIGH, heartbeat(OLD + 1, 9))
         .wrote(OLD + 1, HIGH)
         .whatever();
-}
-
-#[test]
-fn messages_of_the_available_mode_are_ignored() {
-    let mut me = Kit::vacant();
-    let sent_at = None;
-    me.hear(
-        HIGH,
-        Elected {
-            sent_at,
-            ..elected(OLD, 9)
-        },
-    )
-    .nothing_else_happened();
-    me.hear(
-        HIGH,
-        Heartbeat {
-            sent_at,
-            ..heartbeat(OLD, 9)
-        },
-    )
-    .nothing_else_happened();
 }
 
 #[test]

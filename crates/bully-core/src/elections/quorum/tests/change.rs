@@ -31,37 +31,6 @@ fn a_leader_refuses_a_change_with_its_reason() {
     }
 }
 
-/// A learner has a store, and its name is not listed.
-fn learner() -> Kit {
-    let voters = [LOW, HIGH, "other"].map(id);
-    let config = QuorumConfig {
-        learner: true,
-        ..valid(QuorumConfig::new(voters))
-    };
-    Kit::known(config, Some(5))
-}
-
-#[test]
-fn a_learner_follows_and_says_that_it_is_there_and_acknowledges_nothing() {
-    let mut me = learner();
-    me.hear(HIGH, heartbeat(OLD, 9))
-        .new_leader(HIGH, OLD)
-        .set(BullyTimer::Election, P)
-        .sent(HIGH, enlist(OLD))
-        .nothing_else_happened();
-    me.later(H);
-    me.hear(HIGH, heartbeat(OLD, 9))
-        .set(BullyTimer::Election, P)
-        .sent(HIGH, enlist(OLD))
-        .nothing_else_happened();
-    assert_eq!(me.machine.core.voter.promise, None);
-    // An observer says nothing of the kind.
-    let mut me = Kit::observer();
-    let heard = me.hear(HIGH, heartbeat(OLD, 9));
-    assert!(heard.messages().is_empty());
-    heard.whatever();
-}
-
 #[test]
 fn a_voter_that_is_not_listed_is_refused_unless_it_is_a_learner() {
     let voters = || valid(QuorumConfig::new([LOW, HIGH, "other"].map(id)));
@@ -165,17 +134,6 @@ fn a_leader_that_has_to_raise_its_term_meanwhile_resigns_and_seals_nothing() {
 }
 
 #[test]
-fn a_lease_that_ends_before_the_work_does_ends_the_change() {
-    let mut me = Kit::heard();
-    me.change(remove(LOW)).whatever();
-    me.later(D);
-    me.step(Input::Drained)
-        .lost(MINE, LostReason::LeaseExpired)
-        .whatever();
-    assert_eq!((record(&me).seal(), me.view().leading), (None, None));
-}
-
-#[test]
 fn a_change_that_leaves_no_list_is_refused() {
     let leading = |config: QuorumConfig| {
         let mut me = Kit::known(config, Some(5));
@@ -261,29 +219,6 @@ fn a_follower_sends_a_change_on_and_hears_what_became_of_it() {
     let events = heard.events().into_iter().cloned().collect::<Vec<_>>();
     assert!(events.contains(&answered(remove(LOW), Ok(done))));
     heard.whatever();
-}
-
-#[test]
-fn a_leader_answers_who_asks_on_behalf_of_another() {
-    let mut me = Kit::heard();
-    let ask = |change| AskChange {
-        term: Term(MINE),
-        change: Box::new(change),
-        is_unentitled: false,
-    };
-    let refusal = ChangeAnswer {
-        term: Term(MINE),
-        change: Box::new(add("new")),
-        outcome: Err(ChangeError::NotSeen { id: id("new") }),
-    };
-    me.hear(EYE, ask(add("new")))
-        .sent(EYE, refusal)
-        .nothing_else_happened();
-    me.hear(LOW, ask(remove(HIGH)))
-        .drained(MINE, None)
-        .whatever();
-    let mut me = Kit::following();
-    me.hear(LOW, ask(remove(HIGH))).nothing_else_happened();
 }
 
 /// What takes more bytes in a record than in memory counts for what it takes.

@@ -25,38 +25,6 @@ fn an_agent_that_is_named_and_knows_of_a_later_election_asks_at_once() {
         .nothing_else_happened();
 }
 
-/// A copy of a resignation of long ago makes nobody claim: an agent that asks, asks again.
-#[test]
-fn a_resignation_of_long_ago_calls_nobody() {
-    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), vote(MINE, ME, P));
-    me.begin().whatever();
-    me.later(P + W).fire(BullyTimer::Election).whatever();
-    let effects = me.hear(HIGH, resign(MINE - 1, Some(ME)));
-    assert!(matches!(effects.messages()[..], [QuorumMessage::Elect(_)]));
-    assert!(!effects.writes());
-}
-
-/// It has not heard the resignation itself.
-#[test]
-fn a_voter_consents_to_who_says_that_its_leader_has_resigned() {
-    let mut me = Kit::following();
-    let asks = |term| Elect {
-        released: Some(leader(HIGH, term)),
-        ..elect(OLD, 1)
-    };
-    me.hear(LOW, asks(OLD - 1))
-        .sent(LOW, alive(1, OLD, P))
-        .nothing_else_happened();
-    me.hear(LOW, asks(OLD))
-        .sent(LOW, yields_at(1, OLD))
-        .nothing_else_happened();
-    assert_eq!(
-        me.view().leader,
-        Some(leader(HIGH, OLD)),
-        "it changes nothing"
-    );
-}
-
 #[test]
 fn a_claim_is_made_of_a_reason_only() {
     for (name, text) in [

@@ -1,7 +1,6 @@
 //! The parameters: every relation is checked, and every error is named.
 
 use super::*;
-use crate::protocol::MembershipError;
 
 fn of(names: &[&str]) -> QuorumConfig {
     QuorumConfig {
@@ -90,21 +89,6 @@ fn an_error_says_what_to_do() {
         four.check().unwrap_err().to_string(),
         "a vote quorum of 2 of 4 voters is out of range, because both sides of a partition could elect, or no side could: choose 3 to 4"
     );
-}
-
-/// What [`QuorumConfig::check`] refuses is no agent's configuration, and the list says how each takes part.
-#[test]
-fn a_member_takes_part_as_it_is_listed() {
-    let (sound, wrong) = (Arc::new(config()), Arc::new(of(&[ME, ME])));
-    let asked = |config, name, kind| QuorumBully::requirements(config, &id(name), kind).map(drop);
-    let check = |name, kind| asked(&sound, name, kind);
-    assert_eq!(check(ME, MemberKind::Voter), Ok(()));
-    assert_eq!(check(EYE, MemberKind::Observer), Ok(()));
-    let unlisted = MembershipError::NotListed { id: id(EYE) };
-    assert_eq!(check(EYE, MemberKind::Voter), Err(unlisted));
-    assert!(check(ME, MemberKind::Observer).is_err());
-    let refused = asked(&wrong, ME, MemberKind::Voter);
-    assert!(matches!(refused, Err(MembershipError::Config(_))));
 }
 
 #[test]

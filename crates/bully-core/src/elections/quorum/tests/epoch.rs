@@ -28,21 +28,6 @@ fn every_epoch_has_terms_of_its_own_above_those_before() {
 }
 
 #[test]
-fn a_new_store_abstains_at_the_beginning_of_an_epoch_and_belongs_to_it() {
-    let mut me = Kit::began(of_epoch(1), MemberKind::Voter, Some(5));
-    let fresh = vote(NEXT, None, P);
-    start(&mut me)
-        .next(&Effect::Persist(fresh))
-        .set(BullyTimer::Election, P + S)
-        .nothing_else_happened();
-    assert_eq!(me.machine.core.voter.record.term, Term(NEXT));
-    me.later(P - 1);
-    me.hear(LOW, claim(NEXT + 1, 1))
-        .sent(LOW, refuses(NEXT + 1, NEXT, 1).of(LOW))
-        .nothing_else_happened();
-}
-
-#[test]
 fn an_old_record_is_no_vote_in_the_new_epoch() {
     let mut me = Kit::reborn(of_epoch(1), MemberKind::Voter, Some(5), record(7));
     start(&mut me).whatever();
@@ -102,21 +87,4 @@ fn a_record_of_a_later_epoch_is_refused() {
         admits(3 * NEXT),
         Err(MembershipError::LaterEpoch { id, found, epoch })
     );
-}
-
-#[test]
-fn a_machine_with_a_record_of_a_later_epoch_gives_no_vote() {
-    let mut me = Kit::reborn(of_epoch(0), MemberKind::Voter, Some(5), record(NEXT + 2));
-    me.start().whatever();
-    let vote = |me: &Kit| {
-        let record = &me.machine.core.voter.record;
-        (record.term, record.voted_for.clone())
-    };
-    let before = vote(&me);
-    me.later(2 * P + S);
-    me.fire(BullyTimer::Election).nothing_else_happened();
-    me.hear(LOW, claim(9, 1)).whatever();
-    me.hear(LOW, elected(9, 1)).whatever();
-    assert_eq!(vote(&me), before);
-    assert!(me.machine.state.following().is_none());
 }

@@ -4,17 +4,6 @@ use super::{epochs::*, *};
 use crate::elections::{message::Install, vote::VotersRecord};
 
 #[test]
-fn a_list_that_was_decided_is_entered_in_any_role() {
-    for (role, mut me) in Kit::roles() {
-        me.hear(HIGH, install(3, &[ME, HIGH, "new"])).whatever();
-        let config = &me.machine.core.config;
-        assert_eq!((config.epoch, config.voters.len()), (3, 3), "{role}");
-        assert_eq!(me.view().leading, None, "{role}");
-        assert_eq!(record(&me).term, Term(3 * NEXT), "{role}");
-    }
-}
-
-#[test]
 fn an_earlier_epoch_is_answered_with_the_list_and_a_later_one_with_what_is_known() {
     let mut me = Kit::following();
     me.hear(LOW, heartbeat(NEXT + 1, 1))
@@ -229,25 +218,6 @@ fn a_learner_tells_nobody_a_list_before_one_names_it_whether_it_hears_of_it_or_s
         .hear(LOW, heartbeat(OLD, 1))
         .sent(LOW, install(2, &[HIGH, ME]))
         .nothing_else_happened();
-}
-
-#[test]
-fn a_learner_becomes_a_voter_by_the_list_and_votes_at_once() {
-    let mut me = Kit::began(
-        QuorumConfig {
-            learner: true,
-            ..valid(QuorumConfig::new([LOW, HIGH, "other"].map(id)))
-        },
-        MemberKind::Voter,
-        Some(5),
-    )
-    .started()
-    .after(HIGH, heartbeat(OLD, 9));
-    let entered = me.hear(HIGH, install(1, &[LOW, HIGH, "other", ME]));
-    assert!(entered.writes());
-    entered.whatever();
-    me.hear(HIGH, claim(NEXT + 1, 9)).whatever();
-    assert_eq!(me.durable(), (NEXT + 1, Some(HIGH.to_owned())));
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use super::{memory::comes_with, *};
 use crate::elections::message::{QuorumMessage as Message, Recall};
-use crate::protocol::StoreId;
 
 /// Began with an empty record, and one of two voters with stores has answered that it knows of no election.
 fn late(config: QuorumConfig) -> Kit {
@@ -31,33 +30,6 @@ fn a_voter_without_a_record_abstains_when_it_hears_a_claim_of_a_later_election()
     assert!(me.hear(LOW, claim(4, 1)).writes(), "never again");
 }
 
-#[test]
-fn it_follows_a_leader_meanwhile_and_votes_for_nobody() {
-    let mut me = late(config());
-    me.hear(HIGH, heartbeat(OLD, 9)).whatever();
-    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
-    me.hear(HIGH, resign(OLD, Some(LOW))).whatever();
-    assert!(!me.hear(LOW, claim(OLD + 1, 1)).writes());
-}
-
-#[test]
-fn terms_that_others_have_seen_make_it_abstain_as_well() {
-    let mut me = late(config());
-    me.hear(LOW, elect(2, 1))
-        .sent(LOW, alive(1, 2, P))
-        .whatever();
-}
-
-/// It would claim the second term itself: the others have told it of the first.
-#[test]
-fn it_does_not_hold_a_later_election_at_once_itself() {
-    let mut me = late(config());
-    me.hear(LOW, elect(1, 1)).whatever();
-    me.later(S);
-    let asked = me.fire(BullyTimer::Election);
-    assert!(asked.messages().is_empty(), "it abstains");
-}
-
 /// The other voter has not answered yet: it may know it.
 pub(super) fn it_is_excused_by_all_only(config: QuorumConfig) -> bool {
     !late(config).hear(LOW, claim(2, 1)).writes()
@@ -79,19 +51,6 @@ fn a_voter_without_a_store_excuses_no_other_one() {
     comes_with(&mut me, LOW, 1, 7).whatever();
     me.hear(LOW, recalled(Heard::default())).whatever();
     me.hear(HIGH, recalled(Heard::default())).whatever();
-    assert!(!me.hear(LOW, claim(2, 1)).writes());
-}
-
-/// An earlier incarnation has claimed a term with it.
-#[test]
-fn a_voter_that_knows_another_store_of_it_does_not_excuse_it() {
-    let mut me = late(config());
-    me.machine.core.store = Some(StoreId::new(5));
-    let knows = Heard {
-        store: Some(StoreId::new(6)),
-        ..Heard::default()
-    };
-    me.hear(HIGH, recalled(knows)).whatever();
     assert!(!me.hear(LOW, claim(2, 1)).writes());
 }
 
@@ -146,15 +105,6 @@ fn an_incarnation_that_is_remembered_is_heard_although_a_later_one_asks() {
         me.view().leading.is_some(),
         "a second process takes nothing"
     );
-}
-
-/// Otherwise a hand-over, or a panic, just after the birth of a group would take a promise longer.
-#[test]
-fn a_voter_of_the_first_election_does_not_abstain() {
-    let mut me = late(config()).after(HIGH, claim(1, 9));
-    assert!(me.hear(HIGH, elected(1, 9)).messages().len() == 1);
-    me.hear(HIGH, resign(1, Some(LOW))).whatever();
-    assert!(me.hear(LOW, claim(2, 1)).writes());
 }
 
 /// A lease that rests on its leader alone was never promised anything.

@@ -38,35 +38,12 @@ pub(super) fn another_incarnation_is_refused(config: QuorumConfig) -> bool {
 }
 
 #[test]
-fn another_incarnation_of_the_holder_waits_until_the_promise_ends() {
-    let mut me = Kit::following();
-    me.later(P);
-    let claimed = me.hear_incarnation(HIGH, 2, claim(OLD + 1, 9));
-    assert!(claimed.writes(), "the promise is over");
-}
-
-#[test]
 fn a_vote_is_for_one_incarnation() {
     let mut me = Kit::vacant().after(LOW, claim(4, 1));
     let claimed = me.hear_incarnation(LOW, 2, claim(4, 1));
     assert!(!claimed.writes());
     let said = claimed.messages();
     assert!(matches!(said[..], [Message::ClaimReply(reply)] if !reply.granted));
-}
-
-/// The end of one of two processes says nothing of the promise to the other.
-#[test]
-fn the_end_of_another_incarnation_voids_no_promise() {
-    let mut me = Kit::following();
-    me.hear_incarnation(HIGH, 2, elect(OLD, 9)).whatever();
-    let promise = me.machine.core.voter.promise.clone();
-    assert_eq!(promise.map(|p| p.incarnation), Some(Incarnation(1)));
-    me.hear_incarnation(HIGH, 2, resign(OLD, None)).whatever();
-    assert!(
-        me.machine.core.voter.promise.is_some(),
-        "another one resigned"
-    );
-    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
 }
 
 // ---- the others' stores ----------------------------------------------------------------------
@@ -122,17 +99,6 @@ fn acknowledgements_and_votes_with_another_store_count_for_nothing() {
     assert_eq!(me.view().leading, None, "the lease was not renewed");
 }
 
-/// A store that nobody told is no other one.
-#[test]
-fn a_voter_whose_store_is_not_told_is_heard() {
-    let mut me = Kit::known(config(), Some(5));
-    comes_with(&mut me, HIGH, 1, 7).whatever();
-    me.hear(HIGH, heartbeat(OLD, 9)).whatever();
-    me.later(P);
-    me.begins(HIGH, 2).whatever();
-    assert!(me.hear_incarnation(HIGH, 2, claim(OLD + 1, 9)).writes());
-}
-
 #[test]
 fn a_later_epoch_forgets_the_stores() {
     let mut me = Kit::known(config(), Some(5));
@@ -172,12 +138,6 @@ fn memories_of_other_voters_are_written_within_a_minute() {
     assert_eq!(record.others.get(&id(LOW)), Some(&heard(1, MINE)));
     me.later(60_000);
     assert!(!me.acked(LOW, 1).writes(), "nothing new");
-}
-
-/// `remember-who-took-part`: else only the leader knows of its own vote.
-#[test]
-fn a_follower_remembers_the_incarnation_that_led_and_its_term() {
-    assert!(an_announcement_is_remembered(config()));
 }
 
 pub(super) fn an_announcement_is_remembered(config: QuorumConfig) -> bool {
@@ -226,20 +186,6 @@ fn a_record_below_what_another_voter_heard_ends_the_agent() {
     };
     assert!(ends(config(), later, heard(0, OLD)), "an incarnation");
     assert!(ends(config(), Vote::default(), heard(0, 1)), "empty");
-}
-
-#[test]
-fn a_record_that_says_all_that_was_heard_is_no_old_copy() {
-    assert!(!ends(config(), written(OLD), heard(0, OLD)));
-    assert!(!ends(config(), written(OLD), Heard::default()));
-    // The group has gone on without this voter.
-    let answer = Recalled {
-        seen: Term(40),
-        ..recalled(heard(0, 1))
-    };
-    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), written(OLD));
-    me.start().whatever();
-    assert!(!is_over(&me.hear(LOW, answer)));
 }
 
 /// A follower that is killed after its first acknowledgement, twice, with no vote between.
@@ -323,30 +269,6 @@ fn a_voter_asks_all_when_it_starts_and_whoever_has_not_answered_when_it_is_heard
     me.later(E);
     assert!(!asks(&me.hear(HIGH, heartbeat(OLD, 9))), "answered");
     assert!(asks(&me.hear(LOW, elect(OLD, 1))), "the other one did not");
-}
-
-/// A follower that restarts would wait for half an interval on average.
-#[test]
-fn a_leader_answers_with_a_heartbeat_as_well() {
-    let mut me = Kit::leading();
-    let asked = me.hear_incarnation(LOW, 2, Recall { seen: Term(MINE) });
-    let said = asked.messages();
-    assert!(
-        matches!(said[..], [Message::Recalled(_), Message::Heartbeat(said)]
-            if said.term == Term(MINE) && said.sent_at == Some(me.now)),
-        "{said:?}"
-    );
-}
-
-/// Whoever is reached later may know better.
-#[test]
-fn an_agent_ends_when_a_voter_that_is_reached_later_knows_better() {
-    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), written(OLD));
-    me.begin().whatever();
-    me.later(P);
-    me.hear(LOW, claim(9, 1)).whatever();
-    let effects = me.hear(HIGH, recalled(heard(0, OLD + 2)));
-    assert!(is_over(&effects));
 }
 
 #[test]

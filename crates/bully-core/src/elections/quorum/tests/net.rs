@@ -80,18 +80,6 @@ fn an_end_that_is_confirmed_before_the_lease_ended_makes_two_lead() {
     );
 }
 
-/// 67, 15: the whole of a hand-over, without a clock moving.
-#[test]
-fn a_hand_over_needs_no_time() {
-    let mut all = three();
-    let seen = all[2].1.step_down(LOW);
-    deliver(&mut all, 2, seen);
-    let seen = all[2].1.step(Input::Drained);
-    deliver(&mut all, 2, seen);
-    assert_eq!(leading(&all), [Term(2)]);
-    assert_eq!(all[0].1.view().leading, Some(Term(2)));
-}
-
 /// 58
 #[test]
 fn a_voter_with_a_higher_term_costs_no_leadership() {

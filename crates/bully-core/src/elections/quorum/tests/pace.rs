@@ -61,16 +61,6 @@ fn a_claim_that_brought_too_few_votes_is_made_again_for_the_same_term() {
         .nothing_else_happened();
 }
 
-#[test]
-fn a_voter_gives_its_vote_again_and_writes_nothing() {
-    let mut me = Kit::vacant();
-    me.hear(LOW, claim(MINE, 1)).wrote(MINE, LOW).whatever();
-    me.hear(LOW, claim(MINE, 1))
-        .set(BullyTimer::Election, W)
-        .sent(LOW, grants(MINE).of(LOW))
-        .nothing_else_happened();
-}
-
 pub(super) fn a_late_vote_elects(config: QuorumConfig) -> bool {
     let mut me = unvoted(config);
     let effects = me.hear(LOW, grants(MINE));
@@ -78,20 +68,6 @@ pub(super) fn a_late_vote_elects(config: QuorumConfig) -> bool {
     let elects =
         |said: &&QuorumMessage| matches!(said, QuorumMessage::Elected(m) if m.term == Term(MINE));
     said.iter().any(elects)
-}
-
-#[test]
-fn a_late_vote_elects_an_agent_that_asks_again_too() {
-    assert!(a_late_vote_elects(config()));
-    let mut me = unvoted(config());
-    me.later(S + E).fire(BullyTimer::Election).whatever();
-    assert!(matches!(me.machine.state, State::Asking(_)));
-    let effects = me.hear(LOW, grants(MINE));
-    assert!(matches!(
-        effects.messages()[..],
-        [QuorumMessage::Elected(_)]
-    ));
-    assert!(matches!(me.machine.state, State::Leading(_)));
 }
 
 /// Each of these ends the claim: a higher vote, an objection, a leader, a refusal, another score.
@@ -138,14 +114,5 @@ fn rounds_double_up_to_the_deadline_and_a_minute_under_one_leader_ends_that() {
         assert!(!is_over, "after {beat} heartbeats");
         me.later(H).hear(HIGH, heartbeat(MINE, 9)).whatever();
     }
-    assert_eq!(me.machine.core.pace, RoundPace::default());
-}
-
-/// An answer to a round that was decided is no sign of slowness.
-#[test]
-fn an_answer_that_was_not_needed_any_more_doubles_nothing() {
-    let mut me = Kit::asking();
-    me.hear(HIGH, yields(1)).whatever();
-    me.hear(LOW, yields(1)).nothing_else_happened();
     assert_eq!(me.machine.core.pace, RoundPace::default());
 }

@@ -112,14 +112,6 @@ fn a_leader_that_has_to_raise_its_term_meanwhile_gives_none() {
     assert_eq!(resigns(&mut me), resign(NEXT + 4, Some(LOW)));
 }
 
-#[test]
-fn no_term_is_asked_for_twice() {
-    let mut me = preparing();
-    me.hear(HIGH, nack_of(MINE - 1, MINE)).whatever();
-    let effects = me.hear(HIGH, nack(NEXT));
-    assert_eq!(effects.messages(), [&claim(NEXT + 1, 5).into()]);
-}
-
 /// Whoever leads in a term must heed the seals that its votes report.
 #[test]
 fn no_term_is_given_whose_votes_report_a_seal() {
@@ -179,15 +171,6 @@ fn nothing_is_prepared_without_disks_or_without_a_successor() {
     }
 }
 
-#[test]
-fn a_leader_that_prepares_a_hand_over_begins_no_other_one() {
-    let mut me = preparing();
-    me.step_down(HIGH).nothing_else_happened();
-    me.set_score(None).nothing_else_happened();
-    me.step(Input::Drained).nothing_else_happened();
-    assert_eq!(me.view().leading, Some(Term(MINE)));
-}
-
 // ---- the voters ------------------------------------------------------------------------------
 
 #[test]
@@ -244,38 +227,6 @@ fn only_the_leader_that_is_followed_gets_a_vote_for_another() {
     }
 }
 
-#[test]
-fn a_voter_that_begins_anew_cannot_follow_in_the_earlier_term() {
-    let vote = vote(OLD + 1, LOW, P);
-    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), vote).started();
-    let effects = me.hear(HIGH, heartbeat(OLD, 9));
-    assert_eq!(effects.messages(), [&nack_of(OLD, OLD + 1).into()]);
-}
-
-#[test]
-fn a_successor_is_followed_whether_its_predecessors_resignation_was_heard_or_not() {
-    for was_heard in [true, false] {
-        let mut me = voted(LOW);
-        if was_heard {
-            me.hear(HIGH, gives(OLD, LOW, OLD + 1)).whatever();
-        }
-        let effects = me.hear(LOW, elected(OLD + 1, 1));
-        assert!(!effects.writes());
-        assert_eq!(effects.messages(), [&ack(OLD + 1, SAID, 5).into()]);
-        assert_eq!(me.view().leader, Some(leader(LOW, OLD + 1)));
-        // What the former leader said before is late, and binds this voter no more.
-        let effects = me.hear(HIGH, heartbeat(OLD, 9));
-        assert_eq!(effects.messages(), [&nack_of(OLD, OLD + 1).into()]);
-        me.hear(HIGH, gives(OLD, LOW, OLD + 1))
-            .nothing_else_happened();
-        let promise = me.machine.core.voter.promise.as_ref();
-        assert_eq!(promise.map(|p| &p.holder), Some(&id(LOW)));
-        me.hear(HIGH, claim(OLD + 2, 9))
-            .sent(HIGH, refuses(OLD + 2, OLD + 1, P).of(HIGH))
-            .nothing_else_happened();
-    }
-}
-
 // ---- the successor ---------------------------------------------------------------------------
 
 #[test]
@@ -296,40 +247,6 @@ fn the_successor_leads_in_the_given_term_and_writes_nothing() {
     me.hear(LOW, ack(OLD + 1, echo, 1))
         .set(BullyTimer::Lease, D)
         .acquired(OLD + 1)
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_term_is_taken_from_the_leader_that_is_followed_and_was_voted_for_in_it() {
-    let given = gives(OLD, ME, OLD + 1);
-    let mut unvoted = Kit::following();
-    let mut another = voted(ME).after(LOW, elected(OLD + 1, 1));
-    let mut later = voted(ME).after(HIGH, ahead(OLD + 2, 9, LOW));
-    let mut ineligible = voted(ME);
-    ineligible.set_score(None).whatever();
-    let mut reborn =
-        Kit::reborn(config(), MemberKind::Voter, Some(5), vote(OLD + 1, HIGH, P)).started();
-    for (why, me, from) in [
-        ("it did not vote", &mut unvoted, HIGH),
-        ("it follows another one", &mut another, HIGH),
-        ("it has voted once more", &mut later, HIGH),
-        ("it is not eligible", &mut ineligible, HIGH),
-        ("it has begun anew", &mut reborn, HIGH),
-        ("it is not the leader's word", &mut voted(ME), LOW),
-    ] {
-        let effects = me.hear(from, given.clone());
-        let is_elected = |m: &&&QuorumMessage| matches!(m, QuorumMessage::Elected(_));
-        assert_eq!(
-            effects.messages().iter().filter(is_elected).count(),
-            0,
-            "{why}"
-        );
-    }
-    let mut me = voted(LOW);
-    let other = gives(OLD, LOW, OLD + 1);
-    me.hear(HIGH, other)
-        .has_no_leader(OLD)
-        .set(BullyTimer::Election, W)
         .nothing_else_happened();
 }
 

@@ -26,36 +26,6 @@ fn reborn(config: QuorumConfig, promise: u64) -> Kit {
 }
 
 #[test]
-fn a_lease_is_no_longer_than_what_was_promised() {
-    for promise in [0, 1, 50, P, 40 * P] {
-        let mut me = Kit::elected();
-        let said = me.now;
-        me.later(3).hear(LOW, promising(promise, said)).whatever();
-        me.later(200);
-        me.now = said
-            .after(span(promise))
-            .max(said.after(Duration::from_millis(3)));
-        assert_eq!(me.view().leading, None, "{promise}");
-        if promise >= 50 {
-            me.now = said.after(span(promise).saturating_sub(Duration::from_nanos(1)));
-            assert_eq!(me.view().leading, Some(Term(MINE)), "{promise}");
-        }
-    }
-}
-
-/// Each acknowledgement is a promise of its own: a shorter one ends no longer one.
-#[test]
-fn the_promise_that_lasts_longest_counts() {
-    let mut me = Kit::elected();
-    let said = me.now;
-    me.hear(LOW, promising(P, said)).whatever();
-    me.later(10);
-    let now = me.now;
-    me.hear(LOW, promising(50, now)).whatever();
-    assert_eq!(me.view().valid_until, said.after(Duration::from_millis(D)));
-}
-
-#[test]
 fn a_leader_beats_three_times_within_the_shortest_promise() {
     let mut me = Kit::elected();
     let now = me.now;
@@ -103,45 +73,6 @@ fn a_short_promise_of_long_ago_makes_no_haste() {
     assert_eq!(next, Some(Effect::SetTimer { timer, after }));
 }
 
-#[test]
-fn no_promise_makes_a_leader_beat_without_measure() {
-    let mut me = Kit::elected();
-    let now = me.now;
-    me.hear(LOW, promising(0, now))
-        .set(BullyTimer::Heartbeat, 5)
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_longer_promise_is_recorded_before_the_acknowledgement_leaves() {
-    let mut me = reborn(config(), P / 5);
-    start(&mut me).whatever();
-    me.hear(HIGH, heartbeat(OLD, 9))
-        .new_leader(HIGH, OLD)
-        .set(BullyTimer::Election, P)
-        .wrote(OLD, HIGH)
-        .sent(HIGH, ack(OLD, SAID, 5))
-        .nothing_else_happened();
-    me.hear(HIGH, heartbeat(OLD, 9))
-        .set(BullyTimer::Election, P)
-        .sent(HIGH, ack(OLD, SAID, 5))
-        .nothing_else_happened();
-}
-
-/// `abstain-after-restart`
-#[test]
-fn a_restart_with_a_shorter_promise_sits_out_the_longer_one() {
-    let mut me = reborn(config(), 3 * P);
-    start(&mut me)
-        .set(BullyTimer::Election, 3 * P + S)
-        .nothing_else_happened();
-    me.later(3 * P - 1)
-        .hear(LOW, claim(9, 1))
-        .sent(LOW, refuses(9, OLD, 1).of(LOW))
-        .nothing_else_happened();
-    me.later(1).hear(LOW, claim(9, 1)).wrote(9, LOW).whatever();
-}
-
 /// Otherwise a second crash within the quarantine would shorten it.
 #[test]
 fn every_record_keeps_the_longer_promise_until_its_quarantine_is_over() {
@@ -163,28 +94,6 @@ fn every_record_keeps_the_longer_promise_until_its_quarantine_is_over() {
         .wrote(OLD + 1, HIGH)
         .sent(HIGH, ack(OLD + 1, SAID, 5))
         .nothing_else_happened();
-}
-
-/// What entered an epoch is a record as well.
-#[test]
-fn an_epoch_is_entered_with_the_longest_promise() {
-    let next = QuorumConfig {
-        epoch: 1,
-        ..config()
-    };
-    let mut me = reborn(next.clone(), 3 * P);
-    start(&mut me)
-        .next(&Effect::Persist(vote(next.first_term().0, None, 3 * P)))
-        .set(BullyTimer::Election, 3 * P + S)
-        .nothing_else_happened();
-}
-
-/// An observer promises nothing.
-#[test]
-fn an_observer_writes_nothing() {
-    let mut me = Kit::observer();
-    let effects = me.hear(HIGH, heartbeat(OLD, 9));
-    assert!(!effects.writes() && effects.messages().is_empty());
 }
 
 /// A leader whose heartbeats suit longer promises does not know what an observer waits for.

@@ -16,22 +16,6 @@ fn the_leadership_ends_before_it_is_said() {
     me.acked(LOW, 1).nothing_else_happened();
 }
 
-/// 71
-#[test]
-fn work_that_does_not_end_is_waited_for_only_so_long() {
-    let mut me = Kit::leading();
-    me.step_down(None).whatever();
-    me.later(50).acked(LOW, 1).whatever();
-    me.later(DRAIN - 51)
-        .fire(BullyTimer::Drain)
-        .set(BullyTimer::Drain, 1)
-        .nothing_else_happened();
-    me.later(1)
-        .fire(BullyTimer::Drain)
-        .lost(MINE, LostReason::Resigned)
-        .whatever();
-}
-
 #[test]
 fn the_best_one_that_is_heard_succeeds() {
     let mut me = Kit::leading();
@@ -77,20 +61,6 @@ fn an_earlier_resignation_hides_no_later_one() {
     me.hear(HIGH, heartbeat(OLD, 9)).nothing_else_happened();
 }
 
-/// `drain-when-ineligible`
-#[test]
-fn a_leader_that_becomes_ineligible_hands_over() {
-    let mut me = Kit::leading();
-    me.set_score(None)
-        .drained(MINE, Some(LOW))
-        .set(BullyTimer::Drain, DRAIN)
-        .nothing_else_happened();
-    me.step(Input::Drained)
-        .lost(MINE, LostReason::Resigned)
-        .sent_all(resign(MINE, Some(LOW)))
-        .nothing_else_happened();
-}
-
 #[test]
 fn without_a_lease_an_elected_agent_resigns_at_once() {
     let mut me = Kit::elected();
@@ -114,17 +84,6 @@ fn the_successor_claims_at_once() {
         .wrote(OLD + 1, ME)
         .set(BullyTimer::Round, E)
         .nothing_else_happened();
-}
-
-#[test]
-fn the_others_wait_for_the_successor() {
-    let mut me = Kit::following();
-    me.hear(HIGH, resign(OLD, Some(LOW)))
-        .has_no_leader(OLD)
-        .set(BullyTimer::Election, W)
-        .nothing_else_happened();
-    assert_eq!(me.machine.core.voter.promise, None);
-    assert_eq!(me.view().role, Role::Waiting);
 }
 
 #[test]
@@ -179,13 +138,6 @@ fn an_agent_that_asks_already_claims_when_it_is_named() {
         })
         .wrote(MINE + 1, ME)
         .whatever();
-}
-
-#[test]
-fn leaders_and_claimants_take_nothing_over() {
-    for mut me in [Kit::claiming(), Kit::elected(), Kit::leading()] {
-        me.hear(HIGH, resign(50, Some(ME))).nothing_else_happened();
-    }
 }
 
 #[test]

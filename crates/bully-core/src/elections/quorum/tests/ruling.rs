@@ -20,21 +20,6 @@ fn refused(change: VoterChange, heard: u32) -> Event {
     answered(change, Err(ChangeError::NoQuorum { heard, needed: 2 }))
 }
 
-#[test]
-fn a_voter_is_not_removed_where_the_others_that_are_there_could_elect_nobody() {
-    let mut me = leading_for_long(false);
-    me.change(remove(LOW))
-        .notified(refused(remove(LOW), 1))
-        .nothing_else_happened();
-    me.change(remove(ME))
-        .notified(refused(remove(ME), 1))
-        .nothing_else_happened();
-    me.change(remove(HIGH)).drained(MINE, None).whatever();
-
-    let mut me = leading_for_long(true);
-    me.change(remove(LOW)).drained(MINE, None).whatever();
-}
-
 /// HIGH may be there: its acknowledgement may still be on its way.
 #[test]
 fn a_leader_that_is_new_refuses_nothing_for_voters_that_it_has_not_heard_yet() {

@@ -60,17 +60,6 @@ fn an_agent_that_would_take_over_or_is_slow_measures_its_disk() {
 }
 
 #[test]
-fn a_slow_voter_takes_over_when_its_disk_is_fast_again_or_it_is_told_to() {
-    let mut me = slow(Kit::following_low());
-    assert!(!asks_to_take_over(&mut me));
-    let mut told = me.clone();
-    let seen = told.step(Input::Campaign);
-    assert!(matches!(seen.messages()[..], [QuorumMessage::Elect(_)]));
-    write(&mut me, 6, 1);
-    assert!(asks_to_take_over(&mut me));
-}
-
-#[test]
 fn a_slow_voter_waits_as_long_as_all_together_and_says_that_it_is_slow() {
     let mut me = slow(Kit::following_low());
     let said = Ack {

@@ -12,45 +12,12 @@ fn recovered(term: u64) -> Kit {
 }
 
 #[test]
-fn a_slot_comes_after_a_step_for_each_higher_ranked_voter() {
-    let mut me = Kit::began(config(), MemberKind::Voter, Some(5));
-    start(&mut me)
-        .set(BullyTimer::Election, S)
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_voter_that_is_down_is_not_waited_for() {
-    let mut me = Kit::began(config(), MemberKind::Voter, Some(5));
-    me.members.down(&id(HIGH), Incarnation(1));
-    start(&mut me).set(BullyTimer::Election, 0).whatever();
-}
-
-#[test]
 fn a_leader_in_the_snapshot_is_given_time_to_be_heard() {
     let mut me = Kit::began(config(), MemberKind::Voter, Some(5));
     me.members.note_leader(leader(LOW, OLD));
     start(&mut me)
         .set(BullyTimer::Election, P + S)
         .nothing_else_happened();
-}
-
-#[test]
-fn witnesses_and_observers_have_no_slot() {
-    let mut me = Kit::began(config(), MemberKind::Voter, None);
-    start(&mut me).nothing_else_happened();
-    assert_eq!(me.view().role, Role::Follower);
-    let mut me = Kit::began(config(), MemberKind::Observer, Some(5));
-    start(&mut me).nothing_else_happened();
-}
-
-#[test]
-fn a_voter_that_is_not_listed_observes() {
-    let voters = [LOW, HIGH, "other"].map(id);
-    let config = valid(QuorumConfig::new(voters));
-    let mut me = Kit::began(config, MemberKind::Voter, Some(5));
-    start(&mut me).nothing_else_happened();
-    me.hear(LOW, claim(1, 1)).nothing_else_happened();
 }
 
 #[test]
@@ -106,33 +73,4 @@ fn a_voter_that_comes_back_votes_for_no_other_in_that_term() {
         .set(BullyTimer::Election, W)
         .sent(LOW, grants(OLD).of(LOW))
         .nothing_else_happened();
-}
-
-#[test]
-fn a_voter_that_abstains_follows_all_the_same() {
-    let mut me = recovered(OLD);
-    start(&mut me).whatever();
-    me.hear(HIGH, heartbeat(OLD, 9))
-        .new_leader(HIGH, OLD)
-        .set(BullyTimer::Election, P)
-        .sent(HIGH, ack(OLD, SAID, 5))
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_store_that_was_only_created_binds_no_voter() {
-    let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), Vote::default());
-    start(&mut me).set(BullyTimer::Election, S).whatever();
-    me.hear(LOW, claim(1, 1)).wrote(1, LOW).whatever();
-}
-
-#[test]
-fn with_a_lease_quorum_of_one_nothing_can_have_been_promised() {
-    let config = valid(QuorumConfig {
-        vote_quorum: Some(3),
-        lease_quorum: Some(1),
-        ..QuorumConfig::new([LOW, ME, HIGH].map(id))
-    });
-    let mut me = Kit::reborn(config, MemberKind::Voter, Some(5), vote(OLD, None, P));
-    start(&mut me).set(BullyTimer::Election, S).whatever();
 }

@@ -12,14 +12,6 @@ fn steady() -> Kit {
     me
 }
 
-fn asks(counter: u64) -> Elect {
-    Elect {
-        round: round(counter),
-        takeover: Some(leadership(LOW, OLD)),
-        ..elect(OLD, 5)
-    }
-}
-
 /// HIGH wants the place of this leader.
 fn wants(term: u64) -> Elect {
     Elect {
@@ -41,23 +33,6 @@ fn heard_by(config: QuorumConfig, millis: u64) -> Kit {
         me.acked(LOW, 1).whatever();
     }
     me
-}
-
-/// `ask-before-takeover`
-#[test]
-fn a_better_follower_asks_all_once_it_was_steady_for_long_enough() {
-    let mut me = steady();
-    me.hear(LOW, heartbeat(OLD, 1))
-        .set(BullyTimer::Election, P)
-        .sent(LOW, ack(OLD, SAID, 5))
-        .asked(asks(1))
-        .set(BullyTimer::Round, E)
-        .nothing_else_happened();
-    assert_eq!(me.view().leader, Some(leader(LOW, OLD)), "and follows on");
-    me.hear(LOW, heartbeat(OLD, 1))
-        .set(BullyTimer::Election, P)
-        .sent(LOW, ack(OLD, SAID, 5))
-        .nothing_else_happened();
 }
 
 #[test]
@@ -155,22 +130,6 @@ fn consent_to_an_earlier_challenge_does_not_count() {
         .nothing_else_happened();
 }
 
-#[test]
-fn no_follower_asks_a_better_leader_or_where_leaders_are_left_alone() {
-    let sticky = QuorumConfig {
-        preemption: Preemption::Never,
-        ..config()
-    };
-    let kit = Kit::known(sticky, Some(5));
-    for (from, score, kit) in [(HIGH, 9, Kit::vacant()), (LOW, 1, kit)] {
-        let mut me = kit;
-        for _ in 0..100 {
-            let effects = me.later(H).hear(from, heartbeat(OLD, score));
-            assert_eq!(effects.messages().len(), 1);
-        }
-    }
-}
-
 /// `ask-before-takeover`
 #[test]
 fn a_quorum_with_the_leader_in_it_lets_it_ask_for_the_leadership() {
@@ -233,16 +192,6 @@ fn a_leader_yields_to_an_agent_that_was_steady_for_long_enough() {
         .lost(MINE, LostReason::Resigned)
         .sent_all(gives(MINE, HIGH, MINE + 1))
         .set(BullyTimer::Election, W + S)
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_leader_says_for_how_long_it_does_not_yield() {
-    let mut me = heard(200);
-    me.hear(HIGH, wants(MINE))
-        .sent(HIGH, alive(1, MINE, AFTER - 200))
-        .nothing_else_happened();
-    me.hear(HIGH, Takeover { term: Term(MINE) })
         .nothing_else_happened();
 }
 

@@ -43,18 +43,6 @@ fn a_refused_claim_changes_nothing_durable() {
 }
 
 #[test]
-fn a_promise_that_is_over_binds_no_voter() {
-    let mut me = Kit::following();
-    me.later(P)
-        .hear(LOW, claim(OLD + 1, 1))
-        .wrote(OLD + 1, LOW)
-        .has_no_leader(OLD)
-        .set(BullyTimer::Election, W)
-        .sent(LOW, grants(OLD + 1).of(LOW))
-        .nothing_else_happened();
-}
-
-#[test]
 fn a_released_promise_binds_no_voter() {
     let released = |term| Claim {
         released: Some(leader(HIGH, term)),
@@ -108,39 +96,6 @@ fn a_leader_with_a_lease_gives_no_vote() {
         .nothing_else_happened();
 }
 
-#[test]
-fn without_a_lease_an_elected_agent_gives_its_vote_and_steps_down() {
-    let mut me = Kit::elected();
-    me.hear(HIGH, claim(50, 9))
-        .wrote(50, HIGH)
-        .set(BullyTimer::Election, W)
-        .sent(HIGH, grants(50).of(HIGH))
-        .nothing_else_happened();
-    me.acked(LOW, 1).nothing_else_happened();
-    assert_eq!(me.view().leading, None);
-}
-
-#[test]
-fn a_leader_whose_lease_is_over_gives_its_vote() {
-    let mut me = Kit::leading();
-    me.later(D)
-        .hear(HIGH, claim(50, 9))
-        .lost(MINE, LostReason::LeaseExpired)
-        .set(BullyTimer::Election, S)
-        .wrote(50, HIGH)
-        .set(BullyTimer::Election, W)
-        .sent(HIGH, grants(50).of(HIGH))
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_candidate_yields_to_a_claim() {
-    for mut me in [Kit::asking(), Kit::claiming()] {
-        me.hear(LOW, claim(50, 1)).wrote(50, LOW).whatever();
-        assert_eq!(me.view().role, Role::Waiting);
-    }
-}
-
 /// `one-vote-per-term`, `lease-before-leading`
 #[test]
 fn a_quorum_of_votes_elects() {
@@ -156,17 +111,6 @@ fn a_quorum_of_votes_elects() {
         .nothing_else_happened();
     assert_eq!(me.view().leading, None, "not before it is acknowledged");
     assert_eq!(me.view().role, Role::Candidate);
-}
-
-#[test]
-fn votes_for_another_claim_do_not_count() {
-    let mut me = Kit::claiming();
-    me.hear(LOW, grants(MINE - 1)).nothing_else_happened();
-    me.hear(LOW, grants(MINE + 1)).nothing_else_happened();
-    assert!(matches!(me.machine.state, State::Claiming(_)));
-    Kit::following()
-        .hear(LOW, grants(MINE))
-        .nothing_else_happened();
 }
 
 #[test]

@@ -51,17 +51,6 @@ fn where_the_clock_decides_the_lowest_one_and_ten_seconds_are_enough() {
     assert_eq!(floor(forgetful(), i64::MIN), APART + shortly - 1);
 }
 
-#[test]
-fn a_remembered_term_counts_whatever_the_clocks_show() {
-    let mut me = asking(forgetful());
-    me.hear(LOW, says(BEGINS - HOUR, &recovers(1, BEGINS)))
-        .whatever();
-    me.later(ABSTAINS - ASKS)
-        .fire(BullyTimer::Recover)
-        .whatever();
-    assert_eq!(me.durable().0, BEGINS);
-}
-
 /// Has asked whether it may claim; in which round.
 fn candidate_by(config: QuorumConfig, clock: u64, remembered: u64) -> (Kit, u64) {
     let mut me = recovered(config, remembered);
@@ -73,22 +62,6 @@ fn candidate_by(config: QuorumConfig, clock: u64, remembered: u64) -> (Kit, u64)
     };
     me.hear(LOW, consent).whatever();
     (me, rounds)
-}
-
-#[test]
-fn a_candidate_claims_no_term_that_a_consenting_voter_would_refuse() {
-    assert!(!claims_by_its_own_clock(forgetful()));
-}
-
-/// Whether a candidate whose clock is an hour ahead of LOW's claims a term by it.
-fn claims_by_its_own_clock(config: QuorumConfig) -> bool {
-    let own = BEGINS + ABSTAINS + 2 * S + 10;
-    let lowest = own - HOUR;
-    let (mut me, rounds) = candidate_by(config, lowest, OLD);
-    let claim = claimed(&me.hear(HIGH, yields_at(rounds, OLD))).unwrap();
-    assert!(claim.term == Term(own) || claim.term == Term(lowest + APART));
-    assert_eq!(gap(&me), Some(apart(LOW, false, HOUR)));
-    claim.term == Term(own)
 }
 
 #[test]

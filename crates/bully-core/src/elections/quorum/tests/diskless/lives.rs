@@ -1,7 +1,6 @@
 //! `answer-the-asker`, `votes-expire`, `bound-to-one-life`: one name, several incarnations.
 
 use super::*;
-use crate::protocol::Leader;
 
 /// Has claimed a term by the clock; which one.
 pub(super) fn claiming(config: QuorumConfig) -> (Kit, u64) {
@@ -87,23 +86,6 @@ fn leads_by_another_acknowledgement(config: QuorumConfig) -> bool {
     leads
 }
 
-#[test]
-fn an_answer_names_the_incarnation_of_the_asker() {
-    let mut me = recovered(forgetful(), OLD);
-    let effects = me.hear_incarnation(HIGH, 7, heartbeat(OLD, 9));
-    let promised = Ack {
-        incarnation: Incarnation(7),
-        ..ack(OLD, SAID, 5)
-    };
-    assert_eq!(effects.messages(), [&promised.into()]);
-    me.later(P);
-    let effects = me.hear_incarnation(LOW, 3, claim(BEGINS, 1));
-    assert_eq!(
-        effects.messages(),
-        [&vote_for(3, BEGINS).of(LOW).addressed_to(3).into()]
-    );
-}
-
 /// A resignation of a forgotten incarnation arrives late, in a higher term, while its next one leads.
 #[test]
 fn a_resignation_of_another_incarnation_voids_nothing() {
@@ -119,41 +101,6 @@ fn voids_by_another_resignation(config: QuorumConfig) -> bool {
     let effects = me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9));
     assert_eq!(acknowledged(&effects), !voids);
     voids
-}
-
-/// The same, as a candidate knows it.
-#[test]
-fn a_claim_frees_a_voter_only_of_the_incarnation_that_resigned() {
-    for (released_by, votes) in [(1, false), (2, true)] {
-        let mut me = recovered(forgetful(), OLD);
-        me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
-        let effects = me.hear(
-            LOW,
-            Claim {
-                released: Some(Leader {
-                    incarnation: Incarnation(released_by),
-                    ..leader(HIGH, OLD)
-                }),
-                ..claim(BEGINS, 1)
-            },
-        );
-        assert_eq!(granted(&effects), votes, "{released_by}");
-    }
-}
-
-#[test]
-fn a_resignation_names_who_resigned_to_the_successors_voters() {
-    let mut me = recovered(forgetful(), OLD);
-    me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
-    let effects = me.hear_incarnation(HIGH, 2, resign(OLD, Some(ME)));
-    let released = Leader {
-        incarnation: Incarnation(2),
-        ..leader(HIGH, OLD)
-    };
-    assert_eq!(
-        claimed(&effects).and_then(|claim| claim.released),
-        Some(released)
-    );
 }
 
 /// An announcement of a forgotten election, sent long ago, in a higher term than the live leader's.

@@ -3,27 +3,6 @@
 use super::*;
 
 #[test]
-fn an_incarnation_abstains_and_stores_nothing() {
-    let mut me = begun(forgetful());
-    me.later(ABSTAINS - 1);
-    assert!(!acknowledged(&me.hear(HIGH, heartbeat(OLD, 9))));
-    assert_eq!(
-        me.leader().as_deref(),
-        Some(HIGH),
-        "it follows all the same"
-    );
-    for question in [elect(OLD, 1).into(), QuorumMessage::from(claim(OLD + 1, 1))] {
-        let effects = me.hear(LOW, question);
-        assert!(!effects.writes() && !granted(&effects));
-        let answers = effects.messages();
-        assert!(matches!(
-            answers[..],
-            [QuorumMessage::Ok(_) | QuorumMessage::ClaimReply(_)]
-        ));
-    }
-}
-
-#[test]
 fn the_term_that_a_recovering_voter_has_seen_counts() {
     let mut me = asking(forgetful());
     me.hear(LOW, recovers(1, 70)).nothing_else_happened();
@@ -33,22 +12,6 @@ fn the_term_that_a_recovering_voter_has_seen_counts() {
     }
     assert!(me.machine.core.binds());
     assert_eq!(me.durable().0, 70);
-}
-
-/// It may have recovered since.
-#[test]
-fn a_voter_that_recovered_a_round_ago_is_asked_anew() {
-    let mut me = asking(five());
-    me.hear(LOW, recovers(1, 7)).nothing_else_happened();
-    me.later(10_000).fire(BullyTimer::Recover).whatever();
-    me.hear(HIGH, recovers(2, 7)).nothing_else_happened();
-    me.later(10_000).fire(BullyTimer::Recover).whatever();
-    assert!(!me.machine.core.binds(), "three others may remember");
-    for name in [LOW, HIGH] {
-        me.hear(name, recovers(3, 7)).nothing_else_happened();
-    }
-    me.later(10_000).fire(BullyTimer::Recover).whatever();
-    assert!(me.machine.core.binds());
 }
 
 #[test]
@@ -182,19 +145,6 @@ fn votes_unanswered(config: QuorumConfig) -> bool {
     granted(&me.hear(LOW, claim(OLD, 1)))
 }
 
-#[test]
-fn where_too_many_have_forgotten_the_clock_decides() {
-    let mut me = asking(forgetful());
-    me.hear(LOW, recovers(1, 0)).nothing_else_happened();
-    me.later(ABSTAINS - ASKS);
-    assert!(!me.machine.core.binds(), "not before the round is over");
-    me.fire(BullyTimer::Recover).whatever();
-    let (floor, _) = me.durable();
-    assert_eq!(floor, BEGINS + ABSTAINS - 1);
-    assert!(!granted(&me.hear(LOW, claim(floor, 1))));
-    assert!(granted(&me.hear(LOW, claim(floor + 1, 1))));
-}
-
 /// LOW recovers as well, hears of it and goes on: it would not count as a forgetful voter any more, and this one would
 /// wait for ever.
 #[test]
@@ -259,30 +209,6 @@ fn answers_to_another_incarnation_count_for_nothing() {
     me.hear(HIGH, remembers(2, 3)).nothing_else_happened(); // never asked
     me.hear(LOW, remembers(2, 3)).nothing_else_happened();
     assert!(!me.machine.core.binds());
-}
-
-#[test]
-fn a_voter_says_what_it_remembers_and_whether_it_does() {
-    let question = Recover {
-        round: round(8),
-        seen: Term::ZERO,
-    };
-    let mut me = recovered(forgetful(), OLD);
-    let clock = Term(BEGINS + ABSTAINS);
-    me.hear(LOW, question.clone())
-        .sent(
-            LOW,
-            Recovered {
-                clock,
-                ..remembers(8, OLD)
-            },
-        )
-        .nothing_else_happened();
-    begun(forgetful())
-        .hear(LOW, question.clone())
-        .sent(LOW, recovers(8, 0))
-        .nothing_else_happened();
-    Kit::vacant().hear(LOW, question).nothing_else_happened(); // it has a disk
 }
 
 #[test]

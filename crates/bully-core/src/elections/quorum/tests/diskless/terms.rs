@@ -26,28 +26,6 @@ fn a_claim_names_the_term_of_the_clock_or_the_term_after_the_highest_seen() {
     assert_eq!(claimed(forgetful(), ahead), ahead + 1);
 }
 
-fn next_term(config: QuorumConfig, now: Time, seen: Term) -> Option<Term> {
-    begun(config).machine.core.next_term(now, seen)
-}
-
-#[test]
-fn an_epoch_has_its_own_clock_terms() {
-    let config = |epoch| QuorumConfig {
-        epoch,
-        ..forgetful()
-    };
-    let first = |epoch| config(epoch).first_term();
-    let me = recovered(config(1), first(1).0 + 3);
-    let (now, seen) = (me.now, me.machine.core.voter.seen);
-    let next = |epoch, seen| next_term(config(epoch), now, seen).unwrap();
-    assert!(next(1, seen) > first(1) && next(1, seen) < first(2));
-    // A clock of another century stays within the epoch.
-    let mut mad = config(1);
-    mad.diskless.as_mut().unwrap().wall_at_zero = i64::MAX;
-    assert_eq!(next_term(mad.clone(), now, seen), Some(mad.last_term()));
-    assert!(first(2) > mad.last_term());
-}
-
 /// A clock that is years ahead at one voter would use up what the others' clocks are good for.
 #[test]
 fn no_vote_is_given_and_nothing_is_learned_far_ahead_of_the_own_clock() {
@@ -74,17 +52,6 @@ fn takes_far_terms(config: QuorumConfig, takes: bool) {
             assert_eq!(learned, counts, "{hearsay}");
         }
     }
-}
-
-/// A quorum has voted for it: this voter's own clock may be the one that is wrong.
-#[test]
-fn a_leader_far_ahead_of_the_own_clock_is_followed() {
-    let mut me = recovered(forgetful(), OLD);
-    let ahead = BEGINS * 2;
-    assert!(acknowledged(&me.hear(HIGH, elected(ahead, 9))));
-    // The one after it is no further than one more.
-    me.later(P);
-    assert!(granted(&me.hear(LOW, claim(ahead + 1, 1))));
 }
 
 #[test]
