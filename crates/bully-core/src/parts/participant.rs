@@ -28,8 +28,8 @@ pub struct Participant {
     pub score: Option<Score>,
     /// How this incarnation began.
     pub birth: Birth,
-    /// The newest snapshot of the members. The snapshot is a hint that saves messages; only the ended incarnations in
-    /// it are facts.
+    /// The newest snapshot of the members. It is a hint that saves messages; only the ended incarnations in it are
+    /// facts.
     pub members: Arc<Members>,
 }
 

@@ -22,7 +22,7 @@ pub struct Electorate {
     /// mistakes, but does not protect against malice.
     pub list: u64,
     /// The promise P and the round E of voters without disks (see [`Timings`](super::Timings)), on which these voters
-    /// must agree; `None` with disks. Rounded to microseconds for people; the digest compares the exact durations.
+    /// must agree; `None` with disks. In whole microseconds, for people; the digest compares the exact durations.
     pub spans: Option<(Duration, Duration)>,
 }
 

@@ -117,7 +117,7 @@ lost_reasons! {
     Superseded "superseded" "superseded" false,
     /// This agent stepped down or left the group, and handed over.
     Resigned "resigned" "resigned" true,
-    /// This agent was itself stalled for longer than others wait for a leader.
+    /// This agent did not run for longer than the others wait for a silent leader.
     Stalled "stalled" "stalled" false,
     /// This agent crashed or was stopped.
     Ended "ended" "ended" false,
@@ -129,7 +129,7 @@ lost_reasons! {
     Reorganized "reorganized" "reorganized" true,
     /// The list of voters changes, so this leadership ended. An agent that the next list elects leads next.
     VotersChange "voters_change" "voters change" true,
-    /// More of the other voters know a later process of this agent's name than count on this process.
+    /// The voters that know a later process of this agent's name outnumber the other voters that are up.
     NameTwice "name_twice" "its name is used twice" false,
 }
 

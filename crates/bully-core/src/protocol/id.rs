@@ -333,7 +333,7 @@ impl fmt::Display for StoreId {
     }
 }
 
-/// The identity of one round of questions of one agent. An answer repeats it whole.
+/// The identity of one round of questions of one agent. An answer repeats the whole identity.
 ///
 /// So the agent recognizes an answer to a former incarnation or to an earlier question, and does not count it.
 #[derive(

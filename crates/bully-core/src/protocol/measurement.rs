@@ -31,12 +31,12 @@ impl Measurement {
         is_bound && is_tolerated && self.is_answered_within(timings.round())
     }
 
-    /// Returns the longest time for which first a leader and then a voter may each stand still with these timings. The
-    /// leader then keeps its lease, and its followers do not miss it. `None` without a failure detector.
+    /// Returns the longest stall that these timings tolerate: a leader and then a voter may each stand still for this
+    /// time. The leader keeps its lease, and its followers do not count it as gone. `None` without a failure detector.
     pub fn tolerated_stall(&self, timings: &Timings) -> Option<Duration> {
         let detector = timings.detector()?;
         let shortest = timings.lease().min(detector.detection);
-        // A lease counts from a heartbeat, and holds until the next one is answered.
+        // A lease counts from a heartbeat, and must last until the next heartbeat is answered.
         let used = detector.heartbeat.saturating_add(self.echo);
         Some(shortest.saturating_sub(used) / 2)
     }

@@ -26,7 +26,7 @@ pub struct Member {
     /// ended before it began. `None` for an agent of another process.
     pub ended: Option<Incarnation>,
     /// The incarnations whose ends another process or a sentinel reported. Each report is about one incarnation only
-    /// (`told-end-is-exact` of the quorum): two processes may have the same name, and an earlier incarnation may go on.
+    /// (`told-end-is-exact` of the quorum): two processes may have the same name, and the earlier one may still run.
     pub ends: Ends,
     /// If the member has moved to another host: the last incarnation that was known at the former host. Reports of its
     /// present host do not apply to that incarnation or to earlier ones.
@@ -37,8 +37,8 @@ pub struct Member {
     pub about: Option<About>,
 }
 
-/// Whether a member votes, or only learns the outcome. Fixed when it joins, unless its election changes its voters
-/// while it runs.
+/// Whether a member votes, or only learns the outcome. Fixed when the member joins, unless the voters change while the
+/// group runs.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -60,7 +60,7 @@ pub enum Presence {
     /// It is configured, and was never seen.
     #[default]
     Unseen,
-    /// Its last known incarnation goes on.
+    /// Its last known incarnation still runs, as far as is known.
     Up,
     /// Its last known incarnation may have ended: that is suspected, not confirmed.
     Suspect,
@@ -176,13 +176,13 @@ impl Member {
     }
 
     fn is_over(&mut self, incarnation: Incarnation) {
-        // A late report changes nothing, because a later incarnation that is known goes on.
+        // A late report changes nothing, because a later incarnation is known, and its end is not.
         if self.incarnation.is_none_or(|known| known <= incarnation) {
             self.enter(Presence::Down, incarnation);
         }
     }
 
-    /// Forgets the text about itself that another incarnation published.
+    /// Notes presence and incarnation, and forgets the text that another incarnation published.
     fn enter(&mut self, presence: Presence, incarnation: Incarnation) {
         if self.incarnation != Some(incarnation) {
             self.about = None;

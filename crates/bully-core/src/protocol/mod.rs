@@ -15,7 +15,7 @@
 //! Decided here: inputs and effects; how ids, scores, ranks, terms, incarnations and durations compare. Not here: any
 //! election ([`elections`](crate::elections)), or anything that runs.
 //!
-//! Read on: [`Election`] is the contract; [`Requirements`] has the promises and the needs of an election; [`Members`]
+//! Read next: [`Election`] is the contract; [`Requirements`] has the promises and the needs of an election; [`Members`]
 //! is each member's knowledge of the others; [`Timings`] has the durations, with their reasons.
 
 mod about;

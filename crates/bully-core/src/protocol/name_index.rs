@@ -1,7 +1,7 @@
-//! Finds a member by its name in a few steps, however many there are.
+//! Finds a member by its name in a few steps, however many members a list has.
 //!
-//! It is a table with open addressing over the hash that each [`AgentId`] carries. The table is only looked up, never
-//! walked, so its order decides nothing.
+//! The index is a table with open addressing over the hash that each [`AgentId`] contains. No code walks the table, so
+//! its order decides nothing.
 
 use super::{AgentId, Member};
 

@@ -10,13 +10,13 @@ use super::{AgentId, Time};
 /// The reasons why a participant waits or does not lead, by its own clock; see
 /// [`Election::prospects`](super::Election::prospects).
 ///
-/// A time that has passed means nothing.
+/// A time in the past has no meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Prospects {
-    /// Time until which it lets others go first after it stepped down (its cool-down).
+    /// End of the cool-down: until then this participant does not compete, because it has stepped down.
     pub cooldown_until: Option<Time>,
-    /// Without a leader: the earliest time of its next election. It may follow from a promise of an earlier
-    /// incarnation, or from the wait for agents of higher rank.
+    /// Without a leader: earliest time at which this participant holds an election. It may have to wait because of a
+    /// promise of an earlier incarnation, or for agents of higher rank.
     pub waits_until: Option<Time>,
     /// Earliest time at which an agent of higher rank takes over, as far as this participant knows. A leader knows the
     /// time for an agent that asked; a follower knows it for itself.

@@ -35,8 +35,8 @@ impl Score {
 
     /// Returns whether this score exceeds `other` by at least `margin`.
     ///
-    /// The first part in which the two differ decides. It must exceed by the part of the margin at the same place (at
-    /// least by 1). With a margin of `Score::default()`, any larger score is enough.
+    /// The first part in which the two differ decides. This score must be larger there by the part of the margin at the
+    /// same place, and by at least 1. With a margin of `Score::default()`, any larger score is enough.
     ///
     /// ```
     /// use actix_bully::protocol::Score;

@@ -2,7 +2,7 @@
 //!
 //! Decided here: the questions that callers of an election may ask, so that no caller infers an answer from a name or
 //! from another answer. A bridge asks how many may lead at once, before it warns. The builder asks the same before it
-//! gives out fences, and which store and clock a participant has to have. A group asks which properties its members
+//! gives out fences, and asks which store and clock a participant needs. A group asks which properties its members
 //! share, and which member to notify first.
 
 use std::{fmt, sync::Arc};
@@ -103,7 +103,7 @@ impl Requirements {
 /// Whether members of different epochs hear each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Epochs {
-    /// Never: a group refuses to mix them.
+    /// Never: a group refuses members of different epochs.
     Apart,
     /// Always: a member of an earlier epoch learns of the later epoch from the members that are in it.
     Learned {

@@ -1,7 +1,7 @@
 //! A list of members that is cheap to copy and to change a little.
 //!
-//! A crash changes one member of a thousand, and every member gets a new snapshot: the changes since the last copy are
-//! kept beside the list, and merged into it from time to time.
+//! A crash changes one member, perhaps of a thousand, and every agent gets a new snapshot. So recent changes are kept
+//! beside the list, and merged into it from time to time.
 
 use std::{
     hash::{Hash, Hasher},
@@ -10,7 +10,7 @@ use std::{
 
 use super::Member;
 
-/// Members by place; a change never moves one.
+/// Members by place. A change never moves a member.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Roster {
     list: Arc<Vec<Member>>,
@@ -49,7 +49,7 @@ impl Roster {
 
     /// Changes the member at a place; returns the result of `change`: whether anything changed.
     pub(super) fn change(&mut self, at: usize, change: impl FnOnce(&mut Member) -> bool) -> bool {
-        // On a copy, because a report that changes nothing must not take a place beside the list.
+        // The change is made on a copy, because a report without a change must not take a place beside the list.
         let Some(mut member) = self.get(at).cloned() else {
             return false;
         };
@@ -94,7 +94,7 @@ impl Eq for Roster {}
 
 impl Hash for Roster {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Members only, because equality ignores how a roster is split into a list and changes.
+        // Only the members are hashed, because equality ignores how a roster is split into a list and changes.
         self.list.len().hash(state);
         self.iter().for_each(|member| member.hash(state));
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Nanoseconds since a start that only the agent's own clock knows.
 ///
-/// A message may carry it so that an answer returns it. The agent that answers does not use it.
+/// A message may contain a reading so that the answer returns it. The agent that answers does not use the reading.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

@@ -20,7 +20,7 @@ const SLOWEST: u32 = 89;
 const GRANULE: Duration = Duration::from_nanos(1);
 
 /// The durations of one election; the same at every member, except in the quorum mode, where members may have different
-/// ones.
+/// durations.
 ///
 /// | preset | d | T | H | L | S, J | E | D | P | for |
 /// |---|---|---|---|---|---|---|---|---|---|
@@ -31,7 +31,7 @@ const GRANULE: Duration = Duration::from_nanos(1);
 /// | [`wan`](Self::wan) | 300 | 2,000 | 1,000 | 4,000 | 600, 300 | 700 | 4,000 | 5,000 | across regions |
 /// | [`in_process`](Self::in_process) | 2 | 50 | 25 | 100 | 4, 2 | 5 | 100 | 125 | one process, tests |
 ///
-/// (milliseconds; the description of the method of the same meaning names each letter)
+/// (In milliseconds. The methods below explain the letters.)
 ///
 /// d, T and H are chosen, not measured. S = 2 d, J is about d, E is 2 d and a margin, P = 1.25 D; D and L are about 4 H
 /// or more, so two heartbeats in a row may be lost.
@@ -187,8 +187,8 @@ impl Timings {
         lease.saturating_mul(FASTEST) / SLOWEST + GRANULE
     }
 
-    /// Returns the time for which a candidate that got an `Ok` waits for the announcement: 2.5 T. The other agent
-    /// may take T + 2 d, less than 2 T; T / 2 is a chosen margin. If it dies after its `Ok`, the wait is in vain.
+    /// Returns the time for which a candidate that got an `Ok` waits for the announcement: 2.5 T. The other agent may
+    /// take T + 2 d, less than 2 T; T / 2 is a chosen margin. If that agent ends after its `Ok`, the wait is in vain.
     pub fn victory_wait(&self) -> Duration {
         self.deadline.saturating_mul(5) / 2
     }

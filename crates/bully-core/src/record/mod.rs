@@ -24,8 +24,8 @@
 //! No form is longer than 16 MiB. A longer text or diagram ends early with a remark; longer commands or a longer test
 //! are refused ([`Untold::TooLong`]).
 //!
-//! Read on: `bounded.rs` limits every text of this module, `entry.rs` has the entries, `read.rs` reads recordings of
-//! others, `moment.rs` reads one moment from a recording.
+//! Read next: `bounded.rs` limits every text of this module, `entry.rs` has the entries, `read.rs` reads a recording
+//! from a file, `moment.rs` shows the state of a run at one moment.
 
 mod bounded;
 mod command;

@@ -1,7 +1,7 @@
 //! The state of a run at one moment: the role of each agent, the messages on their way, and the cuts.
 //!
-//! Decided here: an entry with exactly this time counts as past, and only recorded facts are known. An agent that
-//! hangs keeps its role; an agent that is down has no role. Not here: the drawing (`svg`).
+//! Decided here: an entry of exactly that moment counts as past, and only recorded facts are known. An agent that hangs
+//! keeps its role; an agent that is down has no role. Not here: the drawing (`svg`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,8 @@ use crate::protocol::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RecordedMoment<'a> {
     pub(super) at: Time,
-    /// The agents of the beginning in their order, then the agents that came later. Agents that left are not included.
+    /// The agents at the beginning of the run in their order, then the agents that came later. Agents that left are not
+    /// included.
     pub(super) agents: Vec<AgentMoment<'a>>,
     pub(super) under_way: Vec<UnderWay<'a>>,
     /// Pairs of agents of which the first cannot reach the second.
@@ -249,7 +250,7 @@ impl<'a> AgentMoment<'a> {
     }
 }
 
-/// The states of a run, from one moment to the next. Messages count as on their way only for the moment `at` of
+/// The states of a run, from one moment to the next. The messages on their way are known only for the moment `at` of
 /// [`begin`](Self::begin).
 #[derive(Debug)]
 pub struct RecordedMoments<'a> {
@@ -258,7 +259,7 @@ pub struct RecordedMoments<'a> {
 }
 
 impl<'a> RecordedMoments<'a> {
-    /// Returns the state before the first entry. `at` is the moment for which messages count as on their way.
+    /// Returns the state before the first entry. `at` is the moment for which the messages on their way are known.
     pub fn begin(recording: &'a Recording, at: Time) -> Self {
         Self {
             moment: RecordedMoment::begin(recording, at),
@@ -271,7 +272,7 @@ impl<'a> RecordedMoments<'a> {
         self.moment.follow(entry, &mut self.links);
     }
 
-    /// Returns the agents: those of the beginning in their order, then the agents that came later.
+    /// Returns the agents at the beginning of the run in their order, then the agents that came later.
     pub fn agents(&self) -> &[AgentMoment<'a>] {
         &self.moment.agents
     }

@@ -1,4 +1,4 @@
-//! Reads recordings that others wrote.
+//! Reads recordings that another program may have written.
 //!
 //! Decided here: the limits; no data beyond a limit is kept. A recording is read completely or not at all.
 

@@ -43,7 +43,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Returns a recording of these entries, and adds the end.
+    /// Returns a recording of these entries, and adds [`What::Ended`].
     pub fn new(header: Header, entries: impl IntoIterator<Item = TraceEntry>, ended: Time) -> Self {
         let mut entries: Vec<_> = entries.into_iter().collect();
         let last = entries.last().map_or(Time::ZERO, |entry| entry.at);
@@ -166,8 +166,8 @@ impl Recording {
         script::to_script(self)
     }
 
-    /// Returns a test in Rust. It gives the same commands at the same times, and asserts which agents led whenever
-    /// that was settled.
+    /// Returns a test in Rust. It gives the same commands at the same times, and asserts which agents led each time
+    /// when this was settled.
     ///
     /// # Errors
     /// [`Untold`] if the test would not repeat the run.
@@ -175,8 +175,8 @@ impl Recording {
         rust_test::to_rust_test(self)
     }
 
-    /// Checks that the run can be played again: its commands are all there, and its time is virtual. The caller must
-    /// have its election.
+    /// Checks that the run can be played again: no command is missing, and its time is virtual. The caller must be able
+    /// to run the same election.
     ///
     /// # Errors
     /// [`Untold`], which says what to do instead.

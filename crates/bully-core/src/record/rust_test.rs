@@ -117,7 +117,7 @@ fn wait(out: &mut String, until: Time) {
     );
 }
 
-/// Writes the wait of the run, and asserts its outcome.
+/// Writes the wait until it is settled which agents lead, and the check of the outcome.
 fn settle<'a>(out: &mut String, rest: impl Iterator<Item = &'a TraceEntry>) {
     let outcome = rest
         .take_while(|entry| !matches!(entry.what, What::Command(_)))

@@ -196,11 +196,11 @@ fn messages(out: &mut String, moment: &RecordedMoment<'_>, places: &Places<'_>) 
         let gone = moment.at.since(*left).as_secs_f64();
         let share = if whole > 0.0 { gone / whole } else { 1.0 };
         let free = (from.distance(*to) - 2.0 * places.radius).max(0.0);
-        // Beside the direct line, so that two arrows in opposite directions do not overlap; the words are a little
-        // further from the line.
+        // The arrow is drawn beside the direct line, so that two arrows in opposite directions do not overlap. The
+        // words are a little further from the line.
         let (aside, beside) = (from.side(*to, 5.0), from.side(*to, 14.0));
         let begin = from.towards(*to, places.radius);
-        // At least 14 long if there is room, because a message that has just left also gets an arrow.
+        // The arrow is at least 14 long if there is room, because a message that has just left also gets an arrow.
         let long = (free * share).max(14.0_f64.min(free));
         let label = begin.towards(*to, long / 2.0).shifted(beside);
         let head = begin.towards(*to, long).shifted(aside);
@@ -357,8 +357,8 @@ const HIGH: f64 = 640.0;
 const RING: f64 = 220.0;
 /// The vertical position of the ring's centre.
 const MIDDLE: f64 = 325.0;
-/// Largest number of agents in a drawing. A ring of more agents looks like a line. The limit also limits the drawing,
-/// because names are limited.
+/// Largest number of agents in a drawing. A ring of more agents looks like a line. The limit also limits the size of
+/// the drawing, because the length of a name is limited.
 const MOST_NODES: usize = 1_000;
 /// Largest number of lines of one kind. More lines cannot be distinguished.
 const MOST_LINES: usize = 200;

@@ -7,12 +7,13 @@
 //! ```
 //!
 //! Decided here: the fate of one message. A seeded generator decides it, so that a run can be repeated. Not here: the
-//! carrier of the message, and its effect on arrival; that is a world in virtual time, or a cluster of real actors.
+//! carrier of the message, and its effect on arrival; both belong to a world in virtual time, or to a cluster of real
+//! actors.
 //!
 //! The fate is decided when the message is sent: a message that was on its way when a cut began still arrives.
 //!
-//! Read on: [`Network`] has the verbs (`partition`, `isolate`, `cut`, `heal`); [`Conditions`] has the faults of a link
-//! that is not cut.
+//! Read next: [`Network`] has the verbs (`partition`, `isolate`, `cut`, `heal`); [`Conditions`] has the faults of a
+//! link that is not cut.
 
 mod conditions;
 mod fate;

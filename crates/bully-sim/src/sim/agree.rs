@@ -9,8 +9,8 @@ use super::{
 use bully_core::protocol::{AgentId, Election, Leader, MemberKind, Rank, Term, Time, View};
 
 impl<E: Election> World<E> {
-    /// Returns the agents that now believe that they lead, including agents that hang. An agent that hangs still
-    /// believes it when it runs again, unless its belief has a limit in time.
+    /// Returns the agents that now believe that they lead, including agents that hang. When an agent that hung runs
+    /// again, it still believes that it leads, unless its belief has a limit in time.
     pub fn believers(&self) -> Vec<AgentId> {
         self.beliefs().map(|(id, _)| id.clone()).collect()
     }

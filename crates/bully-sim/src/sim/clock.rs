@@ -41,7 +41,7 @@ impl SkewedClock {
         if self.ppm == 0 {
             return self.set_to.after(passed);
         }
-        // In 64 bits if the product fits, which is usual, because a division costs little there.
+        // Computed in 64 bits if the product fits, which is usual, because a 64-bit division is cheap.
         let short = nanos(passed).and_then(|nanos| nanos.checked_mul(self.speed()));
         self.set_to.after(match short {
             Some(product) => Duration::from_nanos(product / MILLION),

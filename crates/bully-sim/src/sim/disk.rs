@@ -111,7 +111,8 @@ impl<E: Election> World<E> {
         node.durable = Some(saving.record);
         node.note_write(saving.took);
         let waiting = node.hanging.take().unwrap_or_default();
-        // Timers count from now. The view is older than the write, but its end time shows a lease that has ended since.
+        // Timers count from now. The view was made before the write, but its end time shows whether a lease has ended
+        // since.
         let (clock, view, before) = (node.clock.read(self.now), saving.view, node.published);
         let mut rest = saving.rest.into_iter();
         let suffers = self.execute(at, &me, clock, &view, &mut rest);

@@ -1,6 +1,6 @@
 //! The driver: due inputs are given to a machine, and its effects are executed in order.
 //!
-//! Decided here: nothing about elections. This file implements the contract of [`Election`], item by item, in virtual
+//! No rule of an election is decided here. This file implements the contract of [`Election`], item by item, in virtual
 //! time.
 
 use std::{mem, time::Duration};
@@ -396,7 +396,8 @@ impl<E: Election> World<E> {
                     let due = clock.after(self.random.span(after));
                     let fires = node.clock.when(due);
                     let fires = fires.after(self.random.span(driver.lateness));
-                    // The number is reserved even if nothing is queued now, because a moved timer must keep its turn.
+                    // The number is reserved even if nothing is queued now, because a moved timer must keep its
+                    // position among events of equal times.
                     let setting = transit.queue.reserve();
                     if node.run_timer(RunningTimer::new(timer, due, fires, setting)) {
                         let due = Scheduled::Timer { at, timer, setting };

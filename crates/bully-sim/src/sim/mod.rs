@@ -61,7 +61,7 @@
 //! [`Scenario`](chaos::Scenario); [`chaos`](chaos::chaos()) does the rest. The scenarios of this crate's elections
 //! are in `tests/oracles`. To run thousands of seeds: `cargo run --release --example simulate -- --seeds 0..5000`.
 //!
-//! Read on: [`World`] and its verbs; `drive` contains the whole driver; [`chaos`] causes the faults.
+//! Read next: [`World`] and its verbs; `drive` contains the whole driver; [`chaos`] causes the faults.
 
 pub mod chaos;
 

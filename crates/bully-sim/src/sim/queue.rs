@@ -68,7 +68,7 @@ impl<T> EventQueue<T> {
     }
 }
 
-// Reversed, because the heap gives the largest item first, and the earliest one is wanted.
+// The order is reversed, because the heap returns the largest item first, and the queue needs the earliest.
 impl Ord for Item {
     fn cmp(&self, other: &Self) -> Ordering {
         (other.at, other.sequence).cmp(&(self.at, self.sequence))

@@ -74,8 +74,8 @@ impl<E: Election> World<E> {
         self.again(pick, ended, |_| ())
     }
 
-    /// Repeats a message at a later incarnation of its receiver than the one that was up when it left; it arrives
-    /// now. Returns the receiver.
+    /// Repeats a message at a later incarnation of its receiver than the incarnation that was up when the message left;
+    /// it arrives now. Returns the receiver.
     pub fn replay_to_later_incarnation(&mut self, pick: u64) -> Option<AgentId> {
         let is_later = |world: &Self, left, sent: &SentMessage<E::Message>| {
             let receiver = world.nodes.get(sent.to.0);
@@ -120,8 +120,9 @@ impl<E: Election> World<E> {
 }
 
 impl<E: Election> Transit<E> {
-    /// Adds a message that no agent sent to those on their way; it arrives at once. It is counted as a sent one is
-    /// (`transit.rs`), because the checks wait until no message is on its way, and measure from the last arrival.
+    /// Adds a message that no agent sent to the messages on their way; it arrives at once. It is counted like a sent
+    /// message (`transit.rs`), because the checks wait until no message is on its way, and measure from the last
+    /// arrival.
     fn slip_in(&mut self, now: Time, sent: SentMessage<E::Message>) {
         self.under_way += usize::from(!sent.message.is_repeated());
         self.last_arrival = self.last_arrival.max(now);

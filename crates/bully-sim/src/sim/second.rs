@@ -70,7 +70,7 @@ impl<E: Election> World<E> {
     }
 
     /// Tells all others now that a second process of an agent is up, as a link does before it carries a message.
-    /// Otherwise each agent learns it with the first message.
+    /// Otherwise each agent learns this from the first message of that process.
     pub fn meet_second(&mut self, agent: impl AsRef<str>) {
         if let Some(second) = self.second_of(agent.as_ref()) {
             for to in (0..self.nodes.len()).map(NodeIndex) {

@@ -25,8 +25,8 @@ pub enum Detection {
     /// As in one process: a crash is confirmed after this time, and so is a return. Cuts are not noticed. The group
     /// is closed to other hosts.
     Certain(After),
-    /// As across hosts: an agent that crashes or is cut off is suspected after this time. The suspicion ends this
-    /// time after the agent's return.
+    /// As across hosts: an agent that crashes or is cut off is suspected after this time. The suspicion ends when the
+    /// same time has passed after the agent's return.
     Suspect(After),
     /// As across hosts of which some have a sentinel: the crash of every second incarnation is confirmed after this
     /// time. No agent learns of the other crashes, or of cuts.
@@ -42,8 +42,8 @@ impl Default for Detection {
 }
 
 impl Detection {
-    /// Returns whether this incarnation has a sentinel: of every other agent the first, the third and so on; of the
-    /// other agents the second, the fourth and so on.
+    /// Returns whether this incarnation has a sentinel. Half of the agents have a sentinel in every incarnation with an
+    /// odd number, the other half in every incarnation with an even number.
     pub(super) const fn has_sentinel(at: NodeIndex, incarnation: Incarnation) -> bool {
         at.0.is_multiple_of(2) != incarnation.0.is_multiple_of(2)
     }
@@ -112,9 +112,9 @@ impl KnownMembers {
 
 /// Changes of the lists of members.
 impl<E: Election> World<E> {
-    /// Removes a running agent from another agent's list of members, without a report of its end. A bridge does this
-    /// to the members of a host to which it gives up the connection. Messages of the removed agent are dropped like
-    /// those of a stranger until [`meet_again`](Self::meet_again).
+    /// Removes a running agent from another agent's list of members, without a report of its end. A bridge does this to
+    /// the members of a host to which it gives up the connection. Messages of the removed agent are dropped like
+    /// messages of a stranger until [`meet_again`](Self::meet_again).
     pub fn forget(&mut self, agent: impl AsRef<str>, member: impl AsRef<str>) -> bool {
         let pair = self.alive(agent.as_ref()).zip(self.alive(member.as_ref()));
         let Some((at, about)) = pair.filter(|(at, about)| at != about) else {
@@ -282,7 +282,7 @@ impl<E: Election> World<E> {
     }
 
     fn tell_registry(&mut self, update: MemberUpdate) {
-        // No agent reads here, because the list is not an agent: it is never cut off, and forgets no member.
+        // This list belongs to no agent: it is never cut off, and forgets no member.
         let nowhere = NodeIndex(usize::MAX);
         if let Some(known) = self.told(&self.registry, nowhere, update) {
             self.registry = known;
@@ -320,7 +320,8 @@ impl<E: Election> World<E> {
                     return;
                 };
                 let shared = matches!(update.to, Recipients::All);
-                // Not shared while agents are cut off or forgotten, because two agents may then know different members.
+                // The list is not shared while agents are cut off or forgotten, because two agents may then know
+                // different members.
                 let shared = shared && self.apart.is_empty() && self.forgotten.is_empty();
                 *same = shared.then(|| (old.members, after.clone()));
                 after

@@ -208,7 +208,7 @@ impl<E: Election> World<E> {
         };
         node.clock.set_rate(self.now, ppm);
         for running in &mut node.timers {
-            // Queued again, because a faster clock reaches the time earlier.
+            // The timer is queued again, because a faster clock reaches the time earlier.
             let fires = node.clock.when(running.due).max(self.now);
             let (timer, setting) = (running.timer, self.transit.queue.reserve());
             *running = RunningTimer::new(timer, running.due, fires, setting);
@@ -218,7 +218,7 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Sets how late timers fire that are set from now on; they never fire early.
+    /// Sets how late a timer may fire if it is set from now on. No timer fires early.
     pub fn set_lateness(&mut self, range: impl Into<After>) {
         self.driver.lateness = range.into();
     }

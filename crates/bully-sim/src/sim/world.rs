@@ -192,7 +192,7 @@ impl<E: Election> World<E> {
         let quiet = self.run_until(
             |world| {
                 let moved = Some(world.moves());
-                // Asked only after a step of a machine, because the query of agreement visits all agents.
+                // Agreement is checked only after a step of a machine, because the check visits all agents.
                 let maybe = world.is_calm() && seen != moved;
                 if maybe {
                     seen = moved;
@@ -395,7 +395,7 @@ impl<E: Election> World<E> {
         let node = self.nodes.get(at.0)?;
         let clock = node.clock.read(self.now);
         let mut view = node.machine.as_ref()?.view(clock);
-        // As in a handle: a leadership that has ended is hidden, whatever the machine shows.
+        // A leadership that has ended is hidden, whatever the machine shows, as in an application's handle.
         if clock >= view.valid_until && view.valid_until < Time::MAX {
             view.leading = None;
         }
@@ -409,7 +409,7 @@ impl<E: Election> World<E> {
         if self.violation.is_some() {
             return;
         }
-        // Taken out while it runs, because it gets a reference to the whole world.
+        // The invariant is taken out while it runs, because it gets a reference to the whole world.
         if let Some(mut invariant) = self.invariant.take() {
             let checked = invariant(self);
             self.invariant = Some(invariant);

@@ -12,7 +12,7 @@
 //! ([`record`](bully_core::record)). A message becomes text when it is recorded, so a trace does not depend on an
 //! election.
 //!
-//! Read on: [`Trace`] records; `digest` makes one number from a run; [`What`] is one entry;
+//! Read next: [`Trace`] records; `digest` makes one number from a run; [`What`] is one entry;
 //! [`to_recording`](Trace::to_recording) makes a [`Recording`](bully_core::record::Recording).
 
 mod count;

@@ -69,8 +69,8 @@ pub enum Fault {
     Outage,
     /// An agent is asked for another list of voters.
     VoterChange,
-    /// An earlier message arrives once more, at a later incarnation of its receiver than the one that was up when it
-    /// left.
+    /// An earlier message arrives once more, at a later incarnation of its receiver than the incarnation that was up
+    /// when the message left.
     LaterIncarnation,
     /// A second process of an agent begins beside the first one, with a new store, or with a present or earlier copy
     /// of the agent's store.

@@ -57,7 +57,7 @@ pub fn chaos<S: Scenario>(
         Fault::Forgery,
         Fault::LaterIncarnation,
     ];
-    // Kept only if a fault sends some of them again, because all messages of a history would need much memory.
+    // Messages are kept only if a fault sends some of them again, because they need much memory.
     if forged.iter().any(|fault| run.nemesis.takes(*fault)) {
         run.world.remember_messages();
     }

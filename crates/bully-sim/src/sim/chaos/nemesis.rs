@@ -15,7 +15,7 @@ use crate::{
 };
 use bully_core::protocol::{After, AgentId, Election};
 
-/// For each trap, its effect and the fault as which it counts.
+/// The effect of each trap, and the fault that is counted when the trap springs.
 const TRAPS: [(Reaction, Fault); 3] = [
     (Reaction::Crash, Fault::CrashAfterSend),
     (Reaction::Pause, Fault::PauseAfterSend),
@@ -38,7 +38,7 @@ pub(super) struct Nemesis {
     pub(super) lost: usize,
     /// The agents that had a second process, or another store. They are ended before the members have to agree.
     pub(super) doubtful: Vec<AgentId>,
-    /// The agent among them with an old record, or a copy of one.
+    /// The agent among these agents that has an old record, or a copy of a record.
     pub(super) copied: Option<AgentId>,
     /// The new timings, if a change of timings goes from member to member.
     rolling: RollingChange,
@@ -95,7 +95,7 @@ impl Nemesis {
         scenario: &mut S,
         random: &mut SplitMix64,
     ) {
-        // Chosen: with far fewer repairs, groups have no leader to test; with far more, faults rarely meet.
+        // Chosen: with far fewer repairs, groups have no leader to test; with far more, two faults rarely overlap.
         if random.chance(400) {
             return self.repair(world, scenario.delay_bound(), random);
         }
@@ -402,7 +402,7 @@ pub(super) fn strikes<E: Election>(
     situation.filter(|_| does(world, &agent))
 }
 
-/// Adds a message to those on their way. Returns the situation of its receiver.
+/// Adds a message to the messages on their way. Returns the situation of its receiver.
 fn met_at<E: Election>(
     world: &mut World<E>,
     random: &mut SplitMix64,

@@ -85,8 +85,8 @@ impl Nemesis {
         (is_replaced && world.restart(&agent)).then_some(met)
     }
 
-    /// Returns whether this fault could hide from other agents what some of them know. Such a fault does not happen
-    /// now.
+    /// Returns whether this fault must not happen now, because it could keep facts that some agents know from the other
+    /// agents.
     pub(super) fn spares<E: Election>(&self, fault: Fault, world: &World<E>) -> bool {
         let is_copied = self.copied.is_some();
         let hides = fault.is_of_reach() || fault == Fault::Leave;
