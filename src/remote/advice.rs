@@ -10,7 +10,7 @@ use bully_register::Outlook;
 
 use super::{CertificateFault, Closed, Farewell, SecretFault, TermFault};
 
-/// The advice for a link that was closed.
+/// The advice for a link that was closed; `None` if it ended as intended.
 pub(crate) const fn advice(why: Closed) -> Option<&'static str> {
     Some(match why {
         Closed::HandshakeTimeout => {

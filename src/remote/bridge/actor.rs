@@ -64,7 +64,7 @@ pub struct RemoteBridge {
     links: BTreeMap<ConnId, oneshot::Sender<Closed>>,
     tasks: BTreeMap<ConnId, TaskGuard>,
     acceptor: Option<TaskGuard>,
-    /// The callers that wait until all links are closed, while the bridge drains; `None` before.
+    /// The callers that wait until a drain has closed all links; `None` before the drain begins.
     drained: Option<Vec<oneshot::Sender<()>>>,
     start: Startup,
 }
@@ -407,7 +407,7 @@ impl Handler<DrainLinks> for RemoteBridge {
         // handshake.
         self.tasks.retain(|conn, _| links.contains_key(conn));
         let nodes: Vec<_> = self.peers.keys().cloned().collect();
-        // Otherwise the machines would dial the peers again after the drain has closed their links.
+        // Ends the machines, which would dial the peers again after the drain has closed their links.
         for node in nodes {
             self.step(&node, PeerInput::Removed, ctx);
         }

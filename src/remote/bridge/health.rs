@@ -28,11 +28,11 @@ pub(crate) struct PeerHealth {
     trouble: Mutex<Option<Trouble>>,
     /// The groups that the peer has announced on the present link.
     opened: Mutex<PeerGroups>,
-    /// Time at which a later process of this name was last refused because an earlier one is linked.
+    /// Time at which a later process of this name was last refused because an earlier one is linked, if ever.
     contested: Mutex<Option<Time>>,
-    /// Time at which the peer last reported that it has refused an earlier process with this node's name.
+    /// Time at which the peer last reported that it has refused an earlier process with this node's name, if ever.
     twin: Mutex<Option<Time>>,
-    /// Time at which the peer last sent a term that is later than the clock of this host allows.
+    /// Time at which the peer last sent a term that is later than the clock of this host allows, if ever.
     ahead: Mutex<Option<Time>>,
     /// Round-trip time of the last ping, in nanoseconds; 0 before the first answer.
     echo: AtomicU64,

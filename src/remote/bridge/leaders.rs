@@ -33,7 +33,7 @@ impl LeadersHeard {
         read(self.beats.get(group)?)
     }
 
-    /// Returns the time at which a leader last fell silent.
+    /// Returns the time at which a leader last fell silent, if ever.
     pub(crate) fn last_alarm(&self) -> Option<Time> {
         read(&self.alarm)
     }

@@ -28,7 +28,7 @@ pub(crate) struct LinkReady {
 #[rtype(result = "()")]
 pub(crate) struct ConnectionEnded {
     pub(crate) conn: ConnId,
-    /// The node that was dialled, or the node that connected.
+    /// The node that was dialled, or the node that connected; `None` if the other end is not known.
     pub(crate) node: Option<NodeId>,
     pub(crate) origin: Origin,
     pub(crate) outcome: ConnectionOutcome,

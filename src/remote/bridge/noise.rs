@@ -29,7 +29,7 @@ struct Frequency {
 struct Spent(Time);
 
 impl Noise {
-    /// If a report about an address may be made now, returns the number of reports that were left out before.
+    /// Returns the number of reports left out before, if a report about this address may be made now; otherwise `None`.
     pub(crate) fn may_tell(&mut self, now: Time, from: &str) -> Option<u64> {
         self.addresses.retain(|_, spent| spent.0 > now);
         let known = self.addresses.get(from).copied().unwrap_or_default();

@@ -267,7 +267,8 @@ impl BridgeState {
             Some(mine) if !theirs.meet(&mine) => GroupStanding::Mismatch,
             Some(_) => GroupStanding::Carried(at),
             None => {
-                // Otherwise the first term of the peers' next epoch would seem much too high, and would end the link.
+                // If the guard did not know the peers' epoch, their first term in it would seem much too high, and end
+                // the link.
                 if let Some(guard) = self.guards.get(at) {
                     guard.count_from(opening.rules, opening.epoch);
                 }
@@ -306,8 +307,8 @@ impl BridgeState {
         self.events.tell(event);
     }
 
-    /// Returns whether a refused connection may be reported now. If so, it first reports how many reports were left out
-    /// before.
+    /// Returns `None` if a refused connection may not be reported now. Otherwise reports and returns the number of
+    /// reports that were left out before.
     fn may_tell(&self, from: &str) -> Option<u64> {
         let left_out = lock(&self.noise).may_tell(self.now(), from)?;
         if left_out > 0 {

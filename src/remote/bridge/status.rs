@@ -24,7 +24,7 @@ pub struct PeerStatus {
     pub address: Option<String>,
     /// The state of the link.
     pub link: LinkStatus,
-    /// The latest incarnation of its process that was ever linked.
+    /// The latest incarnation of its process that was ever linked; `None` before the first link.
     pub incarnation: Option<NodeIncarnation>,
     /// Number of its agents that are members of groups here, in all groups.
     pub agents: usize,
@@ -38,7 +38,7 @@ pub struct PeerStatus {
     /// The reason why the last link ended or the last attempt failed; `None` while there is a link. For people: the
     /// words may change.
     pub last_error: Option<String>,
-    /// Round-trip time of the last PING to the peer and its PONG. As JSON: `echo_ms`.
+    /// Round-trip time of the last PING to the peer and its PONG, if there was one. As JSON: `echo_ms`.
     #[serde(rename = "echo_ms", serialize_with = "shown::optional_millis")]
     pub echo: Option<Duration>,
 }

@@ -17,7 +17,7 @@ impl TaskGuard {
 
 impl Drop for TaskGuard {
     fn drop(&mut self) {
-        // Otherwise the old connections of a crashed bridge would continue beside the new connections.
+        // Without the abort, the old connections of a crashed bridge would continue beside the new connections.
         if let Some(task) = &self.0 {
             task.abort();
         }

@@ -66,7 +66,7 @@ impl BridgeState {
     }
 
     /// Notes that this agent has to become a voter of a group, and that the leader, which is in this process, does not
-    /// receive its messages. Returns the reason why the agent's host is not a peer.
+    /// receive its messages. Returns the reason if the agent's host cannot become a peer.
     pub(crate) fn want(&self, group: &str, new: &NewVoter) -> Option<String> {
         let contact = match contact(new)? {
             Ok(contact) => contact,

@@ -30,7 +30,7 @@ pub(crate) trait Carried: Debug + Send + Sync {
     fn watch(&self, notify: Box<dyn Fn() + Send + Sync>) -> LookAtMembers;
     /// Returns the requirements that the group's agents of this process share; `None` if there are none yet.
     fn requirements(&self) -> Option<Requirements>;
-    /// Returns the timings of the group's agents of this process.
+    /// Returns the timings of the group's agents of this process; `None` if there are none yet.
     fn pace(&self) -> Option<Pace>;
     /// Gives the group a reporter that knows its peers.
     fn add_reporter(&self, reporter: &Weak<dyn PeerReporter>);

@@ -25,13 +25,13 @@ use super::{Carried, GroupSink, Lost, NodeRoute, Outbox};
 /// The agents of one node, in all groups. They outlast the links to the node.
 #[derive(Debug)]
 pub(crate) struct PeerAgents {
-    /// The latest incarnation of the node that ever had a link to this process.
+    /// The latest incarnation of the node that ever had a link to this process; `None` before the first link.
     pub(crate) latest: Option<NodeIncarnation>,
     /// The incarnation to which the agents belong.
     incarnation: Option<NodeIncarnation>,
     /// The incarnation whose end the node's sentinel reported: later rosters of this incarnation are ignored.
     told: Option<NodeIncarnation>,
-    /// The link whose rosters are used: the newest link.
+    /// The link whose rosters are used: the newest link; `None` while there is no link.
     link: Option<LinkId>,
     /// Time of the last link's loss or, before the first link, of the peer's addition, by the bridge's clock.
     lost: Time,
@@ -166,7 +166,7 @@ impl PeerAgents {
         }
     }
 
-    /// Returns whether reports of that link are used.
+    /// Returns whether rosters of that link are used: it is the newest link, and the node's end was not reported.
     fn counts(&self, link: LinkId) -> bool {
         let is_told = self.told.is_some() && self.told == self.latest;
         self.link == Some(link) && !is_told

@@ -15,7 +15,7 @@ pub struct GroupRules {
     pub rules: String,
     /// The epoch: the number of the list of voters.
     pub epoch: u64,
-    /// The voters and quorums of a group with a list of voters.
+    /// The voters and quorums; `None` for a group without a list of voters.
     pub voters: Option<Electorate>,
 }
 

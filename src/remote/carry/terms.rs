@@ -64,7 +64,7 @@ impl TermGuard {
         Self::default()
     }
 
-    /// Returns the highest known term.
+    /// Returns the highest known term; `None` if no term is known yet.
     #[must_use]
     pub fn highest(&self) -> Option<Term> {
         self.highest
@@ -139,8 +139,8 @@ impl TermGuard {
         }
     }
 
-    /// Returns the highest term that `quorum` voters have reached. If fewer than `quorum` voters lie, an honest voter
-    /// has reached it.
+    /// Returns the highest term that `quorum` voters have reached; `None` if fewer voters have sent such terms. If
+    /// fewer than `quorum` voters lie, an honest voter has reached it.
     fn vouched(&self, quorum: usize) -> Option<Term> {
         let mut words: Vec<Term> = self.words.values().copied().collect();
         words.sort_unstable_by(|one, other| other.cmp(one));

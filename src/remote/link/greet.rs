@@ -43,7 +43,7 @@ pub(super) struct Failed {
     /// Whether the host answered that no process listens, so that the peer's agents are suspected at once. Any other
     /// failure may be a fault of the network, and proves nothing about the process.
     is_refused: bool,
-    /// The stream and the bytes of a goodbye that is still to be sent.
+    /// The stream and the bytes of a goodbye that is still to be sent; `None` if the other end gets no goodbye.
     pub(super) parting: Option<(Box<dyn Stream>, Vec<u8>)>,
     /// The identity that the other end showed, if the connection failed because of it.
     pub(super) unproven: Option<Box<Unproven>>,

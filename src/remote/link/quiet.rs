@@ -31,7 +31,7 @@ pub(super) struct LinkFacts {
     pub(super) beat: Option<Time>,
     /// Time at which anything last arrived.
     pub(super) heard: Time,
-    /// Time of the question that waits for its answer.
+    /// Time of the question that waits for its answer; `None` if no question waits.
     pub(super) asked: Option<Time>,
     /// Time of the last question.
     pub(super) measured: Time,
@@ -115,7 +115,8 @@ impl Vigil {
         let is_quick = is_needed
             || is_recent(facts.talked)
             || is_alarmed
-            // A link with an open question is not quiet: the peer must be found gone before the next question.
+            // A link whose PING is not answered yet is not quiet: if the peer is gone, this is found before the next
+            // PING.
             || facts.asked.is_some();
         match (is_quick, self) {
             (true, Self::Quick(_)) => self,

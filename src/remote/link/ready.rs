@@ -52,7 +52,7 @@ pub(super) struct Common {
     pub(super) heard: Cell<Time>,
     /// PINGs that still need an answer.
     pub(super) answers: RefCell<VecDeque<u64>>,
-    /// The PING that waits for its answer, and its time.
+    /// The PING that waits for its answer, and its time; `None` if no PING waits.
     pub(super) asked: Cell<Option<(u64, Time)>>,
     /// Time of the last PING.
     pub(super) measured: Cell<Time>,

@@ -226,7 +226,7 @@ impl LinkWriter {
                 let is_judged_otherwise =
                     |opened: &Opened| opened.theirs.meet(mine) != opened.is_carried;
                 if opened.as_ref().is_some_and(is_judged_otherwise) {
-                    // A group is judged when it is opened: the next link opens and judges it anew.
+                    // Rules are compared when a group is opened: the next link opens the group anew.
                     return Err(Closed::Lost);
                 }
             }
@@ -314,7 +314,7 @@ impl LinkWriter {
         let mut numbers = Numbering::new(&self.common, &mut self.numbers);
         while let Some((message, payload)) = messages.peek() {
             let before = writer.position();
-            // Written before it is measured, because its length depends on the numbers in it.
+            // The message is written before its length is checked, because the length depends on the numbers in it.
             if !numbers.put(&mut writer, message, payload) {
                 outbox.count_lost(1);
             } else if writer.len() > frame || writer.count() > most {

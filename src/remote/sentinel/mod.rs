@@ -183,7 +183,7 @@ impl Sentinel {
     }
 }
 
-/// The driver of a sentinel: its process, or a test.
+/// Runs a sentinel: as a process of its own, or inside of a test.
 #[cfg_attr(
     not(feature = "testkit"),
     allow(

@@ -93,7 +93,7 @@ fn next(watch: &mut NodeWatch, event: WatchEvent) -> Option<()> {
     matches!(watch.on(event), Ok(SentinelTask::Wait)).then_some(())
 }
 
-/// Waits for the node's end or for bytes in the pipe. Returns which of the two has happened.
+/// Waits for the node's end or for bytes in the pipe. Returns for each whether it has happened; `None` after an error.
 fn ready(is_open: bool) -> Option<(bool, bool)> {
     let (node, pipe) = (stdin(), stdout());
     let mut both = [

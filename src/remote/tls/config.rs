@@ -101,7 +101,7 @@ impl TlsConfig {
     pub fn replace(&self, by: TlsConfigBuilder) -> Result<(), TlsError> {
         let new = ReadSources::new(by.sources()?);
         let mut read = self.sources();
-        // In this order: a later reload must not read sources that were refused.
+        // Stored only after the check: a later reload must not read sources that were refused.
         self.adopt(&new.sources)?;
         *read = new;
         Ok(())
@@ -235,7 +235,7 @@ impl TlsConfigBuilder {
     }
 
     fn sources(self) -> Result<Sources, TlsError> {
-        // A contradiction within a part is reported before a missing part.
+        // Two sources for one part are reported before a missing part.
         let authorities = self.authorities.get().map_err(PemError::from)?;
         let certificate = self.certificate.get().map_err(PemError::from)?;
         let key = self.key.get().map_err(PemError::from)?;

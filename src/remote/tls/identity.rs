@@ -185,7 +185,7 @@ fn server(
     config.session_storage = Arc::new(NoServerSessionStorage {});
     // Early data can be recorded and sent again.
     config.max_early_data_size = 0;
-    // This data would be sent before the other end has shown its certificate.
+    // Half-RTT data would be sent before the other end has shown its certificate.
     config.send_half_rtt_data = false;
     // Any process that connects could feed a decompressor, before anything is known about it.
     config.cert_compressors = Vec::new();

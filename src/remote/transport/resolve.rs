@@ -25,8 +25,8 @@ pub(super) fn ask_the_system(address: &str) -> io::Result<Vec<SocketAddr>> {
     }
 }
 
-/// Splits an address in brackets with a zone, such as `[fe80::2%eth0]:7400`. The system maps the name of an
-/// interface to its number, but accepts the address only without the brackets.
+/// Splits an address in brackets with a zone, such as `[fe80::2%eth0]:7400`; `None` for other addresses. The system
+/// maps the name of an interface to its number, but accepts the address only without the brackets.
 fn zoned(address: &str) -> Option<(&str, u16)> {
     let (host, port) = address.strip_prefix('[')?.rsplit_once("]:")?;
     let port = port.parse().ok()?;

@@ -17,7 +17,7 @@ use serde::{
     },
 };
 
-/// A value that is written only if it can cross.
+/// A value that is written only if it can cross to another host.
 pub(super) struct Crossing<'a, T: ?Sized>(pub(super) &'a T);
 
 impl<T: Serialize + ?Sized> Serialize for Crossing<'_, T> {

@@ -36,7 +36,7 @@ pub struct Frames {
     start: usize,
     max: usize,
     time: Duration,
-    /// Time at which the first byte of the unfinished frame arrived.
+    /// Time at which the first byte of the unfinished frame arrived; `None` between two frames.
     began: Option<Time>,
 }
 
@@ -90,7 +90,7 @@ impl Frames {
     pub fn next(&mut self, now: Time) -> Result<Option<&[u8]>, Closed> {
         let Some(len) = self.announced()? else {
             let is_between = self.start == self.buffer.len();
-            // A byte ends the silence but extends no deadline: otherwise a frame could arrive slowly for ever.
+            // A new byte does not extend the deadline of its frame: otherwise a frame could arrive slowly for ever.
             self.began = if is_between {
                 None
             } else {

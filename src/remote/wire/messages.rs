@@ -160,7 +160,7 @@ fn receivers<'a>(cursor: &mut Cursor<'a>) -> Result<RawReceivers<'a>, WireError>
     let mut last = None;
     for _ in 0..left {
         let number = Some(cursor.small::<u32>()?);
-        // Only one order is allowed, and an agent that is listed twice would receive the message twice.
+        // Only the ascending order is allowed. An agent that is listed twice would receive the message twice.
         if number <= last {
             return Err(WireError::Value);
         }

@@ -44,7 +44,7 @@ pub struct RosterFrame<'a> {
     pub seq: u64,
     /// The sender's number for the group.
     pub group: u32,
-    /// The group that the number means from now on. All earlier facts about that number are void.
+    /// The group that the number means from now on: all earlier facts about that number are void. `None`: no opening.
     pub opening: Option<Opening<'a>>,
     body: Cursor<'a>,
 }
@@ -65,7 +65,7 @@ pub struct RosterContent {
     pub left: Vec<u32>,
     /// Agents that are new or have changed, each with the sender's number for it.
     pub members: Vec<(u32, Member)>,
-    /// The leader among the sender's agents, as far as the sender knows.
+    /// The leader, as far as the sender knows, if it is one of the sender's agents.
     pub leader: Option<LeaderHint>,
 }
 

@@ -46,7 +46,7 @@ async fn listen(shared: &BridgeState, mut datagrams: Box<dyn Datagrams>) {
             Ok(len) => shared.hear_notice(bytes.get(..len).unwrap_or_default()),
             Err(reason) => return debug!(%reason, "notices are not received"),
         }
-        // A sender of many datagrams must not keep other tasks from running.
+        // Other tasks have to run even if a sender sends many datagrams.
         yield_now().await;
     }
 }

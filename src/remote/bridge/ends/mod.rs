@@ -25,7 +25,7 @@ use keep::Revival;
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     kept: Mutex<Option<Kept>>,
-    /// The digest of `secret` that this side sends to each peer at the start of a link.
+    /// The digest of `secret` that each peer gets at the start of a link; `None` if no sentinel runs.
     own: Mutex<Option<EndDigest>>,
     notices: Mutex<Notices>,
 }
@@ -58,7 +58,7 @@ impl Ends {
         Ok(ends)
     }
 
-    /// Returns the digest by which peers will recognize the proof that this incarnation has ended.
+    /// Returns the digest by which peers will recognize the proof of this incarnation's end; `None` without a sentinel.
     pub(crate) fn own(&self) -> Option<EndDigest> {
         *lock(&self.own)
     }

@@ -84,7 +84,7 @@ struct Unready {
 struct Whereabouts {
     /// The addresses of its configured name.
     named: BTreeSet<String>,
-    /// The address of its last connection.
+    /// The address of its last connection; `None` before the first connection.
     met: Option<String>,
 }
 
@@ -255,7 +255,7 @@ impl Address {
         self.peers == 0
     }
 
-    /// Returns the oldest silent connection, or else the oldest connection.
+    /// Returns the oldest silent connection or, if none is silent, the oldest connection.
     fn oldest(&self) -> Option<u64> {
         let mut silent = self.unready.iter().filter(|(_, u)| !u.is_heard);
         let first = silent.next().or_else(|| self.unready.iter().next());

@@ -136,7 +136,7 @@ pub(crate) struct PeerMachine {
     link: Option<ReadyLink>,
     attempt: DialAttempt,
     reach: Reach,
-    /// The latest incarnation of its process that ever had a ready link.
+    /// The latest incarnation of its process that ever had a ready link; `None` before the first link.
     known: Option<NodeIncarnation>,
     /// Number of failed attempts in a row.
     failures: u32,

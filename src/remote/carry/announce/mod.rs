@@ -21,7 +21,7 @@ use super::LocalMembers;
 /// The agents of one group in this process, as the other side knows them.
 #[derive(Debug, Default)]
 pub(crate) struct Announcer {
-    /// The requirements that were sent when the group was opened on this link.
+    /// The requirements that were sent when the group was opened on this link; `None` before the opening.
     requirements: Option<Requirements>,
     known: BTreeMap<AgentId, (u32, Member)>,
     names: BTreeMap<u32, AgentId>,
@@ -79,7 +79,7 @@ struct RosterOpening {
 }
 
 impl Announcer {
-    /// Returns the number under which the other side knows an agent.
+    /// Returns the number under which the other side knows an agent; `None` if it does not know the agent.
     pub(crate) fn number(&self, id: &AgentId) -> Option<u32> {
         let known = self.known.get(id).map(|(number, _)| *number);
         known.or_else(|| self.leaving.get(id).copied())
@@ -124,7 +124,7 @@ impl Announcer {
         id
     }
 
-    /// Returns the agent that the other side names by a number.
+    /// Returns the agent that has this number at the other side; `None` if no agent has it any more.
     pub(crate) fn name(&self, number: u32) -> Option<&AgentId> {
         self.names.get(&number)
     }
@@ -205,7 +205,7 @@ impl Announcer {
                 .members
                 .sort_by_key(|(number, _)| *number);
         }
-        // Set after the members, so that a leader that has just come has a number.
+        // Set after the members, so that a leader that has just joined already has a number.
         announcement.before.leader = self.hint(local.leader);
         announcement
     }

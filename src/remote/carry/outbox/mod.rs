@@ -75,7 +75,7 @@ struct OutboxQueue {
     state: QueueState,
     /// The link that takes the messages, or the last such link, and its start.
     by: Option<(LinkId, Instant)>,
-    /// Start of the time in which the link waits for the peer to take written bytes.
+    /// Time since which the link waits for the peer to take written bytes; `None` if it does not wait.
     stalled: Option<Instant>,
     /// The last reading of the clock, which several messages share.
     now: Option<Instant>,

@@ -22,7 +22,7 @@ pub(crate) struct Queued {
     pub(crate) to: Receivers,
     /// Position of the message's payload in its batch.
     pub(super) payload: Range<usize>,
-    /// The kind of a repeated message, which a newer message of this kind may replace.
+    /// The kind of a repeated message, which a newer message of this kind may replace; `None` for other messages.
     pub(super) repeats: Option<&'static str>,
     pub(super) since: Instant,
 }

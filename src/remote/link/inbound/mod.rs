@@ -96,7 +96,7 @@ pub struct RosterChange {
     pub left: Vec<(u32, AgentId)>,
     /// The agents that are new or changed, with the peer's numbers, which messages *to* these agents contain.
     pub members: Vec<(u32, Member)>,
-    /// The leader among the peer's agents, as the peer knows it.
+    /// The leader, as the peer knows it, if it is one of the peer's agents.
     pub leader: Option<Leader>,
 }
 
@@ -204,7 +204,7 @@ impl Inbound {
         // Rights are checked when an agent is announced: an unannounced agent was never checked.
         let agent = from.ok_or(Closed::FromNotAllowed)?;
         let incarnation = Some(message.incarnation);
-        // An announced end is certain: no message of that incarnation may count after it.
+        // A message of an earlier incarnation, or of one whose end was announced, does not count.
         let is_former = incarnation < agent.incarnation || incarnation <= agent.ended;
         if is_former {
             return Ok(Err(DropReason::FormerIncarnation));
@@ -285,7 +285,7 @@ impl Inbound {
             return Err(Closed::TooManyAgents);
         }
         let name = AgentId::new(opening.name).map_err(|_| WireError::Value)?;
-        // A second number for a group would put those agents in doubt that are announced under the first.
+        // If a group had a second number, the agents announced under the first number would be in doubt.
         if self.directory.has_other(number, &name) {
             return Err(Closed::Protocol);
         }
