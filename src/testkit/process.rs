@@ -209,7 +209,7 @@ impl Future for ProcessDriver {
         let Some(mut tasks) = state.take() else {
             return Poll::Pending; // the call that uses the tasks wakes this future afterwards
         };
-        // The state is free while the tasks run: a task may freeze or kill its own process, or start other tasks in it.
+        // The borrow ends before the tasks run: a task may freeze or kill its own process, or start other tasks in it.
         drop(state);
         #[expect(
             clippy::let_underscore_must_use,

@@ -51,7 +51,7 @@ pub struct ClusterBuilder<E: Election = AnyBully> {
     trace: Trace,
     timeout: Option<Duration>,
     least: Option<usize>,
-    /// The member that keeps the lease of all others, in a cluster with a lease.
+    /// The member that keeps the lease of all others; `None` in a cluster without a lease.
     pub(super) register: Option<AgentId>,
     /// Default of the timeout, where the rules do not set one.
     pub(super) needed: Duration,
@@ -62,7 +62,7 @@ pub struct ClusterBuilder<E: Election = AnyBully> {
 /// The rules that a builder's calls make.
 struct Rules<E: Election> {
     config: E::Config,
-    /// Default of the timeout, where the rules set one.
+    /// Default of the timeout; `None` if the rules do not set one.
     needed: Option<Duration>,
     /// Number of voters that a side needs to elect a leader.
     least: usize,
@@ -360,7 +360,7 @@ fn resolve(
     let (needed, least) = match &mut config {
         AnyConfig::Available(config) => (settles_within(&config.timings), 0),
         AnyConfig::Astra(config) => (settles_within(&config.timings), 0),
-        // A lease, in a register that the application gives to its agents. The factors 4 and 10 are chosen: several
+        // The application gives its agents the register of the lease. The factors 4 and 10 are chosen: several
         // elections may fail in a row. More costs little, because the time is virtual; less ends good runs early.
         AnyConfig::Lease(config) => (config.worst_case_failover(u32::MAX).saturating_mul(4), 0),
         AnyConfig::Quorum(config) => {

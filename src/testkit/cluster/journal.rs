@@ -126,7 +126,7 @@ impl<M: PeerMessage> Journal<M> {
         }
     }
 
-    /// Returns the times at which the message arrives. Records a message that never arrives.
+    /// Returns the times at which the message arrives; `None` for a message that never arrives, which is recorded.
     fn fate<T: PeerMessage>(&mut self, parcel: &Parcel<T>) -> Option<Arrivals> {
         let now = self.now();
         let Parcel { to, envelope, .. } = parcel;
@@ -169,14 +169,14 @@ impl<M: PeerMessage> Journal<M> {
         self.latest(from, to).unwrap_or(now)
     }
 
-    /// Returns the latest arrival of the messages that are under way from one agent to the other.
+    /// Returns the latest arrival of the messages under way from one agent to the other; `None` if there are none.
     fn latest(&self, from: &AgentId, to: &AgentId) -> Option<Time> {
         let mut ahead = self.under_way.iter().rev();
         let last = ahead.find(|(_, load)| load.is_between(from, to));
         last.map(|((at, _), _)| *at)
     }
 
-    /// Delivers the messages that are due; returns the time until the next one.
+    /// Delivers the messages that are due; returns the time until the next one, if another is under way.
     pub(super) fn deliver(&mut self) -> Option<Duration> {
         let now = self.now();
         while let Some(first) = self.under_way.first_entry() {

@@ -108,7 +108,7 @@ pub struct Cluster<E: Election = AnyBully> {
     timeout: Duration,
     /// Number of voters that a side needs to elect a leader.
     least: usize,
-    /// The register that a side needs as well: it keeps the lease, and follows no agent.
+    /// In a cluster with a lease: the register, which keeps the lease and follows no agent. A side needs it as well.
     register: Option<AgentId>,
     clock: RuntimeClock,
     wall: VirtualWallClock,

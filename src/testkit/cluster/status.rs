@@ -23,7 +23,7 @@ pub struct AgentStatus {
     pub role: Role,
     /// The highest term that it has seen in this incarnation.
     pub term: Term,
-    /// The leader that it follows, or the agent itself.
+    /// The leader that it follows, or the agent itself; `None` if it knows no leader.
     pub leader: Option<Leader>,
     /// Whether it considers itself leader at this moment.
     pub leads: bool,
