@@ -17,7 +17,7 @@ use super::{Node, http::Routes};
 pub(crate) struct Beside<'a> {
     /// Names of the first node and of its agents, each with the other node's name that takes its place.
     pub(crate) names: Vec<(&'a str, &'a str)>,
-    /// The address at which the first node dials the other one.
+    /// The address at which the first node dials the other one; `None` if it dials none.
     pub(crate) address: Option<&'a str>,
     /// The texts that the other node's agents publish about themselves.
     pub(crate) about: Vec<&'a str>,
@@ -59,7 +59,7 @@ fn paths(path: &Path, other: &Beside<'_>) -> Vec<PathBuf> {
     distinct(paths.collect())
 }
 
-/// Returns the path with the other name in place of the own one, in the last part that has the own one.
+/// Returns the path with the other name in the last part that has the own name; `None` if there is no such part.
 fn renamed(path: &Path, own: &str, its: &str) -> Option<PathBuf> {
     // A name that another host chose must not lead to another folder.
     if own.is_empty() || own == its || its.contains(['/', '\\']) || its.starts_with('.') {
@@ -87,7 +87,7 @@ fn urls(base: &str, other: &Beside<'_>) -> Vec<String> {
     let path = first.path().trim_end_matches('/');
     let mut urls = Vec::new();
     for about in other.about.iter().filter_map(|text| parsed(text)) {
-        // A host that the operator has named: the one that the first node dials, or the first node's own.
+        // The operator has named the host that the first node dials or, if it dials none, the first node's own host.
         let is_named = about.host().is_some_and(|host| {
             dialled == Some(host) || dialled.is_none() && first.host() == Some(host)
         });

@@ -30,7 +30,7 @@ pub(super) fn children() -> io::Result<Vec<Pid>> {
     for task in fs::read_dir("/proc/self/task")? {
         match fs::read_to_string(task?.path().join("children")) {
             Ok(text) => found.extend(text.split_ascii_whitespace().filter_map(process)),
-            // The kernel has no such file, or the thread has ended.
+            // The kernel has no such file, or the thread has ended: search all processes instead.
             Err(error) if is_gone(&error) => return by_parent(),
             Err(error) => return Err(error),
         }
@@ -53,7 +53,7 @@ fn by_parent() -> io::Result<Vec<Pid>> {
                 found.push(child);
             }
             Ok(_) => {}
-            // The process has ended meanwhile, or belongs to another user and could not be killed.
+            // The process has ended meanwhile, or belongs to another user, so that it cannot be killed anyway.
             Err(error) if is_gone(&error) || error.kind() == io::ErrorKind::PermissionDenied => {}
             Err(error) => return Err(error),
         }
@@ -76,13 +76,13 @@ fn process(text: &str) -> Option<Pid> {
     Pid::from_raw(text.parse().ok()?)
 }
 
-/// Returns the status of a child that has ended. The child and its number stay until it is [reaped](reap).
+/// Returns the status of a child, if it has ended. The child and its number stay until it is [reaped](reap).
 pub(super) fn has_ended(child: Pid) -> Option<WaitIdStatus> {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     wait_for(child, look)
 }
 
-/// Reaps a child that has ended, and returns its status.
+/// Reaps a child if it has ended, and returns its status.
 pub(super) fn reap(child: Pid) -> Option<WaitIdStatus> {
     wait_for(child, WaitIdOptions::EXITED | WaitIdOptions::NOHANG)
 }
@@ -151,13 +151,13 @@ fn end_listed(
                     kill_process(*child, Signal::KILL).ok();
                     reap(*child).is_none()
                 });
-                // A reaped child may have left children.
+                // A reaped child may have left children of its own: list them at once.
                 if found.is_empty() {
                     continue;
                 }
                 ChildrenLeft::Alive(found.iter().map(|it| it.as_raw_nonzero()).collect())
             }
-            // Without a list it is unknown whether a child is left.
+            // If the list cannot be read, it is unknown whether a child is left.
             Err(error) => ChildrenLeft::Unknown(error),
         };
         if begun.elapsed() > within {

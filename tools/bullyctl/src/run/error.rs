@@ -7,13 +7,13 @@ use std::{ffi::OsString, io};
 
 use actix_bully::{agent::LeadError, config::RunError, operate::SocketError};
 
-/// This host did not lead in time.
+/// Exit code: this host did not lead within the time of `--try`.
 pub(crate) const NOT_LEADING: u8 = 124;
-/// The command does not run.
+/// Exit code: the command does not run, for another reason.
 const DOES_NOT_RUN: u8 = 125;
-/// The command exists but cannot be started.
+/// Exit code: the command exists but cannot be started.
 pub(crate) const CANNOT_RUN: u8 = 126;
-/// The command does not exist.
+/// Exit code: the command does not exist.
 pub(crate) const NOT_FOUND: u8 = 127;
 
 /// The reason why a command does not run, or has stopped.

@@ -224,7 +224,7 @@ impl Guard {
         }
     }
 
-    /// Kills all remaining processes of the command.
+    /// Kills all remaining processes of the command; `None` if it is unknown whether one is left.
     fn end(&self, cause: EndCause) -> Option<CommandEnd> {
         let status = loop {
             // A process that forks while it is killed leaves no child: a fork fails while a signal is pending.
@@ -236,7 +236,7 @@ impl Guard {
         };
         kill_process_group(self.command, Signal::KILL).ok();
         reap(self.command);
-        // Without a time limit: if this takes too long, `bullyctl` kills the guard.
+        // This loop has no time limit: if it takes too long, `bullyctl` kills the guard.
         while let Err(left) = end_all(&[]) {
             if matches!(left, ChildrenLeft::Unknown(_)) {
                 // A guard that ends without a report leaves its children to `bullyctl`.

@@ -122,7 +122,7 @@ impl Guarded {
             .arg0("bullyctl-guard")
             .args(["run-guard", "--parent", &parent, "--margin", &margin, "--"])
             .args(command.words)
-            // A signal of the terminal to this process's group, such as a stop, does not reach the guard.
+            // A signal of the terminal to this process's group, such as a stop, must not reach the guard.
             .process_group(0)
             .stdin(Stdio::from(theirs));
         for (name, value) in &command.variables {

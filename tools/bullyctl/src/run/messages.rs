@@ -45,7 +45,7 @@ pub(super) fn start() -> io::Result<()> {
 pub(super) fn flush() {
     let lines = MESSAGES.lines();
     let has_more = |lines: &mut Lines| lines.is_writing || !lines.waiting.is_empty();
-    // A line that is not written then is lost.
+    // Lines that are not written in this time are lost.
     drop(
         MESSAGES
             .changed
@@ -136,7 +136,7 @@ impl Lines {
 
 /// Writes a line in one call if possible, so that no line of the command is printed inside it.
 fn write_line(mut line: &[u8]) {
-    // Not by `io::stderr`: other threads would wait for its lock.
+    // `io::stderr` is not used, because other threads would wait for its lock.
     let stderr = stderr();
     while !line.is_empty() {
         match write(stderr, line) {
@@ -145,7 +145,7 @@ fn write_line(mut line: &[u8]) {
             Err(Errno::AGAIN) => {
                 poll(&mut [PollFd::new(&stderr, PollFlags::OUT)], None).ok();
             }
-            // There is no other place for the line.
+            // The line is lost: there is no other place for it.
             Err(_) => return,
         }
     }

@@ -146,7 +146,7 @@ pub(crate) fn run(run: &Run, args: &Args) -> Result<ExitCode, Failure> {
         what: "a thread for messages",
         error,
     })?;
-    // The warnings of the node while it runs.
+    // Prints the warnings of the node while it runs.
     tracing_subscriber::fmt()
         .with_writer(|| messages::Warnings)
         .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
@@ -173,7 +173,7 @@ fn is_there(program: &std::ffi::OsStr) -> bool {
     if program.as_bytes().contains(&b'/') {
         return Path::new(program).exists();
     }
-    // Without the variable the system uses a default PATH.
+    // If PATH is not set, the system searches a default PATH, which is not checked here.
     env::var_os("PATH")
         .is_none_or(|path| env::split_paths(&path).any(|folder| folder.join(program).is_file()))
 }

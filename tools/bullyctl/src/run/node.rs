@@ -86,9 +86,9 @@ pub(super) struct Service<'a> {
     pub(super) limits: Limits,
     pub(super) clock: BootClock,
     pub(super) has_led: Cell<bool>,
-    /// The guard of the running command.
+    /// The guard of the running command, if one runs.
     pub(super) guard: Cell<Option<Pid>>,
-    /// The last end of the command.
+    /// The last end of the command, if it has ended before.
     pub(super) last_end: Cell<Option<CommandEnd>>,
     /// Notified when the command has ended.
     pub(super) ended: Notify,

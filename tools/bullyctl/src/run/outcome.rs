@@ -141,9 +141,9 @@ pub(crate) fn on_signal(state: RunState) -> SignalAnswer {
 /// The facts that determine an exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ending {
-    /// The signal that asked `bullyctl` to end.
+    /// The signal that asked `bullyctl` to end, if any.
     pub(crate) signal: Option<u8>,
-    /// The last end of the command.
+    /// The last end of the command, if it has ended.
     pub(crate) command: Option<CommandEnd>,
     pub(crate) repeat: Repeat,
 }

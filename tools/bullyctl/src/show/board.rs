@@ -74,7 +74,7 @@ pub(super) fn role(agent: &AgentReport) -> String {
     }
 }
 
-/// Returns the worst finding, which is the second line of the text.
+/// Returns the worst finding, which is the second line of the text, if there is one.
 fn reason(why: &Explanation) -> Option<String> {
     let finding = why.text.lines().nth(1)?;
     Some(finding.trim_start_matches("- ").to_owned())

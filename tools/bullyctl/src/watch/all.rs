@@ -35,11 +35,11 @@ struct HeardNode {
 /// A node, as far as it is known.
 pub(crate) struct SeenNode<'a> {
     pub(crate) name: &'a str,
-    /// Its last answer.
+    /// Its last answer; `None` if it never answered.
     pub(crate) report: Option<&'a Report>,
     /// Time since its last answer; `None` if it answered when it was asked last.
     pub(crate) age: Option<Duration>,
-    /// The reason why it did not answer when it was asked last, or was not asked.
+    /// The reason why it did not answer when it was asked last, or was not asked; `None` if it answered.
     pub(crate) failure: Option<&'a str>,
     /// The first node's knowledge of it.
     pub(crate) known: KnownNode<'a>,

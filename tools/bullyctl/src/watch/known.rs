@@ -38,7 +38,7 @@ pub(crate) enum KnownSign {
     Row(u64),
 }
 
-/// Returns the name of the node that gave this report.
+/// Returns the name of the node that gave this report; `None` if the report has neither a bridge nor an agent.
 pub(crate) fn name_of(report: &Report) -> Option<&str> {
     match &report.bridge {
         Some(bridge) => Some(&bridge.node),
@@ -97,7 +97,7 @@ fn of_row<'a>(own: &'a AgentReport, row: &'a ContenderReport) -> (&'a str, Known
     (name, agent)
 }
 
-/// Returns the text that a contender publishes about itself.
+/// Returns the text that a contender publishes about itself, if there is one.
 pub(crate) fn about_of<'a>(own: &'a AgentReport, row: &'a ContenderReport) -> Option<&'a About> {
     let leader = own.leader.as_ref();
     let leads = leader.is_some_and(|leader| leader.id == row.agent);
@@ -112,7 +112,7 @@ pub(crate) fn report_of(mut report: Report, name: &str, node: &KnownNode<'_>) ->
     if node.link.is_some() || !node.agents.iter().all(is_row) {
         return (name_of(&report) == Some(name)).then_some(report);
     }
-    // A contender: its node may have another name, and other agents.
+    // The node of a contender may have another name and other agents, so only the contender's own agent is kept.
     report.agents.retain(|own| {
         let is_it = |it: &KnownAgent<'_>| (it.group, it.name) == (&own.group, own.agent.as_str());
         node.agents.iter().any(is_it)

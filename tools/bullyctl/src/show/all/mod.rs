@@ -84,11 +84,11 @@ struct NodeLine<'a> {
     differs: bool,
     /// The agents of its last answer.
     agents: &'a [AgentReport],
-    /// The first node's link to it.
+    /// The first node's link to it, if it is a peer.
     link: Option<&'a LinkReport>,
 }
 
-/// Returns the lines for people or for programs, each with a text without the values that change all the time.
+/// Returns the lines for people or for programs, each after its key: the text without values that change all the time.
 pub(crate) fn all_lines(nodes: &[SeenNode<'_>], is_json: bool) -> Vec<(String, String)> {
     let rows = rows(nodes);
     let text = |row: &AgentRow<'_>| {
