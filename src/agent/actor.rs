@@ -54,7 +54,7 @@ pub struct Agent<E: Election> {
     pub(super) leaving: LeaveRequest,
     pub(super) generation: Generation,
     pub(super) has_saved: bool,
-    /// Whether the agent waited for its store since the last deadline.
+    /// Whether the agent has waited for its store since it last handled its timers.
     pub(super) has_waited: bool,
     pub(super) readiness: Readiness<E>,
     pub(super) published: Published,

@@ -235,7 +235,7 @@ impl AgentBuilder<AnyBully> {
         self.set(|choices| choices.drain = Some(drain))
     }
 
-    /// Sets the cool-down: the time for which an agent lets the others go first after it stepped down. Default: 60 s.
+    /// Sets the cool-down: the time for which an agent that stepped down lets other agents lead first. Default: 60 s.
     pub fn cooldown(self, cooldown: Duration) -> Self {
         self.set(|choices| choices.cooldown = Some(cooldown))
     }

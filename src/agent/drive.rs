@@ -294,7 +294,7 @@ const SCAN: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(super) enum Readiness<E: Election> {
     Free,
-    /// A record is being saved; this is the rest of the step.
+    /// A record is being saved. The value has the remaining effects of the step.
     Saving(Vec<EffectOf<E>>),
     /// This incarnation has ended.
     Stopped,

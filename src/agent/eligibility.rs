@@ -78,7 +78,7 @@ impl Eligibility {
         score.filter(|_| !self.is_broken())
     }
 
-    /// Returns whether that tie is the newest.
+    /// Returns whether the tie with that number is the newest tie of the agent.
     pub(super) fn has_tie(&self, number: u64) -> bool {
         self.ties == number
     }

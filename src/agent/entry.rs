@@ -40,7 +40,7 @@ impl LeaderEntry {
         self.shared.status()
     }
 
-    /// Returns a guard of the present leadership, unless the agent does not lead or hands over.
+    /// Returns a guard of the present leadership; `None` if the agent does not lead, or if it hands over.
     pub(crate) fn enter(&self) -> Option<LeaderGuard> {
         let guard = LeaderGuard {
             tenure: self.shared.tenure()?,

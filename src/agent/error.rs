@@ -180,7 +180,7 @@ debug_is_text!(ProgressError);
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaitError {
-    /// The agent knew no leader in all that time.
+    /// The agent knew no leader within the time limit.
     #[error("no leader became known within {within:?}: {}", advice(*.within, *.longest))]
     TimedOut {
         /// The time limit of the call.

@@ -27,7 +27,7 @@ const SHORT: Duration = Duration::from_secs(120);
 pub(super) struct Consequence {
     /// Time for which the agent waits before it steps down.
     pub(super) wait: Duration,
-    /// Shortest time for which the agent lets others go first after it has stepped down.
+    /// Shortest time for which the agent lets other agents lead first after it has stepped down.
     pub(super) held_back: Duration,
 }
 

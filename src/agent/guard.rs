@@ -20,7 +20,7 @@ use super::{
     shared::SharedState,
 };
 
-/// A guard for work that may be done only while an agent leads. Clones are of the same leadership.
+/// A guard for work that may be done only while an agent leads. Clones belong to the same leadership.
 #[derive(Clone)]
 #[must_use = "work that ignores its guard does not notice when it has to end"]
 pub struct LeaderGuard {

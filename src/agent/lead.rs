@@ -42,15 +42,15 @@ impl<E: Election> ElectionHandle<E> {
     /// |---|---|
     /// | ends while the agent steps down | the work is done: the hand-over goes on at once |
     /// | ends otherwise, a minute or more after its begin | the work is done: the agent steps down in order |
-    /// | ends otherwise within a minute | the work has failed: the agent waits, steps down, and lets others go first |
+    /// | ends otherwise within a minute | the work has failed: the agent waits, steps down, and lets other agents lead first |
     /// | panics | the work has failed in the same way, and the panic is logged and counted: [`OnPanic::StepDown`] |
     ///
     /// **Work that fails.** If the work fails within a minute of the leadership's begin, the agent waits before it
     /// steps down: 1 s, and twice as long for each short leadership of the group before, up to a minute. So work that
-    /// fails everywhere is tried once a minute. Then the agent lets others go first for a minute, twice as long after
-    /// each failure, up to an hour; so work that fails on one host runs on another. An hour as leader resets the second
-    /// pause to a minute; [`campaign`](Self::campaign) ends that pause. A job that is done within a minute gets the
-    /// same pauses: let it wait for [`stepping_down`](LeaderGuard::stepping_down) instead.
+    /// fails everywhere is tried once a minute. Then the agent lets other agents lead first for a minute, twice as long
+    /// after each failure, up to an hour; so work that fails on one host runs on another. An hour as leader resets the
+    /// second pause to a minute; [`campaign`](Self::campaign) ends that pause. A job that is done within a minute gets
+    /// the same pauses: let it wait for [`stepping_down`](LeaderGuard::stepping_down) instead.
     ///
     /// The agent's clock is read before each poll of the work, so nothing of it runs after the leadership, even if the
     /// host was suspended. Work that waits is dropped as soon as the host is back from a suspend in which the lease ran
@@ -185,7 +185,7 @@ impl<E: Election> ElectionHandle<E> {
         let mut held_back = None;
         if let Some(led_for) = failed {
             let next = shared.fail_work(tenure.incarnation, led_for);
-            // The leadership may end meanwhile.
+            // Waits no longer than the leadership lasts.
             within(next.wait, shared.until_over(serial)).await?;
             held_back = Some(next.held_back);
         }
@@ -221,7 +221,7 @@ pub enum OnPanic {
 /// The panics of one lead future's work, and the decision after each.
 struct Panics<'a, E: Election> {
     handle: &'a ElectionHandle<E>,
-    /// Restarts that are left; `None` when the work never begins again.
+    /// Restarts that are left; `None` if the work never begins again after a panic.
     budget: Option<RestartBudget>,
     /// The step after a panic that the budget does not cover.
     otherwise: AfterWork,

@@ -9,7 +9,7 @@ use crate::protocol::Incarnation;
 pub(super) struct LeadFutures {
     /// The incarnation of each lead future.
     running: Vec<Incarnation>,
-    /// An incarnation that ended while its lead futures ran.
+    /// An incarnation that ended while its lead futures ran, so that its end is not confirmed yet.
     unconfirmed: Option<Incarnation>,
 }
 

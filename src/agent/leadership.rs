@@ -364,7 +364,7 @@ impl LeadershipMachine {
     }
 
     fn state(&self) -> MutexGuard<'_, LeadershipState> {
-        // Each change under the lock is complete at once, so a panic leaves no half-made change behind.
+        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct Attachment<E: Election> {
     attach: Attach<E>,
 }
 
-/// Called when the agent's name is reserved, and nothing can be refused any more.
+/// Called after the agent's name was reserved, as the last step of a start that can fail.
 type Attach<E> = Box<
     dyn FnOnce(
             &<E as Election>::Config,

@@ -104,8 +104,8 @@ pub(super) enum AgentCommand {
     StepDown {
         to: Option<AgentId>,
     },
-    /// The work of that tenure ended, so the agent steps down. If the work failed, the agent then lets others go first
-    /// for at least `held_back`.
+    /// The work of that tenure ended, so the agent steps down. If the work failed, the agent then lets other agents
+    /// lead first, for at least `held_back`.
     WorkEnded {
         serial: u64,
         held_back: Option<Duration>,

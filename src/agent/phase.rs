@@ -76,7 +76,7 @@ pub(super) enum Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IncarnationEnd {
     pub(super) incarnation: Incarnation,
-    /// Whether this call changed the lifecycle. After a later call it is `false`: another agent may have the name.
+    /// Whether this call changed the lifecycle. It is `false` in a later call: another agent may have the name by then.
     pub(super) has_changed: bool,
     /// Whether no lead future acts on the leadership of that incarnation any more.
     pub(super) is_confirmed: bool,

@@ -31,8 +31,8 @@ impl LeaderGuard {
     /// Requires that this work reports progress at least every `span`, by [`Progress::note`]. Otherwise the agent steps
     /// down, as if it had been asked to: the work is [told](Self::stepping_down), and is dropped when the limit of the
     /// hand-over has passed. This is logged at `warn` and counted in
-    /// [`Status::work_stalls`](super::Status::work_stalls). Then the agent lets others go first, as after work that
-    /// [fails](super::ElectionHandle::lead).
+    /// [`Status::work_stalls`](super::Status::work_stalls). Then the agent lets other agents lead first, as after work
+    /// that [fails](super::ElectionHandle::lead).
     ///
     /// This call counts as the first note. The agent's clock measures the span. The watch ends when every clone of the
     /// returned value has been dropped, or when the agent hands over.

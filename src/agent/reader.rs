@@ -41,7 +41,7 @@ impl<E: Election> ElectionHandle<E> {
 }
 
 impl AgentReader {
-    /// Returns the members of its group, the places where they run, and whether messages reach them.
+    /// Returns the members of the agent's group, the places where they run, and whether messages reach them.
     pub(crate) fn reach(&self) -> Vec<crate::group::ReachableMember> {
         self.0.membership().reach()
     }

@@ -164,7 +164,7 @@ impl AgentRecord {
     }
 
     fn written(&self) -> MutexGuard<'_, Written> {
-        // Each entry is complete at once, so a panic leaves no half-made entry behind.
+        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -226,7 +226,7 @@ impl SharedState {
         }
     }
 
-    /// Called after the last event of an incarnation. From now on the group's past is the view of another agent.
+    /// Called after the last event of an incarnation. From now on another agent reports the group's past.
     pub(super) fn end_view(&self) {
         self.past().ended(self.id(), || {
             let reach = self.membership().reach();

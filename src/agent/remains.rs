@@ -19,7 +19,7 @@ pub(super) struct AgentRemains {
 struct AfterEnd(Box<dyn FnOnce() + Send>);
 
 impl AgentRemains {
-    /// Calls `farewell` once everything is free; returns it if everything is free already.
+    /// Keeps `farewell` until [`gone`](Self::gone) returns it. If everything is free already, returns it at once.
     pub(super) fn when_gone<F>(&mut self, farewell: F) -> Option<F>
     where
         F: FnOnce() + Send + 'static,

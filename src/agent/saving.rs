@@ -43,7 +43,7 @@ pub(super) struct RecordWait<E: Election> {
 pub(super) struct StoreFailure {
     /// The last error of the store.
     pub(super) reason: String,
-    /// Time of the first failure in a row.
+    /// Time of the first failure since the store last worked.
     pub(super) since: Time,
     /// Whether the agent waits and saves the same record again.
     pub(super) is_tried_again: bool,

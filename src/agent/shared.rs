@@ -423,7 +423,7 @@ impl SharedState {
     }
 
     pub(super) fn subscribers(&self) -> MutexGuard<'_, Subscribers> {
-        // Each change under the lock is one complete step, so a panic leaves no half-done change.
+        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
         self.subscribers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

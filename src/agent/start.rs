@@ -68,8 +68,8 @@ impl<E: Election> AgentBuilder<E> {
             about,
             &addr,
         );
-        // The arbiter may have stopped meanwhile, and dropped the agent before it became a member. The shared state
-        // learns of that end in any case, before this check or after it.
+        // The arbiter may have stopped meanwhile, and dropped the agent before it became a member. If that happens only
+        // after this check, the handle reports that the agent has ended.
         if ready.shared.is_over() {
             ready.spec.group.leave(&ready.spec.id, ready.incarnation);
             return Err(StartError::NoArbiter);

@@ -32,8 +32,8 @@ pub(super) struct Renewal {
 }
 
 impl Renewal {
-    /// Returns whether more than half of the lease was gone. A lease lasts at least three heartbeats, so two thirds are
-    /// left if each heartbeat is answered at once.
+    /// Returns whether more than half of the lease was gone when it was renewed. A lease lasts at least three
+    /// heartbeats, so two thirds are left if each heartbeat is answered at once.
     pub(super) fn is_late(self) -> bool {
         self.left < self.renewed / 2
     }

@@ -245,7 +245,7 @@ impl Vitals {
     }
 
     fn signs(&self) -> MutexGuard<'_, VitalSigns> {
-        // Each change under the lock is complete at once, so a panic leaves no half-made change behind.
+        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
         self.signs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

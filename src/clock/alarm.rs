@@ -191,7 +191,7 @@ mod system {
         }
 
         fn set(&self) -> MutexGuard<'_, SetAlarms> {
-            // Each change under the lock is complete, so a panic leaves no half-made change.
+            // A poisoned lock is used all the same: each change under it is one step, so none is half made.
             self.set.lock().unwrap_or_else(PoisonError::into_inner)
         }
     }
@@ -226,7 +226,7 @@ mod system {
 mod system {
     use crate::protocol::Time;
 
-    /// Only Linux has a timer of this clock for which a runtime can wait.
+    /// No alarm exists on this system: only Linux has a timer of this clock for which a runtime can wait.
     #[derive(Debug)]
     pub(crate) enum Alarm {}
 

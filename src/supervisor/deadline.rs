@@ -201,7 +201,7 @@ where
                 shared.timer.set(DeadlineTimer::Off);
                 return Poll::Pending;
             };
-            // When a System ends, it polls the actors that it drops once more, after its timers have ended.
+            // A System that ends polls the actors once more before it drops them. Its timers have ended by then.
             if sleep.is_none() && !has_timers() {
                 return Poll::Pending;
             }

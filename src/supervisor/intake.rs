@@ -48,7 +48,7 @@ struct Counts {
     /// All messages so far.
     handed: Amount,
     handled: Amount,
-    /// Number of markers without an answer.
+    /// Number of markers (messages whose answer reports room) that have no answer yet.
     markers: u32,
     /// Number of messages since the latest marker.
     unmarked: u32,
@@ -171,7 +171,7 @@ impl Intake {
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
-        // Each change under the lock is complete, so a panic leaves no half-made change.
+        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -243,7 +243,7 @@ impl<M: Message<Result: Send> + Send + 'static> Marker<M> {
             let mut waiting = match self.waiting.try_lock() {
                 Ok(waiting) => waiting,
                 Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-                // The thread that holds the lock checks once more.
+                // The thread that holds the lock checks once more, because `is_woken` is set.
                 Err(TryLockError::WouldBlock) => return,
             };
             self.is_woken.store(false, Release);

@@ -240,7 +240,7 @@ pub enum Finding {
         /// The timings of this agent.
         mine: String,
     },
-    /// A message takes longer than the timings assume.
+    /// A message to another node takes longer than the timings assume.
     EchoTooLong {
         /// The node.
         node: String,
@@ -319,7 +319,7 @@ pub enum Finding {
     NoScore,
     /// This agent is an observer.
     Observer,
-    /// This agent is in its cool-down: it lets other agents go first, because it has stepped down.
+    /// This agent is in its cool-down: it lets other agents lead first, because it has stepped down.
     CoolsDown {
         /// Rest of the cool-down. As JSON: `left_ms`.
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
@@ -334,7 +334,7 @@ pub enum Finding {
     /// This agent keeps its votes on no disk, and remembers none after its start. It takes no part in elections until
     /// other voters have sent it their memory.
     Recovers {
-        /// Time for which it still takes no part; zero if it only waits for answers. As JSON: `left_ms`.
+        /// Time for which this agent still takes no part; zero if it only waits for answers. As JSON: `left_ms`.
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]
         left: Duration,
         /// Number of the other voters that have answered.

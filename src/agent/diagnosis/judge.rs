@@ -267,7 +267,7 @@ impl Facts {
                 since: self.now.since(at),
             });
         }
-        // An agent in an earlier epoch still uses its own list.
+        // An agent in an earlier epoch still uses its own list, so it is not compared with the present list.
         let is_behind = mine < requirements.epoch;
         let listed = requirements.names.as_ref().filter(|_| !is_behind);
         if let (Some(configured), Some(names)) = (&self.configured, listed) {

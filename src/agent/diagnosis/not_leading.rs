@@ -16,8 +16,8 @@ use crate::shown;
 pub enum NotLeading {
     /// The member cannot be reached.
     Unreachable,
-    /// The member is in its cool-down: it lets other agents go first, because it has stepped down. An agent knows this
-    /// only about itself.
+    /// The member is in its cool-down: it lets other agents lead first, because it has stepped down. An agent knows
+    /// this only about itself.
     CoolsDown {
         /// Rest of the cool-down. As JSON: `left_ms`.
         #[serde(rename = "left_ms", serialize_with = "shown::millis")]

@@ -319,8 +319,8 @@ impl<M: PeerMessage> Registry<M> {
         snapshot
     }
 
-    /// Returns the last membership that was made, unless its routes are out of date. A change of a score or a presence
-    /// is merged when a member looks, not for each message.
+    /// Returns the last membership that was made, or a new one if its routes are out of date. A change of a score or a
+    /// presence is merged when a member looks, not for each message.
     pub(super) fn routes(&mut self, delivery: &Arc<Delivery<M>>) -> Arc<Snapshot<M>> {
         match self
             .current
@@ -386,7 +386,7 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// Uses the newest knowledge: otherwise a member whose end waits to be merged would count as the successor.
+    /// Returns whether the member at that position is up, by the newest report, even if that report is not merged yet.
     fn is_up(&self, position: usize) -> bool {
         let at = self.order.get(position);
         let known = at.and_then(|at| self.members.at(*at));

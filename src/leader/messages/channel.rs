@@ -38,7 +38,7 @@ impl<M: Serialize> Channel<M> {
         }
     }
 
-    /// Sends a message to an agent of the group, which may be the own agent.
+    /// Sends a message to an agent of the group, which may be this agent itself.
     ///
     /// `Ok` says that the message is on its way, not that it arrives. If an agent of another host cannot keep up, its
     /// host drops the message and counts it.
@@ -50,9 +50,9 @@ impl<M: Serialize> Channel<M> {
         self.state.send(to, self.message(&body))
     }
 
-    /// Sends a message to all agents of the group whose applications take messages, except the own agent. The message
-    /// is encoded once, and sent once to each host. Returns the number of these agents. It does not count an agent of
-    /// this process whose queue is full.
+    /// Sends a message to all agents of the group whose applications take messages, except this agent itself. The
+    /// message is encoded once, and sent once to each host. Returns the number of these agents. It does not count an
+    /// agent of this process whose queue is full.
     ///
     /// # Errors
     /// [`SendError`], and nothing was sent.

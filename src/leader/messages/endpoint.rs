@@ -1,6 +1,6 @@
 //! The actor that receives messages of other agents' applications for one agent.
 //!
-//! Decided here: the endpoint accepts messages of members whose incarnation has not ended, and of the own agent. The
+//! Decided here: the endpoint accepts messages of members whose incarnation has not ended, and of its own agent. The
 //! endpoint ends with its agent. It looks at its inboxes at each change, and at the earliest time that one of them asks
 //! for. Not here: that time (`Inbox::look` of each kind: `channel.rs`, `waiting.rs`).
 

@@ -302,7 +302,7 @@ impl EndpointState {
     }
 
     fn inboxes(&self) -> MutexGuard<'_, BTreeMap<AgentId, Arc<dyn Inbox>>> {
-        // Each change under the lock is complete, so a panic leaves no half-made change.
+        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
         self.inboxes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

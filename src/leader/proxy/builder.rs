@@ -108,8 +108,8 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
 
     /// Sets the largest length of a message, in bytes of its encoded form. Use the same limit at every agent, because
     /// it holds for answers too. It must fit into a frame of the bridge
-    /// ([`LimitsBuilder::frame`](crate::remote::LimitsBuilder::frame)). A message that the own agent takes at once is
-    /// not encoded, and has no limit. Default: [`Messages::MAX_LEN`], 32 KiB; from 64 bytes to 960 KiB.
+    /// ([`LimitsBuilder::frame`](crate::remote::LimitsBuilder::frame)). A message that this agent's own actor takes at
+    /// once is not encoded, and has no limit. Default: [`Messages::MAX_LEN`], 32 KiB; from 64 bytes to 960 KiB.
     pub fn longest(mut self, bytes: usize) -> Self {
         self.longest = bytes;
         self

@@ -19,7 +19,7 @@ use super::exchange::Life;
 #[derive(Debug, Default)]
 pub(super) struct Receiver {
     sessions: BTreeMap<(AgentId, NodeDigest), Session>,
-    /// Whether a sender was ever forgotten: an unknown sender may then be an old one.
+    /// Whether a sender was ever forgotten. If so, an unknown sender may be one that was forgotten.
     has_forgotten: bool,
 }
 

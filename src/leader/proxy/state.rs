@@ -1,8 +1,8 @@
 //! The state of one proxy that all threads share; it drives the machines.
 //!
-//! Decided here: a message goes to the actor at once if the own agent leads, no message waits before it and the actor
-//! has room; the endpoint does everything else, on its arbiter. Not here: which messages are sent (`sender.rs`) and
-//! taken (`receiver.rs`), and how the endpoint handles arrivals (`inbox.rs`).
+//! Decided here: a message goes to the actor at once if this agent leads, no message waits before it and the actor has
+//! room; the endpoint does everything else, on its arbiter. Not here: which messages are sent (`sender.rs`) and taken
+//! (`receiver.rs`), and how the endpoint handles arrivals (`inbox.rs`).
 
 use std::{
     collections::BTreeMap,
@@ -43,20 +43,20 @@ pub(super) struct ProxyState<M: LeaderMessage> {
     pub(super) endpoint: Arc<EndpointState>,
     pub(super) agent: AgentReader,
     pub(super) handling: Handling<M>,
-    /// The messages at the actor that are not handled yet.
+    /// Counts the messages that the actor has received and not handled yet.
     pub(super) intake: Arc<Intake>,
     /// Size of the longest message.
     pub(super) longest: usize,
     pub(super) bounds: ProxyBounds,
-    /// Whether a message may go to the actor of this process without the lock: the endpoint knows the own agent as the
-    /// leader, and no message waits. Written under the lock only.
+    /// Whether a message may go to the actor of this process without the lock: the endpoint knows that this agent
+    /// leads, and no message waits. Written under the lock only.
     is_direct: AtomicBool,
     /// Number of messages that went to the actor without the lock.
     direct: AtomicU64,
     inner: Mutex<Inner<M>>,
 }
 
-/// The actor that handles messages while the own agent leads.
+/// The actor that handles messages while this agent leads.
 pub(super) enum Handling<M: Message<Result: Send> + Send + 'static> {
     Nobody,
     Fixed(Recipient<M>),
@@ -127,7 +127,7 @@ pub(super) struct Inner<M: LeaderMessage> {
     /// Messages of other agents that wait for the actor.
     pub(super) arrived: ArrivedQueue,
     pub(super) retries: Retries,
-    /// Whether the own messages get the next room at the actor, before those of other agents.
+    /// Whether the next room at the actor is for this agent's messages, before those of other agents.
     pub(super) is_own_turn: bool,
     /// Deliveries that are still to be acknowledged, by sender.
     pub(super) unacknowledged: BTreeMap<AgentId, super::inbox::Unacknowledged>,

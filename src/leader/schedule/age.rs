@@ -11,7 +11,7 @@ use crate::clock::WallTime;
 /// [once a day](super::machine).
 pub(super) const FORGOTTEN: Duration = Duration::from_secs(30 * 24 * 3_600);
 
-/// Precision of the stored time of a leader's question. So most questions do not change the store.
+/// Precision of the stored time at which a leader last asked. So most questions do not change the store.
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 /// Returns the time to store after a leader has asked at `now`; `asked` is the time that was stored before.

@@ -69,7 +69,7 @@ enum MarkKeeping {
 }
 
 impl MarkKeeping {
-    /// Call it before `attached`, never in it: both take the lock of the agent's attachments.
+    /// Returns the keeper of the marks. Call this before `attached` and not in it, because both take the same lock.
     fn of(agent: &AgentReader) -> Result<Self, ScheduleError> {
         let requirements = agent.requirements().ok_or_else(|| ended(agent))?;
         if requirements.rules != LEASE {

@@ -77,7 +77,7 @@ impl KnownClocks {
         }
     }
 
-    /// Returns the median of these clocks and the own clock; `None` if there are fewer than [`LEAST`] clocks.
+    /// Returns the median of these clocks and the leader's clock; `None` if there are fewer than [`LEAST`] clocks.
     fn median<'a>(&self, others: impl Iterator<Item = &'a ContenderClock>) -> Option<ClockSpan> {
         let own = ClockSpan::new(self.own, Duration::ZERO);
         let spans: Vec<_> = others.map(ClockSpan::of).chain([own]).collect();

@@ -40,8 +40,8 @@ use super::{
 /// Time between two readings of the wall clock, while this agent leads with a schedule.
 pub(super) const LOOK: Duration = Duration::from_millis(250);
 
-/// Longest step of a clock that does not count as set. Slewing moves a clock by less between two readings, and a
-/// shorter step makes no tick late.
+/// Longest jump after which a clock does not count as set. Slewing moves a clock by less between two readings, and a
+/// shorter jump makes no tick late.
 const TOLERANCE: Duration = Duration::from_millis(20);
 
 /// Time between two comparisons of a clock that fits.
@@ -239,7 +239,7 @@ impl ClockWatch {
 }
 
 impl OtherClocks {
-    /// Returns the known clocks, and the moment at which they were known.
+    /// Returns the known clocks, and the moment at which they were read.
     async fn read(&self, watch: &ClockWatch) -> (KnownClocks, Now) {
         let others = self.keeper.clocks_now(&self.id).await;
         let alive = others.iter().filter(|other| other.is_alive).count();

@@ -33,8 +33,8 @@ use super::ScheduleError;
 /// assert_eq!(launches.next_after(first), None);
 /// ```
 pub trait DueTimes: Send + 'static {
-    /// Returns the first due time that is later than `time`, or `None` if there is none. The result grows with `time`.
-    /// A result that is not later than `time` counts as `None`.
+    /// Returns the first due time that is later than `time`, or `None` if there is none. A later `time` never gives an
+    /// earlier result. A result that is not later than `time` counts as `None`.
     fn next_after(&self, time: WallTime) -> Option<WallTime>;
 }
 
@@ -89,7 +89,7 @@ pub(super) fn next(times: &dyn DueTimes, time: WallTime) -> Option<WallTime> {
 pub(super) fn newest(times: &dyn DueTimes, after: WallTime, now: WallTime) -> Option<WallTime> {
     let until_now = |time| next(times, time).filter(|due| *due <= now);
     let mut found = until_now(after)?;
-    // A due time exists after `low`, and none is known after `high`.
+    // The last due time is never before `low`, and never after `high`.
     let (mut low, mut high) = (found.as_millis(), now.as_millis());
     while low < high {
         let middle = low + (high - low) / 2;

@@ -71,7 +71,7 @@ impl DueStream {
     }
 
     fn window(&self) -> MutexGuard<'_, DueWindow> {
-        // Each change under the lock is complete, so a panic leaves no half-made change.
+        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -25,7 +25,7 @@ use crate::{
 
 use super::mark_record::MarkRecord;
 
-/// Time between an agent's first question and its first search: an application starts its schedules meanwhile.
+/// Time between an agent's first question and its first search. An application can start its schedules before that.
 const FIRST: Duration = Duration::from_secs(600);
 
 /// Time between two searches.

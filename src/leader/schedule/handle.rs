@@ -169,7 +169,7 @@ impl StatusRecord {
     }
 
     fn status(&self) -> MutexGuard<'_, ScheduleStatus> {
-        // Each change under the lock is complete, so a panic leaves no half-made change.
+        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

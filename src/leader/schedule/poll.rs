@@ -119,7 +119,7 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 pub(super) const FORMER: Duration = Duration::from_secs(30);
 
 impl Poll {
-    /// Begins a question. If the question is a write, the own agent is asked last: see the field `own`.
+    /// Begins a question. If the question is a write, this agent itself is asked last: see the field `own`.
     pub(super) fn new(
         round: Round,
         purpose: Purpose,
@@ -185,7 +185,7 @@ impl Poll {
                 let all = members
                     .iter()
                     .all(|id| is_here(id) || self.silent.contains(id));
-                // At least as many clocks must accept the time as refuse it: of two clocks, the leader's decides.
+                // At least as many clocks must accept the due time as refuse it. Of two clocks, the leader's decides.
                 let is_believed = heard(members) >= early.max(1);
                 is_believed && (all || now.since(self.began) >= PATIENCE)
             }
@@ -213,7 +213,7 @@ impl Poll {
         audience.reachable().filter(move |id| !is_heard(id))
     }
 
-    /// Returns the own agent once only its acknowledgement is missing.
+    /// Returns this agent's name, once only its own acknowledgement is missing.
     fn take_own(&mut self, audience: &Audience, now: Time) -> Option<AgentId> {
         let own = self.own.as_ref()?;
         let mut held = self.held.clone();
@@ -238,7 +238,7 @@ impl Poll {
     }
 
     /// Returns the agents to which the question is sent now: again to agents without an acknowledgement, or for the
-    /// first time to the own agent.
+    /// first time to this agent itself.
     pub(super) fn say_again(&mut self, audience: &Audience, now: Time) -> Vec<AgentId> {
         let own = self.take_own(audience, now);
         if !self.look_in(now).is_zero() {

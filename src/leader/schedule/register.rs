@@ -1,9 +1,9 @@
 //! The marks that one agent keeps, and the leader that it obeys.
 //!
 //! Decided here: the answers to a leader, the number of marks, and which mark is replaced. No leader is obeyed after a
-//! later leader was heard. A mark only grows. A due time that is far ahead of the own clock is not kept: otherwise one
-//! host with a wrong clock would use up the due times of a year. Not here: an answer is sent only after its content is
-//! stored (`replica.rs`).
+//! later leader was heard. A mark only grows. A due time that is far ahead of the agent's clock is not kept: otherwise
+//! one host with a wrong clock would use up the due times of a year. Not here: an answer is sent only after its content
+//! is stored (`replica.rs`).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -35,8 +35,8 @@ pub struct ScheduleRecord {
     /// The term in which each mark was last written. Releases before voters could change kept no terms.
     #[serde(default)]
     pub(super) written: BTreeMap<AgentId, Term>,
-    /// Time of a leader's last question for each mark, measured by the marks that were kept then, with the precision of
-    /// a day.
+    /// Time at which a leader last asked for each mark, with the precision of a day. It is the latest due time among
+    /// the marks that were kept then, and not the time of a clock.
     #[serde(default)]
     pub(super) asked: BTreeMap<AgentId, WallTime>,
     /// The lists of voters that this agent has known, by their epochs.
@@ -44,7 +44,7 @@ pub struct ScheduleRecord {
     pub(super) lists: BTreeMap<u64, QuorumList>,
 }
 
-/// Largest number of schedules of which an agent keeps the marks. Nothing else limits the questions of a leader.
+/// Largest number of schedules of which an agent keeps the marks. Nothing else limits a leader's schedules.
 pub(super) const MOST: usize = 256;
 
 /// Longest time by which a due time may be ahead of the clock of the agent that keeps it. A leader whose clock is wrong

@@ -117,7 +117,7 @@ impl AnswerRoutes {
     }
 
     fn table(&self) -> MutexGuard<'_, RouteTable> {
-        // Each change under the lock is complete, so a panic leaves no half-made change.
+        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -208,7 +208,7 @@ impl ScheduleService {
             clock,
             id: agent.id().clone(),
             agent: agent.downgrade(),
-            // The answers of the store never leave this process.
+            // The answers of the store never leave this process, so no incarnation is needed.
             asker: Incarnation::default(),
             answerers: Answerers::Store(marks),
             routes,

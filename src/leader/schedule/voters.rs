@@ -57,7 +57,7 @@ impl Voters {
     /// Calls `of` with the lists; returns `None` in the available mode, which has no lists.
     pub(super) fn lists<T>(&self, of: impl FnOnce(&mut VoterLists) -> T) -> Option<T> {
         let lists = self.0.as_ref()?;
-        // Each change under the lock is complete, so a panic leaves no half-made change.
+        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
         Some(of(&mut lists
             .lock()
             .unwrap_or_else(PoisonError::into_inner)))

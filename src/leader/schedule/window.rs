@@ -74,7 +74,7 @@ impl DueWindow {
         self.has_ended = true;
     }
 
-    /// Notes the progress of the own agent, which leads. Returns whether the window was full before.
+    /// Notes the progress of this agent, which leads. Returns whether the window was full before.
     pub(super) fn lead(&mut self, frontier: Frontier) -> bool {
         let was_full = self.is_full();
         self.frontier = frontier;

@@ -149,7 +149,7 @@ impl<A: Actor<Context = Context<A>>> SingletonRecord<A> {
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen<A>> {
-        // Each change under the lock is complete, so a panic leaves no half-made change.
+        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

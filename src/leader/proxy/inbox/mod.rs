@@ -133,8 +133,8 @@ impl<M: LeaderMessage> ProxyState<M> {
         true
     }
 
-    /// Delivers messages to the own agent, which leads or has led. Like messages of other agents, these messages wait
-    /// until earlier messages were delivered.
+    /// Delivers messages to this agent itself, which leads or has led. Like messages of other agents, these messages
+    /// wait until earlier messages were delivered.
     fn deliver_here(
         &self,
         inner: &mut Inner<M>,
@@ -297,7 +297,7 @@ impl<M: LeaderMessage> Inner<M> {
     }
 }
 
-/// Returns the leader, as the own agent sees it, if it takes messages.
+/// Returns the leader, as this agent sees it; `None` if no leader that takes messages is known.
 fn seen_leader(here: &InboxContext<'_>) -> Option<Target> {
     let status = here.agent.current();
     let leader = status.leader?;

@@ -44,17 +44,17 @@ pub(super) struct Sender<P> {
     ids: u64,
     runs: u64,
     run: Option<Run>,
-    /// The leader, as the own agent sees it.
+    /// The leader, as this agent sees it.
     view: Option<Target>,
     redirect: Redirect,
     /// Nothing is sent before this time.
     paused_until: Time,
     pauses: u32,
-    /// Number of runs in a row of which no message arrived.
+    /// Number of runs (messages to one leader in one term) in a row of which no message arrived.
     lost_runs: u32,
 }
 
-/// Messages of one run. The first of those in flight has the number `first`.
+/// One run: messages to one leader in one term. The first message in flight has the number `first`.
 #[derive(Debug)]
 struct Run {
     number: u64,
@@ -68,7 +68,7 @@ struct Run {
 /// The successor that a former leader has reported.
 #[derive(Debug, PartialEq, Eq)]
 enum Redirect {
-    /// No redirect was received since the own agent's view of the leader changed.
+    /// No redirect was received since this agent's view of the leader changed.
     None,
     Followed(Target),
     /// A redirect was followed before, and no further one is followed.
@@ -141,7 +141,7 @@ impl<P> Sender<P> {
         self.ids
     }
 
-    /// Notes the leader that the own agent sees now.
+    /// Notes the leader that this agent sees now.
     pub(super) fn see(&mut self, now: Time, view: Option<Target>) {
         if self.view != view {
             self.view = view;
@@ -152,7 +152,7 @@ impl<P> Sender<P> {
     }
 
     /// Gives up the messages that were sent to an endpoint that has ended, or whose agent has moved: no answer comes
-    /// any more. `present` returns the present life of an agent's endpoint.
+    /// any more. `present` returns the present endpoint of an agent.
     pub(super) fn see_ends(&mut self, present: impl Fn(&AgentId) -> Option<Life>) -> Settled<P> {
         let has_ended = |to: &Target| {
             present(&to.id).is_none_or(|life| {
@@ -168,7 +168,7 @@ impl<P> Sender<P> {
         Settled::default()
     }
 
-    /// Notes that the messages of a run up to that number were delivered.
+    /// Notes that the messages of a run before the number `next` were delivered.
     pub(super) fn acknowledged(&mut self, now: Time, from: &Answerer<'_>, next: u64) -> Settled<P> {
         let mut settled = Settled::default();
         if !self.is_present(from) {
@@ -246,7 +246,7 @@ impl<P> Sender<P> {
         settled
     }
 
-    /// Returns the next thing to send at this moment, if there is one. Call it until it returns nothing;
+    /// Returns the next frame to send, if one can be sent now. Call it until it returns `None`;
     /// [`wakes_at`](Self::wakes_at) then returns the time of the next call.
     pub(super) fn next(
         &mut self,
@@ -357,12 +357,12 @@ impl<P> Sender<P> {
         self.buffer.is_empty() && self.flight.is_empty()
     }
 
-    /// Returns whether the wanted leader is the agent with that name.
+    /// Returns whether the next messages go to the agent with that name.
     pub(super) fn wants(&self, id: &AgentId) -> bool {
         self.wanted().is_some_and(|to| to.id == *id)
     }
 
-    /// Returns whether the own agent sees that leader already.
+    /// Returns whether this agent already sees that leader.
     pub(super) fn sees(&self, view: Option<&Target>) -> bool {
         self.view.as_ref() == view
     }

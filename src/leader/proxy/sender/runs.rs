@@ -1,6 +1,6 @@
 //! How a run ends, and which leader gets the next one.
 //!
-//! Decided here: a redirect is followed once until the own agent sees another leader; the time that a refused message
+//! Decided here: a redirect is followed once until this agent sees another leader; the time that a refused message
 //! waits before it is sent again; a run without an answer is given up.
 
 use std::time::Duration;
@@ -16,7 +16,7 @@ impl<P> Sender<P> {
     pub(super) fn follow(&mut self, now: Time, redirect: Option<Target>, was: Option<&Target>) {
         let is_new = redirect.as_ref() != was && redirect.as_ref() != self.view.as_ref();
         match redirect {
-            // once, because two agents that each name the other would send the messages to and fro
+            // Followed once only: two agents that report each other as leader would pass the messages to and fro.
             Some(to) if is_new && self.redirect == Redirect::None => {
                 self.redirect = Redirect::Followed(to);
             }
