@@ -17,8 +17,8 @@ use crate::protocol::{AgentId, Incarnation, Leader, Member, Score, StoreId};
 
 /// Reports about one member.
 pub trait MemberReports {
-    /// Notes that the member's present host reports it as up. A later incarnation ends the earlier ones. A report
-    /// about an earlier incarnation changes nothing. Returns whether anything changed.
+    /// Notes that the member's present host reports it as up. A later incarnation ends the earlier incarnations. A
+    /// report about an earlier incarnation changes nothing. Returns whether anything changed.
     fn mark_up(&mut self, incarnation: Incarnation) -> bool;
 
     /// Notes that the member's present host reports that it may have ended. Returns whether anything changed.

@@ -6,7 +6,7 @@
 //! | [`faults`] | the faults of a network: lost, late and doubled messages, partitions |
 //! | [`trace`] | a recorded run, as text, as a diagram and as a file |
 //!
-//! It uses no clock, no thread and no runtime: the same seed and the same calls give the same run. The page [`sim`]
+//! The simulator uses no clock, thread or runtime: the same seed and the same calls give the same run. The page [`sim`]
 //! begins with a program. [actix-bully](https://docs.rs/actix-bully) has these modules as `actix_bully::testkit`.
 //!
 //! Not here: any election. The tests of the repository check the promises of each election of this project under chaos.

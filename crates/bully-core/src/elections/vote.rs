@@ -12,10 +12,10 @@ use crate::{
 /// The record of a voter: its term, the agent that got its vote in that term, and the longest time for which it may
 /// have promised to support no other agent.
 ///
-/// It is written as a whole, before any message that depends on it is sent. A voter whose record has a term above
-/// zero may have supported a leader in an earlier incarnation. So the voter abstains at the beginning of each
-/// incarnation: for its promise P (the time for which a voter supports no other agent after an acknowledgement), or
-/// for the longest promise in this record, whichever is longer (`abstain-after-restart` of the quorum election). The
+/// The record is written as a whole, before any message that depends on it is sent. A voter whose record has a term
+/// above zero may have supported a leader in an earlier incarnation. So the voter abstains at the beginning of each
+/// incarnation: for its promise P (the time for which a voter supports no other agent after an acknowledgement), or for
+/// the longest promise in this record, whichever is longer (`abstain-after-restart` of the quorum election). The
 /// default is the record of a store that was just created. A store that was *lost* must not be replaced by a new one
 /// under the old name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! A leadership that is being handed over: `Draining`, then `Drained`, then `Resign`.
 //!
 //! Decided here: the work of a leader has a limited time to end. A leader that steps down first tells its application
-//! (`Draining`). It leads on until the application reports that its work has ended (`Drained`) or the time has passed.
+//! (`Draining`). It leads until the application reports that its work has ended (`Drained`) or the time has passed.
 //! Only then does it tell the other agents (`Resign`), so no two agents work at the same time. Not here: the messages
 //! of an election, and the choice of the successor ([`Participant::successor`](super::Participant::successor)).
 

@@ -80,9 +80,9 @@ pub trait Election: Sized + Debug + Unpin + 'static {
         Prospects::default()
     }
 
-    /// Returns whether this participant has given up a leadership and still tries to tell that to the agents that wait
-    /// for it. An agent that leaves the group stays as long as this is true, but at most for the length of a promise.
-    /// Default: `false`, because a message that was sent counts as received.
+    /// Returns whether this participant has given up a leadership and still tries to report that to the agents that
+    /// wait for the report. An agent that leaves the group stays as long as this is true, but at most for the length of
+    /// a promise. Default: `false`, because a message that was sent counts as received.
     fn is_releasing(&self) -> bool {
         false
     }

@@ -21,7 +21,7 @@ pub enum Event {
         /// The term it leads in.
         term: Term,
     },
-    /// This agent goes on leading without a gap, in a higher term.
+    /// This agent continues to lead without a gap, in a higher term.
     Renewed {
         /// The new term.
         term: Term,

@@ -81,7 +81,7 @@ pub struct Recovering {
     pub remember: Vec<AgentId>,
     /// The other voters that have not answered.
     pub silent: Vec<AgentId>,
-    /// Number of voters in `remember` that must restart before this participant can go on by the clocks alone; `None`
+    /// Number of voters in `remember` that must restart before this participant can recover by the clocks alone; `None`
     /// while too few voters have answered to know the number.
     pub restarts: Option<u32>,
 }

@@ -153,18 +153,18 @@ pub enum Untold {
         "the recording does not name its first agents, so it cannot be repeated: use a recording of a cluster"
     )]
     NoAgents,
-    /// It is the record of a running node.
+    /// The recording is the record of a running node.
     #[error(
         "this is the record of a running node, which has no commands that could be repeated: look at its entries, or play a run of a cluster again"
     )]
     Node,
-    /// It was recorded in real time.
+    /// The run was recorded in real time.
     #[error(
         "a recording made in real time cannot be repeated exactly: save its commands to a script with \
          `--show RECORDING --commands SCRIPT`, then run `--script SCRIPT`"
     )]
     RealTime,
-    /// It is a history of the simulator.
+    /// The recording is a history of the simulator.
     #[error("this is a history of the simulator: play it again by `{again}`")]
     History {
         /// The command.

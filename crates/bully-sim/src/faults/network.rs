@@ -1,6 +1,6 @@
 //! The network between members: which members are connected, and the fate of each message.
 //!
-//! The verbs are those of raft-rs' test network: `cut`, `isolate`, `drop`, `ignore`, `recover`.
+//! The verbs are the same as in the test network of raft-rs: `cut`, `isolate`, `drop`, `ignore`, `recover`.
 
 use std::{collections::BTreeMap, fmt};
 

@@ -350,7 +350,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Executes the effects of one step, in order, up to a record that takes time.
+    /// Executes the effects of one step, in order, until a record needs time to become durable.
     pub(super) fn execute(
         &mut self,
         at: NodeIndex,

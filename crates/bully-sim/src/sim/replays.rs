@@ -12,7 +12,7 @@ use super::{
 };
 use bully_core::protocol::{AgentId, Election, PeerMessage, Time};
 
-/// Some of the messages that left. Newer messages replace older ones.
+/// Some of the sent messages. Newer messages replace older messages.
 #[derive(Debug)]
 pub(super) struct Remembered<M> {
     messages: Vec<(Time, SentMessage<M>)>,

@@ -1,6 +1,6 @@
 //! The situation of an agent when something happened to it.
 //!
-//! Decided here: which situations are distinguished, to show that faults met all of them.
+//! Decided here: which situations are distinguished, to show that faults happened in all of them.
 
 use std::fmt;
 

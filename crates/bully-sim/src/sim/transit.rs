@@ -266,7 +266,7 @@ impl<E: Election> Transit<E> {
             for at in arrivals.iter() {
                 self.last_arrival = self.last_arrival.max(at);
                 self.under_way += usize::from(!sent.message.is_repeated());
-                // The last copy takes the message itself, because a message without copies need not be cloned.
+                // The last copy is the message itself, because a message without copies need not be cloned.
                 if let Some(before) = next.replace(at) {
                     self.queue.push(before, Scheduled::Message(sent.clone()));
                 }

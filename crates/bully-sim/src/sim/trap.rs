@@ -1,4 +1,4 @@
-//! Traps: a fault meets an agent exactly when the agent sends a certain message.
+//! Traps: a fault happens to an agent exactly when the agent sends a certain message.
 //!
 //! Elections fail at such moments: a leader crashes in the middle of its announcement, or right after it told all
 //! others to defer. Random faults seldom happen at these moments.

@@ -1,11 +1,11 @@
 //! An agent that has won its election and announced itself, while another agent may still lead.
 //!
-//! Decided here: when this agent leads (rule `lead-after-the-former`). An outranked leader leads on until the better
-//! agent announces itself, so that frequent changes of scores leave no time without a leader. The former leader stops
-//! when it receives the announcement, and reports that it stopped; only then does the better agent lead. If no message
-//! of the former leader comes, the better agent leads after one more deadline. If the deadline exceeds twice the delay,
-//! the former leader has received the announcement by then, and its own answer has arrived. The new leader then
-//! announces itself to the former one again.
+//! Decided here: when this agent leads (rule `lead-after-the-former`). An outranked leader continues to lead until the
+//! better agent announces itself, so that frequent changes of scores leave no time without a leader. The former leader
+//! stops when it receives the announcement, and reports that it stopped; only then does the better agent lead. If no
+//! message of the former leader comes, the better agent leads after one more deadline. If the deadline exceeds twice
+//! the delay, the former leader has received the announcement by then, and its own answer has arrived. The new leader
+//! then announces itself to the former one again.
 
 use super::{
     BullyTimer, Elect, Elected, Resign, Step,
@@ -106,8 +106,8 @@ impl Announced {
 }
 
 /// Sends the answer of an agent that has announced itself (rule `lead-on`). An asker that ranks above also gets
-/// `Elected`, because this agent leads on until that asker announces itself. By ASTRA's original rules the leader sends
-/// only `ok`, so the asker never learns of the leader.
+/// `Elected`, because this agent continues to lead until that asker announces itself. By ASTRA's original rules the
+/// leader sends only `ok`, so the asker never learns of the leader.
 pub(super) fn answer(
     term: Term,
     score: Score,

@@ -10,7 +10,7 @@ use crate::protocol::{AgentId, Leader, Score, Term};
 pub(super) enum Next {
     /// The role stays.
     Stay,
-    /// The machine enters another role, or the same role anew.
+    /// The machine enters another role, or starts the same role again.
     Become(Change),
 }
 

@@ -40,7 +40,7 @@ impl Deferring {
         step.out.cancel_timer(BullyTimer::Victory);
     }
 
-    /// Answers, and goes on waiting (rule `answer-from-above`). By ASTRA's original rules, each question to a waiting
+    /// Answers, and continues to wait (rule `answer-from-above`). By ASTRA's original rules, each question to a waiting
     /// agent starts another election of that agent: up to 2^k elections if it ranks above k others.
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.competes_above(elect.score, from) {

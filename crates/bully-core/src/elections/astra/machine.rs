@@ -58,8 +58,8 @@ fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Next {
     }
 }
 
-/// Enters the role and returns it. A change may lead to another one: for example, an agent that has no other agent to
-/// ask leads.
+/// Enters the role and returns it. One change may cause another change: an agent that has no other agent to ask leads
+/// at once.
 fn enter(mut change: Change, step: &mut Step<'_>) -> State {
     loop {
         let entered = match change {

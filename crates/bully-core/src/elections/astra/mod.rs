@@ -12,9 +12,9 @@
 //! leader that hangs may consider itself leader without a limit in time, because no agent waits for its heartbeats.
 //! The default rules ([`bully`](super::bully)) notice such a leader, and need no command to start.
 //!
-//! Scores may change more often than an election takes. An outranked leader leads on until the better agent announces
-//! itself. The better agent leads when it has received the message that the former leader stopped. So the group has
-//! no leader for one message delay, or for one more deadline if the former leader does not answer.
+//! Scores may change more often than an election takes. An outranked leader continues to lead until the better agent
+//! announces itself. The better agent leads when it has received the message that the former leader stopped. So the
+//! group has no leader for one message delay, or for one more deadline if the former leader does not answer.
 //!
 //! No setting gives the original rules of ASTRA. By those rules, an agent that holds an election forgets its leader,
 //! and a leader that is asked by a weaker agent holds an election itself. So a group may have no leader for the

@@ -219,7 +219,7 @@ impl Candidate {
         if step.challenges(said.score, said.from) && answer != Some(self.round) {
             return Next::ignore(step, "it ranks below, and has not heard the question yet");
         }
-        // The leader heard the question and leads on by its policy, or this agent may not challenge it.
+        // The leader heard the question and continues to lead by its policy, or this agent may not challenge it.
         Next::Become(Change::follow(said))
     }
 

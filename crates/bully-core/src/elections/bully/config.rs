@@ -17,8 +17,8 @@ pub struct BullyConfig {
     pub margin: Option<Score>,
     /// Longest time from the moment at which a leader begins to step down to the end of its work. Default: 5 s.
     pub drain: Duration,
-    /// Time after a step-down in which the agent does not compete, because the leadership would otherwise come
-    /// straight back. It ends early if the agent's score is set or it is told to campaign. Default: 60 s.
+    /// Time after a step-down in which the agent does not compete, because it would otherwise be elected again at once.
+    /// This time ends early if the agent's score is set or the agent is told to campaign. Default: 60 s.
     ///
     /// An agent that cools down may still start an election, but eight steps later than by its rank, and it asks the
     /// others first: perhaps no other agent is up, or all others cool down as well. So a cool-down delays the next

@@ -135,7 +135,7 @@ impl Tenure {
         }))
     }
 
-    /// Decides which of two leaders leads on: this agent, or the sender of the announcement.
+    /// Decides which of two leaders continues to lead: this agent, or the sender of the announcement.
     pub(super) fn on_announcement(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
         let is_above = step.core.me.outranks(said.score, said.from);
         if said.term < self.term || said.term == self.term && is_above {
@@ -162,8 +162,8 @@ impl Tenure {
         Next::Become(Change::Vacant(None))
     }
 
-    /// If `seen` is above this leader's term, takes a term above `seen` and leads on, so that its followers accept it
-    /// (rule `renew-above`).
+    /// If `seen` is above this leader's term, takes a term above `seen` and continues to lead, so that its followers
+    /// accept it (rule `renew-above`).
     pub(super) fn renew_above(&mut self, seen: Term, step: &mut Step<'_>) {
         let above = step.core.highest_term.max(seen).next();
         let Some(term) = above.filter(|_| seen > self.term) else {

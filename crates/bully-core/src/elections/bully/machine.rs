@@ -80,8 +80,8 @@ fn on_start(members: &Arc<Members>, step: &mut Step<'_>) -> Change {
     }
 }
 
-/// Enters a role and returns it. A change may lead to another one: for example, an agent whose slot is the first acts
-/// at once. `known` is the leader that was last reported to the application.
+/// Enters a role and returns it. One change may cause another change: an agent whose slot is the first acts at once.
+/// `known` is the leader that was last reported to the application.
 fn enter(change: Change, known: Option<&Leader>, step: &mut Step<'_>) -> State {
     let known = match known {
         Some(leader) if change.ends_following() => {

@@ -37,8 +37,8 @@ pub struct LeaseConfig {
     /// Longest time between the step-down of a leader and the end of its work. Default: the [lease](Timings::lease)
     /// minus two [delay bounds](Timings::delay_bound), so that the work ends even if the store does not answer.
     pub drain: Option<Duration>,
-    /// Time after a step-down by command in which the agent does not compete, because the leadership would otherwise
-    /// come straight back. It ends early if the agent's score is set or it is told to campaign. Default: 60 s.
+    /// Time after a step-down by command in which the agent does not compete, because it would otherwise be elected
+    /// again at once. This time ends early if the agent's score is set or the agent is told to campaign. Default: 60 s.
     pub cooldown: Duration,
     /// Time for which an agent that does not lead waits for an update of the register before it reads again. Default
     /// and minimum: H + 2 d + J, by the letters of [`Timings`]. With a longer poll the store has less work, and the

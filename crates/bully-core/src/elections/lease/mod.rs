@@ -2,8 +2,8 @@
 //!
 //! The participants send each other no messages for the election. They share one *register*: a record with
 //! compare-and-swap in a store that the application runs anyway, such as a database. The record names an agent as its
-//! holder. The holder leads, and renews the record. The others read it. If it is not renewed for long enough, one of
-//! the others takes it over.
+//! holder. The holder leads, and renews the record. The others read it. If the record is not renewed for long enough,
+//! another agent takes it over.
 //!
 //! **What you can rely on.** At most one agent considers itself leader at any instant, if the store's
 //! compare-and-swap is linearizable and the rate of each clock errs by at most r = 11 %. The term increases with each

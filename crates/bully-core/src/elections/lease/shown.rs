@@ -153,7 +153,7 @@ impl Lease {
         }
         let (term, until) = (leading.term, leading.until);
         if let Some(seen) = core.claims.highest().filter(|seen| *seen > term) {
-            // The claimant does not follow this term, so this agent takes a higher term (rule `exceed-what-was-seen`).
+            // The claimant ignores this term, so this agent leads again in a higher term (rule `exceed-what-was-seen`).
             core.note_term(seen);
             self.lose(now, LostReason::Superseded, out);
             return self.reconsider(now, out);

@@ -33,7 +33,7 @@ pub struct ReadRegister {
 pub struct SwapRegister {
     /// The number of the question among the questions of this incarnation; an answer repeats it.
     pub request: u64,
-    /// The version of the same record that was shown last.
+    /// The version of this record that the register showed last.
     pub expected: Version,
     /// The new record.
     pub record: Swapped,

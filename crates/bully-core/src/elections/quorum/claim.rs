@@ -37,9 +37,8 @@ impl Reason {
     }
 
     /// Returns the reason of the successor in a leader's `Resign`, if the successor's record contains no later
-    /// election: the resigned term is not below the term of the record, or the record's term is the one in which this
-    /// agent voted ahead at that leader's request. `following` is the leader that this agent followed until the
-    /// `Resign`.
+    /// election: the resigned term is not below the term of the record, or this agent voted ahead in the record's term,
+    /// at that leader's request. `following` is the leader that this agent followed until the `Resign`.
     pub(super) fn named(
         core: &Core,
         following: Option<&Following>,

@@ -52,8 +52,8 @@ pub struct QuorumConfig {
     /// must stop if the lease is lost. The work must also stop at the end of the lease if other voters have shorter
     /// timings, because the lease is then shorter than by the leader's own timings.
     pub drain: Option<Duration>,
-    /// Time after a step-down by command in which the agent does not compete, because the leadership would otherwise
-    /// come straight back. It ends early if the agent's score is set or it is told to campaign. Default: 60 s.
+    /// Time after a step-down by command in which the agent does not compete, because it would otherwise be elected
+    /// again at once. This time ends early if the agent's score is set or the agent is told to campaign. Default: 60 s.
     ///
     /// The agent still has a slot, because it may be the only agent left. So the next leader comes later by at most
     /// eight [steps](Timings::step), or by eight [delay bounds](Timings::delay_bound) after a confirmed end.

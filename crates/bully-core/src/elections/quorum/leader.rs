@@ -324,7 +324,7 @@ impl Leading {
 
     /// Handles a `Nack`: a voter knows a higher term, or another leader of this term, and cannot follow this agent.
     /// Without a lease this leadership ends. With a lease, the leader claims a term above the voter's term, and
-    /// meanwhile leads on in its own term.
+    /// continues to lead in its own term meanwhile.
     pub(super) fn on_nack(
         &mut self,
         core: &mut Core,

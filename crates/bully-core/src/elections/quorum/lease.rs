@@ -19,7 +19,7 @@ pub(super) struct Supporters {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Contact {
-    /// The incarnation that was heard last.
+    /// The voter's incarnation that was heard last.
     pub(super) incarnation: Incarnation,
     /// Sending time of the heartbeat whose acknowledgement counts for longest.
     echo: Time,

@@ -4,8 +4,8 @@
 //! `lose-before-resign`).
 //!
 //! No agent takes a leadership from a live leader: a better agent asks for it, and only the leader hands it over. The
-//! leader leads on under its lease until its application has ended its work. Then its leadership ends, and only after
-//! that it sends `Resign`.
+//! leader continues to lead under its lease until its application has ended its work. Then its leadership ends, and
+//! only after that it sends `Resign`.
 
 use std::time::Duration;
 

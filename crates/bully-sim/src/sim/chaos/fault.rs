@@ -251,12 +251,12 @@ fn all_names() -> String {
     Fault::ALL.map(Fault::hyphenated).join(", ")
 }
 
-/// Number of faults of each kind, and the situations of the agents that they met.
+/// Number of faults of each kind, and the situations of the agents that the faults affected.
 ///
 /// A cut counts when it has ended and at least one message was lost to it. Loss, duplication, reordering and long
-/// delays count messages, and meet the senders of these messages. The situation of an agent that returns or joins is
-/// taken right after the fault. The situation of the receiver of a false message is taken when the message arrives.
-/// For every other agent it is taken right before the fault.
+/// delays count messages, and affect the senders of these messages. The situation of an agent that returns or joins is
+/// taken right after the fault. The situation of the receiver of a false message is taken when the message arrives. For
+/// every other agent it is taken right before the fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
     counts: [u64; Fault::ALL.len()],
@@ -279,7 +279,7 @@ impl Coverage {
         all.find(|(f, _)| *f == fault).map_or(0, |(_, count)| count)
     }
 
-    /// Returns how often this fault met an agent in this situation.
+    /// Returns how often this fault affected an agent in this situation.
     pub fn met(&self, fault: Fault, situation: Situation) -> u64 {
         let found = Fault::ALL.iter().zip(&self.met).find(|(f, _)| **f == fault);
         found.map_or(0, |(_, met)| met.of(situation))
@@ -310,7 +310,7 @@ impl Coverage {
         }
     }
 
-    /// Notes the situations of the agents that a fault met.
+    /// Notes the situations of the agents that a fault affected.
     pub(super) fn meets(&mut self, fault: Fault, situations: &Situations) {
         let met = Fault::ALL.iter().zip(&mut self.met);
         if let Some((_, met)) = met.into_iter().find(|(f, _)| **f == fault) {
@@ -318,7 +318,7 @@ impl Coverage {
         }
     }
 
-    /// Counts a fault that met an agent in this situation.
+    /// Counts a fault that affected an agent in this situation.
     pub(super) fn hit(&mut self, fault: Fault, situation: Situation) {
         let mut situations = Situations::default();
         situations.add(situation);

@@ -1,7 +1,7 @@
 //! The choice of the next fault.
 //!
 //! Decided here: which faults of the list a history uses, how fast they follow each other, and which agents they
-//! meet: the leader more often than other agents. Not here: the effect of a fault; each fault is a verb of the world.
+//! affect: the leader more often than other agents. Not here: the effect of a fault; each fault is a verb of the world.
 
 use std::time::Duration;
 
@@ -110,7 +110,7 @@ impl Nemesis {
         }
     }
 
-    /// Causes a fault. If it meets a single agent, returns the situation of that agent before the fault.
+    /// Causes a fault. If the fault affects a single agent, returns the situation of that agent before the fault.
     fn inflict<S: Scenario>(
         &mut self,
         fault: Fault,

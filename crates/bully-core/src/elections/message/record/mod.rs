@@ -40,7 +40,7 @@ pub const MAX_RECORD: usize = 2_048;
 /// Largest valid term. After a higher term, few or no terms would be left for later leaders.
 const LAST_TERM: u64 = u64::MAX - (1 << 32);
 
-/// The name of a lease: one group in one cluster. The rules for both names are those of an [`AgentId`].
+/// The name of a lease: one group in one cluster. Both names follow the rules of an [`AgentId`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LeaseName {
     /// The cluster.

@@ -47,7 +47,7 @@ impl QuorumBully {
         }
     }
 
-    /// This incarnation begins to take part. If no agent leads, it gets a slot.
+    /// Begins to take part in the group. If no agent leads, this agent gets a slot.
     fn takes_part(&mut self) -> Next {
         let State::Vacant(vacant) = &mut self.state else {
             return Next::Stay;
