@@ -110,7 +110,7 @@ impl Failed {
         }
     }
 
-    /// Returns the meaning of the failure for the side that has dialled.
+    /// Returns the failure as the result of a dial, for the peer's state machine.
     pub(super) fn dial_error(&self) -> DialError {
         match self.why {
             None if self.is_refused => DialError::Refused,

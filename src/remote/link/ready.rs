@@ -167,7 +167,7 @@ impl Common {
         silent_at(spans, &facts).map_or(asks, |at| at.min(asks))
     }
 
-    /// Handles the end of the link: a leader at its other end is heard no more.
+    /// Handles the end of the link: a leader at its other end can no longer be heard.
     fn ended(&self) {
         if self.beat.get().is_some() {
             self.shared.rouse_links();

@@ -254,7 +254,7 @@ impl LinkWriter {
         is_within.then_some(()).ok_or(Closed::PeerLimit)
     }
 
-    /// Returns how many numbers of agents the peer stores.
+    /// Returns the number of slots that the peer keeps for agents of this process, in all groups.
     fn places(&self) -> usize {
         let sides = self.common.groups.iter();
         let told = sides.map(|side| side.told.borrow().places());

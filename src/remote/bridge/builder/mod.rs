@@ -1,7 +1,7 @@
 //! Starts a bridge: checks everything first, then changes something.
 //!
-//! Decided here: the order of a start (names, peers, listening, groups, actor), and that a failure
-//! leaves nothing behind. Next: which calls contradict each other (`calls.rs`), how it listens (`network.rs`).
+//! Decided here: the order of a start (names, peers, listening, groups, actor), and that a failure leaves nothing
+//! behind. Read next which calls contradict each other (`calls.rs`), and how a bridge listens (`network.rs`).
 
 mod calls;
 mod network;

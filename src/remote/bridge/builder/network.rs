@@ -1,7 +1,8 @@
 //! The network of a bridge, from the start of the bridge on.
 //!
 //! Decided here: a network is opened before the bridge listens; a network with its own listener needs no address; and
-//! no unencrypted bytes leave this host by mistake. Next: the networks ([`transport`](crate::remote::transport)).
+//! no unencrypted bytes leave this host by mistake. Read next about the networks
+//! ([`transport`](crate::remote::transport)).
 
 use super::BridgeBuilder;
 use crate::remote::{

@@ -50,7 +50,7 @@ pub(crate) struct PeerBook {
 struct PeerSources {
     /// The rights from an operator; `None` for a peer that comes from decrees alone.
     configured: Option<Rights>,
-    /// The address to dial.
+    /// The address to dial; `None` if the peer has to dial.
     address: Option<String>,
     /// The voters of each group for which the peer may send messages, from decrees.
     decreed: BTreeMap<String, BTreeSet<AgentId>>,

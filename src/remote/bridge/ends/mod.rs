@@ -1,7 +1,7 @@
 //! The sentinels that concern a bridge: the sentinel of its own process, and the sentinels of its peers.
 //!
 //! Decided here: the state about sentinels, which outlasts a crash of the actor. `keep` manages the own sentinel,
-//! `hear` receives the notices of other nodes' sentinels. Next: the sentinel itself
+//! `hear` receives the notices of other nodes' sentinels. Read next about the sentinel itself
 //! ([`sentinel`](crate::remote::sentinel)).
 
 mod builder;

@@ -82,7 +82,7 @@ struct Unready {
 /// The addresses from which connections of a peer come.
 #[derive(Debug, Default)]
 struct Whereabouts {
-    /// The addresses of its configured name.
+    /// The addresses that a name server gave for its configured host name.
     named: BTreeSet<String>,
     /// The address of its last connection; `None` before the first connection.
     met: Option<String>,

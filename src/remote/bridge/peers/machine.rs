@@ -240,14 +240,14 @@ impl PeerMachine {
         let is_dialled = link.origin == Origin::Dialled;
         if self.known.is_some_and(|known| known > link.incarnation) {
             out.push(PeerEffect::CloseStale(link.conn));
-            // The link is closed by this side, so nothing else ends the attempt; and there may be no other link whose
-            // end would lead to the next attempt.
+            // This side closes the link, so no other input ends the attempt to dial. Without another link, no other
+            // input would lead to the next attempt either.
             if is_dialled {
                 self.on_dial_failed(DialError::Rejected, out);
             }
             return;
         }
-        // Before the choice between two links: a link that loses the choice is closed, but its dial has not failed.
+        // This precedes the choice between two links: a link that is not chosen is closed, but its dial has not failed.
         if is_dialled && self.attempt == DialAttempt::UnderWay {
             self.attempt = DialAttempt::None;
         }
@@ -268,7 +268,7 @@ impl PeerMachine {
         if self.attempt == DialAttempt::Waiting {
             self.attempt = DialAttempt::None;
         }
-        // If a peer is gone, its agents are already suspected.
+        // If the end of the peer was reported before, its agents are already suspected.
         if is_restart && self.reach != Reach::Gone {
             out.push(PeerEffect::Report(PeerChange::Restarted));
         }
@@ -292,7 +292,8 @@ impl PeerMachine {
         if self.link.take_if(|link| link.conn == conn).is_none() {
             return; // the link was replaced before
         }
-        // A link that lasted this long is not a flap, because its loss causes no more dials than a peer that is away.
+        // Only short links are counted as flaps: the loss of longer links causes no more dials than a peer that is
+        // away.
         if lasted >= self.backoff.max {
             self.flaps = 0;
         }
@@ -312,7 +313,7 @@ impl PeerMachine {
             LinkLoss::Broken if self.flaps > FLAPS || !self.has_address => {
                 self.wait(Duration::ZERO, out);
             }
-            // A redial at once: if it is refused, the elections do not have to wait for a deadline.
+            // Dials again at once: if the dial is refused, the elections do not have to wait for a deadline.
             LinkLoss::Broken => self.dial(out),
         }
     }
@@ -334,7 +335,7 @@ impl PeerMachine {
             return out.push(PeerEffect::Wait { min, max });
         }
         match why {
-            // Its host answers that no process listens. Any other failure may be a fault of the network.
+            // The peer's host answers that no process listens. Any other failure may be a fault of the network.
             DialError::Refused => self.report(PeerChange::Gone, out),
             DialError::Dropped | DialError::NoAnswer | DialError::Rejected | DialError::Stale => {
                 self.report(PeerChange::OutOfReach, out);
@@ -367,7 +368,7 @@ impl PeerMachine {
         if self.has_address {
             self.dial(out);
         } else {
-            // A peer that cannot be dialled had this time to return.
+            // The peer cannot be dialled. It had the time of this wait to dial, and did not.
             self.report(PeerChange::OutOfReach, out);
         }
     }
@@ -417,7 +418,7 @@ impl PeerMachine {
     fn report(&mut self, report: PeerChange, out: &mut Vec<PeerEffect>) {
         let told = match (report, self.reach) {
             (PeerChange::OutOfReach, Reach::Doubtful) => Reach::Away,
-            // A peer that was out of reach may later be found to be gone.
+            // A peer that was out of reach may later turn out to have ended.
             (PeerChange::Gone, Reach::Doubtful | Reach::Away) => Reach::Gone,
             _ => return,
         };

@@ -63,7 +63,7 @@ impl Batch {
         Ok(self.end..self.payloads.len())
     }
 
-    /// Returns the payload that was written there.
+    /// Returns the payload at this position.
     pub(super) fn written(&self, payload: &Range<usize>) -> &[u8] {
         self.payloads.get(payload.clone()).unwrap_or_default()
     }
@@ -71,13 +71,13 @@ impl Batch {
     /// Appends the message whose payload was written last. Returns its number.
     pub(super) fn push(&mut self, message: Queued) -> u64 {
         let ahead = u64::try_from(self.entries.len()).unwrap_or(u64::MAX);
-        // Set only here, so that the next payload overwrites that of a message without room in the queue.
+        // Set only here: if a message has no room in the queue, the next payload overwrites its payload.
         self.end = message.payload.end;
         self.entries.push_back(Some(message));
         self.first.saturating_add(ahead)
     }
 
-    /// Removes the message with that number.
+    /// Removes the message with that number; `None` if it was removed before.
     pub(super) fn remove(&mut self, number: u64) -> Option<Queued> {
         let at = usize::try_from(number.checked_sub(self.first)?).ok()?;
         let message = self.entries.get_mut(at)?.take()?;
@@ -163,9 +163,9 @@ impl Batch {
     }
 }
 
-/// Number of gaps above the number of messages that are tolerated.
+/// Largest number of gaps beyond the number of messages.
 const FEW: usize = 16;
-/// Bytes of holes above the bytes of payloads that are tolerated.
+/// Largest number of bytes of holes beyond the bytes of payloads.
 const FEW_BYTES: usize = 4 * 1024;
 
 /// Capacity that `Batch::clear` keeps, in messages and in bytes of payloads.

@@ -206,7 +206,7 @@ impl Outbox {
         Stall(self)
     }
 
-    /// Drops the waiting messages: the peer is gone, so they have no receiver.
+    /// Drops the waiting messages: the peer's process has ended, so they have no receiver.
     pub(crate) fn clear(&self) {
         let mut queue = self.lock();
         self.drop_all(&mut queue);
