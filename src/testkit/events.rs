@@ -182,7 +182,7 @@ impl Handler<Notice> for EventListener {
     type Result = ();
 
     fn handle(&mut self, Notice { event, .. }: Notice, _: &mut Context<Self>) {
-        // If the log was dropped, this actor ends as well.
+        // The error is ignored: it means that the log was dropped, and then this actor ends as well.
         let at = self.clock.now();
         self.into.unbounded_send(LoggedEvent { at, event }).ok();
     }
