@@ -1,4 +1,4 @@
-//! Measures the place of a node before it runs there.
+//! Measures the host of a node before the node runs.
 //!
 //! Decided here: the words of the answer. Not here: the measurements and their bounds
 //! ([`actix_bully::config::preflight`]).

@@ -121,7 +121,7 @@ impl Guard {
         }
         set_parent_process_death_signal(Some(Signal::TERM))?;
         let parent = Pid::from_raw(args.parent);
-        // `bullyctl` may have ended before the request to the kernel.
+        // `bullyctl` may have ended before this process requested the signal; then no signal would come.
         if getppid() != parent {
             return Ok(None);
         }

@@ -41,7 +41,7 @@ pub(crate) fn live(args: &WrapperArgs) -> ExitCode {
     };
     let asked = set_parent_process_death_signal(Some(Signal::KILL));
     let error = match asked {
-        // The guard had ended before the request to the kernel.
+        // The guard had ended before this process requested the signal, so no signal would come.
         Ok(()) if getppid() != Pid::from_raw(args.guard) => return ExitCode::FAILURE,
         Ok(()) => Command::new(program).args(words).exec(),
         Err(error) => error.into(),
