@@ -1,7 +1,7 @@
 //! The agent as an actix actor: the begin of its incarnations, and the messages in its mailbox.
 //!
-//! Decided here: which messages reach the machine. Messages of strangers, and of incarnations whose end is confirmed,
-//! are counted and dropped. They never change the state.
+//! Decided here: which messages reach the machine. Messages of agents that are not members, and of incarnations whose
+//! end is confirmed, are counted and dropped. They never change the state.
 
 use std::{fmt, panic::resume_unwind, sync::Arc};
 

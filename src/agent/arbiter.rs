@@ -1,6 +1,6 @@
-//! An arbiter for elections only. On a shared arbiter a busy neighbour would delay their timers. A neighbour that
-//! panics would delay them as well: a real `panic!` holds up its thread for longer than an election takes, and the
-//! first panic that prints a backtrace holds it up for longer than a short lease lasts (`benches/panic.rs`).
+//! An arbiter for agents only. On a shared arbiter another actor that is busy would delay the timers of an election. An
+//! actor that panics would delay them as well: a real `panic!` holds up its thread for longer than an election takes,
+//! and the first panic that prints a backtrace holds it up for longer than a short lease lasts (`benches/panic.rs`).
 
 use std::{
     fmt,

@@ -1,7 +1,7 @@
 //! The settings of an agent of any election.
 //!
-//! Decided here: the setters and their defaults. A setter only records its call, and checks nothing. Next: how an agent
-//! starts from them (`start.rs`), and the further setters of a bully election (`bully.rs`).
+//! Decided here: the setters and their defaults. A setter only records its call, and checks nothing. Read next:
+//! `start.rs` (how an agent starts with these settings), and `bully.rs` (more setters, for a bully election).
 
 use std::{fmt, sync::Arc};
 

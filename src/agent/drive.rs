@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Decided here: the order of a step, the actions after a step (draining, leaving), and that an incarnation takes no
-//! more steps once another thread has ended it. Not here: the meaning of inputs and effects. A steady step allocates
-//! nothing.
+//! more steps once another thread has ended it. Not here: the meaning of inputs and effects. A step in a stable group
+//! allocates nothing.
 
 use std::{mem, sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! An agent whose lease is in a store: the calls of its builder, and how an agent asks its register.
+//! An agent whose lease is in a store: the calls of its builder, and how an agent asks its register (the store).
 //!
 //! Decided here: the agents of a group have one register, and the lease has the name of their group. Not here: the
 //! rules ([`lease`](crate::elections::lease)), and the requests to a store ([`register`](crate::register)).

@@ -1,4 +1,4 @@
-//! Read access to an agent for the layers above, whatever its election.
+//! Read access to an agent for upper layers, whatever its election.
 
 use std::{
     any::Any,

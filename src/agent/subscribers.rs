@@ -4,9 +4,9 @@
 //! ended. A hand-over waits for a *set* of draining subscribers: for one message of each subscriber, and for no message
 //! of a subscriber that has stopped. An incarnation that has ended, by any thread, sends no more events.
 //!
-//! Every event is delivered: if a subscriber's mailbox is full, the event goes in beyond its capacity. There are only
-//! as many events as leaderships change, and a subscriber that missed one would be wrong for as long as the next
-//! leadership lasts.
+//! Every event is delivered: if a subscriber's mailbox is full, the event goes in beyond its capacity. Events are few,
+//! because each of them reports a change of a leadership. A subscriber that missed one would be wrong for as long as
+//! the next leadership lasts.
 
 use std::collections::{BTreeMap, BTreeSet};
 

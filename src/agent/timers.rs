@@ -1,7 +1,7 @@
 //! The named timers of a machine, in the order in which they are due.
 //!
-//! Decided here: which timer comes first, and which point of a range is chosen. Not here: waiting; one deadline per
-//! agent serves all timers.
+//! Decided here: which timer comes first, and which point of a range is chosen. Not here: the wait itself. One deadline
+//! of the agent serves all of its timers.
 
 use std::time::Duration;
 

@@ -1,8 +1,9 @@
 //! The warning that no agent leads, from an agent's own timers.
 //!
 //! Decided here: when the warning is due. The first one is due after the longest time of an election, the next ones
-//! every ten seconds until there is a leader again; also while the agent waits for its store (`saving.rs`). The error of
-//! a caller that waits in vain has the same longest time. Not here: the text of the warning (`diagnosis/`).
+//! every ten seconds until there is a leader again; also while the agent waits for its store (`saving.rs`). The error
+//! of a caller that waited in vain for a leader contains the same time. Not here: the text of the warning
+//! (`diagnosis/`).
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! The data that an agent publishes for the diagnosis of a missing leader.
 //!
-//! Decided here: which data is kept, and that a steady step writes a number or two and takes no lock. Not here: the
-//! conclusions (`diagnosis/`), and the leadership itself (`leadership.rs`).
+//! Decided here: which data is kept, and that a step in a stable group writes a number or two and takes no lock. Not
+//! here: the conclusions (`diagnosis/`), and the leadership itself (`leadership.rs`).
 
 use std::{
     sync::{

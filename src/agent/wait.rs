@@ -2,8 +2,9 @@
 //!
 //! Decided here: how long a timer may be trusted. A runtime's timers stop while the host is suspended
 //! (`CLOCK_MONOTONIC`), but a clock that measures leases does not. So after a suspend, a timer for the end of a lease
-//! would run for the rest of its time, and fire too late. So the kernel waits by that clock ([`Alarm`]). If it cannot,
-//! the clock is read again every [`LOOK`]. If the agent's clock stops during a suspend as well, one timer is enough.
+//! would run for the rest of its time, and fire too late. Therefore the kernel waits by the clock that does not stop
+//! ([`Alarm`]). If it cannot, the clock is read again every [`LOOK`]. If the agent's clock stops during a suspend as
+//! well, one timer is enough.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

@@ -1,6 +1,6 @@
 //! The interfaces through which messages between members may pass.
 //!
-//! Without either of them, a message goes directly into the receiver's mailbox.
+//! If neither interface is used, a message goes directly into the receiver's mailbox.
 
 use std::fmt::Debug;
 

@@ -1,4 +1,4 @@
-//! Decides which messages of a run a leader takes: a machine without actor, clock or chance.
+//! Decides which messages of a run a leader takes: a state machine without an actor, a clock or random numbers.
 //!
 //! Decided here: the messages of a run are taken in their order, each once. If one message of a run is refused, the run
 //! has ended for good: none of its later messages is ever taken, and its messages that wait for the actor are dropped.

@@ -1,4 +1,4 @@
-//! The age of a schedule's mark: the time since a leader last asked for it.
+//! The age of a schedule's mark (the record of its progress): the time since a leader last asked for it.
 //!
 //! Decided here: when a question is noted, and when a mark may be forgotten, by an agent whose table is full
 //! (`register.rs`) and in the store of a lease (`forget.rs`).

@@ -1,5 +1,5 @@
-//! The lists of voters that a leader has to ask: the list of its own epoch, and earlier lists whose knowledge may not
-//! have been transferred yet.
+//! The lists of voters that a leader has to ask: the list of its own epoch, and earlier lists whose voters may know
+//! marks (the progress of schedules) that the present voters do not know yet.
 //!
 //! ```text
 //!   epoch 4: a b c      "report": 03:00 begun     stored by a and c

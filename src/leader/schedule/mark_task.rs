@@ -1,4 +1,4 @@
-//! The task that reads and writes the marks of an agent's schedules in the store of its lease.
+//! The task that reads and writes the marks (the progress) of an agent's schedules in the store of its lease.
 //!
 //! Decided here: how many operations run at one time; a slow operation is given up with its outcome unknown; one
 //! operation at a time tries a store that fails; the task ends with the agent and not with its arbiter. Not here: the

@@ -1,4 +1,4 @@
-//! The mark of one schedule, in a record of its own in the store of a lease.
+//! The mark (the progress) of one schedule, in a record of its own in the store of a lease.
 //!
 //! ```text
 //!   leader ── read, write ──▶ StoredMark ── read, swap ──▶ register: {"leader": .., "mark": {"begun": .., "done": ..}}

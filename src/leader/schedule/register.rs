@@ -1,4 +1,4 @@
-//! The marks that one agent keeps, and the leader that it obeys.
+//! The marks (the progress of schedules) that one agent keeps, and the leader that it obeys.
 //!
 //! Decided here: the answers to a leader, the number of marks, and which mark is replaced. No leader is obeyed after a
 //! later leader was heard. A mark only grows. A due time that is far ahead of the agent's clock is not kept: otherwise

@@ -1,5 +1,5 @@
-//! Decides which message a proxy sends next, and keeps the state of sent messages: a machine without actor, clock or
-//! chance.
+//! Decides which message a proxy sends next, and keeps the state of sent messages: a state machine without an actor, a
+//! clock or random numbers.
 //!
 //! ```text
 //!   push ─▶ buffer ── next ──▶ in flight ── acknowledged ──▶ delivered

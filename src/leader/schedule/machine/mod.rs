@@ -1,5 +1,5 @@
-//! One schedule under one leadership, as a pure machine: it reads the marks of the group, and a tick begins only after
-//! the group knows of it.
+//! One schedule under one leadership, as a pure machine: it reads the mark (the progress) that the group keeps, and a
+//! tick begins only after the group knows of it.
 //!
 //! ```text
 //!             nothing known
