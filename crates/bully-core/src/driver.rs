@@ -17,11 +17,11 @@ use crate::protocol::{AgentId, Incarnation, Leader, Member, Score, StoreId};
 
 /// Reports about one member.
 pub trait MemberReports {
-    /// Notes that the member's present host reports it as up. A later incarnation ends the earlier incarnations. A
-    /// report about an earlier incarnation changes nothing. Returns whether anything changed.
+    /// Notes that the member's present host reports the member as up. A later incarnation ends the earlier
+    /// incarnations. A report about an earlier incarnation changes nothing. Returns whether anything changed.
     fn mark_up(&mut self, incarnation: Incarnation) -> bool;
 
-    /// Notes that the member's present host reports that it may have ended. Returns whether anything changed.
+    /// Notes that the member's present host reports that the member may have ended. Returns whether anything changed.
     fn mark_suspect(&mut self, incarnation: Incarnation) -> bool;
 
     /// Notes that this process has seen the member's end, and that its leadership is revoked. Its earlier
@@ -76,8 +76,8 @@ pub trait MembersReports {
     /// Opens or closes the group to other hosts; see [`Members::new`](crate::protocol::Members::new).
     fn set_closed(&mut self, closed: bool);
 
-    /// Notes whether the host of this agent refuses this process, because it knows a later process with this
-    /// process's name. Returns whether anything changed.
+    /// Notes whether the host of the agent `id` refuses this process, because that host knows a later process with the
+    /// same name. Returns whether anything changed.
     fn disown(&mut self, id: &AgentId, is_refused: bool) -> bool;
 
     /// Copies, from another snapshot, the list of the members whose hosts refuse this process.

@@ -42,7 +42,7 @@ pub struct Vote {
 pub struct Heard {
     /// The store with which the other voter takes part, if its host reports it.
     pub store: Option<StoreId>,
-    /// The last incarnation from which a vote or an acknowledgement was heard.
+    /// The last incarnation from which a vote or an acknowledgement has arrived.
     pub incarnation: Option<Incarnation>,
     /// The highest term of these votes and acknowledgements.
     pub term: Term,

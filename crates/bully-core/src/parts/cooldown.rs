@@ -74,7 +74,7 @@ impl Cooldown {
         self.until < Time::MAX
     }
 
-    /// Handles the timer. Returns `None` if no cool-down has begun. If the time of the cool-down has passed, it ends;
+    /// Handles the timer. Returns `None` if no cool-down has begun. If its time has passed, the cool-down ends;
     /// otherwise `timer` is set to the rest of that time.
     pub fn on_due<M, T, D, A>(
         &mut self,

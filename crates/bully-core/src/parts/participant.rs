@@ -67,7 +67,7 @@ impl Participant {
         }
     }
 
-    /// Returns the text that this agent publishes about itself, as its group has it.
+    /// Returns the text that this agent publishes about itself, as the group's list of members has it.
     pub fn about(&self) -> Option<&About> {
         self.members.get(&self.id)?.about_in(self.incarnation)
     }

@@ -16,7 +16,7 @@ pub enum Unheard {
         "the sender is not another member of the group, so its message is dropped: unless it is just joining or leaving, look whether it is an agent of this group"
     )]
     Stranger,
-    /// The sender's incarnation has ended. The sender may have withdrawn its message since then.
+    /// The sender's incarnation has ended, so its message may be out of date.
     #[error(
         "the sender has ended or was started again since it sent the message, so the message is dropped: there is nothing to do"
     )]

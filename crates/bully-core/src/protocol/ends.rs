@@ -12,7 +12,7 @@ use super::Incarnation;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ends(Option<Box<Told>>);
 
-/// In a box, because nearly every member has no ends, and each agent keeps all members.
+/// The list is in a box, because nearly every member has no ends, and each agent keeps all members.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Told(Vec<Incarnation>);
 

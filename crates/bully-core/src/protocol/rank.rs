@@ -11,8 +11,8 @@ use super::AgentId;
 
 /// The application's measure of an agent: up to four integers, compared from left to right. The larger score wins.
 ///
-/// It is made from one integer or a tuple; missing parts on the right count as 0. "Priority first, then the lowest lag"
-/// is `Score::from((priority, -lag_ms))`.
+/// A score is made from one integer or a tuple; missing parts on the right count as 0. "Priority first, then the lowest
+/// lag" is `Score::from((priority, -lag_ms))`.
 ///
 /// ```
 /// use actix_bully::protocol::Score;

@@ -226,8 +226,8 @@ impl Timings {
     /// voters that outrank the winner and are dead, or not known to be alive.
     ///
     /// d + P / (1 - r) + S × `above` + J + E + 4 d for the clock-rate error r = 11 %. If voters answer later than these
-    /// timings assume, rounds are longer ([`deadline`](Self::deadline) at most): then T is added, while a quorum writes
-    /// within T / 4.
+    /// timings assume, rounds are longer ([`deadline`](Self::deadline) at most): then add T. This holds while a quorum
+    /// writes within T / 4.
     pub fn worst_case_quorum_failover(&self, above: u32) -> Duration {
         let promised = self.promise.saturating_mul(100) / SLOWEST;
         promised

@@ -95,7 +95,7 @@ fn body(recording: &Recording) -> Result<String, Untold> {
         if matches!(what, What::Command(_) | What::Settled { .. }) {
             reached = *at;
         }
-        // Checked after each entry, because one entry is a part of one line, and the length of a line is limited.
+        // A check after each entry is enough: an entry is at most one line of a recording, and lines are limited.
         if out.len() > MOST_WRITTEN {
             let most = MOST_WRITTEN;
             return Err(TooLong { most }.into());

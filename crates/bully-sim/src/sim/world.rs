@@ -137,7 +137,7 @@ impl<E: Election> World<E> {
         WorldBuilder::new(seed)
     }
 
-    /// Handles the next event. Returns `false` if there is none, or if a promise was broken.
+    /// Handles the next event. Returns `false` if there is no event, or if a promise was broken.
     pub fn step(&mut self) -> bool {
         if self.violation.is_some() {
             return false;
@@ -382,7 +382,7 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Returns the same world with another seed, from which the world's own seed was derived.
+    /// Returns the same world, but it reports the seed from which its own seed was derived.
     pub(super) fn called(self, seed: u64) -> Self {
         Self { seed, ..self }
     }

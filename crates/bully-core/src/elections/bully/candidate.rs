@@ -230,7 +230,7 @@ impl Candidate {
         is_called: bool,
         step: &mut Step<'_>,
     ) -> Next {
-        // Taken out, because the end of this leadership must be reported to the application only once.
+        // The followed leader is taken out, because its end must be reported to the application only once.
         let resigned = match &mut self.asked {
             Asked::Leader { following, .. } => following.take(),
             Asked::Voters => None,

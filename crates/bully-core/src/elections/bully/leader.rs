@@ -74,7 +74,7 @@ impl Tenure {
     /// the same time.
     fn lose(&self, reason: LostReason, step: &mut Step<'_>) {
         let term = self.term;
-        // The floor rises, so that messages of an earlier leader stay ignored even without a leader to follow.
+        // From now on, messages of earlier leaders are ignored, even while this agent follows no leader.
         step.core.raise_floor(term);
         step.out.notify(Event::Lost { term, reason });
     }
@@ -182,7 +182,7 @@ impl Tenure {
         step.out.send_all(elected);
     }
 
-    /// Announces a changed score, so that an agent above it asks. A leader that has lost its score steps down.
+    /// Announces a changed score, so that an agent that now ranks higher asks. A leader without a score steps down.
     pub(super) fn on_score(&mut self, score: Option<Score>, step: &mut Step<'_>) {
         match score {
             Some(score) => {

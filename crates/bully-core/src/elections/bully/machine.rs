@@ -308,7 +308,7 @@ impl State {
             return Next::ignore(step, "not the leader that is followed");
         }
         let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
-        // Only the first copy of a `Resign` calls its successor, because it raises the floor above the ended term.
+        // Only the first copy of a `Resign` calls its successor, because it raises `floor` above the ended term.
         let is_called = is_named && resign.term >= step.core.floor && step.competes();
         match self {
             Self::Following(_) => Following::on_resign(from, resign, is_called, step),

@@ -71,7 +71,7 @@ impl Lease {
     ) {
         let now = looked.arrived;
         self.core.observe(looked, request, lease, claim);
-        // Only a read shows that an attempt or a release failed. After a report, both outcomes still need a read.
+        // Only a read shows that an attempt or a release failed, so an agent that waits for either reads again.
         let is_enough =
             self.core.releasing.is_none() && !matches!(self.state, State::Taking { .. });
         if request.is_some() || is_enough {

@@ -1,6 +1,6 @@
 //! The roles, and the data of each role.
 //!
-//! Nothing is decided here. Not here: the inputs that change the role ([`machine`](super::machine)).
+//! Nothing is decided here. Read [`machine`](super::machine) next: the inputs that change the role.
 
 use super::leader::Leading;
 use crate::protocol::{Leader, Role, Term, Time, View};

@@ -113,7 +113,7 @@ impl Core {
         self.me.members = members;
         let first = self.config.first_term();
         if self.me.is_voter() && self.voter.record.term < first {
-            // Written now, because from then on an agent with an earlier configured epoch refuses this record.
+            // The first term is written now, so that an agent with an earlier configured epoch refuses this record.
             self.voter.write(&self.config, now, first, None, out);
         }
         let mut quarantine = self.voter.begin(&self.config, now);

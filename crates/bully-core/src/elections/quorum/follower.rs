@@ -395,7 +395,7 @@ fn gap(config: &QuorumConfig) -> Duration {
 
 /// Longest silence of a leader that an observer accepts: three times the gap before the last announcement, but at least
 /// P and at most 16 P. The leader does not know this observer's promise length P, so its heartbeats may fit longer
-/// promises. With three gaps, two lost announcements do not count as the leader's end. The limit is for a gap that was
+/// promises. With three gaps, two lost announcements do not count as the leader's end. The limit of 16 P matters after
 /// an interruption. 16 is chosen: 16 P of `lan` is 4.8 s, more than the 3 s that three gaps take under a `wan` leader.
 fn silence(promise: Duration, gap: Duration) -> Duration {
     let longest = promise.saturating_mul(16);

@@ -414,7 +414,7 @@ fn hear_answer(
         QuorumMessage::Sealed(sealed) => core.keep_word(now, sender, sealed.term),
         QuorumMessage::Nack(nack) => {
             core.voter.hear(nack.term);
-            // Out of date: since that `Nack` was sent, this agent has taken part in a term at least as high.
+            // A `Nack` is out of date if this agent has since taken part in a term at least as high.
             return nack.term > core.voter.record.term;
         }
         QuorumMessage::Takeover(_)

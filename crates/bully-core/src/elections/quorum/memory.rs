@@ -1,4 +1,4 @@
-//! One name, one store, one incarnation: the rules that find gaps in a voter's memory.
+//! The rules that find gaps in a voter's memory: each name shall have one store and one running incarnation.
 //!
 //! The election is safe as long as each voter knows its past from its record. A record may be missing (the store was
 //! lost, or another store has the old name), or too old (a backup, or a copy of the file). A voter cannot detect that

@@ -61,11 +61,10 @@
 //!
 //! The page [`clocks`] lists the effects of wrong clocks, and the tests of them.
 //!
-//! A minority has no leader: the former leader stops itself before another one can start. A leader that hangs
-//! considers itself leader until its lease ends ([`View::valid_until`]), and its first step after that begins with
-//! the loss. Members may have different [`Timings`], for example during a rolling change: no statement above depends
-//! on equal timings. Another list of voters is another [`epoch`]; that page describes how to change the voters while
-//! the group runs.
+//! A minority has no leader: the former leader stops itself before another one can start. A leader that hangs considers
+//! itself leader until its lease ends ([`View::valid_until`]), and its next step first reports the loss. Members may
+//! have different [`Timings`], for example during a rolling change: no statement above depends on equal timings.
+//! Another list of voters is another [`epoch`]; that page describes how to change the voters while the group runs.
 //!
 //! # The rules by name
 //! | rule | statement | decided in |

@@ -1,6 +1,6 @@
 //! The fault in which several agents crash at once, and restart at once.
 //!
-//! Decided here: which agents. Not here: the crash and the restart, which are verbs of the world.
+//! Decided here: which agents crash. Not here: the crash and the restart, which are verbs of the world.
 
 use crate::{
     faults::SplitMix64,

@@ -100,7 +100,7 @@ impl QuorumConfig {
         voters.saturating_sub(self.vote_quorum()).saturating_add(1)
     }
 
-    /// Time between two questions: E, because answers come within E, but at least H, as between heartbeats.
+    /// Time between two questions: E, because the answers come within E; at least H, the time between heartbeats.
     fn asks_every(&self) -> Duration {
         self.timings.round().max(self.heartbeat())
     }
