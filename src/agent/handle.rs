@@ -228,7 +228,7 @@ impl<E: Election> ElectionHandle<E> {
             if shared.break_tie(number) {
                 warn!(node = %shared.id(), "actor that the agent is tied to is gone: the agent withdraws");
                 if let Some(agent) = agent.upgrade() {
-                    // do_send: may exceed the mailbox's bound by one message for each tie; the score must go.
+                    // do_send: may exceed the mailbox's bound by one message for each tie; it withdraws the score.
                     agent.do_send(AgentCommand::RefreshScore);
                 }
             }

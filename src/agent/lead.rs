@@ -57,8 +57,8 @@ impl<E: Election> ElectionHandle<E> {
     /// out, or up to 100 ms later on a host whose kernel cannot wait for that moment
     /// ([`Clock::is_boot_time`](crate::clock::Clock::is_boot_time)).
     ///
-    /// Several lead futures may run side by side; a hand-over waits for all of them, up to the limit set. Dropping the
-    /// future that `lead` returned drops the work as well; the agent goes on leading.
+    /// Several lead futures may run side by side; a hand-over waits for all of them, up to the drain limit. Dropping
+    /// the future that `lead` returned drops the work as well; the agent goes on leading.
     ///
     /// # Errors
     /// [`LeadError::NoRuntime`] outside of a runtime with timers, before anything was done.

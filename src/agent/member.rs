@@ -99,7 +99,7 @@ impl Drop for BullyMember {
     }
 }
 
-/// The mailbox of such a member. It passes each message on to the actor, by the message's own type.
+/// The mailbox of a [`BullyMember`]. It passes each message on to the actor, by the message's own type.
 struct ByType {
     elect: Recipient<Envelope<Elect>>,
     ok: Recipient<Envelope<Ok>>,

@@ -9,7 +9,7 @@
 pub(super) struct AgentRemains {
     /// The actor is dropped, or given up because it hangs.
     pub(super) is_dropped: bool,
-    /// None of the agent's work runs either, and its name is free in the group.
+    /// The actor is dropped, none of the agent's work runs, and its name is free in the group.
     pub(super) is_gone: bool,
     /// Called when the agent is gone.
     farewell: Option<Box<AfterEnd>>,

@@ -38,7 +38,7 @@ pub(super) struct RecordWait<E: Election> {
     warning: Option<Pin<Box<Sleep>>>,
 }
 
-/// An agent's report on its store while a record is not stored.
+/// A failure of the agent's store. It lasts until a record is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StoreFailure {
     /// The last error of the store.

@@ -143,7 +143,7 @@ impl Vitals {
         *waiting = waiting.saturating_add(1);
     }
 
-    /// Notes that one of these callers no longer waits.
+    /// Notes that a caller no longer waits for a change of the voters.
     pub(super) fn note_answer(&self) {
         let mut signs = self.signs();
         signs.asked.take_if(|asked| {

@@ -43,7 +43,7 @@ pub struct PeerReport {
     pub echo: Option<Duration>,
     /// The advice for [`last_error`](Self::last_error), if there is advice. For people: the words may change.
     pub advice: Option<&'static str>,
-    /// Whether the last refusal was because of this node's name: another process has the name, or took it later.
+    /// Whether the peer last refused this node for its name: another process has the same name, or took it later.
     pub is_name_disputed: bool,
     /// Whether a later process claims to be this peer. That process was refused in the last minute, because an earlier
     /// process is connected.
@@ -75,7 +75,7 @@ pub struct PeerReport {
 /// because of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pace {
-    /// Longest time of a message, one way, in whole microseconds.
+    /// Longest time that a message is assumed to take one way, in whole microseconds.
     pub delay: Duration,
     /// Silence after which an agent considers its leader gone, in whole microseconds; zero without a failure detector.
     pub detection: Duration,
@@ -113,7 +113,7 @@ pub(crate) trait PeerReporter: Send + Sync {
     fn want_voter(&self, group: &str, new: &NewVoter);
 }
 
-/// The carriers of a group.
+/// The carriers (such as bridges) of a group.
 #[derive(Default)]
 pub(super) struct Reporters(Mutex<Carriers>);
 

@@ -88,7 +88,7 @@ pub enum Finding {
     RegisterForeign {
         /// The name of the store.
         store: String,
-        /// A description of that record.
+        /// A description of the record that was found.
         reason: String,
     },
     /// A voter (or this agent, if it votes) uses another store than the store with which it has voted in this epoch.
@@ -184,7 +184,7 @@ pub enum Finding {
         address: Option<String>,
         /// The last error.
         error: Option<String>,
-        /// The advice for that error, if there is one.
+        /// The advice for the last error, if there is any.
         advice: Option<&'static str>,
         /// Time without a link. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
@@ -372,7 +372,7 @@ pub enum Finding {
     },
     /// There is a leader and there are enough voters, but these voters cannot be reached.
     VotersAway {
-        /// The names of these voters.
+        /// The names of the voters that cannot be reached.
         missing: Vec<AgentId>,
     },
     /// The number of voters is even: with one voter less, the group would tolerate as many failures.
@@ -387,9 +387,9 @@ pub enum Finding {
     },
     /// This agent's configuration has other voters than the list that is in use, which was decided later.
     ConfigurationOlder {
-        /// The epoch of that list.
+        /// The epoch of the list that is in use.
         epoch: u64,
-        /// The voters of that list.
+        /// The voters of the list that is in use.
         voters: Vec<AgentId>,
     },
     /// The leader cannot be reached. If it stays silent, another agent is elected.

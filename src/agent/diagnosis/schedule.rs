@@ -36,7 +36,7 @@ pub enum ScheduleFinding {
         schedule: AgentId,
         /// The name of the store.
         store: String,
-        /// A description of that record.
+        /// A description of the record that was found.
         reason: String,
     },
     /// The clock of this leader differs by more than 10 s from other clocks. This leader runs no schedule, and hands
@@ -56,7 +56,7 @@ pub enum ScheduleFinding {
     MarksFull {
         /// The schedule.
         schedule: AgentId,
-        /// The agents.
+        /// The agents that keep the largest number of marks.
         agents: Vec<AgentId>,
     },
     /// The mark of a schedule is later than this leader's clock: no tick begins before the time of the mark.

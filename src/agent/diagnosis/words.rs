@@ -41,7 +41,7 @@ impl fmt::Display for Configured {
     }
 }
 
-/// The preset that a sentence proposes first, if there is one.
+/// The preset that a sentence recommends, with a comma after it; an empty text without a preset.
 pub(super) struct Advice(pub(super) Option<&'static str>);
 
 impl fmt::Display for Advice {

@@ -82,7 +82,7 @@ impl<M> fmt::Debug for Channel<M> {
     }
 }
 
-/// The kind of an [`AppMessage`] that is one message for the registered actor.
+/// The kind of an [`AppMessage`] that contains one message for the actor that is registered under its name.
 const PLAIN: u8 = 0;
 
 /// Encodes a message.

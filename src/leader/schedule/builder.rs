@@ -67,7 +67,7 @@ impl<E: Election> ElectionHandle<E> {
     /// | gives nothing | nothing is run |
     /// | gives more times than are requested | it is read 1,024 due times ahead. A follower drops all missed times except the last, or with [`Misfire::AtLeastOnce`] reads on when it leads |
     /// | ends | its due times are run; then the schedule is [done](ScheduleState::Done) |
-    /// | panics | the same, and it is logged; then the schedule has [ended](ScheduleState::Ended) |
+    /// | panics | its due times are run, and the panic is logged; then the schedule has [ended](ScheduleState::Ended) |
     ///
     /// ```
     /// use actix_bully::{Group, agent::BullyAgent, clock::WallTime, leader::schedule::Tick};
@@ -152,7 +152,7 @@ impl<E: Election> ScheduleBuilder<E> {
     ///
     /// `work` is called for each tick, on the leader only. One tick runs at a time: ticks that become due meanwhile are
     /// missed. The future of `work` is dropped at once when the leadership is lost. A hand-over waits for it, up to the
-    /// limit set. A panic is logged and counted, and changes nothing else; with [`Misfire::AtLeastOnce`] the tick is
+    /// drain limit. A panic is logged and counted, and changes nothing else; with [`Misfire::AtLeastOnce`] the tick is
     /// run again, after 1 s, 2 s and so on up to 60 s.
     ///
     /// # Errors

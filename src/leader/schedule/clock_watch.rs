@@ -68,7 +68,7 @@ pub(super) struct ClockWatch {
     trust: watch::Sender<ClockTrust>,
 }
 
-/// The clocks that a store knows.
+/// The other clocks, which are read from the store of the lease.
 #[derive(Debug)]
 struct OtherClocks {
     agent: WeakAgentReader,

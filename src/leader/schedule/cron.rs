@@ -104,7 +104,7 @@ impl<Z: TimeZone> Cron<Z> {
         (due > time.timestamp()).then(|| due.checked_mul(1_000))?
     }
 
-    /// Returns by how many seconds the clocks of the zone are put forward in that second.
+    /// Returns the number of seconds by which the clocks of the zone are put forward in that second.
     fn change(&self, second: i64) -> Option<i64> {
         let offset = |second: i64| {
             let time = DateTime::<Utc>::from_timestamp(second, 0)?;
@@ -134,8 +134,8 @@ impl<Z: TimeZone> Cron<Z> {
     }
 }
 
-/// Largest time between a change of a zone's clock and its time of day, read as UTC, in seconds. The longest known
-/// change is a day, and no zone is further from UTC.
+/// Largest difference, in seconds, between the moment of a clock change and its local time read as UTC. The longest
+/// known change is a day, and no zone is further from UTC.
 const FAR: i64 = TimeDelta::days(2).num_seconds();
 
 const HOUR: i64 = TimeDelta::hours(1).num_seconds();

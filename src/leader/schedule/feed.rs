@@ -36,7 +36,7 @@ use super::{
     window::{DueWindow, Frontier, MOST, Offer},
 };
 
-/// The window of a schedule, shared by its leader and the reader of the stream. Both run in one task.
+/// The due times that a stream has given, shared by the schedule and the reader of the stream. Both run in one task.
 #[derive(Debug, Default)]
 pub(super) struct DueStream {
     window: Mutex<DueWindow>,

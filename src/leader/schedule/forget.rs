@@ -42,7 +42,7 @@ pub(super) struct Forgetting {
 }
 
 impl Forgetting {
-    /// Notes a question of the agent, which leads. `running`: the schedules that run at this agent.
+    /// Notes a question of the agent, which leads. `running` has the names of the schedules that run at this agent.
     pub(super) fn asked(&mut self, keeper: &Arc<Keeper>, wall: WallTime, running: &RunningNames) {
         let now = keeper.now();
         let due = *self.due.get_or_insert_with(|| now.after(FIRST));

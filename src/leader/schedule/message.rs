@@ -37,7 +37,7 @@ impl ScheduleMessage {
     }
 }
 
-/// "Report your mark of this schedule, and obey no earlier leader."
+/// A leader's question: "Report your mark of this schedule, and obey no earlier leader."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Read {
     pub(super) round: Round,
@@ -45,7 +45,7 @@ pub(super) struct Read {
     pub(super) schedule: AgentId,
 }
 
-/// "Keep this mark of this schedule."
+/// A leader's question: "Keep this mark of this schedule."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Write {
     pub(super) round: Round,
@@ -54,7 +54,7 @@ pub(super) struct Write {
     pub(super) mark: Mark,
 }
 
-/// "I obey your leadership, and keep this mark."
+/// An agent's answer: "I obey your leadership, and keep this mark."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Held {
     pub(super) round: Round,
@@ -123,7 +123,7 @@ impl Mark {
         }
     }
 
-    /// Returns the mark that knows as much as both marks together.
+    /// Returns the mark with the later times of both marks.
     pub(super) fn join(self, other: Self) -> Self {
         Self {
             begun: self.begun.max(other.begun),

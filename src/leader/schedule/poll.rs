@@ -85,7 +85,7 @@ pub(super) struct Poll {
     /// Agents that refused the due time because it is too far ahead of their clocks.
     early: BTreeSet<AgentId>,
     pub(super) best: Option<Mark>,
-    /// The latest term of a leader that wrote about this schedule, as far as the answers say.
+    /// The latest term of a leader that wrote the mark of this schedule, as far as the answers say.
     written: Option<Term>,
 }
 
@@ -114,8 +114,8 @@ pub(super) const AGAIN: Duration = Duration::from_millis(200);
 /// Longest wait for the answer of an agent in the available mode, which may have no part in schedules.
 pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Longest wait for the voters of former epochs. They may be gone for good; then `machine/` makes up for the marks that
-/// only they knew. Chosen: a process can restart in this time, and meanwhile no tick begins.
+/// Longest wait for the voters of former epochs. They may be gone for good; `machine/` then skips the ticks whose marks
+/// may be lost. Chosen: a process can restart in this time, and meanwhile no tick begins.
 pub(super) const FORMER: Duration = Duration::from_secs(30);
 
 impl Poll {

@@ -140,8 +140,7 @@ impl ScheduleRecord {
         Ok(mark)
     }
 
-    /// Returns the present time according to the marks. One wrong clock cannot move this time so far that a mark gets
-    /// old.
+    /// Returns the present time as the marks show it. One wrong clock cannot move it so far that a mark seems old.
     fn newest(&self) -> WallTime {
         let begun = self.marks.values().map(|mark| mark.begun);
         begun.max().unwrap_or_default()

@@ -28,7 +28,7 @@ use super::{
 ///   call [`SingletonHandle::addr`] again when a message was refused.
 /// - **Nothing of it runs after the leadership.** After a loss the actor is dropped at once: `stopping` and `stopped`
 ///   are not called, and its queue and futures are dropped with it. In the quorum mode no two actors run at once.
-/// - **A hand-over waits for it**, up to the limit set, until it has stopped.
+/// - **A hand-over waits for it**, up to the drain limit, until it has stopped.
 /// - **Several singletons of one agent** run side by side on the leader. A hand-over waits for all of them. If the
 ///   actor of one stops by itself, the agent steps down, which ends the others as well.
 /// - **A panic costs one actor**, whether in a handler, a timer, `started`, the factory or a `Drop`.

@@ -63,7 +63,7 @@ impl ScheduleMachine<'_> {
             && next(&*self.rule.times, self.settled).is_none()
     }
 
-    /// Returns the time until the next call of the machine, unless the wall clock is set.
+    /// Returns the time until the next call of the machine. If the wall clock is set, it must be called earlier.
     pub(in crate::leader::schedule) fn wake(&self, now: Now) -> Option<Duration> {
         let stage = match &self.stage {
             ScheduleStage::Reading(poll)
