@@ -65,7 +65,7 @@ pub enum To {
 
 /// A span of time, or a range in which the driver chooses a random time (jitter).
 ///
-/// A machine that re-checks a deadline uses [`min`](Self::min): a timer never fires earlier.
+/// A machine that re-checks a deadline uses [`min`](Self::min), because no timer fires before that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct After {
     /// Shortest time.

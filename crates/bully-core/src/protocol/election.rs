@@ -46,7 +46,7 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     type Told: Clone + Debug + PartialEq + Send + Unpin + 'static;
     /// The record that must survive a crash: `()` or a small value.
     type Durable: Clone + Debug + PartialEq + Send + Unpin + 'static;
-    /// The parameters of the rules. All members have the same, so an `Arc` around them saves copies.
+    /// The parameters of the rules. All members have the same parameters, so an `Arc` around them saves copies.
     type Config: Clone + Debug + Send + Sync + Unpin + 'static;
 
     /// Makes a machine at the beginning of an incarnation. The machine sends nothing before
@@ -61,9 +61,9 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     /// Decides one input, and appends the effects to `out` in the order in which they must be executed.
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>);
 
-    /// Notes how long the driver took to make a record durable, or a probe of the same disk. After a record it calls
-    /// this before it executes the remaining effects of the step. Their messages were made before the measurement.
-    /// Default: ignored.
+    /// Notes how long the driver took to make a record durable, or a probe of the same disk. After a record, the driver
+    /// calls this before it executes the remaining effects of the step. Their messages were made before the
+    /// measurement. Default: ignored.
     fn note_write(&mut self, _took: Duration) {}
 
     /// Notes that this participant leads and that its work failed. After its step-down it does not compete with the

@@ -221,9 +221,9 @@ impl Timings {
         })
     }
 
-    /// Returns the longest time from the silent death of a leader, or any other silence of it, until another agent
-    /// considers itself leader in the quorum mode, while a majority of the voters is well. `above` is the number of
-    /// voters that outrank the winner and are dead, or not known to be alive.
+    /// Returns the longest time from the silent death of a leader, or any other silence of the leader, until another
+    /// agent considers itself leader in the quorum mode, while a majority of the voters is well. `above` is the number
+    /// of voters that outrank the winner and are dead, or not known to be alive.
     ///
     /// d + P / (1 - r) + S × `above` + J + E + 4 d for the clock-rate error r = 11 %. If voters answer later than these
     /// timings assume, rounds are longer ([`deadline`](Self::deadline) at most): then add T. This holds while a quorum

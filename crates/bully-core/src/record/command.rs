@@ -1,7 +1,7 @@
 //! The commands to a group of agents in a test, in a form that can be repeated.
 //!
-//! Decided here: which commands exist, their form in recordings, and the agents that each one contains. Many commands
-//! are faults, but a command may also add an agent or wait for an election. Not here: the words of a command
+//! Decided here: which commands exist, their form in recordings, and the agents that each command contains. Many
+//! commands are faults, but a command may also add an agent or wait for an election. Not here: the words of a command
 //! (`words.rs`), and the effects of each (`testkit::cluster`).
 
 use serde::{Deserialize, Serialize};

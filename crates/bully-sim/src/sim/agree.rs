@@ -42,8 +42,8 @@ impl<E: Election> World<E> {
         })
     }
 
-    /// Returns the leader that all running members follow, if it believes that it leads and no other agent believes so.
-    /// Otherwise returns `None`.
+    /// Returns the leader that all running members follow, if only this leader believes that it leads; otherwise
+    /// `None`.
     pub fn agreed(&self) -> Option<Leader> {
         let mut agreed: Option<Leader> = None;
         let mut believers = 0;

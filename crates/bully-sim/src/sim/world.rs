@@ -137,7 +137,7 @@ impl<E: Election> World<E> {
         WorldBuilder::new(seed)
     }
 
-    /// Handles the next event. Returns `false` if there is no event, or if a promise was broken.
+    /// Handles the next event. Returns `false` if no event is left, or if a promise was broken.
     pub fn step(&mut self) -> bool {
         if self.violation.is_some() {
             return false;

@@ -32,8 +32,8 @@ use crate::{
     parts::Handover,
 };
 
-/// Shortest time between two heartbeats, however short the promises. Any value from 1 to 20 ms does: without a limit,
-/// a voter with a tiny promise would cause a flood; above 20 ms, a voter with [`Timings::fast`] would be lost.
+/// Shortest time between two heartbeats, however short the promises are. Any value from 1 to 20 ms is good: without a
+/// limit, a voter with a tiny promise would cause a flood; above 20 ms, a voter with [`Timings::fast`] would be lost.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The leadership of this agent. It begins with the last vote that the agent needed.

@@ -3,7 +3,7 @@
 //! A role owns its data and returns [`Next`]: `Stay`, or the start of the next role. No role calls another role; the
 //! role changes in [`turn`](super::turn).
 //!
-//! Decided here: also the duties of a voter in every role. It answers each `Elect` and each `Claim`, and it notes
+//! Decided here: the duties that a voter has in every role. It answers each `Elect` and each `Claim`, and it notes
 //! changes of the members and resigned leaderships.
 
 use std::{mem, time::Duration};

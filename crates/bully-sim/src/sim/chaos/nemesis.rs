@@ -391,7 +391,7 @@ fn leave<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option<S
     strikes(world, random, |world, agent| !few && world.leave(agent))
 }
 
-/// Applies the fault to a running agent. If the fault happened, returns the situation of the agent before it.
+/// Applies the fault to a running agent. If the fault happened, returns the situation of the agent before the fault.
 pub(super) fn strikes<E: Election>(
     world: &mut World<E>,
     random: &mut SplitMix64,

@@ -1,8 +1,8 @@
 //! Terms by the clock, which remain when a majority has forgotten the counted terms.
 //!
-//! Decided here: which term a claim is for, and which terms are too far ahead to be true. The term of an announcement
-//! is not checked, because a quorum voted for it. The terms that other voters remember are not checked either: a
-//! voter that knows nothing cannot judge them.
+//! Decided here: the term of a claim, and which terms are too far ahead to be true. The term of an announcement is not
+//! checked, because a quorum voted for it. The terms that other voters remember are not checked either: a voter that
+//! knows nothing cannot judge them.
 //!
 //! Not here: how this agent learns the other voters' clocks ([`clocks`](super::clocks)).
 
