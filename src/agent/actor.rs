@@ -192,7 +192,7 @@ impl<E: Election> Agent<E> {
         })
     }
 
-    /// Gives a message to the machine, unless its sender is a stranger or has ended.
+    /// Gives a message to the machine, unless its sender is a stranger (not a member) or has ended.
     ///
     /// A change of the membership arrives in the mailbox before the messages of a new incarnation. So a sender that is
     /// not in the present snapshot is a stranger.

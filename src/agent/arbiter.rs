@@ -19,8 +19,8 @@ use super::StartError;
 /// example `node` do. A heartbeat that changes threads on its way wakes both threads, and is late if one of them is
 /// busy.
 ///
-/// Dropping it stops the thread and waits for its end. Its agents end as if they had crashed, so let them
-/// [leave](super::ElectionHandle::leave) first.
+/// Dropping an `ElectionArbiter` stops its thread and waits until the thread ends. Its agents end as if they had
+/// crashed, so let them [leave](super::ElectionHandle::leave) first.
 ///
 /// ```no_run
 /// # use actix_bully::{Group, agent::{BullyAgent, ElectionArbiter}};

@@ -98,8 +98,9 @@ impl<E: Election> AgentBuilder<E> {
 
     /// Sets the agent's score: the member with the highest score is elected. Default: 0, so that names decide.
     ///
-    /// Without voters a leader yields at once. If scores change often, as free memory does, the leadership moves as
-    /// often: set a [margin](Self::margin), or let a leader [keep its leadership](Self::preemption) for some time.
+    /// In the available mode a leader yields to a higher score at once. If scores change often, as free memory does,
+    /// the leadership moves as often: set a [margin](Self::margin), or let a leader [keep its
+    /// leadership](Self::preemption) for some time.
     pub fn score(mut self, score: impl Into<Score>) -> Self {
         self.score = Some(score.into());
         self

@@ -95,8 +95,8 @@ impl AgentBuilder<AnyBully> {
     ///
     /// Settings that no call makes have the defaults of [`QuorumConfig`]: a running leader yields after 10 s. After a
     /// restart it takes up to 1.47 s until there is a leader ([times](AgentBuilder#time-until-the-first-leader)). The
-    /// agent needs a [`store`](Self::store) for its vote. Timers renew its lease: on an
-    /// [`ElectionArbiter`](super::ElectionArbiter) no busy neighbour delays them.
+    /// agent needs a [`store`](Self::store) for its vote. Timers renew a leader's lease: on an
+    /// [`ElectionArbiter`](super::ElectionArbiter) no other busy actor delays them.
     ///
     /// # Examples
     /// ```
@@ -217,8 +217,8 @@ impl AgentBuilder<AnyBully> {
         self.mode(Mode::Astra)
     }
 
-    /// Sets when the agent, as a leader, yields to an agent of a higher rank. Default: at once; in quorum mode after 10
-    /// s.
+    /// Sets when the agent, as a leader, yields to an agent of a higher rank. Default: at once; in the quorum mode and
+    /// with a lease after 10 s.
     pub fn preemption(self, preemption: Preemption) -> Self {
         self.set(|choices| choices.preemption = Some(preemption))
     }

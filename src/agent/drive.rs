@@ -212,8 +212,8 @@ impl<E: Election> Agent<E> {
     }
 
     /// Stops an agent that leaves, once it no longer leads and the others know that it has released its lease.
-    /// Otherwise they would wait for the end of a lease that has no holder. The agent waits for this no longer than the
-    /// others would wait for that lease.
+    /// Otherwise the others would wait for the end of a lease that has no holder. The agent waits no longer for them
+    /// than they would wait for that lease.
     fn go_if_asked(&mut self, ctx: &mut Context<Self>) {
         match self.leaving {
             LeaveRequest::Asked | LeaveRequest::Released if !self.machine.is_releasing() => {

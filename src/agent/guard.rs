@@ -60,7 +60,7 @@ impl LeaderGuard {
     /// Returns the newest token of this leadership, if it is a fence under a condition. `None` if it is a fence without
     /// a condition ([`fence`](Self::fence)), or not a fence at all.
     ///
-    /// Voters without a disk have it ([`BullyBuilder::diskless`](super::BullyBuilder::diskless)).
+    /// Voters without a disk have such a token ([`BullyBuilder::diskless`](super::BullyBuilder::diskless)).
     pub fn conditional_fence(&self) -> Option<ConditionalFence> {
         let is_conditional = self.shared.leaders() == Leaders::PerInstant;
         is_conditional.then(|| ConditionalFence(self.token()))

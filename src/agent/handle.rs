@@ -116,10 +116,10 @@ impl<E: Election> ElectionHandle<E> {
     }
 
     /// Waits until the agent knows a leader. [`AgentBuilder`](super::AgentBuilder#time-until-the-first-leader) has the
-    /// time that each mode takes for its first one.
+    /// time that each mode takes until the first leader.
     ///
     /// # Errors
-    /// [`WaitError::TimedOut`] if it knew no leader in all that time; [`WaitError::Ended`] if the agent left or ended
+    /// [`WaitError::TimedOut`] if it knew no leader within that time; [`WaitError::Ended`] if the agent left or ended
     /// for good; [`WaitError::NoRuntime`] outside of a runtime with timers.
     pub async fn wait_for_leader(&self, within: Duration) -> Result<Leader, WaitError> {
         let mut updates = self.shared.updates();
@@ -189,7 +189,7 @@ impl<E: Election> ElectionHandle<E> {
     }
 
     /// Takes the agent's score away. If the agent leads, it hands over. It is not elected until it has a score again,
-    /// but still answers and votes. This survives a crash.
+    /// but still answers and votes. The withdrawal survives a crash.
     ///
     /// # Errors
     /// [`CommandError::Ended`] when the agent left or ended for good.
@@ -363,7 +363,7 @@ impl<E: Election> ElectionHandle<E> {
     /// no work of [`lead`](Self::lead) runs, and another agent may take its name.
     ///
     /// # Errors
-    /// [`LeaveError::TimedOut`] if that took longer than `deadline`. The leadership is revoked and the agent stopped
+    /// [`LeaveError::TimedOut`] if leaving took longer than `deadline`. The leadership is revoked and the agent stopped
     /// all the same, as if it had crashed; its name is free when its work has ended. [`LeaveError::NoRuntime`] outside
     /// of a runtime with timers; then nothing was done.
     pub async fn leave(&self, deadline: Duration) -> Result<(), LeaveError> {

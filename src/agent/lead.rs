@@ -34,8 +34,8 @@ use super::{
 impl<E: Election> ElectionHandle<E> {
     /// Runs `work` whenever this agent leads; returns when the agent has left or ended for good.
     ///
-    /// The future runs in the caller's task. It is dropped when the leadership is lost, and made again at the next
-    /// leadership. When it ends by itself, the next step depends on whether the agent was [stepping
+    /// The future that `work` returns runs in the caller's task. It is dropped when the leadership is lost, and made
+    /// again at the next leadership. When it ends by itself, the next step depends on whether the agent was [stepping
     /// down](LeaderGuard::stepping_down):
     ///
     /// | the future | then |

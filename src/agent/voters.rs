@@ -92,9 +92,10 @@ impl ElectionHandle<AnyBully> {
     /// agent that starts with an older list learns the newer one.
     ///
     /// For a voter on a host that the others do not know yet, give the [contact](NewVoter::contact). The leader's
-    /// bridges connect to it, as to a peer that may only observe. Once the learner is heard, all bridges of the group
-    /// connect to it. If a learner with a contact is not heard, the call waits until `within` has passed. If a learner
-    /// without a contact is not heard, the change is refused with [`ChangeError::NotSeen`] at once.
+    /// bridges connect to it, as to a peer that may only observe. Once a message of the learner has arrived, all
+    /// bridges of the group connect to it. If no message of a learner with a contact arrives, the call waits until
+    /// `within` has passed. For a learner without a contact from which no message has arrived, the change is refused
+    /// with [`ChangeError::NotSeen`] at once.
     ///
     /// # Errors
     /// [`VotersError`]. After [`VotersError::TimedOut`] and [`VotersError::Ended`] the change may still be made.

@@ -196,8 +196,8 @@ impl<M: PeerMessage> Registry<M> {
         Ok(name.incarnation)
     }
 
-    /// Makes the agent for which a name was reserved a member; returns whether the name was reserved for this
-    /// incarnation. The agent may have ended on another thread, and the name may be reserved for its successor by now:
+    /// Makes an agent a member, if its name was reserved for this incarnation. Returns whether the name was reserved
+    /// for it. The agent may have ended on another thread, and the name may be reserved for its successor by now:
     /// messages to the successor must not go to the ended agent.
     pub(super) fn join(&mut self, member: Member, route: Route<M>) -> bool {
         let name = self.names.get_mut(&member.id);

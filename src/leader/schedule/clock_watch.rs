@@ -50,8 +50,8 @@ const COMPARES: Duration = Duration::from_secs(10);
 /// Time between two comparisons of a clock that does not fit, or that has not been judged.
 const COMPARES_AGAIN: Duration = Duration::from_secs(1);
 
-/// Time after an attempt to hand over until a leader whose clock is still off tries again. Chosen: with a
-/// second, agents that disagree would move the leadership on and on; with an hour, schedules could stand for an hour.
+/// Time after an attempt to hand over until a leader whose clock is still off tries again. Chosen: with a second,
+/// agents that disagree would move the leadership on and on; with an hour, no schedule might run for an hour.
 const HANDS_OVER_AGAIN: Duration = Duration::from_secs(60);
 
 /// Watches one wall clock. See the [module](self).
