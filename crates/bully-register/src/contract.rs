@@ -14,15 +14,15 @@ use crate::{FileRegister, MOST_BYTES, MOST_LISTED, MemoryRegister};
 
 /// A store of small values, each replaced by compare-and-swap.
 ///
-/// The promises about a leader rest on one property of this store: operations on one key are linearizable. A swap that
-/// is confirmed is seen by every read that begins afterwards, in any process. Of two swaps that expect the same entry,
-/// only one succeeds. Replicas that answer reads on their own do not fit.
+/// The promises about a leader rest on one property of this store: operations on one key are linearizable. Every read
+/// that begins after a confirmed swap shows it, in any process. Of two swaps that expect the same entry, only one
+/// succeeds. A store whose replicas answer reads by themselves does not have this property.
 ///
 /// [`MemoryRegister`] is for tests, [`FileRegister`] for the processes of one host, `PostgresRegister` (feature
 /// `postgres`), `EtcdRegister` (feature `etcd`) and `KubernetesRegister` (feature `kubernetes`) for hosts that share a
-/// database or a cluster. Any store with a version for each value can be a register. The example has the shape for a
-/// store that you reach by a client, such as Consul (`ModifyIndex`, `?cas=`) or NATS (the revision of a key, `update`);
-/// the client here is a stand-in:
+/// database or a cluster. Any store with a version for each value can be a register. The example shows a store that you
+/// reach by a client, such as Consul (`ModifyIndex`, `?cas=`) or NATS (the revision of a key, `update`); the client
+/// here is a stand-in:
 ///
 /// ```
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
@@ -87,12 +87,12 @@ use crate::{FileRegister, MOST_BYTES, MOST_LISTED, MemoryRegister};
 /// # });
 /// ```
 pub trait Register: Debug + Send + Sync {
-    /// Returns the operator's name for this store, without a secret. Two registers with the same name are the same
-    /// store: the agents of a group in one process use the register that was given first.
+    /// Returns the name of this store for operators, without a secret. Registers with the same name count as the same
+    /// store: in one process, all agents of a group then use the first of them.
     fn name(&self) -> &str;
 
-    /// Returns whether a process other than this one may reach the store. If so, agents that share only the store may
-    /// be in several processes, so messages between them need a bridge.
+    /// Returns whether other processes can reach the store. Then agents that share the store may be in several
+    /// processes, and messages between them need a bridge.
     fn is_shared(&self) -> bool {
         true
     }
@@ -100,14 +100,14 @@ pub trait Register: Debug + Send + Sync {
     /// Reads the entry of a key; `None` if there is none.
     ///
     /// # Errors
-    /// [`RegisterError`] when the entry is not known.
+    /// [`RegisterError`] when the entry could not be read.
     fn read(&self, key: &RegisterKey) -> RegisterReading;
 
     /// Replaces the entry of a key, if it is still the `expected` entry. `None` expects that the key has no entry.
     ///
-    /// A value of more than [`MOST_BYTES`] is refused as [`RegisterError::TooLarge`]. A store that can compare the old
-    /// value as well as its version compares both: after a backup was restored, earlier versions come again, with other
-    /// values.
+    /// A value of more than [`MOST_BYTES`] is refused as [`RegisterError::TooLarge`]. A store that can compare both the
+    /// old version and the old value compares both: after a backup was restored, the same versions are given again, to
+    /// other values.
     ///
     /// # Errors
     /// [`RegisterError`]. If the outcome [is unknown](RegisterError::is_unknown), the entry may have been replaced, or
@@ -134,11 +134,11 @@ pub trait Register: Debug + Send + Sync {
     }
 
     /// Returns a stream that reports possible changes of a key's entry as soon as the store reports them. `None` for a
-    /// store without notifications, which is then read at intervals. The stream may report too much, and may end or
-    /// miss a change: it is a hint that makes waiting shorter, no more.
+    /// store without notifications, which is then read at intervals. The stream may report a change that did not
+    /// happen, may miss a change, and may end: it only makes waiting shorter.
     ///
-    /// A store that reports the written entry and the replaced version is read less often: agents that wait see from
-    /// the change itself that a lease was renewed.
+    /// If the store reports the written entry and the replaced version, agents read it less often: the change itself
+    /// shows that a lease was renewed.
     fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
         let _ = key;
         None
@@ -147,8 +147,8 @@ pub trait Register: Debug + Send + Sync {
     /// Reads the wall clock of the store, in milliseconds since 1970 began (UTC). `None` if the store has no clock of
     /// its own.
     ///
-    /// If there are fewer than three agents, schedules compare the clock of their host with this clock. No lease
-    /// depends on it.
+    /// In a group of fewer than three agents, schedules compare the clock of their host with this clock. No lease
+    /// depends on this clock.
     fn clock(&self) -> Option<StoreClock> {
         None
     }
@@ -191,9 +191,9 @@ impl<R: Register + ?Sized> Register for Arc<R> {
 /// The outcome of a swap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Swap {
-    /// The entry was replaced, and has this version.
+    /// The entry was written, and has this version.
     Done(Version),
-    /// The key has another entry than the expected one: this one, or none. Nothing was changed.
+    /// The key's entry is not the expected one, but this one, or there is none. Nothing was changed.
     Conflict(Option<Entry>),
 }
 
@@ -202,22 +202,23 @@ pub enum Swap {
 pub enum Removal {
     /// The entry was removed.
     Done,
-    /// The key has another entry than the expected one: this one, or none. Nothing was changed.
+    /// The key's entry is not the expected one, but this one, or there is none. Nothing was changed.
     Conflict(Option<Entry>),
 }
 
-/// A read. Nothing happens before it is polled; a dropped read has no further effect.
+/// The future of a read. Nothing happens before it is polled; a dropped read has no further effect.
 pub type RegisterReading =
     Pin<Box<dyn Future<Output = Result<Option<Entry>, RegisterError>> + Send>>;
 
-/// A swap. Nothing happens before it is polled. If it is dropped, it may have happened, or may happen later.
+/// A swap. Nothing happens before it is polled. If it is dropped, the swap may have happened, or may happen later.
 pub type Swapping = Pin<Box<dyn Future<Output = Result<Swap, RegisterError>> + Send>>;
 
 /// A listing. Nothing happens before it is polled; a dropped listing has no further effect.
 pub type RegisterListing =
     Pin<Box<dyn Future<Output = Result<Vec<(RegisterKey, Entry)>, RegisterError>> + Send>>;
 
-/// A removal. Nothing happens before it is polled. If it is dropped, it may have happened, or may happen later.
+/// A removal. Nothing happens before it is polled. If it is dropped, the removal may have happened, or may happen
+/// later.
 pub type Removing = Pin<Box<dyn Future<Output = Result<Removal, RegisterError>> + Send>>;
 
 /// A reading of a store's clock. Nothing happens before it is polled.
@@ -229,11 +230,11 @@ pub type StoreClock = Pin<Box<dyn Future<Output = Result<u64, RegisterError>> + 
 pub enum Change {
     /// The entry may have changed.
     Unknown,
-    /// This entry was written, over an entry of that version; `None` if there was none.
+    /// An entry was written in place of an earlier one.
     Written {
         /// The entry.
         entry: Entry,
-        /// The version of the entry that it replaced.
+        /// The version of the replaced entry; `None` if the key had no entry.
         replaced: Option<Version>,
     },
 }

@@ -1,7 +1,7 @@
-//! Errors of an operation on a register: the reason, and whether it changed anything.
+//! Errors of an operation on a register: the reason, and whether the operation may have changed anything.
 //!
-//! Decided here: a write whose outcome is unknown is a case of its own. An agent that treated it as a success would
-//! count a lease that it may not have. An agent that treated it as a failure would later not recognize its own record.
+//! Decided here: a write with an unknown outcome is an error of its own. If an agent treated it as a success, it would
+//! rely on a lease that it may not have. If it treated it as a failure, it would later not recognize its own record.
 
 use std::{fmt, io};
 
@@ -16,7 +16,7 @@ pub enum RegisterError {
         "the store of the lease does not answer: check that it runs and can be reached from here ({0})"
     )]
     Unreachable(#[source] io::Error),
-    /// The store did not confirm a write: it may have written, or may still write.
+    /// The store did not confirm a write: the write may have been applied, or may still be applied.
     #[error(
         "the store of the lease did not confirm a write, so the write may be done or not: the agent reads it again by itself; if this repeats, check the store and the network ({0})"
     )]
@@ -30,7 +30,7 @@ pub enum RegisterError {
         /// The words of the store.
         source: io::Error,
     },
-    /// The key holds a value that this crate did not write. It is not touched.
+    /// The key has a value that no register wrote. The register leaves that value as it is.
     #[error(
         "the value under {key} in the store of the lease is not a lease: find out what wrote it, and remove it or use another store"
     )]
@@ -59,17 +59,17 @@ pub enum RegisterError {
 debug_is_text!(RegisterError);
 
 impl RegisterError {
-    /// Makes the error of a store that could not be asked, or did not answer a read.
+    /// Makes the error for a store that could not be reached, or did not answer a read.
     pub fn unreachable(source: impl Into<io::Error>) -> Self {
         Self::Unreachable(source.into())
     }
 
-    /// Makes the error of a store that was asked to write, and gave no answer.
+    /// Makes the error for a write that was sent and not answered.
     pub fn unknown(source: impl Into<io::Error>) -> Self {
         Self::Unknown(source.into())
     }
 
-    /// Makes the error of a store that answered that it refuses the operation.
+    /// Makes the error for an operation that the store has refused in its answer.
     pub fn refused(refusal: RegisterRefusal, source: impl Into<io::Error>) -> Self {
         let source = source.into();
         Self::Refused { refusal, source }
@@ -91,10 +91,10 @@ pub enum RegisterRefusal {
     Credentials,
     /// The store is full.
     Full,
-    /// The store has no place for registers, or another one: the table and its schema in PostgreSQL, the namespace in
-    /// Kubernetes.
+    /// The place for entries is missing or has another form: in PostgreSQL the table or its schema, in Kubernetes the
+    /// namespace.
     Layout,
-    /// A pooler shares the session of its connection with other clients.
+    /// A connection pooler shares the session of the register's connection with other clients.
     Pooled,
     /// etcd's JSON gateway, which is its interface for clients, does not answer at this address.
     Gateway,

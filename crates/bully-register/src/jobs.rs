@@ -1,7 +1,7 @@
 //! The operations that wait for the thread of a store, and the path of each answer back to its caller.
 //!
 //! Decided here: the number of operations that may wait is limited; an operation whose caller has given up is not
-//! begun; and a write whose thread ends with it has an unknown outcome. Not here: the operations of a store.
+//! begun; and a write has an unknown outcome if the thread ends during it. Not here: the operations of a store.
 
 use std::io;
 
@@ -17,7 +17,7 @@ use super::{
 /// One operation, and the receiver of its outcome.
 #[derive(Debug)]
 pub(super) enum Job {
-    /// Several reads are one question, if the store can answer them together.
+    /// Several reads together, which become one question if the store can answer them at once.
     Reads(Vec<ReadJob>),
     Swap {
         key: RegisterKey,
@@ -47,12 +47,12 @@ pub(super) type JobAnswer<T> = oneshot::Sender<Result<T, RegisterError>>;
 #[derive(Clone, Debug)]
 pub(super) struct Jobs {
     sender: mpsc::Sender<Job>,
-    /// The process that has the thread. A forked child has a copy of the queue, but no thread that reads it.
+    /// The process in which the thread runs. A forked child has a copy of the queue, but no thread that reads it.
     process: u32,
 }
 
 impl Jobs {
-    /// Makes a queue, and the end of it for the thread.
+    /// Makes a queue. Returns its sending end, and the receiving end for the thread.
     pub(super) fn new() -> (Self, mpsc::Receiver<Job>) {
         let (sender, asked) = mpsc::channel(QUEUE);
         let process = std::process::id();
@@ -147,8 +147,8 @@ impl Jobs {
 }
 
 impl Job {
-    /// Returns whether a caller still waits for this operation. A write without a waiting caller is not begun, because
-    /// its late effect would confuse the readers of the key.
+    /// Returns whether a caller still waits for this operation. A write whose caller no longer waits is not begun,
+    /// because its late effect could surprise other agents.
     pub(super) fn is_wanted(&self) -> bool {
         match self {
             Self::Reads(reads) => reads.iter().any(|(_, answer)| !answer.is_closed()),

@@ -1,6 +1,7 @@
 //! Keys and values of a register: values of limited size, under names that any store can have.
 //!
-//! Decided here: the form of a valid key, the largest value, and that a value is never taken over unchecked.
+//! Decided here: the form of a valid key, the largest value, and that the value of a store is checked before it is
+//! used.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -11,7 +12,7 @@ use bully_core::protocol::{AgentId, IdError};
 pub const MOST_BYTES: usize = 4_096;
 
 /// Largest number of entries that a register lists. Chosen: a list is held in memory, up to 4 MB of values. A group
-/// with more contenders still elects, but its contenders are not known.
+/// with more contenders (agents that want the lease) still elects, but cannot list them.
 pub const MOST_LISTED: usize = 1_000;
 
 /// The name of one value in a register: one to four names in the form of an [`AgentId`], separated by `/`.
@@ -56,7 +57,7 @@ impl FromStr for RegisterKey {
         let mut parts = 0;
         for part in key.split('/') {
             parts += 1;
-            // Each part is short, so only a fifth part makes a key too long.
+            // The length of each part is checked, so only the number of parts is left to check.
             if parts > MOST_PARTS {
                 return Err(IdError::Forbidden { found: '/' });
             }
@@ -75,7 +76,7 @@ impl fmt::Display for RegisterKey {
 /// Largest number of names in a key.
 const MOST_PARTS: usize = 4;
 
-/// The store's name for one write of an entry: an opaque text. Two versions are equal or not; they have no order.
+/// Identifies one write of an entry: a text that the store chooses. Two versions are equal or not; they have no order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Version(Arc<str>);
 
@@ -94,7 +95,7 @@ impl Version {
     }
 }
 
-/// For a store that numbers its writes.
+/// Makes a version from a number, for a store that numbers its writes.
 impl From<u64> for Version {
     fn from(number: u64) -> Self {
         Self(number.to_string().into())

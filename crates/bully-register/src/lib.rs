@@ -1,4 +1,4 @@
-//! Registers with compare-and-swap, in which processes keep a lease without talking to each other.
+//! Registers with compare-and-swap: in a store, processes keep a lease without messages to each other.
 //!
 //! ```text
 //!   actix-bully: lease ──▶ Register ──▶ MemoryRegister: tests

@@ -1,6 +1,6 @@
 //! A register in memory, for tests and for agents of one process.
 //!
-//! Decided here: only what every store decides; this file is the shortest implementation of the contract.
+//! This file is the shortest implementation of the contract, and decides nothing beyond it.
 
 use std::{
     collections::BTreeMap,
@@ -44,7 +44,7 @@ pub struct MemoryRegister {
 #[derive(Debug)]
 struct Values {
     entries: BTreeMap<RegisterKey, Entry>,
-    /// The last version that was used.
+    /// The version of the last write to any key.
     last: u64,
     /// The last change, and its key.
     changes: watch::Sender<Option<(RegisterKey, Change)>>,
@@ -72,7 +72,7 @@ impl MemoryRegister {
     }
 
     fn values(&self) -> MutexGuard<'_, Values> {
-        // A value is inserted in one step, so a panic under the lock cannot leave half a value.
+        // A poisoned lock is used: a value is inserted in one step, so a panic cannot leave half a value.
         self.values.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -106,7 +106,7 @@ impl Register for MemoryRegister {
             if known != expected.as_ref() {
                 return Ok(Swap::Conflict(known.cloned()));
             }
-            // Checked, because a version must never come again.
+            // Checked, because an overflow would give an earlier version again.
             values.last = values.last.checked_add(1).ok_or_else(|| {
                 let words = io::Error::other("its versions are at their end");
                 RegisterError::refused(RegisterRefusal::Other, words)
@@ -157,8 +157,8 @@ impl Register for MemoryRegister {
     }
 
     fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
-        // One channel for all keys: the last change hides the changes before it, so a listener that gets a change of
-        // another key has to read.
+        // All keys share one channel, which keeps only the last change. So after a change of another key a listener
+        // must read its key: a change of its own may have been overwritten.
         let (key, changes) = (key.clone(), self.values().changes.subscribe());
         Some(Box::pin(stream::unfold(
             (key, changes),

@@ -1,8 +1,8 @@
 //! Errors of the system: whether the same call may succeed later.
 //!
-//! A process can run out of descriptors, threads, memory, locks and disk space. Decided here, in one table: which of
-//! these errors passes by itself, which one needs room, and which one is final. Not here: the effect of a failed call.
-//! A failed write may have done its work; `record_file/` describes how its owner finds that out.
+//! A process can run out of descriptors, threads, memory, locks and disk space. Decided here, in one table: which
+//! errors pass by themselves, which need room on a disk, and which are final. Not here: the effect of a failed call. A
+//! failed write may have done its work; `record_file/` describes how its owner finds that out.
 //!
 //! | error | outlook | an operator |
 //! |---|---|---|
@@ -18,15 +18,15 @@
 //! # Boundaries
 //! | boundary | passes or needs room | final |
 //! |---|---|---|
-//! | a vote, the record of an agent | the write is tried again, at growing intervals, the whole record into the same slot; nothing that depends on it leaves before it is durable; named in log, diagnosis and health | the agent ends |
-//! | the file of a vote, at its start | the start fails in words | as left |
-//! | a register, a schedule's mark | tried again, at growing intervals (`RegisterError`); reported in diagnosis and health | shown, and asked seldom |
-//! | a dial of a peer, its name | tried again, at growing intervals; the advice is about the shortage, not the address | as left |
-//! | a connection that is taken | tried again, at growing intervals, said once | as left |
-//! | a timer of the kernel | the clock is looked at in short steps, and the timer is tried again at the next wait | as left |
-//! | the sentinel's process | tried again, at growing intervals; the lease decides meanwhile | as left |
-//! | a look at renewed certificates | left out; the ones in use stay | as left |
-//! | a thread of a store or an arbiter, at its start | the start fails in words | as left |
+//! | a vote, the record of an agent | the write is tried again, at growing intervals, the whole record into the same slot; no message that depends on it is sent before it is durable; reported in log, diagnosis and health | the agent ends |
+//! | the file of a vote, at its start | the start fails with an error | the same |
+//! | a register, a schedule's mark | tried again, at growing intervals (`RegisterError`); reported in diagnosis and health | reported, and tried again at long intervals |
+//! | a dial of a peer, or the lookup of its name | tried again, at growing intervals; the advice is about the shortage, not the address | the same |
+//! | the acceptance of a connection | tried again, at growing intervals, reported once | the same |
+//! | a timer of the kernel | the clock is read at short intervals, and the timer is tried again at the next wait | the same |
+//! | the sentinel's process | started again, at growing intervals; meanwhile only the lease shows the end of a process | the same |
+//! | the reading of renewed certificates | skipped; the certificates in use stay | the same |
+//! | a thread of a store or an arbiter, at its start | the start fails with an error | the same |
 
 use std::io::{self, ErrorKind};
 
@@ -45,7 +45,7 @@ use std::io::{self, ErrorKind};
 pub enum Outlook {
     /// The same call may succeed in a moment.
     Passes(Shortage),
-    /// It may succeed when the disk or this user's quota has room.
+    /// The same call may succeed when the disk or this user's quota has room.
     NeedsRoom,
     /// The same call fails again.
     Final,
@@ -108,7 +108,7 @@ impl Outlook {
     }
 }
 
-/// Returns the outlook of the errors that have no kind of their own in `std`.
+/// Returns the outlook by the error number, for errors that `std` does not distinguish by kind; `None` for others.
 #[cfg(unix)]
 fn of_number(number: i32) -> Option<Outlook> {
     use rustix::io::Errno;

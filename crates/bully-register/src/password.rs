@@ -1,7 +1,7 @@
 //! Passwords in files, read again at each login.
 //!
 //! Decided here: the longest size of such a file. A file that other users can read or change is refused, like the file
-//! of a cluster's secret: a password that others could read has to be changed. Not here: the meaning of the text, which
+//! of a cluster's secret, because the password in it may be known to them. Not here: the meaning of the text, which
 //! belongs to each store.
 
 use std::{
@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The reason why a file gives no password.
+/// The reason why a password cannot be taken from a file.
 #[derive(Debug, thiserror::Error)]
 pub enum PasswordFileError {
     /// The file cannot be read.
@@ -41,7 +41,7 @@ impl PasswordFile {
             source,
         };
         let file = File::open(path).map_err(unreadable)?;
-        // The permissions of the file that is read; the path may lead to another file by now.
+        // Checks the opened file, not the path, which may lead to another file by now.
         let is_open = is_open_to_others(&file).map_err(unreadable)?;
         let mut text = String::new();
         let mut some = file.take(MOST.saturating_add(1));

@@ -1,7 +1,7 @@
-//! The sources of certificates and keys; how their bytes are read and forgotten.
+//! The sources of certificates and keys; how their bytes are read, and wiped from memory.
 //!
 //! Decided here: the largest size, that a damaged key is never quoted, and that our copies of a key are wiped. Not
-//! here: the checks of the certificates and keys; the bridge and the stores make them, since both speak TLS.
+//! here: the checks of the certificates and keys, which the bridge and the stores make.
 
 use std::{
     fmt,
@@ -19,7 +19,7 @@ use crate::calls::Contradiction;
 /// Length of the longest file or text, in bytes: some hundred certificates.
 const MAX_LEN: usize = 1024 * 1024;
 
-/// A part of the settings of TLS.
+/// A part of the TLS settings that PEM text contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TlsPart {
@@ -80,13 +80,13 @@ pub enum PemError {
         /// The part of TLS that the text should hold.
         part: TlsPart,
     },
-    /// There is more than one key, and nothing shows which one is meant.
+    /// There is more than one key, so it is not clear which one to use.
     #[error("the PEM has {count} private keys: keep only the key of the certificate")]
     SeveralKeys {
         /// Number of keys.
         count: usize,
     },
-    /// Two calls set the same part, one a file and the other one bytes.
+    /// Two calls set the same part, one of them by a file and the other by bytes.
     #[error(
         "the calls `{first}(..)` and `{second}(..)` contradict each other: remove one of the two"
     )]
@@ -106,7 +106,7 @@ impl From<Contradiction> for PemError {
     }
 }
 
-/// A file that is read each time, or bytes that stay.
+/// The source of a part of TLS: a file that is read at each use, or bytes in memory.
 #[derive(Clone)]
 pub enum PemSource {
     /// The file of this path.
@@ -121,7 +121,7 @@ impl PemSource {
         Self::File(path.into())
     }
 
-    /// Makes a source from bytes, which are wiped when it is dropped.
+    /// Makes a source from bytes. They are wiped when the source is dropped.
     pub fn bytes(pem: impl Into<Vec<u8>>) -> Self {
         Self::Bytes(Zeroizing::new(pem.into()))
     }
@@ -133,7 +133,7 @@ impl PemSource {
     pub fn certificates(&self, part: TlsPart) -> Result<Vec<CertificateDer<'static>>, PemError> {
         let text = self.read(part)?;
         let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
-        // The cause may quote a line, and the key may be in the same file.
+        // The cause is dropped: it may quote a line, and the private key may be in the same file.
         let found = found.map_err(|_| PemError::Damaged { part })?;
         if found.is_empty() {
             return Err(PemError::Empty { part });
@@ -161,7 +161,7 @@ impl PemSource {
         }
     }
 
-    /// Returns a stamp that distinguishes a file from another file that replaces it; `None` if there is no file.
+    /// Returns a stamp that changes when the file is replaced or changed; `None` for bytes, or if there is no file.
     pub fn stamp(&self) -> Option<FileStamp> {
         let Self::File(path) = self else {
             return None;
@@ -196,13 +196,13 @@ impl PemSource {
 pub struct FileStamp {
     modified: Option<SystemTime>,
     len: u64,
-    /// A file that is renamed into place may have the age and the length of the file before.
+    /// Compared as well, because a file that is renamed into place may have the same age and length as the file before.
     #[cfg(unix)]
     inode: u64,
 }
 
-/// Reads one byte more than the limit, to detect a file that exceeds it. The buffer has its full size at once: a
-/// growing buffer would leave copies behind.
+/// Reads one byte more than the limit, to detect a file that exceeds it. The buffer has its full size from the start: a
+/// growing buffer would leave copies of a key in memory.
 fn read_file(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
     let mut text = Zeroizing::new(vec![0; MAX_LEN.saturating_add(1)]);
     let mut file = File::open(path)?;
@@ -241,7 +241,7 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-/// Shows a path, which is not a secret, but no bytes, which may be one.
+/// Shows a path, which is not a secret, but not the bytes, which may contain a key.
 impl fmt::Debug for PemSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

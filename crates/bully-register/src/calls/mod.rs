@@ -1,15 +1,15 @@
 //! A setting that several calls of a builder can make.
 //!
-//! Decided here: two different calls for one setting are refused, with both names, in any order of the calls. The same
-//! call may be repeated, and the latest counts. Not here: which setters a builder has. `pairs.rs` is for tests that
-//! find a pair of calls that loses a setting.
+//! Decided here: two different calls for one setting are refused with an error that names both, in whichever order they
+//! were made. The same call may be repeated; the latest value counts. Not here: which setters a builder has. `pairs.rs`
+//! helps tests to find two calls of which one loses the setting of the other.
 
 #[cfg(any(test, feature = "testkit"))]
 pub mod pairs;
 
 use std::collections::BTreeSet;
 
-/// A setting, and the calls that have made it.
+/// A setting, and the names of the calls that have set it.
 #[derive(Clone, Debug)]
 pub struct OneOf<T> {
     made: Option<T>,
@@ -17,7 +17,7 @@ pub struct OneOf<T> {
     calls: BTreeSet<&'static str>,
 }
 
-/// Two calls that make one setting.
+/// The error for two different calls that set the same setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contradiction {
     /// The name of the first call.
@@ -27,7 +27,7 @@ pub struct Contradiction {
 }
 
 impl<T> OneOf<T> {
-    /// Makes a setting that no call has made.
+    /// Returns a setting that no call has set.
     pub const fn none() -> Self {
         Self {
             made: None,
@@ -35,7 +35,7 @@ impl<T> OneOf<T> {
         }
     }
 
-    /// Notes a call and its setting.
+    /// Sets the setting, and notes the call that did.
     pub fn make(&mut self, call: &'static str, setting: T) {
         self.calls.insert(call);
         self.made = Some(setting);
@@ -44,7 +44,7 @@ impl<T> OneOf<T> {
     /// Returns the setting of the latest call.
     ///
     /// # Errors
-    /// [`Contradiction`] if two different calls made it.
+    /// [`Contradiction`] if two different calls set it.
     pub fn get(&self) -> Result<Option<&T>, Contradiction> {
         let mut calls = self.calls.iter();
         match (calls.next(), calls.next()) {
@@ -54,7 +54,7 @@ impl<T> OneOf<T> {
     }
 }
 
-/// A setting that no call has made.
+/// A setting that no call has set.
 impl<T> Default for OneOf<T> {
     fn default() -> Self {
         Self::none()

@@ -1,7 +1,7 @@
 //! Tests of a builder that go through every pair of its setters.
 //!
-//! Decided here: which setters the source has, so that a test with a list of setters fails when a setter is added; and
-//! when a pair loses a setting. Not here: the setters' values, and how a test shows a builder.
+//! Decided here: which setters the source has (so a test whose list lacks a new setter fails), and when one setter of a
+//! pair loses the setting of the other. Not here: the values for the setters, and the text that shows a builder.
 
 #![allow(
     clippy::unwrap_used,
@@ -66,8 +66,8 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
 /// All settings of a builder after some calls, as a text, or the text of the error that refuses the calls.
 pub type Outcome = Result<String, String>;
 
-/// Returns the pairs that break a rule. The rules: both orders of a pair give one outcome; if each call is accepted
-/// alone, the pair keeps both settings, or its error has both names.
+/// Returns the pairs of setters that break a rule. The rules: both orders of two calls have the same outcome; if each
+/// call is accepted alone, both together keep both settings, or are refused with an error that contains both names.
 pub fn wrong_pairs<B>(
     setters: &BTreeMap<&'static str, Box<dyn Fn(B) -> B>>,
     outcome: impl Fn(&[&dyn Fn(B) -> B]) -> Outcome,
@@ -102,7 +102,7 @@ pub fn wrong_pairs<B>(
     wrong
 }
 
-/// Returns the setters that change no setting: with a value equal to the default, a test could not see a lost setting.
+/// Returns the setters that change nothing. Their value is the default, so a test could not see that it was lost.
 pub fn idle_setters<B>(
     setters: &BTreeMap<&'static str, Box<dyn Fn(B) -> B>>,
     outcome: impl Fn(&[&dyn Fn(B) -> B]) -> Outcome,

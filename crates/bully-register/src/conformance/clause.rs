@@ -8,21 +8,21 @@ use std::{collections::BTreeSet, fmt};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Clause {
-    /// Two connections to one store have the same name.
+    /// All connections to one store have the same name.
     OneName,
     /// A key that was never written has no entry.
     AbsentIsNone,
     /// A read shows the written bytes and the version that the swap returned.
     ReadsWhatWasWritten,
-    /// Each key has an entry of its own.
+    /// Each key has its own entry: similar keys are not mixed up.
     KeysApart,
     /// A swap whose expected entry is not the present one changes nothing and shows the present entry.
     SwapCompares,
-    /// Each write has a version that its key never had before.
+    /// Each write gets a version that the key never had before.
     NewVersion,
-    /// The largest value is kept whole, and a larger value is refused.
+    /// A value of the largest allowed size is kept whole, and a larger value is refused.
     LargestValue,
-    /// An operation that begins after a confirmed swap knows of it, on every connection.
+    /// An operation that begins after a confirmed swap sees its effect, on every connection.
     SeenAtOnce,
     /// Of several swaps that expect the same entry, at most one succeeds.
     OneWins,
@@ -63,12 +63,12 @@ impl Clause {
         Self::TellsChanges,
     ];
 
-    /// Returns its name, as an error writes it.
+    /// Returns the name of the clause, as an error writes it.
     pub const fn name(self) -> &'static str {
         self.words().0
     }
 
-    /// Returns its requirement, in a sentence.
+    /// Returns the requirement of the clause, in a sentence.
     pub const fn sentence(self) -> &'static str {
         self.words().1
     }
@@ -156,14 +156,14 @@ impl Report {
         self.missed_changes = changes;
     }
 
-    /// Returns whether the suite has tested that clause. For an operation that the register does not offer, no clause
-    /// is tested.
+    /// Returns whether the suite has tested this clause, and it holds. Clauses about an operation that the register
+    /// does not offer are not tested.
     pub fn holds(&self, clause: Clause) -> bool {
         self.held.contains(&clause)
     }
 
-    /// Returns the number of changes that the register did not report, of eleven at most. A stream of changes is a
-    /// hint, so a register may miss some changes; agents then learn of a change at their next read.
+    /// Returns the number of changes that the register did not report, of the (at most eleven) changes that the suite
+    /// made. A stream may miss some changes; agents then learn of a change at their next read.
     pub const fn missed_changes(&self) -> u32 {
         self.missed_changes
     }

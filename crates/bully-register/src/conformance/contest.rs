@@ -1,7 +1,7 @@
 //! Several clients on one key at the same time, each on a thread and a connection of its own.
 //!
-//! Decided here: the next step of each client, and the beginning and the end of each step. `history.rs` judges the
-//! steps, `faults.rs` has the faults of the network.
+//! Decided here: which operation each client makes next, and the moments at which it begins and ends. `history.rs`
+//! judges these steps, `faults.rs` makes the faults of the network.
 
 use std::{
     sync::{
@@ -36,7 +36,7 @@ struct Client {
     faults: Option<Faulty>,
     key: RegisterKey,
     dice: fastrand::Rng,
-    /// Counts the beginnings and the ends of all steps of all clients.
+    /// A counter, raised at the beginning and at the end of each step of any client, which orders these moments.
     clock: Arc<AtomicU64>,
     steps: Vec<HistoryStep>,
 }
@@ -106,7 +106,7 @@ impl Client {
             let before = known.clone();
             known = match self.dice.u32(0..8) {
                 0 => self.look().await?,
-                // As a client that was paused: it expects the entry before the present one.
+                // Expects the entry before the present one, like a client that was paused.
                 1 => self.swap(former.clone(), number).await?,
                 _ => self.swap(known, number).await?,
             };
@@ -127,7 +127,7 @@ impl Client {
         Ok(found)
     }
 
-    /// Swaps once, and returns the present entry, as far as the client knows it.
+    /// Swaps once, and returns the entry that the client now considers present.
     async fn swap(
         &mut self,
         expected: Option<Entry>,
@@ -171,7 +171,7 @@ impl Client {
     }
 }
 
-/// Number of clients. Chosen, as is `STEPS`: a test shows that these numbers find a register that compares too early.
+/// Number of clients. Chosen, like `STEPS`: a test shows that they find a register that compares before the write.
 pub(super) const CLIENTS: usize = 6;
 /// Number of steps of each client.
 const STEPS: u32 = 40;

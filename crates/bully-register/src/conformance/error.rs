@@ -1,14 +1,14 @@
-//! The reasons why a register does not pass.
+//! The reasons why a register does not pass the suite.
 //!
-//! Decided here: a broken clause is distinguished from a store that does not answer. In the second case nothing is
-//! known about the clause.
+//! Decided here: a broken clause is not the same error as a store that does not answer. If the store does not answer,
+//! it is not known whether the clause holds.
 
 use std::{fmt, time::Duration};
 
 use super::Clause;
 use crate::RegisterError;
 
-/// The reason why a register does not pass.
+/// The reason why a register does not pass the suite.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NonConformance {
@@ -20,8 +20,8 @@ pub enum NonConformance {
         /// The observation.
         found: Found,
     },
-    /// An operation has failed again and again: the store cannot be reached or refuses. So it is not known whether the
-    /// clause holds.
+    /// An operation has failed at each try: the store cannot be reached, or refuses the operation. So it is not known
+    /// whether the clause holds.
     #[error(
         "the register failed while `{clause}` was tested, so test it again once its store works: {source}"
     )]

@@ -1,8 +1,7 @@
-//! A register behind a network that delays, loses answers, and delivers writes after their answer was lost.
+//! A register behind a network that delays messages, loses answers, and delivers writes late.
 //!
-//! Decided here: the faults, chosen by a seeded generator. A contract has to allow for all of them: an answer is lost
-//! after its write was applied, a write is applied after its caller was told that its outcome is unknown, and any
-//! message takes a while.
+//! Decided here: the faults, chosen by a seeded generator. A correct register passes with all of them: an answer is
+//! lost after its write was applied; a write is applied after its caller got the error `Unknown`; a message is delayed.
 
 use std::{
     fmt,
@@ -26,7 +25,7 @@ struct FaultyCalls {
     dice: fastrand::Rng,
     /// Number of operations so far.
     asked: u32,
-    /// Writes that have not arrived, each with the number of the operation before which it arrives.
+    /// Writes that have not reached the store, each with the number of the operation before which it will arrive.
     late: Vec<(u32, Swapping)>,
 }
 
@@ -51,7 +50,7 @@ impl Faulty {
         }
     }
 
-    /// Waits until all writes under way have arrived.
+    /// Delivers all writes that have not arrived yet.
     pub(super) async fn settle(&self) {
         self.arrive(u32::MAX).await;
     }
@@ -168,5 +167,5 @@ fn lost() -> io::Error {
     io::Error::new(ErrorKind::TimedOut, "the suite lost the answer")
 }
 
-/// Limit of a generated number. Half of this limit is subtracted; the rest is the delay of a message in milliseconds.
+/// Limit of a random number. The number minus half of the limit is the delay of a message in milliseconds.
 const DELAYS: u64 = 6;

@@ -1,9 +1,9 @@
 //! Judges the results of several clients on one key.
 //!
 //! Decided here: whether the steps have an order in which each step sees the effect of all earlier steps. Every write
-//! has a value of its own, and a swap has the entry that it replaces. So the entries of a key are a chain, and each
-//! step has a place in the chain. The order exists if no step shows an earlier place than a step that had ended before
-//! it began.
+//! has a different value, and a swap contains the entry that it replaces. So the entries of a key form a chain, and
+//! each step belongs to a place in it. The order exists if no step shows an earlier place than another step that ended
+//! before this one began.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{Entry, Swap, Version};
 
-/// An operation of a client, between two moments of one clock.
+/// An operation of a client, with the moments at which it began and ended.
 #[derive(Clone, Debug)]
 pub(super) struct HistoryStep {
     pub(super) client: usize,
@@ -47,7 +47,7 @@ struct AttemptedSwap<'a> {
     outcome: &'a SwapOutcome,
 }
 
-/// Judges all steps on one key, which had no entry at first.
+/// Judges all steps of all clients on one key, which had no entry at first.
 pub(super) fn judge(steps: &[HistoryStep]) -> Result<(), NonConformance> {
     let attempts = attempts(steps);
     let sights: Vec<_> = steps.iter().filter_map(EntrySight::of).collect();
@@ -75,7 +75,7 @@ fn attempts(steps: &[HistoryStep]) -> BTreeMap<&[u8], AttemptedSwap<'_>> {
     all.collect()
 }
 
-/// A step that shows the state of the key: this entry, or no entry.
+/// A step whose result shows the state of the key: an entry, or no entry.
 struct EntrySight<'a> {
     step: &'a HistoryStep,
     entry: Option<Entry>,
@@ -141,7 +141,7 @@ fn versions(
     Ok(versions)
 }
 
-/// Returns the place of each value in the chain of entries: a swap wrote each value, and expected the entry before it.
+/// Returns the place of each value in the chain: the swap that wrote it expected the entry before it.
 fn places(
     attempts: &BTreeMap<&[u8], AttemptedSwap<'_>>,
     versions: &BTreeMap<Vec<u8>, Version>,

@@ -1,10 +1,10 @@
-//! Operations that reach the store late: their caller has given them up, and another client has written since.
+//! Operations that reach the store late: another client has written since they were sent.
 //!
-//! A write may be under way for any time, since networks repeat, delay and lose messages. The store compares when the
+//! A write may arrive at any later time, since networks delay and repeat messages. The store has to compare when the
 //! write arrives.
 //!
-//! Decided here: the entry at the moment when a write arrives. A future that is not polled yet takes the place of a
-//! request that is still under way.
+//! Decided here: which entry is present when a write arrives. A future that is not polled yet stands for a request that
+//! is still under way.
 
 use super::{
     Clause, NonConformance, SuiteRun,
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{Entry, RegisterError, RegisterKey, Removal, Swap, Swapping};
 
-/// Swaps that expect the entry of the moment when they were sent.
+/// Tests swaps that expect the entry that was present when they were sent.
 pub(super) async fn swaps(run: &SuiteRun) -> Result<(), NonConformance> {
     let probe = run.probe(Clause::SwapCompares);
     let other = run.other(Clause::SwapCompares);
@@ -45,7 +45,7 @@ pub(super) async fn swaps(run: &SuiteRun) -> Result<(), NonConformance> {
     })
 }
 
-/// Swaps and removals of an entry that was removed meanwhile. Returns `false` if the register does not remove.
+/// Tests late swaps and removals of an entry that is gone. Returns `false` if the register offers no removals.
 pub(super) async fn removals(run: &SuiteRun) -> Result<bool, NonConformance> {
     let probe = run.probe(Clause::RemovalCompares);
     let other = run.other(Clause::RemovalCompares);

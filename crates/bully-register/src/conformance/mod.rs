@@ -1,7 +1,7 @@
 //! Tests a register of your own against the contract.
 //!
 //! Call [`check`] in a test of your own, with a function that connects to the store. The suite takes about a second in
-//! memory, and some seconds if a write is synced or goes over a network.
+//! memory, and some seconds if each write is synced to a disk or goes over a network.
 //!
 //! ```
 //! use bully_register::{MemoryRegister, conformance::{self, Clause}};
@@ -23,9 +23,9 @@
 //!                    └── every step ──▶ history.rs: is there an order that explains it?
 //! ```
 //!
-//! Without faults every register passes: a write that ignores the expected version does no harm while no other client
-//! writes. The suite therefore puts a network between its clients and the register. The network delays, loses answers
-//! after the write was applied, and delivers a write after its caller was told that the outcome is unknown.
+//! Without faults a wrong register could pass: a write that ignores the expected version does no harm while no other
+//! client writes. The suite therefore puts a network between its clients and the register. The network delays, loses
+//! answers after the write was applied, and delivers a write after its caller was told that the outcome is unknown.
 //!
 //! Decided here: the order of the tests. Not here: the clauses (`clause.rs`), and the tests of each clause. The suite
 //! calls the register from outside, so it cannot test some faults of a store's client: a client that repeats a write
@@ -58,8 +58,8 @@ use probe::ClauseProbe;
 /// Tests whether a register keeps the contract. Each call of `connect` must open a new connection to the same store.
 /// Eight connections are open at once, as if each belonged to another process.
 ///
-/// The keys begin with a name that differs in each run. If the register does not remove, about 1,500 entries stay in
-/// the store. Call it in a runtime of tokio with a clock, such as the runtimes of `#[tokio::test]` and
+/// The keys begin with a name that differs in each run. If the register offers no removals, about 1,500 entries stay in
+/// the store. Call it in a runtime of tokio with its timers enabled, such as the runtimes of `#[tokio::test]` and
 /// `#[actix::test]`.
 ///
 /// # Errors
@@ -83,7 +83,7 @@ where
 }
 
 struct SuiteRun {
-    /// Part of the name of each key, so that two runs on one store share no key.
+    /// A part of every key's name that differs in each run, so that two runs on one store share no key.
     number: String,
     one: Arc<dyn Register>,
     other: Arc<dyn Register>,
@@ -145,13 +145,13 @@ impl SuiteRun {
         parse(&format!("conformance-{}/{name}", self.number))
     }
 
-    /// Returns the first connection, for a test of that clause.
+    /// Returns the first connection, for a test of `clause`.
     fn probe(&self, clause: Clause) -> ClauseProbe {
         let register = Arc::clone(&self.one);
         ClauseProbe { register, clause }
     }
 
-    /// Returns the second connection, for a test of that clause.
+    /// Returns the second connection, for a test of `clause`.
     fn other(&self, clause: Clause) -> ClauseProbe {
         let register = Arc::clone(&self.other);
         ClauseProbe { register, clause }

@@ -1,7 +1,7 @@
 //! The operations that a register may leave out: removal, listing, changes.
 //!
-//! Decided here: an offered operation has to keep its clause; an operation that is not offered is skipped. Removal and
-//! listing are tested in full. A stream of changes is a hint, so it may miss some changes.
+//! Decided here: an operation that a register offers has to keep its clause; an operation that it does not offer is
+//! skipped. A stream of changes may miss some changes, because agents do not rely on it.
 
 use std::{future::Future, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{
     Change, ChangeStream, Entry, MOST_LISTED, RegisterError, RegisterKey, Removal, Swap, Version,
 };
 
-/// Returns `false` if the register does not remove.
+/// Tests removals. Returns `false` if the register does not offer them.
 pub(super) async fn removes(run: &SuiteRun) -> Result<bool, NonConformance> {
     let (key, probe) = (run.key("removed"), run.probe(Clause::RemovalCompares));
     let first = probe.write(&key, None, b"a").await?;
@@ -60,7 +60,7 @@ pub(super) async fn removes(run: &SuiteRun) -> Result<bool, NonConformance> {
             )
         })?;
     }
-    // The same values are other entries after they are written again.
+    // An entry that is removed and written again with the same value is another entry.
     let mut last = None;
     for (value, old) in [(b"a", &first), (b"b", &second)] {
         let entry = probe.write(&key, last.as_ref(), value).await?;
@@ -79,7 +79,7 @@ pub(super) async fn removes(run: &SuiteRun) -> Result<bool, NonConformance> {
     Ok(true)
 }
 
-/// Returns `false` if the register does not list.
+/// Tests listings. Returns `false` if the register does not offer them.
 pub(super) async fn lists(run: &SuiteRun) -> Result<bool, NonConformance> {
     let (one, other) = (run.probe(Clause::ListsBelow), run.other(Clause::ListsBelow));
     let prefix = run.key("list");
@@ -118,8 +118,7 @@ pub(super) async fn lists(run: &SuiteRun) -> Result<bool, NonConformance> {
     Ok(true)
 }
 
-/// Tests that a listing with too many entries fails, because a listing that leaves entries out would be taken for
-/// complete.
+/// Tests that a listing of too many entries fails. A caller would consider a shortened listing complete.
 async fn too_many(run: &SuiteRun, probe: &ClauseProbe) -> Result<(), NonConformance> {
     let prefix = run.key("crowd");
     let keys = (0..=MOST_LISTED).map(|number| run.key(&format!("crowd/{number}")));
@@ -137,7 +136,7 @@ async fn too_many(run: &SuiteRun, probe: &ClauseProbe) -> Result<(), NonConforma
             keys.len()
         )
     })?;
-    // Hundreds of further entries in the store would slow down the next run.
+    // The entries are removed, because hundreds of them in the store would slow down the next run.
     let removals = keys.iter().map(|key| async move {
         match probe.read(key).await? {
             Some(entry) => probe.remove(key, &entry).await,
@@ -148,7 +147,7 @@ async fn too_many(run: &SuiteRun, probe: &ClauseProbe) -> Result<(), NonConforma
     Ok(())
 }
 
-/// Returns the number of changes that the register did not report; `None` if it has no stream.
+/// Tests the stream of changes. Returns the number of changes that it did not report; `None` if there is no stream.
 pub(super) async fn tells(run: &SuiteRun) -> Result<Option<u32>, NonConformance> {
     let key = run.key("told");
     let (probe, other) = (

@@ -1,7 +1,7 @@
 //! The operations of a register as the suite calls them.
 //!
 //! Decided here: the time limit of an operation; how often an operation that had no effect is tried again; and that the
-//! key is read after an error, since an error that is not `Unknown` must have changed nothing.
+//! key is read after each error except `Unknown`, since such an error must not have changed the entry.
 
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 use super::{Clause, NonConformance};
 use crate::{Entry, Register, RegisterError, RegisterKey, RegisterListing, Removal, Swap};
 
-/// A connection, and the clause that is tested by it.
+/// A connection, and the clause that is being tested.
 #[derive(Clone, Debug)]
 pub(super) struct ClauseProbe {
     pub(super) register: Arc<dyn Register>,
@@ -31,7 +31,7 @@ impl ClauseProbe {
         })
     }
 
-    /// Lists the entries below a key. `None` if the register does not list.
+    /// Lists the entries below a key. `None` if the register does not offer listings.
     pub(super) async fn list(
         &self,
         prefix: &RegisterKey,
@@ -83,7 +83,7 @@ impl ClauseProbe {
         }
     }
 
-    /// Writes, and returns the entry that both the swap and a read show.
+    /// Writes, checks that a read shows the entry that the swap reported, and returns this entry.
     pub(super) async fn write(
         &self,
         key: &RegisterKey,
@@ -117,7 +117,7 @@ impl ClauseProbe {
         }
     }
 
-    /// Makes a swap that must be refused, since the entry is `there` and not `expected`.
+    /// Makes a swap that must end in a conflict, since the present entry is `there` and not `expected`.
     pub(super) async fn conflict(
         &self,
         key: &RegisterKey,
@@ -144,7 +144,7 @@ impl ClauseProbe {
         }
     }
 
-    /// Removes an entry. `None` if the register does not remove.
+    /// Removes an entry. `None` if the register does not offer removals.
     pub(super) async fn remove(
         &self,
         key: &RegisterKey,
@@ -179,7 +179,7 @@ impl ClauseProbe {
         timeout(LIMIT, work).await.map_err(overdue)
     }
 
-    /// Waits before another try, which may help if the store was unreachable or busy. Fails after too many tries.
+    /// Waits before an operation is tried again. Fails after too many tries, or if another try cannot help.
     pub(super) async fn pause(
         &self,
         tries: &mut u32,

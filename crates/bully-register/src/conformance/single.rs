@@ -1,7 +1,7 @@
-//! One operation after the other, on one key or on two connections.
+//! Tests that make one operation after the other, on one or two connections.
 //!
-//! Decided here: the tests of the clauses that need no second client. `late.rs` has operations that arrive late,
-//! `contest.rs` several clients at once, `optional.rs` the operations that a register need not offer.
+//! Decided here: the tests of the clauses that need no second client at the same time. `late.rs` tests operations that
+//! arrive late, `contest.rs` several clients at once, `optional.rs` the operations that a register need not offer.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -30,7 +30,7 @@ pub(super) async fn compares(run: &SuiteRun) -> Result<(), NonConformance> {
     probe.conflict(&key, Some(&numbered), None).await?;
     let first = probe.write(&key, None, b"first").await?;
     probe.conflict(&key, None, Some(&first)).await?;
-    // The same value with a version that no store returns.
+    // Expects the right value, but a version that no store returns.
     let strange = Version::new("no version of any store").map(ghost);
     probe.conflict(&key, strange.as_ref(), Some(&first)).await?;
     let second = probe.write(&key, Some(&first), b"second").await?;
@@ -38,7 +38,7 @@ pub(super) async fn compares(run: &SuiteRun) -> Result<(), NonConformance> {
     probe.conflict(&key, None, Some(&second)).await
 }
 
-/// Tests that a value that is written again is another entry.
+/// Tests that the same value, written again, gets a new version.
 pub(super) async fn new_versions(run: &SuiteRun) -> Result<(), NonConformance> {
     let (key, probe) = (run.key("versions"), run.probe(Clause::NewVersion));
     let mut versions = BTreeSet::new();
@@ -101,7 +101,7 @@ pub(super) async fn keys_apart(run: &SuiteRun) -> Result<(), NonConformance> {
     ] {
         keys.extend(names.iter().map(|name| run.key(name)));
     }
-    // The longest names, which differ only in the last character.
+    // Two keys with the longest names, which differ only in the last character.
     let (number, long) = (run.number(), "\u{e4}".repeat(119));
     let beginning = format!("{number}{long}\u{e4}/{number}{long}\u{e4}/{number}{long}\u{e4}");
     keys.push(parse(&format!("{beginning}/{number}{long}\u{e4}")));
@@ -133,7 +133,7 @@ pub(super) async fn many_at_once(run: &SuiteRun) -> Result<(), NonConformance> {
         }
     });
     try_join_all(elections).await?;
-    // Because a register may send reads that wait at one time as one question, and mix up the answers.
+    // Reads at the same time: a register may send them as one question, and must not mix up the answers.
     let (there, absent) = (run.key("many/0"), run.key("many/absent"));
     let asked = [&there, &absent, &there].repeat(10);
     let found = try_join_all(asked.iter().map(|key| probe.read(key))).await?;
@@ -156,7 +156,7 @@ pub(super) async fn seen_by_others(run: &SuiteRun) -> Result<(), NonConformance>
         } else {
             (&other, &one)
         };
-        // The reader learns the former entry first, because a cache must not return that entry after the swap.
+        // The reader reads the former entry first: a cache must not return it after the swap.
         reader.read(&key).await?;
         let swap = writer
             .swap(&key, last.as_ref(), &round.to_be_bytes())
@@ -201,7 +201,7 @@ pub(super) async fn dropped(run: &SuiteRun) -> Result<(), NonConformance> {
         drop((&mut read).now_or_never());
     }
     let before = probe.read(&key).await?;
-    // A swap that was given up may be applied in between.
+    // A dropped swap may have been applied between the read and this swap, so a conflict is allowed.
     let entry = match probe.swap(&key, before.as_ref(), b"kept").await? {
         Swap::Done(_) => Some(probe.entry(&key).await?),
         Swap::Conflict(found) => found,
@@ -223,5 +223,5 @@ const MANY: u32 = 400;
 const ROUNDS: u32 = 50;
 /// Number of operations that are dropped.
 const DROPPED: u32 = 100;
-/// Time in which an operation that was begun too early would have reached its store.
+/// Time in which an operation that begins before it is polled would have reached its store.
 const A_WHILE: Duration = Duration::from_millis(50);

@@ -6,10 +6,10 @@
 //!            └──────── Told: who listens ────────┘
 //! ```
 //!
-//! Decided here: the interface of a store, the meanings of an answer, and the four courses (next steps) after an error.
-//! Not here: the course for each error (`failure.rs` of each store has its table), the beginning and the end of a
-//! connection (`worker.rs`), the listeners of a change (`told.rs`), the authorities that TLS trusts (`tls.rs`), and the
-//! refusals of TLS (`refusal.rs`).
+//! Decided here: the interface to a store, the meanings that a failure can have for an operation, and the four courses
+//! (the client's next step) after an error. Not here: the course for each error (`failure.rs` of each store has its
+//! table), the beginning and the end of a connection (`worker.rs`), the listeners of a change (`told.rs`), the
+//! authorities that TLS trusts (`tls.rs`), and the refusals of TLS (`refusal.rs`).
 
 #[cfg(any(feature = "kubernetes", feature = "tls"))]
 pub(super) mod refusal;
@@ -26,7 +26,7 @@ use super::{Entry, RegisterError, RegisterKey, RegisterRefusal, Removal, Swap};
 pub(super) use told::{KeyChange, Listeners, Tellers};
 pub(super) use worker::{ANSWER, start};
 
-/// Implements a register whose connection belongs to a thread, by the fields `name`, `jobs` and `told`.
+/// Implements `Register` for a type with the fields `name`, `jobs` and `told`, whose connection belongs to a thread.
 macro_rules! register_by_thread {
     ($register:ty $(, { $($more:tt)* })?) => {
         impl $crate::Register for $register {
@@ -69,13 +69,13 @@ macro_rules! register_by_thread {
 }
 pub(super) use register_by_thread;
 
-/// The server to which connections are made.
+/// The server of a store, to which connections are made.
 pub(super) trait Server: Send + 'static {
     type Session: StoreSession;
 
-    /// Makes a connection and logs in with the present password. `after` is the course after the last connection or
-    /// attempt: after [`Course::MovesOn`] another server is tried first. The returned receiver gets the course of the
-    /// new connection when the connection ends.
+    /// Makes a connection and logs in with the present password. `after` is the course with which the last connection
+    /// or attempt ended: after [`Course::MovesOn`] another server is tried first. The returned receiver gets the course
+    /// of the new connection when the connection ends.
     async fn connect(
         &mut self,
         told: &Tellers,
@@ -101,8 +101,7 @@ pub(super) trait StoreSession: 'static {
     async fn remove(&self, key: &RegisterKey, expected: &Entry) -> Result<Removal, RegisterError>;
 
     #[cfg(feature = "postgres")]
-    /// Reads the clock of the store, in milliseconds since the beginning of 1970. It is not called for a store without
-    /// a clock.
+    /// Reads the clock of the store, in milliseconds since 1970 began. Not called for a store without a clock.
     async fn clock(&self) -> Result<u64, RegisterError> {
         Err(RegisterError::unreachable(io::Error::other(
             "it has no clock",
@@ -122,13 +121,14 @@ pub(super) enum StoreSecurity {
 /// Next step of a store's client after an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Course {
-    /// It keeps the connection and tries again: the error passes.
+    /// The client keeps the connection and tries again: the error passes by itself.
     Passes,
-    /// It logs in again at the same server.
+    /// The client makes a new connection to the same server, and logs in again.
     LogsIn,
-    /// It connects to another server, or again to the only one.
+    /// The client connects to another server, or again to the only one.
     MovesOn,
-    /// It keeps the connection, and reports the problem that an operator has to solve. A new connection would not help.
+    /// The client keeps the connection and reports the problem, which an operator has to solve. A new one would not
+    /// help.
     Final,
 }
 
@@ -152,7 +152,7 @@ pub(super) enum Meaning {
 }
 
 impl Meaning {
-    /// Returns the error, with the store's own words.
+    /// Returns the error with this meaning, and with the store's own words as its cause.
     pub(super) fn error(self, words: impl Into<String>) -> RegisterError {
         let source = io::Error::other(words.into());
         match self {

@@ -1,11 +1,11 @@
 //! Finds a refusal of TLS in an error.
 //!
-//! Decided here: the difference between a server that is away, and a server that cannot prove itself or refuses our
-//! certificate.
+//! Decided here: how an error shows that TLS has refused the connection (the server cannot prove its name, or refuses
+//! our certificate), and that the server is not simply unreachable.
 
 use std::{error::Error, io};
 
-/// Returns whether TLS itself has refused: a certificate, a version.
+/// Returns whether TLS itself has refused the connection, for example because of a certificate or a version.
 pub(crate) fn is_refusal(error: &(dyn Error + 'static)) -> bool {
     if error.is::<rustls::Error>() {
         return true;

@@ -1,7 +1,7 @@
 //! The authorities that TLS trusts, and the register's own certificate.
 //!
-//! Decided here: a server has to prove its name by a certificate of the given authorities, and of no other authorities;
-//! no older protocol than TLS 1.3 is spoken; files are read at each connection to a server.
+//! Decided here: a server has to prove its name by a certificate of the given authorities only; no protocol older than
+//! TLS 1.3 is used; the files are read again for each new connection.
 
 use std::{io, path::PathBuf, sync::Arc};
 
@@ -14,8 +14,8 @@ use crate::{
     pem::{PemError, PemSource, TlsPart},
 };
 
-/// TLS between a register and its store: the authorities that it trusts, and its own certificate, if the store asks for
-/// one.
+/// TLS between a register and its store: the authorities that the register trusts, and the register's own certificate,
+/// if the store asks for one.
 ///
 /// Only TLS 1.3 is spoken, and only to a server whose certificate comes from these authorities and contains the host's
 /// name. Files are read again each time the register connects to a server, so that certificates may be renewed while
@@ -87,7 +87,7 @@ impl RegisterTls {
 
     /// Makes a client from the present content of the files.
     pub(crate) fn client(&self) -> Result<ClientConfig, RegisterError> {
-        // First, because contradicting calls are refused whatever the content of the files.
+        // Checked first, because contradicting calls are refused whatever the files contain.
         let identity = self.identity.get().map_err(|calls| missing(calls.into()))?;
         let roots = self.roots()?;
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))

@@ -1,9 +1,8 @@
 //! The listeners of the changes that a store reports.
 //!
 //! Decided here: a change is reported only to the listeners of its key, since otherwise each change would wake several
-//! hundred elections. A new connection counts as a change of everything, since no change was reported before it. A
-//! listener gets only the last of several unread changes. It does not know the entry that this change replaced, so it
-//! reads the key.
+//! hundred elections. A new connection counts as a change of every key, since changes before it were not reported. Of
+//! several changes that a listener has not read, it gets only the last one, and then it has to read the key.
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +19,7 @@ use crate::{Change, ChangeStream, RegisterKey};
 /// A change that the server reports.
 #[derive(Clone, Debug)]
 pub(crate) enum KeyChange {
-    /// The entry of that key was replaced; the change may carry the new entry.
+    /// The entry of this key was replaced; the change may contain the new entry.
     Key(Box<str>, Change),
     /// Any entry may have been replaced.
     Any,
@@ -42,7 +41,7 @@ impl KeyListeners {
     }
 }
 
-/// Reports changes to all listeners. The listeners' streams end when the last clone is dropped.
+/// The side that reports changes to the listeners. Their streams end when its last clone is dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Tellers(Arc<KeyListeners>);
 
@@ -101,7 +100,7 @@ impl Listeners {
     pub(crate) fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
         let listeners = self.0.upgrade()?;
         let mut keys = listeners.all();
-        // Removed here, because nothing runs when a listener is dropped.
+        // Keys without a listener are removed here, because no code runs when a listener is dropped.
         keys.retain(|_, changes| !changes.is_closed());
         let told = keys.entry(key.as_str().into());
         let changes = told.or_insert_with(|| watch::Sender::new(Change::Unknown));

@@ -1,6 +1,6 @@
 //! One member of a cluster, by its URL.
 //!
-//! Decided here: the allowed form of such a URL. Further parts of a URL would have no effect, so they are refused.
+//! Decided here: the URL has a scheme, a host and perhaps a port. Other parts are refused: they have no effect.
 
 use std::str::FromStr;
 
@@ -9,13 +9,13 @@ use hyper::Uri;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EtcdEndpoint {
     is_secure: bool,
-    /// The host. An address of version 6 is without its brackets.
+    /// The host; an IPv6 address without its brackets.
     host: String,
     authority: String,
     port: u16,
 }
 
-/// The error for a text that is not the URL of a member.
+/// The error for a text that is not a valid endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not an endpoint: write http://host:port or https://host:port and nothing else")]
 pub(super) struct EndpointError(String);
@@ -60,7 +60,7 @@ impl FromStr for EtcdEndpoint {
         let port = match authority.port() {
             Some(port) => port.as_u16(),
             None if authority.as_str() == authority.host() => USUAL_PORT,
-            // A colon with an empty or too large port.
+            // There is a colon, but no valid port after it.
             None => return Err(refused()),
         };
         let host = authority.host();

@@ -17,8 +17,9 @@
 //! | TLS refuses, before a write was sent | refused, `Credentials` | moves on |
 //!
 //! Decided here: this table. A write that a member could not finish has an unknown outcome, since the other members may
-//! have finished it. The outcome of a write that found the database full is known only after a read. Only a JSON web
-//! token shows an old login: it holds the revision of the users at its login. Such an answer does not refuse the user.
+//! have finished it. The outcome of a write that found the database full is known only after a read. "revision of auth
+//! store is old" occurs only with JSON web tokens, which contain the revision of the users at the login; it does not
+//! mean that the user lacks a right.
 
 use std::io;
 
@@ -29,7 +30,7 @@ use crate::{
 
 use super::message::Complaint;
 
-/// A failed request: its meaning, the next step, and the words for an operator.
+/// A failed request: its meaning for the operation, the client's next step, and the words for an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EtcdFailure {
     pub(super) meaning: Meaning,
@@ -39,7 +40,7 @@ pub(super) struct EtcdFailure {
 }
 
 impl EtcdFailure {
-    /// Returns the failure of a request that was sent and not answered.
+    /// Returns the failure of a request that was sent but not answered. The outcome of a write is then unknown.
     pub(super) fn unfinished(writes: bool, words: String) -> Self {
         let meaning = if writes {
             Meaning::Unknown
@@ -57,7 +58,7 @@ impl EtcdFailure {
         self.meaning.error(self.words)
     }
 
-    /// Returns the failure of a request whose connection ended; `refusal` has the words of TLS, if TLS ended it.
+    /// Returns the failure of a request whose connection ended; `refusal` is the reason that TLS gave, if TLS ended it.
     pub(super) fn lost(
         writes: bool,
         was_sent: bool,
@@ -73,7 +74,7 @@ impl EtcdFailure {
         }
     }
 
-    /// Returns the failure of a client that is refused before its request is read.
+    /// Returns the failure of a request that TLS refused before the server read it.
     pub(super) const fn refused(words: String) -> Self {
         Self {
             meaning: Meaning::Refused(RegisterRefusal::Credentials),
@@ -108,7 +109,7 @@ pub(super) fn of_answer(status: u16, complaint: &Complaint, writes: bool) -> Etc
     let lost = || EtcdFailure::unfinished(writes, words.clone());
     let says = |part: &str| complaint.message.contains(part);
     match complaint.code {
-        // Any wrong argument and any state has these codes, so only the words identify a login.
+        // These codes also stand for other wrong arguments and states, so only the words show a problem of the login.
         Some(INVALID_ARGUMENT) if says("revision of auth store is old") => not_done(Course::LogsIn),
         Some(INVALID_ARGUMENT) if says("user name is empty") => {
             refused(RegisterRefusal::Credentials, Course::LogsIn)
@@ -130,7 +131,7 @@ pub(super) fn of_answer(status: u16, complaint: &Complaint, writes: bool) -> Etc
         ) => lost(),
         Some(NOT_FOUND | UNIMPLEMENTED) => refused(RegisterRefusal::Gateway, Course::Final),
         Some(_) => refused(RegisterRefusal::Other, Course::Final),
-        // The answer does not come from etcd's gateway: it is etcd without a gateway, a proxy, or another server.
+        // An answer without a code is not of etcd's gateway: it is of an etcd without one, a proxy, or another server.
         None => match status {
             401 | 403 => refused(RegisterRefusal::Credentials, Course::Final),
             404 | 405 | 501 => refused(RegisterRefusal::Gateway, Course::Final),
@@ -141,9 +142,9 @@ pub(super) fn of_answer(status: u16, complaint: &Complaint, writes: bool) -> Etc
     }
 }
 
-/// Returns the outcome of a write that was answered with "space exceeded", from a later read. A member gives this
-/// answer to a write that it refuses, and also to the write that it applies while its database grows over the limit.
-/// Both have ended when it answers, so if the entry is still the expected one, nothing was written.
+/// Returns the outcome of a write that was answered with "space exceeded"; `found` is the result of a later read. A
+/// member gives this answer to a write that it refuses, and also to the write that it applies while its database grows
+/// over the limit. So if the read still shows the expected entry, nothing was written.
 pub(super) fn of_full(
     expected: Option<&Entry>,
     found: &Result<Option<Entry>, RegisterError>,

@@ -37,14 +37,14 @@ pub(super) enum Http {
 }
 
 impl Http {
-    /// Reads the present settings of the security.
+    /// Prepares connections, with the present content of the TLS files.
     pub(super) fn new(security: &StoreSecurity) -> Result<Self, RegisterError> {
         match security {
             StoreSecurity::Plain => Ok(Self::Plain),
             #[cfg(feature = "tls")]
             StoreSecurity::Tls(tls) => {
                 let mut config = tls.client()?;
-                // Otherwise a member that may choose would speak HTTP/2.
+                // Offers HTTP/1.1 only; otherwise a member could choose HTTP/2.
                 config.alpn_protocols = vec![b"http/1.1".to_vec()];
                 Ok(Self::Secure(TlsConnector::from(Arc::new(config))))
             }
@@ -53,7 +53,7 @@ impl Http {
 
     pub(super) async fn connect(&self, to: &EtcdEndpoint) -> io::Result<HttpConnection> {
         let stream = TcpStream::connect((to.host(), to.port())).await?;
-        // A request is sent whole, and must not wait for further data.
+        // A request is written in one piece, so waiting for further data would only delay it.
         stream.set_nodelay(true)?;
         match self {
             Self::Plain => HttpConnection::begin(stream).await,
@@ -66,11 +66,10 @@ impl Http {
     }
 }
 
-/// One connection, which has one question at a time.
+/// One connection, which handles one question at a time.
 pub(super) struct HttpConnection {
     sender: SendRequest<Full<Bytes>>,
-    /// The reason of the connection's end, if the member refused this client: in TLS 1.3 the refusal comes after the
-    /// handshake.
+    /// The member's reason, if it refused this client. In TLS 1.3 the refusal may come after the handshake.
     refusal: Rc<RefCell<Option<String>>>,
 }
 
@@ -86,7 +85,7 @@ impl HttpConnection {
             .map_err(io::Error::other)?;
         let refusal: Rc<RefCell<Option<String>>> = Rc::default();
         let told = Rc::clone(&refusal);
-        // The task ends with the sender.
+        // The task ends when the sender is dropped.
         spawn_local(async move {
             if let Err(reason) = connection.await {
                 debug!(target: "actix_bully", %reason, "a connection to etcd was lost");
@@ -96,12 +95,12 @@ impl HttpConnection {
         Ok(Self { sender, refusal })
     }
 
-    /// Returns whether the connection can take a question; waits until its last answer was read to the end.
+    /// Waits until the last answer was read to the end. Returns whether the connection can then take a question.
     pub(super) async fn is_ready(&mut self) -> bool {
         self.sender.ready().await.is_ok()
     }
 
-    /// Sends a question. When this returns, the answer has begun.
+    /// Sends a question, and waits for the beginning of the answer.
     pub(super) async fn ask(
         &mut self,
         to: &EtcdEndpoint,
@@ -123,7 +122,7 @@ impl HttpConnection {
             .await
             .map_err(|mut lost| {
                 let words = lost.error().to_string();
-                // The error of the request or the error of the connection has the reason of the end.
+                // The refusal may be in the error of this request or in the error of the connection.
                 let refusal = refusal_in(lost.error()).or_else(|| self.refusal.take());
                 let was_sent = lost.take_message().is_none();
                 EtcdFailure::lost(question.writes, was_sent, refusal, words)
@@ -146,7 +145,7 @@ const fn refusal_in(_: &hyper::Error) -> Option<String> {
     None
 }
 
-/// The outcome of reading an answer to its end.
+/// The body of an answer that was read to its end.
 pub(super) enum Whole {
     Body(Vec<u8>),
     /// The body is larger than any answer of etcd to such a question.

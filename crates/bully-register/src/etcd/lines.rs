@@ -1,10 +1,10 @@
-//! Lines of a stream that arrives in parts.
+//! Splits a stream that arrives in parts into lines.
 //!
-//! Decided here: a line that is too long is skipped without being kept.
+//! Decided here: a line that is too long is reported as such, and its bytes are not kept.
 
 #[derive(Debug, Default)]
 pub(super) struct StreamLines {
-    /// The received part of the next line.
+    /// The part of the next line that was received so far.
     begun: Vec<u8>,
     is_too_long: bool,
 }
@@ -16,7 +16,7 @@ pub(super) enum StreamLine {
 }
 
 impl StreamLines {
-    /// Returns the lines that end in this part of the stream.
+    /// Adds a part of the stream, and returns the lines that end in it.
     pub(super) fn push(&mut self, piece: &[u8]) -> Vec<StreamLine> {
         let mut whole = Vec::new();
         for part in piece.split_inclusive(|byte| *byte == b'\n') {

@@ -1,4 +1,4 @@
-//! A register in etcd: for hosts that have a cluster of it.
+//! A register in etcd, for hosts that have an etcd cluster.
 //!
 //! ```text
 //!   EtcdRegister ── jobs ──▶ server.rs: one endpoint at a time ── session.rs ──▶ message.rs: what is asked and answered
@@ -32,11 +32,11 @@ use super::{
 use endpoint::EtcdEndpoint;
 use server::{EtcdCredentials, EtcdServer};
 
-/// Keeps leases in etcd, which wakes the agents that wait for a lease.
+/// Keeps leases in etcd. etcd reports each change, which wakes the agents that wait for a lease.
 ///
 /// The keys begin with `actix-bully/`; the register's user needs the rights to read and write this prefix. A write is a
 /// transaction that compares the revision and the value. A read is linearizable, so a member of the cluster without a
-/// majority does not answer it. The register uses one endpoint at a time, with a few connections whatever the number of
+/// majority does not answer it. The register uses one endpoint at a time, with a few connections for any number of
 /// elections, and moves to the next endpoint when the present one fails. Meanwhile every operation fails at once. An
 /// endpoint that does not answer within two seconds counts as failed.
 ///
@@ -114,7 +114,8 @@ impl EtcdBuilder {
     ///
     /// # Errors
     /// [`RegisterError::Refused`] when an endpoint is wrong, or none is given, or a file of credentials cannot be used,
-    /// or the settings of TLS are incomplete. Whether an endpoint can be reached shows only later.
+    /// or the settings of TLS are incomplete. An endpoint that cannot be reached shows only later, as errors of
+    /// operations.
     pub fn open(self) -> Result<EtcdRegister, RegisterError> {
         let refused = |words: String| Meaning::Refused(RegisterRefusal::Other).error(words);
         let endpoints: Result<Vec<EtcdEndpoint>, _> =
@@ -124,7 +125,7 @@ impl EtcdBuilder {
         self.check_security(&endpoints)?;
         let hosts: Vec<_> = endpoints.iter().map(EtcdEndpoint::authority).collect();
         let name = format!("etcd {}", hosts.join(",")).into();
-        // An unusable file is reported now, not by the first operation.
+        // The file is read here, so that an unusable file is reported now and not by the first operation.
         let credentials = self.check_login()?.cloned();
         let server = EtcdServer::new(endpoints, self.security, credentials);
         let server = server.ok_or_else(|| {
@@ -134,7 +135,7 @@ impl EtcdBuilder {
         Ok(EtcdRegister { name, jobs, told })
     }
 
-    /// Reads the file of the credentials once, if there is one.
+    /// Reads the file of the credentials once, to check it, if there is one.
     ///
     /// # Errors
     /// Like the errors of [`open`](Self::open).
@@ -155,7 +156,7 @@ impl EtcdBuilder {
         Ok(credentials)
     }
 
-    /// Checks that all endpoints use TLS, or none.
+    /// Checks that all endpoints use TLS, or that none does.
     fn check_security(&self, endpoints: &[EtcdEndpoint]) -> Result<(), RegisterError> {
         let refused =
             |words: &str| Err(Meaning::Refused(RegisterRefusal::Credentials).error(words));

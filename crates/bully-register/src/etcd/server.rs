@@ -1,9 +1,9 @@
 //! The member of the cluster that is used.
 //!
-//! Decided here: the register connects to a member that has a majority, after a login with the present password. It
-//! connects to the same member if only the login had expired, and to the next endpoint after any other end. Also
-//! decided here: how changes are received. A user who may not read all keys of the prefix receives no changes, and is
-//! not refused: a change is a hint.
+//! Decided here: the register connects to a member that has a majority, after a login with the present password. If
+//! only the login has expired, it connects to the same member again; after any other end, to the next endpoint. Also
+//! decided here: how changes are received. A user without the right to read the whole prefix gets no changes; this is
+//! no error, because changes only save time.
 
 use std::{fmt, io, path::PathBuf, pin::pin};
 
@@ -79,14 +79,14 @@ impl fmt::Debug for EtcdCredentials {
 }
 
 pub(super) struct EtcdServer {
-    /// At least one endpoint. The first is used next.
+    /// At least one endpoint. The first one is used for the next connection.
     endpoints: Vec<EtcdEndpoint>,
     security: StoreSecurity,
     credentials: Option<EtcdCredentials>,
 }
 
 impl EtcdServer {
-    /// Makes the server of these endpoints; `None` without an endpoint.
+    /// Makes the server with these endpoints; `None` if there is no endpoint.
     pub(super) fn new(
         endpoints: Vec<EtcdEndpoint>,
         security: StoreSecurity,
@@ -119,7 +119,8 @@ impl EtcdServer {
             log_in(&mut member, &login).await?;
         }
         match member.ask(&EtcdQuestion::probe()).await {
-            // The member answers. Whether the user has the right to a key shows only when the key is used.
+            // The member answers, and that is enough. The user may lack the right to the key of this question, but have
+            // the right to others.
             Ok(_)
             | Err(EtcdFailure {
                 meaning: Meaning::Refused(RegisterRefusal::Credentials),
@@ -177,7 +178,7 @@ async fn log_in(member: &mut EtcdMember, login: &EtcdQuestion) -> Result<(), Etc
             Ok(())
         }
         Ok(Whole::TooLarge) => Err(EtcdFailure::unsent(message::Misread.to_string())),
-        // Without authentication, every client may use everything; etcd's own client goes on in this case as well.
+        // Without authentication, every client has all rights. etcd's own client also continues in this case.
         Err(failed) if failed.words.contains("authentication is not enabled") => {
             debug!(target: "actix_bully", "etcd asks for no login");
             Ok(())
@@ -188,14 +189,14 @@ async fn log_in(member: &mut EtcdMember, login: &EtcdQuestion) -> Result<(), Etc
 
 /// A stream of changes.
 struct WatchStream {
-    /// Kept, because the stream ends with it.
+    /// Kept, because the stream ends when this connection is dropped.
     _connection: HttpConnection,
     body: Incoming,
     lines: StreamLines,
 }
 
 impl WatchStream {
-    /// Returns a stream that listens already; `None` if this user may not listen.
+    /// Returns a stream of changes that has begun; `None` if this user has no right to watch.
     async fn begin(member: &EtcdMember) -> Result<Option<Self>, EtcdFailure> {
         let (connection, body) = member.stream(&EtcdQuestion::watch()).await?;
         let mut changes = Self {
@@ -262,7 +263,7 @@ impl WatchStream {
     }
 }
 
-/// Reads a line; a line that is too long counts as a change of everything.
+/// Reads a line. A line that is too long counts as a change of every key.
 fn watched(line: &StreamLine) -> Result<WatchAnswer, EtcdFailure> {
     match line {
         StreamLine::Text(text) => {

@@ -1,7 +1,7 @@
-//! Operations on one member.
+//! The operations on one member of the cluster.
 //!
-//! Decided here: several questions are under way, each on a connection of its own, up to a limit; and the result of an
-//! operation for each answer.
+//! Decided here: several questions may be under way at once, each on a connection of its own, up to a limit; and the
+//! result of an operation for each answer.
 
 use std::cell::RefCell;
 
@@ -58,7 +58,7 @@ impl EtcdMember {
         let whole = whole(answer.into_body(), question.most)
             .await
             .map_err(|lost| EtcdFailure::unfinished(question.writes, lost.to_string()))?;
-        // A connection with an unread rest of an answer cannot be used again.
+        // A connection is used again only if its answer was read to the end.
         if matches!(whole, Whole::Body(_)) {
             self.idle.borrow_mut().push(connection);
         }
@@ -76,7 +76,7 @@ impl EtcdMember {
         ))
     }
 
-    /// Begins an answer that goes on, on a connection of its own. The answer ends with that connection.
+    /// Sends a question whose answer is a stream, on a new connection. The stream ends with that connection.
     pub(super) async fn stream(
         &self,
         question: &EtcdQuestion,
@@ -131,9 +131,9 @@ impl EtcdMember {
 /// The operations on one member, for as long as it answers.
 pub(super) struct EtcdSession {
     member: EtcdMember,
-    /// Gets the course if another connection is needed.
+    /// Receives the next step (course) when an error shows that another connection is needed.
     end: mpsc::Sender<Course>,
-    /// Whether it has credentials, so that a new login may help.
+    /// Whether the session has credentials, so that a new login may help.
     logs_in: bool,
     /// Dropping it ends the stream of changes.
     _watch: Option<oneshot::Sender<()>>,
@@ -164,12 +164,12 @@ impl EtcdSession {
     async fn read_one(&self, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
         match self.ask(&EtcdQuestion::read(key)).await? {
             Whole::Body(body) => found(key, message::entry(key, &body).map_err(misread)?),
-            // The stored value is too large, because all other parts of the answer are small.
+            // Only the stored value can be so large, because all other parts of the answer are small.
             Whole::TooLarge => Err(RegisterError::Foreign { key: key.clone() }),
         }
     }
 
-    /// Reads all keys in one transaction; `None` if its answer does not show which key has which problem.
+    /// Reads all keys in one transaction; `None` if its error does not show which key has the problem.
     async fn read_together(&self, keys: &[RegisterKey]) -> Option<Vec<EntryRead>> {
         match self.member.ask(&EtcdQuestion::read_all(keys)).await {
             Ok(Whole::Body(body)) => {
@@ -177,7 +177,7 @@ impl EtcdSession {
                 let each = keys.iter().zip(all);
                 Some(each.map(|(key, one)| found(key, one)).collect())
             }
-            // This user may have the right to read only some of the keys.
+            // The user may have the right to some of the keys, so each key must be read by itself.
             Err(failed) if failed.meaning == Meaning::Refused(RegisterRefusal::Credentials) => None,
             Ok(Whole::TooLarge) => None,
             Err(failed) => {
@@ -188,7 +188,7 @@ impl EtcdSession {
         }
     }
 
-    /// Runs a transaction. Returns its revision if its comparison held.
+    /// Runs a transaction. Returns its revision; `None` if its condition did not hold.
     async fn write(
         &self,
         key: &RegisterKey,
@@ -244,7 +244,7 @@ impl StoreSession for EtcdSession {
         expected: Option<&Entry>,
         value: &[u8],
     ) -> Result<Swap, RegisterError> {
-        // A version that is not a number comes from another store, so no entry of etcd has it.
+        // A version that is not a number comes from another store: no entry of etcd has this version.
         if expected.is_some_and(|entry| !is_revision(&entry.version)) {
             return Ok(Swap::Conflict(self.read_one(key).await?));
         }
@@ -291,6 +291,6 @@ fn misread(wrong: Misread) -> RegisterError {
     Meaning::Refused(RegisterRefusal::Gateway).error(wrong.to_string())
 }
 
-/// Largest number of questions under way at once, each on a connection of its own, whatever the number of elections.
-/// Chosen: with one or two, a slow list holds up renewals; with far more, a member may get as many connections.
+/// Largest number of questions under way at once, each on its own connection, for any number of elections. Chosen: with
+/// one or two, a slow list delays renewals; with far more, each process may open that many connections.
 const LANES: usize = 8;

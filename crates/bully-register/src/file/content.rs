@@ -1,10 +1,10 @@
 //! The name and the content of a key's file; pure functions.
 //!
-//! The record of the file is a line and the value: `bully entry NUMBER KEY`. The number is random, and differs in each
-//! write: otherwise an entry that was removed and is written again could be mistaken for the earlier entry.
+//! The record of the file is the line `bully entry NUMBER KEY`, and then the value. The number is random, and differs
+//! in each write: otherwise an entry that was removed and written again could be mistaken for the earlier entry.
 //!
-//! Decided here: the whole key is in the file and is compared, since the file's name has only the key's beginning and a
-//! hash.
+//! Decided here: the file contains the whole key, which is compared, since the file's name has only the beginning and a
+//! hash of the key.
 
 use crate::{MOST_BYTES, RegisterKey};
 
@@ -26,12 +26,12 @@ pub(super) fn file_name(key: &RegisterKey) -> String {
     )
 }
 
-/// Returns whether a file of that name may belong to a key below this one.
+/// Returns whether a file with this name may belong to a key below `prefix`.
 pub(super) fn may_be_below(name: &str, prefix: &RegisterKey) -> bool {
     name.ends_with(ENDING) && name.starts_with(&beginning(&format!("{prefix}/")))
 }
 
-/// Returns the first part of a file name. It does not begin with a dot, so no file is hidden.
+/// Returns the readable first part of a file name. It does not begin with a dot, which would hide the file.
 fn beginning(key: &str) -> String {
     let plain = |byte: u8| match char::from(byte) {
         letter if letter.is_ascii_alphanumeric() || letter == '-' => letter,
@@ -40,7 +40,7 @@ fn beginning(key: &str) -> String {
     key.bytes().take(BEGINNING).map(plain).collect()
 }
 
-/// FNV-1a, 64 bits: the same in every process.
+/// Returns the hash FNV-1a of a text (64 bits), which is the same in every process.
 pub(super) fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,4 +1,4 @@
-//! The meaning of a file's error for the operation, and whether it passes.
+//! The meaning of a file's error for the operation, and whether the error passes by itself.
 //!
 //! | error | the operation | |
 //! |---|---|---|
@@ -24,10 +24,10 @@ use crate::{
     record_file::{Busy, RecordFileError},
 };
 
-/// The reason why an attempt had no effect.
+/// The reason why an attempt failed.
 #[derive(Debug)]
 pub(super) enum FileFailure {
-    /// Another process has the file: the operation may be tried again.
+    /// Another process has locked the file: the operation may be tried again.
     InUse(InUse),
     Error(RegisterError),
 }
@@ -40,7 +40,7 @@ pub(super) struct InUse {
 }
 
 impl InUse {
-    /// Returns the error. Nothing was written.
+    /// Returns the error for the operation, which has written nothing.
     pub(super) fn error(&self, tried_for: Duration) -> RegisterError {
         let Self { path, file } = self;
         RegisterError::unreachable(io::Error::other(format!(
@@ -56,7 +56,7 @@ impl From<RegisterError> for FileFailure {
     }
 }
 
-/// Returns the failure of the file at that path; `writes` is set if the operation changes the file.
+/// Returns the failure for an error of the file at `path`; `writes` is set if the operation changes the file.
 pub(super) fn failure(path: &Path, error: RecordFileError, writes: bool) -> FileFailure {
     let words = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let other = |words| RegisterError::refused(RegisterRefusal::Other, io::Error::other(words));
@@ -86,7 +86,7 @@ pub(super) fn failure(path: &Path, error: RecordFileError, writes: bool) -> File
     })
 }
 
-/// Returns the error for an error of the system, before anything was written.
+/// Returns the register's error for an error of the system, before anything was written.
 pub(super) fn of_system(path: &Path, error: &io::Error) -> RegisterError {
     let kind = error.kind();
     let words = io::Error::new(kind, format!("{}: {error}", path.display()));
@@ -99,7 +99,7 @@ pub(super) fn of_system(path: &Path, error: &io::Error) -> RegisterError {
     ) {
         return RegisterError::refused(RegisterRefusal::ReadOnly, words);
     }
-    // For instance, a folder is missing or too many files are open: the operation may succeed another time.
+    // For instance, a folder is missing or too many files are open: the operation may succeed later.
     RegisterError::unreachable(words)
 }
 

@@ -1,7 +1,7 @@
-//! The operations, each a single attempt that does not wait for another process.
+//! The operations, each as a single attempt that does not wait for a lock of another process.
 //!
-//! Decided here: the comparison under the lock of a key's file, which answers need no lock, and which record needs no
-//! second sync since this register has synced it. All functions of this file block, for a sync at most.
+//! Decided here: entries are compared under the lock of the key's file; which answers need no lock; and a record that
+//! this register has synced itself is not synced again. All functions of this file block, at most for one sync.
 
 use std::{
     cell::RefCell,
@@ -25,7 +25,8 @@ use crate::{
 /// The folder of a register, as one of its threads uses it.
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
-    /// Absolute, and resolved anew in each operation: if it leads to another folder, all operations use that folder.
+    /// An absolute path, resolved again in each operation: if it leads to another folder by then, the operation uses
+    /// that one.
     path: PathBuf,
     system: Arc<dyn FileSystem>,
     /// The last record of each key that this thread has synced.
@@ -56,14 +57,14 @@ impl Folder {
         }
     }
 
-    /// Returns the operator's name for the folder, through whatever link it was opened.
+    /// Returns the name of the register: the real path of the folder, even if it was opened through a link.
     pub(super) fn name(&self) -> Result<String, RegisterError> {
         let path = self.path.canonicalize();
         let path = path.map_err(|error| of_system(&self.path, &error))?;
         Ok(format!("files {}", path.display()))
     }
 
-    /// Reads without the lock, unless the last writer of the file was killed or has failed.
+    /// Reads the entry of a key. It takes the lock only if the last writer of the file was killed or has failed.
     pub(super) fn read(&self, key: &RegisterKey) -> Result<Option<Entry>, FileFailure> {
         if let Unlocked::Found(found) = self.see(key)? {
             return Ok(found);
@@ -78,7 +79,7 @@ impl Folder {
         expected: Option<&Entry>,
         value: &[u8],
     ) -> Result<Swap, FileFailure> {
-        // With a random number, because a value that is written again must be another record (decided in `content.rs`).
+        // Contains a random number, because the same value written again must be another record (see `content.rs`).
         let record = content::encode(key, fastrand::u64(..), value);
         let (path, found) = match self.open_or_see(key, expected)? {
             Opened::Mine(path, found) => (path, found),
@@ -87,7 +88,8 @@ impl Folder {
         let file = match (found, expected) {
             (Some((mut file, entry)), Some(expected)) if entry == *expected => {
                 if let Some(stamp) = self.synced.borrow().get(key) {
-                    // This thread synced that record, so `write` need not confirm it first (rule `confirm-first`).
+                    // If this thread synced the present record, `write` need not sync that record first (rule
+                    // `confirm-first`).
                     file.trust(*stamp);
                 }
                 let written = file.write(&record);
@@ -98,7 +100,7 @@ impl Folder {
                 let system = Arc::clone(&self.system);
                 match RecordFile::create(system, &path, MOST_RECORD, &record) {
                     Ok(file) => file,
-                    // Another process made the file first.
+                    // Another process has made the file in the meantime.
                     Err(RecordFileError::Exists) => {
                         let (_, found) = self.open(key, true)?;
                         return Ok(Swap::Conflict(found.map(|(_, entry)| entry)));
@@ -134,16 +136,16 @@ impl Folder {
         }
     }
 
-    /// Returns the names of the files that may belong to keys below this one.
+    /// Returns the names of the files that may belong to keys below `prefix`.
     pub(super) fn names(&self, prefix: &RegisterKey) -> Result<Vec<String>, RegisterError> {
         self.check()?;
         let failed = |error| of_system(&self.path, &error);
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path).map_err(failed)? {
-            // A register gives no file a name that is not Unicode.
+            // A name that is not Unicode is skipped: no register gives a file such a name.
             let name = entry.map_err(failed)?.file_name().into_string();
             names.extend(name.ok().filter(|name| may_be_below(name, prefix)));
-            // Refused, because a caller would take a name beyond the limit for one that is not there.
+            // Refused, because the caller would consider a shortened list complete.
             if names.len() > MOST_LISTED {
                 let prefix = prefix.clone();
                 return Err(RegisterError::TooMany { prefix });
@@ -152,7 +154,7 @@ impl Folder {
         Ok(names)
     }
 
-    /// Returns key and entry of the file of that name; `None` if it was removed meanwhile, or no register wrote it.
+    /// Returns the key and the entry of the file `name`; `None` if it was removed meanwhile, or no register wrote it.
     pub(super) fn read_file(
         &self,
         name: &str,
@@ -171,7 +173,7 @@ impl Folder {
         let Some((key, value)) = content::decode(&record) else {
             return Ok(None);
         };
-        // A copy under another name is not the file of its key.
+        // A copy of a file under another name does not count: only the right name is the file of the key.
         if file_name(&key) != name {
             return Ok(None);
         }
@@ -179,9 +181,9 @@ impl Folder {
         Ok(Some((key, entry)))
     }
 
-    /// Opens the file to compare and to write. If another process has the lock, the entry is read without the lock: an
-    /// entry that is not the expected one decides the operation. Most processes that want a lease meet this case,
-    /// because another process took the lease just before.
+    /// Opens the file to compare and to write. If another process has the lock, the entry is read without the lock: if
+    /// it is not the expected one, the result is a conflict without waiting. Most processes that want a lease have this
+    /// case, because another process has just taken the lease.
     fn open_or_see(
         &self,
         key: &RegisterKey,
@@ -197,7 +199,7 @@ impl Folder {
         }
     }
 
-    /// Returns the path of a key's file, and the file with its entry if the file exists.
+    /// Opens a key's file. Returns the path, and the file with its entry if the file exists.
     fn open(
         &self,
         key: &RegisterKey,
@@ -229,7 +231,7 @@ impl Folder {
         }
     }
 
-    /// Returns an error if the folder is missing, because the state of its records is then unknown.
+    /// Returns an error if the folder is missing: then it is not known whether the key has an entry.
     fn missing(&self) -> Result<(), FileFailure> {
         if self.path.is_dir() {
             return Ok(());
@@ -259,7 +261,7 @@ impl Folder {
         may.map_err(|error| of_system(&self.path, &error.into()))
     }
 
-    /// Refuses to write: on this system no file is ever made.
+    /// Refuses to write, because registers make no files on this system.
     #[cfg(not(unix))]
     fn may_write(&self) -> Result<(), RegisterError> {
         let source = io::Error::from(ErrorKind::Unsupported);
@@ -267,7 +269,7 @@ impl Folder {
     }
 }
 
-/// The file of a key, or its entry if that is not the expected one.
+/// The opened file of a key, or the entry that was found in place of the expected one.
 enum Opened {
     Mine(PathBuf, Option<(RecordFile, Entry)>),
     Changed(Option<Entry>),
@@ -276,7 +278,7 @@ enum Opened {
 /// The answer to a read without the lock of the key's file.
 enum Unlocked {
     Found(Option<Entry>),
-    /// The lock has to decide, because the answer without it is not certain.
+    /// Without the lock the answer is not certain, so the file has to be locked.
     Unsaid,
 }
 
@@ -289,8 +291,8 @@ fn entry(key: &RegisterKey, record: &[u8], stamp: Stamp) -> Result<Entry, Regist
     Entry::new(key, version(key, stamp)?, value.to_vec())
 }
 
-/// Returns the version of a record. Its stamp contains the device and the inode of its file, so that a copy counts as a
-/// change.
+/// Returns the version of a record, which is its stamp. A stamp contains the device and the inode of the file, so that
+/// a copy counts as a change.
 fn version(key: &RegisterKey, stamp: Stamp) -> Result<Version, RegisterError> {
     let version = Version::new(&stamp.to_string());
     version.ok_or_else(|| RegisterError::Foreign { key: key.clone() })

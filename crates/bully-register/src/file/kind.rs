@@ -1,18 +1,18 @@
-//! Tells on which file systems a lock excludes every process.
+//! The file systems on which a lock excludes every other process.
 //!
-//! Decided here: which file systems are refused, since another kernel may have the same files and not see our locks. A
-//! file system in user space is refused too, because it does not show where its files are.
+//! Decided here: shared file systems are refused, since another host may use the same files and not see our locks. A
+//! file system in user space is refused as well, because it may be shared without showing it.
 
-/// Returns the name of a shared file system with that number; `None` if only this kernel has its files.
+/// Returns the name of the shared file system with this number; `None` if the number is not of a shared file system.
 pub(super) fn shared_kind(number: u32) -> Option<&'static str> {
     let found = SHARED.iter().find(|(shared, _)| *shared == number);
     found.map(|(_, name)| *name)
 }
 
-/// Returns the number of the file system at a path; `None` if the system has no such numbers.
+/// Returns the number of the file system at a path; `None` if the operating system has no such numbers.
 #[cfg(target_os = "linux")]
 pub(super) fn kind_at(path: &std::path::Path) -> std::io::Result<Option<u32>> {
-    // The type has another width and sign on each processor; the numbers have 32 bits.
+    // `f_type` has different types on different processors; the numbers have 32 bits.
     let kind = i128::from(rustix::fs::statfs(path)?.f_type);
     Ok(u32::try_from(kind.rem_euclid(1 << 32)).ok())
 }
@@ -23,7 +23,7 @@ pub(super) fn kind_at(_: &std::path::Path) -> std::io::Result<Option<u32>> {
     Ok(None)
 }
 
-/// The numbers in Linux: `statfs(2)` and `linux/magic.h`.
+/// The numbers of shared file systems in Linux, from `statfs(2)` and `linux/magic.h`.
 const SHARED: &[(u32, &str)] = &[
     (0x6969, "NFS"),
     (0x517b, "SMB"),

@@ -1,4 +1,4 @@
-//! A register in a folder of files: for the processes of one host, with nothing to install.
+//! A register in a folder of files, for the processes of one host. It needs no server.
 //!
 //! ```text
 //!   FileRegister ── jobs ──▶ one of four threads, by the key ── folder.rs ──▶ RecordFile: lock, compare, write, sync, say
@@ -40,10 +40,10 @@ use folder::Folder;
 /// Keeps leases in a folder, for any number of processes of one host.
 ///
 /// Each key has a file, which survives a crash at any byte, because every write is synced. A write locks the file of
-/// its key. While another process has the lock, the write tries again, first after 1 ms, then after 8 ms at most. After
-/// 100 ms it fails and reports that process. A process that is stopped (`SIGSTOP`) in the middle of a write keeps its
-/// lock: then no agent leads until that process goes on or is killed. A read takes no lock, unless the last writer was
-/// killed or has failed: then the lock decides which record counts.
+/// its key. While another process has the lock, the write tries again after pauses of 1 to 8 ms. After 100 ms it fails
+/// and reports that process. A process that is stopped (`SIGSTOP`) in the middle of a write keeps its lock: then no
+/// agent leads until that process goes on or is killed. A read takes no lock, unless the last writer was killed or has
+/// failed: then the lock decides which record counts.
 ///
 /// A process that does not lead reads both records of its election once per poll: every 88 ms with `lan`, every 310 ms
 /// with `default`. In an optimized build one poll takes 0.28 ms of a processor, agent and threads included. So N
@@ -139,7 +139,7 @@ impl Register for FileRegister {
     }
 }
 
-/// Starts a thread, which ends with the last clone of the register.
+/// Starts a thread for operations. It ends when the last clone of the register is dropped.
 fn start(folder: Folder) -> Result<Jobs, RegisterError> {
     let (jobs, asked) = Jobs::new();
     let runtime = runtime::Builder::new_current_thread()
@@ -190,7 +190,7 @@ async fn work(folder: Rc<Folder>, job: Job) {
     }
 }
 
-/// Answers with the outcome of `work`, and drops `work` when the caller has given up.
+/// Sends the outcome of `work` to the caller. Drops `work` if the caller no longer waits.
 async fn tell<T>(mut answer: JobAnswer<T>, work: impl Future<Output = Result<T, RegisterError>>) {
     let outcome = match select(pin!(answer.closed()), pin!(work)).await {
         Either::Left(_) => return,
@@ -212,7 +212,7 @@ async fn list(
     Ok(all)
 }
 
-/// Tries until no other process has the lock, for a limited time.
+/// Repeats `attempt` for a limited time while another process has the lock.
 async fn patiently<T>(
     mut attempt: impl FnMut() -> Result<T, FileFailure>,
 ) -> Result<T, RegisterError> {
@@ -224,7 +224,7 @@ async fn patiently<T>(
             Err(FileFailure::InUse(in_use)) if begun.elapsed() >= PATIENCE => {
                 return Err(in_use.error(PATIENCE));
             }
-            // Other keys are served during this sleep.
+            // The thread handles other keys during this sleep.
             Err(FileFailure::InUse(_)) => {
                 sleep(pause.min(PATIENCE.saturating_sub(begun.elapsed()))).await;
                 pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
@@ -237,7 +237,8 @@ async fn patiently<T>(
 /// Number of threads of a register, each of which syncs one file at a time. Chosen: with one, every key waits for the
 /// syncs of all others; with far more, threads only wait for the same disk.
 const THREADS: usize = 4;
-/// Time for which an operation tries to lock a file. It is shorter than leases last, so that a holder can try again.
+/// Time for which an operation tries to lock a file. It is shorter than a lease, so that a holder can try a renewal
+/// again.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Time from the first try to the second. It doubles up to [`LONGEST_PAUSE`].
 const PAUSE: Duration = Duration::from_millis(1);

@@ -1,8 +1,8 @@
-//! The API server and the account.
+//! The API server to use, and the account with which to log in.
 //!
-//! Decided here: a given file comes first, then the account of the pod, then the kubeconfig of the user; all of it is
-//! read again at each connect; and `kube` repeats nothing by itself, since a write that is sent twice has two outcomes.
-//! Each answer has a limit in bytes.
+//! Decided here: a kubeconfig from the settings comes first, then the account of the pod, then the kubeconfig of the
+//! user; all of them are read again at each connect; and `kube` repeats no request by itself, since a write that is
+//! sent twice has two outcomes. Each answer has a limit in bytes.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ pub(super) struct KubeAccount {
 }
 
 impl KubeAccount {
-    /// Reads the present account.
+    /// Reads the present server, credentials and namespace.
     ///
     /// # Errors
     /// [`RegisterError::Refused`] if no server is configured, or a file cannot be used.
@@ -45,8 +45,7 @@ impl KubeAccount {
         Ok(config)
     }
 
-    /// Makes a client from the present files. This reads files, and runs the plugin of a kubeconfig, so it may take
-    /// long.
+    /// Makes a client from the present account. This reads files and may run a credentials plugin, so it may take long.
     pub(super) fn client(&self) -> Result<Client, RegisterError> {
         let made = client(&self.read()?);
         made.map_err(|error| failure::of_error(&error, false).error(false))
@@ -82,7 +81,7 @@ impl KubeAccount {
             ..KubeConfigOptions::default()
         };
         let config = Config::from_custom_kubeconfig(kubeconfig.map_err(unfit)?, &options);
-        // The call reads files, and does not wait.
+        // This future only reads files, so one poll completes it.
         let config = config.now_or_never();
         config
             .ok_or_else(|| refused("the kubeconfig needs more than files".to_owned()))?
@@ -90,9 +89,9 @@ impl KubeAccount {
     }
 }
 
-/// Makes a client of its own. Its connections end with it.
+/// Makes a client with its own connections, which end when it is dropped.
 fn client(config: &Config) -> Result<Client, kube::Error> {
-    // `kube` panics if a program has two providers and chose none.
+    // `kube` panics if a program contains two crypto providers and chose neither.
     if CryptoProvider::get_default().is_none() {
         ring::default_provider().install_default().ok();
     }
@@ -116,6 +115,6 @@ fn refused(words: String) -> RegisterError {
     Meaning::Refused(RegisterRefusal::Credentials).error(words)
 }
 
-/// Largest answer, in bytes: enough for a page of a list with the largest values, and for some minutes of a watch. A
-/// watch with more events begins anew.
+/// Largest answer, in bytes: enough for a page of a list with the largest values, and for some minutes of a watch.
+/// After more bytes the watch ends, and a new one begins.
 const MOST_ANSWER: usize = 8 << 20;

@@ -1,7 +1,7 @@
 //! The pause that the server asks for.
 //!
-//! Decided here: the operations, the watches and the next connection wait for the same time. A server that limits
-//! requests limits all requests of the account.
+//! Decided here: operations, watches and the next connection all wait for this time, because a server limits all
+//! requests of an account together.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -18,20 +18,20 @@ use crate::connection::{Course, Meaning};
 pub(super) struct BusyServer(Arc<Mutex<Option<Instant>>>);
 
 impl BusyServer {
-    /// Notes that the server asked for a pause of that length.
+    /// Notes that the server asked for a pause of the length `wait`.
     pub(super) fn note(&self, wait: Duration) {
         let mut until = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *until = Instant::now().checked_add(wait);
     }
 
-    /// Returns the rest of the pause; `None` if the server may be asked.
+    /// Returns the rest of the pause; `None` if there is no pause.
     fn left(&self) -> Option<Duration> {
         let until = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let left = until?.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
     }
 
-    /// Returns the reason why an operation is not begun, while the pause lasts.
+    /// Returns the failure for an operation during the pause, which is not begun; `None` if there is no pause.
     pub(super) fn refusal(&self) -> Option<KubeFailure> {
         let left = self.left()?;
         let words = format!("the server asks for a pause of another {left:.0?}");

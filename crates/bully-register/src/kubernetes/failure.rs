@@ -19,8 +19,8 @@
 //! | no credentials: a plugin or a file fails | refused, `Credentials` | logs in |
 //! | the connection ends after the request was sent, or the answer cannot be read | a write is unknown, a read not done | moves on |
 //!
-//! Decided here: this table. After course "final" the request is tried again, at growing intervals, since a Role may
-//! come back.
+//! Decided here: this table. After the course "final" the request is still tried again, at growing intervals, since an
+//! operator may add the missing right.
 
 use std::{error::Error as _, time::Duration};
 
@@ -36,13 +36,13 @@ use crate::{
 pub(super) enum KubeAnswer {
     /// The object does not exist.
     Absent,
-    /// The object is another Lease than expected.
+    /// The server has another Lease than the expected one.
     Conflict,
     Failed(KubeFailure),
 }
 
 impl KubeAnswer {
-    /// Returns the error for an operation that does not expect an absent object or a conflict.
+    /// Returns the error for an operation in which an absent object or a conflict is an error, too.
     pub(super) fn error(self, writes: bool) -> RegisterError {
         let other = "an answer to another request";
         match self {
@@ -57,7 +57,7 @@ impl KubeAnswer {
 pub(super) struct KubeFailure {
     pub(super) meaning: Meaning,
     pub(super) course: Course,
-    /// The pause that the server asks for.
+    /// The pause that the server asks for, if it does.
     pub(super) wait: Option<Duration>,
     /// The server's words, or the words for the end of the connection.
     pub(super) words: String,
@@ -73,7 +73,7 @@ impl KubeFailure {
         }
     }
 
-    /// Returns the failure of a request whose answer did not come, or could not be read.
+    /// Returns the failure of a request whose answer is missing or unreadable. The outcome of a write is then unknown.
     fn unfinished(writes: bool, course: Course, words: impl Into<String>) -> Self {
         let meaning = if writes {
             Meaning::Unknown
@@ -131,7 +131,7 @@ pub(super) fn of_error(error: &Error, writes: bool) -> KubeAnswer {
 
 fn of_status(status: &Status, writes: bool) -> KubeAnswer {
     let says = |part: &str| status.message.contains(part);
-    // The kind of object in the answer; empty if the answer comes from another program, such as a proxy.
+    // The kind of object that the answer is about; empty if the answer comes from another program, such as a proxy.
     let kind = status.details.as_ref().map_or("", |details| &details.kind);
     let words = match &*status.message {
         "" => format!("status {}", status.code),
@@ -154,7 +154,7 @@ fn of_status(status: &Status, writes: bool) -> KubeAnswer {
             ..KubeFailure::new(Meaning::NotDone, Course::Passes, words)
         },
         500 if says("webhook") => KubeFailure::unfinished(writes, Course::Passes, words),
-        // `kube` keeps the code of the body, and a proxy's JSON has no code, so the status is not known.
+        // Codes below 400 occur too: `kube` takes the code from the body, and a proxy's JSON may have none.
         ..=399 | 500.. => KubeFailure::unfinished(writes, Course::MovesOn, words),
         _ => refused(RegisterRefusal::Other),
     };
@@ -167,7 +167,7 @@ fn asked(status: &Status) -> Duration {
     Duration::from_secs(u64::from(seconds)).clamp(LEAST_WAIT, MOST_WAIT)
 }
 
-/// Returns the text of an error and of all its causes, because the outer errors alone say little.
+/// Returns the text of an error and of all its causes, because the outer errors alone do not show the reason.
 fn told(error: &Error) -> String {
     let mut words = error.to_string();
     let mut inner = error.source();
@@ -196,7 +196,7 @@ fn is_credentials(error: &(dyn std::error::Error + 'static)) -> bool {
     error.is::<kube::client::AuthError>() || error.source().is_some_and(is_credentials)
 }
 
-/// Shortest pause, also for a server that states no time.
+/// Shortest pause, and the pause for a server that states no time.
 const LEAST_WAIT: Duration = Duration::from_secs(1);
 /// Longest pause, whatever time a server states, so that no server stops an election for longer.
 const MOST_WAIT: Duration = Duration::from_secs(60);

@@ -1,4 +1,4 @@
-//! An entry as a Lease of Kubernetes, and back.
+//! Writes an entry as a Lease of Kubernetes, and reads it back.
 //!
 //! | part of the Lease | content | read by |
 //! |---|---|---|
@@ -9,7 +9,7 @@
 //! | `holderIdentity`, `leaseDurationSeconds`, `renewTime`, `acquireTime`, `leaseTransitions` | the same facts as the record | users of `kubectl` |
 //!
 //! Decided here: this table, and that a version is the uid together with the resource version. A Lease that is deleted
-//! and made anew has another uid, so no old version comes again.
+//! and created again has another uid, so no version comes twice.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use k8s_openapi::{
@@ -56,7 +56,7 @@ pub(super) fn entry(wanted: &RegisterKey, lease: &Lease) -> Result<Entry, Regist
     let foreign = || RegisterError::Foreign {
         key: wanted.clone(),
     };
-    // A copy under another name has the same annotations.
+    // The name is compared as well, because a copy of a Lease under another name has the same annotations.
     let is_named = lease.metadata.name == Some(name::object_name(wanted));
     if !is_named || annotation(lease, KEY) != Some(wanted.as_str()) {
         return Err(foreign());
@@ -69,7 +69,7 @@ pub(super) fn entry(wanted: &RegisterKey, lease: &Lease) -> Result<Entry, Regist
     Entry::new(wanted, version(lease).ok_or_else(foreign)?, value)
 }
 
-/// Returns the Lease for a key: it replaces `replaced`, or is a new one. `spec` belongs to the replaced Lease.
+/// Returns the Lease to write for a key, in place of `replaced` or as a new one. `spec` is that of the replaced Lease.
 pub(super) fn lease(
     key: &RegisterKey,
     value: &[u8],
@@ -99,8 +99,7 @@ pub(super) fn lease(
     }
 }
 
-/// Returns the fields that `kubectl` shows for a record of an election. A register holds values of other forms as well;
-/// for these the fields are empty.
+/// Returns the fields that `kubectl` shows for the record of a lease. For a value of another form the fields are empty.
 fn shown(value: &[u8], before: Option<&LeaseSpec>, now: Timestamp) -> LeaseSpec {
     let text = str::from_utf8(value).unwrap_or_default();
     let now = Some(MicroTime(now));
@@ -142,14 +141,14 @@ fn shown(value: &[u8], before: Option<&LeaseSpec>, now: Timestamp) -> LeaseSpec 
     }
 }
 
-/// Returns the first word after `word` at the beginning of a line. Only people read the result.
+/// Returns the word after `word` in the first line that begins with `word`. The result is only shown to people.
 fn said<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let mut lines = text.lines();
     let line = lines.find_map(|line| line.strip_prefix(word)?.strip_prefix(' '))?;
     line.split(' ').next()
 }
 
-/// Returns whole seconds, rounded up, so that `kubectl` never shows a shorter lease. Kubernetes refuses zero.
+/// Returns whole seconds, rounded up, so that `kubectl` never shows a shorter lease, and never zero, which is refused.
 fn whole_seconds(micros: u64) -> i32 {
     let seconds = micros.div_ceil(1_000_000).max(1);
     i32::try_from(seconds).unwrap_or(i32::MAX)

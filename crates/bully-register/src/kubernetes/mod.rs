@@ -7,7 +7,7 @@
 //!   service.rs: a Service that leads to the leader
 //! ```
 //!
-//! Decided here: the settings of a program. Not here: the parts in the picture, and the names of objects (`name.rs`).
+//! Decided here: the register's settings. Not here: the parts in the picture, and the names of objects (`name.rs`).
 
 mod account;
 mod busy;
@@ -115,8 +115,8 @@ impl KubernetesBuilder {
     /// Begins to connect.
     ///
     /// # Errors
-    /// [`RegisterError::Refused`] when no account and no kubeconfig is found, or it cannot be read. Whether the server
-    /// can be reached, and whether the account has its rights, shows only later.
+    /// [`RegisterError::Refused`] when no account and no kubeconfig is found, or it cannot be read. A server that
+    /// cannot be reached, or a missing right, shows only later, as an error of operations.
     pub fn open(self) -> Result<KubernetesRegister, RegisterError> {
         let config = self.account.read()?;
         let host = config.cluster_url.authority().map_or("", |at| at.as_str());
@@ -126,7 +126,7 @@ impl KubernetesBuilder {
         Ok(KubernetesRegister { name, jobs, told })
     }
 
-    /// Returns the Service of that name in the same namespace, which the leader makes lead to itself.
+    /// Returns the Service of this name in the same namespace. The leader can then make it lead to itself.
     pub fn service(self, name: &str) -> KubernetesService {
         KubernetesService::new(self.account, name)
     }

@@ -1,8 +1,8 @@
-//! The name of a key in Kubernetes.
+//! The name of a key's object in Kubernetes.
 //!
 //! Decided here: the name of the object, and the labels by which the entries below a key are listed. A name has a
-//! readable part, for readers of `kubectl get lease`, and the hash of the whole key, since names of objects allow
-//! neither capitals nor accents. The key itself is in an annotation, and is compared.
+//! readable part, for people who call `kubectl get lease`, and a hash of the whole key, since an object's name may
+//! contain neither capitals nor accents. The key itself is in an annotation, which is compared.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub(super) fn object_name(key: &RegisterKey) -> String {
     name + &hash(key.as_str())
 }
 
-/// Returns the selector of the entries below a key.
+/// Returns the label selector for the entries below a key.
 pub(super) fn selector(prefix: &RegisterKey) -> String {
     let depth = prefix.as_str().split('/').count();
     format!("{}={}", label(depth), hash(prefix.as_str()))
@@ -57,8 +57,8 @@ fn label(depth: usize) -> String {
     format!("actix-bully/below-{depth}")
 }
 
-/// Returns 80 bits of the hash of a text: no two keys of one namespace share them by accident. If they did, the second
-/// key would be refused as foreign.
+/// Returns 80 bits of the hash of a text. Two keys practically never have the same hash; if they did, the second key
+/// would be refused as foreign.
 fn hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     let first = digest.iter().take(10);
@@ -67,7 +67,7 @@ fn hash(text: &str) -> String {
 
 /// Longest readable part of a name, in characters. With `-` and the hash it fits into the 63 characters of a DNS label.
 const MOST_READABLE: usize = 40;
-/// The label that Kubernetes recommends for the keeper of an object.
+/// The label that Kubernetes recommends for the program that manages an object.
 const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "actix-bully");
 
 #[cfg(test)]

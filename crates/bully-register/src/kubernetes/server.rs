@@ -1,7 +1,7 @@
-//! The API server, and the times at which a client is made anew.
+//! The connection to the API server, and when a new client is made.
 //!
-//! Decided here: each connect reads the account again and makes a client of its own, whose connections end with it. So
-//! a request that reached its time limit is repeated on a new connection, and an expired token is read again. If an
+//! Decided here: each connect reads the account again and makes a new client, whose connections end with it. So a
+//! request that reached its time limit is repeated on a new connection, and an expired token is read again. If an
 //! address belongs to several API servers, the new connection may lead to another one.
 
 use std::pin::pin;
@@ -29,7 +29,7 @@ use crate::{
 
 pub(super) struct KubeServer {
     account: KubeAccount,
-    /// A client that is being made: a plugin for credentials may hang.
+    /// The task that makes a client. It is kept, because a plugin for credentials may hang in it.
     begun: Option<JoinHandle<Result<Client, RegisterError>>>,
     busy: BusyServer,
 }
@@ -43,8 +43,8 @@ impl KubeServer {
         }
     }
 
-    /// Returns a client with the present account. If this takes too long, the next call waits for the same client: if
-    /// plugins hang, only one of them runs.
+    /// Returns a client with the present account. If this takes too long, the next call waits for the same task, so at
+    /// most one plugin runs even if it hangs.
     async fn client(&mut self) -> Result<Client, RegisterError> {
         let account = self.account.clone();
         let begun = self
@@ -68,9 +68,9 @@ impl KubeServer {
             Err(_) => failure::late(false),
         };
         match answer {
-            // The server answers, and that is enough.
+            // The server has answered, so it works.
             KubeAnswer::Absent | KubeAnswer::Conflict => Ok(()),
-            // The account was read a moment ago, so there is no newer token.
+            // A new login would not help: the token was read a moment ago.
             KubeAnswer::Failed(KubeFailure {
                 meaning: Meaning::NotDone,
                 course: Course::LogsIn,
@@ -80,7 +80,7 @@ impl KubeServer {
             KubeAnswer::Failed(failed) if failed.course.ends_connection() => {
                 Err(failed.meaning.error(failed.words))
             }
-            // A refusal here says nothing about Leases, since a Role need not allow the version.
+            // The account may lack the right to read the version, but have the rights to Leases.
             KubeAnswer::Failed(failed) => {
                 if let Some(wait) = failed.wait {
                     self.busy.note(wait);

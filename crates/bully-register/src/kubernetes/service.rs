@@ -5,9 +5,9 @@
 //!                                        ▲ replaced by compare-and-swap; holds the term of who wrote it
 //! ```
 //!
-//! Decided here: a leader never replaces the address of a later leader, whenever its request arrives; and a leader
-//! which comes back under its name with another address replaces its own address. A label on the pod instead would need
-//! the right to change every pod, and would stay on a container that was killed and runs again in its pod.
+//! Decided here: a leader never replaces the address of a later leader, even if its request arrives late; a leader that
+//! leads again with another address may replace its own address. A label on the leader's pod, the usual other way,
+//! would need the right to change every pod, and would stay on a pod whose container was killed and restarted.
 
 use std::{collections::BTreeMap, net::IpAddr};
 
@@ -32,8 +32,8 @@ use crate::{
 /// `EndpointSlice` with the name of the Service. The account needs the verbs `get`, `create` and `update` on
 /// `endpointslices` of the group `discovery.k8s.io`; `get` and `update` can be limited to that name.
 ///
-/// Until the next leader has written the slice, the Service leads to the former leader: during an election, and until
-/// the proxies of the cluster have received the change. The former leader refuses such requests by its guard.
+/// During an election, and until the proxies of the cluster have received the change, the Service still leads to the
+/// former leader, which refuses the requests by its guard.
 ///
 /// ```no_run
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
@@ -65,15 +65,15 @@ impl KubernetesService {
         }
     }
 
-    /// Adds a port by the name that it has in the Service, and the number at which the pods serve it by TCP.
+    /// Adds a port: its name in the Service, and the TCP port at which the pods serve it.
     pub fn port(mut self, name: &str, port: u16) -> Self {
         self.ports.push((name.to_owned(), port));
         self
     }
 
     /// Makes the Service lead to that address, for the leader of that term. The term has to be a fence: of a lease, or
-    /// of voters with disks. In the available mode terms may begin anew, and the Service would stay with an earlier
-    /// leader. Returns `false`, and changes nothing, if a later leader has written the slice.
+    /// of voters with disks. In the available mode terms may begin at 1 again, and the Service would stay with an
+    /// earlier leader. Returns `false`, and changes nothing, if a later leader has written the slice.
     ///
     /// # Errors
     /// [`RegisterError`]. If the outcome [is unknown](RegisterError::is_unknown), the Service may lead to the address:
@@ -115,7 +115,7 @@ impl KubernetesService {
         Err(Meaning::NotDone.error("others write the EndpointSlice all the time"))
     }
 
-    /// Returns the step that follows from the present object.
+    /// Returns the request to make, by the slice that was found.
     fn next(&self, found: Option<&EndpointSlice>, address: IpAddr, term: u64) -> Next {
         let mut wanted = self.wanted(address, term);
         let Some(found) = found else {
@@ -166,7 +166,7 @@ impl KubernetesService {
                 }),
                 ..Endpoint::default()
             }]
-            // `into`, because in some versions of the API the field is optional.
+            // `into` fits both forms of the field: in some versions of the API it is an `Option`.
             .into(),
             metadata: ObjectMeta {
                 name: Some(self.name.clone()),
@@ -185,11 +185,11 @@ enum Next {
     IsWritten,
     /// A later leader has written the slice.
     IsLater,
-    /// No leader wrote the slice.
+    /// The slice was not written by a leader: another program keeps it.
     IsForeign,
 }
 
-/// Returns the term of the leader that wrote the slice.
+/// Returns the term of the leader that wrote the slice; `None` if no leader wrote it.
 fn term_of(slice: &EndpointSlice) -> Option<u64> {
     let metadata = &slice.metadata;
     let keeper = metadata.labels.as_ref()?.get(MANAGED_BY)?;
@@ -209,7 +209,7 @@ async fn within<T>(
 
 const MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 const TERM: &str = "actix-bully/term";
-/// Largest number of attempts. Each write of another leader at the same time costs one attempt.
+/// Largest number of attempts to write the slice. Each write of another leader meanwhile makes one attempt fail.
 const MOST_ATTEMPTS: usize = 10;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Operations on Leases of one namespace.
 //!
-//! Decided here: the request of each operation, and its outcome. Every write has the uid *and* the resource version:
-//! for an update without a uid, the server would make the Lease anew, and a late write would bring back a removed
-//! entry.
+//! Decided here: the request of each operation, and its outcome. Every write contains the uid *and* the resource
+//! version. By an update without a uid, the server would create a deleted Lease again, so a late write would bring back
+//! a removed entry.
 //!
 //! | operation | request |
 //! |---|---|
@@ -37,12 +37,12 @@ use crate::{
 /// The operations of one client, for as long as its server answers.
 pub(super) struct KubeSession {
     api: Api<Lease>,
-    /// The fields that `kubectl` shows of the last seen entries; the next write continues them.
+    /// By key: the fields of the last seen Lease that `kubectl` shows. The next write continues them.
     seen: RefCell<BTreeMap<RegisterKey, (Version, LeaseSpec)>>,
     busy: BusyServer,
-    /// A limit, because a request that finds no free connection makes a new one.
+    /// Limits the requests under way, because a request that finds no free connection opens a new one.
     at_once: Semaphore,
-    /// Gets the course if another connection is needed.
+    /// Receives the next step (course) when an error shows that another connection is needed.
     end: mpsc::Sender<Course>,
     /// Dropping it ends the watches.
     _watches: oneshot::Sender<()>,
@@ -65,7 +65,7 @@ impl KubeSession {
         }
     }
 
-    /// Waits for an answer, unless the server asked to be left alone.
+    /// Sends a request and waits for its answer, unless the server has asked for a pause.
     async fn ask<T>(
         &self,
         writes: bool,
@@ -96,7 +96,7 @@ impl KubeSession {
         let name = name::object_name(key);
         match self.ask(false, self.api.get(&name)).await {
             Ok(found) if found.metadata.name.as_ref() != Some(&name) => {
-                // The later answers on this connection may be to other requests, too.
+                // Answers on this connection seem to be mixed up, so another connection is needed.
                 self.end.try_send(Course::MovesOn).ok();
                 Err(Meaning::NotDone.error("the answer is of another Lease"))
             }
@@ -106,13 +106,12 @@ impl KubeSession {
         }
     }
 
-    /// Keeps the fields that `kubectl` shows of an entry.
+    /// Returns the entry of a Lease, and keeps the fields that `kubectl` shows.
     fn note(&self, key: &RegisterKey, found: Lease) -> Result<Entry, RegisterError> {
         let entry = lease::entry(key, &found)?;
         let mut seen = self.seen.borrow_mut();
         if seen.len() >= MOST_SEEN {
-            // Without these fields, `kubectl` shows a later acquire time and fewer transitions, and nothing else
-            // changes.
+            // Harmless: after it `kubectl` only shows a later acquire time and fewer transitions.
             seen.clear();
         }
         let spec = found.spec.unwrap_or_default();
@@ -120,7 +119,7 @@ impl KubeSession {
         Ok(entry)
     }
 
-    /// Returns the fields that `kubectl` shows of that entry, if the entry was seen.
+    /// Returns the fields for `kubectl` of the entry with this version, if it was seen.
     fn spec(&self, key: &RegisterKey, version: &Version) -> Option<LeaseSpec> {
         let seen = self.seen.borrow();
         let (known, spec) = seen.get(key)?;
@@ -135,14 +134,14 @@ impl KubeSession {
         stored: Lease,
     ) -> Result<Swap, RegisterError> {
         if stored.metadata.deletion_timestamp.is_some() {
-            // Another client deleted it, and a finalizer still keeps it: this write will be lost with it.
+            // Another client has deleted the Lease, and a finalizer still keeps it: this write will vanish with it.
             return Err(Meaning::Unknown.error(
                 "this Lease is being deleted, and a finalizer keeps it: remove the finalizer",
             ));
         }
         match self.note(key, stored) {
             Ok(entry) if entry.value == value => Ok(Swap::Done(entry.version)),
-            // A component between this client and the store, such as a webhook, has changed the value.
+            // A component of the server, such as a webhook, has changed the value.
             Ok(_) | Err(_) => Err(Meaning::Unknown.error(
                 "the server shows another Lease than was written: find the admission webhook that changes its annotations",
             )),
@@ -198,7 +197,7 @@ impl StoreSession for KubeSession {
             let listed = self.ask(false, self.api.list(&page)).await;
             let listed = listed.map_err(|answer| answer.error(false))?;
             for found in listed.items {
-                // A Lease with our label that no register wrote is left out. A read of its key reports it.
+                // A Lease with our label that no register wrote is left out; a read of its key reports the problem.
                 let Some(key) = lease::key(&found).filter(|key| key.is_below(prefix)) else {
                     continue;
                 };
@@ -231,7 +230,7 @@ impl StoreSession for KubeSession {
             Ok(answer) if answer.as_ref().right().is_some_and(Status::is_success) => {
                 Ok(Removal::Done)
             }
-            // The server answers with a Lease if another program holds it by a finalizer.
+            // A Lease in the answer means that it still exists, because a finalizer of another program keeps it.
             Ok(_) => Err(Meaning::Unknown.error(
                 "a finalizer still keeps the deleted Lease: find out what set it, and remove it",
             )),
@@ -245,10 +244,10 @@ impl StoreSession for KubeSession {
 
 /// Number of Leases on one page of a list. Chosen: 500 of the longest (8 KB each) take half of the largest answer.
 const PAGE: u32 = 500;
-/// Largest number of requests under way at one time, each on a connection of its own. The renewals of several hundred
-/// elections in one second need a few of them. Chosen; each read is a request of its own.
+/// Largest number of requests under way at one time, each on a connection of its own. Chosen: the renewals of several
+/// hundred elections in one second need only a few.
 const MOST_AT_ONCE: usize = 16;
 /// Largest number of entries whose `kubectl` fields are kept: the entries of a few hundred elections.
 const MOST_SEEN: usize = 1_024;
-/// Name of the writer of the fields.
+/// The name under which this client writes fields (the field manager of Kubernetes).
 const MANAGER: &str = "actix-bully";

@@ -6,9 +6,9 @@
 //!                                         └──── 410, an error ───────┘
 //! ```
 //!
-//! Decided here: each key has a watch of its own, so that a Role may list the objects and no process receives the
-//! renewals of other elections. A watch begins at the version of the *list*, since the server forgets the version of a
-//! Lease that does not change. An ordinary end does not break the chain of versions; a new list does break it.
+//! Decided here: each key has a watch of its own, so that a Role can permit single objects, and no process receives the
+//! renewals of other elections. A watch begins at the version of a *list*, since the server forgets the version of a
+//! Lease that does not change. After an ordinary end the next watch misses no change; a new list may miss some.
 
 use std::{cell::RefCell, collections::BTreeSet, pin::pin, rc::Rc, time::Duration};
 
@@ -67,14 +67,14 @@ struct KeyWatch {
 
 /// The reason why a watch has ended.
 enum WatchEnd {
-    /// The watch goes on from this version of the server.
+    /// The watch has ended without a gap: the next one begins at this version.
     Ended(String),
     /// The watch may have missed a change.
     Broken(Reason),
 }
 
 enum Reason {
-    /// The server does not know that version any more, or an event could not be read.
+    /// The server has forgotten the version, or an event could not be read.
     Passes(String),
     /// This account may not watch.
     Forbidden(String),
@@ -92,7 +92,7 @@ impl KeyWatch {
         }
     }
 
-    /// Runs while the key has a listener, and returns the key.
+    /// Watches the key while it has a listener. Returns the key at the end.
     async fn run(self) -> RegisterKey {
         let mut failures = 0_u32;
         while self.told.is_heard(&self.key) {
@@ -101,7 +101,7 @@ impl KeyWatch {
             if begun.elapsed() > LASTS {
                 failures = 0;
             }
-            // Writes after the end of the watch were not reported.
+            // Writes since the end of the watch were not reported, so anything may have changed.
             self.tell(Change::Unknown);
             let Some(reason) = reason else { continue };
             failures = failures.saturating_add(1);
@@ -131,7 +131,7 @@ impl KeyWatch {
         );
     }
 
-    /// Watches until the watch may have missed a change; `None` when the last listener has gone.
+    /// Lists, then watches until a change may have been missed; `None` when the last listener has gone.
     async fn watch_from_list(&self) -> Option<Reason> {
         self.busy.is_over().await;
         let asked = ListParams::default().fields(&self.selector);
@@ -162,7 +162,7 @@ impl KeyWatch {
         None
     }
 
-    /// Runs one watch, which the server ends after some minutes. `last` is the version that the next change replaces.
+    /// Runs one watch, which the server ends after some minutes. `last` is the key's present version, if it is known.
     async fn watch_from(&self, mut from: String, last: &mut Option<Version>) -> WatchEnd {
         let asked = WatchParams {
             field_selector: Some(self.selector.clone()),
@@ -209,7 +209,7 @@ impl KeyWatch {
         let replaced = std::mem::replace(last, version);
         let change = match lease::entry(&self.key, found) {
             Ok(entry) => Change::Written { entry, replaced },
-            // A read of the key reports the problem.
+            // The Lease is foreign: a read of the key reports that.
             Err(_) => Change::Unknown,
         };
         self.tell(change);
@@ -244,8 +244,8 @@ fn resume_at(from: &mut String, version: Option<&String>) {
     }
 }
 
-/// Time after which the server ends a watch, so that a dead connection is not waited on for ever; then a new watch goes
-/// on. Before that, a session that gets no answers ends, and its watches end with it.
+/// Time after which the server ends a watch, so that a dead connection does not stay for ever; a new watch continues.
+/// If the session gets no answers, it ends earlier, together with its watches.
 const WATCH_SECONDS: u32 = 290;
 /// Shortest time that a watch must last; a shorter one counts as a failure.
 const LASTS: Duration = Duration::from_secs(1);
@@ -253,5 +253,5 @@ const LASTS: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(100);
 /// Largest number of doublings of the pause. The longest pause is 6.4 s.
 const MOST_DOUBLINGS: u32 = 6;
-/// Pause before a watch is tried again for which the account lacks the right.
+/// Pause before a watch is tried again if the account lacks the right to watch.
 const FORBIDDEN: Duration = Duration::from_secs(60);

@@ -16,8 +16,8 @@
 //! | TLS refuses, before a write was sent | refused, `Credentials` | logs in |
 //!
 //! Decided here: this table. A write whose answer is missing has an unknown outcome. A write that the server reports as
-//! aborted has not happened. A missing right needs no new session; after a wrong password, the next login reads the
-//! file again.
+//! aborted has not happened. A missing right is not solved by a new session; after a wrong password, the next login
+//! reads the file again.
 
 use tokio_postgres::{Error, error::SqlState};
 
@@ -33,7 +33,7 @@ use crate::{
 pub(super) struct Asked {
     /// Whether a write was sent.
     pub(super) writes: bool,
-    /// Whether a new session makes a missing table.
+    /// Whether the register creates a missing table when it begins a new session.
     pub(super) creates: bool,
 }
 
@@ -47,8 +47,8 @@ pub(super) fn failure(error: &Error, asked: Asked) -> (RegisterError, Course) {
     (meaning.error(words(error)), course)
 }
 
-/// Returns the meaning of an end of the connection without an answer; `is_refused` if TLS ended it. A write that was
-/// sent may have been done, whatever ended the connection.
+/// Returns the meaning when the connection ended without an answer; `is_refused` is set if TLS ended it. A write that
+/// was sent may have been done, whatever ended the connection.
 const fn of_connection(is_refused: bool, writes: bool) -> (Meaning, Course) {
     match (writes, is_refused) {
         (true, _) => (Meaning::Unknown, Course::MovesOn),
@@ -60,12 +60,12 @@ const fn of_connection(is_refused: bool, writes: bool) -> (Meaning, Course) {
     }
 }
 
-/// Returns whether the server takes no writes. The client asks each host whether it takes writes.
+/// Returns whether the client's connect failed because the host takes no writes.
 fn is_read_only(error: &Error) -> bool {
     is_caused_by(error, "database does not allow writes")
 }
 
-/// Returns whether an error has this cause. For some causes, their words are the client's only sign.
+/// Returns whether the cause of an error has these words. For some causes, the client offers no other sign.
 fn is_caused_by(error: &Error, words: &str) -> bool {
     let cause = std::error::Error::source(error);
     cause.is_some_and(|cause| cause.to_string() == words)
@@ -99,7 +99,7 @@ fn of_state(state: &SqlState, Asked { writes, creates }: Asked) -> (Meaning, Cou
         ("3D" | "3F" | "42", _) => refused(RegisterRefusal::Layout, Course::Final),
         ("40" | "53" | "55", _) | (_, "57014") => (Meaning::NotDone, Course::Passes),
         (_, "57P03") => (Meaning::NotDone, Course::MovesOn),
-        // The server or this session ends. It may have committed before that.
+        // The server or this session ends. It may have committed the write before.
         ("08" | "57", _) => (lost, Course::MovesOn),
         ("58" | "XX", _) => (lost, Course::Passes),
         _ => refused(RegisterRefusal::Other, Course::Final),
@@ -108,7 +108,7 @@ fn of_state(state: &SqlState, Asked { writes, creates }: Asked) -> (Meaning, Cou
 
 const READ_ONLY: (Meaning, Course) = (Meaning::Refused(RegisterRefusal::ReadOnly), Course::MovesOn);
 
-/// Returns the server's own words, which the error's text alone does not contain.
+/// Returns the server's own words. The text of the client's error does not contain them.
 fn words(error: &Error) -> String {
     match error.as_db_error() {
         Some(said) => format!("{}: {}", said.code().code(), said.message()),

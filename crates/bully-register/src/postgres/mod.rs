@@ -41,21 +41,21 @@ use url::PostgresUrl;
 ///
 /// A pooler has to give the connection a session of its own (`pool_mode=session` of `PgBouncer`). A pooler that shares
 /// sessions is refused as [`RegisterRefusal::Pooled`] before anything is set: the time limit and the notifications of a
-/// register would reach the other applications of the pool. To find out, a register opens a second connection beside
-/// its first one, for a moment.
+/// register would reach the other applications of the pool. To detect such a pooler, a register opens a second
+/// connection for a moment.
 ///
 /// # Fail-over of the database
 /// The promise of one leader depends on a promise of the database: a confirmed write is seen by every later read. So a
-/// server that takes over needs every confirmed write, and the former server must not take writes any more.
+/// server that takes over must have every confirmed write, and the former server must not take writes any more.
 /// - Use synchronous replication (`synchronous_standby_names`, and `synchronous_commit` at `on` or higher) to each
 ///   standby that may be promoted, or to a quorum of which the promotion asks a majority. The register sets
 ///   `synchronous_commit` to `on` if it is lower.
-/// - Stop the former primary or cut it off first, as Patroni and cloud services do. Two servers that take writes have a
-///   leader each.
+/// - Stop the former primary or cut it off first, as Patroni and cloud services do. If two servers take writes, each
+///   may have a leader of its own.
 /// - An asynchronous standby lacks the last writes: a renewal, a release, or a whole leadership. The holder may then
 ///   lead on by a renewal that the new server never saw, until its lease ends, while another agent takes the lease that
-///   it reads on the new server. Agents that saw the later term take a higher term, so the tokens of these agents keep
-///   growing. The tokens of an agent that knows only the new server may repeat.
+///   it reads on the new server. An agent that has seen the lost term takes a higher one, so its tokens keep growing.
+///   An agent that knows only the new server may use a token a second time.
 ///
 /// ```no_run
 /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
@@ -84,7 +84,7 @@ pub struct PostgresBuilder {
 }
 
 impl PostgresRegister {
-    /// Returns the statement that makes the table in that schema, for an operator who makes the table.
+    /// Returns the SQL statement that creates the table in this schema, for an operator.
     pub fn table_sql(schema: &str) -> String {
         session::create(schema)
     }
@@ -118,8 +118,8 @@ impl PostgresBuilder {
         self
     }
 
-    /// Makes the table if it is missing, also if it is dropped while the register is used. A new table has no lease, as
-    /// after a removal of the record.
+    /// Creates the table if it is missing, even if it was dropped while the register is used. The new table is empty,
+    /// so the lease is vacant.
     pub fn create_table(mut self) -> Self {
         self.creates = true;
         self
@@ -137,7 +137,7 @@ impl PostgresBuilder {
     ///
     /// # Errors
     /// [`RegisterError::Refused`] when the URL has a wrong setting, its file cannot be used, or the settings of TLS are
-    /// incomplete. Whether the server can be reached shows only later.
+    /// incomplete. A server that cannot be reached shows only later, as an error of operations.
     pub fn open(self) -> Result<PostgresRegister, RegisterError> {
         let config = self.url.config()?;
         if !(1..=MOST_IDENTIFIER).contains(&self.schema.len()) || self.schema.contains('\0') {
@@ -159,7 +159,7 @@ impl PostgresBuilder {
         Ok(PostgresRegister { name, jobs, told })
     }
 
-    /// Refuses a URL that asks for TLS if the register has no TLS.
+    /// Refuses a URL that requires TLS if the register has no settings for TLS.
     fn check_security(&self, config: &Config) -> Result<(), RegisterError> {
         match &self.security {
             #[cfg(feature = "tls")]
@@ -176,7 +176,7 @@ impl PostgresBuilder {
 
 impl std::fmt::Debug for PostgresBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The URL may hold a password.
+        // The URL is not shown, because it may contain a password.
         f.debug_struct("PostgresBuilder")
             .field("schema", &self.schema)
             .field("creates", &self.creates)

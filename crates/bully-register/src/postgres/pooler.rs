@@ -2,8 +2,8 @@
 //!
 //! A pooler may give a connection's next transaction to another session of the server. The settings of the first
 //! transaction then stay in a session that other applications use: our time limit cancels their queries, and our
-//! notifications reach them. The connection's own statements cannot show that while the pool has no other user, since
-//! the pooler gives them the same session again and again.
+//! notifications reach them. The connection's own statements cannot show that its sessions are shared: while the pool
+//! has no other user, the pooler gives it the same session again and again.
 //!
 //! Decided here: a second connection holds a transaction open between the first two statements. If the pooler shares
 //! sessions, the second connection gets the session of the first, or the first connection then gets another session;
@@ -17,10 +17,10 @@ use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
 use crate::{RegisterError, RegisterRefusal};
 
-/// Returns the number of the server's process that serves a connection, at least for this statement.
+/// Returns the number of the server's process that serves a connection, with a pooler perhaps for one statement only.
 pub(super) async fn process(client: &Client) -> Result<i32, Error> {
     let row = client.simple_query("SELECT pg_backend_pid()").await?;
-    // As text, in a message without a prepared statement, because poolers keep prepared statements apart.
+    // Asked by a simple query, because poolers treat prepared statements differently.
     let number = row.iter().find_map(|message| {
         if let SimpleQueryMessage::Row(row) = message {
             return row.get(0)?.parse().ok();
@@ -30,10 +30,10 @@ pub(super) async fn process(client: &Client) -> Result<i32, Error> {
     Ok(number.unwrap_or_default())
 }
 
-/// Checks, by another connection, a `client` that is idle and that the process `own` has served.
+/// Checks by a second connection whether the sessions of the idle `client`, which the process `own` served, are shared.
 ///
-/// `Ok(false)` if there was no other connection, for instance if the server has no room for one: then it is not known
-/// whether sessions are shared.
+/// `Ok(false)` if the second connection could not be made, for instance because the server has no room: then it is not
+/// known whether sessions are shared.
 ///
 /// # Errors
 /// [`RegisterRefusal::Pooled`] if sessions are shared; [`RegisterError::Unreachable`] if the check gave no result.
@@ -56,7 +56,7 @@ pub(super) async fn check(
     } else {
         timeout(LIMIT, process(client)).await
     };
-    // The end of the connection would end the transaction as well, but some poolers would then end the session.
+    // The end of the connection would also end the transaction, but then some poolers end the server's session, too.
     other.batch_execute("ROLLBACK").await.ok();
     match again {
         Ok(Ok(again)) if is_shared(own, theirs, again) => Err(pooled()),

@@ -1,8 +1,8 @@
 //! A connection to the database.
 //!
-//! Decided here: all elections of a register share one connection; how its notifications are received; and hosts are
-//! tried in another order after a failure, because a host that hangs would hide the others. Not here: whether a pooler
-//! shares the connection with other clients (`pooler.rs`).
+//! Decided here: all elections of a register share one connection; how its notifications are received; and after a
+//! failure the hosts are tried in a random order, because a host that hangs would hide those after it. Not here:
+//! whether a pooler shares the connection with other clients (`pooler.rs`).
 
 use std::sync::Arc;
 
@@ -33,12 +33,12 @@ use crate::{
 
 pub(super) struct PostgresServer {
     pub(super) url: PostgresUrl,
-    /// Name by the URL at the time when the register was opened.
+    /// The name of the database by the URL, when the register was opened.
     pub(super) name: String,
     pub(super) security: StoreSecurity,
     pub(super) statements: Arc<Statements>,
     pub(super) creates: bool,
-    /// Whether connections were seen to have sessions of their own.
+    /// Whether a check has shown that no pooler shares the sessions of connections.
     pub(super) has_own_sessions: bool,
 }
 
@@ -55,7 +55,7 @@ impl PostgresServer {
             config.ssl_mode(SslMode::Require);
         }
         if after == Course::MovesOn {
-            // Because a host that hangs would hide the hosts after it.
+            // In the given order, a host that hangs would hide the hosts after it.
             config.load_balance_hosts(LoadBalanceHosts::Random);
         }
         Ok(config)
@@ -82,7 +82,7 @@ impl PostgresServer {
         }
     }
 
-    /// Returns the error of a failure before anything was written.
+    /// Returns a function that makes the error of a failure before anything was written.
     fn failed(&self) -> impl Fn(tokio_postgres::Error) -> RegisterError {
         let asked = Asked {
             writes: false,
@@ -104,7 +104,7 @@ impl Server for PostgresServer {
         let (client, end, ended) = self.client(&config, told).await?;
         let own = pooler::process(&client).await.map_err(self.failed())?;
         if !self.has_own_sessions {
-            // Checked before a setting is made that other clients would get.
+            // Checked before any setting: with a shared session, other clients would get the setting as well.
             let other = async { self.client(&config, told).await.map(|(other, ..)| other) };
             self.has_own_sessions = pooler::check(&client, own, other).await?;
         }
@@ -114,7 +114,7 @@ impl Server for PostgresServer {
     }
 }
 
-/// Drives a connection until it ends, or its last client is dropped.
+/// Starts a task that drives a connection until it ends, or its last client is dropped.
 fn keep<T>(
     mut connection: Connection<Socket, T>,
     told: &Tellers,

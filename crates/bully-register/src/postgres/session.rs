@@ -1,7 +1,7 @@
 //! The statements of a register.
 //!
-//! Decided here: each operation is one statement, which is a transaction by itself; a value is measured before it is
-//! sent; a write notifies all listeners; and a session is checked once its settings are made.
+//! Decided here: each operation is one statement, which is a transaction by itself; the server checks a value's size
+//! before it sends the value; a write notifies all listeners; and a session is checked after its settings are made.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -21,23 +21,23 @@ use crate::{
     connection::{ANSWER, Course, KeyChange, StoreSession},
 };
 
-/// Longest time of a statement. After it the server aborts the statement, so that the outcome is known before the
+/// Time after which the server aborts a statement. It is shorter than `ANSWER`, so that the outcome is known before the
 /// answer is overdue.
 const STATEMENT: Duration = Duration::from_secs(1);
 const _: () = assert!(STATEMENT.as_millis() * 2 <= ANSWER.as_millis());
 
-/// First statements of a connection. A server that confirms commits before they are on its disk would forget terms; a
-/// replica refuses to listen.
+/// First statements of a connection. Without `synchronous_commit`, a server that crashes may forget confirmed writes;
+/// `LISTEN` fails on a replica.
 const BEGIN: &str = "SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit') IN ('off', 'local');
     LISTEN bully_register";
 
-/// Returns the session that has the settings, and whether it listens.
+/// Asks for the process that serves the session, and whether this session listens.
 const SEEN: &str =
     "SELECT pg_backend_pid() || ' ' || count(*) FROM pg_listening_channels() AS channel
     WHERE channel = 'bully_register'";
 
-/// Undoes the settings, if a pooler runs it in the same session.
+/// Undoes the settings, for a session that a pooler shares with other clients.
 const UNDO: &str = "UNLISTEN bully_register; RESET statement_timeout; RESET synchronous_commit";
 
 /// The statements, each with the schema in the name of the table: without the schema, two users or a changed
@@ -57,7 +57,7 @@ impl Statements {
         let table = table(schema);
         let done =
             |told: &str| format!("SELECT version, pg_notify('bully_register', {told}) FROM done");
-        // The key and, if they fit, the new version, the previous version and the value: `notified` reads them.
+        // `notified` reads this text: the key and, if they fit, the new version, the previous version and the value.
         let written = |replaced: &str, value: &str| {
             done(&format!(
                 "$1 || CASE WHEN octet_length({value}) > {MOST_TOLD} THEN '' ELSE ' ' || version || ' ' || {replaced} || ' ' || encode({value}, 'hex') END"
@@ -65,9 +65,9 @@ impl Statements {
         };
         let (inserted, updated) = (written("'-'", "$2"), written("$2", "$4"));
         let removed = done("$1");
-        // Each transaction has a number of its own, so that a version never repeats, not even after a removal.
+        // The number of the transaction is the version: it never repeats, not even after a removal.
         let version = "txid_current()";
-        // The version alone is not enough, because a restored backup gives the same versions again.
+        // The value is compared as well, because after a restored backup the same versions come again.
         let expected = "key = $1 AND version = $2 AND value = $3";
         let shown = "version, CASE WHEN octet_length(value) <= $2 THEN value END, key";
         Self {
@@ -95,7 +95,7 @@ impl Statements {
     }
 }
 
-/// Returns the statement that makes the table. Half of each page is left free, so that a value is replaced on its page.
+/// Returns the statement that creates the table. Half of each page stays free, so that new values fit on it.
 pub(super) fn create(schema: &str) -> String {
     let table = table(schema);
     format!(
@@ -111,13 +111,13 @@ fn table(schema: &str) -> String {
     format!(r#""{}".bully_register"#, schema.replace('"', "\"\""))
 }
 
-/// A value, and the type that the server uses for it.
+/// A parameter of a statement: its value, and its type in the database.
 type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
 
 /// A connection that is ready.
 pub(super) struct PostgresSession {
     client: Client,
-    /// Gets the course if another connection is needed.
+    /// Receives the next step (course) when an error shows that another connection is needed.
     end: mpsc::Sender<Course>,
     statements: Arc<Statements>,
     creates: bool,
@@ -168,8 +168,8 @@ impl PostgresSession {
         failed
     }
 
-    /// Makes the table. `IF NOT EXISTS` does not separate sessions that find no table at the same moment: all but the
-    /// first wait for it, and are then refused since the name is taken. They find the table when they ask once more.
+    /// Creates the table. If several sessions find no table at the same moment, `IF NOT EXISTS` does not help: all but
+    /// the first wait, and then fail because the name is taken. They find the table at their second try.
     async fn create(&self) -> Result<(), Error> {
         let taken = [
             SqlState::UNIQUE_VIOLATION,
@@ -250,7 +250,7 @@ impl StoreSession for PostgresSession {
     }
 
     async fn list(&self, prefix: &RegisterKey) -> Result<Vec<(RegisterKey, Entry)>, RegisterError> {
-        // The table compares bytes; `0` is the character after `/`.
+        // The table compares keys by their bytes; `0` is the character after `/`.
         let (after, before) = (format!("{prefix}/"), format!("{prefix}0"));
         let most = i64::try_from(MOST_LISTED).unwrap_or(i64::MAX);
         let parameters: [Parameter<'_>; 4] = [
@@ -303,11 +303,11 @@ impl StoreSession for PostgresSession {
     }
 }
 
-/// The time of the server, not the time of its transaction.
+/// The server's present time. (`now()` would be the time at which the transaction began.)
 const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8";
 
-/// Reads a notification in the form that the statements write. Every client that may connect can send one, so a text
-/// that does not describe a register's change counts as a change of an unknown kind.
+/// Reads a notification in the form that the statements write. Every client of the database can send one, so a text of
+/// another form counts as an unknown change of any key.
 pub(super) fn notified(payload: &str) -> KeyChange {
     let mut words = payload.split(' ');
     let key = words.next().unwrap_or_default();
@@ -341,7 +341,7 @@ fn byte(digits: &[u8]) -> Option<u8> {
 /// each byte of the value two digits.
 const MOST_TOLD: usize = 3_000;
 
-/// Returns the number of a version; `None` for a version that this store never gave.
+/// Returns the number of a version; `None` for a version that cannot be of this store.
 fn number(version: &Version) -> Option<i64> {
     version.as_str().parse().ok()
 }
@@ -354,7 +354,7 @@ fn most_bytes() -> i32 {
 fn entry(key: &RegisterKey, row: &Row) -> Result<Entry, RegisterError> {
     let foreign = || RegisterError::Foreign { key: key.clone() };
     let version = version(key, row)?;
-    // A missing value was too large to be selected.
+    // The statement selects no value if the value is too large.
     let value: Option<&[u8]> = row.try_get(1).map_err(|_| foreign())?;
     Entry::new(key, version, value.ok_or_else(foreign)?.to_vec())
 }

@@ -1,7 +1,7 @@
 //! TLS in the form that the client of the database needs.
 //!
-//! Decided here: the password is not bound to the certificate. Not here: the authorities that TLS trusts
-//! (`connection/tls.rs`).
+//! Decided here: the login is not bound to the server's certificate (no channel binding). Not here: the authorities
+//! that TLS trusts (`connection/tls.rs`).
 
 use std::{
     io,
@@ -63,7 +63,7 @@ pub(super) struct PostgresStream<S>(client::TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for PostgresStream<S> {
     fn channel_binding(&self) -> ChannelBinding {
-        // The certificate was checked; binding the password to it would need a parser of certificates.
+        // The certificate was checked; channel binding would need a parser of certificates.
         ChannelBinding::none()
     }
 }

@@ -1,8 +1,8 @@
 //! The URL of a database.
 //!
 //! Decided here: the file of a URL is read again at each login and may then have another password, but no other
-//! database; each host is asked whether it takes writes, since a replica shows old records; and the store's name,
-//! without a secret.
+//! database; each host is asked whether it takes writes, since a replica may show old records; and the name of the
+//! store contains no secret.
 
 use std::{
     io,
@@ -39,7 +39,7 @@ fn read(path: &Path) -> Result<Config, RegisterError> {
         |source| RegisterError::refused(RegisterRefusal::Credentials, io::Error::other(source));
     let file = PasswordFile::read(path).map_err(wrong)?;
     let config = parse(file.text.trim())?;
-    // If the server asks for a certificate, or trusts the host, the URL has no secret.
+    // A URL has no password if the server asks for a certificate or trusts the host. Then the file may be open.
     if config.get_password().is_some() {
         file.check(path).map_err(wrong)?;
     }
@@ -52,7 +52,7 @@ fn parse(url: &str) -> Result<Config, RegisterError> {
         let words = "a lease needs a server that takes writes: leave out target_session_attrs";
         return Err(refused(words));
     }
-    // Whatever the URL says, because a replica shows old records.
+    // Set whatever the URL contains, because a replica may show old records.
     config.target_session_attrs(TargetSessionAttrs::ReadWrite);
     if config.get_application_name().is_none() {
         config.application_name("actix-bully");
@@ -71,7 +71,7 @@ pub(super) fn needs_tls(config: &Config) -> bool {
     config.get_ssl_mode() == SslMode::Require
 }
 
-/// Returns hosts and database, without user and password.
+/// Returns the name of the store: hosts and database, without user and password.
 pub(super) fn name_of(config: &Config) -> String {
     let host = |host: &Host| match host {
         Host::Tcp(name) => name.clone(),

@@ -1,14 +1,14 @@
 //! A locked file, and the process that has the lock, for an operator.
 //!
 //! Decided here: when that process is searched for, and the words if it is not found. Linux lists locks with the
-//! numbers of processes. The list lacks a lock of a process in another container, and a lock whose taker has ended
-//! while its child still has the file. While locks change, the list may lack other locks too.
+//! numbers of their processes. It does not list the lock of a process in another container, nor a lock whose process
+//! has ended while a child still has the file. While locks change, the list may miss other locks as well.
 
 use std::fmt;
 
 use super::system::Status;
 
-/// A locked file. Its holder is searched for on request only, because the search takes longer than the lock itself.
+/// A locked file. The holder of the lock is searched for only on request, because most locks end before the search.
 #[derive(Clone, Copy, Debug)]
 pub struct Busy(pub(super) Option<Status>);
 
@@ -28,7 +28,7 @@ impl fmt::Display for Busy {
     }
 }
 
-/// Returns the locks of this host, in the words of `proc_locks(5)`.
+/// Returns the list of this host's locks, in the form of `proc_locks(5)`.
 fn locks() -> Option<String> {
     if cfg!(target_os = "linux") {
         std::fs::read_to_string("/proc/locks").ok()
@@ -37,7 +37,7 @@ fn locks() -> Option<String> {
     }
 }
 
-/// Searches several lists: if one list lacks a lock because locks change, the next list has it.
+/// Reads the list several times: if one list misses a lock because locks change, the next one has it.
 fn find(file: Status, mut list: impl FnMut() -> Option<String>) -> Option<u32> {
     (0..LISTS).find_map(|_| holder(file, &list()?))
 }
@@ -49,7 +49,7 @@ fn holder(file: Status, locks: &str) -> Option<u32> {
     let file = format!("{major:02x}:{minor:02x}:{inode}");
     locks.lines().find_map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();
-        // The line of a waiting process has an additional arrow.
+        // The line of a process that waits for the lock has an additional word `->`, and is skipped.
         let [_, "FLOCK", _, _, process, of, ..] = words.as_slice() else {
             return None;
         };
@@ -72,7 +72,7 @@ fn numbers(_: u64) -> (u32, u32) {
 /// The words for a holder that is not found.
 pub const UNSEEN: &str = "a process that is not visible here (of another container, or with the file from a process that has ended)";
 
-/// Number of lists that are searched for a holder. Any number from 2 to 10 does: only the words of an error need it.
+/// Number of times that the list is read. Any number from 2 to 10 would do: only the words of an error depend on it.
 const LISTS: usize = 5;
 
 #[cfg(all(test, target_os = "linux"))]

@@ -1,9 +1,8 @@
-//! Creation of a file: it is made under a temporary name in the same folder, and moved to its final name when it is
-//! whole.
+//! Creates a file: under a temporary name in the same folder first. When it is complete, it is moved to its final name.
 //!
-//! Decided here: the order of these calls. The temporary name is `.NAME.new`. The maker of the file holds its lock,
-//! before and after it is moved, so the file of the final name is locked at every moment. If a crash leaves a file
-//! under the temporary name, the next maker uses it.
+//! Decided here: the order of these calls. The temporary name is `.NAME.new`. The maker of the file locks it before the
+//! move and keeps the lock after it, so nobody else can open the file in between. If a crash leaves a file under the
+//! temporary name, the next maker uses it.
 
 use std::{
     ffi::OsString,
@@ -20,7 +19,7 @@ use super::{
     write_all,
 };
 
-/// Number of zeros that are written at the beginning of each slot: most records are shorter.
+/// Number of bytes that are written at the beginning of each slot: most records are shorter.
 const WRITTEN: usize = 32 << 10;
 
 /// Number of bytes that are written at the end of each slot, where the note is.
@@ -32,8 +31,8 @@ impl RecordFile {
     /// # Errors
     /// [`RecordFileError::Exists`] when something of that name exists already; [`RecordFileError::InUse`] when another
     /// process is making it; [`RecordFileError::TooLarge`], and errors of the system. After these errors the name has
-    /// no file of ours. [`RecordFileError::Unknown`]: the file had its name already, and may have it again after a
-    /// crash.
+    /// no file from this call. [`RecordFileError::Unknown`]: the file already had its name, and may have it again after
+    /// a crash.
     pub fn create(
         system: Arc<dyn FileSystem>,
         path: &Path,
@@ -67,7 +66,7 @@ impl RecordFile {
                 }
             });
         if let Err(error) = moved {
-            // Under the lock, so no other process is making it. If the file cannot be removed, the next maker uses it.
+            // Removed under the lock, so no other process is making it. If the removal fails, the next maker uses it.
             system.remove(&beside).ok();
             return Err(error);
         }
@@ -77,7 +76,8 @@ impl RecordFile {
             Ok(status) if status.is_same_file(&made) => status,
             Ok(_) => return Err(RecordFileError::Replaced),
             Err(error) => {
-                // The file has our lock, and no other process has read it. If it cannot be removed, it stays locked.
+                // No other process has read the locked file. If it cannot be removed, it stays locked until this
+                // process ends.
                 if system.remove(&path).is_err() {
                     held.keep_until_exit();
                 }
@@ -98,19 +98,19 @@ impl RecordFile {
     }
 }
 
-/// Returns a locked file of the temporary name, which has no other name.
+/// Returns the locked file of the temporary name `beside`. It has no other name.
 fn make(system: &Arc<dyn FileSystem>, beside: &Path) -> Result<(Locked, Status), RecordFileError> {
     for _ in 0..TRIES {
         let held = Locked::new(Arc::clone(system), system.open_or_make(beside)?)?;
         let status = system.held(held.file())?;
         if !leads_to(&**system, beside, &status)? {
-            // Another maker has moved or removed the file meanwhile.
+            // Another maker has moved or removed the file before the lock was taken.
             continue;
         }
         if status.links == 1 {
             return Ok((held, status));
         }
-        // After a crash between `link` and `unlink` the file has its final name too, and must not be overwritten.
+        // After a crash between `link` and `unlink` the file also has its final name, so it must not be overwritten.
         system.remove(beside)?;
     }
     Err(RecordFileError::Replaced)
@@ -120,8 +120,8 @@ fn make(system: &Arc<dyn FileSystem>, beside: &Path) -> Result<(Locked, Status),
 fn fill(system: &dyn FileSystem, held: &Locked, size: SlotSize, first: &Slot) -> io::Result<()> {
     let len = u64::try_from(size.file_len()).unwrap_or(u64::MAX);
     let has_room = system.allocate(held.file(), len)?;
-    // Zeros are written where most records and the notes will be, so that a later write of them changes no metadata.
-    // The rest is written too if the disk may have no room for it later.
+    // Zeros are written where most records and the notes will be, so that later writes change no metadata of the file.
+    // All other bytes are written as well if the file system could not reserve the space.
     let slot = size.len();
     let mut beginning = first.encode(size);
     if has_room && slot > WRITTEN {
@@ -129,7 +129,7 @@ fn fill(system: &dyn FileSystem, held: &Locked, size: SlotSize, first: &Slot) ->
         for (at, len) in ends.into_iter().zip([PAGE + WRITTEN, PAGE]) {
             write(system, held, at, &vec![0; len])?;
         }
-        // Written after these zeros, since a long record may reach over them.
+        // The record is written after these zeros, since a long record may reach into them.
         beginning.resize(beginning.len().max(WRITTEN), 0);
         write(system, held, 0, &beginning)?;
     } else {

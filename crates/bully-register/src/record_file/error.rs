@@ -1,4 +1,4 @@
-//! Errors of reading and writing a record. The caller adds the path, and the advice for a damaged file.
+//! Errors of reading and writing a record. The caller adds the path of the file, and the advice for a damaged file.
 
 use std::io;
 
@@ -16,7 +16,7 @@ pub enum RecordFileError {
     /// Another process, or this process, has the file open.
     #[error("the file is in use by {0}: close it there, or choose another path")]
     InUse(Busy),
-    /// The file cannot be trusted.
+    /// The content of the file is damaged or of another program.
     #[error("the file is damaged: {0}")]
     Damaged(#[from] FileDamage),
     /// A later release wrote the file.
@@ -50,10 +50,10 @@ pub enum RecordFileError {
     /// Nothing was written.
     #[error("{0}")]
     Io(#[source] io::Error),
-    /// The disk has the previous record, or the new one.
+    /// The write failed, and the disk may have the previous record or the new one.
     #[error("the record may be written or not: open the file again to see which one it has ({0})")]
     Unknown(#[source] io::Error),
-    /// The system has no locks or no links of files.
+    /// The system or the file system offers no locks or no links of files.
     #[error(
         "this system or this file system cannot lock or link files: put the file on a local disk with a file system that can, such as ext4, or use another kind of store"
     )]

@@ -1,7 +1,7 @@
 //! The lock on a file, and the process that may release it.
 //!
-//! Decided here: a lock belongs to the process that took it. A forked child has the same open file description, so its
-//! `LOCK_UN` would unlock its parent's file.
+//! Decided here: only the process that took a lock releases it. A forked child shares the open file description, so an
+//! unlock in the child would unlock the file of its parent.
 
 use std::{
     fs::{File, TryLockError},
@@ -23,7 +23,7 @@ pub(super) struct Locked {
 }
 
 impl Locked {
-    /// Locks a file, unless it is locked already.
+    /// Locks a file, without waiting.
     ///
     /// # Errors
     /// [`RecordFileError::InUse`], [`RecordFileError::NotAvailable`], and errors of the system.
@@ -56,7 +56,7 @@ impl Locked {
         }
     }
 
-    /// Keeps the lock until this process has ended, so that no process opens the file.
+    /// Keeps the lock until this process has ended, so that no other process can open the file.
     pub(super) fn keep_until_exit(&self) {
         if !self.is_kept.swap(true, Ordering::AcqRel) {
             std::mem::forget(Arc::clone(&self.file));
@@ -70,7 +70,7 @@ impl Drop for Locked {
     fn drop(&mut self) {
         let may_unlock = self.check_process().is_ok() && !self.is_kept.load(Ordering::Acquire);
         if may_unlock {
-            // A file that cannot be unlocked is closed next, which unlocks it as well.
+            // An error is ignored: the file is closed next, which unlocks it as well.
             self.system.unlock(&self.file).ok();
         }
     }

@@ -9,19 +9,19 @@
 //! ```
 //!
 //! Decided here: the order of the calls, which process holds the file, and which record the file has after a failed
-//! call. Not here: the meaning of the record, and the reaction to an error. The owner of the record decides both (a
-//! store of votes, [`FileRegister`](crate::FileRegister)). All functions of this module block.
+//! call. Not here: the meaning of the record, and the reaction to an error. The user of this module decides both (a
+//! store of votes, or [`FileRegister`](crate::FileRegister)). All functions of this module block.
 //!
 //! # Rules
 //! | rule | decided in |
 //! |---|---|
-//! | `two-slots`: a write leaves the newest durable record alone; it takes the other slot | `mod.rs`, `slot.rs` |
+//! | `two-slots`: a write does not touch the newest durable record; it uses the other slot | `mod.rs`, `slot.rs` |
 //! | `confirm-first`: before the first write, a record that this process did not sync itself is written again and synced: the same bytes in the same slot. Its writer may have been killed before its sync, or the sync may have failed | `mod.rs` |
 //! | `failed-sync-voids`: Linux marks pages clean after a failed sync, so a later read would show bytes that the disk never received. The writer voids its slot before it releases the lock. If it cannot, it keeps the lock until its process ends | `mod.rs` |
 //! | `same-file`: name, device, inode, length and number of links are compared before a write and after its sync | `mod.rs` |
 //! | `lock-of-the-inode`: the lock is a `flock`. It belongs to the inode, so a hard link or a mounted file has the same lock. It also belongs to the open file description, so another `close` in the process changes nothing. A forked child never unlocks | `locked.rs` |
-//! | `seen-when-said`: a reader without the lock believes the newest record whose writer has noted that it is durable, unless a newer record came meanwhile; otherwise the lock decides | `seen.rs` |
-//! | `no-half-file`: a file gets its name when it is whole, and never replaces another file of that name | `create.rs` |
+//! | `seen-when-said`: a reader without the lock returns the newest record if its writer has noted that it is durable and no newer one came meanwhile; otherwise it needs the lock | `seen.rs` |
+//! | `no-half-file`: a file gets its name when it is complete, and never replaces another file of that name | `create.rs` |
 //! | two slots without a record are damage, never an empty file | `mod.rs` |
 //!
 //! Read on: `slot.rs` has every byte, `system.rs` the calls.
@@ -120,8 +120,8 @@ impl RecordFile {
         self.size.limit()
     }
 
-    /// Tells this value that its process has synced the record of this stamp. If that record is still the newest,
-    /// the next write does not [confirm](Self::confirm) it again.
+    /// Notes that this process has already synced the record with this stamp. If it is still the newest record, the
+    /// next write does not [confirm](Self::confirm) it again.
     pub fn trust(&mut self, synced: Stamp) {
         self.is_durable |= self.stamp() == synced;
     }
@@ -135,7 +135,7 @@ impl RecordFile {
     pub fn confirm(&mut self) -> Result<(), RecordFileError> {
         self.check()?;
         let bytes = self.newest.encode(self.size);
-        // The slot is not voided if this fails, because it may be the only slot with its record.
+        // If this fails, the slot is not voided, because it may contain the only valid record.
         self.write_all(self.newest.offset(self.size), &bytes)?;
         self.system.sync_data(self.held.file())?;
         self.check()?;
@@ -174,7 +174,7 @@ impl RecordFile {
         self.check_written()
     }
 
-    /// Removes the file. Its name is free when this returns, also after a crash.
+    /// Removes the file. When this returns, the name is free, and stays free after a crash.
     ///
     /// # Errors
     /// [`RecordFileError::Unknown`] if the file may come back after a crash. After every other error, the file is
@@ -207,7 +207,7 @@ impl RecordFile {
         }
     }
 
-    /// Makes the same check after a write. An error does not mean that nothing was written.
+    /// Makes the same check after a write, when an error can no longer mean that nothing was written.
     fn check_written(&self) -> Result<(), RecordFileError> {
         match self.check() {
             Err(RecordFileError::Io(error)) => Err(RecordFileError::Unknown(error)),
@@ -279,7 +279,7 @@ fn read(
     Slot::newest(&bytes, size).map(|newest| (size, newest))
 }
 
-/// Reads the used part of a slot: the file has space for long records, but most records are short.
+/// Reads only the used part of a slot: a slot has space for a long record, but most records are short.
 fn read_used(
     system: &dyn FileSystem,
     file: &File,
@@ -305,7 +305,7 @@ fn read_used(
 /// Length of the first read of a slot, in bytes.
 const PAGE: usize = 4_096;
 
-/// Reads from that offset on, in one call unless the system returns fewer bytes.
+/// Reads from the offset `at` on, in one call unless the system returns fewer bytes.
 fn read_all(system: &dyn FileSystem, file: &File, at: u64, into: &mut [u8]) -> io::Result<usize> {
     let mut len = 0;
     while let Some(rest) = into.get_mut(len..).filter(|rest| !rest.is_empty()) {
@@ -329,8 +329,7 @@ fn leads_to(system: &dyn FileSystem, path: &Path, held: &Status) -> io::Result<b
     }
 }
 
-/// Identifies one record in one file. Another record has another stamp, and the same record in another file has another
-/// stamp too.
+/// Identifies one record in one file. Another record, or a copy of the record in another file, has another stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     device: u64,
@@ -362,7 +361,7 @@ impl fmt::Display for Stamp {
     }
 }
 
-/// The part of a write that was done.
+/// The error of a write: whether nothing was written, or perhaps a part.
 #[derive(Debug)]
 enum Unwritten {
     Nothing(io::Error),
@@ -377,6 +376,6 @@ impl From<Unwritten> for RecordFileError {
     }
 }
 
-/// Number of tries to open and lock. The name leads to another file after every lock only if others replace the
-/// file all the time. Any number from 3 to 100 does.
+/// Number of tries to open and lock. All of them fail only if other processes replace the file again and again. Any
+/// number from 3 to 100 would do.
 const TRIES: usize = 8;

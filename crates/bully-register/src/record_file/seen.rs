@@ -3,16 +3,16 @@
 //! The lock is for writers. Hundreds of processes may read one file some ten times a second each. If each reader locked
 //! it, a reader that loses its processor while it has the lock would hold up all others.
 //!
-//! Decided here: which record is believed without the lock. A record that is being written, or whose sync has failed,
-//! is not believed. After the sync, and after another comparison of the name, a writer confirms its record by a note in
-//! the slot that it did not write. A record without its note may belong to a writer that was killed: the lock decides
-//! ([`RecordFile::open`]).
+//! Decided here: which record a reader may use without the lock. It does not use a record that is being written, or
+//! whose sync has failed. After the sync, and after another comparison of the name, a writer confirms its record by a
+//! note in the slot that it did not write. A record without its note may belong to a writer that was killed: the lock
+//! decides ([`RecordFile::open`]).
 //!
 //! # Why the record was the newest
-//! A reader reads both slots, in any order, and then the header of the newest record once more. Let that be record N,
-//! which was confirmed, and O the other slot. At the second look the writing of N + 2 had not begun, so N + 1 was not
-//! overwritten. So N + 1 was not confirmed when O was read: the read would have shown it. N was the newest confirmed
-//! record at that moment, or at its own confirmation, if that came later.
+//! A reader reads both slots, in any order, and then the header of the newest record again. Let N be that record, which
+//! was confirmed, and O the other slot. At the second read the writing of N + 2 (into the slot of N) had not begun, so
+//! O could have contained N + 1. If N + 1 had been confirmed when O was read, the read would have shown it. So N was
+//! the newest confirmed record at that moment, or at its own confirmation, if that came later.
 
 use std::{
     fs::File,
@@ -40,7 +40,7 @@ pub struct Seen {
 }
 
 impl RecordFile {
-    /// Returns the newest record, without the lock; `None` if the lock has to decide.
+    /// Returns the newest record, read without the lock; `None` if the lock is needed to be sure.
     ///
     /// # Errors
     /// [`RecordFileError::Missing`], [`RecordFileError::Replaced`] when the name led to another file at each try, and
@@ -75,7 +75,7 @@ impl RecordFile {
         }
     }
 
-    /// Tells readers without the lock that the newest record is durable. If that fails, they take the lock.
+    /// Writes the note that the newest record is durable, for readers without the lock. Without it they take the lock.
     pub fn say(&self) {
         let note = self.newest.note(self.size);
         let at = self.newest.note_offset(self.size);
@@ -87,7 +87,7 @@ fn newest_said(system: &dyn FileSystem, file: &File, size: SlotSize) -> io::Resu
     let mut bytes = vec![0; size.file_len()];
     let len = read_all(system, file, 0, &mut bytes)?;
     bytes.truncate(len);
-    // A record in the middle of its write looks like damage: the lock distinguishes the two.
+    // A record that is being written looks like damage. A reader with the lock can distinguish the two.
     let Ok(newest) = Slot::newest(&bytes, size) else {
         return Ok(None);
     };
@@ -96,7 +96,7 @@ fn newest_said(system: &dyn FileSystem, file: &File, size: SlotSize) -> io::Resu
     if noted != Some(&newest.note(size)) {
         return Ok(None);
     }
-    // The second look is later than the first one, on any processor.
+    // The fence makes the second read later than the first one, on any processor.
     fence(Ordering::SeqCst);
     let mut again = Slot::VOID;
     read_all(system, file, newest.offset(size), &mut again)?;

@@ -17,7 +17,7 @@
 //! The note at the end of a slot belongs to the record in the other slot. So the write of a note after a record changes
 //! only one page on the disk.
 //!
-//! The first 32 bytes keep this form in every format, so that damage is never mistaken for another format.
+//! The first 32 bytes have this form in every later format, so that damage is never mistaken for another format.
 
 use super::{FileDamage, RecordFileError};
 
@@ -29,7 +29,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Bytes that are written over the beginning of a slot that must not be read.
+    /// The bytes that void a slot: they replace its header, so that its record is not read any more.
     pub(super) const VOID: [u8; HEADER] = [0; HEADER];
 
     /// Makes the first record of a new file.
@@ -48,7 +48,7 @@ impl Slot {
         })
     }
 
-    /// Returns the beginning of its slot in the file.
+    /// Returns the offset of this record's slot in the file.
     pub(super) fn offset(&self, size: SlotSize) -> u64 {
         if is_in_first(self.number) {
             0
@@ -85,7 +85,7 @@ impl Slot {
         note
     }
 
-    /// Returns the place of its note in the file, which is the end of the other slot.
+    /// Returns the offset of this record's note in the file, at the end of the other slot.
     pub(super) fn note_offset(&self, size: SlotSize) -> u64 {
         let slots = if is_in_first(self.number) { 2 } else { 1 };
         u64::from(size.0)
@@ -175,7 +175,7 @@ impl Header {
     }
 }
 
-/// Returns the number of bytes of a slot in use, by its header; 0 without a header.
+/// Returns the number of used bytes of a slot, by its header; 0 without a valid header.
 pub(super) fn used(slot: &[u8]) -> usize {
     Header::read(slot).map_or(0, |header| header.len.saturating_add(HEADER))
 }
@@ -185,7 +185,7 @@ pub(super) fn used(slot: &[u8]) -> usize {
 pub(super) struct SlotSize(u32);
 
 impl SlotSize {
-    /// Returns the smallest slot that has room for a record of this length; `None` beyond [`MAX_SLOT`].
+    /// Returns the smallest size with room for a record of this length; `None` if it would exceed [`MAX_SLOT`].
     pub(super) fn for_limit(limit: usize) -> Option<Self> {
         let needed = u32::try_from(limit.checked_add(HEADER)?.checked_add(NOTE)?).ok()?;
         let size = needed.checked_next_power_of_two()?.max(MIN_SLOT);
@@ -234,5 +234,5 @@ pub(super) const NOTE: usize = 12;
 const NOTE_LEN: u64 = 12;
 /// Two pages of 4 KiB, so that the header and the note of a slot are on different pages.
 const MIN_SLOT: u32 = 8 << 10;
-/// Twice the slot of the longest record, a vote. A reader allocates both slots, so a file must not choose a larger one.
+/// Largest slot: twice the slot for the longest record, a vote. A reader allocates both slots, so the size has a limit.
 const MAX_SLOT: u32 = 1 << 20;

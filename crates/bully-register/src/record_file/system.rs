@@ -9,8 +9,8 @@ use std::{
     path::Path,
 };
 
-/// The calls of a [`RecordFile`](super::RecordFile) to the system. [`Host`] makes them; a test puts another
-/// implementation between.
+/// The calls of a [`RecordFile`](super::RecordFile) to the system. [`Host`] makes them; a test uses another
+/// implementation.
 #[doc(hidden)]
 pub trait FileSystem: Debug + Send + Sync {
     /// Opens a file to read and write. It follows links.
@@ -31,8 +31,8 @@ pub trait FileSystem: Debug + Send + Sync {
     fn read_at(&self, file: &File, into: &mut [u8], at: u64) -> io::Result<usize>;
     /// Writes at the offset `at`, and returns the number of bytes that were written.
     fn write_at(&self, file: &File, bytes: &[u8], at: u64) -> io::Result<usize>;
-    /// Empties a file and extends it with zeros to that length. Returns whether the disk has room for all of it from
-    /// now on.
+    /// Empties a file and extends it with zeros to the length `len`. Returns whether the disk has reserved the space
+    /// for it.
     fn allocate(&self, file: &File, len: u64) -> io::Result<bool>;
     /// Writes the content of a file to the disk.
     fn sync_data(&self, file: &File) -> io::Result<()>;
@@ -83,7 +83,7 @@ mod unix {
 
     impl FileSystem for Host {
         fn open(&self, path: &Path) -> io::Result<File> {
-            // If the path leads to a pipe or a device, the open does not wait and takes no terminal.
+            // With these flags the call does not wait at a pipe, and does not take over a terminal.
             let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
             Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
         }
@@ -154,7 +154,7 @@ mod unix {
                 use rustix::io::Errno;
 
                 match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-                    // The file system does not know that flag.
+                    // The file system does not support `RENAME_NOREPLACE`.
                     Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
                     renamed => return Ok(renamed?),
                 }

@@ -43,7 +43,7 @@ pub enum Call {
     SyncFolder,
 }
 
-/// The event in place of a call, or before it.
+/// A planned event: it takes the place of a call, or happens before it.
 pub enum Event {
     Fails(ErrorKind),
     /// The call fails with that error of the system.
@@ -59,7 +59,7 @@ pub struct Tried {
     count: AtomicUsize,
     events: Mutex<Vec<(usize, Event)>>,
     pub(super) disk: Mutex<Disk>,
-    /// Number that is added to the number of the process; it is not 0 in a forked child.
+    /// Added to the number of the process; a test sets it to act as a forked child.
     pub(super) forked: AtomicU32,
 }
 
@@ -69,7 +69,7 @@ impl fmt::Debug for Tried {
     }
 }
 
-/// The state of the last written file on the disk.
+/// A model of the last written file: its bytes on the disk, and the bytes that are not synced.
 #[derive(Clone, Default)]
 pub(super) struct Disk {
     pub(super) durable: Vec<u8>,

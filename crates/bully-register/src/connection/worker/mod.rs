@@ -1,7 +1,7 @@
-//! The thread that has the connection.
+//! The thread that has the connection to the store.
 //!
-//! Decided here: a lost connection is made anew after a growing pause, and a connection that ended as soon as it was
-//! made counts as a failed attempt. Operations fail at once while there is no connection. Reads that wait at one time
+//! Decided here: after a lost connection a new one is made, after a growing pause; a connection that ends as soon as it
+//! was made counts as a failed attempt. Without a connection, operations fail at once. Reads that wait at the same time
 //! become one question, since most of them are for the two records of an election. A connection with an overdue answer
 //! is given up, since all other operations on it wait as well.
 
@@ -31,7 +31,7 @@ use crate::{
     jobs::{Job, JobAnswer, Jobs},
 };
 
-/// Starts a thread of that name, which serves the holders of the returned handles.
+/// Starts a thread with this name, which carries out the operations sent by the returned handles.
 pub(crate) fn start(name: &str, server: impl Server) -> Result<(Jobs, Listeners), RegisterError> {
     let (jobs, asked) = Jobs::new();
     let (told, listeners) = Tellers::new();
@@ -57,10 +57,10 @@ struct Worker<S> {
     told: Tellers,
 }
 
-/// Returned when the register was dropped, with all its clones.
+/// The register and all its clones were dropped, so the thread ends.
 struct Dropped;
 
-/// The reason why there is no connection, for each operation in the meantime.
+/// The reason why there is no connection; each operation fails with it meanwhile.
 struct Reason {
     refusal: Option<RegisterRefusal>,
     words: String,
@@ -76,7 +76,7 @@ impl<S: Server> Worker<S> {
             // Every error leads to a new attempt, because an operator may add a missing right or table meanwhile.
             let served = match connected {
                 Ok(Ok((session, ended))) => {
-                    // Anything may have changed before this connection listened.
+                    // Changes before this connection began to listen were not reported.
                     self.told.tell(KeyChange::Any);
                     let begun = Instant::now();
                     let served = self.serve(&Rc::new(session), ended).await;
@@ -87,8 +87,8 @@ impl<S: Server> Worker<S> {
                         0
                     };
                     match served {
-                        // With a pause, because an error that every new connection meets would cause one connection
-                        // after the other.
+                        // Waits first: if every new connection fails at once, there would be one connection after the
+                        // other.
                         Ok(course) if failures > 1 => {
                             after = course;
                             let words = "its connections end as soon as they are made".to_owned();
@@ -134,7 +134,7 @@ impl<S: Server> Worker<S> {
             let mut asked = Vec::new();
             let (mut ends, mut hangs) = (pin!(ended.recv()), pin!(is_overdue.recv()));
             let more = self.jobs.recv_many(&mut asked, MOST_TOGETHER);
-            // The end comes first, because later questions are for the next connection.
+            // The end of the connection is checked first, because later operations belong to the next connection.
             match select(select(&mut ends, &mut hangs), pin!(more)).await {
                 Either::Left((Either::Left((course, _)), _)) => {
                     return Ok(course.unwrap_or(Course::MovesOn));
@@ -154,7 +154,7 @@ impl<S: Server> Worker<S> {
         }
     }
 
-    /// Refuses all operations for a while.
+    /// Refuses all operations for the time `pause`.
     async fn refuse(&mut self, reason: &Reason, pause: Duration) -> Result<(), Dropped> {
         let mut pause = pin!(sleep(pause));
         loop {
@@ -167,10 +167,10 @@ impl<S: Server> Worker<S> {
     }
 }
 
-/// The error for an answer that has not come in time.
+/// An answer has not come in time.
 struct Overdue;
 
-/// Returns the operations whose callers still wait: each write by itself, and all reads together.
+/// Returns the operations whose callers still wait: each write by itself, and all reads as one operation.
 fn together(asked: Vec<Job>) -> Vec<Job> {
     let (mut jobs, mut reads) = (Vec::new(), Vec::new());
     for job in asked.into_iter().filter(Job::is_wanted) {
@@ -294,8 +294,8 @@ fn pause(failures: u32) -> Duration {
     PAUSE.saturating_mul(1 << failures.min(MOST_DOUBLINGS))
 }
 
-/// Time within which a connection must be made; operations wait meanwhile. It is longer than two waits of [`ANSWER`],
-/// for the credentials and the first answer of Kubernetes: the errors of these waits say more.
+/// Time within which a connection must be made; operations wait meanwhile. It is longer than two waits of [`ANSWER`]
+/// (credentials, then the first answer, of Kubernetes), because their errors say more than this one.
 const CONNECT: Duration = Duration::from_secs(5);
 /// Time without an answer, not even a refusal, after which a server counts as gone or frozen. Chosen: half of the lease
 /// of `wan`. With far less, a short stall ends the connection; with far more, a holder leaves a frozen server too late.
@@ -305,7 +305,7 @@ const PAUSE: Duration = Duration::from_millis(25);
 /// Shortest time that a connection must last; a shorter one counts as a failure. Chosen: with minutes, a proxy that
 /// ends each connection after a minute would cause pauses, in which operations are refused.
 const LASTS: Duration = Duration::from_secs(1);
-/// Largest number of operations that are taken up at one time. By default, etcd allows 128 operations in a transaction.
+/// Largest number of waiting operations that are taken together. By default, etcd allows 128 reads in a transaction.
 const MOST_TOGETHER: usize = 64;
 /// Largest number of doublings of the pause. The longest pause is 1.6 s.
 const MOST_DOUBLINGS: u32 = 6;

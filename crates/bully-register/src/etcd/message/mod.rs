@@ -1,8 +1,8 @@
 //! The questions to the gateway and its answers, as JSON.
 //!
 //! Decided here: an operation is one transaction or one range; the size of an answer is limited; numbers and bytes are
-//! read strictly, in the form that etcd gives them (a number in quotes, bytes by Base64); and an answer about another
-//! key is not accepted.
+//! read only in the form that etcd writes (a number in quotes, bytes in Base64); and an answer about another key is not
+//! accepted.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Deserializer, de::Error as _};
@@ -12,7 +12,7 @@ use crate::{Change, Entry, MOST_LISTED, RegisterKey, Version};
 
 /// Prefix of all keys.
 const PREFIX: &str = "actix-bully/";
-/// First text after all keys with that prefix: `0` is the character after `/`.
+/// The first text after all keys with the prefix `actix-bully/`: `0` is the character after `/`.
 const BEHIND: &str = "actix-bully0";
 
 /// A path of the gateway, and the body of the request.
@@ -40,7 +40,8 @@ impl EtcdQuestion {
         Self::of("/v3/auth/authenticate", &body, false)
     }
 
-    /// Makes a question that reads at most one key. A member answers it only if it reaches a majority of the cluster.
+    /// Makes a question that shows whether a member works: the member answers it only if it reaches a majority of the
+    /// cluster.
     pub(super) fn probe() -> Self {
         let body = json!({ "key": bytes(PREFIX), "keys_only": true, "limit": "1" });
         Self::of("/v3/kv/range", &body, false)
@@ -60,7 +61,8 @@ impl EtcdQuestion {
         Self { most, ..asked }
     }
 
-    /// Makes a swap. It compares the value too, because a restored backup gives the same revisions again.
+    /// Makes a swap. It compares the value as well as the revision, because after a restored backup the same revisions
+    /// come again.
     pub(super) fn swap(key: &RegisterKey, expected: Option<&Entry>, value: &[u8]) -> Self {
         let key = name(key);
         let compare = match expected {
@@ -85,7 +87,7 @@ impl EtcdQuestion {
         Self::of("/v3/kv/txn", &body, true)
     }
 
-    /// Makes a question for the keys below this one, in their order. It asks for one key more than the maximum, so that
+    /// Makes a question for the keys below `prefix`, in their order. It asks for one key more than the maximum, so that
     /// the answer shows whether there are too many.
     pub(super) fn list(prefix: &RegisterKey) -> Self {
         let most = MOST_LISTED.saturating_add(1);
@@ -107,7 +109,7 @@ impl EtcdQuestion {
     }
 }
 
-/// Returns the comparison with an entry: its revision and its value.
+/// Returns the condition that a key still has this revision and this value.
 fn is_still(key: &str, entry: &Entry) -> Value {
     json!([
         { "key": key, "target": "MOD", "result": "EQUAL", "mod_revision": entry.version.as_str() },
@@ -127,7 +129,7 @@ pub(super) fn token(answer: &[u8]) -> Result<String, Misread> {
         token: String,
     }
     let login: Login = serde_json::from_slice(answer).map_err(|_| Misread)?;
-    // The token becomes the value of an HTTP header, so other characters are refused.
+    // The token becomes the value of an HTTP header, so characters that a header cannot have are refused.
     let is_plain = login.token.bytes().all(|byte| byte.is_ascii_graphic());
     if login.token.is_empty() || login.token.len() > MOST_TOKEN || !is_plain {
         return Err(Misread);
@@ -135,14 +137,14 @@ pub(super) fn token(answer: &[u8]) -> Result<String, Misread> {
     Ok(login.token)
 }
 
-/// The entry of a key, if the key has one: its revision and value.
+/// The revision and the value of a key; `None` if the key has no entry.
 pub(super) type Found = Option<(u64, Vec<u8>)>;
 
 /// Returns revision and value of a key; `None` if the key has no entry.
 pub(super) fn entry(key: &RegisterKey, answer: &[u8]) -> Result<Found, Misread> {
     #[derive(Deserialize)]
     struct Answer {
-        // Required: an answer without it comes from another program.
+        // Required: an answer without this header comes from another program.
         #[serde(rename = "header")]
         _header: EtcdHeader,
         #[serde(flatten)]
@@ -208,13 +210,13 @@ pub(super) type Listed = (RegisterKey, u64, Vec<u8>);
 struct Range {
     #[serde(default)]
     kvs: Vec<KeyValue>,
-    /// Number of entries; absent if there are none.
+    /// Number of entries; missing in the answer if there are none.
     count: Option<Number>,
 }
 
 impl Range {
     fn of(mut self, key: &RegisterKey) -> Result<Found, Misread> {
-        // A record that is missed by mistake would be written anew, so both fields must agree.
+        // Both fields must agree: an agent would write a new record if a present one were missed by mistake.
         let found = match (self.kvs.pop(), self.count) {
             (None, None) => return Ok(None),
             (Some(found), Some(Number(1))) => found,
@@ -245,9 +247,9 @@ pub(super) fn swapped(answer: &[u8]) -> Result<Option<u64>, Misread> {
 pub(super) enum WatchAnswer {
     /// These keys have changed, each with its change.
     Keys(Vec<(String, Change)>),
-    /// The stream begins to listen.
+    /// The member confirms that the stream has begun.
     Begun,
-    /// The stream ends, or does not begin.
+    /// The stream has ended, or could not begin, for this reason.
     Ended(String),
 }
 
@@ -294,7 +296,7 @@ pub(super) fn watched(line: &[u8]) -> Result<WatchAnswer, Misread> {
     if watch.created {
         return Ok(WatchAnswer::Begun);
     }
-    // A key of another application is not UTF-8, or not the key of a register: it has no listener.
+    // A key that is not UTF-8, or not the key of a register, belongs to another application: it has no listener.
     let change = |event: Event| {
         let key = String::from_utf8(event.kv.key.0).ok()?;
         let key = key.strip_prefix(PREFIX)?.to_owned();
@@ -322,7 +324,7 @@ pub(super) struct Complaint {
 }
 
 impl Complaint {
-    /// Reads any answer as an error. If it is not JSON of the gateway, its first words are shown.
+    /// Reads an answer as an error. If the answer is not JSON of the gateway, its first characters become the message.
     pub(super) fn read(answer: &[u8]) -> Self {
         serde_json::from_slice(answer).unwrap_or_else(|_| Self {
             code: None,
@@ -333,7 +335,8 @@ impl Complaint {
 
 impl<'de> Deserialize<'de> for Complaint {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        /// Older releases have the words in `error`, all releases have them in `message`; a stream has a `grpc_code`.
+        /// Newer releases write the words in `message` only, older ones in `error` as well; a stream has `grpc_code` in
+        /// place of `code`.
         #[derive(Deserialize)]
         struct Said {
             #[serde(alias = "grpc_code")]
@@ -401,7 +404,7 @@ fn name(key: &RegisterKey) -> String {
 const MOST_BODY: usize = 16_384;
 /// Longest token that is accepted, in bytes. Even a signed token with a long name stays below this limit.
 const MOST_TOKEN: usize = 4_096;
-/// Longest part of a complaint that is shown, in characters.
+/// Longest part of an error's text that is shown, in characters.
 const MOST_WORDS: usize = 300;
 
 #[cfg(test)]
