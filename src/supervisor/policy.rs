@@ -217,5 +217,5 @@ impl fmt::Display for PolicyError {
 
 impl Error for PolicyError {}
 
-/// `u32` holds a factor of 2^31. From the next doubling on, the factor stays the same.
+/// Number of backoffs with different factors: a `u32` holds factors up to 2^31, and later ones stay the same.
 const DOUBLINGS: usize = 32;

@@ -375,7 +375,7 @@ pub enum Finding {
         /// The names of the voters that cannot be reached.
         missing: Vec<AgentId>,
     },
-    /// The number of voters is even: with one voter less, the group would tolerate as many failures.
+    /// The number of voters is even. With one voter less, the group would tolerate the same number of failures.
     EvenVoters {
         /// Number of voters.
         all: u32,

@@ -14,7 +14,7 @@ use super::{
     poll::{Audience, PollOutcome},
 };
 
-/// The fixed part of a schedule.
+/// The settings of a schedule, which never change.
 pub(super) struct Rule {
     pub(super) name: AgentId,
     pub(super) times: Box<dyn DueTimes>,

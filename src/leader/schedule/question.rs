@@ -9,7 +9,7 @@ use super::{
     message::{LeaderNumber, Mark, Read, ScheduleMessage, Write},
 };
 
-/// Sends the question if it has receivers: with a mark, to keep that mark; otherwise, to report their mark.
+/// Sends the question, if it has receivers. With a mark it asks them to keep that mark, otherwise to report theirs.
 pub(super) fn say(
     rule: &Rule,
     (ballot, round): (LeaderNumber, Round),
