@@ -170,7 +170,10 @@ const QUEUE: usize = 2_048;
 
 #[cfg(test)]
 mod tests {
-    use futures::{FutureExt, future::join_all};
+    use futures::{
+        FutureExt,
+        future::{BoxFuture, join_all},
+    };
 
     use super::*;
 
@@ -207,12 +210,24 @@ mod tests {
     }
 
     #[test]
-    fn a_job_without_its_asker_is_not_wanted() {
+    fn a_job_is_wanted_as_long_as_its_asker_waits() {
         let (jobs, mut asked) = Jobs::new();
-        let mut read = jobs.read(&key());
-        assert!((&mut read).now_or_never().is_none());
-        drop(read);
-        assert!(!asked.try_recv().unwrap().is_wanted());
+        let mut is_wanted = |mut asker: BoxFuture<'static, ()>| {
+            assert!((&mut asker).now_or_never().is_none());
+            let job = asked.try_recv().unwrap();
+            let while_it_waits = job.is_wanted();
+            drop(asker);
+            (while_it_waits, job.is_wanted())
+        };
+        let found = Entry::new(&key(), crate::Version::from(1_u64), vec![1]).unwrap();
+        for asker in [
+            jobs.read(&key()).map(drop).boxed(),
+            jobs.swap(&key(), None, vec![1]).map(drop).boxed(),
+            jobs.list(&key()).map(drop).boxed(),
+            jobs.remove(&key(), &found).map(drop).boxed(),
+        ] {
+            assert_eq!(is_wanted(asker), (true, false));
+        }
     }
 
     #[test]

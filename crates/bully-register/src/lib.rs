@@ -60,7 +60,7 @@
 //! Read on: `contract.rs` has the operations, `key.rs` names and limits, `error.rs` the failures. `memory.rs` is
 //! the shortest implementation of the contract. `file/`, `postgres/`, `etcd/` and `kubernetes/` are the stores;
 //! `jobs.rs` and `connection/` are shared by them. `outlook.rs` decides which errors of the system pass.
-//! `record_file/` is one small record that survives a crash, also for a store of votes. `pem.rs` reads certificates
+//! `record_file/` is one small record that survives a crash, also for a store of votes. `pem/` reads certificates
 //! and keys.
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

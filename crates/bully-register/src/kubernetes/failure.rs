@@ -295,6 +295,17 @@ mod tests {
     }
 
     #[test]
+    fn the_words_have_each_cause_once() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("no route")]
+        struct Outer(#[source] std::io::Error);
+        let cause = Outer(std::io::Error::other("the cable is out"));
+        let words = told(&Error::Service(Box::new(cause)));
+        assert_eq!(words.matches("no route").count(), 1, "{words}");
+        assert!(words.ends_with("no route: the cable is out"), "{words}");
+    }
+
+    #[test]
     fn an_answer_that_cannot_be_read_leaves_a_write_unknown() {
         let misread = || Error::SerdeError(serde_json::from_str::<u8>("x").unwrap_err());
         for (writes, meaning) in [(true, Unknown), (false, NotDone)] {

@@ -112,6 +112,14 @@ mod tests {
     }
 
     #[test]
+    fn tls_is_needed_only_if_the_url_requires_it() {
+        let needs =
+            |more: &str| needs_tls(&parse(&format!("postgres://app@a/jobs{more}")).unwrap());
+        assert!(needs("?sslmode=require"));
+        assert!(!needs("") && !needs("?sslmode=prefer") && !needs("?sslmode=disable"));
+    }
+
+    #[test]
     fn a_name_has_no_secret() {
         let config = parse("postgres://app:sesame@db.example:5433,other/jobs").unwrap();
         assert_eq!(name_of(&config), "postgres db.example,other:5433,5432/jobs");

@@ -236,3 +236,18 @@ fn a_ballot_below_the_highest_is_no_candidacy() {
     me.hear(EYE, Nack { max }).whatever();
     assert_eq!(me.view().role, Role::Follower);
 }
+
+/// This agent counts, and so does each voter that answered the last round that ended, or since.
+#[test]
+fn the_agents_that_are_heard_are_counted() {
+    let mut me = Kit::fresh();
+    assert_eq!(me.machine.heard(), 1);
+    for (name, heard) in [(LOW, 2), (HIGH, 3)] {
+        me.answered(name, idle());
+        assert_eq!(me.machine.heard(), heard);
+    }
+    me.over().whatever();
+    assert_eq!(me.machine.heard(), 3, "of the round that has ended");
+    me.over().whatever();
+    assert_eq!(me.machine.heard(), 1);
+}

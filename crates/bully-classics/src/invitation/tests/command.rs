@@ -129,3 +129,20 @@ fn a_cool_down_ends_in_time_or_when_the_agent_is_told_to_campaign() {
         "persist 6"
     );
 }
+
+#[test]
+fn the_end_of_a_cool_down_moves_no_member_of_a_group() {
+    let mut me = Kit::cooling_down();
+    let ends = me.now;
+    me.hear(HIGH, invitation(7, HIGH, 9)).whatever();
+    me.hear(HIGH, ready(7, HIGH, 9)).whatever();
+    assert_eq!(me.machine.status(), PaperStatus::Normal);
+    me.now = ends;
+    me.later(60_000);
+    let lines = me.fire(InvitationTimer::Cooldown);
+    assert!(
+        !lines.lines().iter().any(|line| line.contains("Slot")),
+        "{lines:?}"
+    );
+    assert_eq!(me.leader().as_deref(), Some(HIGH));
+}

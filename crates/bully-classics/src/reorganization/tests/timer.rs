@@ -121,3 +121,15 @@ fn a_leadership_holds_for_the_detection_time_without_another_step() {
     let until = me.now.after(Duration::from_millis(250));
     assert_eq!(me.machine.view(me.now).valid_until, until);
 }
+
+/// A delay, the detection and a jitter until the silence is noticed; a deadline for its answer, and an election.
+#[test]
+fn a_silent_coordinator_is_replaced_within_the_stated_time() {
+    let config = lan();
+    let (timings, detection) = (&config.timings, config.detector().detection);
+    let noticed = timings.delay_bound() + detection + timings.jitter();
+    let election = 2 * timings.deadline() + 4 * timings.delay_bound();
+    assert_eq!(config.worst_case_election_with_losses(), election);
+    let failover = noticed + timings.deadline() + election;
+    assert_eq!(config.worst_case_failover(), failover);
+}

@@ -169,3 +169,18 @@ fn a_leader_with_an_announcement_under_way_sends_no_heartbeat() {
         .set(RingTimer::Heartbeat, H)
         .nothing_else_happened();
 }
+
+/// No heartbeat of its own can come back to it, and no other member can be asked.
+#[test]
+fn a_leader_that_is_alone_begins_no_election_in_silence() {
+    let mut kit = Kit::leading();
+    for name in [A, B, Z] {
+        kit.leaves(name).whatever();
+    }
+    for _ in 0..3 {
+        let effects = kit.later(10 * LOST).fire(RingTimer::Silence);
+        assert!(effects.messages().is_empty() && effects.events().is_empty());
+        effects.whatever();
+    }
+    assert_eq!(kit.view().leading, Some(Term(MINE)));
+}

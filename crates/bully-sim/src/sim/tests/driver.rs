@@ -181,6 +181,20 @@ fn traps_pause_and_isolate_too() {
 }
 
 #[test]
+fn a_trap_that_is_taken_away_does_not_spring() {
+    let mut world = three(1).build();
+    world.arm(&Trap {
+        by: None,
+        kind: "elected",
+        spared: 0,
+        then: Reaction::Crash,
+    });
+    world.disarm();
+    assert_eq!(world.settle(MS(50)), Ok(id("c")));
+    assert_eq!(world.sprung(Reaction::Crash), 0);
+}
+
+#[test]
 fn work_ends_by_itself_or_when_it_is_said_to() {
     for span in [Some(MS(20)), None] {
         let mut world = three(1).drains_in(span).build();

@@ -1,5 +1,6 @@
 //! The world, tried with a toy election: time, order, the driver's contract, the verbs.
 
+mod contract;
 mod disk;
 mod driver;
 mod replays;

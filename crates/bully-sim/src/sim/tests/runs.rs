@@ -54,6 +54,19 @@ fn recording_changes_nothing() {
 }
 
 #[test]
+fn a_recording_begins_with_the_agents_and_the_seed() {
+    let world = three(8).build();
+    let recording = world.trace().to_recording("toy", world.now());
+    let header = recording.header();
+    let agents = header
+        .agents
+        .iter()
+        .map(|agent| (agent.name.as_str(), agent.score));
+    let expected = [("a", 1), ("b", 2), ("c", 3)].map(|(name, score)| (name, Some(score.into())));
+    assert!(agents.eq(expected) && header.seed == 8, "{header:?}");
+}
+
+#[test]
 fn a_run_reads_in_a_few_lines() {
     let mut world = settled();
     world.run_for(MS(5));

@@ -35,6 +35,19 @@ fn a_crash_is_certain_after_the_delay() {
 }
 
 #[test]
+fn a_return_is_told_after_the_delay_even_by_an_agent_that_says_nothing() {
+    let mut world = started(Detection::Suspect(MS(5).into()));
+    world.crash("a");
+    world.run_for(MS(20));
+    assert_eq!(presence(&world, "c", "a"), Presence::Suspect);
+    world.restart("a");
+    world.run_for(MS(4));
+    assert_eq!(presence(&world, "c", "a"), Presence::Suspect);
+    world.run_for(MS(1));
+    assert_eq!(presence(&world, "c", "a"), Presence::Up);
+}
+
+#[test]
 fn a_restart_before_the_crash_is_told_is_no_contradiction() {
     let mut world = started(Detection::Certain(MS(5).into()));
     world.crash("c");

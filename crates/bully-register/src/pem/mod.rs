@@ -3,6 +3,9 @@
 //! Decided here: the largest size, that a damaged key is never quoted, and that our copies of a key are wiped. Not
 //! here: the checks of the certificates and keys, which the bridge and the stores make.
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     fmt,
     fs::File,

@@ -1,0 +1,36 @@
+//! What a source of certificates and keys yields, and what it refuses.
+
+use super::*;
+
+const KEY: &str = "-----BEGIN PRIVATE KEY-----\nAAECAwQF\n-----END PRIVATE KEY-----\n";
+
+fn bytes(text: &str) -> PemSource {
+    PemSource::bytes(text)
+}
+
+#[test]
+fn a_source_has_exactly_one_key() {
+    assert!(bytes(KEY).key().is_ok());
+    let several = bytes(&KEY.repeat(2)).key().err().unwrap();
+    assert!(matches!(several, PemError::SeveralKeys { count: 2 }));
+    let empty = bytes("").key().err().unwrap();
+    assert!(matches!(empty, PemError::Empty { part: TlsPart::Key }));
+}
+
+#[test]
+fn a_text_may_be_as_long_as_the_limit() {
+    let key = |len: usize| bytes(&format!("{KEY}{}", "\n".repeat(len - KEY.len()))).key();
+    assert!(key(MAX_LEN).is_ok());
+    let longer = key(MAX_LEN + 1).err().unwrap();
+    assert!(matches!(longer, PemError::TooLong { max: MAX_LEN, .. }));
+}
+
+/// A folder can be opened as a file, and cannot be read.
+#[cfg(unix)]
+#[test]
+fn a_folder_in_the_place_of_a_file_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = PemSource::File(folder.path().to_path_buf());
+    let refused = source.key().err().unwrap();
+    assert!(matches!(refused, PemError::Unreadable { .. }), "{refused}");
+}
