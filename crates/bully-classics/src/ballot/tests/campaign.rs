@@ -32,11 +32,3 @@ fn a_leader_a_candidate_a_witness_and_a_cut_off_voter_do_not() {
         effects.whatever();
     }
 }
-
-#[test]
-fn the_numbers_do_not_run_out_unnoticed() {
-    let mut me = Kit::following();
-    me.machine.core.voter.record.n = u64::MAX - (1 << 32);
-    me.step(Input::Campaign).whatever();
-    assert_eq!(me.machine.own(), None);
-}

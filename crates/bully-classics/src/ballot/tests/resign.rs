@@ -21,20 +21,6 @@ fn the_successor_takes_a_ballot_above_those_that_others_may_take() {
 }
 
 #[test]
-fn every_other_voter_asks_and_waits_a_round() {
-    let mut me = Kit::following();
-    me.hear(HIGH, resign(7, Some(LOW)))
-        .has_no_leader(7)
-        .asked(3, Some(ballot(7, HIGH)), idle())
-        .set(BallotTimer::Round, ROUND)
-        .nothing_else_happened();
-    me.answered(LOW, standing(9, LOW));
-    let elected = me.over();
-    assert!(matches!(elected.events()[..], [Event::NewLeader(leader)] if leader.id == LOW));
-    elected.whatever();
-}
-
-#[test]
 fn a_successor_that_does_not_come_is_not_waited_for() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(7, Some(LOW))).whatever();

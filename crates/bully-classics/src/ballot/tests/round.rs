@@ -19,31 +19,6 @@ fn the_highest_ballot_of_a_majority_is_trusted_and_that_is_said_once() {
         .nothing_else_happened();
 }
 
-#[test]
-fn the_own_ballot_may_be_the_highest() {
-    let mut me = Kit::fresh();
-    me.answered(LOW, standing(1, LOW));
-    me.over()
-        .wrote(1, Some(ballot(1, ME)))
-        .notified(Event::Acquired { term: Term(1) })
-        .asked(2, Some(ballot(1, ME)), leading(1, ME))
-        .told_observers(Leads {
-            ballot: ballot(1, ME),
-        })
-        .set(BallotTimer::Round, ROUND)
-        .nothing_else_happened();
-    assert_eq!(me.view().role, Role::Leader);
-}
-
-#[test]
-fn without_a_majority_no_agent_is_elected() {
-    let mut me = Kit::fresh();
-    me.over()
-        .asked(2, None, alone(standing(1, ME)))
-        .set(BallotTimer::Round, ROUND)
-        .nothing_else_happened();
-}
-
 /// Scenario 43, at one machine: as written it leads for ever.
 #[test]
 fn an_isolated_leader_loses_its_leadership_and_its_ballot() {
@@ -145,19 +120,6 @@ fn a_neighbour_without_a_majority_does_not_hold_anybody_back() {
 }
 
 #[test]
-fn a_leader_stops_when_a_higher_ballot_is_heard() {
-    let mut me = Kit::leading();
-    me.answered(LOW, standing(9, LOW));
-    me.over()
-        .wrote(8, Some(ballot(9, LOW)))
-        .lost(8, LostReason::Superseded)
-        .new_leader(LOW, 9)
-        .asked(5, Some(ballot(9, LOW)), hearing(9, LOW))
-        .set(BallotTimer::Round, ROUND)
-        .nothing_else_happened();
-}
-
-#[test]
 fn a_leader_that_only_hears_of_a_higher_ballot_yields_to_a_voter_that_hears_its_holder() {
     let mut me = Kit::leading();
     me.hear(LOW, request(1, Some(ballot(9, HIGH)), hearing(9, HIGH)))
@@ -165,19 +127,6 @@ fn a_leader_that_only_hears_of_a_higher_ballot_yields_to_a_voter_that_hears_its_
     me.answered(LOW, hearing(9, HIGH));
     me.over().lost(8, LostReason::Superseded).whatever();
     assert_eq!(me.machine.own(), None, "it defers");
-}
-
-#[test]
-fn a_witness_trusts_and_takes_no_ballot() {
-    let mut me = Kit::witness();
-    me.answered(HIGH, standing(1, HIGH));
-    me.over()
-        .wrote(0, Some(ballot(1, HIGH)))
-        .new_leader(HIGH, 1)
-        .whatever();
-    me.answered(LOW, idle());
-    me.over().has_no_leader(1).whatever();
-    assert_eq!(me.machine.own(), None);
 }
 
 #[test]
@@ -194,14 +143,6 @@ fn a_voter_that_did_not_answer_is_asked_again_within_the_round() {
         .nothing_else_happened();
     me.answered(HIGH, leading(7, HIGH));
     me.fire(BallotTimer::Again).nothing_else_happened();
-}
-
-#[test]
-fn an_observer_has_no_rounds() {
-    let mut me = Kit::observer();
-    for timer in [BallotTimer::Round, BallotTimer::Again, BallotTimer::Drain] {
-        me.fire(timer).nothing_else_happened();
-    }
 }
 
 #[test]

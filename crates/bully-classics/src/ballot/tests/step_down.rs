@@ -34,23 +34,6 @@ fn the_successor_is_up() {
 }
 
 #[test]
-fn a_successor_that_ends_while_the_work_does_is_not_named() {
-    let mut me = draining(Some(LOW));
-    me.ends(LOW).whatever();
-    let resign = Resign {
-        ballot: ballot(8, ME),
-        successor: Some(id(HIGH)),
-    };
-    me.step(Input::Drained)
-        .lost(8, LostReason::Resigned)
-        .next(&Effect::Send {
-            to: To::All,
-            message: resign.into(),
-        })
-        .nothing_else_happened();
-}
-
-#[test]
 fn an_agent_that_stepped_down_cools_down_while_another_one_is_eligible() {
     let mut me = draining(None);
     me.step(Input::Drained).whatever();
@@ -85,13 +68,6 @@ fn a_score_or_a_campaign_ends_the_cooldown() {
         me.step(command).whatever();
         assert!(me.says().eligible);
     }
-}
-
-#[test]
-fn a_leader_that_is_cut_off_while_it_drains_has_lost_already() {
-    let mut me = draining(None);
-    me.over().lost(8, LostReason::Isolated).whatever();
-    me.step(Input::Drained).nothing_else_happened();
 }
 
 /// It was told to go; a leadership that is lost while the work ends is no reason to come back.

@@ -107,18 +107,6 @@ fn a_copy_of_a_decline_counts_for_nothing() {
 }
 
 #[test]
-fn the_next_number_exceeds_what_a_decline_tells() {
-    let mut me = Kit::merging();
-    me.hear(LOW, decline(5, ME, 30)).whatever();
-    me.later(60).fire(InvitationTimer::Check).whatever();
-    me.hear(LOW, place(5, Some(1), GroupRole::Free)).whatever();
-    assert_eq!(
-        me.later(27).fire(InvitationTimer::Check).lines()[1],
-        "persist 31"
-    );
-}
-
-#[test]
 fn an_observers_decline_asks_for_a_new_number() {
     let after_a_check = |mut me: Kit, from| {
         me.later(60).fire(InvitationTimer::Check).whatever();

@@ -53,39 +53,6 @@ fn a_member_forms_a_group_if_it_ranks_above_its_coordinator_now() {
 }
 
 #[test]
-fn a_leader_that_has_resigned_cools_down() {
-    let mut me = Kit::leading();
-    me.step_down(LOW).whatever();
-    assert_eq!(
-        me.step(Input::Drained),
-        [
-            "lost the leadership of term 5: resigned",
-            "set Cooldown 60000",
-            "all: resign 5.me for low",
-            "set Slot 662" // 2.5 T, and after all that do not cool down, and HIGH if it does
-        ]
-    );
-    assert_eq!(
-        (me.role(), me.machine.status()),
-        (Role::Follower, PaperStatus::Election)
-    );
-}
-
-#[test]
-fn an_agent_that_cools_down_forms_a_group_in_the_last_slot() {
-    let mut me = Kit::cooling_down();
-    assert_eq!(me.later(661).fire(InvitationTimer::Slot), ["set Slot 1"]);
-    assert!(me.machine.core.cooldown.has_begun());
-    let said = me.later(1).fire(InvitationTimer::Slot);
-    assert_eq!(
-        said.lines()[2],
-        "acquired the leadership in term 6",
-        "{said:?}"
-    );
-    assert!(!me.machine.core.cooldown.has_begun());
-}
-
-#[test]
 fn an_agent_that_cools_down_does_not_defer_to_a_silent_coordinator() {
     let under_high = || {
         let mut me = Kit::cooling_down();

@@ -67,40 +67,6 @@ fn an_agent_that_ranks_above_declines() {
     }
 }
 
-/// MID has the score 7: above ME, below HIGH.
-const MID: &str = "mid";
-
-#[test]
-fn a_member_follows_its_coordinator_into_the_group_that_it_joins() {
-    for me in [Kit::joining(), Kit::following()] {
-        let mut me = me;
-        let up = Member::up(id(MID), MemberKind::Voter, Some(7.into()), Incarnation(1));
-        me.told(|m| m.join([up])).whatever();
-        assert_eq!(
-            me.hear(MID, invitation(20, MID, 7)),
-            ["mid: declines 20.mid, knows 20"],
-            "below its coordinator"
-        );
-        let passed_on = me.hear(HIGH, invitation(20, MID, 7));
-        assert!(
-            passed_on.lines().contains(&"mid: accepts 20.mid".into()),
-            "{passed_on:?}"
-        );
-    }
-}
-
-#[test]
-fn a_member_leaves_for_one_that_outranks_its_coordinator() {
-    let mut me = Kit::free();
-    let up = Member::up(id(MID), MemberKind::Voter, Some(7.into()), Incarnation(1));
-    me.told(|m| m.join([up])).whatever();
-    for (name, count, score) in [(MID, 20, 7), (HIGH, 30, 9)] {
-        let said = me.hear(name, invitation(count, name, score));
-        let accepts = format!("{name}: accepts {count}.{name}");
-        assert!(said.lines().contains(&accepts), "{said:?}");
-    }
-}
-
 #[test]
 fn the_same_invitation_is_accepted_again() {
     for mut me in [Kit::joining(), Kit::following()] {

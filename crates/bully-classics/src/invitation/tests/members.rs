@@ -3,22 +3,6 @@
 use super::*;
 
 #[test]
-fn no_agent_stays_in_the_group_of_an_ended_incarnation() {
-    for mut me in [Kit::joining(), Kit::following()] {
-        let said = me.ends(HIGH);
-        assert!(
-            said.lines()
-                .contains(&"acquired the leadership in term 8".into()),
-            "{said:?}"
-        );
-    }
-    let mut me = Kit::following();
-    assert_eq!(me.begins(HIGH, 2).lines()[0], "has no leader since term 7");
-    let mut me = Kit::joining();
-    assert_eq!(me.leaves(HIGH).lines()[0], "persist 8");
-}
-
-#[test]
 fn a_suspicion_is_a_reason_to_ask_at_once() {
     let mut me = Kit::following();
     let said = me.is_suspected(HIGH);

@@ -26,16 +26,6 @@ fn an_agent_that_is_found_below_is_invited_when_all_have_answered() {
 }
 
 #[test]
-fn no_agent_outside_is_nothing_to_do() {
-    let mut me = Kit::asking();
-    assert_eq!(me.later(27).fire(InvitationTimer::Check), ["set Check 60"]);
-    assert_eq!(
-        me.later(60).fire(InvitationTimer::Check),
-        ["all: are you coordinator? of 4.me", "set Check 27"]
-    );
-}
-
-#[test]
 fn one_found_above_is_given_a_step_to_invite_all() {
     let mut me = Kit::asking();
     me.hear(HIGH, place(4, Some(9), coordinator(0))).whatever();
@@ -125,12 +115,4 @@ fn an_answer_to_an_earlier_check_counts_for_nothing() {
         );
         assert_eq!(me.machine.state, before, "{state}");
     }
-}
-
-#[test]
-fn a_coordinator_that_leaves_invites_no_agent() {
-    let mut me = Kit::draining();
-    me.later(60).fire(InvitationTimer::Check).whatever();
-    me.hear(HIGH, place(5, None, GroupRole::Free)).whatever();
-    assert_eq!(me.later(27).fire(InvitationTimer::Check), ["set Check 60"]);
 }

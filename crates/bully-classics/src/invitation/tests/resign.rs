@@ -10,18 +10,6 @@ fn resign(count: u64, successor: Option<&str>) -> Resign {
 }
 
 #[test]
-fn the_successor_that_is_named_forms_a_group_at_once() {
-    for mut me in [Kit::joining(), Kit::following()] {
-        let said = me.hear(HIGH, resign(7, Some(ME)));
-        assert!(
-            said.lines()
-                .contains(&"acquired the leadership in term 8".into()),
-            "{said:?}"
-        );
-    }
-}
-
-#[test]
 fn the_others_wait_for_their_slots() {
     let mut me = Kit::following();
     me.told(|m| m.set_score(&id(LOW), Some(6.into())))

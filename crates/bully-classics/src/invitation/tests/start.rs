@@ -44,17 +44,3 @@ fn the_number_exceeds_what_the_snapshot_knows() {
     });
     assert_eq!(me.start().lines()[0], "persist 10");
 }
-
-#[test]
-fn an_agent_that_cannot_be_elected_is_free_and_has_no_slot() {
-    assert_eq!(Kit::began(MemberKind::Voter, None).start(), NOTHING);
-    let mut eye = Kit::began(MemberKind::Observer, Some(99));
-    assert_eq!(eye.start(), NOTHING);
-}
-
-#[test]
-fn at_the_end_of_the_counts_no_group_is_formed() {
-    let mut me = Kit::free();
-    me.machine.core.numbers.seen = LAST_COUNT;
-    assert_eq!(me.later(54).fire(InvitationTimer::Slot), NOTHING);
-}

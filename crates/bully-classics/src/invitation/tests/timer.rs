@@ -18,17 +18,6 @@ fn a_coordinator_that_was_stalled_for_longer_than_others_wait_is_free_again() {
 }
 
 #[test]
-fn a_coordinator_that_never_hands_out_the_task_is_asked() {
-    let mut me = Kit::joining();
-    assert_eq!(
-        me.later(500).fire(InvitationTimer::Watch),
-        ["high: are you there? in 7.high", "set Watch 200"]
-    );
-    assert_eq!(me.hear(HIGH, there(7, HIGH, true)), ["set Watch 250"]);
-    assert_eq!(me.machine.status(), PaperStatus::Reorganization);
-}
-
-#[test]
 fn a_leadership_holds_for_the_detection_time_without_another_step() {
     let me = Kit::leading();
     let until = me.now.after(Duration::from_millis(250));

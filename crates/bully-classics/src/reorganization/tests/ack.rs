@@ -55,18 +55,6 @@ fn an_answer_to_an_earlier_call_counts_for_nothing() {
 }
 
 #[test]
-fn of_two_copies_one_counts() {
-    let mut me = Kit::halting();
-    me.hear(LOW, ack(Call::Halt)).whatever();
-    assert_eq!(me.hear(LOW, ack(Call::Halt)), NOTHING);
-    assert_eq!(
-        me.hear(LOW, nack(Call::NewCoordinator, 4, Some(1))),
-        ["set Takeover 18"]
-    );
-    assert_eq!(me.hear(LOW, ack(Call::NewCoordinator)), NOTHING);
-}
-
-#[test]
 fn a_refusal_ends_the_election_and_the_next_one_exceeds_what_it_tells() {
     for (mut me, call) in [
         (Kit::halting(), Call::Halt),

@@ -43,20 +43,6 @@ fn an_agent_that_outranks_its_coordinator_by_now_holds_an_election() {
 }
 
 #[test]
-fn one_no_makes_the_coordinator_reorganize() {
-    let mut me = Kit::leading();
-    assert_eq!(
-        me.hear(LOW, not_normal(4, ME, 6)),
-        [
-            "lost the leadership of term 4: reorganized",
-            "persist 7",
-            "high: are you there? 7.me",
-            "set Answer 200"
-        ]
-    );
-}
-
-#[test]
 fn the_no_of_an_observer_is_one_too() {
     let said = Kit::leading().hear(EYE, not_normal(4, ME, 6));
     assert_eq!(said.lines()[1], "persist 7", "which count to exceed");
@@ -75,10 +61,4 @@ fn a_no_to_an_earlier_check_counts_for_nothing() {
 fn an_agent_that_steps_down_anyway_does_not_reorganize() {
     let mut me = Kit::draining();
     assert_eq!(me.hear(LOW, not_normal(4, ME, 4)), NOTHING);
-}
-
-#[test]
-fn a_yes_is_nothing_new() {
-    let election = election(4, ME);
-    assert_eq!(Kit::leading().hear(LOW, Normal { election }), NOTHING);
 }

@@ -32,31 +32,6 @@ fn a_coordinators_new_score_is_told_by_the_check() {
 }
 
 #[test]
-fn a_candidate_begins_again_with_its_new_score() {
-    for mut me in [
-        Kit::asking(),
-        Kit::halting(),
-        Kit::reorganizing(),
-        Kit::readying(),
-    ] {
-        assert_eq!(
-            me.set_score(10),
-            [
-                "persist 5",
-                "high low: halt 5.me score 10",
-                "set Answer 200"
-            ]
-        );
-    }
-    let mut me = Kit::asking();
-    assert_eq!(me.set_score(None), NOTHING);
-    assert_eq!(
-        (me.role(), me.machine.status()),
-        (Role::Follower, PaperStatus::Election)
-    );
-}
-
-#[test]
 fn an_agent_that_waits_holds_an_election_with_a_higher_score() {
     for mut me in [Kit::deferring(), Kit::halted(), Kit::pausing()] {
         assert_eq!(me.set_score(4), NOTHING);
@@ -74,34 +49,6 @@ fn a_member_holds_an_election_if_it_ranks_above_its_coordinator_now() {
                 .contains(&"high low: halt 8.me score 10".into())
         );
     }
-}
-
-#[test]
-fn an_agent_that_becomes_eligible_holds_an_election() {
-    assert_eq!(
-        Kit::witness().set_score(5),
-        ["persist 4", "high: are you there? 4.me", "set Answer 200"]
-    );
-    assert_eq!(Kit::observer().set_score(7), NOTHING);
-}
-
-#[test]
-fn a_leader_that_has_resigned_cools_down() {
-    let mut me = Kit::leading();
-    me.step_down(LOW).whatever();
-    assert_eq!(
-        me.step(Input::Drained),
-        [
-            "lost the leadership of term 4: resigned",
-            "set Cooldown 60000",
-            "all: resign 4.me for low",
-            "set Takeover 662" // 2.5 T, and after all that do not cool down, and HIGH if it does
-        ]
-    );
-    assert_eq!(
-        (me.role(), me.machine.status()),
-        (Role::Follower, PaperStatus::Election)
-    );
 }
 
 #[test]
@@ -173,24 +120,4 @@ fn an_agent_that_cools_down_does_not_defer_to_a_silent_coordinator() {
     me.later(250).fire(ReorganizationTimer::Watch).whatever();
     let said = me.later(200).fire(ReorganizationTimer::Watch);
     assert_eq!(said.lines().last().unwrap(), "set Answer 200", "{said:?}");
-}
-
-#[test]
-fn an_agent_that_cools_down_does_not_defer_to_a_halter_that_is_silent() {
-    let mut me = Kit::cooling_down();
-    me.ends(LOW).whatever();
-    me.hear(HIGH, halt(7, HIGH, 9)).whatever();
-    let said = me.later(500).fire(ReorganizationTimer::Takeover);
-    assert_eq!(said.lines().last().unwrap(), "set Answer 200", "{said:?}");
-}
-
-#[test]
-fn an_agent_that_is_alone_comes_back_after_it_has_resigned() {
-    let mut me = Kit::draining();
-    me.ends(LOW).whatever();
-    me.ends(HIGH).whatever();
-    assert_eq!(
-        me.step(Input::Drained).lines().last().unwrap(),
-        "set Takeover 0"
-    );
 }

@@ -31,35 +31,6 @@ fn an_agent_that_is_halted_from_above_stops_and_remembers_the_count() {
 }
 
 #[test]
-fn an_older_election_is_refused_and_told_the_count_to_exceed() {
-    for (state, mut me) in Kit::states() {
-        let before = me.machine.state.clone();
-        let said = me.hear(HIGH, halt(3, HIGH, 9));
-        if state != "observer" {
-            assert_eq!(said.lines().len(), 1, "{state}: {said:?}");
-            assert!(
-                said.lines()[0].starts_with("high: halt nack 3.high, knows "),
-                "{state}"
-            );
-        }
-        assert_eq!(me.machine.state, before, "{state}");
-    }
-}
-
-#[test]
-fn a_former_incarnation_may_have_obeyed_what_the_record_says() {
-    let mut me = Kit::witness();
-    assert_eq!(
-        me.hear(LOW, halt(3, LOW, 1)),
-        ["low: halt nack 3.low, knows 3"]
-    );
-    assert_eq!(
-        me.hear(LOW, halt(4, LOW, 1)),
-        ["persist 4", "low: halt ack 4.low", "set Takeover 500"]
-    );
-}
-
-#[test]
 fn an_agent_that_ranks_below_is_refused_and_learns_of_it() {
     for (state, mut me) in Kit::states() {
         let said = me.hear(LOW, halt(20, LOW, 1));
@@ -180,32 +151,6 @@ fn of_the_halters_that_wait_the_highest_is_obeyed() {
     assert_eq!(
         me.later(200).fire(ReorganizationTimer::Answer).lines()[1],
         "mid2: halt ack 22.mid2"
-    );
-}
-
-#[test]
-fn when_the_wait_is_over_the_next_one_is_obeyed() {
-    let mut me = with_mid(Kit::halted());
-    me.told(|_| ()).whatever();
-    me.later(500).fire(ReorganizationTimer::Takeover).whatever();
-    me.later(200).fire(ReorganizationTimer::Answer).whatever();
-    assert!(
-        me.hear(MID, halt(20, MID, 7))
-            .lines()
-            .contains(&"mid: halt ack 20.mid".into())
-    );
-}
-
-#[test]
-fn a_later_election_of_the_same_agent_replaces_the_former_one() {
-    let mut me = Kit::halted();
-    assert_eq!(
-        me.hear(HIGH, halt(9, HIGH, 9)),
-        ["persist 9", "high: halt ack 9.high", "set Takeover 500"]
-    );
-    assert_eq!(
-        me.hear(HIGH, new_coordinator(7, HIGH)),
-        ["high: new coordinator nack 7.high, knows 9"]
     );
 }
 

@@ -27,12 +27,6 @@ fn the_end_of_an_agent_that_was_told_begins_another_election() {
 }
 
 #[test]
-fn the_end_of_an_agent_that_has_answered_already_changes_nothing() {
-    let mut me = Kit::leading();
-    assert_eq!(me.ends(LOW), NOTHING);
-}
-
-#[test]
 fn no_agent_waits_for_one_that_is_down() {
     for mut me in [Kit::deferring(), Kit::halted()] {
         assert_eq!(me.is_suspected(HIGH), NOTHING);
@@ -46,16 +40,6 @@ fn no_agent_waits_for_one_that_is_down() {
         "set Answer 200",
         "halts LOW"
     );
-}
-
-#[test]
-fn no_agent_works_under_an_ended_incarnation() {
-    let mut me = Kit::following();
-    let said = me.begins(HIGH, 2);
-    assert_eq!(said.lines()[0], "has no leader since term 7", "superseded");
-    let mut me = Kit::joining();
-    me.ends(HIGH).whatever();
-    assert_eq!(me.role(), Role::Candidate);
 }
 
 #[test]

@@ -27,16 +27,3 @@ fn only_an_agent_that_this_election_halted_joins() {
         }
     }
 }
-
-#[test]
-fn another_election_of_the_halter_is_not_meant() {
-    let mut me = Kit::halted();
-    for count in [6, 8] {
-        let said = me.hear(HIGH, new_coordinator(count, HIGH));
-        assert!(
-            said.lines()[0].starts_with("high: new coordinator nack"),
-            "{said:?}"
-        );
-    }
-    assert_eq!(me.machine.status(), PaperStatus::Election);
-}

@@ -58,28 +58,6 @@ fn one_alone_leads_at_once() {
 }
 
 #[test]
-fn a_next_incarnation_of_one_that_is_known_to_be_down_is_awaited_for_3_d_only() {
-    let mut me = Kit::began(MemberKind::Voter, Some(5));
-    me.members.down(&id(HIGH), Incarnation(1));
-    assert_eq!(me.start().lines().last().unwrap(), "set Answer 27");
-    let mut me = Kit::began(MemberKind::Voter, Some(5));
-    me.members.suspect(&id(HIGH), Incarnation(1));
-    assert_eq!(
-        me.start().lines().last().unwrap(),
-        "set Answer 200",
-        "a suspicion proves nothing"
-    );
-}
-
-#[test]
-fn an_agent_that_cannot_be_elected_is_idle() {
-    assert_eq!(Kit::began(MemberKind::Voter, None).start(), NOTHING);
-    let mut eye = Kit::began(MemberKind::Observer, Some(99));
-    assert_eq!(eye.start(), NOTHING);
-    assert_eq!(eye.role(), Role::Follower);
-}
-
-#[test]
 fn at_the_end_of_the_counts_no_election_is_held() {
     let mut me = Kit::began(MemberKind::Voter, Some(5));
     me.machine.core.numbers.seen = LAST_COUNT;

@@ -3,16 +3,6 @@
 use super::*;
 
 #[test]
-fn an_agent_that_hears_from_one_above_waits_for_two_and_a_half_t() {
-    let mut me = Kit::asking();
-    assert_eq!(me.hear(HIGH, there(Some(9))), ["set Takeover 500"]);
-    assert_eq!(
-        (me.machine.status(), me.role()),
-        (PaperStatus::Election, Role::Waiting)
-    );
-}
-
-#[test]
 fn all_answers_are_awaited() {
     let mut me = Kit::began(MemberKind::Voter, Some(5));
     me.members.join([Member::up(

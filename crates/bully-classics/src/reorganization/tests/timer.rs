@@ -12,20 +12,6 @@ fn a_silence_of_those_above_is_their_death() {
 }
 
 #[test]
-fn a_silence_of_those_below_leaves_them_out() {
-    let mut me = Kit::halting();
-    me.later(200);
-    assert_eq!(
-        me.fire(ReorganizationTimer::Answer),
-        [
-            "eye: ready 4.me task 40",
-            "set Check 60",
-            "acquired the leadership in term 4"
-        ]
-    );
-}
-
-#[test]
 fn a_silence_of_an_agent_that_was_halted_begins_another_election() {
     for mut me in [Kit::reorganizing(), Kit::readying()] {
         assert_eq!(
@@ -83,36 +69,6 @@ fn a_silent_coordinator_is_asked_and_then_given_up() {
         "has no leader since term 7"
     );
     assert_eq!(me.role(), Role::Candidate);
-}
-
-#[test]
-fn a_halter_that_never_hands_out_the_task_is_asked_as_well() {
-    let mut me = Kit::joining();
-    assert_eq!(
-        me.later(500).fire(ReorganizationTimer::Watch),
-        ["high: are you there? 7.high", "set Watch 200"]
-    );
-    assert_eq!(
-        me.later(200).fire(ReorganizationTimer::Watch).lines()[0],
-        "persist 8"
-    );
-}
-
-#[test]
-fn when_nothing_comes_of_standing_back_an_election_is_held() {
-    for mut me in [Kit::deferring(), Kit::halted(), Kit::pausing()] {
-        let said = me.later(500).fire(ReorganizationTimer::Takeover);
-        assert_eq!(said.lines().last().unwrap(), "set Answer 200");
-        assert_eq!(me.role(), Role::Candidate);
-    }
-}
-
-#[test]
-fn a_halted_witness_is_idle_when_nothing_comes_of_it() {
-    let mut me = Kit::witness();
-    me.hear(LOW, halt(4, LOW, 1)).whatever();
-    assert_eq!(me.later(500).fire(ReorganizationTimer::Takeover), NOTHING);
-    assert_eq!(me.role(), Role::Follower);
 }
 
 #[test]

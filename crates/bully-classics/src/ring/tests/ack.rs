@@ -3,14 +3,6 @@
 use super::*;
 
 #[test]
-fn an_acknowledgement_ends_the_wait() {
-    let mut kit = Kit::candidate();
-    kit.hear(Z, ack(Lap::Collect, 1, ME, 0, 0))
-        .nothing_else_happened();
-    assert_eq!(kit.machine.awaited().count(), 0);
-}
-
-#[test]
 fn only_the_one_that_was_sent_to_can_acknowledge_it() {
     let mut kit = Kit::candidate();
     kit.hear(B, ack(Lap::Collect, 1, ME, 0, 0))
@@ -110,33 +102,6 @@ fn a_member_that_was_late_itself_asks_once_more() {
         .fire(RingTimer::Hop(Lap::Collect))
         .whatever();
     assert_eq!(kit.suspects(), [Z], "once");
-}
-
-#[test]
-fn a_hop_that_is_not_due_goes_on() {
-    let mut kit = Kit::candidate();
-    kit.later(2);
-    let left = lan().resend().saturating_sub(Duration::from_millis(2));
-    let timer = RingTimer::Hop(Lap::Collect);
-    kit.fire(timer)
-        .next(&Effect::SetTimer {
-            timer,
-            after: left.into(),
-        })
-        .nothing_else_happened();
-}
-
-#[test]
-fn an_agent_that_follows_an_older_leader_begins_an_election() {
-    let mut kit = Kit::following();
-    kit.hear(Z, ack(Lap::Coordinator, OLD, B, 0, OLD + 4))
-        .set(RingTimer::Slot, 2 * D) // when all answers that are under way have come
-        .nothing_else_happened();
-    kit.later(2 * D)
-        .fire(RingTimer::Slot)
-        .set(RingTimer::Token, TOKEN)
-        .passed(Z, Lap::Collect, collect(OLD + 5, (ME, 5), &[(ME, 5)]))
-        .nothing_else_happened();
 }
 
 #[test]

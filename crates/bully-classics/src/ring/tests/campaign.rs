@@ -13,16 +13,6 @@ fn a_follower_begins_an_election_and_goes_on_following() {
 }
 
 #[test]
-fn a_leader_is_heard_once_more() {
-    let mut kit = Kit::leading();
-    kit.step(Input::Campaign)
-        .set(RingTimer::Heartbeat, H)
-        .sent_to(&[EYE], beat(ME, MINE, 5, 1))
-        .passed(Z, Lap::Coordinator, beat(ME, MINE, 5, 1))
-        .nothing_else_happened();
-}
-
-#[test]
 fn an_agent_that_takes_part_in_one_or_cannot_be_elected_begins_none() {
     for mut kit in [Kit::candidate(), Kit::waiting(), Kit::announced()] {
         kit.step(Input::Campaign).nothing_else_happened();

@@ -3,47 +3,6 @@
 use super::*;
 
 #[test]
-fn a_member_adds_itself_and_passes_on() {
-    let mut kit = Kit::scheduled();
-    kit.hear(B, collect(1, (B, 9), &[(B, 9)]))
-        .sent(B, ack(Lap::Collect, 1, B, 0, 0))
-        .set(RingTimer::Token, TOKEN)
-        .passed(Z, Lap::Collect, collect(1, (B, 9), &[(B, 9), (ME, 5)]))
-        .nothing_else_happened();
-    assert_eq!(kit.role(), Role::Waiting);
-}
-
-#[test]
-fn a_follower_and_a_leader_keep_their_places_meanwhile() {
-    let mut kit = Kit::following();
-    kit.hear(B, collect(OLD + 1, (A, 1), &[(A, 1), (B, 9)]))
-        .sent(B, ack(Lap::Collect, OLD + 1, A, 0, OLD))
-        .set(RingTimer::Token, TOKEN)
-        .passed(
-            Z,
-            Lap::Collect,
-            collect(OLD + 1, (A, 1), &[(A, 1), (B, 9), (ME, 5)]),
-        )
-        .nothing_else_happened();
-    assert_eq!(kit.leader().as_deref(), Some(B));
-    let mut kit = Kit::leading();
-    kit.hear(B, collect(MINE + 1, (A, 1), &[(A, 1)])).whatever();
-    assert_eq!(kit.role(), Role::Leader);
-}
-
-#[test]
-fn a_witness_passes_on_without_a_score() {
-    let mut kit = Kit::witness();
-    let mut expected = collect(1, (B, 9), &[(B, 9)]);
-    expected.entrants.push(entrant(ME, None));
-    kit.hear(B, collect(1, (B, 9), &[(B, 9)]))
-        .sent(B, ack(Lap::Collect, 1, B, 0, 0))
-        .set(RingTimer::Token, TOKEN)
-        .passed(Z, Lap::Collect, expected)
-        .nothing_else_happened();
-}
-
-#[test]
 fn an_election_that_is_over_is_only_acknowledged() {
     let mut kit = Kit::following();
     kit.hear(B, collect(OLD, (Z, 99), &[(Z, 99)]))
@@ -76,14 +35,6 @@ fn the_weaker_of_two_elections_is_suppressed() {
 }
 
 #[test]
-fn a_copy_is_only_acknowledged() {
-    let mut kit = Kit::waiting();
-    kit.hear(B, collect(1, (B, 9), &[(B, 9)]))
-        .sent(B, ack(Lap::Collect, 1, B, 0, 0))
-        .nothing_else_happened();
-}
-
-#[test]
 fn the_origin_closes_the_circle_and_nominates_the_best() {
     let mut kit = Kit::candidate();
     let circle = [(ME, 5), (Z, 3), (A, 1), (B, 9)];
@@ -100,63 +51,6 @@ fn the_origin_closes_the_circle_and_nominates_the_best() {
     kit.hear(B, collect(1, (ME, 5), &circle)) // a copy
         .sent(B, ack(Lap::Collect, 1, ME, 0, 0))
         .nothing_else_happened();
-}
-
-#[test]
-fn the_first_behind_an_origin_that_is_down_closes_the_circle() {
-    let mut kit = Kit::waiting();
-    kit.ends(B).whatever();
-    let circle = [(B, 9), (ME, 5), (Z, 3), (A, 1)];
-    // The one that is down is not chosen, though it is the highest on the list.
-    kit.hear(A, collect(1, (B, 9), &circle))
-        .sent(A, ack(Lap::Collect, 1, B, 0, 0))
-        .set(RingTimer::Token, 3 * 2 * HOP)
-        .passed(Z, Lap::Coordinator, coordinator(ME, 1, 5))
-        .nothing_else_happened();
-}
-
-#[test]
-fn an_agent_that_cools_down_is_chosen_only_where_no_other_can_be() {
-    let mut circle = collect(1, (ME, 5), &[(ME, 5), (Z, 3), (A, 1)]);
-    let resting = Entrant {
-        defers: true,
-        ..entrant(B, Some(9))
-    };
-    circle.entrants.push(resting.clone());
-    let mut kit = Kit::candidate();
-    kit.hear(B, circle)
-        .sent(B, ack(Lap::Collect, 1, ME, 0, 0))
-        .set(RingTimer::Token, TOKEN)
-        .passed(Z, Lap::Coordinator, coordinator(ME, 1, 5))
-        .nothing_else_happened();
-    let mut kit = Kit::candidate();
-    kit.set_score(None).whatever();
-    let mut circle = collect(1, (ME, 5), &[]);
-    for some in [
-        entrant(ME, None),
-        entrant(Z, None),
-        entrant(A, None),
-        resting,
-    ] {
-        circle.entrants.push(some);
-    }
-    kit.hear(B, circle).whatever();
-    let hop = kit.machine.core.hops.get(&Lap::Nominate).unwrap();
-    assert!(hop.message.to_string().starts_with("nominate 1 by me: b"));
-}
-
-#[test]
-fn where_no_member_can_be_elected_the_election_ends() {
-    let mut kit = Kit::candidate();
-    kit.set_score(None).whatever();
-    let mut circle = collect(1, (ME, 5), &[]);
-    for name in [ME, Z, A, B] {
-        circle.entrants.push(entrant(name, None));
-    }
-    kit.hear(B, circle)
-        .sent(B, ack(Lap::Collect, 1, ME, 0, 0))
-        .nothing_else_happened();
-    assert_eq!(kit.role(), Role::Follower);
 }
 
 #[test]

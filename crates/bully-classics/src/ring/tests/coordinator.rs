@@ -17,27 +17,6 @@ fn an_announcement_is_followed_and_passed_on_once() {
 }
 
 #[test]
-fn a_heartbeat_renews_the_watch_and_is_passed_on() {
-    let mut kit = Kit::following();
-    kit.later(H)
-        .hear(B, beat(B, OLD, 9, 1))
-        .sent(B, ack(Lap::Coordinator, OLD, B, 1, OLD))
-        .set(RingTimer::Silence, LOST)
-        .passed(Z, Lap::Coordinator, beat(B, OLD, 9, 1))
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_missed_announcement_heals_with_the_next_heartbeat() {
-    let mut kit = Kit::scheduled();
-    kit.hear(B, beat(B, OLD, 9, 4))
-        .sent(B, ack(Lap::Coordinator, OLD, B, 4, 0))
-        .followed(B, OLD)
-        .passed(Z, Lap::Coordinator, beat(B, OLD, 9, 4))
-        .nothing_else_happened();
-}
-
-#[test]
 fn an_older_announcement_is_stale() {
     let mut kit = Kit::following();
     for stale in [coordinator(Z, OLD - 1, 99), coordinator(Z, OLD, 3)] {
@@ -69,21 +48,6 @@ fn the_winner_leads_when_its_announcement_comes_home() {
 }
 
 #[test]
-fn a_leader_that_wins_again_goes_on_in_the_higher_term() {
-    let term = Term(MINE + 1);
-    let kit = Kit::leading().after(B, nominate(MINE + 1, A, ME, &[A, B]));
-    assert_eq!(kit.role(), Role::Leader, "meanwhile too");
-    let mut kit = kit.acked(Z, Lap::Coordinator, MINE + 1, ME, 0);
-    kit.hear(B, coordinator(ME, MINE + 1, 5))
-        .sent(B, ack(Lap::Coordinator, MINE + 1, ME, 0, MINE + 1))
-        .set(RingTimer::Heartbeat, H)
-        .set(RingTimer::Silence, LOST)
-        .notified(Event::Renewed { term })
-        .sent_to(&[EYE], coordinator(ME, MINE + 1, 5))
-        .nothing_else_happened();
-}
-
-#[test]
 fn a_leader_yields_to_a_newer_announcement() {
     let mut kit = Kit::leading();
     kit.hear(A, coordinator(B, MINE + 1, 9))
@@ -98,21 +62,6 @@ fn a_leader_yields_to_a_newer_announcement() {
     let mut kit = Kit::leading();
     kit.hear(A, coordinator(Z, MINE, 3)) // the same term, a lower rank
         .sent(A, ack(Lap::Coordinator, MINE, Z, 0, MINE))
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_leader_that_this_member_outranks_is_followed_and_challenged() {
-    let mut kit = Kit::scheduled();
-    kit.ends(B).whatever();
-    let mut kit = kit.acked(Z, Lap::Collect, 1, ME, 0); // in the first slot: it has begun
-    kit.hear(A, coordinator(A, OLD, 1))
-        .sent(A, ack(Lap::Coordinator, OLD, A, 0, 0))
-        .new_leader(A, OLD)
-        .set(RingTimer::Silence, L + 3 * HOP)
-        .passed(Z, Lap::Coordinator, coordinator(A, OLD, 1))
-        .set(RingTimer::Token, 3 * 2 * HOP)
-        .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
 }
 
@@ -149,19 +98,6 @@ fn a_former_incarnation_of_this_member_is_not_followed() {
         .sent(B, ack(Lap::Coordinator, OLD, ME, 0, 0))
         .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
-        .nothing_else_happened();
-}
-
-#[test]
-fn an_observer_is_told_and_passes_nothing_on() {
-    let mut kit = Kit::observer();
-    let lost = LOST - HOP; // the observer is not in the ring
-    kit.hear(B, coordinator(B, OLD, 9))
-        .new_leader(B, OLD)
-        .set(RingTimer::Silence, lost)
-        .nothing_else_happened();
-    kit.hear(B, beat(B, OLD, 9, 1))
-        .set(RingTimer::Silence, lost)
         .nothing_else_happened();
 }
 

@@ -69,15 +69,6 @@ fn a_message_under_way_to_an_ended_member_goes_to_the_next_member() {
 }
 
 #[test]
-fn a_new_member_is_passed_to_in_the_order_of_the_ring() {
-    let mut kit = Kit::following();
-    let zoe = Member::up(id("n"), MemberKind::Voter, Some(1.into()), Incarnation(1));
-    kit.told(|m| m.join([zoe])).nothing_else_happened();
-    kit.hear(B, beat(B, OLD, 9, 1)).whatever();
-    assert_eq!(kit.machine.awaited().collect::<Vec<_>>(), [&id("n")]);
-}
-
-#[test]
 fn a_new_incarnation_or_a_mended_link_is_tried_again() {
     let changes: [fn(&mut Members) -> bool; 2] = [
         |m| m.up(&id(Z), Incarnation(2)),

@@ -69,17 +69,6 @@ fn a_nomination_of_a_former_incarnation_is_not_for_this_one() {
 }
 
 #[test]
-fn round_without_the_winner_means_another_election() {
-    let kit = Kit::waiting().after(B, nominate(2, A, B, &[A]));
-    let mut kit = kit.acked(Z, Lap::Nominate, 2, A, 0);
-    kit.hear(A, nominate(2, A, B, &[A, ME, Z, A]))
-        .sent(A, ack(Lap::Nominate, 2, A, 0, 0))
-        .set(RingTimer::Token, TOKEN)
-        .passed(Z, Lap::Collect, collect(3, (ME, 5), &[(ME, 5)]))
-        .nothing_else_happened();
-}
-
-#[test]
 fn a_nomination_of_an_election_that_is_over_or_weaker_goes_no_further() {
     let mut kit = Kit::following();
     kit.hear(B, nominate(OLD, A, ME, &[A, B]))

@@ -15,18 +15,6 @@ fn suspecting(mut kit: Kit) -> Kit {
 }
 
 #[test]
-fn an_agent_that_is_skipped_is_probed_again_and_again() {
-    let mut kit = suspecting(Kit::following());
-    for _ in 0..3 {
-        kit.later(PROBE)
-            .fire(RingTimer::Probe)
-            .sent_to(&[Z], probe(OLD))
-            .set(RingTimer::Probe, PROBE)
-            .nothing_else_happened();
-    }
-}
-
-#[test]
 fn agents_that_are_down_are_not_even_probed() {
     let mut kit = suspecting(Kit::following());
     kit.ends(Z).whatever();
@@ -64,22 +52,6 @@ fn a_connection_that_is_lost_is_probed_too() {
 }
 
 #[test]
-fn a_probe_is_answered_with_the_leader() {
-    let mut kit = Kit::following();
-    kit.hear(Z, probe(0))
-        .sent(Z, answer(OLD, Some((B, OLD))))
-        .nothing_else_happened();
-    let mut kit = Kit::scheduled();
-    kit.hear(Z, probe(0))
-        .sent(Z, answer(0, None))
-        .nothing_else_happened();
-    let mut kit = Kit::leading();
-    kit.hear(Z, probe(MINE))
-        .sent(Z, answer(MINE, Some((ME, MINE))))
-        .nothing_else_happened();
-}
-
-#[test]
 fn an_answer_ends_the_suspicion() {
     for leader in [None, Some((B, OLD))] {
         let mut kit = suspecting(Kit::following());
@@ -107,24 +79,6 @@ fn an_agent_that_follows_another_leader_starts_a_merging_election() {
         kit.hear(Z, answer(known, Some(theirs)))
             .nothing_else_happened(); // one is enough
     }
-}
-
-#[test]
-fn a_merging_election_that_is_planned_outlasts_the_heartbeats_of_the_leader() {
-    let mut kit = suspecting(Kit::following());
-    let other = answer(OLD, Some((Z, OLD)));
-    kit.hear(Z, other.clone()).whatever();
-    kit.later(D).hear(B, beat(B, OLD, 9, 8)).whatever();
-    kit.later(D)
-        .fire(RingTimer::Slot)
-        .set(RingTimer::Token, TOKEN)
-        .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
-        .nothing_else_happened();
-    // A leader of a later term may be the outcome of another member's merging election.
-    let mut kit = suspecting(Kit::following());
-    kit.hear(Z, other).whatever();
-    kit.later(D).hear(B, coordinator(B, OLD + 1, 9)).whatever();
-    kit.later(D).fire(RingTimer::Slot).nothing_else_happened();
 }
 
 #[test]

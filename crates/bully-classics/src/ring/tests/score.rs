@@ -3,18 +3,6 @@
 use super::*;
 
 #[test]
-fn a_follower_that_outranks_its_leader_now_begins_an_election() {
-    let mut kit = Kit::following();
-    kit.set_score(6).nothing_else_happened();
-    kit.told(|m| m.set_score(&id(ME), Some(50.into())))
-        .nothing_else_happened();
-    kit.set_score(50)
-        .set(RingTimer::Token, TOKEN)
-        .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 50), &[(ME, 50)]))
-        .nothing_else_happened();
-}
-
-#[test]
 fn a_challenger_that_falls_back_gives_up() {
     let slow = RingConfig {
         challenge_after: Duration::from_secs(1),

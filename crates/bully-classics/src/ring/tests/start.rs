@@ -45,14 +45,6 @@ fn an_agent_that_finds_a_leader_waits_for_its_heartbeat() {
 }
 
 #[test]
-fn an_agent_that_cannot_be_elected_waits() {
-    let (_, effects) = begin(Kit::unborn(lan(), MemberKind::Voter, None));
-    effects.nothing_else_happened();
-    let (_, effects) = begin(Kit::unborn(lan(), MemberKind::Observer, Some(5)));
-    effects.nothing_else_happened();
-}
-
-#[test]
 fn one_alone_leads_at_once() {
     let mut kit = Kit::unborn(lan(), MemberKind::Voter, Some(5));
     for name in [A, B, Z, EYE] {

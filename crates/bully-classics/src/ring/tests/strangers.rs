@@ -4,21 +4,6 @@
 use super::*;
 
 #[test]
-fn an_observer_takes_no_part() {
-    let said: [RingMessage; 4] = [
-        collect(99, (B, 9), &[(B, 9)]).into(),
-        nominate(99, A, ME, &[A]).into(),
-        probe(99).into(),
-        answer(99, Some((B, 99))).into(),
-    ];
-    let (mut kit, mut observer) = (Kit::following(), Kit::observer());
-    for message in said {
-        kit.hear(EYE, message.clone()).nothing_else_happened();
-        observer.hear(B, message).nothing_else_happened();
-    }
-}
-
-#[test]
 fn an_observer_that_led_in_a_former_incarnation_begins_nothing() {
     let mut kit = Kit::observer();
     let former = Coordinator {

@@ -2,45 +2,6 @@
 
 use super::*;
 
-#[test]
-fn an_election_without_an_outcome_is_begun_again_in_a_higher_term() {
-    let mut kit = Kit::candidate().acked(Z, Lap::Collect, 1, ME, 0);
-    kit.later(TOKEN)
-        .fire(RingTimer::Token)
-        .set(RingTimer::Slot, S)
-        .nothing_else_happened();
-    kit.later(S)
-        .fire(RingTimer::Slot)
-        .set(RingTimer::Token, TOKEN)
-        .passed(Z, Lap::Collect, collect(2, (ME, 5), &[(ME, 5)]))
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_member_that_passed_a_token_on_misses_its_outcome_too() {
-    let mut kit = Kit::waiting();
-    kit.later(TOKEN - 1)
-        .fire(RingTimer::Token)
-        .set(RingTimer::Token, 1)
-        .nothing_else_happened();
-    kit.later(1)
-        .fire(RingTimer::Token)
-        .set(RingTimer::Slot, S)
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_follower_with_a_leader_only_forgets_the_lost_election() {
-    let mut kit = Kit::following().after(B, collect(OLD + 1, (A, 1), &[(A, 1)]));
-    kit.later(TOKEN)
-        .fire(RingTimer::Token)
-        .nothing_else_happened();
-    assert_eq!(
-        (kit.role(), kit.leader().as_deref()),
-        (Role::Follower, Some(B))
-    );
-}
-
 /// A member that took the announcement knows the higher term, and takes no heartbeat of the lower one.
 #[test]
 fn a_leader_whose_new_announcement_is_lost_begins_again() {
@@ -61,20 +22,6 @@ fn a_leader_that_passed_a_token_on_in_vain_leads_on() {
         .fire(RingTimer::Token)
         .nothing_else_happened();
     assert_eq!(kit.role(), Role::Leader);
-}
-
-#[test]
-fn a_challenger_whose_election_is_lost_begins_another() {
-    let mut kit = Kit::following();
-    kit.told(|m| m.set_score(&id(ME), Some(50.into())))
-        .whatever();
-    kit.set_score(50).whatever();
-    let mut kit = kit.acked(Z, Lap::Collect, OLD + 1, ME, 0);
-    kit.later(TOKEN)
-        .fire(RingTimer::Token)
-        .set(RingTimer::Token, TOKEN)
-        .passed(Z, Lap::Collect, collect(OLD + 2, (ME, 50), &[(ME, 50)]))
-        .nothing_else_happened();
 }
 
 #[test]
@@ -149,16 +96,6 @@ fn a_leader_that_was_stalled_gives_up() {
         .lost(MINE, LostReason::Stalled)
         .set(RingTimer::Slot, S)
         .nothing_else_happened();
-}
-
-#[test]
-fn a_leader_that_was_stalled_while_it_stepped_down_does_not_come_back() {
-    let mut kit = Kit::draining();
-    kit.later(H + L + 1)
-        .fire(RingTimer::Heartbeat)
-        .lost(MINE, LostReason::Resigned)
-        .whatever();
-    assert_eq!(kit.role(), Role::Candidate, "has nominated its successor");
 }
 
 #[test]
