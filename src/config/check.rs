@@ -1,7 +1,7 @@
 //! Checks that the values of a configuration fit together: the names, the addresses, the voters, the durations.
 //!
-//! Decided here: every contradiction that the configuration alone shows. Not here: the contents of a file, and whether
-//! a port is free. The start finds faults of those (`start.rs`).
+//! Decided here: every contradiction between the values of a configuration. Not here: the contents of the files that it
+//! names, and whether a port is free. The start (`start.rs`) finds such faults.
 
 use std::collections::BTreeSet;
 
@@ -59,8 +59,8 @@ impl Config {
                 "name the deployment, or leave the key out",
             )?,
         };
-        // The characters of the name are valid here. The only other error is the ending that is reserved for this
-        // crate's own groups.
+        // The characters of the name were checked before. So the only possible error is the ending that is reserved for
+        // this crate's own groups.
         let group = Group::new(&self.group).map_err(|_| ConfigError::Value {
             key: String::from("group"),
             value: cut(&self.group),
@@ -81,7 +81,7 @@ impl Config {
         })
     }
 
-    /// Returns the timings: the configured preset or the usual one, with the durations that are set.
+    /// Returns the durations: the ones that are set, and else those of the configured or the usual preset.
     pub(super) fn all_timings(&self) -> Result<Timings, ConfigError> {
         // In Kubernetes each renewal of a lease is a write to the API server, so the slow preset is the usual one.
         let usual = if self.lease.kubernetes {
@@ -97,7 +97,7 @@ impl Config {
         self.listen.is_some() || !self.peers.is_empty() || self.has_zenoh()
     }
 
-    /// Returns the peers, without the entry of this node itself.
+    /// Returns the peers with their positions in the list, without the entry of this node itself.
     pub(super) fn others(&self) -> impl Iterator<Item = (usize, &PeerSettings)> {
         let is_other =
             |(_, peer): &(usize, &PeerSettings)| !self.peers_name_all || peer.node != self.node;
@@ -142,8 +142,8 @@ impl Config {
             .try_for_each(|(at, peer)| self.check_way(at, peer))
     }
 
-    /// Checks that one of the two nodes can dial the other, and that the messages between them cannot be read on the
-    /// network.
+    /// Checks that this node or the peer has an address at which the other can dial it, and that others cannot read the
+    /// messages between them on the network.
     fn check_way(&self, at: usize, peer: &PeerSettings) -> Result<(), ConfigError> {
         let key = format!("peers[{at}].address");
         match &peer.address {
@@ -180,7 +180,7 @@ impl Config {
         })
     }
 
-    /// Returns whether any of the three files of the section `tls` is set.
+    /// Returns whether at least one of the three files of the section `tls` is set.
     pub(super) fn has_tls(&self) -> bool {
         let tls = &self.tls;
         let files = [&tls.authorities_file, &tls.certificate_file, &tls.key_file];
@@ -274,7 +274,7 @@ impl Config {
         Ok(AnyConfig::Quorum(config.into()))
     }
 
-    /// Checks that the keys of the store fit the voters, for instance that voters without a disk name no store.
+    /// Checks that the keys of the store fit the voters. For instance, voters without a disk must not have a store.
     fn check_store(&self) -> Result<(), ConfigError> {
         let quorum = &self.quorum;
         if quorum.learner && quorum.diskless {
@@ -303,7 +303,7 @@ impl Config {
         }
     }
 
-    /// Returns the voters. Each must be a peer or this node. This node must be a voter unless it observes or learns.
+    /// Checks and returns the voters: each is a peer or this node. This node must be one, unless it observes or learns.
     fn voters(&self, node: &AgentId) -> Result<Vec<AgentId>, ConfigError> {
         let mut voters = Vec::new();
         for (at, voter) in self.quorum.voters.iter().enumerate() {
@@ -342,7 +342,7 @@ impl Config {
 }
 
 impl TimingsSettings {
-    /// Returns the timings. `usual` is the preset if the configuration names none.
+    /// Returns the durations. If the configuration has no preset, `usual` is used.
     pub(super) fn timings(&self, usual: TimingsPreset) -> Result<Timings, ConfigError> {
         let preset = match self.preset.unwrap_or(usual) {
             TimingsPreset::Default => Timings::default(),
@@ -372,7 +372,7 @@ impl TimingsSettings {
                 TimingsError::Detection { .. } => "timings.detection",
                 TimingsError::Lease { .. } => "timings.lease",
                 TimingsError::Promise { .. } => "timings.promise",
-                // The first two errors are about measurements, which no key sets.
+                // `NoEcho` and `TooSlow` are errors about measurements, which no key sets.
                 TimingsError::NoEcho | TimingsError::TooSlow { .. } | _ => "timings",
             },
             reason,
@@ -384,7 +384,7 @@ impl LimitsSettings {
     fn limits(&self) -> Result<Limits, ConfigError> {
         let (usual, mut builder) = (Limits::default(), Limits::builder());
         if let Some(inbound) = self.inbound {
-            // Two limits that have no key may not exceed this one.
+            // Two limits without a key must not exceed `inbound`, so they are lowered to it.
             builder = builder
                 .unready(usual.unready().min(inbound))
                 .unready_per_address(usual.unready_per_address().min(inbound));

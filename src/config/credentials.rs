@@ -1,7 +1,7 @@
 //! The credentials of a node, read from the files that the configuration names.
 //!
-//! Decided here: which key an error about an unusable file names. Not here: the form of a secret or a certificate
-//! ([`remote::secret`](crate::remote), `remote::tls`), and that a node has at most one of them (`check.rs`).
+//! Decided here: which key an error names if a file is unusable. Not here: the form of a secret or a certificate
+//! ([`remote::secret`](crate::remote), `remote::tls`), and that a node has only one of the two (`check.rs`).
 
 use crate::remote::BridgeBuilder;
 

@@ -1,7 +1,7 @@
 //! Durations as text: a whole number and its unit, `40ms` or `2s`, and nothing else.
 //!
-//! Decided here: which units exist, and that a text has only one meaning. A number without a unit is refused, because
-//! one reader would take it for seconds and another for milliseconds.
+//! Decided here: which units exist. A number without a unit is refused, because one reader would expect seconds and
+//! another milliseconds.
 
 use std::time::Duration;
 

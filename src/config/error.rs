@@ -11,7 +11,7 @@ use crate::{
 /// The reason why a configuration is refused. Nothing was started or changed.
 ///
 /// An error repeats a wrong value where that helps. If a key is unknown, or if the text is not TOML, the error contains
-/// only the place, since the value may be a password by mistake.
+/// only the key or the line, since the value may be a password in the wrong place.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -22,10 +22,10 @@ pub enum ConfigError {
         line: usize,
         /// The column, from 1.
         column: usize,
-        /// The text that was expected at that place.
+        /// The reason of the parser, for example which text it expected at this place.
         reason: Box<str>,
     },
-    /// The text is longer than the longest configuration.
+    /// The text is longer than a configuration may be.
     #[error("the configuration exceeds the limit of {max} bytes: is this the right file?")]
     TooLong {
         /// The limit, in bytes.
@@ -39,7 +39,7 @@ pub enum ConfigError {
         /// The key with the most similar spelling, if there is one.
         similar: Option<String>,
     },
-    /// No variable of the environment can begin with the prefix.
+    /// The prefix cannot begin the name of an environment variable.
     #[error(
         "the prefix {prefix:?} cannot begin the name of a variable: use letters, digits and underscores, such as \"JOBS\""
     )]
@@ -47,7 +47,7 @@ pub enum ConfigError {
         /// The prefix.
         prefix: Box<str>,
     },
-    /// A variable of the environment begins with the prefix but names no key.
+    /// An environment variable begins with the prefix, but no key has the rest of its name.
     #[error(
         "the variable {name} does not name a key{}",
         Similar(similar.as_deref(), "choose a prefix that nothing else uses")

@@ -1,7 +1,7 @@
 //! The section `lease`: a lease in a store, instead of voters.
 //!
-//! Decided here: which keys select a store, which keys contradict each other, and how the store is opened. Links are
-//! optional beside a lease: they carry messages of applications, and report the end of a process.
+//! Decided here: which keys select a store, which keys contradict each other, and how the store is opened. With a
+//! lease, links to other nodes are optional: they carry messages of applications, and report the end of a process.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -29,7 +29,7 @@ impl Config {
         self.lease_stores().next().is_some()
     }
 
-    /// Returns the configuration of the election.
+    /// Returns the configuration of the election by a lease.
     pub(super) fn lease(
         &self,
         identity: &StoreIdentity,
@@ -55,7 +55,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Checks that a key for the way to a store is set only with the key that names this store.
+    /// Checks that a key with details of a store (such as a login) is set only with the key that selects this store.
     pub(super) fn check_ways(&self) -> Result<(), ConfigError> {
         let lease = &self.lease;
         let (url, etcd) = (&lease.postgres_url_file, &lease.etcd_endpoints);
@@ -102,8 +102,8 @@ impl Config {
         Ok(())
     }
 
-    /// Returns the keys that select a store and are set, each with the feature that it needs if this build lacks that
-    /// feature.
+    /// Returns the set keys that select a store. If a key needs a feature that this build lacks, it comes with the name
+    /// of the feature.
     fn lease_stores(&self) -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
         let lease = &self.lease;
         let all = [
@@ -131,7 +131,7 @@ impl Config {
             .filter_map(|(is_set, store)| is_set.then_some(store))
     }
 
-    /// Returns whether the node takes its name from its pod.
+    /// Returns whether the node takes its name from its Kubernetes pod.
     pub(super) const fn is_called_as_its_pod(&self) -> bool {
         self.lease.kubernetes && self.node.is_empty()
     }

@@ -1,7 +1,7 @@
 //! The sources of a configuration: a text, variables of the environment, a file, another format of serde.
 //!
-//! Decided here: later sources replace keys of earlier sources; how many bytes are read; and that only [`Config::load`]
-//! reads the file and the environment.
+//! Decided here: a later source replaces the keys of an earlier source; how many bytes are read; and that only
+//! [`Config::load`] reads a file or the environment by itself.
 
 use std::{
     collections::BTreeMap,
@@ -70,9 +70,9 @@ impl Config {
 
     /// Sets keys from variables of the environment. The name of a variable is the prefix, an underscore and the key in
     /// capital letters, with an underscore for each dot of the key. With the prefix `JOBS` or `JOBS_`, `JOBS_NODE` is
-    /// `node` and `JOBS_QUORUM_STORE_FILE` is `quorum.store_file`. Commas divide lists, and a peer is written
-    /// `api-2=10.0.0.2:7400`; a list replaces the earlier list. Other variables are ignored, except `HOSTNAME`, the
-    /// name of a pod: with `lease.kubernetes` a node without a name gets this name.
+    /// `node` and `JOBS_QUORUM_STORE_FILE` is `quorum.store_file`. Commas separate the items of a list, and a peer is
+    /// written `api-2=10.0.0.2:7400`. A list replaces the earlier list. Other variables are ignored, except `HOSTNAME`,
+    /// the name of a pod: with `lease.kubernetes` a node without a name gets this name.
     ///
     /// # Errors
     /// [`ConfigError`] if the prefix has a character that no variable can have, if a variable with the prefix matches no
@@ -128,7 +128,7 @@ impl Config {
         })?;
         let mut variables = Vec::new();
         for (name, value) in env::vars_os() {
-            // A name that is not Unicode cannot begin with the prefix.
+            // A variable whose name is not Unicode cannot name a key, so it is ignored.
             let Ok(name) = name.into_string() else {
                 continue;
             };
@@ -150,7 +150,7 @@ impl Config {
     }
 }
 
-/// Variable in which Kubernetes gives a container the name of its pod.
+/// Environment variable in which a container in Kubernetes finds the name of its pod.
 const POD: &str = "HOSTNAME";
 
 pub(super) fn read_file(path: &Path) -> io::Result<String> {

@@ -1,4 +1,4 @@
-//! The configuration that an operator writes, and one call from a file and the environment to a running agent.
+//! The configuration that an operator writes. One call reads it from a file and the environment, and starts the agent.
 //!
 //! ```text
 //!   jobs.toml ─────▶ from_toml ─┐                      ┌─▶ group, bridge, store
@@ -24,14 +24,13 @@
 //! meaning of the settings for an election ([`elections`](crate::elections)), for an agent ([`agent`](crate::agent)) or
 //! for a bridge ([`remote`](crate::remote)). This module imports all of those; none of them imports this module.
 //!
-//! The library parses the text that a program gives to it. Only [`Config::load`] reads a file, at most 64 KiB of it,
-//! and the environment of the process. Every error is typed, and contains the key: `peers[1].address`. Print an error
-//! by `{}`: a `main` that returns an error prints its `Debug` form, without the advice. Later events, warnings
-//! included, go to `tracing`: install a subscriber, as the example `configured` does.
+//! Only [`Config::load`] reads a file (of at most 64 KiB) and the environment of the process; all other functions parse
+//! the text that the program passes. Every error is typed, and contains the key: `peers[1].address`. Later events,
+//! warnings included, go to `tracing`: install a subscriber, as the example `configured` does.
 //!
 //! # Every key
-//! This is a whole configuration of one of three nodes. A key behind `# ` shows its default, or contradicts the other
-//! keys of the page. The other keys may be left out as well, except `node` and `group`.
+//! This is a whole configuration of one of three nodes. A line that begins with `# ` shows a default, or a key that
+//! contradicts other keys of the page. All keys may be left out, except `node` and `group`.
 //!
 //! ```toml
 #![doc = include_str!("every_key.toml")]

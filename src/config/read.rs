@@ -1,6 +1,6 @@
-//! Reads a configuration by the derives of serde, lays variables of the environment over it, and says what is wrong.
+//! Reads a configuration by the derives of serde, replaces keys by environment variables, and makes the errors.
 //!
-//! Decided here: the key and the words of an error, which known name is suggested for an unknown name, and how a
+//! Decided here: the key and the words in an error, which known name an error suggests for an unknown one, and how a
 //! variable is read. Not here: which keys exist (`settings.rs`), and the forms of their values (`value.rs`).
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub(super) fn read(table: Table) -> Result<Config, ConfigError> {
         .map_err(|wrong| refusal(wrong.path(), wrong.inner().message(), &whole))
 }
 
-/// Replaces dates, which no key holds and which serde would read as text, by what no key holds.
+/// Replaces each date by a number with a fraction. No key may hold either, but serde would read a date as text.
 fn undated(value: Value) -> Value {
     match value {
         Value::Datetime(_) => Value::Float(0.0),
@@ -33,11 +33,11 @@ fn undated(value: Value) -> Value {
     }
 }
 
-/// Returns the error for a message of serde.
+/// Returns the error for an error message of serde.
 fn refusal(path: &Path, message: &str, whole: &Value) -> ConfigError {
     let key = path.to_string();
     if let Some(known) = known_fields(message) {
-        // The suggestion for a key of a list has no place: `address`, and not `peers[].address`.
+        // For a key in a list, only the key is suggested: `address`, and not `peers[].address`.
         let name = key.rsplit("].").next().unwrap_or_default();
         let known = if name == key { keys::<Config>() } else { known };
         let similar = most_like(name, &known);
@@ -71,10 +71,10 @@ fn refusal(path: &Path, message: &str, whole: &Value) -> ConfigError {
     }
 }
 
-/// In a message of serde, what stands before the description of the expected value.
+/// The text in a message of serde before the description of the expected value.
 const EXPECTED: &str = ", expected ";
 
-/// Returns the names of the fields of a type from serde's message about an unknown one.
+/// Returns the names of a type's fields, which serde's message about an unknown field lists.
 fn known_fields(message: &str) -> Option<Vec<String>> {
     let (_, expected) = message
         .strip_prefix("unknown field ")?
@@ -83,8 +83,8 @@ fn known_fields(message: &str) -> Option<Vec<String>> {
     Some(names.map(str::to_owned).collect())
 }
 
-/// Returns the names of all keys of a type, `section.key` for a key of a section. The refusal of a key that cannot
-/// exist lists them.
+/// Returns the names of all keys of a type, `section.key` for a key of a section. They come from serde's errors for a
+/// key that cannot exist.
 pub(super) fn keys<T: DeserializeOwned>() -> Vec<String> {
     let unknown = |section: &str| single(&format!("{section}?"), Value::from(0));
     let fields = |table: Table| {
@@ -119,7 +119,7 @@ fn put(table: &mut Table, key: &str, value: Value) {
     }
 }
 
-/// Returns a short form of a wrong value: the beginning of a text, and nothing that is in a list or a table.
+/// Returns a wrong value for an error: of a text only the beginning, of a list or a table nothing of its content.
 fn shown(value: &Value) -> Box<str> {
     match value {
         Value::String(text) => cut(text),
@@ -148,13 +148,13 @@ pub(super) fn shortened(text: &str) -> String {
 /// Longest part of a wrong text that an error repeats, in characters.
 const LONGEST: usize = 64;
 
-/// Returns the first characters of the name of each variable of a configuration: the prefix and one underscore.
+/// Returns the text with which the name of each variable begins: the prefix and one underscore.
 ///
 /// # Errors
 /// [`ConfigError::Prefix`] if no variable can begin with the prefix.
 pub(super) fn variable_prefix(prefix: &str) -> Result<String, ConfigError> {
     let name = prefix.strip_suffix('_').unwrap_or(prefix);
-    // Kubernetes allows these characters in a name. A shell allows fewer.
+    // Kubernetes allows these characters in the name of a variable. A shell allows fewer.
     let is_letter = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     if !name.is_empty() && name.chars().all(is_letter) {
         Ok(format!("{name}_"))
@@ -165,7 +165,7 @@ pub(super) fn variable_prefix(prefix: &str) -> Result<String, ConfigError> {
     }
 }
 
-/// Lays variables, whose names begin with `prefix`, over a configuration.
+/// Replaces the keys of a configuration for which there is a variable. All names of `variables` begin with `prefix`.
 pub(super) fn lay_over(
     config: &Config,
     prefix: &str,
@@ -191,7 +191,7 @@ pub(super) fn lay_over(
 /// Returns the configuration as a table.
 ///
 /// # Errors
-/// If no file could hold a value that was set in Rust.
+/// [`ConfigError::Value`] if the configuration has a value from Rust that no file can hold.
 fn written(config: &Config) -> Result<Table, ConfigError> {
     let table = Table::try_from(config).ok();
     let table = table.filter(|table| read(table.clone()).is_ok_and(|again| again == *config));
@@ -202,8 +202,8 @@ fn written(config: &Config) -> Result<Table, ConfigError> {
     })
 }
 
-/// Reads the text of a variable as the first of a text, a number, true or false, a list of numbers, of names and of
-/// peers that the key may hold. Commas divide a list.
+/// Reads the text of a variable in the first form that the key accepts: a text, a number, true or false, or a list of
+/// numbers, names or peers. Commas separate the items of a list.
 fn read_variable(key: &str, name: &str, text: &str) -> Result<Value, ConfigError> {
     let is_empty = text.trim().is_empty();
     let parts = text.split(',').map(str::trim).filter(|_| !is_empty);
@@ -231,7 +231,7 @@ fn read_variable(key: &str, name: &str, text: &str) -> Result<Value, ConfigError
     forms.find(|form| judged(form).is_ok()).ok_or(refused)
 }
 
-/// Returns the known name that differs by the fewest letters, or that differs only in its section.
+/// Returns the known name that is most similar to the unknown one: it differs in few letters, or only in its section.
 fn most_like(unknown: &str, known: &[String]) -> Option<String> {
     fn last(name: &str) -> Option<&str> {
         name.rsplit('.').next()

@@ -9,7 +9,7 @@ use crate::{
 
 use super::ConfigError;
 
-/// The reason why a configuration does not start. The variants name the part that does not start.
+/// The reason why a configuration does not start. Each variant is for one part that did not start.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -83,7 +83,7 @@ pub enum RunError {
 
 debug_is_text!(RunError);
 
-/// The key that has caused an error.
+/// The key that has caused an error, for the error's text; empty if no key is known.
 struct Because(Option<&'static str>);
 
 impl fmt::Display for Because {
@@ -95,8 +95,8 @@ impl fmt::Display for Because {
     }
 }
 
-/// Converts an error of the bridge. `network` is the section that describes the network, if there is one. `memory` is
-/// the key of the file with the node's last incarnation.
+/// Converts an error of the bridge's start. `network` is the section of the network (such as `zenoh`), if there is one.
+/// `memory` is the key of the file with the node's last incarnation.
 pub(super) fn bridge_error(
     reason: BridgeError,
     network: Option<&'static str>,

@@ -19,7 +19,7 @@ use crate::{
 /// An agent that a configuration started, with its bridge and its thread.
 ///
 /// Keep this value as long as the agent has to run, and call [`leave`](Self::leave) before you drop it. With voters, a
-/// drop stops the thread of the agent and the bridge as a crash does, and waits until the thread has ended.
+/// drop without `leave` stops the agent and the bridge like a crash, and waits until their thread has ended.
 #[derive(Debug)]
 #[must_use = "dropping it may stop the agent"]
 pub struct RunningNode {
@@ -49,7 +49,7 @@ impl RunningNode {
         self.bridge.as_ref()
     }
 
-    /// Returns the agent and its bridge in the form that an operator reads and commands.
+    /// Returns the agent and its bridge for an operator, who can read their state and give commands.
     pub fn operated(&self) -> Operated {
         let operated = Operated::new(&self.agent);
         match &self.bridge {
@@ -77,9 +77,9 @@ impl RunningNode {
 
     /// Waits for SIGTERM or Ctrl-C, then [leaves](Self::leave); returns when all parts have ended.
     ///
-    /// The rules are those of [`leave_on_signals`](crate::leader::leave_on_signals): the signals are heard from this
-    /// call on, the agent hands over first, and the server stops afterwards. The future borrows nothing, but keep this
-    /// value as long as you await the future. With actix-web:
+    /// The rules are those of [`leave_on_signals`](crate::leader::leave_on_signals): signals are received from this
+    /// call on, the agent hands over first, and the server stops afterwards. The future does not borrow this value, but
+    /// keep the value until the future has ended. With actix-web:
     ///
     /// ```ignore
     /// let leave = running.leave_on_signals(Duration::from_secs(10));
@@ -109,7 +109,7 @@ async fn leave(
     let Some(bridge) = bridge else {
         return Ok(agent.leave(deadline).await?);
     };
-    // Without a goodbye, the peers would think that the node has crashed.
+    // Time is kept for the goodbye: without it, the peers would think that the node has crashed.
     let goodbye = deadline / 8;
     let began = Instant::now();
     let left = agent.leave(deadline.saturating_sub(goodbye)).await;

@@ -1,4 +1,4 @@
-//! The fields of a configuration, with the values that were read. Nothing is checked here.
+//! The fields of a configuration, with the values as they were read. Nothing is checked here.
 //!
 //! Decided here: the name of each key, its meaning and its default. Not here: the forms of values (`value.rs`), and
 //! whether the values fit together (`check.rs`).
@@ -56,8 +56,8 @@ pub struct Config {
     /// The other nodes. Default: none. Without peers, `listen` and `zenoh` no message leaves this process.
     #[serde(deserialize_with = "sections", skip_serializing_if = "unset")]
     pub peers: Vec<PeerSettings>,
-    /// Whether `peers` is the same list at every node and contains this node as well; the node ignores its own entry.
-    /// Default: false; then an entry with this node's name is an error.
+    /// Whether `peers` also contains this node, so that the list can be the same at every node; the node ignores its
+    /// own entry. Default: false; then an entry with this node's name is an error.
     pub peers_name_all: bool,
     /// File of the secret that all nodes share (feature `secret`). Default: none.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
@@ -72,18 +72,18 @@ pub struct Config {
     /// comes from the wall clock.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub memory_file: Option<PathBuf>,
-    /// Folder in which the agent saves its record (the messages of its elections) when it has missed a leader for too
+    /// Folder in which the agent saves its record (the messages of its elections) when there was no leader for too
     /// long: at most 20 files and 64 MiB; see [`save_records`](crate::operate::Operated::save_records). Default: none,
-    /// and nothing is saved. The folder also has the file of the group's
-    /// [past](crate::operate::Operated::keep_history). Without the folder, the past is kept beside the store of votes,
+    /// and nothing is saved. The folder also contains the file of the group's
+    /// [history](crate::operate::Operated::keep_history). Without the folder, that file is beside the store of votes,
     /// if there is one.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub records_folder: Option<PathBuf>,
-    /// Whether, and after which time, an agent of a higher rank replaces a live leader. Default: at once; with voters
+    /// Whether an agent of a higher rank replaces a live leader, and after which time. Default: at once; with voters
     /// after 10 s.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub preemption: Option<Preemption>,
-    /// Amount by which a challenger's score must exceed the leader's. Default: any amount.
+    /// Amount by which the score of an agent must exceed the leader's score to replace the leader. Default: any amount.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub margin: Option<Score>,
     /// Longest time that the leader's work may take to end after a step-down. Default: 5 s; with voters the work has to
@@ -174,18 +174,18 @@ impl Default for Config {
 pub struct PeerSettings {
     /// Name of the node. Required.
     pub node: String,
-    /// Address at which the node listens: `host:port`. Default: none. Without an address, that node has to dial this
-    /// node, and only silence shows that its process has ended.
+    /// Address at which the peer listens: `host:port`. Default: none. Without an address, the peer has to dial this
+    /// node, and only silence shows this node that the peer's process has ended.
     #[serde(skip_serializing_if = "unset")]
     pub address: Option<String>,
-    /// Agents for which the node may send messages. Default: all agents, as with
+    /// Agents for which the peer may send messages. Default: all agents, as with
     /// [`Peer::new`](crate::remote::Peer::new).
     #[serde(deserialize_with = "sections", skip_serializing_if = "unset")]
     pub rights: Option<Vec<GrantSettings>>,
 }
 
 impl PeerSettings {
-    /// Returns a node that listens at the address.
+    /// Returns a peer that listens at the address.
     pub fn new(node: &str, address: &str) -> Self {
         Self {
             node: node.to_owned(),
@@ -194,7 +194,7 @@ impl PeerSettings {
         }
     }
 
-    /// Returns a node that has no address here, because it dials this node.
+    /// Returns a peer without an address, which dials this node.
     pub fn inbound(node: &str) -> Self {
         Self {
             node: node.to_owned(),
@@ -250,26 +250,26 @@ pub struct TlsSettings {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct QuorumSettings {
-    /// Names of all voters, the same at every node. Default: none; then the quorum mode is off.
+    /// Names of all voters; the list must be the same at every node. Default: none; then the quorum mode is off.
     #[serde(skip_serializing_if = "unset")]
     pub voters: Vec<String>,
     /// Epoch: the number of the list of voters. Default: 0. Raise it by one with every change of `voters`,
     /// `vote_quorum` or `lease_quorum`.
     pub epoch: u64,
     /// Whether the voters have no disk, as in containers without a volume; the same at every node. Default: false. Such
-    /// a voter waits after each start, and the token of a leader is a fence only under a condition: see
+    /// a voter waits after each start, and the token of a leader is safe as a fence only under a condition: see
     /// [`diskless`](crate::elections::quorum::diskless).
     pub diskless: bool,
-    /// Whether this node has a store and may be missing in `voters`. A node that is missing follows as a *learner*
-    /// until an operator adds it to the running group. Default: false; then such a node is refused. The key may stay
-    /// set after the node has become a voter.
+    /// Whether this node may have a store without being in `voters`. Then it follows as a *learner* until an operator
+    /// adds it to the voters of the running group. Default: false; then such a node is refused. The key may stay set
+    /// after the node has become a voter.
     pub learner: bool,
     /// File of this node's votes. Required, unless the node observes or the voters have no disk.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub store_file: Option<PathBuf>,
-    /// Whether that file is opened or created. Default: [`OpenStore::Open`]. To create the file states that this node
-    /// never voted. [`OpenStore::OpenOrCreate`] is for the first start and all later starts; with one voter it is
-    /// refused.
+    /// Whether that file is opened or created. Default: [`OpenStore::Open`]. To create the file means to state that
+    /// this node has never voted. [`OpenStore::OpenOrCreate`] is for the first start and all later starts; with one
+    /// voter it is refused.
     #[serde(with = "leaf")]
     pub store: OpenStore,
     /// Number of votes that elect a leader. Default: a majority.
@@ -298,7 +298,7 @@ pub struct LeaseSettings {
     pub postgres_schema: Option<String>,
     /// Whether a missing table is created in that database. Default: false.
     pub create_table: bool,
-    /// Members of a cluster of etcd, each as `http://host:port` or `https://host:port` (feature `etcd`).
+    /// Members of an etcd cluster, each as `http://host:port` or `https://host:port` (feature `etcd`).
     #[serde(skip_serializing_if = "unset")]
     pub etcd_endpoints: Vec<String>,
     /// File with a user of etcd and the password: `user:password`. Only the owner of the file may have the right to
@@ -329,7 +329,7 @@ pub struct LeaseSettings {
     pub key_file: Option<PathBuf>,
 }
 
-/// A preset of [`Timings`], and the durations that differ from it.
+/// The choice of a preset of [`Timings`], and the durations that differ from the preset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -353,7 +353,7 @@ pub struct TimingsSettings {
     /// S: additional time for which each lower rank waits before it starts an election.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub step: Option<Duration>,
-    /// J: random part of a wait that several agents begin at the same moment.
+    /// J: largest random extra time of a wait that several agents may begin at the same moment.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub jitter: Option<Duration>,
     /// E: length of one round of questions in quorum mode.
@@ -415,13 +415,13 @@ pub struct LimitsSettings {
     /// Longest frame, in bytes.
     #[serde(skip_serializing_if = "unset")]
     pub frame: Option<usize>,
-    /// Largest number of connections that other nodes have made.
+    /// Largest number of open connections that other nodes have made to this node.
     #[serde(skip_serializing_if = "unset")]
     pub inbound: Option<usize>,
     /// Largest number of bytes per second that a peer may send.
     #[serde(skip_serializing_if = "unset")]
     pub rate: Option<usize>,
-    /// Number of bytes that a peer may send at once on top of the rate.
+    /// Number of bytes that a peer may send at once, in addition to the rate.
     #[serde(skip_serializing_if = "unset")]
     pub burst: Option<usize>,
     /// Largest number of bytes that may wait to be sent to a peer.
@@ -433,10 +433,10 @@ pub struct LimitsSettings {
     /// Length of a silence after which a peer is considered gone.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub silence: Option<Duration>,
-    /// First pause between two attempts to dial.
+    /// First pause between two attempts to dial a peer.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub dial_min: Option<Duration>,
-    /// Longest pause between two attempts to dial.
+    /// Longest pause between two attempts to dial a peer.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub dial_max: Option<Duration>,
     /// Time without a link after which a peer's last incarnation is forgotten.

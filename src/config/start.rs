@@ -1,8 +1,8 @@
 //! From a configuration to a running agent.
 //!
-//! Decided here: the order of a start (files, arbiter, bridge, agent, records), that a bridge runs on the same thread
-//! as the agent whose lease it carries, and which key an error contains. Not here: which values fit together
-//! (`check.rs`), and the end (`running.rs`).
+//! Decided here: the order of a start (files, arbiter, bridge, agent, records), that the bridge runs on the same thread
+//! as the agent, and which key an error contains. Not here: which values fit together (`check.rs`), and the end
+//! (`running.rs`).
 
 use std::{
     fmt,
@@ -97,7 +97,7 @@ pub struct Starter {
     has_network: bool,
 }
 
-/// A change of the bridge's builder. It is sent to the arbiter of the bridge.
+/// A change of the bridge's builder, which is sent to the arbiter (thread) on which the bridge will run.
 type ChangeBridge = Box<dyn FnOnce(BridgeBuilder) -> BridgeBuilder + Send>;
 type ChangeAgent = Box<dyn FnOnce(AgentBuilder<AnyBully>) -> AgentBuilder<AnyBully>>;
 
@@ -117,7 +117,7 @@ impl Starter {
         }
     }
 
-    /// Returns the longest time that the work of a leader on this node may take to end after a step-down.
+    /// Returns the longest time that the leader's work on this node may take to end after a step-down.
     pub fn drain(&self) -> Duration {
         match &self.plan.election {
             AnyConfig::Available(config) => config.drain,
@@ -154,7 +154,7 @@ impl Starter {
         self.bridge(move |bridge| bridge.carry(&group))
     }
 
-    /// Runs everything on the current arbiter, also with voters: for tests in virtual time, and for a program that
+    /// Runs everything on the current arbiter, also with voters. For tests in virtual time, and for a program that
     /// calls this on an [`ElectionArbiter`] of its own.
     pub fn on_this_arbiter(mut self) -> Self {
         self.is_here = true;
@@ -227,8 +227,8 @@ impl Starter {
         Ok(running)
     }
 
-    /// Returns the folder for the past of the group: the folder of the records, or else the folder that has the store
-    /// of votes.
+    /// Returns the folder for the history of the group: the folder of the records, or else the folder of the store of
+    /// votes.
     fn history_folder(&self) -> Option<PathBuf> {
         let records = self.config.records_folder.clone();
         records.or_else(|| {
@@ -273,7 +273,7 @@ impl Starter {
         let Some(store) = self.store()? else {
             return Ok(builder);
         };
-        // The store of the votes also keeps the node's last incarnation, unless the configuration names a file for it.
+        // The store of votes also keeps the node's last incarnation, unless the configuration names a file for it.
         if self.config.memory_file.is_none() {
             let memory = Arc::clone(&store);
             self.bridge

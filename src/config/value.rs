@@ -1,7 +1,7 @@
-//! Values with a form of their own: how each is read and written. The derives of serde do the rest.
+//! Values whose form in a file is not that of serde: how they are read and written. serde's derives handle all others.
 //!
 //! Decided here: the form of a duration, a score, a path and each list of words, and that a section is a table. Not
-//! here: which keys exist (`settings.rs`), and what is said of a wrong value (`read.rs`).
+//! here: which keys exist (`settings.rs`), and the errors for wrong values (`read.rs`).
 
 use std::{fmt, marker::PhantomData, path::PathBuf, time::Duration};
 
@@ -15,9 +15,9 @@ use crate::{elections::bully::Preemption, protocol::Score, remote::MayBe, store:
 
 use super::{TimingsPreset, duration};
 
-/// A value whose form in a file is not the one that serde gives to its type.
+/// A type of value whose form in a file is not the form of serde.
 pub(super) trait Leaf: Sized {
-    /// Describes the expected value to a user.
+    /// The expected values, in words for an error.
     const WANTED: &'static str;
     fn read(value: &Value) -> Option<Self>;
     /// Returns the value in the form of a file; `None` for a key that is not set.
@@ -34,7 +34,7 @@ impl<T: Leaf> Leaf for Option<T> {
     }
 }
 
-/// Reads and writes a [`Leaf`] for the derives of serde.
+/// The functions by which the derives of serde read and write a [`Leaf`].
 pub(super) mod leaf {
     use serde::{
         Deserialize, Deserializer, Serialize, Serializer,
@@ -58,12 +58,12 @@ pub(super) mod leaf {
     }
 }
 
-/// Returns whether a key has its default, and need not be written.
+/// Returns whether a key has its default value, so that it need not be written.
 pub(super) fn unset<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Reads a section from a table only. The derive alone would also take a list of its values, without their keys.
+/// Reads a section, from a table only. The derive alone would also accept a list of the values without their keys.
 pub(super) fn section<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     from: D,
 ) -> Result<T, D::Error> {

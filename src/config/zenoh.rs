@@ -1,7 +1,7 @@
-//! The section `zenoh`: hosts that find each other by name in a zenoh network, instead of by addresses.
+//! The section `zenoh`: hosts find each other by name in a zenoh network, and not by addresses.
 //!
 //! Decided here: the keys of the section, and which other keys contradict it. The crate `actix-bully-zenoh` decides the
-//! meaning of the endpoints, and gives the network to the [`Starter`](super::Starter).
+//! meaning of the endpoints, and passes the network to the [`Starter`](super::Starter).
 
 use serde::{Deserialize, Serialize};
 

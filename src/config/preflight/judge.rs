@@ -1,7 +1,7 @@
-//! Compares measurements with timings, by pure functions.
+//! Compares measurements with the timings of a configuration, by pure functions.
 //!
-//! Decided here: the bound of each part, which is the same in the diagnosis of a running agent, and the preset that
-//! fits.
+//! Decided here: the bound of each measurement (the diagnosis of a running agent uses the same bounds), and the preset
+//! of timings that fits.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ impl Figure {
     }
 }
 
-/// Compares the measurements with these timings, and returns the result with the preset that fits.
+/// Compares the measurements with these timings. Returns the results, and the preset that fits.
 pub(super) fn judge(figures: &Figures, timings: &Timings) -> Preflight {
     let doubled = figures.doubled();
     let presets = [
@@ -44,7 +44,7 @@ pub(super) fn judge(figures: &Figures, timings: &Timings) -> Preflight {
         ("default", Timings::default()),
         ("wan", Timings::wan()),
     ];
-    // `fast` is not suggested: its cost shows only over days.
+    // The preset `fast` is not suggested: a short measurement cannot show its cost, which appears only over days.
     let fits = presets.iter().find(|(_, timings)| fits(&doubled, timings));
     Preflight {
         checks: checks(figures, timings),
@@ -52,11 +52,11 @@ pub(super) fn judge(figures: &Figures, timings: &Timings) -> Preflight {
     }
 }
 
-/// Returns whether every measurement is below its bound with these timings.
+/// Returns whether every measurement is below its bound by these timings.
 fn fits(figures: &Figures, timings: &Timings) -> bool {
     let is_below = |check: &PreflightCheck| match check.found {
         PreflightFinding::Measured { .. } => check.found.is_ok(),
-        // Other timings do not help a part that fails or that was not measured.
+        // A part that fails or was not measured does not depend on the timings, so it does not count.
         PreflightFinding::Fails { .. } | PreflightFinding::Unknown { .. } => true,
     };
     checks(figures, timings).iter().all(is_below)
@@ -83,7 +83,7 @@ fn checks(figures: &Figures, timings: &Timings) -> Vec<PreflightCheck> {
     figures.0.iter().filter_map(check).collect()
 }
 
-/// Returns the bound of a part; `None` if these timings have none.
+/// Returns the bound of a part by these timings; `None` if they have no bound for it.
 fn bound(part: PreflightPart, measured: &Measurement, timings: &Timings) -> Option<Duration> {
     let there_and_back = timings.delay_bound().saturating_mul(2);
     Some(match part {

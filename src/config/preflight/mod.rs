@@ -1,4 +1,4 @@
-//! Measures a place, a host with its disk, store and network, before an election runs there.
+//! Measures a place (a host with its disk, store and network) before an election runs there.
 //!
 //! Decided here: the parts that are measured, the time for each, and the meaning of a failure of one part. Nothing is
 //! elected: no agent starts, no vote and no lease is written, and no byte is sent to a peer. Not here: the bounds
@@ -6,14 +6,14 @@
 //!
 //! | part | measured | must be below |
 //! |---|---|---|
-//! | `disk` | records written beside `quorum.store_file`, durable: the longest | the round E, less an echo |
+//! | `disk` | durable writes of records beside `quorum.store_file`: the longest | the round E, less an echo |
 //! | `store-reads`, `store-writes` | the store of a lease: the median of its answers | 2 d, and a third of the lease |
-//! | `store-clock` | the clock of that store beside this host's | 10 s, for schedules |
-//! | `peer` | a connection to each address, there and back once: the median | 2 d |
+//! | `store-clock` | the difference between that store's clock and this host's | 10 s, for schedules |
+//! | `peer` | one round trip of a connection to each address: the median | 2 d |
 //! | `stall` | the longest delay of a timer | half of the time that a lease or the detection leaves after a heartbeat and an echo |
-//! | `clock` | the clock that a lease goes by, beside the timers | half of the time that was measured |
+//! | `clock` | the difference between the clock of leases and the timers | half of the measuring time |
 //!
-//! A place is faster while it is idle than under load, so a preset fits only if it allows twice the measured time. The
+//! An idle place is faster than under load, so a preset fits only if it allows twice the measured time. The
 //! [diagnosis](crate::agent::Diagnosis) of a running agent compares the same parts under load.
 
 mod judge;
@@ -77,7 +77,7 @@ pub enum PreflightPart {
     StoreClock,
     /// The network to another node.
     Peer,
-    /// Delays of the threads of this process, and of its host.
+    /// Delays of threads, caused by this process or its host.
     Stall,
     /// The clock by which a lease is measured.
     Clock,
@@ -93,8 +93,7 @@ pub enum PreflightFinding {
         /// The measured time. As JSON: `figure_ms`.
         #[serde(rename = "figure_ms", serialize_with = "shown::millis")]
         figure: Duration,
-        /// The bound for this time by the timings of the configuration: the time has to be shorter. As JSON:
-        /// `bound_ms`.
+        /// The bound by the timings of the configuration: the measured time has to be shorter. As JSON: `bound_ms`.
         #[serde(rename = "bound_ms", serialize_with = "shown::millis")]
         bound: Duration,
     },
@@ -111,7 +110,7 @@ pub enum PreflightFinding {
 }
 
 impl PreflightFinding {
-    /// Returns whether an election can run with this result.
+    /// Returns whether an election can run if this part has this result.
     pub fn is_ok(&self) -> bool {
         match self {
             Self::Measured { figure, bound } => figure < bound,
@@ -122,7 +121,7 @@ impl PreflightFinding {
 }
 
 impl Preflight {
-    /// Returns whether an election can run at this place, by all results.
+    /// Returns whether, by all results, an election can run at this place.
     pub fn is_ok(&self) -> bool {
         self.checks.iter().all(|check| check.found.is_ok())
     }
@@ -255,7 +254,7 @@ async fn measure_register(
     found
 }
 
-/// Measures the delays of timers in this process, and the clock of leases beside the timers.
+/// Measures the delays of timers in this process, and the difference between the clock of leases and the timers.
 async fn measure_here(time: Duration) -> Vec<Figure> {
     let clock = BootClock::new();
     let (began, before) = (Instant::now(), clock.as_ref().map(Clock::now));
@@ -264,7 +263,7 @@ async fn measure_here(time: Duration) -> Vec<Figure> {
         let due = Instant::now() + TICK;
         sleep(TICK).await;
         let late = Instant::now().saturating_duration_since(due);
-        // A shorter delay comes from the granularity of the timer.
+        // A delay below one tick comes from the granularity of the timer, not from a stall.
         if late >= TICK {
             stall.set(stall.get().max(late));
         }
@@ -275,7 +274,7 @@ async fn measure_here(time: Duration) -> Vec<Figure> {
             let by_clock = clock.now().since(before);
             let apart = by_clock.abs_diff(by_timers);
             Figure {
-                // Any part from 0.2 to 0.9 does: a clock errs by at most 11 % of the time, or misses all of it.
+                // Any part from 0.2 to 0.9 would do: a working clock errs by at most 11 %, a broken one stands still.
                 bound: Some(by_timers / 2),
                 ..Figure::of(PreflightPart::Clock, Ok(apart))
             }
