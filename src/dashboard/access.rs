@@ -1,9 +1,9 @@
-//! Decides which callers may command through the page.
+//! Decides which callers may send commands through the page.
 //!
 //! Decided here: all checks of a request before its body is read. A page of another origin can make a browser send a
-//! request, but neither with the header of this page nor with its origin (cross-site request forgery). A foreign host
-//! name that resolves to this host's loopback address is not a name of loopback (DNS rebinding). Not here: the
-//! commands.
+//! request (cross-site request forgery), but neither with this page's header nor with this page's origin. A foreign
+//! host name that resolves to the loopback address (DNS rebinding) is refused, because it is not a name of loopback.
+//! Not here: the commands.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -29,12 +29,12 @@ pub(crate) struct CommandSender<'a> {
     pub(crate) host: Option<&'a str>,
     pub(crate) peer: Option<SocketAddr>,
     pub(crate) authorization: Option<&'a [u8]>,
-    /// How the site of the page that sends the request relates to this server, as the browser reports it:
-    /// `Sec-Fetch-Site`.
+    /// The header `Sec-Fetch-Site`, in which the browser reports whether the page that sends the request is of this
+    /// site.
     pub(crate) site: Option<&'a str>,
 }
 
-/// A header that a form or an image of another page cannot send.
+/// The header of the page's own requests. A form or an image of another page cannot send it.
 pub(crate) const HEADER: &str = "x-bully-dashboard";
 
 /// The reason why a request is refused.
@@ -94,8 +94,8 @@ impl CommandSender<'_> {
         Ok(())
     }
 
-    /// Refuses a request from a page of another site. A browser without `Sec-Fetch-Site` sends the origin of such a
-    /// page if that page could read the answer.
+    /// Refuses a request from a page of another site. A browser that does not send `Sec-Fetch-Site` sends the page's
+    /// origin whenever the page could read the answer.
     pub(crate) fn must_not_be_foreign(&self) -> Result<(), AccessError> {
         let is_foreign = match self.site {
             Some(site) => site != "same-origin" && site != "none",
@@ -113,7 +113,7 @@ impl CommandSender<'_> {
             .is_some_and(|(name, host)| name.eq_ignore_ascii_case(host))
     }
 
-    /// Returns whether the caller is on this host, and addresses it by a name of loopback.
+    /// Returns whether the caller is on this host, and its `Host` header contains a name of loopback.
     pub(crate) fn is_local(&self) -> bool {
         self.peer.is_some_and(|peer| peer.ip().is_loopback()) && self.host.is_some_and(is_loopback)
     }

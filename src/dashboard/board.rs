@@ -1,7 +1,7 @@
-//! The state that is shown at present, and the frames that each viewer has not read.
+//! The state that the page shows at present, and the frames (events of the stream) that each viewer has not read.
 //!
-//! Decided here: a frame is written once for all viewers, a viewer begins with a snapshot, and a viewer that is too
-//! slow for the frames begins again with another snapshot. A publisher never waits for a viewer. Not here: the contents
+//! Decided here: a frame is made once for all viewers; a viewer begins with a snapshot; and a viewer that is too slow
+//! to read all frames begins again with another snapshot. A publisher never waits for a viewer. Not here: the contents
 //! of a frame (`change.rs`), how many frames are kept (`frames.rs`), and the right to view (`viewers.rs`).
 
 use std::{
@@ -40,12 +40,12 @@ struct BoardContent {
     moment: PageMoment,
     log: PageLog,
     frames: FrameLog,
-    /// The snapshot for viewers that begin now.
+    /// The snapshot for viewers that begin now; `None` until one needs it.
     snapshot: Option<Bytes>,
     viewers: Viewers<Closer>,
 }
 
-/// A viewer's slot. It is freed when the viewer ends.
+/// The slot of a viewer. It becomes free when the viewer ends.
 #[derive(Debug)]
 pub(crate) struct Place {
     number: u64,
@@ -58,7 +58,7 @@ impl Board {
         Self::with_prefix("", head)
     }
 
-    /// Returns a second board for the same stream. Its events have other names.
+    /// Returns a board for a second election in the same stream. Its events have other names than the first board's.
     #[cfg(feature = "testkit")]
     pub(crate) fn beside() -> Self {
         Self::with_prefix("beside-", Head::default())
@@ -89,7 +89,7 @@ impl Board {
         self.open().head.clone()
     }
 
-    /// Changes the head; every viewer begins again with a snapshot.
+    /// Changes the head (the part that stays the same during a run). Every viewer then begins again with a snapshot.
     pub(crate) fn set_head(&self, change: impl FnOnce(&mut Head)) {
         let mut inner = self.open();
         change(&mut inner.head);
@@ -98,8 +98,8 @@ impl Board {
         self.wake();
     }
 
-    /// Shows another run: its head, its first moment and its log at once, so that no viewer has the head of one run and
-    /// the moment of another.
+    /// Shows another run. Its head, its first moment and its log change together, so that no viewer sees the head of
+    /// one run with the moment of another.
     #[cfg(feature = "testkit")]
     pub(crate) fn begin(&self, change: impl FnOnce(&mut Head), moment: PageMoment, log: PageLog) {
         let moment = moment.judged(&PageMoment::default()).bounded();
@@ -112,7 +112,8 @@ impl Board {
         self.wake();
     }
 
-    /// Shows a new moment and the entries since the last moment; `more` is the number of messages that were not kept.
+    /// Shows a new moment (the state at one time) and the log entries since the last one; `more` messages have no
+    /// entry.
     pub(crate) fn publish(&self, moment: PageMoment, said: Vec<Said>, more: u64) {
         let now = self.now();
         let mut inner = self.open();
@@ -194,14 +195,14 @@ impl Board {
         self.version.send_modify(|version| *version += 1);
     }
 
-    /// Returns the age of the board. Whether a viewer is slow is judged by the time of the server, not by the time of
-    /// the agents.
+    /// Returns the age of the board by the server's clock. By this clock, and not by the clock of the agents, the board
+    /// decides whether a viewer is slow.
     fn now(&self) -> Duration {
         now().saturating_duration_since(self.began)
     }
 
     fn open(&self) -> MutexGuard<'_, BoardContent> {
-        // A panic leaves no change incomplete, so the lock may be used after a panic.
+        // A poisoned lock is used, because a panic leaves no change incomplete.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -256,7 +257,7 @@ impl BoardContent {
             elections,
         };
         let written = frame(name, &snapshot).or_else(|_| {
-            // If the snapshot is too long, it is written without the log. A moment has limits of its own.
+            // If the snapshot is too long, it is written without the log. The moment itself has a limit.
             let (said, elections): (&[_], &[_]) = (&[], &[]);
             let snapshot = Snapshot {
                 said,

@@ -1,8 +1,8 @@
 //! The change from one moment to the next, as one frame of the stream.
 //!
-//! Decided here: a frame contains only the agents that differ, by their positions; if the agents or their order change,
-//! a new snapshot is needed; and a change of time alone is not a change. Not here: the contents of a moment
-//! (`moment.rs`).
+//! Decided here: a frame contains only the agents that changed, by their positions in the list; if the list of agents
+//! or its order changes, a new snapshot is needed; and if only the time differs, there is no frame. Not here: the
+//! contents of a moment (`moment.rs`).
 
 use std::time::Duration;
 
@@ -22,11 +22,11 @@ pub(crate) enum MomentStep<'a> {
     Same,
     /// These facts differ.
     Change(Box<MomentChange<'a>>),
-    /// The list of agents differs: a page needs a new snapshot.
+    /// The list of agents differs, so a page needs a new snapshot.
     Anew,
 }
 
-/// The facts that differ. A missing key means no change.
+/// The facts that differ from the last moment. A key that is missing in the JSON means no change.
 #[expect(
     clippy::option_option,
     reason = "a key that is missing, null, and one with a value are three things to a page"
@@ -59,7 +59,7 @@ pub(crate) struct MomentChange<'a> {
     /// Log entries since the last frame.
     #[serde(skip_serializing_if = "<[Said]>::is_empty")]
     said: &'a [Said],
-    /// Number of messages since the last frame that are not among the entries.
+    /// Number of messages since the last frame that have no entry.
     #[serde(skip_serializing_if = "is_zero")]
     more: u64,
 }

@@ -1,8 +1,9 @@
-//! Closes the connection of a viewer that reads nothing.
+//! Closes the connection of a viewer whose browser reads nothing.
 //!
-//! A server asks for more of an answer only while its client reads, so the stream of a silent client cannot end the
-//! answer: only its socket can. Decided here: the dashboard's own server knows the sockets of its viewers. On an
-//! application's server a slow viewer is dismissed, and its connection ends when its client ends, or reads again.
+//! The server asks the stream for data only while the client reads, so the stream cannot end the answer to a client
+//! that reads nothing; only a shutdown of the socket can. Decided here: the dashboard's own server knows the sockets of
+//! its viewers. On an application's server a slow viewer loses its slot, but its connection ends only when the client
+//! ends, or reads again.
 
 #[cfg(unix)]
 use std::{
@@ -26,7 +27,7 @@ impl Closer {
     /// Returns a closer for this socket.
     #[cfg(unix)]
     pub(crate) fn of(socket: &impl AsFd) -> Self {
-        // If the descriptor cannot be cloned, the viewer is dismissed but its connection stays open.
+        // If the descriptor cannot be cloned, a slow viewer loses its slot but its connection stays open.
         Self(socket.as_fd().try_clone_to_owned().ok().map(Arc::new))
     }
 

@@ -8,7 +8,7 @@ use crate::{
     record::{BoundedText, Recording, Untold},
 };
 
-/// Largest number of bytes of a copied recording. It equals the limit of a recording that is read.
+/// Largest size of an exported recording, in bytes. It is the same as the limit for a recording that is opened.
 const MOST_COPIED: usize = 64 << 20;
 
 /// Form of a copied run.
@@ -24,7 +24,7 @@ pub(super) enum CopyForm {
 }
 
 impl CopyForm {
-    /// Returns the form by the name of its file.
+    /// Returns the form for the name of an exported file.
     pub(super) fn of_file(name: &str) -> Option<Self> {
         Some(match name {
             "run.jsonl" => Self::Recording,
@@ -36,7 +36,7 @@ impl CopyForm {
         })
     }
 
-    /// Returns the content type for a browser. A browser executes nothing of a text.
+    /// Returns the content type for a browser. Most forms are plain text, of which a browser executes nothing.
     pub(super) const fn kind(self) -> &'static str {
         match self {
             Self::Svg => "image/svg+xml",
@@ -51,7 +51,7 @@ impl CopyForm {
 #[derive(Clone, Debug)]
 pub(super) struct RecordedRun {
     pub(super) whole: Recording,
-    /// The commands of the run alone, if the whole run may have lost some commands.
+    /// The commands of the run, kept separately if the record of the whole run may lack some commands.
     pub(super) commands: Option<Recording>,
 }
 
@@ -67,7 +67,7 @@ impl RecordedRun {
         Ok(match form {
             CopyForm::Recording => {
                 let mut text = BoundedText::new(MOST_COPIED);
-                // The only error is that the text is too long. `whole` reports it.
+                // The only possible error is that the text is too long, and `whole` reports it.
                 self.whole.write(&mut text).ok();
                 text.whole()?
             }

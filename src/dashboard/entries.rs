@@ -1,7 +1,7 @@
 //! Turns a run's record into entries of the page's log.
 //!
 //! Decided here: the largest number of messages in a frame, so that an election of two hundred agents does not flood
-//! its viewers; further messages are only counted. Every other event becomes an entry.
+//! its viewers; further messages are only counted. Every event that is not a message becomes an entry.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) said: Vec<Said>,
-    /// Number of messages that are not among the entries.
+    /// Number of messages without an entry.
     pub(crate) more: u64,
     /// Texts of the actions on the agents and the network since the last frame.
     pub(crate) causes: Vec<String>,
@@ -62,13 +62,13 @@ impl Told {
                 let what = Happened::Mark { text: text.clone() };
                 self.said.push(Said { at, what });
             }
-            // The page draws a message when it is sent, so the arrival needs no entry. The effects of a command have
-            // entries of their own, and the page itself finds the end of an election.
+            // These need no entry: the page draws a message when it is sent; the effects of a command have entries of
+            // their own; and the page itself finds the end of an election.
             What::Delivered(_) | What::Command(_) | What::Settled { .. } | What::Ended => {}
         }
     }
 
-    /// Adds a recorded entry, and the election that it ends. `causes` are the events since the last election.
+    /// Adds a recorded entry, and the election if the entry ends one. `causes` are the events since the last election.
     pub(crate) fn follow(&mut self, entry: &TraceEntry, causes: &mut Vec<String>) {
         self.add(entry);
         causes.append(&mut self.causes);

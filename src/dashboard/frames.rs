@@ -1,7 +1,7 @@
 //! The frames of the stream that a viewer may still need.
 //!
-//! Decided here: the limits of the kept frames, in number and in bytes. A viewer that needs an older frame begins again
-//! with a snapshot, and delays no other viewer. Not here: the dismissal of a viewer (`viewers.rs`).
+//! Decided here: how many frames, and how many bytes of frames, are kept. A viewer that needs an older frame begins
+//! again with a snapshot, and delays no other viewer. Not here: when a viewer loses its slot (`viewers.rs`).
 
 use std::collections::VecDeque;
 
@@ -35,7 +35,7 @@ impl FrameLog {
 
     /// Removes all frames: the next read of each viewer returns a snapshot.
     pub(crate) fn begin_anew(&mut self) {
-        // Skips a number, so that a viewer that has read every frame notices this too.
+        // A number is skipped, so that a viewer that has read every frame also notices this.
         self.first = self.end() + 1;
         self.kept.clear();
         self.bytes = 0;
@@ -46,14 +46,14 @@ impl FrameLog {
         self.first + u64::try_from(self.kept.len()).unwrap_or(u64::MAX)
     }
 
-    /// Returns the frames from this number on; `None` if some of them are forgotten.
+    /// Returns the frames from this number on; `None` if some of them are no longer kept.
     pub(crate) fn from(&self, number: u64) -> Option<impl Iterator<Item = &Bytes>> {
         let skipped = usize::try_from(number.checked_sub(self.first)?).ok()?;
         (skipped <= self.kept.len()).then(|| self.kept.iter().skip(skipped))
     }
 }
 
-/// Makes an event of the stream. Its JSON has no line feed, which would end the event: strings escape it.
+/// Makes an event of the stream. A line feed would end the event, but JSON escapes line feeds in its strings.
 pub(super) fn frame(
     (prefix, event): (&str, &str),
     data: &impl Serialize,

@@ -1,7 +1,7 @@
 //! The part of a page that stays the same while the same run is shown, and the data with which a page begins.
 //!
-//! Decided here: the facts of a head, and their JSON. Not here: the moments (`moment.rs`), and when a page begins again
-//! (`board.rs`).
+//! Decided here: the facts of a head (the constant part), and their JSON. Not here: the moments (`moment.rs`), and when
+//! a page begins again (`board.rs`).
 
 use std::time::Duration;
 
@@ -31,17 +31,17 @@ pub(crate) struct Head {
     pub(crate) film: bool,
     /// Whether there is a folder of saved records.
     pub(crate) records: bool,
-    /// Whether the source has a history of its groups: a running node.
+    /// Whether the source has a history of its groups, as a running node has.
     pub(crate) history: bool,
-    /// The number of the run, counted by its stage; 0 elsewhere.
+    /// The number of the run on its stage (a simulated cluster); 0 if there is no stage.
     pub(crate) run: u64,
-    /// The moment from which the run goes on, if it is not the beginning.
+    /// The moment of an earlier run from which this run continues; `None` if it began anew.
     pub(crate) from: Option<GoesOnFrom>,
-    /// The reason why the page cannot go on from a moment of the run.
+    /// The reason why no run can continue from a moment of this run; `None` if one can.
     pub(crate) unrepeatable: Option<&'static str>,
 }
 
-/// The moment of an earlier run, from which a run goes on.
+/// The moment of an earlier run from which another run continues.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct GoesOnFrom {
     /// The number of the earlier run; 0 for a recording.

@@ -1,8 +1,8 @@
-//! The time of day at which the page's clock began.
+//! The date and time at which the page's clock began.
 //!
-//! Decided here: the time is exact to a tenth of a second, because it is read from two clocks; it follows the host's
-//! clock if that clock jumps, or if the page's clock stood still while the host was suspended. Not here: the text of a
-//! time of day (`page/time.js`).
+//! Decided here: the time is exact to a tenth of a second, because it is calculated from two clocks; it changes if the
+//! host's clock jumps, or if the page's clock stood still while the host was suspended. Not here: the text of a time of
+//! day (`page/time.js`).
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::clock::{SystemWallClock, WallClock, WallTime};
 pub(crate) struct WallBegin(Option<u64>);
 
 impl WallBegin {
-    /// Returns the start of the page's clock, in milliseconds since 1970; the page's clock shows `at` now.
+    /// Returns the start of the page's clock, in milliseconds since 1970. `at` is the present time by the page's clock.
     pub(crate) fn look(&mut self, at: Duration) -> u64 {
         self.keep(SystemWallClock.now(), at)
     }
@@ -26,7 +26,7 @@ impl WallBegin {
     }
 }
 
-/// A smaller difference may result from the two readings, which are not at the same moment.
+/// Difference below which the last result is kept: the two clocks are not read at exactly the same moment.
 const GRAIN_MILLIS: u64 = 100;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! The groups of a moment, the worst group first, with the trouble of each group and its start.
+//! The groups of a moment, the worst group first, each with its trouble and the time at which the trouble began.
 //!
-//! Decided here: the order of troubles, that a group has one trouble at a time, and the reasons that are shown: all
-//! reasons of the worst group, and as many of the other groups as fit. Not here: the sources of the facts
-//! (`running.rs`, `stage/facts.rs`, `film/`), and the sentences of the page (`page/words.js`).
+//! Decided here: the order of troubles; a group has one trouble at a time; and which reasons are shown: all reasons of
+//! the worst group, and as many reasons of the other groups as fit. Not here: the sources of the facts (`running.rs`,
+//! `stage/facts.rs`, `film/`), and the sentences of the page (`page/words.js`).
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::shown;
 /// A group of the moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct GroupFacts {
-    /// Its name; empty if the source has none.
+    /// The name of the group; empty if the source has no names.
     pub(crate) name: String,
     pub(crate) trouble: Trouble,
     /// Start of the trouble, by the page's clock; `None` if it is unknown.
@@ -45,7 +45,7 @@ pub(crate) enum Trouble {
 /// An explanation on the page. As JSON it is its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reason {
-    /// The group of the explanation; empty if the source has none.
+    /// The group that the explanation is about; empty if the source has no names of groups.
     pub(crate) group: String,
     pub(crate) text: String,
 }
@@ -72,7 +72,7 @@ impl PageMoment {
             groups.push(GroupFacts::default());
         }
         let is_alone = groups.len() == 1;
-        // If too much time has passed between two samples, a trouble of the last sample may have ended and begun again.
+        // If too much time has passed since the last sample, its trouble may have ended and begun again meanwhile.
         let runs = !self.clock.is_virtual && !self.clock.paused;
         let is_gap = runs && self.at.saturating_sub(before.at) > LONGEST_GAP;
         for group in &mut groups {
@@ -94,7 +94,7 @@ impl PageMoment {
 }
 
 impl GroupFacts {
-    /// Returns the start of this trouble. The time that an agent reports in `since` is used only if no agent leads.
+    /// Returns the start of this trouble. The time `since`, which an agent reports, is used only if no agent leads.
     fn began(&self, trouble: Trouble, former: Option<&Self>, at: Duration) -> Option<Duration> {
         let told = self.since.filter(|_| trouble == Trouble::NoLeader);
         let is_new = former.is_some_and(|former| former.trouble != trouble);
@@ -104,7 +104,7 @@ impl GroupFacts {
             former => former.and_then(|former| former.since),
         };
         match (told, known) {
-            // The two times come from two clocks, read at two moments: a small difference is not a change.
+            // The two clocks are not read at the same moment, so a small difference is not a change.
             (Some(told), Some(known)) if told.abs_diff(known) < APART => Some(known),
             (told, known) => told.or(known),
         }
@@ -125,8 +125,8 @@ fn trouble_of<'a>(agents: impl Iterator<Item = &'a AgentFacts>) -> Trouble {
     }
 }
 
-/// Removes from each text the lines that another agent of its group already has, because hundreds of agents of one node
-/// have the same findings. An agent without a line of its own is left out, unless it is the first of its group.
+/// Removes from each text the lines that an earlier text of the same group already has, because hundreds of agents of
+/// one node have the same findings. A text without a line left is dropped, unless it is the first of its group.
 pub(crate) fn unrepeated(reasons: impl Iterator<Item = Reason>) -> Vec<Reason> {
     let mut said: BTreeSet<(String, String)> = BTreeSet::new();
     let mut groups: BTreeSet<String> = BTreeSet::new();
@@ -142,7 +142,7 @@ pub(crate) fn unrepeated(reasons: impl Iterator<Item = Reason>) -> Vec<Reason> {
     fresh.collect()
 }
 
-/// Keeps all reasons of the first group, and as many of the other groups as fit.
+/// Keeps all reasons of the first group, and as many reasons of the other groups as fit into `most`.
 pub(crate) fn cut(reasons: &mut Vec<Reason>, most: usize) {
     let first = reasons.first().map(|reason| reason.group.clone());
     let mut kept = 0;

@@ -1,6 +1,6 @@
 //! The newest entries of a page's log.
 //!
-//! Decided here: elections have a list of their own, so that messages do not push them out; and the length of both
+//! Decided here: elections have a separate list, because many messages would soon replace them; and the length of both
 //! lists. Not here: the entries (`said.rs`).
 
 use std::collections::VecDeque;
@@ -39,5 +39,5 @@ impl PageLog {
     }
 }
 
-/// Length of each list: a new viewer gets both.
+/// Length of each list. It is short, because a new viewer gets both lists.
 const REMEMBERED: usize = 300;

@@ -1,5 +1,4 @@
-//! A live page of an election (feature `dashboard`): the leader and the reason for it, the messages, and the cut
-//! links.
+//! A live page of an election (feature `dashboard`): which agent leads and why, the messages, and the cut links.
 //!
 //! Two lines mount it on an application's own server:
 //!
@@ -24,9 +23,9 @@
 //! # Contents of the page
 //! The page shows each agent of the node with its score, role, term, incarnation and the rest of its lease; the agents
 //! of other hosts as their group knows them; the links of the bridge; and an explanation why the leader leads, or why
-//! no agent does. With a quorum a leader on another host has the rest of its lease as well: its last announcement that
-//! arrived here, and one lease from then on. It is grey from the end of that time until its followers here give it up.
-//! The page consists of a document, a style and a script that are part of the program: it loads nothing from another
+//! no agent does. With a quorum the page shows the rest of the lease of a leader on another host as well: one lease
+//! from the arrival of its last announcement. From the end of that time until its followers here give it up, the leader
+//! is grey. All parts of the page (document, style and script) are in the program: the page loads nothing from another
 //! server. It works with a pointer, a keyboard or a screen reader, in light and dark.
 //!
 //! Each group has a header with the age of its trouble. The worst group is first, and its name is in the title of the
@@ -49,20 +48,19 @@
 //! browser share a stream, which counts as a single viewer; a browser without shared workers closes the stream of a
 //! hidden tab.
 //!
-//! A frame is written once for all viewers, and has only the differences. Measured with 200 agents whose leader
-//! crashes every four seconds (`cargo run --release -p actix-bully-dashboard-tests --bin load`): the thread of the
-//! agents has as much to do with 50 viewers as without viewers (0.98 times, which is noise), the server's threads work
-//! for 70 ms a second, and each viewer receives 40 KiB a second. With 10 agents (`-- --agents 10`) the server works
-//! for 10 ms.
+//! A frame is written once for all viewers, and has only the differences. Measured with 200 agents whose leader crashes
+//! every four seconds (`cargo run --release -p actix-bully-dashboard-tests --bin load`): the thread of the agents has
+//! the same load with 50 viewers as without viewers (0.98 times, which is noise), the server's threads work for 70 ms a
+//! second, and each viewer receives 40 KiB a second. With 10 agents (`-- --agents 10`) the server works for 10 ms.
 //!
 //! # Recordings
 //! The page exports a run: as a recording, a Mermaid diagram, a drawing of the moment, commands of the example
 //! `cluster`, and a test in Rust that repeats the run. For a running node the export is the
 //! [record](crate::operate::RecordRequest) of its agents, if the record is on. Every page opens any recording, and
 //! [`replay`](Dashboard::replay) makes a page of a recording. The page lists a [folder](Dashboard::records) of records
-//! that were saved when a leader was missed, so you can see what happened at 03:12.
+//! that were saved when a leader was missed, so you can look at that time later.
 //!
-//! On a stage, a run goes on live from any moment of its timeline, or of a recording that is opened there.
+//! On a stage, you can continue a run live from any moment of its timeline, or of a recording that is opened there.
 //!
 //! # Faults
 //! With the feature `testkit` a page commands a whole cluster: `Stage` in `dashboard::stage`. It can also show two
@@ -154,8 +152,8 @@ impl Dashboard {
         Self::of(ShownSource::Running(operated), head)
     }
 
-    /// Returns the page of a recorded run, to play and step through. If the run broke a promise, this moment is marked,
-    /// and shown first.
+    /// Returns the page of a recorded run, to play and step through. If the run broke a promise, the page marks this
+    /// moment, and shows it first.
     pub fn replay(recording: Recording) -> Self {
         let head = Head {
             film: true,
@@ -180,15 +178,15 @@ impl Dashboard {
     }
 
     /// Lets callers of this host send commands: to a running node those of [`Order`](crate::operate::Order), to a
-    /// cluster faults as well. If a [`token`](Self::token) is set, before or after this call, these callers need it
-    /// too.
+    /// simulated cluster also faults. If a [`token`](Self::token) is set, before or after this call, these callers also
+    /// need the token.
     #[must_use]
     pub fn allow_faults(self) -> Self {
         self.allow(CommandRights::Loopback)
     }
 
     /// Lets callers with this token send commands, from any host. The page asks for the token and keeps it until the
-    /// page is closed. Plain HTTP exposes the token on the network: put TLS in front of it.
+    /// page is closed. Plain HTTP exposes the token on the network: put a server with TLS in front of the page.
     #[must_use]
     pub fn token(self, token: Token) -> Self {
         self.allow(CommandRights::Token(token))
@@ -214,9 +212,8 @@ impl Dashboard {
         self
     }
 
-    /// Lists the records in this folder, to open with a click. These are the files that
-    /// [`save_records`](Operated::save_records) writes when a leader is missed. Everyone who can see the page may read
-    /// them.
+    /// Lists the records in this folder on the page, to open with a click. [`save_records`](Operated::save_records)
+    /// writes these files when there was no leader for too long. Everyone who can see the page may read them.
     #[must_use]
     pub fn records(mut self, folder: RecordFolder) -> Self {
         self.board.set_head(|head| head.records = true);
@@ -245,7 +242,7 @@ impl Dashboard {
     fn sample(&self) {
         match &self.source {
             ShownSource::Running(operated) => self.sampler.begin(operated, &self.board, self.since),
-            // A recording does not change, and a stage publishes its moments by itself.
+            // Not sampled: a recording does not change, and a stage publishes its moments by itself.
             ShownSource::Recorded(_) => {}
             #[cfg(feature = "testkit")]
             ShownSource::Stage(_) => {}

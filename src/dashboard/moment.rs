@@ -1,10 +1,10 @@
 //! The facts that the page shows of one moment, and their JSON.
 //!
-//! Decided here: the facts of an agent, of the links and of the clock, their names, and the limits of a page. Spans are
-//! milliseconds under keys that end in `_ms`, and nanoseconds in a network, as in a recording; terms and incarnations
-//! are text, because they may exceed 2^53. Names are JSON strings: the page shows every name as text, whatever
-//! characters it has. Not here: the sources of the facts (`running.rs`, `stage/facts.rs`), and the difference of two
-//! moments (`change.rs`).
+//! Decided here: the facts about an agent, the links and the clock, their names, and the limits of a page. Durations
+//! are milliseconds under keys that end in `_ms`, and nanoseconds in the facts of a network, as in a recording; terms
+//! and incarnations are text, because they may exceed 2^53. Names are JSON strings: the page shows every name as text,
+//! whatever characters it has. Not here: the sources of the facts (`running.rs`, `stage/facts.rs`), and the difference
+//! of two moments (`change.rs`).
 
 use std::time::Duration;
 
@@ -27,12 +27,12 @@ pub(crate) struct PageMoment {
     pub(crate) agents: Vec<AgentFacts>,
     /// The groups of the agents, the worst first.
     pub(crate) groups: Vec<GroupFacts>,
-    /// Start of the page's clock, in milliseconds since 1970, if the source has a wall clock.
+    /// Wall-clock time at which the page's clock began, in milliseconds since 1970; `None` without a wall clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) began_unix_ms: Option<u64>,
     /// Number of agents, including those that are not shown.
     pub(crate) agent_count: usize,
-    /// The connections that are cut, each from one agent to another, by the positions of the agents.
+    /// The connections that are cut: for each the positions of the sending and the receiving agent.
     pub(crate) cuts: Vec<(usize, usize)>,
     /// The epoch of the list of voters, if the list can be changed.
     pub(crate) voters: Option<u64>,
@@ -42,7 +42,7 @@ pub(crate) struct PageMoment {
     pub(crate) network: Option<NetworkRecord>,
     /// Explanations why the leader leads, or why no agent does: a text for each agent that was asked.
     pub(crate) why: Vec<Reason>,
-    /// The pace of the page's clock.
+    /// The speed of the page's clock.
     pub(crate) clock: ClockFacts,
     /// The scenario that is played.
     pub(crate) scenario: Option<&'static str>,
@@ -64,7 +64,7 @@ pub(crate) const fn is_zero(number: &u64) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct AgentFacts {
     pub(crate) name: AgentId,
-    /// Its group, if the node has several.
+    /// The agent's group, if the node has several groups.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) group: String,
     /// An observer with a score is a learner, which can be made a voter.
@@ -72,7 +72,7 @@ pub(crate) struct AgentFacts {
     #[serde(serialize_with = "shown::optional_text")]
     pub(crate) score: Option<Score>,
     pub(crate) state: AgentState,
-    /// Its role; unknown for an agent on another host.
+    /// The agent's role; `None` for an agent on another host.
     pub(crate) role: Option<Role>,
     #[serde(serialize_with = "shown::optional_text")]
     pub(crate) term: Option<Term>,
@@ -85,8 +85,8 @@ pub(crate) struct AgentFacts {
     /// Whether it leads, as the agent itself or one of its followers reports.
     pub(crate) leads: bool,
     pub(crate) draining: bool,
-    /// End of its lease, by the page's clock. For a leader on another host, it is the end that its followers here know.
-    /// `None` if its leadership has no end, or only its host knows the end.
+    /// End of the agent's lease, by the page's clock. For a leader on another host, it is the end that its followers
+    /// here know. `None` if the leadership has no end, or if only the leader's host knows it.
     #[serde(
         rename = "lease_until_ms",
         serialize_with = "shown::optional_millis",
@@ -96,12 +96,12 @@ pub(crate) struct AgentFacts {
     /// Whether the lease of a leader on another host has run out, as far as its followers here know.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) lease_out: bool,
-    /// The side of a partition on which it is.
+    /// The side of a partition on which the agent is.
     pub(crate) side: usize,
     pub(crate) isolated: bool,
-    /// Whether it is known only through its group's members.
+    /// Whether the agent runs on another host, so that only the members of its group here report it.
     pub(crate) remote: bool,
-    /// Its host; `None` for the page's own host.
+    /// The agent's host; `None` for the page's own host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) host: Option<String>,
 }
@@ -130,26 +130,26 @@ pub(crate) struct PeerFacts {
     pub(crate) error: Option<String>,
 }
 
-/// The pace of the page's clock.
+/// The speed of the page's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct ClockFacts {
-    /// Whether its pace can be set.
+    /// Whether the speed of the clock can be set.
     pub(crate) is_virtual: bool,
     pub(crate) paused: bool,
     /// Seconds of the page's clock that pass in one real second.
     pub(crate) speed: f64,
-    /// A run that is being played again, before it goes on live.
+    /// The progress of a run that is being repeated before it continues live, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) again: Option<PlayedAgain>,
 }
 
-/// A run that is being played again.
+/// The progress of a run that is being repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct PlayedAgain {
-    /// The moment that it has reached.
+    /// The moment that the repetition has reached.
     #[serde(rename = "at_ms", serialize_with = "shown::millis")]
     pub(crate) at: Duration,
-    /// The moment from which it goes on live.
+    /// The moment from which the run continues live.
     #[serde(rename = "until_ms", serialize_with = "shown::millis")]
     pub(crate) until: Duration,
 }
@@ -166,7 +166,7 @@ impl Default for ClockFacts {
 }
 
 impl AgentFacts {
-    /// Returns an agent whose name alone is known.
+    /// Returns an agent of which only the name is known.
     pub(crate) fn named(name: AgentId) -> Self {
         Self {
             name,
@@ -222,8 +222,8 @@ impl PageMoment {
     }
 }
 
-/// Rounds the end of a lease down to twenty milliseconds. The clock and the lease are read at different moments, and
-/// the small difference between two readings is not a change.
+/// Rounds the end of a lease down to a multiple of 20 ms. The clock and the lease are read at different moments, so two
+/// readings of the same end differ a little; that must not be a change.
 pub(crate) fn coarse(until: Duration) -> Duration {
     let grains = until.as_nanos() / GRAIN.as_nanos();
     GRAIN.saturating_mul(u32::try_from(grains).unwrap_or(u32::MAX))
@@ -248,7 +248,7 @@ pub(crate) fn all_millis<S: serde::Serializer>(
 /// Largest number of agents that are shown. A ring of more agents would look like a line.
 pub(crate) const MOST_AGENTS: usize = 1_000;
 const GRAIN: Duration = Duration::from_millis(20);
-/// Chosen: all cuts among 45 agents. A partition has no cuts, because it is the side of each agent.
+/// Largest number of shown cuts. Chosen: all cuts among 45 agents. A partition is no cut: each agent has its `side`.
 const MOST_CUTS: usize = 2_000;
 /// Number of explanations after which only those of the worst group are kept. Chosen: each may have 2,000 characters.
 const MOST_TEXTS: usize = 8;

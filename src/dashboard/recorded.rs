@@ -1,9 +1,9 @@
-//! The routes of recordings: copies of the shown run, a recording that is opened on the page, and the switch of a
-//! running node's record.
+//! The routes of recordings: to export the shown run, to open a recording on the page, and to switch the record of a
+//! running node on or off.
 //!
 //! Decided here: the cost of each route. A recording is turned into text on a thread for blocking work, so that no
-//! other viewer waits for it, and few recordings are opened at the same time. To open a recording changes nothing on
-//! the server, so it needs no right, but the page itself must send the request. Not here: the forms of a copy
+//! other viewer waits for it, and few recordings are opened at the same time. Opening a recording changes nothing on
+//! the server. So it needs no right, but the page itself must send the request. Not here: the forms of a copy
 //! (`copies.rs`), and the frames of a recording (`film/`).
 
 use std::{sync::Arc, time::Duration};
@@ -39,14 +39,14 @@ pub(super) struct RecordedSource {
 impl RecordedSource {
     pub(super) fn new(recording: Recording) -> Self {
         Self {
-            // The limit has room for one moment of any recording.
+            // An error is not possible: the limit has room for one moment of any recording.
             film: film_of(&recording, MOST_ROOM).unwrap_or_default().into(),
             run: RecordedRun::new(recording),
         }
     }
 }
 
-/// Limits how many recordings are opened at the same time.
+/// Limits the number of recordings that are opened at the same time.
 #[derive(Clone, Debug)]
 pub(super) struct Upload(Arc<Semaphore>);
 
@@ -68,13 +68,13 @@ impl Default for Upload {
 pub(super) struct WantedCopy {
     /// The moment of a drawing.
     at_ms: Option<f64>,
-    /// The agent of the record, if a node has several.
+    /// The agent whose record is wanted, if the node has several agents.
     agent: Option<AgentId>,
     group: Option<String>,
-    /// Whether to copy the record that was kept when the leader was missed, instead of the present record.
+    /// Whether to export the record that was kept when there was no leader for too long, instead of the present record.
     #[serde(default)]
     kept: bool,
-    /// Whether to copy the second election, if there are two.
+    /// Whether to export the run of the second election, if there are two.
     #[cfg(feature = "testkit")]
     #[serde(default)]
     beside: bool,
@@ -112,7 +112,7 @@ pub(super) async fn copy(
             .insert_header((header::CACHE_CONTROL, "no-store"))
             .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
             .insert_header(OWN_ORIGIN)
-            // A drawing that is opened by its address may use its own style, and nothing else.
+            // A browser that shows the exported drawing may use the style inside it, and nothing else.
             .insert_header((
                 header::CONTENT_SECURITY_POLICY,
                 "default-src 'none'; style-src 'unsafe-inline'; sandbox",
@@ -143,7 +143,7 @@ async fn run_of(dashboard: &Dashboard, wanted: WantedCopy) -> Result<RecordedRun
     }
 }
 
-/// Returns the record of an agent of the node. Without a name it returns the record of the first agent that has one.
+/// Returns the record of the wanted agent; without a name, the record of the first agent that has one.
 fn record_of(operated: &Operated, wanted: &WantedCopy) -> Result<RecordedRun, String> {
     let request = if wanted.kept {
         RecordRequest::ReadKept
@@ -194,13 +194,13 @@ pub(super) async fn opened(
     }
 }
 
-/// Reads a recording of a request, and takes a slot for it.
+/// Takes a slot, and reads the recording in the body of a request.
 async fn uploaded<T: Send + 'static>(
     dashboard: &Dashboard,
     body: Payload,
     read: impl FnOnce(&[u8]) -> Result<T, RecordingError> + Send + 'static,
 ) -> Result<(SemaphorePermit<'_>, T), HttpResponse> {
-    // Checked before the body is read, because each body may be long.
+    // The slot is taken before the body is read, because each body may be long.
     let room = dashboard.uploads.room().ok_or_else(busy)?;
     let body = read_body(body, LONGEST, PATIENCE).await?;
     match web::block(move || read(&body)).await {
@@ -216,7 +216,7 @@ pub(super) struct RecordedAt {
     at_ms: f64,
 }
 
-/// Goes on live from a moment of a recording that the page sends, on its stage.
+/// Continues live, on the stage, from a moment of a recording that the page sends.
 #[cfg(feature = "testkit")]
 pub(super) async fn go_on(
     dashboard: Data<Dashboard>,
@@ -310,8 +310,8 @@ pub(super) fn stopping() -> HttpResponse {
 }
 
 /// Number of recordings that are opened at the same time, largest number of bytes of each, and the time within which
-/// each must arrive. Chosen: with one, a slow upload refuses all others. Each may cost 16 MiB, which is twice the
-/// longest record of an agent, and 64 MiB for its film.
+/// each must arrive. Chosen: with one, a slow upload would block all others. Each may need 16 MiB (twice the longest
+/// record of an agent), and 64 MiB for the JSON of the page.
 const AT_ONCE: usize = 2;
 pub(super) const LONGEST: usize = 16 << 20;
 const PATIENCE: Duration = Duration::from_secs(30);

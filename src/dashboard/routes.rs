@@ -1,8 +1,7 @@
 //! The routes: the page and its parts, the stream of events, and commands.
 //!
-//! Decided here: paths, statuses and headers, among them the policy by which a browser runs only the page's own
-//! script. Not here: the right to command (`access.rs`), the contents of the page (`board.rs`), and recordings
-//! (`recorded.rs`).
+//! Decided here: paths, statuses and headers; one header makes a browser run only the page's own script. Not here: the
+//! right to command (`access.rs`), the contents of the page (`board.rs`), and recordings (`recorded.rs`).
 
 use std::time::Duration;
 
@@ -26,7 +25,7 @@ use crate::web::{ReadGuard, json, read_body, refusal, told};
 
 const PAGE: &str = include_str!("page/index.html");
 const STYLE: &str = include_str!("page/page.css");
-/// The page's script, concatenated from files with a topic each.
+/// The page's script, joined from several files, each for one topic.
 const SCRIPT: &str = concat!(
     include_str!("page/state.js"),
     include_str!("page/time.js"),
@@ -49,7 +48,7 @@ const SHARED: &str = concat!(
     include_str!("page/shared.js"),
 );
 
-/// Allows nothing from another server, no inline code, and no frame of another page around this page.
+/// The content security policy: nothing from another server, no inline code, and no frame of another page around this.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types bully";
 
@@ -113,8 +112,8 @@ fn part(
         .body(text)
 }
 
-/// Redirects to the path with a slash at its end, because the parts of the page are found relative to it. The address
-/// is relative, so that no path can lead to another host.
+/// Redirects to the same path with a slash at its end, because the browser needs it to find the parts of the page. The
+/// new address is relative, so that no path can lead to another host.
 async fn slash(request: HttpRequest) -> HttpResponse {
     let last = request.path().rsplit('/').next().unwrap_or_default();
     HttpResponse::PermanentRedirect()
@@ -172,7 +171,7 @@ async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload
                 Err(wrong) => return unreadable(&wrong),
             };
             let operated = operated.clone();
-            // A separate task: a client that closes its connection does not stop a command half-way.
+            // A separate task, so that a command does not stop half-way if the client closes its connection.
             match rt::spawn(async move { operated.carry_out(order).await }).await {
                 Ok(outcome) => told(&outcome),
                 Err(_) => recorded::stopping(),
@@ -210,7 +209,7 @@ pub(super) fn unreadable(wrong: &serde_json::Error) -> HttpResponse {
     refusal(StatusCode::BAD_REQUEST, &message)
 }
 
-/// Refuses a caller that may not see anything: a dashboard on its own socket answers only callers of this host.
+/// Refuses a caller of another host if the dashboard has its own server, which answers only callers of this host.
 pub(super) fn out_of_reach(dashboard: &Dashboard, request: &HttpRequest) -> Option<HttpResponse> {
     if dashboard.is_local && !caller(request).is_local() {
         let message = "this dashboard answers its own host only: open it as http://127.0.0.1 or http://localhost";
@@ -242,7 +241,7 @@ pub(super) fn caller(request: &HttpRequest) -> CommandSender<'_> {
             .get(HEADER)
             .is_some_and(|value| value == "1"),
         origin: text(header::ORIGIN),
-        // HTTP/2 has the host in the address of the request.
+        // In HTTP/2 the host is in the address of the request, not in a header.
         host: text(header::HOST).or_else(|| Some(request.uri().authority()?.as_str())),
         peer: request.peer_addr(),
         authorization: header(header::AUTHORIZATION).map(header::HeaderValue::as_bytes),
@@ -270,10 +269,10 @@ pub(super) fn refused(wrong: AccessError) -> HttpResponse {
     response
 }
 
-/// A page of another origin may not embed the answer, even unread.
+/// The header that forbids a page of another origin to embed the answer, even without reading it.
 pub(super) const OWN_ORIGIN: (&str, &str) = ("cross-origin-resource-policy", "same-origin");
 
-/// Longest command in bytes: a partition names each agent.
+/// Longest command, in bytes. The command for a partition contains the name of each agent.
 pub(super) const LONGEST: usize = 64 * 1024;
 
 /// Time within which the body of a command must arrive.

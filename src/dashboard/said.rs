@@ -1,7 +1,7 @@
 //! The messages and events of a run, each as an entry of the page's log.
 //!
-//! Decided here: the kinds of entries and their JSON; and the text for a change of an agent if only the moments are
-//! known. Not here: the text of a message (its `Display`).
+//! Decided here: the kinds of entries and their JSON; and the text for a change of an agent that is known only from two
+//! moments. Not here: the text of a message (its `Display`).
 
 use std::{borrow::Cow, time::Duration};
 
@@ -23,7 +23,7 @@ pub(crate) struct Said {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub(crate) enum Happened {
-    /// A message was sent; it arrives at these times, or never.
+    /// A message was sent. It arrives at these times; without a time, it is lost.
     Sent {
         from: AgentId,
         to: AgentId,
@@ -38,7 +38,7 @@ pub(crate) enum Happened {
     Agent {
         agent: AgentId,
         text: String,
-        /// Whether it acquired a leadership, ended, or neither.
+        /// Whether the agent began to lead, has ended, or neither.
         tone: Tone,
     },
     /// Any other event.
@@ -63,7 +63,7 @@ pub(crate) enum Tone {
     Plain,
 }
 
-/// Joins the causes of an election into a text.
+/// Joins the causes of an election into one text, the first few of them.
 pub(crate) fn joined(mut causes: Vec<String>) -> String {
     let hidden = causes.len().saturating_sub(CAUSES);
     causes.truncate(CAUSES);
@@ -74,7 +74,7 @@ pub(crate) fn joined(mut causes: Vec<String>) -> String {
     causes
 }
 
-/// Describes the change from one moment to another, with a line for each change of an agent.
+/// Returns entries for the change from one moment to another, one for each change of an agent.
 pub(crate) fn told(old: &PageMoment, new: &PageMoment) -> Vec<Said> {
     let pairs = old.agents.iter().zip(&new.agents);
     let lines = pairs.filter(|(before, now)| before.name == now.name);
@@ -129,9 +129,9 @@ pub(crate) fn shorten(said: &mut Said) {
     }
 }
 
-/// Largest number of causes that are named for an election.
+/// Largest number of causes in the text of an election.
 const CAUSES: usize = 3;
-/// Largest number of lines for a change.
+/// Largest number of entries for the change between two moments.
 const MOST: usize = 500;
 
 #[cfg(test)]

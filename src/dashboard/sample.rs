@@ -1,7 +1,7 @@
 //! Samples a running node while the page has viewers.
 //!
-//! Decided here: the interval, and that nothing is sampled without viewers. The sampler runs in a task of the server,
-//! and reads the state that an agent has published: no agent waits for it.
+//! Decided here: the interval, and that nothing is sampled without viewers. The sampler runs in a task of the server.
+//! It reads the state that the agents have published, so no agent waits for it.
 
 use std::{
     sync::{
@@ -25,11 +25,11 @@ use super::{
 };
 use crate::operate::Operated;
 
-/// Whether a task samples the node at present.
+/// Starts the sampling of a node. The flag shows whether a task samples the node at present.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NodeSampler(Arc<AtomicBool>);
 
-/// Releases the claim of a task when the task ends or its runtime drops it.
+/// The claim of the task that samples. It is released when the task ends, or when its runtime drops the task.
 struct SamplingClaim(Arc<AtomicBool>);
 
 impl Drop for SamplingClaim {
@@ -67,8 +67,8 @@ impl NodeSampler {
     }
 }
 
-/// Publishes the present state of the node. Otherwise the snapshot for a new viewer would show the time at which the
-/// last viewer left.
+/// Publishes the present state of the node before a new viewer reads. Otherwise its snapshot would show the state at
+/// which the last viewer left.
 fn show(operated: &Operated, board: &Board, since: Instant, wall: &mut WallBegin) {
     let (moment, _) = look(operated, since.elapsed(), wall);
     board.publish(moment, Vec::new(), 0);
@@ -80,5 +80,5 @@ fn look(operated: &Operated, at: Duration, wall: &mut WallBegin) -> (PageMoment,
     (moment, sent)
 }
 
-/// Interval of samples. A person cannot see shorter changes, and only an election within one process is faster.
+/// Interval between two samples. People cannot see shorter changes, and only elections within one process are shorter.
 const EACH: Duration = Duration::from_millis(100);

@@ -22,7 +22,7 @@ use crate::{
     web::{json, refusal},
 };
 
-/// Answers the list of the folder.
+/// Answers with the list of records in the folder.
 pub(super) async fn list(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
     if let Some(refused) = kept_from(&dashboard, &request) {
         return refused;
@@ -37,7 +37,7 @@ pub(super) async fn list(dashboard: Data<Dashboard>, request: HttpRequest) -> Ht
     }
 }
 
-/// Answers a record of the folder, to be played.
+/// Answers with one record of the folder, in the form that the page plays.
 pub(super) async fn film(
     dashboard: Data<Dashboard>,
     request: HttpRequest,
@@ -80,5 +80,5 @@ fn unread(wrong: &SavedError) -> HttpResponse {
     refusal(status, &wrong.to_string())
 }
 
-/// Largest number of listed records. The newest are listed.
+/// Largest number of listed records. Of more records, the newest are listed.
 const LISTED: usize = 200;

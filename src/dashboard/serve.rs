@@ -1,7 +1,7 @@
 //! A dashboard on a separate server.
 //!
-//! Decided here: only this host reaches such a server, by a loopback address and a name of loopback; the server knows
-//! the sockets of its viewers; and it leaves the process's signals to the application.
+//! Decided here: only this host reaches such a server: it listens at a loopback address, and requires a name of
+//! loopback; the server knows the sockets of its viewers; and it leaves the process's signals to the application.
 
 use std::{any::Any, io, net::SocketAddr};
 
@@ -22,8 +22,8 @@ impl Dashboard {
     /// of actix-web.
     ///
     /// # Errors
-    /// An error if the port cannot be bound; then nothing is served. If the port is taken or reserved, the message
-    /// contains the remedy.
+    /// An error if the port cannot be bound; then nothing is served. If the port is in use or reserved, the message
+    /// contains advice.
     pub fn serve(&self, port: u16) -> io::Result<(SocketAddr, Server)> {
         let page = Self {
             is_local: true,
@@ -43,7 +43,7 @@ impl Dashboard {
     }
 }
 
-/// Adds the port and the remedy to the error.
+/// Adds the port, and advice, to the error.
 fn in_words(wrong: io::Error, port: u16) -> io::Error {
     let kind = wrong.kind();
     let advice = if kind == io::ErrorKind::AddrInUse {
@@ -56,7 +56,7 @@ fn in_words(wrong: io::Error, port: u16) -> io::Error {
     io::Error::new(kind, format!("port {port} of 127.0.0.1 {advice}"))
 }
 
-/// Keeps the socket of a connection with it, so that the connection of a viewer that reads nothing can be closed.
+/// Stores the socket of a connection beside it, so that the connection of a viewer that reads nothing can be closed.
 #[cfg(unix)]
 fn remember(connection: &dyn Any, extensions: &mut Extensions) {
     if let Some(socket) = connection.downcast_ref::<TcpStream>() {

@@ -1,6 +1,6 @@
 //! The stream of one viewer.
 //!
-//! Decided here: the stream reads the board only when its client reads, so only its position is kept for it; the
+//! Decided here: the stream reads the board only when its client reads, so the server keeps only a position for it; the
 //! largest number of bytes that a viewer gets in a second; and the interval of messages while nothing happens, by which
 //! a lost client is noticed. Not here: the frames (`board.rs`).
 
@@ -19,10 +19,10 @@ use super::{
 };
 use crate::shown;
 
-/// A viewer of one or several boards. It frees its slots when its connection ends, for whatever reason.
+/// A viewer of one or several boards. Its slots become free when its connection ends, for whatever reason.
 pub(super) struct Viewer {
     subscriptions: Vec<Subscription>,
-    /// Time to wait before the viewer gets more.
+    /// Time to wait before the viewer gets more bytes, to keep the limit of bytes per second.
     owes: Duration,
 }
 
@@ -58,7 +58,7 @@ impl Viewer {
         })
     }
 
-    /// Returns the viewer's events, until the viewer is gone or dismissed.
+    /// Returns the viewer's events, until the viewer is gone or has lost its slot.
     pub(super) fn stream(self) -> impl Stream<Item = Result<Bytes, Infallible>> {
         stream::unfold(self, |mut viewer| async move {
             if viewer.owes >= LEAST_PAUSE {
@@ -73,7 +73,7 @@ impl Viewer {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             let texts = self.subscriptions.iter_mut().map(|subscription| {
-                // Marked before the read, so that a frame that is published in between is not missed.
+                // Marked as seen before the read, so that a frame that is published in between is not missed.
                 subscription.updates.mark_unchanged();
                 subscription.board.read(&mut subscription.place)
             });
@@ -81,7 +81,7 @@ impl Viewer {
             texts.retain(|text| !text.is_empty());
             match texts.as_slice() {
                 [] => {}
-                // A viewer of a single board gets the shared bytes.
+                // A viewer of a single board gets the shared bytes, without a copy.
                 [_] => return texts.pop(),
                 several => return Some(several.concat().into()),
             }
@@ -100,7 +100,7 @@ impl Viewer {
 }
 
 impl Viewer {
-    /// Returns the message for an interval without frames: the time of the agents. By this message the page knows that
+    /// Returns the message for an interval without frames. It contains the time of the agents, and shows the page that
     /// the server is alive.
     fn beat(&self) -> Bytes {
         let board = self.subscriptions.first().map(|each| &each.board);
@@ -109,19 +109,19 @@ impl Viewer {
     }
 }
 
-/// Returns the time that `bytes` bytes take at the limit.
+/// Returns the time in which a viewer may get `bytes` bytes.
 fn time_of(bytes: usize) -> Duration {
     let nanos = u64::try_from(bytes).unwrap_or(u64::MAX);
     Duration::from_nanos(nanos.saturating_mul(1_000_000_000 / BYTES_A_SECOND))
 }
 
-/// Largest number of bytes that a viewer gets in a second. At this rate it gets all kept frames, from two boards too,
-/// before it would be dismissed.
+/// Largest number of bytes that a viewer gets in a second. At this rate it gets all kept frames, even of two boards, in
+/// less time than the limit for slow viewers.
 const BYTES_A_SECOND: u64 = 2 << 20;
-/// Shortest pause. Shorter pauses of several frames are added up.
+/// Shortest pause. Shorter pauses are added up over several frames.
 const LEAST_PAUSE: Duration = Duration::from_millis(10);
-/// Interval of messages while nothing is new. A page that receives nothing for three intervals reports that the server
-/// is silent. A write also shows whether a client is gone.
+/// Interval of messages while nothing is new. A page that receives nothing for three intervals shows that the server is
+/// silent. The server in turn notices by the write whether a client is gone.
 const BEAT: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

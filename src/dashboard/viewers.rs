@@ -1,7 +1,7 @@
 //! The viewers of the page.
 //!
-//! Decided here: the largest number of viewers, and that a viewer that reads nothing new for five seconds is dismissed.
-//! The caller passes the time, so this file needs no clock. Not here: the frames for the viewers (`board.rs`).
+//! Decided here: the largest number of viewers; and a viewer that does not read new frames for five seconds loses its
+//! slot. The caller passes the time, so this file needs no clock. Not here: the frames for the viewers (`board.rs`).
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -59,7 +59,7 @@ impl<C> Viewers<C> {
         }
     }
 
-    /// Notes that this viewer has read all frames. Returns false if it was dismissed.
+    /// Notes that this viewer has read all frames. Returns `false` if it has lost its slot.
     pub(crate) fn took(&mut self, number: u64) -> bool {
         match self.admitted.get_mut(&number) {
             Some(viewer) => {
@@ -70,7 +70,7 @@ impl<C> Viewers<C> {
         }
     }
 
-    /// Dismisses slow viewers, and returns the handles that close their connections.
+    /// Removes the viewers that are too slow. Returns the handles that close their connections.
     pub(crate) fn dismiss(&mut self, now: Duration) -> Vec<C> {
         let is_slow = |viewer: &Admitted<C>| {
             let owed = viewer.owed;
@@ -93,7 +93,7 @@ impl<C> Viewers<C> {
     }
 }
 
-/// Longest time for which a viewer may read nothing.
+/// Longest time for which a viewer may leave a frame unread.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 #[cfg(test)]

@@ -5,8 +5,8 @@
 //!  "broken":[{"at_ms":..,"text":..}],"skipped":0,"began_unix_ms":null,"unrepeatable":null}
 //! ```
 //!
-//! Decided here: all entries of one instant are one frame; a page gets the newest frames of a run that is too long;
-//! the most bytes of a page; and the places of broken promises. Changes have the form of the stream of events
+//! Decided here: all entries of one instant form one frame; of a run that is too long, a page gets the newest frames;
+//! the largest size of the JSON; and the places of broken promises. Changes have the form of the stream of events
 //! (`change.rs`), so a page plays a recording as it shows a running group. Not here: reading ([`Recording::read`]).
 
 use serde::Serialize;
@@ -27,18 +27,18 @@ use crate::{
     shown,
 };
 
-/// Returns a recording as JSON for the page, of at most `most` bytes. If all frames have more bytes, it has only the
-/// newest.
+/// Returns a recording as JSON for the page, of at most `most` bytes. If all frames together are longer, the result has
+/// only the newest ones.
 ///
 /// # Errors
-/// [`TooLong`] if the first moment alone has more bytes.
+/// [`TooLong`] if the first moment alone is longer.
 pub(super) fn film(recording: &Recording, most: usize) -> Result<String, TooLong> {
     let instants = recording.entries();
     let instants = instants.chunk_by(|one, other| one.at == other.at);
     let mut frames = instants.count().min(MOST_FRAMES);
     loop {
         let film = film_of_newest(recording, frames, most);
-        // Each try ends at the limit: all tries together write no more than a few times the limit.
+        // Each try stops at the limit, so all tries together write at most a few times the limit.
         if film.is_ok() || frames == 0 {
             return film;
         }
@@ -46,8 +46,8 @@ pub(super) fn film(recording: &Recording, most: usize) -> Result<String, TooLong
     }
 }
 
-/// Returns the most bytes that a page gets for a recording of `read` bytes. A frame has several times the bytes of its
-/// entry, and contains all agents if an agent comes or goes.
+/// Returns the largest size of the JSON for a recording of `read` bytes. A frame is several times as long as its entry,
+/// and contains all agents if an agent comes or goes.
 pub(super) fn room(read: usize) -> usize {
     let most = read.saturating_mul(BYTES_FOR_ONE);
     most.saturating_add(LEAST_ROOM).min(MOST_ROOM)
@@ -109,10 +109,10 @@ pub(super) fn head(recording: &Recording) -> Head {
 struct Film<'a> {
     snapshot: Snapshot<'a>,
     broken: Vec<BrokenPromise>,
-    /// Number of entries before the first frame.
+    /// Number of entries of the recording before the first frame, which the page does not show.
     skipped: usize,
     began_unix_ms: Option<u64>,
-    /// The reason why no stage can play it again.
+    /// The reason why a stage cannot repeat the run; `None` if it can.
     unrepeatable: Option<String>,
 }
 
@@ -136,7 +136,7 @@ fn broken(entries: &[TraceEntry]) -> Vec<BrokenPromise> {
     found.take(MOST_BROKEN).collect()
 }
 
-/// Returns the place of the first entry of the last `instants` instants.
+/// Returns the index of the first entry of the last `instants` instants.
 fn first_shown(entries: &[TraceEntry], instants: usize) -> usize {
     let most = instants;
     let instants = entries.chunk_by(|one, other| one.at == other.at);
@@ -150,7 +150,7 @@ struct FilmScene<'a> {
     moments: RecordedMoments<'a>,
     network: Option<NetworkRecord>,
     began_unix_ms: Option<u64>,
-    /// Text of the last finding. It replaces a diagnosis, because a recording has no agents to ask.
+    /// Text of the last finding. The page shows it in place of a diagnosis, because a recording has no agents to ask.
     found: Option<String>,
     /// Events since the leadership was last settled.
     causes: Vec<String>,
@@ -186,7 +186,7 @@ impl<'a> FilmScene<'a> {
         }
     }
 
-    /// Applies all entries of one instant, and returns them as entries of the log.
+    /// Applies all entries of one instant to the state, and returns them as entries of the page's log.
     fn tell(&mut self, instant: &'a [TraceEntry]) -> Told {
         let mut told = Told::default();
         for entry in instant {
@@ -278,7 +278,7 @@ impl FilmFrames {
     }
 }
 
-/// A frame after which the page has other agents.
+/// A frame with a whole moment, because the list of agents has changed.
 #[derive(Serialize)]
 struct Anew<'a> {
     #[serde(flatten)]
@@ -289,7 +289,7 @@ struct Anew<'a> {
 /// Largest number of frames. A page keeps every frame, to go back to it.
 const MOST_FRAMES: usize = 10_000;
 const MOST_BROKEN: usize = 100;
-/// Bytes that a page gets for each byte that was read; additional bytes for the first agents; and the largest total.
+/// Size of a page's JSON: bytes for each byte of the recording, bytes for the first agents, and the largest total.
 const BYTES_FOR_ONE: usize = 16;
 const LEAST_ROOM: usize = 256 << 10;
 pub(super) const MOST_ROOM: usize = 64 << 20;

@@ -1,9 +1,9 @@
 //! The moment of a running node, as the page shows it.
 //!
-//! Decided here: the node's own agents are shown from their own state, and the agents of other hosts from the knowledge
-//! of their group; a leader on another host is shown with the longest lease that one of the node's agents knows; an
-//! election lasts from the loss of a leader to the next leader. No agent's mailbox is used, so an agent that hangs is
-//! shown as well. Not here: the report for an operator ([`Operated`]).
+//! Decided here: the node's own agents are shown by their own state, and agents of other hosts by the state that the
+//! node's agents know; a leader on another host is shown with the longest lease that one of the node's agents knows; an
+//! election lasts from the loss of a leader to the next leader. No message is sent to an agent, so an agent that hangs
+//! is shown as well. Not here: the report for an operator ([`Operated`]).
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -48,7 +48,7 @@ fn facts(
             String::new()
         }
     };
-    // Sorted by group and name, so that an agent's place in the ring does not change.
+    // Sorted by group and name, so that an agent's place in the page's picture does not change.
     let mut agents: BTreeMap<(String, AgentId), AgentFacts> = BTreeMap::new();
     for (own, lease) in report.agents.iter().zip(leases) {
         let facts = of_own(
@@ -117,7 +117,7 @@ fn place(agents: &mut [AgentFacts], reach: &BTreeMap<&str, Vec<ReachableMember>>
     }
 }
 
-/// Returns the groups of the node's own agents, with the trouble that these agents know of.
+/// Returns the groups of the node's own agents, with the trouble that these agents report.
 fn groups(report: &Report, why: &[Explanation], at: Duration) -> Vec<GroupFacts> {
     let mut groups: BTreeMap<&str, GroupFacts> = BTreeMap::new();
     for (own, explained) in report.agents.iter().zip(why) {
@@ -131,7 +131,7 @@ fn groups(report: &Report, why: &[Explanation], at: Duration) -> Vec<GroupFacts>
         if few.is_some_and(|(reachable, needed)| reachable < needed) {
             group.trouble = Trouble::FewVoters;
         }
-        // The latest time at which an agent of the group knew a leader.
+        // Of several agents in the group, the one that lost its leader last counts.
         let span = told.get("leaderless_ms").and_then(Value::as_f64);
         let span = span.and_then(|ms| Duration::try_from_secs_f64(ms / 1e3).ok());
         group.since = group.since.max(span.map(|span| at.saturating_sub(span)));
@@ -190,8 +190,8 @@ fn of_member(own: &AgentReport, member: &MemberReport, group: String) -> AgentFa
     }
 }
 
-/// Returns the leaders that running agents of the node follow, each with its term and the longest time for which it
-/// still leads as far as one of these agents knows.
+/// Returns the leaders that running agents of the node follow, each with its term and the rest of its lease: the
+/// longest rest that one of these agents knows.
 fn followed(
     report: &Report,
     leases: &[Option<Duration>],
@@ -209,8 +209,8 @@ fn followed(
     longest
 }
 
-/// Marks an agent of another host as the leader if a running agent follows it, in the highest term. Only the first of
-/// the agents that know the same members lists these members.
+/// Marks an agent of another host as the leader if a running agent of this node follows it in the highest term. All own
+/// agents are examined, because agents that know the same members list these members only once.
 fn follow(agents: &mut BTreeMap<(String, AgentId), AgentFacts>, report: &Report) {
     let running = report.agents.iter();
     for own in running.filter(|own| own.lifecycle == Lifecycle::Running) {
@@ -222,7 +222,7 @@ fn follow(agents: &mut BTreeMap<(String, AgentId), AgentFacts>, report: &Report)
     }
 }
 
-/// Measures how long each group of a node is without a leader.
+/// Measures the time for which each group of a node has no leader.
 #[derive(Debug, Default)]
 pub(crate) struct VacancyWatch {
     /// For each group without a leader, the time of the loss, and the number of the group's messages at that time.
@@ -233,7 +233,7 @@ pub(crate) struct VacancyWatch {
 pub(crate) type SentByGroup = BTreeMap<String, u64>;
 
 impl VacancyWatch {
-    /// Examines a moment. Returns the elections that have ended.
+    /// Examines the next moment. Returns an entry for each election that has ended.
     pub(crate) fn look(&mut self, moment: &PageMoment, sent: &SentByGroup) -> Vec<Said> {
         let groups = moment.groups.iter();
         groups
@@ -242,7 +242,7 @@ impl VacancyWatch {
     }
 
     fn look_at(&mut self, moment: &PageMoment, group: &str, sent: &SentByGroup) -> Option<Said> {
-        // If the node has only one group, its agents do not contain the group's name.
+        // If the node has only one group, the facts about its agents do not contain the group's name.
         let is_only = moment.groups.len() < 2;
         let of_group = moment
             .leaders()
@@ -272,7 +272,7 @@ impl VacancyWatch {
     }
 }
 
-/// Returns the number of messages that the node's agents have sent. The agents of a group report the same number.
+/// Returns the number of messages that the node's agents have sent, by group. All agents of a group report one number.
 fn sent(report: &Report) -> SentByGroup {
     let counts = report.agents.iter().map(|agent| {
         let sent = agent.messages.get("sent").copied();

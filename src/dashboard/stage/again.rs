@@ -1,10 +1,10 @@
-//! Goes on live from a moment of an earlier run: plays the commands until that moment again, with new agents.
+//! Continues live from a moment of an earlier run: repeats the commands before that moment with new agents.
 //!
-//! Decided here: the commands that count, the slices between which other requests are answered, and the comparison of
-//! both runs. The run is the same if its agents had the same roles, events and commands at the same times: messages are
-//! not compared, because recordings differ in the messages that they keep. If the runs differ, the new run goes on
-//! nevertheless, and its page says what differs. Not here: one cluster of a run (`panel.rs`), and whether a recording
-//! can be played again at all ([`Recording::can_be_repeated`]).
+//! Decided here: which commands are repeated, how often other requests are answered meanwhile, and how both runs are
+//! compared. The runs are the same if the agents had the same roles, events and commands at the same times. Messages
+//! are not compared, because recordings differ in the messages that they keep. If the runs differ, the new run
+//! continues nevertheless, and the page shows the first difference. Not here: one cluster of a run (`panel.rs`), and
+//! whether a recording can be repeated at all ([`Recording::can_be_repeated`]).
 
 use std::{iter, time::Duration};
 
@@ -31,26 +31,26 @@ use crate::{
     record::{Header, RecordedClock, RecordedCommand, Recording, TraceEntry, Untold, What},
 };
 
-/// An earlier run, and the moment of it from which a new run goes on.
+/// An earlier run, and the moment from which a new run continues.
 #[derive(Debug)]
 pub(super) struct EarlierRun {
     /// The parts of the first election and of the second.
     parts: Vec<RunPart>,
     until: Time,
-    /// Number of the run; 0 for a recording.
+    /// Number of the earlier run; 0 for a recording.
     number: u64,
-    /// The beginning of a recording; `None` for the present run.
+    /// The header of the recording; `None` if the earlier run is the present run of the stage.
     recorded: Option<Header>,
 }
 
-/// One election of the earlier run.
+/// The part of one election in the earlier run.
 #[derive(Debug)]
 struct RunPart {
     commands: Vec<TraceEntry>,
     whole: Recording,
 }
 
-/// A recording that is played again with the next agents, and the channel for the answer.
+/// A recording that will be repeated with the agents of the next cluster, and the channel for the answer.
 pub(super) type NextRun = (EarlierRun, GoesOnReply);
 
 impl EarlierRun {
@@ -79,8 +79,8 @@ impl RunPart {
     }
 }
 
-/// Returns the commands until the time `until`, but at most `most` commands. A `settle` that had not ended at that time
-/// is left out: the new run would wait for its end.
+/// Returns the commands until the time `until`, but at most `most` commands. A command `settle` (wait until the
+/// leadership is settled) that had not ended at that time is left out: the new run would wait for its end.
 fn commands(run: &Recording, until: Time, most: u64) -> Vec<TraceEntry> {
     let steps = run.entries().iter().filter(|entry| {
         entry.at <= until && matches!(entry.what, What::Command(_) | What::Settled { .. })
@@ -106,7 +106,7 @@ fn commands(run: &Recording, until: Time, most: u64) -> Vec<TraceEntry> {
 }
 
 impl Player<'_> {
-    /// Begins the present run anew, to be played until the moment `moment` of it.
+    /// Begins the present run again. The result is to be repeated until the moment `moment`.
     pub(super) fn go_on_from(&mut self, moment: &RunMoment) -> Result<EarlierRun, StageError> {
         self.must_be_virtual()?;
         let (at, now) = (moment.at_ms, self.first.now());
@@ -127,7 +127,7 @@ impl Player<'_> {
         Ok(run)
     }
 
-    /// Begins a recorded run anew, or asks the caller of the stage to begin the agents for it.
+    /// Begins a recorded run again, or asks the caller of the stage for a cluster with the right agents.
     pub(super) fn go_on(&mut self, whole: Recording, at: Time, reply: GoesOnReply) -> AfterCommand {
         let run = EarlierRun::of_recording(whole, at);
         match self.go_on_here(&run) {
@@ -146,7 +146,7 @@ impl Player<'_> {
         }
     }
 
-    /// Begins a recorded run anew. If it needs other agents than the present ones, returns the agents that it needs.
+    /// Begins a recorded run again. If it needs other agents than the present ones, returns the needed agents.
     fn go_on_here(&mut self, run: &EarlierRun) -> Result<Option<Chosen>, StageError> {
         self.must_be_virtual()?;
         let (Some(recorded), [part]) = (&run.recorded, &*run.parts) else {
@@ -178,7 +178,7 @@ impl Player<'_> {
         }
     }
 
-    /// Begins the run for which the present agents were started.
+    /// Begins the recorded run for which the present agents were started. Returns `None` after an error.
     pub(super) fn go_on_next(&mut self, (run, reply): NextRun) -> Option<EarlierRun> {
         let begun = self.begin_again(&run);
         let is_begun = begun.is_ok();
@@ -186,7 +186,7 @@ impl Player<'_> {
         is_begun.then_some(run)
     }
 
-    /// Replaces all agents by new agents, which begin as the agents of the run did. After an error nothing has changed.
+    /// Replaces all agents by new agents, which begin like the agents of the run. After an error nothing has changed.
     fn begin_again(&mut self, run: &EarlierRun) -> Result<(), StageError> {
         let recorded = run.recorded.as_ref();
         let first = self.first.begin_again(recorded)?;
@@ -197,7 +197,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Plays the run again until its moment, or until a viewer asks to go on live from the time that is reached.
+    /// Repeats the run until its moment, or until a viewer asks to continue live from the time that is reached.
     pub(super) async fn play_again(&mut self, run: EarlierRun) -> Result<(), NoPage> {
         (self.stage.scenario, self.waits) = (None, None);
         self.stage.scenes.clear();
@@ -206,7 +206,7 @@ impl Player<'_> {
         let (clock, number) = (self.stage.pace.facts(), self.stage.run);
         let given = self.given();
         for (panel, part) in self.panels().zip(&run.parts) {
-            // This is later than the chosen moment if an agent was leaving.
+            // The time may be later than the chosen moment, if an agent was leaving then.
             let now = panel.now();
             let again = panel.run(RecordedClock::Virtual).whole;
             let differs = || first_difference(&part.whole, &again, now.min(run.until));
@@ -220,7 +220,8 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Gives the commands of the run, and answers other requests after each slice. Returns the error of a refusal.
+    /// Gives the commands of the run to the agents, and answers other requests after each slice of time. Returns the
+    /// error if a command was refused.
     async fn repeat(&mut self, run: &EarlierRun) -> Result<Option<String>, NoPage> {
         let Self {
             stage,
@@ -230,7 +231,7 @@ impl Player<'_> {
         } = self;
         let begun = actix::clock::Instant::now();
         let panels = iter::once(first).chain(beside);
-        // Both elections are played at the same time, as in the earlier run: a command of one may take a while.
+        // Both elections run at the same time, as in the earlier run, because a command of one may take some time.
         let repeats = panels.zip(&run.parts);
         let mut repeats =
             join_all(repeats.map(|(panel, part)| panel.repeat(&part.commands, run.until)));
@@ -253,7 +254,7 @@ impl Player<'_> {
 }
 
 impl Stage {
-    /// Answers the requests that come while a run is played again. Returns whether a viewer asks to go on live at once.
+    /// Answers the requests that come while a run is repeated. Returns whether a viewer asks to continue live at once.
     fn answers_meanwhile(&mut self, until: Time) -> Result<bool, NoPage> {
         while let Some(request) = self.asked_meanwhile()? {
             let wrong = || StageError::PlaysAgain { until };
@@ -272,7 +273,7 @@ impl Stage {
         Ok(false)
     }
 
-    /// Shows how far the run was played again, together with the agents as they were shown before.
+    /// Shows how far the run was repeated. The agents stay as they were shown before.
     fn show_played_again(&self, at: Time, until: Time) {
         let mut clock = self.pace.facts();
         clock.paused = true;
@@ -294,12 +295,12 @@ impl Stage {
     }
 }
 
-/// An error only means that the caller has gone, and needs no answer.
+/// Sends the answer. An error only means that the caller no longer waits.
 fn answer(reply: oneshot::Sender<Result<StageAnswer, StageError>>, told: Result<(), StageError>) {
     reply.send(told.map(|()| StageAnswer::done())).ok();
 }
 
-/// Returns the first difference between the two runs before the time `until`, in the time that both runs remember.
+/// Returns the first difference between the two runs until `until`, in the time for which both have entries.
 fn first_difference(before: &Recording, again: &Recording, until: Time) -> Option<String> {
     let remembered = |run: &Recording| {
         let first = run.entries().first().filter(|_| run.header().forgotten > 0);
@@ -340,7 +341,7 @@ const fn is_compared(what: &What) -> bool {
     }
 }
 
-/// The time of the agents between two looks at the real clock, and the longest real time without an answer to a viewer.
+/// Time of the agents between two readings of the real clock; and the longest real time without an answer to a viewer.
 const CHUNK: Duration = Duration::from_millis(250);
 const SLICE: Duration = Duration::from_millis(50);
 

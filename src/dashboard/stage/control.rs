@@ -1,7 +1,7 @@
 //! The requests of the page to a stage, as JSON.
 //!
-//! Decided here: the requests beside the commands of a cluster, and the permitted speeds. A command is parsed by its
-//! own type ([`RecordedCommand`]); the cluster checks the name of its agent.
+//! Decided here: the requests that are not commands to a cluster, and the permitted speeds. [`RecordedCommand`] parses
+//! the text of a command; the cluster checks the name of the agent in it.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub(crate) enum Control {
     Step,
     /// Seconds of virtual time that pass in a second of real time.
     Speed(f64),
-    /// Goes on live from this moment of the run: the commands after it are dropped.
+    /// Continues live from this moment of the run. The commands after it are dropped.
     GoOnFrom(RunMoment),
     /// Starts another election with new agents.
     Election(String),

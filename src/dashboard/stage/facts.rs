@@ -1,8 +1,8 @@
 //! The moment of a cluster, as the page shows it.
 //!
-//! Decided here: the agents that are asked for a diagnosis; diagnoses of two hundred agents would say no more, and
-//! each costs a page of text. The end of a lease is rounded to twenty milliseconds, so that reading it twice makes no
-//! change. Not here: the contents of a moment (`moment.rs` of the dashboard).
+//! Decided here: which few agents are asked for a diagnosis (the diagnoses of all agents would be long, and add
+//! nothing); and the end of a lease is rounded to 20 ms, so that two readings of the same end are equal. Not here: the
+//! contents of a moment (`moment.rs` of the dashboard).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,8 +72,8 @@ pub(super) fn moment<E: Election>(cluster: &Cluster<E>) -> PageMoment {
     }
 }
 
-/// Returns the obstacle that keeps the leadership from being settled: a part of an election is still under way.
-/// `is_over` means that the last election has ended: then messages that are under way are not an obstacle.
+/// Returns the reason why the leadership is not settled (a part of an election is still under way), if there is one.
+/// `is_over` means that the last election has ended; then messages under way do not count.
 pub(super) fn unsettled<E: Election>(cluster: &Cluster<E>, is_over: bool) -> Option<Reason> {
     let obstacle = cluster.settled_now().err()?;
     let is_shown = !(is_over && is_traffic(&obstacle));
@@ -89,8 +89,8 @@ pub(super) fn unsettled<E: Election>(cluster: &Cluster<E>, is_over: bool) -> Opt
     is_shown.then(|| text.into())
 }
 
-/// Explains why an agent leads, or why none does: with the diagnoses of at most [`LEADERS`] leaders, and of one agent
-/// that knows no leader.
+/// Explains why an agent leads, or why none does, by the diagnoses of at most [`LEADERS`] leaders and of one agent that
+/// knows no leader.
 pub(super) fn why<E: Election>(cluster: &Cluster<E>) -> Vec<Reason> {
     let sights = || {
         cluster
@@ -124,7 +124,7 @@ const fn is_traffic(obstacle: &Obstacle) -> bool {
     matches!(obstacle, Obstacle::Busy | Obstacle::UnderWay { .. })
 }
 
-/// Corrects an agent's finding by a fact that only the page knows: a higher agent cannot take over.
+/// Corrects an agent's finding that a higher agent exists: only the page knows that this agent cannot take over.
 fn correct(finding: &mut Finding, cut: &Separations, away: &BTreeSet<AgentId>) {
     let Finding::Outranked {
         leader,

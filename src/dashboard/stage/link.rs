@@ -1,7 +1,7 @@
 //! Carries a command from the server to the stage, which may be on another thread.
 //!
-//! Decided here: a command waits in a short queue or is refused, and its sender waits for the result for a limited
-//! time. The run is requested in the same way.
+//! Decided here: a command waits in a short queue, or is refused if the queue is full; and its sender waits for the
+//! result for a limited time. Requests for the run so far are sent in the same way.
 
 use std::{
     sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
@@ -36,7 +36,7 @@ pub(crate) enum StageRequest {
         beside: bool,
         reply: oneshot::Sender<Result<RecordedRun, StageError>>,
     },
-    /// Asks to play a recording again up to this moment, and to go on live from there.
+    /// Asks to repeat a recording up to this moment, and to continue live from there.
     GoOn {
         recording: Recording,
         at: Time,
@@ -44,20 +44,20 @@ pub(crate) enum StageRequest {
     },
 }
 
-/// The answer to the sender of a recording.
+/// The channel for the answer to the sender of a recording.
 pub(crate) type GoesOnReply = oneshot::Sender<Result<StageAnswer, StageError>>;
 
 /// The answer to a command that was executed.
 #[derive(Debug, Serialize)]
 pub(crate) struct StageAnswer {
     message: &'static str,
-    /// The election that refused the command, if only one of two elections refused it.
+    /// The remark that one of two elections refused the command, if only one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
 
 impl StageAnswer {
-    /// Says that the command was executed, by both elections if there are two.
+    /// Returns the answer that the command was executed, by both elections if there are two.
     pub(super) const fn done() -> Self {
         Self {
             message: "done",
@@ -65,7 +65,7 @@ impl StageAnswer {
         }
     }
 
-    /// Says that the command was executed, with a remark.
+    /// Returns the answer that the command was executed, with a remark.
     pub(super) fn noted(note: String) -> Self {
         Self {
             note: Some(note),
@@ -161,7 +161,7 @@ impl StageLink {
             .await?
     }
 
-    /// Plays a recording again up to the moment `at`, and goes on live from there.
+    /// Repeats a recording up to the moment `at`, and continues live from there.
     pub(crate) async fn go_on(
         &self,
         recording: Recording,
@@ -195,5 +195,6 @@ impl StageLink {
 
 /// Largest number of waiting commands. Chosen: with far more, a command may be executed long after its click.
 const WAITING: usize = 16;
-/// Chosen: longer than most leaders drain by default (5 s). A longer limit would hide a stage that hangs.
+/// Longest wait for an answer. Chosen: longer than a leader drains by default (5 s); more would hide a stage that
+/// hangs.
 const ANSWER: Duration = Duration::from_secs(10);

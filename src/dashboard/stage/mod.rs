@@ -26,14 +26,14 @@
 //!
 //! # Side by side
 //! [`Stage::play_beside`] shows two elections, and gives each command to both at the same instant of the agents' time,
-//! so the messages and the time of both can be compared. The page marks a command that only one of the clusters can
-//! do.
+//! so that you can compare the messages and the durations of both. The page marks a command that only one of the
+//! clusters can execute.
 //!
 //! # Going on from a moment
-//! A page goes back to a moment of the run, or opens a recording, and goes on live from there: the stage begins new
-//! agents with the same seed and settings, plays the commands until that moment again, and then takes the page's
-//! commands. Later commands of the earlier run are dropped, and recordings are those of the new run. Time has to be
-//! virtual, and agents that an application wires must do the same again.
+//! A viewer can go back to a moment of the run, or open a recording, and continue live from there: the stage starts new
+//! agents with the same seed and settings, repeats the commands until that moment, and then executes new commands.
+//! Later commands of the earlier run are dropped, and exports contain the new run. Time has to be virtual, and the
+//! application's own actors must behave in the same way each time.
 //!
 //! Decided here: the settings of a stage, and the choices on its page. Not here: the execution of a request
 //! (`play.rs`, `again.rs`), the requests of a page (`control.rs`), the scenarios (`scenario.rs`), the pace of time (`pace.rs`),
@@ -80,17 +80,17 @@ pub struct Stage {
     pace: StagePace,
     scenes: VecDeque<Scene>,
     scenario: Option<&'static str>,
-    /// The scenario for the next cluster.
+    /// The scenario that the next cluster will play.
     story: Option<Story>,
     /// Number of the present run.
     run: u64,
-    /// The earlier run from which the next cluster goes on.
+    /// The earlier run that the next cluster will continue.
     next_run: Option<NextRun>,
 }
 
 impl Stage {
     /// Makes a stage for a cluster in a System whose time is virtual, and its page. The page is read-only until
-    /// commands are allowed. Time begins at a fifth of the speed of real time.
+    /// commands are allowed. At first, virtual time passes at a fifth of the speed of real time.
     pub fn virtual_time() -> (Self, Dashboard) {
         Self::with_pace(StagePace::virtual_time(SPEED))
     }
@@ -150,9 +150,9 @@ impl Stage {
         self
     }
 
-    /// Runs this cluster until the page chooses another election, or every page is gone.
+    /// Runs this cluster until a viewer chooses another election, or every clone of the page is dropped.
     ///
-    /// Call it in the cluster's own System. The caller starts new clusters for the choice that it returns.
+    /// Call it in the cluster's own System. The caller then starts new clusters for the returned choice.
     pub async fn play<E: Election>(&mut self, cluster: Cluster<E>) -> Option<Chosen> {
         let panel = Box::new(ClusterPanel::new(cluster));
         let held = self.board.head().election;
@@ -178,7 +178,7 @@ impl Stage {
         let story = self.story.take();
         self.run = self.run.saturating_add(1);
         first.appear(&self.board, election, self.run);
-        // The page shows nothing of the earlier agents.
+        // Nothing of the earlier agents stays on the page.
         self.beside.publish(PageMoment::default(), Vec::new(), 0);
         self.beside.set_head(|head| *head = Head::default());
         let beside = beside.map(|mut beside| {
@@ -218,18 +218,18 @@ impl fmt::Debug for Staged {
     }
 }
 
-/// The choice on the page, to be played next with new agents.
+/// The choice of a viewer: the elections to run next, with new agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Chosen {
     /// The chosen election.
     pub election: String,
-    /// The election to be played beside the first, if one was chosen.
+    /// The election to run beside the first one, if one was chosen.
     pub beside: Option<String>,
-    /// The agents with which the cluster has to begin, if the page goes on from a recording. The stage then replaces
-    /// them by agents of the same names and scores, with the seed and the network of the recording.
+    /// The agents with which the cluster has to begin, if a viewer continues from a recording. The stage then replaces
+    /// them by agents with the same names and scores, and with the seed and the network of the recording.
     pub agents: Option<Vec<RecordedAgent>>,
 }
 
-/// At this speed viewers can see each message, and need not wait long for the end of a lease.
+/// First speed of virtual time. Chosen: viewers can see each message, and need not wait long for the end of a lease.
 const SPEED: f64 = 0.2;

@@ -1,8 +1,8 @@
 //! The pace of virtual time for viewers.
 //!
-//! Decided here: how much virtual time is due, in whole milliseconds, because timers fire on a millisecond grid; the
-//! remainder is kept. After a pause, and after a long frame, no lost time is made up. Not here: letting time pass
-//! (`play.rs`).
+//! Decided here: how much virtual time has to pass, in whole milliseconds, because timers have that resolution; the
+//! remainder is kept for later. Time that was lost in a pause or in a long frame is not added later. Not here: how time
+//! passes (`play.rs`).
 
 use std::time::{Duration, Instant};
 
@@ -77,7 +77,7 @@ pub(super) fn now() -> Instant {
     Instant::now()
 }
 
-/// Longest real time that counts for one frame. A frame on a busy host may take longer.
+/// Longest real time that counts for one frame; on a busy host a frame may take longer.
 const LONGEST: Duration = Duration::from_millis(250);
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! One cluster of a stage, and the board that shows it.
 //!
-//! Decided here: the state and the picture of a cluster, for any election of its agents. A stage has one panel, or two
-//! that get the same commands. Not here: the time of each action (`play.rs`), and the facts of an agent (`facts.rs`).
+//! Decided here: how the state of a cluster is read and shown, for any election. A stage has one panel, or two that get
+//! the same commands. Not here: when each action happens (`play.rs`), and the facts about an agent (`facts.rs`).
 
 use std::{
     sync::Arc,
@@ -38,8 +38,8 @@ use crate::{
 
 /// A cluster of any election, as the stage uses it.
 pub(super) trait StagePanel {
-    /// Shows the cluster's agents and its election on the board. If `election` is `None`, the board keeps the present
-    /// name.
+    /// Shows the cluster on the board, with the name of its election. If `election` is `None`, the board keeps the
+    /// present name.
     fn appear(&mut self, board: &Arc<Board>, election: Option<String>, run: u64);
 
     /// Applies a command to the cluster.
@@ -48,10 +48,10 @@ pub(super) trait StagePanel {
         command: &'a RecordedCommand,
     ) -> LocalBoxFuture<'a, Result<(), ClusterError>>;
 
-    /// Records that the leadership is settled, if that is so and was not recorded yet.
+    /// Records that the leadership is settled, if it is and this was not recorded yet.
     fn settle(&mut self) -> LocalBoxFuture<'_, ()>;
 
-    /// Returns the time of its agents.
+    /// Returns the present time by the agents' clock.
     fn now(&self) -> Time;
 
     /// Returns a counter that grows with every event that may belong to an election.
@@ -72,21 +72,21 @@ pub(super) trait StagePanel {
     /// Returns the run so far.
     fn run(&self, clock: RecordedClock) -> RecordedRun;
 
-    /// Returns a panel with new agents, which its board does not show yet. They begin as the agents of a recorded run
-    /// did or, without a header, as the agents of this run did.
+    /// Returns a panel with new agents, which its board does not show yet. They begin like the agents of the recorded
+    /// run, or without a header like the agents of this run.
     fn begin_again(&self, recorded: Option<&Header>) -> Result<Box<dyn StagePanel>, StageError>;
 
-    /// Gives the commands of an earlier run, each at its moment, and ends at the time `until`.
+    /// Gives the commands of an earlier run to the agents, each at its moment, until the time `until`.
     fn repeat<'a>(
         &'a mut self,
         commands: &'a [TraceEntry],
         until: Time,
     ) -> LocalBoxFuture<'a, Result<(), ClusterError>>;
 
-    /// Shows the agents, which go on from a moment of an earlier run.
+    /// Shows the agents, which now continue from a moment of an earlier run.
     fn go_on(&mut self, clock: ClockFacts, run: u64, from: GoesOnFrom, given: &[u64]);
 
-    /// Shows the present moment, and the entries since the last call.
+    /// Shows the present moment, and the log entries since the last call.
     fn show(&mut self, clock: ClockFacts, scenario: Option<&'static str>, given: &[u64]);
 }
 
@@ -95,23 +95,23 @@ pub(super) struct ClusterPanel<E: Election> {
     /// The beginning of its run.
     begun: Header,
     board: Option<Arc<Board>>,
-    /// Number of the first entry that has not been read.
+    /// Number of the first entry of the trace that has not been read.
     next_entry: u64,
     commands: RunCommands,
     causes: Vec<String>,
     /// Duration and messages of the election that had ended before the page was shown.
     before: Option<(Duration, u64)>,
-    /// The time of the last change of leaders that the log has shown as an election.
+    /// The time of the last change of leaders for which the log has an entry.
     told: Option<Time>,
     /// The time of the last change of leaders after which the recording has noted a settled leadership.
     recorded: Option<Time>,
     why: Vec<Reason>,
-    /// The obstacle to a settlement, and the activity at which it was found.
+    /// The reason why the leadership is not settled, and the count of activity at which it was found.
     unsettled: Option<Reason>,
     unsettled_at: Option<u64>,
     why_at: (u64, Instant),
     wall: WallBegin,
-    /// The page's log of a run that is being played again.
+    /// The page's log of a run that is being repeated.
     again: PageLog,
 }
 
@@ -136,7 +136,7 @@ impl<E: Election> ClusterPanel<E> {
         }
     }
 
-    /// Reads the entries since the last call.
+    /// Reads the trace entries since the last call.
     fn read(&mut self) -> Told {
         let mut told = Told::default();
         let commands = &mut self.commands;
@@ -158,7 +158,7 @@ impl<E: Election> ClusterPanel<E> {
         told
     }
 
-    /// Reads the entries since the last call, while a run is played again.
+    /// Reads the trace entries since the last call, while a run is repeated.
     fn read_again(&mut self) {
         let mut told = Told::default();
         let (commands, causes) = (&mut self.commands, &mut self.causes);
@@ -169,7 +169,7 @@ impl<E: Election> ClusterPanel<E> {
         self.again.add(told.said);
     }
 
-    /// Lets time pass until `at`. The trace is read meanwhile, because it forgets its oldest entries.
+    /// Lets time pass until `at`. Reads the trace meanwhile, because the trace forgets its oldest entries.
     async fn pass_until(&mut self, at: Time) {
         loop {
             let next = self.cluster.now().after(READ_EACH);
@@ -181,9 +181,9 @@ impl<E: Election> ClusterPanel<E> {
         }
     }
 
-    /// Checks that its agents began as those of a recorded run.
+    /// Checks that the agents of this cluster began like those of a recorded run.
     fn must_begin_as(&self, recorded: &Header) -> Result<(), StageError> {
-        // Checked first: if only the agents differ, the caller of the stage can begin a cluster with the same timings.
+        // Timings are checked first: if only the agents differ, the caller of the stage can start the right agents.
         let checks = [
             ("timings", self.begun.timings_ns == recorded.timings_ns),
             ("agents", self.begun.agents == recorded.agents),
@@ -204,7 +204,7 @@ impl<E: Election> ClusterPanel<E> {
         }
     }
 
-    /// Returns an election that has ended since the last call.
+    /// Returns the entry for an election that has ended since the last call, if one has.
     fn election(&mut self) -> Option<Said> {
         let believed = self.cluster.believed();
         if self.told == Some(believed) {
@@ -229,7 +229,7 @@ impl<E: Election> ClusterPanel<E> {
         let activity = self.cluster.activity();
         let (last, at) = self.why_at;
         let is_due = at.elapsed() >= WHY_EACH && (last != activity || !is_paused);
-        // Computed again after each activity too, because an election may be shorter than the interval.
+        // Also computed again after each activity, because an election may be shorter than the interval.
         if is_due || self.unsettled_at != Some(activity) {
             let is_over = self.told == Some(self.cluster.believed());
             self.unsettled = facts::unsettled(&self.cluster, is_over);
@@ -266,7 +266,7 @@ impl<E: Election> StagePanel for ClusterPanel<E> {
             if self.recorded == Some(believed) || self.cluster.settled_now().is_err() {
                 return;
             }
-            // Recorded as in a test of the cluster: a test that is made of this run asserts the leaders here.
+            // Recorded because a test that is exported from this run checks the leaders at this point.
             if self.cluster.settle().await.is_ok() {
                 self.recorded = Some(believed);
             }
@@ -376,7 +376,7 @@ impl<E: Election> StagePanel for ClusterPanel<E> {
     }
 }
 
-/// Longest time of the agents between two readings of the trace, while a run is played again.
+/// Longest time of the agents between two readings of the trace, while a run is repeated.
 const READ_EACH: Duration = Duration::from_secs(1);
-/// Interval at which explanations are renewed even if nothing happened, because a diagnosis contains durations.
+/// Interval at which explanations are updated even if nothing happened, because a diagnosis contains durations.
 const WHY_EACH: Duration = Duration::from_millis(500);

@@ -1,8 +1,8 @@
 //! Runs the stage, frame by frame.
 //!
 //! Decided here: the steps of a frame: execute the commands that came, let the due time pass, play the next scene if
-//! its condition is met, then publish the moment. If two elections stand side by side, each command and each scene
-//! goes to both before any time passes. Not here: the state and the picture of each cluster (`panel.rs`).
+//! its condition is met, then publish the moment. With two elections side by side, both get each command and each scene
+//! before any time passes. Not here: how each cluster is read and shown (`panel.rs`).
 
 use std::{
     iter,
@@ -33,7 +33,7 @@ pub(super) struct Player<'a> {
     pub(super) stage: &'a mut Stage,
     pub(super) first: Box<dyn StagePanel>,
     pub(super) beside: Option<Box<dyn StagePanel>>,
-    /// Activity of the clusters at the last frame.
+    /// The count of activity of the clusters at the last frame.
     activity: u64,
     /// The condition of the next scene, the start of the wait, and the time at which the condition was met.
     pub(super) waits: Option<SceneWait>,
@@ -51,7 +51,7 @@ pub(super) struct SceneWait {
 pub(super) enum AfterCommand {
     Goes,
     Chosen(Chosen),
-    /// An earlier run is played again. The agents for it have begun.
+    /// An earlier run has to be repeated. The agents for it have begun.
     Again(EarlierRun),
 }
 
@@ -87,7 +87,7 @@ impl<'a> Player<'a> {
                     last = now();
                 }
             }
-            // A story waits for the first viewer, who would otherwise miss its start.
+            // A scenario waits for the first viewer, who would otherwise miss its start.
             if self.stage.board.has_viewers()
                 && let Some(story) = story.take()
                 && self.begin(story).is_ok()
@@ -120,14 +120,14 @@ impl<'a> Player<'a> {
         iter::once(&mut self.first).chain(&mut self.beside)
     }
 
-    /// Executes a request, if one comes within the length of a frame.
+    /// Waits for a request for the length of a frame, and executes it.
     async fn obey(&mut self) -> Result<AfterCommand, NoPage> {
         if !self.stage.pace.is_virtual() {
             sleep(FRAME).await;
             return self.obey_waiting().await;
         }
-        // Blocks the thread of the cluster: its time stands still. No task of the agents runs between two frames, so a
-        // command is the first event of its instant, also when the run is played again.
+        // Blocks the thread of the cluster, so its time stands still. No task of the agents runs between two frames, so
+        // a command is the first event of its instant, also when the run is repeated.
         match self.stage.asked.recv_timeout(FRAME) {
             Ok(asked) => Ok(self.answer(asked).await),
             Err(RecvTimeoutError::Timeout) => Ok(AfterCommand::Goes),
@@ -146,7 +146,7 @@ impl<'a> Player<'a> {
     }
 
     async fn answer(&mut self, request: StageRequest) -> AfterCommand {
-        // A caller that has gone needs no answer, so errors of the reply are ignored.
+        // Errors of the reply are ignored: they only mean that the caller no longer waits.
         let (control, reply) = match request {
             StageRequest::Command(Control::GoOnFrom(moment), reply) => {
                 let (told, after) = match self.go_on_from(&moment) {
@@ -188,7 +188,7 @@ impl<'a> Player<'a> {
             }
             Control::Scenario(name) => self.begin(*name)?,
             Control::Election(name) | Control::Beside(Some(name)) => self.must_be_known(name)?,
-            // Handled elsewhere, because it replaces the agents.
+            // Handled by the caller, because it replaces the agents.
             Control::Beside(None) | Control::GoOnFrom(_) => {}
             Control::Command(command) => {
                 self.must_go_on_for(command)?;
@@ -198,14 +198,14 @@ impl<'a> Player<'a> {
         Ok(StageAnswer::done())
     }
 
-    /// Gives a command to both elections at the same moment. One election may refuse a command that the other executes,
-    /// because they may have different leaders.
+    /// Gives a command to both elections at the same moment. Only one of them may refuse it, because they may have
+    /// different leaders.
     async fn give(&mut self, command: &RecordedCommand) -> Result<StageAnswer, StageError> {
         let Some(beside) = &mut self.beside else {
             self.first.apply(command).await?;
             return Ok(StageAnswer::done());
         };
-        // Both get the command before any agent runs, as when the run is played again.
+        // Both get the command before any agent runs; a repetition of the run does the same.
         match join(self.first.apply(command), beside.apply(command)).await {
             (Ok(()), Ok(())) => Ok(StageAnswer::done()),
             (Ok(()), Err(wrong)) => {
@@ -226,7 +226,7 @@ impl<'a> Player<'a> {
         is_known.then_some(()).ok_or_else(unknown)
     }
 
-    /// Returns the elections to be played next, if a command chooses them.
+    /// Returns the elections to run next, if the request chooses them.
     fn chosen(&self, control: Control) -> Option<Chosen> {
         let held = |board: &Board| board.head().election;
         let (election, beside) = if let Control::Election(election) = control {
@@ -266,7 +266,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Pauses, and lets time pass until something has happened.
+    /// Pauses the clock, and lets time pass until the next event.
     async fn step(&mut self) -> Result<(), StageError> {
         self.pause(true)?;
         let before = self.activity();
@@ -315,7 +315,7 @@ impl<'a> Player<'a> {
                 (self.stage.scenario, self.waits) = (None, None);
                 return;
             };
-            // A viewer's commands may make a scene impossible. The next scene may still be possible.
+            // An error is ignored: a viewer's commands may have made this scene impossible, but not the next one.
             let done = self.give(&scene.command).await.is_ok();
             if done && scene.then != Until::Passed(Duration::ZERO) {
                 self.waits = Some(self.wait(scene.then));
@@ -361,7 +361,7 @@ impl<'a> Player<'a> {
         Ok(panel.run(clock))
     }
 
-    /// Records a settled leadership after a frame without any event, because the record takes the agents' time.
+    /// Records a settled leadership, but only after a frame without an event, because that takes time of the agents.
     async fn settle_when_quiet(&mut self) {
         let activity = self.activity();
         if std::mem::replace(&mut self.activity, activity) == activity {
@@ -369,7 +369,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Records that the leadership is settled. This takes the agents' time, so it is skipped while the stage is
+    /// Records that the leadership is settled. This takes time of the agents, so it is skipped while the stage is
     /// paused.
     async fn settle(&mut self) {
         if self.stage.pace.facts().paused {
@@ -382,7 +382,7 @@ impl<'a> Player<'a> {
 }
 
 impl Stage {
-    /// Returns the next waiting request, or `None`.
+    /// Returns the next waiting request, if there is one.
     pub(super) fn asked_meanwhile(&mut self) -> Result<Option<StageRequest>, NoPage> {
         match self.asked.try_recv() {
             Ok(asked) => Ok(Some(asked)),

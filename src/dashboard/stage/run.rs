@@ -1,6 +1,6 @@
-//! The run of a cluster on the stage, for copies.
+//! The run of a cluster on the stage, for exports.
 //!
-//! Decided here: its commands are kept separately from its trace, which forgets the oldest entries first, so that a
+//! Decided here: the commands are kept separately from the trace, because the trace forgets its oldest entries: so a
 //! script or a test can still be made of a long run. Not here: the forms of a copy (`copies.rs` of the dashboard).
 
 use crate::{
@@ -21,7 +21,7 @@ pub(super) struct RunCommands {
 }
 
 impl RunCommands {
-    /// Keeps the entry if it is a command or settles the leadership.
+    /// Keeps the entry if it is a command, or the note that the leadership is settled.
     pub(super) fn add(&mut self, entry: &TraceEntry) {
         if let What::Command(_) = entry.what {
             self.given = self.given.saturating_add(is_given(entry).into());
@@ -46,8 +46,8 @@ impl RunCommands {
         self.settled
     }
 
-    /// Returns the whole run. If its trace has forgotten entries and these commands are complete, the result has them
-    /// too.
+    /// Returns the whole run. If its trace has forgotten entries and these commands are complete, the result also
+    /// contains the commands.
     pub(super) fn with(&self, whole: Recording) -> RecordedRun {
         let are_all = whole.header().forgotten > 0 && !self.is_full;
         let commands = are_all.then(|| whole.of_commands(self.entries.clone()));
@@ -55,7 +55,7 @@ impl RunCommands {
     }
 }
 
-/// Returns whether the entry is a command that changes something. A `settle` is not counted, since a run that goes on
+/// Returns whether the entry is a command that changes something. A `settle` is not counted, since a run that continues
 /// from its middle has none.
 pub(super) fn is_given(entry: &TraceEntry) -> bool {
     matches!(&entry.what, What::Command(command) if *command != RecordedCommand::Settle)

@@ -1,8 +1,8 @@
 //! Scenarios that the page plays: events that happen to the agents, in a fixed order.
 //!
-//! Decided here: the scenes of each scenario, for any agents. The scenes are values: `play.rs` plays each scene after
-//! the scene before it has settled. The election decides which agent leads in the end; the scenarios make this
-//! visible.
+//! Decided here: the scenes of each scenario, for any agents. A scene is plain data: `play.rs` plays each scene when
+//! the leadership is settled after the one before. A scenario does not fix which agent leads in the end: the election
+//! decides this, and viewers can see it.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub(crate) struct Scene {
 /// The condition that must be met before the next scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// The leadership is settled, or the time for that has run out.
+    /// The leadership is settled, or the longest time for that has passed.
     Settled,
     /// This much of the agents' time has passed.
     Passed(Duration),
@@ -48,9 +48,9 @@ pub enum Story {
     Flapping,
     /// The second-ranked agent does not receive the leader's messages, but the leader receives its messages.
     OneWay,
-    /// Each agent ends and comes back, one after the other and the leader last, as in an upgrade.
+    /// Each agent ends and comes back, one after the other, the leader last, as in an upgrade.
     Rolling,
-    /// Each voter of a quorum is taken off the list and comes back, one after the other and the leader last.
+    /// Each voter of a quorum is removed from the list of voters and added again, one after the other, the leader last.
     RollingChange,
 }
 
@@ -212,7 +212,7 @@ fn rolling(ranked: &[AgentId], top: &AgentId) -> Vec<Scene> {
     each.collect()
 }
 
-/// Removes and adds each voter. A removed voter runs on, so it can be added again.
+/// Removes and adds each voter. A removed voter continues to run, so it can be added again.
 fn rolling_change(ranked: &[AgentId]) -> Vec<Scene> {
     let each = ranked.iter().rev().flat_map(|agent| {
         let new = NewVoter {
@@ -225,7 +225,7 @@ fn rolling_change(ranked: &[AgentId]) -> Vec<Scene> {
         .collect()
 }
 
-/// Cuts all links between agents for whose ranks `is_cut` is true, at one moment, and then heals them.
+/// Cuts, at one moment, all links between two agents for whose ranks `is_cut` is true; then heals them.
 fn cut_and_heal(ranked: &[AgentId], is_cut: impl Fn(usize, usize) -> bool) -> Vec<Scene> {
     let mut scenes = Vec::new();
     for (one, from) in ranked.iter().enumerate() {
