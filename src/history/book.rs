@@ -1,7 +1,7 @@
-//! The kept past of a group: a pure state, without clock and without file.
+//! The history of a group as a pure state, without a clock and without a file.
 //!
-//! Decided here: which events begin and end a leadership, from which agent's events the past is written, and which
-//! entries are forgotten to make room. Not here: how the past is shared and saved ([`history`](super)).
+//! Decided here: which events begin and end a leadership, from which agent's events the history is written, and which
+//! entries are removed to make room. Not here: how the history is shared and saved ([`history`](super)).
 
 use std::{
     collections::VecDeque,
@@ -15,24 +15,24 @@ use super::{
 };
 use crate::protocol::{AgentId, Event, LostReason, Term, Time};
 
-/// The past of one group; see the [module](self).
+/// The history of one group; see the [module](self).
 #[derive(Debug, Default)]
 pub(super) struct HistoryBook {
     leaderships: VecDeque<Leadership>,
     findings: VecDeque<PastFinding>,
-    /// Memory of both lists, as [`Counted::bytes`] counts it.
+    /// Memory of both lists in bytes, as [`Counted::bytes`] counts it.
     bytes: usize,
-    /// The agent from whose events the past is written.
+    /// The agent (of this process) from whose events the history is written.
     by: Option<AgentId>,
-    /// The time since which the agent `by` knows no leader, by its own clock.
+    /// The time, by its own clock, since which the agent `by` has known no leader.
     vacant_since: Option<Time>,
-    /// The reason why an agent of this process no longer leads, kept until the agent `by` sees that end.
+    /// The reason that an agent of this process gave for the end of its leadership, until the agent `by` sees that end.
     said: Option<(AgentId, Term, LostReason)>,
-    /// A leadership that another agent has seen, and the agent `by` has not seen yet.
+    /// A leadership that another agent has seen, but the agent `by` has not seen yet.
     ahead: Option<AheadOfView>,
-    /// Whether the past of an earlier process was read.
+    /// Whether the history of an earlier process was read.
     is_restored: bool,
-    /// Whether the past is kept in a file at present.
+    /// Whether the history is kept in a file at present.
     is_kept: bool,
     revision: u64,
 }
@@ -72,7 +72,7 @@ trait Counted {
 
 impl Counted for Leadership {
     fn bytes(&self) -> usize {
-        // An id may share its memory with the agent. It is counted in full anyway, because this may be the last copy.
+        // A name may share its memory with the agent. It is counted in full, because this may be the last copy.
         size_of::<Self>() + self.leader.as_str().len() + self.seen_by.as_str().len()
     }
 }
@@ -96,7 +96,7 @@ impl HistoryBook {
         }
         let is_view = self.by.as_ref() == Some(by);
         if matches!(event, Event::NoLeader { .. } | Event::Lost { .. }) {
-            // This agent does not receive that end again.
+            // The leadership that this agent has seen ahead has ended, too.
             self.ahead.take_if(|ahead| ahead.by == *by);
         }
         match event {
@@ -126,12 +126,12 @@ impl HistoryBook {
         }
     }
 
-    /// Notes that the agent `by` has ended. If it is `self.by`, the past is written from the events of another agent of
-    /// this process from now on. If no other agent exists, the end of the present leadership remains unseen. Only then
-    /// `others` is called.
+    /// Notes that the agent `by` has ended. If it is `self.by`, the history is written from the events of another agent
+    /// of this process from now on; `others` returns whether there is one. If there is none, the end of the present
+    /// leadership is not seen.
     pub(super) fn ended(&mut self, by: &AgentId, others: impl FnOnce() -> OtherWatchers) {
         if self.by.as_ref() != Some(by) {
-            // An agent that has ended must not take over.
+            // The history must not be continued from the events of an agent that has ended.
             self.ahead.take_if(|ahead| ahead.by == *by);
             return;
         }
@@ -218,8 +218,8 @@ impl HistoryBook {
         }
     }
 
-    /// Replaces the end that another agent noted by the leader's own reason, which is more exact. It may come late:
-    /// after the next leadership has begun.
+    /// Replaces the end of a leadership, as another agent saw it, by the reason of the former leader, which is more
+    /// exact. That reason may come after the next leadership has begun.
     fn amend(&mut self) {
         let Some((who, term, reason)) = &self.said else {
             return;
@@ -283,7 +283,7 @@ impl HistoryBook {
         self.trim();
     }
 
-    /// Makes room: removes the oldest findings first, then the oldest leaderships, but never the last leadership.
+    /// Removes entries beyond the limits: the oldest findings first, then the oldest leaderships, but never the last.
     fn trim(&mut self) {
         let is_full = |book: &Self| book.bytes > MOST_BYTES || ALL.load(Relaxed) > MOST_OF_ALL;
         while self.leaderships.len() > MOST || is_full(self) {
@@ -298,16 +298,16 @@ impl HistoryBook {
         }
     }
 
-    /// Subtracts `before` bytes from the counts, and adds `after` bytes.
+    /// Updates both counts of memory: an entry has `after` bytes now in place of `before` bytes.
     fn count(&mut self, before: usize, after: usize) {
         self.bytes = self.bytes.saturating_sub(before).saturating_add(after);
         ALL.fetch_add(after, Relaxed);
         ALL.fetch_sub(before, Relaxed);
     }
 
-    /// Puts the past of an earlier process before this past, once. A leadership that had not ended in the earlier past
-    /// is marked as unseen, unless it continues as the first leadership of this past. Returns whether the past was
-    /// taken.
+    /// Puts the history of an earlier process before this history, but only once. A leadership that has no end in the
+    /// earlier history is marked as unseen, unless it is also the first leadership of this history. Returns whether the
+    /// earlier history was added.
     pub(super) fn restore(&mut self, mut past: GroupHistory) -> bool {
         if mem::replace(&mut self.is_restored, true) {
             return false;
@@ -332,7 +332,7 @@ impl HistoryBook {
         true
     }
 
-    /// Notes whether the past is kept in a file from now on; returns whether it was.
+    /// Notes whether the history is kept in a file from now on; returns whether it was before.
     pub(super) const fn keep(&mut self, is_kept: bool) -> bool {
         mem::replace(&mut self.is_kept, is_kept)
     }
@@ -343,7 +343,7 @@ impl HistoryBook {
         began.filter(|at| minute.contains(at)).count()
     }
 
-    /// Returns the last leaderships as text, the oldest first.
+    /// Returns the last `most` leaderships as texts, the oldest first.
     pub(super) fn last(&self, most: usize) -> Vec<String> {
         let older = self.leaderships.len().saturating_sub(most);
         let last = self.leaderships.iter().skip(older);

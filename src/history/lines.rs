@@ -1,4 +1,4 @@
-//! The file of a group's past: JSON Lines.
+//! The file of a group's history, in the format JSON Lines.
 //!
 //! ```text
 //! {"history":1,"group":"orders"}
@@ -6,8 +6,8 @@
 //! {"finding":{"agent":"api-2","kind":"no_leader",..}}
 //! ```
 //!
-//! Decided here: the form of a line, and that a wrong line is ignored: a file that was cut off loses only its last
-//! line. Not here: which entries are kept ([`history`](super)).
+//! Decided here: the form of a line, and that a wrong line is ignored, so that a file that was cut off loses only its
+//! last line. Not here: which entries are kept ([`history`](super)).
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ enum HistoryLine {
 pub(super) fn write(history: &GroupHistory) -> String {
     let mut text = String::new();
     let mut push = |line: serde_json::Result<String>| {
-        // A line has only names, numbers and texts, and JSON can hold all of these.
+        // An error is not possible: a line has only names, numbers and texts.
         if let Ok(line) = line {
             text.push_str(&line);
             text.push('\n');
@@ -49,8 +49,8 @@ pub(super) fn write(history: &GroupHistory) -> String {
     text
 }
 
-/// Returns the group's past from the text, and the number of wrong lines. If the text is of another group, all lines
-/// are wrong.
+/// Reads the group's history from the text; also returns the number of wrong lines. If the text is of another group,
+/// all lines are wrong.
 pub(super) fn read(group: &str, text: &str) -> (GroupHistory, usize) {
     let mut history = GroupHistory {
         group: group.to_owned(),
@@ -75,7 +75,7 @@ pub(super) fn read(group: &str, text: &str) -> (GroupHistory, usize) {
     (history, wrong)
 }
 
-/// A term as text, because it may exceed 2^53.
+/// Writes and reads a term as text, because it may exceed 2^53.
 pub(super) mod term {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 

@@ -1,5 +1,5 @@
-//! The past of a group, as this process saw it: each leader with its term, and the time and the reason of the end of
-//! its leadership; the times without a leader; and the findings of the diagnosis at these times.
+//! The history of a group, as this process saw it: each leadership with its leader, its term, its end and the reason
+//! for the end; the times without a leader; and the findings of the diagnosis.
 //!
 //! ```text
 //!   agents of the group here ── events ──▶ KeptHistory ──▶ GroupHistory: a report, a route, `bullyctl history`, the page
@@ -7,8 +7,8 @@
 //!                                               │ ▼ a file beside the store of votes, or in the folder of the records
 //! ```
 //!
-//! The history is always kept, because an operator asks for it only after the trouble. No agent waits for it. The
-//! agents of a process share one history of their group. It is written from the events of one of these agents; when
+//! The history is always kept, because an operator needs it only after a problem has occurred. No agent waits for it.
+//! The agents of a process share one history of their group. It is written from the events of one of these agents; when
 //! that agent ends, it is continued from the events of another agent.
 //!
 //! # Limits
@@ -18,7 +18,7 @@
 //! | all groups of a process | 8 MiB | the same, of the group that has a new entry |
 //! | a finding's sentence | 400 bytes | its end |
 //!
-//! Decided here: which events are one leadership, how its end is described, and which entries are forgotten (`book.rs`,
+//! Decided here: which events form one leadership, how its end is described, and which entries are removed (`book.rs`,
 //! pure); the form of the file (`lines.rs`). Not here: when the file is written ([`operate`](crate::operate)). No rule
 //! of an election reads the history.
 
@@ -53,14 +53,14 @@ pub struct Leadership {
     /// The term.
     #[serde(with = "lines::term")]
     pub term: Term,
-    /// The time at which it began, in milliseconds since 1970 by this host's wall clock.
+    /// The time at which the leadership began, in milliseconds since 1970 by this host's wall clock.
     pub from_unix_ms: u64,
-    /// The time without a leader before this leadership, in milliseconds; `None` if unknown: it is the first
-    /// leadership, or the agent that saw it had just started.
+    /// The time without a leader before this leadership, in milliseconds; `None` if it is unknown, because this is the
+    /// first leadership, or the agent that saw it had just started.
     pub without_ms: Option<u64>,
-    /// The time at which it ended, if an agent saw the end.
+    /// The time at which the leadership ended, if an agent of this process saw the end.
     pub until_unix_ms: Option<u64>,
-    /// The reason of its end; `None` while it continues.
+    /// How the leadership ended; `None` while it continues.
     pub end: Option<LeadershipEnd>,
     /// The agent of this process that saw the leadership.
     pub seen_by: AgentId,
@@ -71,7 +71,7 @@ pub struct Leadership {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LeadershipEnd {
-    /// The leader is an agent of this process, and this is its own reason.
+    /// The leader is an agent of this process, and has given this reason.
     Lost(LostReason),
     /// The leader has crashed, or was stopped.
     Down,
@@ -106,15 +106,15 @@ pub struct PastFinding {
     pub agent: AgentId,
     /// The name of the finding, as in the JSON of a [`Diagnosis`](crate::agent::Diagnosis).
     pub kind: String,
-    /// The last version of its sentence.
+    /// The last text of the finding.
     pub text: String,
-    /// The time at which it was first found, in milliseconds since 1970 by this host's wall clock.
+    /// The time at which the diagnosis first had this finding, in milliseconds since 1970 by this host's wall clock.
     pub from_unix_ms: u64,
-    /// The time at which it was last found.
+    /// The time at which the diagnosis last had this finding.
     pub until_unix_ms: u64,
 }
 
-/// The past of one group, the oldest entry first.
+/// The history of one group, the oldest entry first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GroupHistory {
@@ -126,7 +126,7 @@ pub struct GroupHistory {
     pub findings: Vec<PastFinding>,
 }
 
-/// The past of a group, which the agents of its process share.
+/// The history of a group, which all agents of the group in this process share.
 #[derive(Debug, Default)]
 pub(crate) struct KeptHistory(Mutex<HistoryBook>);
 
@@ -137,7 +137,7 @@ pub(crate) struct SeenAt {
     pub(crate) unix_ms: u64,
 }
 
-/// Whether the process has other agents of the group when one of them ends.
+/// Whether this process has another agent of the group when one of them ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OtherWatchers {
     Some,
@@ -162,7 +162,7 @@ impl KeptHistory {
         self.book().note(by, at, event, is_down);
     }
 
-    /// Notes that the incarnation of an agent has ended: from now on the events of another agent are used.
+    /// Notes that the incarnation of an agent has ended. From now on another agent's events are used.
     pub(crate) fn ended(&self, by: &AgentId, others: impl FnOnce() -> OtherWatchers) {
         self.book().ended(by, others);
     }
@@ -195,31 +195,31 @@ impl KeptHistory {
         self.book().read(group)
     }
 
-    /// Returns the number of changes. A saved history with another number is out of date. If a finding only lasts
-    /// longer, that is not a change.
+    /// Returns the number of changes so far. A history that was saved at another number is out of date. A finding that
+    /// only lasts longer is not a change.
     pub(crate) fn revision(&self) -> u64 {
         self.book().revision()
     }
 
-    /// Puts the past of an earlier process before this past. Returns the number of lines that do not belong to the
-    /// group's past; `None` if an earlier past was read before.
+    /// Puts the history of an earlier process before this one. Returns the number of wrong lines in `text`; `None` if
+    /// an earlier history was already added.
     pub(crate) fn restore(&self, group: &str, text: &str) -> Option<usize> {
         let (past, wrong) = lines::read(group, text);
         self.book().restore(past).then_some(wrong)
     }
 
-    /// Claims the file of the past. Returns `false` if it is claimed already: the past is kept in one file at a time.
+    /// Claims the right to keep the history in a file. Returns `false` if it is claimed already.
     pub(crate) fn claim_file(&self) -> bool {
         !self.book().keep(true)
     }
 
-    /// Gives back what [`claim_file`](Self::claim_file) has claimed.
+    /// Releases the claim of [`claim_file`](Self::claim_file).
     pub(crate) fn release_file(&self) {
         self.book().keep(false);
     }
 
     fn book(&self) -> MutexGuard<'_, HistoryBook> {
-        // Each change is complete after one call, so a panic leaves no partial change.
+        // A poisoned lock is used, because a panic leaves no partial change.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
