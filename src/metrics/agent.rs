@@ -20,10 +20,10 @@ use super::{
     MESSAGES, TERM, VOTERS, WORK_PANICS, WORK_STALLS,
 };
 
-/// The series of one agent.
+/// The metrics (series) of one agent.
 ///
-/// Each call finds an instrument by its name. These events are rare: they happen when a leadership changes. An agent
-/// that kept all of its instruments would need more memory, and a process may have thousands of agents.
+/// Each call looks up its instrument by name. That is slow, but these events are rare: they happen when a leadership
+/// changes. To keep all instruments would need much memory in a process with thousands of agents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AgentSeries<'a> {
     pub(crate) group: &'a str,
@@ -36,8 +36,8 @@ impl AgentSeries<'_> {
         [("group", group.to_owned()), ("node", node.to_owned())]
     }
 
-    /// Creates the series with zero. So an alert can find an agent that never leads, and `increase()` counts the first
-    /// event.
+    /// Creates all series with the value zero. So an alert can find an agent that never leads, and the function
+    /// `increase()` of Prometheus counts the first event.
     fn begin(self) {
         let labels = self.labels();
         for gauge in [IS_LEADER, HAS_LEADER] {
@@ -48,7 +48,7 @@ impl AgentSeries<'_> {
             counter!(counter, &labels).increment(0);
         }
         let [group, node] = labels.clone();
-        // Alerts watch the ends that came without a request.
+        // Only for the reasons that no person requested, because alerts watch these.
         for reason in LostReason::ALL.iter().filter(|end| !end.is_wanted()) {
             let reason = ("reason", reason.label().to_owned());
             counter!(LOST, &[group.clone(), node.clone(), reason]).increment(0);
@@ -56,7 +56,7 @@ impl AgentSeries<'_> {
         drop(histogram!(LEADERLESS, &labels));
     }
 
-    /// Counts an event that the agent's subscribers receive. `is_change` means that another agent leads than before.
+    /// Counts an event that the agent's subscribers receive. `is_change` is set if another agent leads than before.
     pub(crate) fn told(self, event: &Event, is_change: bool) {
         let labels = self.labels();
         match event {
@@ -110,12 +110,12 @@ pub(crate) struct Sample<'a> {
     pub(crate) requirements: Option<Requirements>,
 }
 
-/// The metrics of an agent that change often, through all incarnations of the agent.
+/// The metrics of an agent that change often. They stay the same through all incarnations of the agent.
 pub(crate) struct AgentMeter {
     lease_left: Histogram,
     /// The time at which the counts of the group are due, by the agent's clock.
     due: AtomicU64,
-    /// Other functions that show counts at the same time.
+    /// Other functions that show counts whenever the counts of the group are updated.
     others: Mutex<Vec<Sampler>>,
 }
 
@@ -129,7 +129,7 @@ impl AgentMeter {
         }
     }
 
-    /// Records the rest of a lease at the moment of its renewal.
+    /// Records the time that was left of a lease when it was renewed.
     pub(crate) fn renewed(&self, left: Duration) {
         self.lease_left.record(left.as_secs_f64());
     }
@@ -189,5 +189,5 @@ fn show_term(labels: &[(&'static str, String); 2], term: Term) {
 /// Shows counts. Returns false when it has nothing more to show.
 type Sampler = Box<dyn Fn() -> bool + Send + Sync>;
 
-/// Time between two updates of the counts, because an update for each message would cost time.
+/// Time between two updates of the counts. They are not updated for each message, because that would cost time.
 const AGAIN: Duration = Duration::from_secs(5);

@@ -9,7 +9,7 @@ use super::{
     REMOTE_MESSAGES,
 };
 
-/// The instruments of one bridge, through all its restarts.
+/// The instruments of one bridge. They stay the same through all its restarts.
 #[derive(Debug)]
 pub(crate) struct BridgeMeter {
     node: String,
@@ -31,7 +31,7 @@ impl BridgeMeter {
         self.node.clone()
     }
 
-    /// Shows whether a peer is linked, and the number of messages to the peer that were lost so far.
+    /// Shows whether there is a link to a peer, and the number of messages to the peer that were lost so far.
     pub(crate) fn link(&self, peer: &str, is_up: bool, lost: u64) {
         let labels = [("node", self.node()), ("peer", peer.to_owned())];
         gauge!(LINK_UP, &labels).set(if is_up { 1.0 } else { 0.0 });

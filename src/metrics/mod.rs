@@ -32,13 +32,13 @@
 //! | `bully_remote_messages_total` | counter | | node, direction | messages that crossed, `in` or `out` |
 //! | `bully_remote_bytes_total` | counter | bytes | node, direction | bytes that crossed, `in` or `out` |
 //!
-//! `group` is the group's name. `node` is the agent's name, and `proxy` the name of the messages' type. Beside `peer`
-//! or `direction`, and where links are counted, `node` is the name of the bridge's node. The number of series is the
+//! `group` is the group's name. `node` is the agent's name, and `proxy` the name of the messages' type. In rows with
+//! `peer` or `direction`, and in counts of links, `node` is the name of the bridge's node. The number of series is the
 //! number of agents and peers, multiplied by the number of reasons, which is small.
 //!
-//! If a leadership ends while its agent hangs, and the agent has subscribers, the clock counts the end at once. Without
-//! subscribers the end is counted when the agent runs again. The counts of messages, links, drops and proxies are
-//! updated every five seconds, because an update for each message would cost time.
+//! If the lease of an agent that hangs ends, the end of the leadership is counted at once if the agent has subscribers,
+//! and otherwise when the agent runs again. The counts of messages, links, drops and proxies are updated every five
+//! seconds, because an update for each message would cost time.
 //!
 //! An exporter may collect histograms in memory until its page is requested. With `metrics-exporter-prometheus`, call
 //! `run_upkeep` of its handle at regular intervals if nothing may request the page for a long time.
@@ -68,7 +68,7 @@ pub struct Series {
     pub name: &'static str,
     /// Its kind.
     pub kind: SeriesKind,
-    /// Its unit, if it has one.
+    /// The unit of the numbers, if they have one.
     pub unit: Option<&'static str>,
     /// The names of its labels.
     pub labels: &'static [&'static str],

@@ -1,5 +1,5 @@
-//! The same instruments without the feature `metrics`: they have no size and do nothing, so the compiler removes their
-//! calls.
+//! The instruments for builds without the feature `metrics`: they have no size and do nothing, so the compiler removes
+//! their calls.
 #![expect(
     clippy::unused_self,
     reason = "they are called as the instruments with the feature are"

@@ -1,4 +1,4 @@
-//! The metrics of one proxy of messages to the leader.
+//! The metrics of one `LeaderProxy`, which passes messages to the leader.
 
 use ::metrics::{Counter, Gauge, counter, gauge};
 
@@ -10,7 +10,7 @@ pub(crate) struct ProxyMeter {
     outcomes: [Counter; OUTCOMES.len()],
 }
 
-/// The label of each number that is given to [`ProxyMeter::show`].
+/// The labels of the counts that [`ProxyMeter::show`] gets, in their order.
 const OUTCOMES: [&str; 5] = [
     "delivered",
     "dropped",
@@ -41,8 +41,8 @@ impl ProxyMeter {
         }
     }
 
-    /// Shows the number of messages that wait, and the counts of the others so far: delivered, dropped, refused,
-    /// unknown, undeliverable.
+    /// Shows the number of messages that wait, and the numbers of messages so far by their outcome: delivered, dropped,
+    /// refused, unknown, undeliverable.
     #[expect(
         clippy::as_conversions,
         clippy::cast_precision_loss,
