@@ -1,7 +1,7 @@
-//! One agent of any election, as an operator's report and commands need it.
+//! One agent, whatever its election, as the reports and commands of an operator need it.
 //!
-//! Decided here: a trait with the questions to an agent, implemented for the handles of every election. Not here: the
-//! use of the answers (`report.rs`, `carry_out.rs`).
+//! Decided here: a trait with the questions to an agent; the handle of each election implements it. Not here: the use
+//! of the answers (`report.rs`, `carry_out.rs`).
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -25,29 +25,29 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn id(&self) -> &AgentId;
     fn group(&self) -> &str;
     fn status(&self) -> Status;
-    /// Returns the time for which the agent will still lead, if it leads and its leadership has an end.
+    /// Returns the rest of the agent's leadership; `None` if the agent does not lead, or its leadership has no end.
     fn leadership_left(&self) -> Option<Duration>;
     fn record(&self, limits: Option<RecordLimits>);
     fn is_recording(&self) -> bool;
     fn recorded(&self, is_kept: bool) -> Option<String>;
-    /// Keeps the present record with this reason, as when the leader is missed.
+    /// Keeps the present record with this reason, as the agent itself does if there is no leader for too long.
     fn keep_record(&self, reason: String);
-    /// Returns the time at which the agent last kept a record because it missed its leader, in milliseconds since 1970.
+    /// Returns the time at which the agent last kept a record, in milliseconds since 1970.
     fn kept_unix_ms(&self) -> Option<u64>;
     fn past(&self) -> Arc<KeptHistory>;
     fn members(&self) -> Arc<Members>;
     fn counts(&self) -> Counts;
     /// Returns the agents that could take the lease, if the group has a lease. `contenders` uses the last answer of the
-    /// store, `contenders_now` asks the store.
+    /// store; `contenders_now` asks the store again.
     fn contenders(&self) -> Option<StoreContenders>;
     fn contenders_now(&self) -> BoxFuture<'_, Option<StoreContenders>>;
     /// Returns the requirements that all members of the group share, such as the list of voters.
     fn requirements(&self) -> Option<Requirements>;
     fn diagnosis(&self) -> Diagnosis;
-    /// Returns the members of the agent's group, with their nodes, and whether messages reach them.
+    /// Returns the members of the agent's group, each with its node, and whether messages reach it.
     fn reach(&self) -> Vec<ReachableMember>;
-    /// Returns the time for which the agent leads, or else the leader that it follows, if the agent receives nothing
-    /// more; `None` if that time has no end, or is unknown.
+    /// Returns the time for which the agent's leader (the agent itself, if it leads) still leads if the agent receives
+    /// nothing more; `None` if that time has no end, or is unknown.
     #[cfg(feature = "dashboard")]
     fn lease_left(&self) -> Option<Duration>;
     fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError>;
@@ -59,7 +59,7 @@ pub(super) trait OperatedAgent: Send + Sync {
         within: Duration,
     ) -> BoxFuture<'_, Result<Changed, VotersError>>;
     fn reset_mark(&self, schedule: &AgentId) -> BoxFuture<'_, MarkReset>;
-    /// Waits until the agent has handled a message. Returns whether it has handled one.
+    /// Sends a message to the agent, and waits until it is handled. Returns `false` if the agent cannot handle it.
     fn answers(&self) -> BoxFuture<'_, bool>;
     fn drain_mark(&self) -> Arc<DrainMark>;
 }

@@ -1,7 +1,7 @@
-//! Carries out a command, and watches its agent until the outcome shows.
+//! Carries out a command, and watches the agent until its state shows the outcome.
 //!
-//! Decided here: the order of the steps when a node is drained (prepared for its stop), the time between two looks at
-//! an agent, and which outcome belongs to each answer to a change of voters. Not here: the meaning of a look
+//! Decided here: the order of the steps when a node is drained (prepared for its stop), how often the agent's state is
+//! read, and which outcome belongs to each answer to a change of voters. Not here: which state shows which outcome
 //! (`judge.rs`).
 
 use std::{sync::Arc, time::Duration};
@@ -18,12 +18,12 @@ use super::{
     judge::Judge, marks,
 };
 
-/// Time between two looks at the agent. A change of a group's members wakes only readers that are members, so this
-/// reader has to look again and again.
+/// Time between two readings of the agent's state. Only members are notified of a change of the group's members, so the
+/// state has to be read again and again.
 const LOOK: Duration = Duration::from_millis(5);
 
 impl Operated {
-    /// Carries out a command. Returns its outcome, at the latest a little after the order's time.
+    /// Carries out a command. Returns its outcome, at the latest soon after the longest wait of the order.
     ///
     /// The call waits in the caller's task. It blocks no thread, neither the agent's nor the caller's. If the future is
     /// dropped, a command that the agent has already received still takes effect; a drain may stop half-way.
@@ -49,8 +49,8 @@ impl Operated {
         }
     }
 
-    /// Drains a node. First the agent hands over, so that the successor is known. Then the agent leaves, and then the
-    /// bridge says goodbye.
+    /// Drains a node. First the agent hands over, so that the outcome can contain the successor. Then the agent leaves,
+    /// and then the bridge says goodbye.
     async fn drain(&self, agent: &dyn OperatedAgent, deadline: Instant) -> Outcome {
         let (before, _) = agent.moment();
         if before.status.lifecycle == Lifecycle::Ended {
@@ -62,7 +62,7 @@ impl Operated {
             .leader
             .filter(|leader| leader.id != *agent.id());
         if before.status.leading.is_some() {
-            // The other half is for `leave`, so that a hand-over without a successor does not use up the time.
+            // Half of the time is kept for `leave`, so that a hand-over without a successor does not use all of it.
             let half = Instant::now() + left(deadline) / 2;
             leader = successor(follow(agent, &Command::WithdrawScore, half).await);
         }
@@ -76,13 +76,13 @@ impl Operated {
         if let Some(bridge) = &self.bridge
             && others.all(|lifecycle| lifecycle == Lifecycle::Ended)
         {
-            // A bridge that did not finish in time has stopped anyway.
+            // An error is ignored: a bridge that did not finish in time has stopped anyway.
             bridge.drain(left(deadline).max(LEAST_GOODBYE)).await.ok();
         }
         outcome
     }
 
-    /// Returns the name and the status of the agent that the group and the name select.
+    /// Returns the name and the status of the only agent that the group and the name select.
     #[cfg(feature = "actix-web")]
     pub(crate) fn knows(
         &self,
@@ -146,10 +146,10 @@ async fn change_voters(
     }
 }
 
-/// Gives a command to an agent, and looks at the agent until it shows the outcome.
+/// Gives a command to an agent, and reads the agent's state until it shows the outcome.
 async fn follow(agent: &dyn OperatedAgent, command: &Command, deadline: Instant) -> Outcome {
-    // Agents may have started or stopped since the store was last read. If the store hangs, the command is not delayed
-    // beyond its deadline.
+    // The store is asked for contenders again, because agents may have started or stopped since it was last read. If it
+    // hangs, the command still ends at its deadline.
     timeout(left(deadline), agent.contenders_now()).await.ok();
     let (before, members) = agent.moment();
     let given = Judge::new(agent.id(), command, &before, &members)
@@ -185,7 +185,7 @@ fn give(agent: &dyn OperatedAgent, command: &Command) -> Result<(), CommandRefus
     })
 }
 
-/// Returns the quorum that the group lacks after this agent has left, if the agent is a voter of a quorum.
+/// Returns the number of voters that the group will lack when this agent has left, if the agent is a voter of a quorum.
 fn lacks_without(agent: &dyn OperatedAgent) -> Option<QuorumLack> {
     let requirements = agent.requirements()?;
     requirements.voters?;

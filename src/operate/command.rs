@@ -1,4 +1,4 @@
-//! The commands of an operator, and the selection of the agent.
+//! The commands of an operator, and how a command selects an agent.
 //!
 //! Decided here: which commands exist, their JSON, and how long an operator may wait. Not here: the outcome of a
 //! command (`outcome.rs`, `judge.rs`), and how it is carried out (`carry_out.rs`).
@@ -19,15 +19,14 @@ use super::json;
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Command {
-    /// Hand the leadership over. During its cool-down, the time after a step-down, the agent lets other agents go
-    /// first.
+    /// Hand the leadership over. For some time after it (the cool-down), the agent lets other agents lead first.
     StepDown {
-        /// The voter that has to take over; without a name, the election decides.
+        /// The voter that is to take over; without a name, the election decides.
         #[serde(default)]
         to: Option<AgentId>,
     },
     /// Prepare the node for its stop: the agent hands over if it leads, then leaves its group for good. When the last
-    /// agent of the node has left, its bridge says goodbye to its peers. Nothing in this process reverses this command.
+    /// agent of the node has left, its bridge says goodbye to its peers. Only a new process reverses this.
     Drain,
     /// Set the agent's score: a whole number, or an array of up to four numbers.
     SetScore {
@@ -96,7 +95,7 @@ impl Order {
     }
 }
 
-/// Longest time to wait if the order contains none. It is longer than an election of any preset takes.
+/// Time to wait if the order contains none. With any preset of timings, an election takes less time.
 const USUAL: Duration = Duration::from_secs(10);
 
 /// Longest time for which an operator may wait.

@@ -1,9 +1,9 @@
-//! The past of a node's groups, for an operator: read, and kept in files.
+//! The history of a node's groups, for an operator: how it is read, and how it is kept in files.
 //!
 //! Decided here: how often agents are asked for findings, and when a file is written: within a second of a change, and
-//! once a minute while findings exist. No agent waits for the disk: a separate task looks for changes, and a thread for
-//! blocking work writes the files. A failure to write logs one warning and changes nothing else. Not here: the contents
-//! of the past ([`history`](crate::history)).
+//! once a minute while there are findings. No agent waits for the disk: a separate task checks for changes, and a
+//! thread for blocking work writes the files. A failure to write logs one warning and changes nothing else. Not here:
+//! the contents of a history ([`history`](crate::history)).
 
 use std::{
     fmt::Write as _,
@@ -26,7 +26,7 @@ use crate::{
 };
 
 impl Operated {
-    /// Returns the past of each group of the node: the leaders with the end of each leadership and its reason, and the
+    /// Returns the history of each group of the node: each leadership with its end and the reason for it, and the
     /// findings of the last half hour.
     ///
     /// Leaderships are always kept. Findings are kept after a call of [`keep_history`](Self::keep_history), or after
@@ -38,9 +38,9 @@ impl Operated {
             .collect()
     }
 
-    /// Keeps the findings of each agent's diagnosis. With a folder, it also keeps the whole past of each group in a
-    /// file, `history-GROUP@AGENT.jsonl`, which is written within a second after a change. The entries that an earlier
-    /// process left in this file come first. Call it in a System. It ends when all agents have ended.
+    /// Keeps the findings of each agent's diagnosis. With a folder, it also keeps the history of each group in a file,
+    /// `history-GROUP@AGENT.jsonl`, which is written within a second after a change. The history then begins with the
+    /// entries that an earlier process left in this file. Call it in a System. The task ends with all agents.
     ///
     /// # Errors
     /// An error if the folder cannot be created, or outside of a System. Nothing was changed then. If a file cannot be
@@ -59,7 +59,7 @@ impl Operated {
                     in_file_name(agent.id().as_str()),
                 );
                 let file = folder.join(format!("history-{group}@{name}.jsonl"));
-                // If the file is claimed already, another task keeps the past.
+                // If another task already keeps this history in a file, there is nothing to do.
                 if past.claim_file() {
                     restore(agent.group(), &file, &past);
                     files.push(HistoryFile::of_claimed(agent.group(), file, past));
@@ -70,7 +70,7 @@ impl Operated {
         Ok(())
     }
 
-    /// Returns one agent of each group, with the past of the group.
+    /// Returns one agent of each group, with the history of the group.
     fn groups(&self) -> Vec<(&dyn OperatedAgent, Arc<KeptHistory>)> {
         let mut groups: Vec<(&dyn OperatedAgent, Arc<KeptHistory>)> = Vec::new();
         for agent in &self.agents {
@@ -93,7 +93,7 @@ impl Operated {
     }
 }
 
-/// Returns the name of a finding, as in its JSON, and its sentence.
+/// Returns the name of a finding, as in its JSON, and its text.
 fn named(found: &Finding) -> (String, String) {
     let json = serde_json::to_value(found).unwrap_or_default();
     let kind = json.get("kind").and_then(Value::as_str);
@@ -106,15 +106,15 @@ struct HistoryFile {
     group: String,
     path: PathBuf,
     past: Arc<KeptHistory>,
-    /// The revision of the past at the last write.
+    /// The revision of the history at the last write; `None` if the file must be written.
     written: Option<u64>,
-    /// Number of checks of the file (one a second) since the past was last read for it.
+    /// Number of checks (one a second) since the file was last written.
     age: u32,
     has_failed: bool,
 }
 
 impl HistoryFile {
-    /// The caller has claimed the file of that past.
+    /// Makes the file of a history. The caller has claimed it before (see `claim_file`).
     fn of_claimed(group: &str, path: PathBuf, past: Arc<KeptHistory>) -> Self {
         Self {
             group: group.to_owned(),
@@ -186,7 +186,7 @@ async fn keep(operated: Operated, mut files: Vec<HistoryFile>) {
     }
 }
 
-/// Puts the entries of the file before the past, if none were read before.
+/// Adds the entries of the file to the beginning of the history, if no file was read before.
 fn restore(group: &str, file: &Path, past: &KeptHistory) {
     let shown = file.display();
     let text = read_bounded(file).unwrap_or_else(|reason| {
@@ -200,8 +200,8 @@ fn restore(group: &str, file: &Path, past: &KeptHistory) {
     }
 }
 
-/// Returns a name in a form that may be part of a file name. Two names get the same form only if their first hundred
-/// characters are the same.
+/// Returns a name in a form that is safe in a file name. Two names get the same form only if they begin with the same
+/// characters, about a hundred.
 fn in_file_name(name: &str) -> String {
     let mut safe = String::new();
     for byte in name.bytes() {
@@ -222,10 +222,10 @@ fn read_bounded(file: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Time between two checks of the files (a beat).
+/// Time between two checks of the files, here called a beat.
 const EACH: Duration = Duration::from_secs(1);
 
-/// Number of beats from one request for findings to the next.
+/// Number of beats between two requests for findings.
 const FINDINGS: u32 = 5;
 
 /// Longest part of a name in a file name, in bytes.

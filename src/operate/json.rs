@@ -1,4 +1,4 @@
-//! How the numbers of a report and of a command are written as JSON, and read again.
+//! How numbers in reports and commands are written as JSON, and how they are read.
 //!
 //! Decided here: terms and incarnations are text, because they may exceed 2^53 and most readers of JSON store numbers
 //! as 64-bit floats. When they are read, both text and numbers are accepted. A score of one part is a number, a score
@@ -41,7 +41,7 @@ impl Numbered for Incarnation {
     }
 }
 
-/// Reads a number from JSON: a number, or a text with the number.
+/// Reads a number from JSON, where it is a number or a text.
 struct Reading<T>(PhantomData<T>);
 
 impl<T: Numbered> Visitor<'_> for Reading<T> {

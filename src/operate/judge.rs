@@ -1,4 +1,4 @@
-//! Judges the outcome of a command, from the state of its agent before the command and the states after it.
+//! Finds the outcome of a command, from the states of its agent before and after the command.
 //!
 //! ```text
 //!   Judge::new(command, before) ── refused ──▶ nothing is given to the agent
@@ -22,9 +22,9 @@ use super::{Command, CommandRefusal, Outcome};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Moment {
     pub(super) status: Status,
-    /// The agent's score as its group knows it.
+    /// The agent's score, as the members of its group know it.
     pub(super) score: Option<Score>,
-    /// Whether another voter is up and has a score, or the store of the lease lists such an agent of another process.
+    /// Whether another voter is up and has a score, or the store of the lease lists an agent that could lead.
     pub(super) has_other: bool,
     /// The agents that could lead according to the store of the lease, if the group has a lease.
     pub(super) contenders: Option<StoreContenders>,
@@ -47,7 +47,7 @@ impl Moment {
         }
     }
 
-    /// Returns whether another agent could lead. The answer is also true if the store of the lease cannot list the
+    /// Returns whether another agent may be able to lead. The answer is also true if the store of the lease cannot list
     /// agents.
     fn may_have_other(&self) -> bool {
         self.has_other || self.contenders == Some(StoreContenders::Unknown)
@@ -67,9 +67,9 @@ impl Moment {
 pub(super) struct Judge {
     id: AgentId,
     command: Command,
-    /// The term in which the agent led at the time of the command.
+    /// The term in which the agent led at the time of the command; `None` if it did not lead.
     led: Option<Term>,
-    /// Whether the agent has been seen without its leadership since the command.
+    /// Whether a later state has shown that the agent gave up this leadership.
     is_given_up: bool,
 }
 
@@ -106,7 +106,7 @@ impl Judge {
         })
     }
 
-    /// Looks at the agent once more. Returns the outcome if the agent's state shows it.
+    /// Handles the next state of the agent. Returns the outcome if this state shows it.
     pub(super) fn see(&mut self, now: &Moment) -> Option<Outcome> {
         if now.status.lifecycle == Lifecycle::Ended {
             return Some(Outcome::Ended);
@@ -130,7 +130,7 @@ impl Judge {
                     None => Outcome::HandedOver { leader },
                 })
             }
-            // The answer of the command decides the outcome. The agent's state does not show it.
+            // The answer to these commands is the outcome; the agent's state does not show it.
             Command::ChangeVoters(_) | Command::ResetSchedule { .. } => None,
             Command::WithdrawScore | Command::Drain => {
                 if now.score.is_some() {
@@ -147,7 +147,7 @@ impl Judge {
         }
     }
 
-    /// Returns the outcome at the end of the operator's time.
+    /// Returns the outcome for the end of the operator's wait, by the last state.
     pub(super) fn overdue(&self, now: &Moment) -> Outcome {
         match (self.led, now.status.leading) {
             (Some(_), Some(term)) if now.status.draining => Outcome::StillDraining { term },
@@ -157,7 +157,7 @@ impl Judge {
         }
     }
 
-    /// Returns the successor, if the agent has given its leadership up.
+    /// Returns which agent leads next, if the agent has given up its leadership.
     fn follow(&mut self, now: &Moment) -> Option<Succession> {
         match now.status.leading {
             None => {
@@ -172,7 +172,7 @@ impl Judge {
 
 /// The next leadership, after the agent has given its own leadership up.
 enum Succession {
-    /// Another agent leads, if its leadership is already known.
+    /// Another agent; `None` if its leadership is not known yet.
     To(Option<Leader>),
     /// The same agent leads again.
     Again { term: Term },

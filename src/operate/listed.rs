@@ -1,7 +1,7 @@
 //! Reads a folder of records: the list of records with their reasons, and one record.
 //!
-//! Decided here: only records of the folder are read; how long they may be; and where in a record the reason why it was
-//! saved is found. Not here: which files are records, and how they are written (`saved.rs`).
+//! Decided here: only records in the folder are read; how long they may be; and where in a record the reason is that
+//! caused it to be saved. Not here: which files are records, and how they are written (`saved.rs`).
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ impl RecordFolder {
     /// Returns the newest records, at most `most` of them.
     pub(crate) fn newest(&self, most: usize) -> io::Result<Vec<SavedRecord>> {
         let mut present = self.present()?;
-        // The names of the files are in the order of their times.
+        // File names begin with the time, so their order is the order of time.
         present.sort_unstable_by(|one, other| other.cmp(one));
         present.truncate(most);
         let listed = present.into_iter().map(|(file, bytes)| {
@@ -47,15 +47,15 @@ impl RecordFolder {
         })
     }
 
-    /// Returns the contents of a record. The name has to be the name of a file in the folder, so it cannot lead to a
-    /// file outside of the folder.
+    /// Returns the contents of a record. The name is compared with the names in the folder, so it cannot lead to a file
+    /// outside of the folder.
     pub(crate) fn read(&self, name: &str, most: u64) -> Result<Vec<u8>, SavedError> {
         let present = self.present()?;
         let Some((name, _)) = present.iter().find(|(known, _)| known == name) else {
             return Err(SavedError::Unknown);
         };
         let mut bytes = Vec::new();
-        // The file may grow while it is read.
+        // The read has a limit of its own, because the file may grow while it is read.
         let file = fs::File::open(self.path.join(name))?;
         file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
         if u64::try_from(bytes.len()).is_ok_and(|len| len <= most) {
@@ -69,12 +69,12 @@ impl RecordFolder {
 pub(crate) struct SavedRecord {
     /// The name of its file.
     file: String,
-    /// The time at which the leader was missed; `None` if the file name contains no time.
+    /// The time at which the agent kept the record; `None` if the file name contains no time.
     unix_ms: Option<u64>,
     /// The names of the group and the agent.
     of: String,
     bytes: u64,
-    /// The reason why it was saved; empty if the record has none.
+    /// The reason why the record was saved; empty if the record contains none.
     reason: String,
 }
 

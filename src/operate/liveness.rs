@@ -1,7 +1,7 @@
-//! Answers whether a node is alive, is ready, or leads, for supervisors of processes and load balancers.
+//! Answers whether a node is alive, is ready, or leads. Process supervisors and load balancers ask this.
 //!
 //! Decided here: an agent is alive if it handles its messages in time, or if it has crashed and its own supervisor will
-//! restart it, or if it was drained on purpose. An answer of the process alone would prove nothing about its agents.
+//! restart it, or if it was drained on purpose. That the process answers at all would prove nothing about its agents.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -15,8 +15,8 @@ use crate::agent::{Lifecycle, has_timers};
 
 use super::{Operated, agent::OperatedAgent};
 
-/// Whether an operator has ended an agent on purpose. The agent has it, so that the socket, the routes and every other
-/// [`Operated`] of a node give the same answer.
+/// Whether an operator has drained an agent. The mark belongs to the agent, so that the socket, the routes and every
+/// other [`Operated`] of a node give the same answer.
 #[derive(Debug, Default)]
 pub(super) struct DrainMark(AtomicBool);
 
@@ -30,14 +30,14 @@ impl DrainMark {
     }
 }
 
-/// Time within which a living agent handles a message; kubelet waits for an answer for a second by default.
+/// Time within which a living agent handles a message. It is shorter than kubelet's default limit of a second.
 const WITHIN: Duration = Duration::from_millis(500);
 
 impl Operated {
     /// Returns whether all agents of the node are alive: no agent hangs for half a second, and no agent has ended,
     /// unless it was [drained](super::Command::Drain). Whether they lead, or know a leader, does not matter.
     ///
-    /// An agent that waits half a second for its disk counts as hanging.
+    /// An agent that waits for its disk for half a second counts as hanging as well.
     pub async fn is_alive(&self) -> bool {
         let agents = self.agents.iter();
         let agents = agents.map(|agent| Self::is_agent_alive(&**agent));
@@ -73,7 +73,7 @@ impl Operated {
             Some(alive) => alive,
             None => match timeout(WITHIN, agent.answers()).await {
                 Ok(true) => true,
-                // The agent may have crashed, or ended, since the first look.
+                // The agent may have crashed or ended since its state was read first.
                 Ok(false) | Err(_) => lifecycle().unwrap_or(false),
             },
         }

@@ -1,7 +1,7 @@
 //! Removes the mark of a schedule from the store of a lease.
 //!
-//! Decided here: the outcome that is reported. Not here: the mark (`leader/schedule/`), and how it is removed
-//! (`register/keeper/`).
+//! Decided here: the outcome for the operator. Not here: the content of a mark (`leader/schedule/`), and how it is
+//! removed (`register/keeper/`).
 
 use std::time::Duration;
 

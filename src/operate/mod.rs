@@ -12,17 +12,16 @@
 //!                           └── web::routes(..)          routes of actix-web, the feature `actix-web`
 //! ```
 //!
-//! Decided here: the contents of reports, which commands exist, and **the outcome of each command**: no command is
-//! merely "accepted". An [`Outcome`] contains the successor and its term, or the reason why nothing happened. Not here:
-//! the rules of an election ([`elections`](crate::elections)).
+//! Decided here: the contents of reports, which commands exist, and **the outcome of each command**: the answer to a
+//! command is never only "accepted". An [`Outcome`] contains the successor and its term, or the reason why nothing
+//! happened. Not here: the rules of an election ([`elections`](crate::elections)).
 //!
 //! The program `bullyctl` (`tools/bullyctl`) shows and commands a node through the socket or the routes. Its command
-//! `preflight` measures the place of a node before the node runs, as `Config::preflight` of the feature `serde` does.
+//! `preflight` measures a host before a node runs there, as `Config::preflight` (feature `serde`) does.
 //!
 //! # Who may
-//! A command takes a leadership away, so only few users may send one: the socket answers only its own user and root,
-//! and the routes accept no commands unless a token was set. The users of the socket and the routes may read every
-//! report.
+//! A command can end a leadership, so only few users may send one: the socket answers only its own user and root, and
+//! the routes accept no commands unless a token was set. The users of the socket and the routes may read every report.
 //!
 //! # Examples
 //! ```

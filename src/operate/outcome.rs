@@ -25,9 +25,9 @@ pub enum Outcome {
         #[serde(with = "json::leader")]
         leader: Leader,
     },
-    /// Another agent leads, but not the agent that the command named.
+    /// Another agent leads, but not the agent that the command asked for.
     LedByAnother {
-        /// The agent that the command named.
+        /// The agent that the command asked for.
         asked: AgentId,
         /// The successor.
         #[serde(with = "json::leader")]
@@ -35,7 +35,7 @@ pub enum Outcome {
     },
     /// The agent gave its leadership up, and leads again.
     LedAgain {
-        /// The term in which it leads now.
+        /// The term in which the agent leads now.
         #[serde(with = "json::text")]
         term: Term,
     },
@@ -44,11 +44,11 @@ pub enum Outcome {
         /// The score.
         #[serde(with = "json::score")]
         score: Score,
-        /// The leader at that moment. An election with the new score may follow.
+        /// The leader when the score was set. An election with the new score may follow.
         #[serde(with = "json::optional_leader")]
         leader: Option<Leader>,
     },
-    /// The score is set, but does not count until the agent is tied to an actor again.
+    /// The score is set, but counts only when the agent is tied to an actor again: its former actor is gone.
     ScoreWaits {
         /// The score.
         #[serde(with = "json::score")]
@@ -56,16 +56,16 @@ pub enum Outcome {
     },
     /// The agent has no score, and does not lead.
     ScoreWithdrawn {
-        /// The present leader; `None` if no other member can lead.
+        /// The present leader; `None` if there is none, because no other member can lead.
         #[serde(with = "json::optional_leader")]
         leader: Option<Leader>,
     },
     /// The agent has left its group.
     Left {
-        /// The last leader that the agent knew; `None` if no other member can lead.
+        /// The last leader that the agent knew; `None` if there is none, because no other member can lead.
         #[serde(with = "json::optional_leader")]
         leader: Option<Leader>,
-        /// The remaining voters, if they are too few for a quorum: the group has no leader, or loses it soon.
+        /// Set if too few voters remain for a quorum: then the group has no leader, or loses it soon.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lacks: Option<QuorumLack>,
     },
@@ -78,40 +78,40 @@ pub enum Outcome {
         epoch: u64,
         /// The voters, in order.
         voters: Vec<AgentId>,
-        /// Whether the list was the same before, so that nothing was changed.
+        /// Whether the list was already as requested, so that nothing was changed.
         already: bool,
     },
     /// Nothing was changed.
     Refused(CommandRefusal),
-    /// The operator's time is over: the agent no longer leads, and no other leader is known yet.
+    /// When the wait ended, the agent no longer led, and no other leader was known yet.
     Vacant {
         /// The term of the leadership that the agent gave up.
         #[serde(with = "json::text")]
         term: Term,
     },
-    /// The operator's time is over: the agent hands over, and its work has not ended yet.
+    /// When the wait ended, the agent was handing over, and its work had not ended yet.
     StillDraining {
         /// The term in which the agent still leads.
         #[serde(with = "json::text")]
         term: Term,
     },
-    /// The operator's time is over, and the state of the agent shows no effect of the command.
+    /// When the wait ended, the state of the agent showed no effect of the command.
     Unheard,
-    /// The operator's time is over, and no answer to a change of voters has come. The change may still be made.
+    /// When the wait ended, no answer to a change of voters had come. The change may still be made.
     VotersUnknown,
-    /// The store no longer has the mark of this schedule. The leader of the schedule notices this within 10 s, and then
-    /// continues from that time.
+    /// The mark of this schedule is removed from the store. The leader of the schedule notices this within 10 s, and
+    /// then continues the schedule from the time at which it noticed.
     MarkRemoved {
         /// The schedule.
         schedule: AgentId,
     },
-    /// The operator's time is over, and the store has not answered whether the mark of a schedule is removed.
+    /// When the wait ended, the store had not answered whether the mark of a schedule is removed.
     MarkUnknown,
     /// The agent ended before its state showed an outcome.
     Ended,
 }
 
-/// The remaining voters of a group, if they are too few.
+/// The number of remaining voters of a group, if they are too few to elect a leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct QuorumLack {
@@ -122,7 +122,7 @@ pub struct QuorumLack {
 }
 
 impl QuorumLack {
-    /// Returns the missing quorum after one of `reachable` voters has left, if `needed` voters elect a leader.
+    /// Returns the lack when one of `reachable` voters has left and `needed` elect a leader; `None` if enough remain.
     pub(super) fn without_one(reachable: u32, needed: u32) -> Option<Self> {
         let reachable = reachable.saturating_sub(1);
         (reachable < needed).then_some(Self { reachable, needed })
@@ -145,7 +145,7 @@ pub enum OutcomeVerdict {
 }
 
 impl Outcome {
-    /// Returns whether the outcome fulfils the command.
+    /// Returns whether this outcome means that the command was fulfilled.
     #[must_use]
     pub fn verdict(&self) -> OutcomeVerdict {
         match self {

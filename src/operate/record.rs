@@ -1,4 +1,4 @@
-//! The records of a node's agents, for an operator: turned on, turned off, and read.
+//! The records of a node's agents, for an operator, who can turn them on and off, and read them.
 //!
 //! Decided here: the requests and the answers, as plain data. A record contains only agents and messages of elections.
 //! Not here: the contents of a record (`agent::record`), and its form ([`record`](crate::record)).
@@ -14,13 +14,13 @@ use crate::{protocol::AgentId, record::RecordLimits};
 #[non_exhaustive]
 pub enum RecordRequest {
     /// Each agent begins a new record, within these limits. Its earlier record is lost, except the record that was kept
-    /// when its leader was missed.
+    /// when there was no leader for too long.
     On(RecordLimits),
     /// Each agent ends its record; the record can still be read.
     Off,
     /// Return the record of each agent.
     Read,
-    /// Return the record that each agent kept when it last missed its leader.
+    /// Return the record that each agent kept when it last had no leader for too long.
     ReadKept,
 }
 
@@ -35,7 +35,7 @@ pub struct AgentRecording {
     /// Whether the agent is writing a record.
     pub is_on: bool,
     /// The requested record, in the form of the file of a [`Recording`](crate::record::Recording); `None` if there is
-    /// no record, or if the request did not ask for the record.
+    /// no record, or if the request did not ask for records.
     pub jsonl: Option<String>,
 }
 

@@ -37,13 +37,13 @@ pub enum CommandRefusal {
         /// The name.
         to: AgentId,
     },
-    /// A hand-over to the agent that leads already.
+    /// The agent that should take over already leads.
     #[error("{to} leads already: name another voter, or none, and the election chooses one")]
     LeadsAlready {
         /// The name.
         to: AgentId,
     },
-    /// This member cannot take over now.
+    /// The member that should take over cannot lead now.
     #[error(
         "{to} cannot take over: name another voter that is up and has a score, or none, and the election chooses one"
     )]
@@ -56,7 +56,7 @@ pub enum CommandRefusal {
         "no other voter is up and has a score: start one first, or withdraw the score if no agent shall lead"
     )]
     NoOther,
-    /// No agent of this node has the names in the order.
+    /// No agent of this node has the group and the name in the order.
     #[error("this node has no such agent: name one of {}", agents.join(", "))]
     NoAgent {
         /// The agents of the node, as `group/agent`.
@@ -85,7 +85,7 @@ pub enum CommandRefusal {
         /// The schedule.
         schedule: AgentId,
     },
-    /// The agents of the group keep the marks of its schedules; no store keeps them.
+    /// The marks of the group's schedules are in the memory of its agents, not in a store.
     #[error(
         "the agents of this group keep the progress of its schedules, and no command removes it: give the schedule another name to begin anew"
     )]

@@ -43,30 +43,30 @@ pub struct AgentReport {
     pub group: String,
     /// Whether it runs.
     pub lifecycle: Lifecycle,
-    /// Its present incarnation, or the last one.
+    /// The agent's present incarnation, or its last one if it has ended.
     #[serde(with = "json::text")]
     pub incarnation: Incarnation,
     /// Its role in the election.
     pub role: Role,
-    /// The term of the leader that it follows or is itself; without a leader, the highest term that it has seen.
+    /// The term of the agent's leader (perhaps itself); without a leader, the highest term that the agent has seen.
     #[serde(with = "json::text")]
     pub term: Term,
-    /// The leader that it follows, or the agent itself if it leads.
+    /// The leader that the agent follows, or the agent itself if it leads.
     #[serde(with = "json::optional_leader")]
     pub leader: Option<Leader>,
     /// The text that this leader publishes about itself.
     #[serde(default)]
     pub leader_about: Option<About>,
-    /// The term in which it leads; `None` if it does not lead.
+    /// The term in which the agent leads; `None` if it does not lead.
     #[serde(with = "json::optional_text")]
     pub leading: Option<Term>,
     /// Time for which the agent will still lead if it receives nothing, in milliseconds; `None` if it does not lead, or
     /// if that time has no end.
     #[serde(default)]
     pub lease_left_ms: Option<u64>,
-    /// Whether it leads and hands over at present, so that its work has to end.
+    /// Whether the agent leads and is handing over at present, so that its work has to end.
     pub draining: bool,
-    /// Number of panics of the work of a leader.
+    /// Number of panics of the work that runs on the leader.
     pub work_panics: u32,
     /// Number of times that the agent stepped down because its work made no progress.
     pub work_stalls: u32,
@@ -83,8 +83,8 @@ pub struct AgentReport {
     pub members: Vec<MemberReport>,
     /// Number of members in the group.
     pub member_count: usize,
-    /// With a lease in a store: the other agents that could take the lease, as the store lists them. Members are left
-    /// out, because `members` has newer facts about them. Highest rank first; at most a thousand.
+    /// With a lease in a store: the other agents that could take the lease, as the store lists them. Agents in
+    /// `members` are not listed again. Highest rank first; at most a thousand.
     #[serde(default)]
     pub contenders: Vec<ContenderReport>,
     /// The counts of the group's messages in this process, by the names of [`Counts`](crate::group::Counts).
@@ -98,20 +98,20 @@ pub struct AgentReport {
 pub struct MemberReport {
     /// Its name.
     pub agent: AgentId,
-    /// Whether it is a voter or an observer.
+    /// Whether the member is a voter or an observer.
     pub kind: MemberKind,
-    /// Its last known score; `None` if it cannot be elected.
+    /// The member's last known score; `None` if it cannot be elected.
     #[serde(with = "json::optional_score")]
     pub score: Option<Score>,
-    /// Whether it is present.
+    /// Whether the member is up.
     pub presence: Presence,
     /// Its last known incarnation.
     #[serde(with = "json::optional_text")]
     pub incarnation: Option<Incarnation>,
-    /// The text that it published about itself in that incarnation.
+    /// The text that the member published about itself in this incarnation.
     #[serde(default)]
     pub about: Option<About>,
-    /// The node where it runs, by the name that the bridge knows; `None` in this process.
+    /// The name of the node on which the member runs; `None` for a member in this process.
     #[serde(default)]
     pub node: Option<String>,
 }
@@ -122,12 +122,12 @@ pub struct MemberReport {
 pub struct ContenderReport {
     /// Its name.
     pub agent: AgentId,
-    /// Its score; `None` if it cannot lead.
+    /// The agent's score; `None` if it cannot lead.
     #[serde(with = "json::optional_score")]
     pub score: Option<Score>,
-    /// The text that it publishes about itself. A change is listed within a minute.
+    /// The text that the agent publishes about itself. A change is listed within a minute.
     pub about: Option<About>,
-    /// Time since its row in the store was seen to change, in milliseconds. Each agent writes its row every 30 s.
+    /// Time since the agent's row in the store was last seen to change, in milliseconds. It is written every 30 s.
     pub seen_ms: u64,
 }
 
@@ -137,7 +137,7 @@ pub struct ContenderReport {
 pub struct BridgeReport {
     /// The node's name.
     pub node: String,
-    /// The address at which it listens; `None` if it does not listen.
+    /// The address at which the bridge listens; `None` if it does not listen.
     pub listens: Option<String>,
     /// Its peers, by name.
     pub peers: Vec<LinkReport>,
@@ -153,11 +153,11 @@ pub struct BridgeReport {
 pub struct LinkReport {
     /// Its name.
     pub node: String,
-    /// The address that is dialled; `None` if the peer has to dial.
+    /// The address at which this node dials the peer; `None` if the peer has to dial.
     pub address: Option<String>,
     /// `linked`, `dialing` or `waiting`.
     pub link: String,
-    /// Number of its agents that are members of groups here, in all groups.
+    /// Number of the peer's agents in all groups that this node also has.
     pub agents: usize,
     /// Number of messages to the peer that were lost on this side.
     pub lost: u64,
@@ -166,12 +166,12 @@ pub struct LinkReport {
     /// The reason why the last link ended or the last attempt to connect failed; `None` while there is a link. For
     /// people.
     pub last_error: Option<String>,
-    /// Round-trip time of the last question to the peer, in milliseconds.
+    /// Round-trip time of the last ping to the peer, in milliseconds.
     pub echo_ms: Option<f64>,
 }
 
 impl Operated {
-    /// Returns the present state of the node. It uses no mailbox, so an agent that is busy or hangs cannot delay it.
+    /// Returns the present state of the node. It sends agents no message, so a busy or hanging agent cannot delay it.
     pub fn report(&self) -> Report {
         Report {
             bridge: self.bridge.as_ref().map(bridge),
@@ -201,13 +201,13 @@ impl Operated {
         }
     }
 
-    /// Returns the time for which each agent of the report, or else its leader, still leads as far as the agent knows;
-    /// `None` if that time has no end, or is unknown.
+    /// Returns, for each agent of the report, the time for which its leader (perhaps itself) still leads, as far as the
+    /// agent knows; `None` if that time has no end, or is unknown.
     pub(crate) fn leases(&self) -> Vec<Option<std::time::Duration>> {
         self.agents.iter().map(|each| each.lease_left()).collect()
     }
 
-    /// Returns the members of each group, with their nodes, and whether messages reach them.
+    /// Returns the members of each group, each with its node, and whether messages reach it.
     pub(crate) fn reach(&self) -> BTreeMap<&str, Vec<ReachableMember>> {
         let mut groups = BTreeMap::new();
         for each in &self.agents {
@@ -304,7 +304,7 @@ fn agent(agent: &dyn OperatedAgent, members: &Members, listed: Vec<MemberReport>
 /// Returns the members, the highest rank first.
 fn ordered(members: &Members) -> Vec<MemberReport> {
     let mut ranked: Vec<_> = members.iter().collect();
-    // Members without a rank come last. `Members` has them in the order of their names, and the sort keeps that order.
+    // Members without a rank come last, in the order of their names, which `Members` has and the sort keeps.
     ranked.sort_by_cached_key(|member| Reverse(member.rank()));
     let report = |member: &Member| MemberReport {
         agent: member.id.clone(),
@@ -321,7 +321,7 @@ fn ordered(members: &Members) -> Vec<MemberReport> {
 /// Returns the contenders that are not members, highest rank first.
 fn contenders(members: &Members, mut all: Vec<StoreContender>) -> Vec<ContenderReport> {
     all.retain(|contender| members.get(&contender.id).is_none());
-    // The order of the names stays where ranks are equal: contenders without a score come last.
+    // Contenders without a score come last, in the order of their names, which the sort keeps.
     all.sort_by_cached_key(|contender| {
         let score = contender.score;
         Reverse(score.map(|score| (score, contender.id.clone())))

@@ -1,10 +1,11 @@
-//! Saves records without a request: when a leader is missed, or when the leadership moves again and again.
+//! Saves records without a request: when there is no leader for too long, or when the leader changes too often.
 //!
-//! Decided here: the names of the files, their largest number and size, and when a record is saved: each vacancy has
-//! one file, which is written anew while the vacancy lasts, and a number of moves of the leadership causes a save. No
-//! agent waits for the disk: a separate task looks once a second, and a thread for blocking work writes the files. A
-//! failure to write logs a warning and changes nothing else. Not here: the contents of a record and when it is kept
-//! ([`ElectionHandle::record`](crate::agent::ElectionHandle::record)), and how the folder is read (`listed.rs`).
+//! Decided here: the names of the files, their largest number and size, and when a record is saved: for each time
+//! without a leader (vacancy) in one file, which is written again while the vacancy lasts; and after several changes of
+//! the leader within a minute. No agent waits for the disk: a separate task checks once a second, and a thread for
+//! blocking work writes the files. A failure to write logs a warning and changes nothing else. Not here: the contents
+//! of a record and when it is kept ([`ElectionHandle::record`](crate::agent::ElectionHandle::record)), and how the
+//! folder is read (`listed.rs`).
 
 use std::{
     fs, io,
@@ -35,7 +36,7 @@ pub struct RecordFolder {
 
 impl RecordFolder {
     /// Returns the folder, for at most 20 files and 64 MiB. A missing folder is created by [`Operated::save_records`].
-    /// The limits are chosen: 20 records of the default size fit (1 MiB each), and eight of the largest (8 MiB).
+    /// The limits are chosen: 20 records of the default limit (1 MiB each) fit, or eight of the highest limit (8 MiB).
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -44,8 +45,8 @@ impl RecordFolder {
         }
     }
 
-    /// Sets the largest number of files, and of bytes in all files together. The oldest files are removed to make room
-    /// for a new file.
+    /// Sets the largest number of files, and the largest size of all files together in bytes. The oldest files are
+    /// removed to make room for a new file.
     #[must_use]
     pub fn at_most(self, files: usize, bytes: u64) -> Self {
         Self {
@@ -58,9 +59,9 @@ impl RecordFolder {
 
 impl Operated {
     /// Saves the record of each agent of the node in two cases: the agent has missed a leader long enough that it logs
-    /// a warning, or five leaderships of its group have begun within a minute. An agent without a record begins one.
-    /// Any page of the feature `dashboard` opens the files, and so does `cluster --show`. Call this function in a
-    /// System. It ends when all agents have ended.
+    /// a warning, or five leaderships of its group have begun within a minute. If the record of an agent is off, it is
+    /// turned on. Any page of the feature `dashboard` opens the files, and so does `cluster --show`. Call this function
+    /// in a System. The task ends when all agents have ended.
     ///
     /// # Errors
     /// An error if the folder cannot be created, or outside of a System. Nothing was changed then.
@@ -113,19 +114,19 @@ async fn save(operated: Operated, folder: RecordFolder) {
     }
 }
 
-/// The saved record of the present vacancy, the time without a leader, of one agent.
+/// The saved record of one agent, for the present vacancy (time without a leader) or series of leaders.
 #[derive(Clone, Debug, Default)]
 struct SavedVacancy {
     /// The time at which the agent kept the record that was saved last.
     saved: Option<u64>,
-    /// The file of the vacancy, while it lasts.
+    /// The file for the present vacancy; `None` if there is a leader.
     file: Option<String>,
-    /// Whether the record was saved for the present series of moves. The series ends with a minute of at most one move.
+    /// Whether the record was saved for the present series of leaders. A minute with at most one new leader ends it.
     has_flapped: bool,
 }
 
 impl SavedVacancy {
-    /// Returns whether this number of leaderships in a minute is a new reason to save.
+    /// Returns whether this number of leaderships in a minute begins a new series: then the record has to be saved.
     fn flaps(&mut self, moves: usize) -> bool {
         let is_new = moves >= FLAPS && !self.has_flapped;
         self.has_flapped = moves >= FLAPS || (self.has_flapped && moves > 1);
@@ -157,7 +158,7 @@ impl SavedVacancy {
 
 fn name_of(agent: &dyn OperatedAgent) -> String {
     let name = format!("{}-{}", agent.group(), agent.id());
-    // A name may contain a path, or be longer than a file name may be.
+    // A name may contain `/` or be too long, so it is made safe for a file name.
     let safe = |c: char| {
         if c.is_alphanumeric() || c == '-' {
             c
@@ -212,7 +213,7 @@ impl RecordFolder {
         if self.files == 0 || len > self.bytes {
             return None;
         }
-        // The new file replaces a file of the same name.
+        // The new file replaces a file of the same name, which then does not count.
         present.retain(|(other, _)| other != name);
         // The names of the files are in the order of their times.
         present.sort_unstable();
@@ -238,7 +239,7 @@ pub(super) fn write_whole(unfinished: &Path, path: &Path, text: &str) -> io::Res
 pub(super) async fn apart(
     write: impl FnOnce() -> io::Result<()> + Send + 'static,
 ) -> io::Result<()> {
-    // `spawn_blocking` panics if the system has no thread left.
+    // `spawn_blocking` panics if the system has no thread left, so the panic is contained.
     match contain(|| spawn_blocking(write)) {
         Ok(writing) => writing
             .await

@@ -1,8 +1,8 @@
 //! Creates a socket in a folder, and replaces an old socket.
 //!
 //! Decided here: which file may be replaced. A file of another user, a file that is not a socket, and a socket that
-//! answers are not changed. A socket that a process left behind is replaced. If two processes start at the same time, a
-//! lock of the folder lets them do this one after the other, so that neither removes the socket of the other.
+//! answers are not changed. A socket that a process left behind is replaced. A lock on the folder makes processes that
+//! start at the same time do this one after the other, so that none removes the socket of another.
 
 use std::{
     fs::{self, Metadata, Permissions},
@@ -28,7 +28,7 @@ use rustix::{
 
 use super::SocketError;
 
-/// The identity of a file, independent of its name.
+/// The identity of a file: two files of the same name differ in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileIdentity {
     device: u64,
@@ -66,8 +66,8 @@ pub(super) fn bind(path: &Path) -> Result<(UnixListener, FileIdentity), SocketEr
         }
     }
     let listener = UnixListener::bind(path).map_err(failed)?;
-    // Until this line the process's umask decided the mode. A user who has connected before is refused because of the
-    // uid.
+    // Until this line the process's umask decided the mode, so other users may have connected. Their uid is refused
+    // later.
     let made = fs::set_permissions(path, Permissions::from_mode(0o600))
         .and_then(|()| listener.set_nonblocking(true))
         .and_then(|()| FileIdentity::of(path));
@@ -80,7 +80,7 @@ pub(super) fn bind(path: &Path) -> Result<(UnixListener, FileIdentity), SocketEr
     }
 }
 
-/// Checks that the file was left behind by a process of this user.
+/// Checks that the file is a socket that a process of this user has left behind.
 fn may_replace(path: &Path, found: &Metadata) -> Result<(), SocketError> {
     let path = path.to_owned();
     let (owner, own) = (found.uid(), geteuid().as_raw());
@@ -99,7 +99,7 @@ fn may_replace(path: &Path, found: &Metadata) -> Result<(), SocketError> {
 
 fn is_served(path: &Path) -> io::Result<bool> {
     let probe: OwnedFd = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
-    // A process that hangs does not accept the connection. The probe must not wait for it.
+    // A process that hangs does not accept the connection, so the probe must not wait.
     ioctl_fionbio(&probe, true)?;
     match connect(&probe, &SocketAddrUnix::new(path)?) {
         Ok(()) | Err(Errno::AGAIN | Errno::INPROGRESS) => Ok(true),
@@ -119,7 +119,7 @@ fn lock_folder(path: &Path) -> Result<OwnedFd, SocketError> {
     };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let lock = open(folder, flags, Mode::empty()).map_err(failed)?;
-    // Any user who may read the folder may lock it, so the wait for the lock has a limit.
+    // Any user who may read the folder can lock it for ever, so the wait for the lock has a limit.
     for _ in 0..TRIES {
         match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(lock),

@@ -1,7 +1,7 @@
 //! Reads one line from bytes that arrive in parts.
 //!
-//! Decided here: a line ends with a line feed, and is at most [`LONGEST`] bytes; bytes after its end are ignored. Not
-//! here: how long a line may take (`serve.rs`).
+//! Decided here: a line ends with a line feed, and has at most [`LONGEST`] bytes; bytes after the line feed are
+//! ignored. Not here: how long a line may take (`serve.rs`).
 
 /// Longest line in bytes, without its end.
 pub(super) const LONGEST: usize = 4096;

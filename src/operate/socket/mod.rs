@@ -1,4 +1,4 @@
-//! A node on a local socket: one line of JSON in, one line out.
+//! Serves a node on a local socket. A request is one line of JSON, and so is its answer.
 //!
 //! ```text
 //!   "report"                                        ─▶ {"report":{"bridge":null,"agents":[..]}}
@@ -42,7 +42,7 @@ pub enum SocketRequest {
     Report,
     /// Explain why no agent leads, or why the present leader leads.
     Diagnosis,
-    /// The past of the node's groups.
+    /// Return the history of the node's groups.
     History,
     /// A command.
     Order(Order),
@@ -59,13 +59,13 @@ pub enum SocketAnswer {
     Report(Report),
     /// The findings of each agent of the node.
     Diagnosis(Vec<Explanation>),
-    /// The past of each group of the node.
+    /// The history of each group of the node.
     History(Vec<GroupHistory>),
     /// The outcome of the command.
     Outcome(Outcome),
     /// The records of the node's agents.
     Recordings(Vec<AgentRecording>),
-    /// This user gets no answers. Nothing was done.
+    /// The user of the client gets no answers. Nothing was done.
     Denied {
         /// The reason, with advice.
         message: String,
@@ -110,7 +110,7 @@ pub fn serve_socket(
         file,
         stop: Some(stop),
     };
-    // From this line on, a failure drops the guard, which removes the file.
+    // From here on, a failure drops the guard, which removes the file.
     let runtime = serve::runtime().map_err(SocketError::Thread)?;
     thread::Builder::new()
         .name("bully-operate".to_owned())

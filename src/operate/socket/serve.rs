@@ -49,7 +49,7 @@ pub(super) fn serve(
 ) {
     let slots = Arc::new(Semaphore::new(usize::try_from(SLOTS).unwrap_or(1)));
     let served = async {
-        // The listener is created here, because it belongs to this runtime.
+        // Created inside of the runtime, because the listener belongs to it.
         let listener = UnixListener::from_std(listener)?;
         let accepting = pin!(accept(&listener, operated, &slots));
         if let Either::Left((ended, _)) = select(accepting, stopped).await {
@@ -79,7 +79,7 @@ async fn accept(
                 refusals.end();
                 let operated = operated.clone();
                 drop(spawn_local(async move {
-                    // If the client is gone, it gets no answer. Other clients are not affected.
+                    // Errors are ignored: a client that is gone gets no answer, and other clients are not affected.
                     let may_ask = |peer| may_ask(peer, geteuid().as_raw());
                     timeout(ALL, attend(stream, &operated, may_ask)).await.ok();
                     drop(slot);
@@ -106,8 +106,8 @@ async fn attend(
 ) -> io::Result<()> {
     let answer = match stream.peer_cred() {
         Ok(peer) if !may_ask(peer.uid()) => {
-            // Read the request before a refusal too: if the request stays unread, the system reports a broken
-            // connection to the client, and the answer is lost.
+            // The request is read even before a refusal. If it stays unread, the system reports a broken connection to
+            // the client, and the answer is lost.
             timeout(PATIENCE, hear(&mut stream)).await.ok();
             SocketAnswer::Denied {
                 message: format!(
