@@ -96,7 +96,7 @@
 //! [actix]: https://docs.rs/actix
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// Builds with `testkit`, and so all tests, check this lint.
+// This lint holds in builds with `testkit`, which include all tests.
 #![cfg_attr(
     not(feature = "testkit"),
     allow(
@@ -162,8 +162,8 @@ pub mod web;
 /// assert_eq!(group.name(), "schedulers");
 /// # Ok::<(), actix_bully::group::GroupError>(())
 /// ```
-// The alias has no parameter: in an expression the default of an alias's parameter does not count, so that
-// `Group::new("x")` would not compile.
+// The alias has no type parameter. With one, even with a default, `Group::new("x")` would not compile, because the
+// compiler ignores such defaults in expressions.
 pub type Group = group::Group<agent::any::AnyMessage>;
 
 /// The README's programs compile, and run unless they are marked `no_run`. Blocks marked `ignore` are pieces of an
@@ -183,7 +183,7 @@ pub struct Readme;
 /// }
 /// ```
 ///
-/// The same function with another call compiles, so above only the trait is missing:
+/// The same function with another call compiles. So the function above fails only because the trait is missing:
 ///
 /// ```
 /// use actix_bully::protocol::{AgentId, Incarnation, Members};

@@ -1,6 +1,6 @@
 //! The names that most programs need: `use actix_bully::prelude::*;`.
 //!
-//! The prelude leaves out words that an application is likely to use itself (`Event`, `Group`, `Leader`, `Peer`,
+//! The prelude leaves out names that an application is likely to use itself (`Event`, `Group`, `Leader`, `Peer`,
 //! `Score`, `Status`). Import them where they are needed: `use actix_bully::{Group, protocol::Event};`.
 
 pub use crate::{

@@ -7,10 +7,10 @@
 //! | machine | promise | needs |
 //! |---|---|---|
 //! | [`bully`] | the highest-ranked agent that can be reached leads | deadline > 2 × the longest delay |
-//! | [`astra`] | the same by the rules of the ASTRA agent. They wait for no heartbeats: an agent has to start an election | deadline > 2 × the longest delay |
+//! | [`astra`] | the same by the rules of the ASTRA agent, which has no heartbeats: an agent has to start an election | deadline > 2 × the longest delay |
 //! | [`quorum`] | at most one leader per term, and at most one agent considers itself leader | a majority of voters, a durable record, a clock that counts suspend |
-//! | [`lease`] | the same, as far as the store's compare-and-swap is linearizable | a store that the application runs, a clock that counts suspend |
-//! | `ballot` | in the end one leader; ballots only grow | a majority of voters, a durable record |
+//! | [`lease`] | the same, if the store's compare-and-swap is linearizable | a store that you run, a clock that counts suspend |
+//! | `ballot` | after some time one leader; ballots only grow | a majority of voters, a durable record |
 //! | `ring` | the highest-ranked agent leads the agents that a token can visit | a hop > 2 × the longest delay |
 //! | `reorganization` | the promise of the paper: two agents at work have the same coordinator and task, at every instant | deadline > 2 × the longest delay, no loss, no pause, a durable record |
 //! | `invitation` | agreement in each group; one group, under the highest-ranked, once messages are on time | a durable record |
