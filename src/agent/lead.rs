@@ -401,8 +401,8 @@ impl<E: Election> RunningWork<'_, E> {
 impl<E: Election> Drop for RunningWork<'_, E> {
     fn drop(&mut self) {
         self.handle.shared.exit(self.incarnation);
-        // A hand-over may wait for just this work, and no other message makes the agent check. do_send: may exceed the
-        // mailbox's bound by one message for each end of work; a hand-over waits for it.
+        // do_send: may exceed the mailbox's bound by one message for each end of work. A hand-over may wait for just
+        // this work, and no other message makes the agent check.
         self.handle.addr.do_send(AgentCommand::Recheck);
     }
 }

@@ -96,9 +96,9 @@ impl Subscribers {
                 return false;
             };
             let (agent, event) = (agent.clone(), event.clone());
-            // `try_send` would not lose the event either, since each handle has one slot of its own in a full mailbox.
-            // But each call would leave such a handle in the mailbox. do_send: may exceed the mailbox's bound by a few
-            // messages for each leadership; a subscriber must hear of a loss.
+            // do_send: may exceed the mailbox's bound by a few messages for each leadership; a subscriber must hear of
+            // a loss. `try_send` would not lose the event either, since each handle has one slot of its own in a full
+            // mailbox, but each call would leave such a handle there.
             to.do_send(Notice { agent, event });
             to.connected() || {
                 working.remove(id);

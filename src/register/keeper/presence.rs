@@ -92,7 +92,7 @@ impl Keeper {
         hearers.retain(|_, to| to.connected());
         for to in hearers.values() {
             let shown = RegisterShown::unasked(Micros(0), Answer::Contender(best.clone()));
-            // do_send cannot flood the mailbox: there is one message for each listing.
+            // do_send: there is one message for each listing.
             to.do_send(StoreAnswer(Box::new(shown)));
         }
     }

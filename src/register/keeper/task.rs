@@ -209,7 +209,7 @@ impl KeeperTask {
     }
 
     fn send(&mut self, reply: RegisterReply) {
-        // do_send cannot flood the mailbox: an agent has few questions at a time, and reads are at least 10 ms apart.
+        // do_send: an agent has few questions at a time, and reads are at least 10 ms apart.
         let tell = |to: &AnswersTo, shown| to.do_send(StoreAnswer(Box::new(shown)));
         match reply {
             RegisterReply::To(id, shown) => {
