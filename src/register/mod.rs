@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Decided here: how the agents of a process share a store (`keeper/`). Not here: the meaning of a lease, which its
-//! election decides; the contract of a store, and the stores. The crate `bully-register` has both. Its front page has
-//! the contract clause by clause, and
+//! election decides; the contract of a store, and the stores. The crate `bully-register` contains both. Its front page
+//! lists the clauses of the contract, and
 //! [`conformance`](https://docs.rs/bully-register/latest/bully_register/conformance/) (feature `testkit`) tests a store
 //! of yours.
 //!
@@ -18,17 +18,17 @@
 //! counts, and the duration of a fail-over in milliseconds in the same run.
 //! `cargo run -p actix-bully-register-tests --bin costs -- STORE 2` prints them (an unoptimized build on two busy
 //! cores). A holder renews every 60 ms with `lan`, every 180 ms with `default`, and every second in the third row. The
-//! agents of a process share each question. A server announces each renewal to the processes, so they read only now and
-//! then: the number of processes costs the server almost nothing. In a folder each process reads both records once per
-//! renewal. Reads that wait at the same time become one query or transaction. PostgreSQL also counts a transaction for
-//! each change that a connection receives. Any number of elections shares one connection to PostgreSQL, and at most
-//! nine connections to etcd. Each agent writes its row every 30 s; the second row of the table includes the first of
-//! these rounds.
+//! agents of a process share each question. A server announces each renewal to the processes, so they read only rarely:
+//! more processes cost the server almost nothing. In a folder each process reads both records once per renewal. Reads
+//! that wait at the same time become one query or transaction. PostgreSQL also counts a transaction for each change
+//! that a connection receives. All elections of a process share one connection to PostgreSQL, or at most nine
+//! connections to etcd. Each agent writes its row every 30 s; the second row of the table includes the first of these
+//! rounds.
 //!
 //! A fail-over is the median of five kills of the holder. With three candidates or a lease of 15 s it is the longer of
 //! two kills. After the kill, the holder's process sends nothing more to the store, and the time ends when another
-//! agent leads. In the first two rows an agent stops beside other agents of its process, which learn of the stop and do
-//! not wait for the end of the lease.
+//! agent leads. In the first two rows only an agent stops, and not its process: the other agents of the process learn
+//! of the stop, and do not wait for the end of the lease.
 //!
 //! | reads, writes: operations; fail-over | files | PostgreSQL | etcd |
 //! |---|---|---|---|

@@ -1,8 +1,7 @@
 //! Measures how fast the store of a lease answers, before any agent uses the store.
 //!
-//! Decided here: the operations of a trial: reads of the lease, and swaps of a separate key of this node, which is
-//! removed at the end. The lease is read and never written. Not here: how long an answer may take
-//! (`config/preflight/`).
+//! Decided here: the operations of a trial. It reads the lease but never writes it; it swaps a separate key of this
+//! node, which it removes at the end. Not here: how long an answer may take (`config/preflight/`).
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,7 +16,7 @@ use crate::{
 
 use super::{Entry, Register, RegisterError, RegisterKey, Removal, Swap, Version};
 
-/// Reason why a store's writes cannot be timed.
+/// The reason why the duration of a store's writes cannot be measured.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TrialError {
     #[error(transparent)]
@@ -144,8 +143,8 @@ pub(crate) async fn clock_difference(
 }
 
 /// Returns the difference between two clocks, in milliseconds since one instant. `own` was read when the answer with
-/// `theirs` came, `took` after the question. The store read its clock between the two, so half of that time is taken
-/// off `own`: the error is at most the other half, whichever clock is ahead.
+/// `theirs` came, `took` after the question. The store read its clock at some time between question and answer, so half
+/// of `took` is subtracted from `own`. The result is wrong by at most the other half.
 fn apart(own: u64, theirs: u64, took: Duration) -> Duration {
     let half = u64::try_from(took.as_millis() / 2).unwrap_or(u64::MAX);
     Duration::from_millis(own.saturating_sub(half).abs_diff(theirs))
@@ -156,7 +155,7 @@ const VALUE: [u8; 256] = [b' '; 256];
 
 const FEWEST: usize = 3;
 
-/// Pause between two operations. An agent pauses even longer.
+/// Pause between two operations of a trial. An agent pauses for longer.
 const PAUSE: Duration = Duration::from_millis(20);
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! How questions reach the register's task, and where this task runs.
+//! How the questions of agents reach the task that uses the store, and where this task runs.
 //!
 //! Decided here: the first question starts the task, on the arbiter of the agent that asks. If the task has ended, the
 //! next question starts it again: its arbiter was stopped, the store's own code panicked, or the group had no agent in
-//! this process. Questions to a task that has ended are not answered. An agent must expect this of any store.
+//! this process. A question that waits when the task ends is not answered. An agent must expect this of any store.
 
 use std::sync::{Arc, PoisonError};
 
@@ -19,7 +19,7 @@ use crate::{
 /// The task that serves a group's agents, if it runs.
 #[derive(Debug, Default)]
 pub(super) struct RunningTask {
-    /// Number of tasks that have been started.
+    /// Number of tasks that have been started so far.
     started: u64,
     questions: Option<Sender<AskedQuestion>>,
 }
@@ -32,7 +32,7 @@ pub(super) struct AskedQuestion {
     pub(super) answers: AnswersTo,
 }
 
-/// The receiver of an agent's answers from its register.
+/// The receiver of the answers to an agent.
 pub(super) type AnswersTo = Recipient<StoreAnswer<Box<RegisterShown>>>;
 
 /// A store that agents use.
@@ -66,7 +66,7 @@ impl AskedStore<RegisterQuestion, Box<RegisterShown>> for Keeper {
 
 impl Keeper {
     fn start(self: &Arc<Self>, running: &mut RunningTask, first: AskedQuestion) {
-        // An agent asks from its own task. Outside of a task, no caller waits for an answer.
+        // No task can be started from here. Agents ask from their own tasks, so no agent waits for this answer.
         let Some(group) = self.group.upgrade().filter(|_| is_task()) else {
             return;
         };

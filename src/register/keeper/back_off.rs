@@ -1,17 +1,17 @@
-//! The pace of operations on a store that fails, either on a lease or on an agent's record.
+//! The pause between operations on a store that fails.
 //!
-//! Decided here: the pause after a failure. The pause ends only after a success of the same kind of operation. Not
-//! here: the messages for an operator (`health.rs`).
+//! Decided here: how long the pause is. It ends only when an operation of the same kind, or a later kind in the order,
+//! succeeds. Not here: the messages for an operator (`health.rs`).
 
 use std::time::Duration;
 
 use super::Access;
 use crate::protocol::Time;
 
-/// Limits the pace of the operations of one part of a group, such as the marks of its schedules.
+/// Limits how often one kind of data, such as the marks of schedules, is read or written while the store fails.
 #[derive(Debug, Default)]
 pub(crate) struct BackOff {
-    /// The kind of operation that fails. Others may succeed: a store that became read-only still answers reads.
+    /// The kind of operation that fails. Other kinds may succeed: a store that became read-only still answers reads.
     failing: Option<Access>,
     /// Number of failures in a row.
     failures: u32,
@@ -26,8 +26,8 @@ impl BackOff {
     }
 
     pub(crate) fn works(&mut self, access: Access) {
-        // A write comes after its read in the order: a write that works ends the pause of reads, and not the other way
-        // round.
+        // In the order of kinds, a write comes after its read. So a write that succeeds also ends the pause of reads,
+        // but a read that succeeds does not end the pause of writes.
         if self.failing.is_some_and(|failing| failing <= access) {
             *self = Self::default();
         }

@@ -1,7 +1,7 @@
-//! The wall clocks of a group's contenders, and of its store.
+//! The wall clocks of a group's contenders (the agents that could take the lease), and of its store.
 //!
-//! Decided here: which clock stamps a row, and how the store's clock is read. Not here: the consequence of a wrong
-//! clock, which the schedules of a leader decide. No lease depends on these clocks.
+//! Decided here: which clock gives the time in an agent's row, and how the store's clock is read. Not here: the
+//! consequence of a wrong clock, which the schedules of a leader decide. No lease depends on these clocks.
 
 use std::{
     sync::{Arc, PoisonError},
@@ -21,12 +21,12 @@ use crate::{
 pub(crate) struct ReadStoreClock {
     /// The time that the clock showed.
     pub(crate) wall: WallTime,
-    /// Time from the question to the answer. The clock's time at the answer is later than `wall` by at most this time.
+    /// Time from the question to the answer. When the answer came, the clock was ahead of `wall` by at most this time.
     pub(crate) within: Duration,
 }
 
 impl Keeper {
-    /// Sets the clock that stamps the rows of this agent from now on.
+    /// Sets the clock that gives the time in the rows of this agent from now on.
     pub(crate) fn stamp_by(&self, id: &AgentId, clock: Arc<dyn WallClock>) {
         let mut walls = self.walls.lock().unwrap_or_else(PoisonError::into_inner);
         walls.insert(id.clone(), clock);

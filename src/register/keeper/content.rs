@@ -1,8 +1,8 @@
-//! One record as the store showed it last.
+//! One record of a group (its lease or its claim), as the store showed it last.
 //!
-//! Decided here: when a content is considered different, whether it is a record of this group, and its version. A store
-//! chooses its versions freely. After it was restored from a backup, it may give the same version to two different
-//! contents. So the election gets a number instead, which grows with every change that is seen.
+//! Decided here: when a content counts as changed, whether it is a record of this group, and its version for the
+//! election. After a store was restored from a backup, it may give the same version to another content. So the election
+//! gets a number instead, which grows with every change that is seen.
 
 use crate::{
     elections::lease::{Cell, LeaseName, LeaseRecord, RecordError, RegisterRecord, Version},
@@ -13,8 +13,8 @@ use crate::{
 pub(super) struct Content<R> {
     name: LeaseName,
     seen: SeenContent<R>,
-    /// The number of the schedule of operations (in this process) that counts the changes. The count of an earlier
-    /// schedule has no meaning in this one.
+    /// The number of the `KeeperSchedule` (in this process) that counts the changes. It is a part of the version,
+    /// because each schedule counts from 0.
     schedule: u64,
     number: u64,
 }

@@ -1,11 +1,10 @@
 //! The state of the store for an operator.
 //!
-//! Decided here: reads and writes each have a state of their own, because a read that succeeds proves nothing about
-//! writes. For example, a full store answers reads; with one state for both, each attempt would log two lines. The
-//! marks of schedules have states of their own too, because their operations go to the store beside the operations on
-//! the lease. The beginning and the end of a state are logged, and its last reason is kept. A failure is no longer
-//! shown if no other failure followed within a minute: an agent that does not contend writes nothing, and cannot know
-//! that the store accepts writes again.
+//! Decided here: reads and writes have separate states, because a read that succeeds proves nothing about writes. For
+//! example, a full store answers reads; with one state for both, each attempt would log two lines. The marks of
+//! schedules have separate states as well, because their operations run beside those on the lease. The beginning and
+//! the end of a failure are logged, and its last reason is kept. A failure is not shown any more if none followed it
+//! within a minute: without a new write, no agent can learn that the store accepts writes again.
 
 use std::{
     collections::BTreeMap,
@@ -30,7 +29,7 @@ struct KnownFaults {
     refused: Option<RecordError>,
 }
 
-/// A kind of operation that fails, with its last reason.
+/// The failure of one kind of operation, with the last reason.
 #[derive(Debug)]
 struct Fault {
     since: Time,
@@ -38,8 +37,8 @@ struct Fault {
     reason: String,
 }
 
-/// A kind of operation: on the records of the lease, or on the marks of schedules. The order has each write after its
-/// read.
+/// A kind of operation: on the records of the lease, or on the marks of schedules. In the order of kinds, each write
+/// comes after its read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Access {
     Reads,
@@ -53,7 +52,7 @@ pub(crate) enum Access {
 /// The known state of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StoreState {
-    /// Time for which every read has failed, and the reason of the last failure.
+    /// Time for which all reads have failed, and the reason of the last failure; `None` if reads do not fail.
     pub(crate) reads: Option<(Duration, String)>,
     /// As `reads`, for writes.
     pub(crate) writes: Option<(Duration, String)>,
@@ -63,7 +62,7 @@ pub(crate) struct StoreState {
     pub(crate) marks: Option<(Duration, String)>,
     /// Reason why the store's content is not a record of this group.
     pub(crate) refused: Option<String>,
-    /// The incarnation of an agent of another process that has the name of the agent that asks.
+    /// The incarnation of another process's agent with the name of the agent that asks; `None` if there is none.
     pub(crate) other: Option<Incarnation>,
     /// Whether an agent other than the agent that asks could lead; `None` if the store does not show it.
     pub(crate) has_another: Option<bool>,
@@ -98,7 +97,7 @@ impl Health {
         }
     }
 
-    /// Notes that the store's content is a record of this group, or the reason why it is not.
+    /// Notes whether the store's content is a record of this group; `refused` is the reason if it is not.
     pub(super) fn holds(&self, store: &str, refused: Option<RecordError>) {
         let mut known = self.known();
         if let Some(reason) = refused.as_ref().filter(|_| known.refused != refused) {

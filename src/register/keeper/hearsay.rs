@@ -1,8 +1,8 @@
-//! Knowledge about the lease from the announcements of a store.
+//! Knowledge about the lease from changes that a store announces, without a read.
 //!
-//! Decided here: which announced changes are shown to agents without a read, how often they are still compared with the
-//! store, and when other leases may have existed before the lease of a read. At the latest, the next complete read
-//! reports this. Not here: how a store announces changes ([`Change`]), and the effect of a renewal on an agent.
+//! Decided here: which announced changes are shown to agents without a read; how often the announced lease is compared
+//! with the store; and when other leases may have existed unseen, which the next complete read reports at the latest.
+//! Not here: how a store announces changes ([`Change`]), and the effect of a renewal on an agent.
 
 use std::time::Duration;
 
@@ -20,15 +20,15 @@ pub(super) struct Hearsay {
     is_only: bool,
     /// The announced change of the lease that the next read must show.
     announced: Option<Change>,
-    /// An observation that no agent has received yet. It comes from a read of which one of two records failed, or from
-    /// a swap that found another record than it expected.
+    /// An observation that no agent has received yet. It comes from a read in which only one of the two records could
+    /// be read, or from a swap that found another record than it expected.
     pub(super) untold: UntoldSight,
 }
 
 /// An observation that the next read of both records reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct UntoldSight {
-    /// Whether a record is different from the record that the agents know.
+    /// Whether one of the records differs from the record that the agents know.
     pub(super) is_changed: bool,
     /// Whether other leases may have existed between the known lease and the present one.
     pub(super) is_broken: bool,
@@ -45,8 +45,8 @@ impl KeeperSchedule {
     /// Handles an announcement of the store: a record may have changed, and the announcement may contain the new
     /// content.
     ///
-    /// A renewal by the same holder that replaces the known lease is shown without a read: it can only let an agent
-    /// wait longer. Every other change leads to a read, because any role of a database can announce a change.
+    /// A renewal of the known lease by its holder is shown without a read: if it is false, it can only make an agent
+    /// wait longer. Every other change causes a read, because any client of a database can announce a change.
     pub(super) fn tell(
         &mut self,
         now: Time,
@@ -86,8 +86,8 @@ impl KeeperSchedule {
             return;
         }
         let is_next = known.is_some_and(|known| replaced.as_ref() == Some(&known.version));
-        // If an observation is untold, the agents do not know the lease that is renewed here. The read that shows them
-        // this lease will also show the renewal.
+        // With an observation that the agents do not have yet, they may not know the renewed lease. The read that shows
+        // them this lease will also show the renewal.
         let is_heard = !self.hearsay.untold.is_changed;
         if !(is_heard && is_next && self.lease.is_renewed_by(entry)) {
             self.hearsay.announced = Some(change);
@@ -109,7 +109,7 @@ impl KeeperSchedule {
         }
     }
 
-    /// Returns whether another lease may have existed before the lease that was read: see [`Self::breaks_the_chain`].
+    /// Returns whether an unseen lease may have existed before the lease that was read: see [`Self::breaks_the_chain`].
     pub(super) fn is_broken_by(&self, lease: &Result<Option<Entry>, RegisterError>) -> bool {
         match lease {
             Ok(found) => self.breaks_the_chain(found.as_ref()),
@@ -118,8 +118,8 @@ impl KeeperSchedule {
         }
     }
 
-    /// Returns whether another lease may have existed before the lease that was found. This is so if the known lease
-    /// comes from an announcement, and the announced changes do not lead from it to the found lease.
+    /// Returns whether an unseen lease may have existed before the found lease. This is so if the known lease comes
+    /// from an announcement, and no announced change leads from it to the found lease.
     pub(super) fn breaks_the_chain(&self, found: Option<&Entry>) -> bool {
         let known = self.lease.entry();
         if !self.hearsay.is_only || found == known.as_ref() {

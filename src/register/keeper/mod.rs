@@ -1,4 +1,4 @@
-//! The register of a group: one in each process, for all agents of the group in this process.
+//! The access to a group's register: one in each process, which all agents of the group in this process share.
 //!
 //! ```text
 //!   agents ── ReadRegister, SwapRegister ──▶ ask ───▶ task ──▶ Schedule: what is asked next, who hears of it
@@ -54,25 +54,25 @@ pub(crate) use reset::{MARK, MarkReset};
 use roster::PresentRoster;
 pub(crate) use roster::{ContenderClock, StoreContender};
 
-/// The place of a group's lease, and the settings for its store.
+/// The store and the name of a group's lease, and the settings for the store.
 #[derive(Debug)]
 pub(crate) struct KeeperSettings {
     pub(crate) register: Arc<dyn Register>,
     pub(crate) name: LeaseName,
     /// Longest duration of an operation. After this time its outcome is unknown.
     pub(crate) limit: Duration,
-    /// The clock that times the store's failures.
+    /// The clock that measures for how long the store has failed.
     pub(crate) clock: Arc<dyn Clock>,
 }
 
-/// The register of a group in this process.
+/// The access of this process to the register of a group.
 #[derive(Debug)]
 pub(crate) struct Keeper {
     settings: KeeperSettings,
     keys: RegisterKeys,
     health: Health,
     roster: Mutex<PresentRoster>,
-    /// The receivers of the agents of this process. The first question of an agent adds it.
+    /// The receivers of answers, by the agents of this process. The first question of an agent adds its receiver.
     hearers: Mutex<BTreeMap<AgentId, AnswersTo>>,
     /// The wall clocks of the agents of this process that have their own clock. Other agents use the clock of the host.
     walls: Mutex<BTreeMap<AgentId, Arc<dyn WallClock>>>,
@@ -85,7 +85,7 @@ pub(crate) struct Keeper {
 #[rtype(result = "()")]
 pub(crate) struct StoreAnswer<T: 'static>(pub(crate) T);
 
-/// The keys of the lease and of the claim, and the common prefix of the keys of the present agents' rows.
+/// The keys of the lease and of the claim, and the common prefix of the keys of the agents' rows.
 #[derive(Debug)]
 struct RegisterKeys {
     lease: RegisterKey,
@@ -113,9 +113,9 @@ pub enum AttachError {
         "the agents of this group in this process keep their lease in {theirs}, not in {mine}: give all of them the same register"
     )]
     AnotherRegister {
-        /// The place of the other agents' lease.
+        /// The store and the name of the other agents' lease, in words.
         theirs: String,
-        /// The place that this agent requested.
+        /// The store and the name that this agent requested, in words.
         mine: String,
     },
     /// The names of the cluster and the group do not make a valid key.
@@ -126,15 +126,15 @@ pub enum AttachError {
 debug_is_text!(AttachError);
 
 impl Keeper {
-    /// Notes that the group's agents will keep a lease in a register. The incarnations of other processes are unknown,
-    /// so each later incarnation of this process is chosen to differ from all of them.
+    /// Prepares a group whose agents will keep a lease in a register. The incarnations in other processes are not
+    /// known, so this process begins its incarnations after a random number, to differ from all of them.
     pub(crate) fn precede(group: &Group<AnyMessage>) {
         if Self::of(group.kept()).is_none() {
             group.begin_after(unlike_others());
         }
     }
 
-    /// Returns the register of the group. It has the settings of the first agent that attached a register.
+    /// Returns the group's access to its register. It has the settings of the first agent that attached a register.
     pub(crate) fn attach(
         group: &Group<AnyMessage>,
         settings: KeeperSettings,
@@ -148,12 +148,12 @@ impl Keeper {
         Ok(keeper)
     }
 
-    /// Returns the register of a group, if its lease is in a register.
+    /// Returns the access to a group's register; `None` if the group's lease is not in a register.
     pub(crate) fn of(kept: &Attachments) -> Option<Arc<Self>> {
         kept.find(|| Err(())).ok()
     }
 
-    /// Returns the store, for records beside the records of the lease, and the key of this schedule's record.
+    /// Returns the store, and the key of this schedule's mark in it.
     pub(crate) fn of_schedule(
         &self,
         schedule: &AgentId,
@@ -180,7 +180,7 @@ impl Keeper {
     }
 
     /// Notes the end of an operation on the lease or on a mark, with its failures. Returns whether the store has
-    /// failed. A record of another program is noted, but is not a failure of the store.
+    /// failed. A record that another program wrote is not a failure of the store.
     pub(crate) fn note(&self, access: Access, failures: [Option<&RegisterError>; 2]) -> bool {
         let is_failure = |error: &&RegisterError| !matches!(error, RegisterError::Foreign { .. });
         let failure = failures.into_iter().flatten().find(is_failure);
@@ -196,7 +196,7 @@ impl Keeper {
         self.settings.clock.now()
     }
 
-    /// Returns the name of the store, and its recent state as far as it concerns the agent `id`.
+    /// Returns the name of the store, and its recent state for the agent `id`.
     pub(crate) fn state(&self, id: &AgentId) -> (String, StoreState) {
         let health = self.health.read(self.settings.clock.now());
         let state = StoreState {
@@ -233,7 +233,7 @@ impl Keeper {
 }
 
 impl KeeperSettings {
-    /// Returns the place of the lease, for an operator.
+    /// Returns the store and the name of the lease as a text, for an operator.
     fn place(&self) -> String {
         let LeaseName { cluster, group } = &self.name;
         format!("{} ({cluster}/{group})", self.register.name())

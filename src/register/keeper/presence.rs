@@ -1,8 +1,8 @@
-//! The rows of the present agents: how they are read from a store and written to it.
+//! The rows by which agents show that they could take the lease: how they are read from a store and written to it.
 //!
-//! Decided here: a round reads all rows and then writes the rows of this process. A round runs beside the operations on
-//! the lease, and does not delay them. A store that cannot list its entries has no rows. Not here: the meaning of the
-//! rows (`roster.rs`).
+//! Decided here: a round reads all rows and then writes the rows of this process. A round runs at the same time as the
+//! operations on the lease, and does not delay them. In a store that cannot list its entries there are no rows. Not
+//! here: the meaning of the rows (`roster.rs`).
 
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -31,7 +31,7 @@ pub(crate) enum StoreContenders {
 }
 
 impl StoreContenders {
-    /// Returns whether this agent is present; `None` if unknown.
+    /// Returns whether the agent `id` is present; `None` if this is unknown.
     pub(crate) fn knows(&self, id: &AgentId) -> Option<bool> {
         match self {
             Self::Unknown => None,
@@ -39,7 +39,7 @@ impl StoreContenders {
         }
     }
 
-    /// Returns whether this agent could lead; `None` if unknown.
+    /// Returns whether the agent `id` could lead; `None` if this is unknown.
     pub(crate) fn can_lead(&self, id: &AgentId) -> Option<bool> {
         match self {
             Self::Unknown => None,
@@ -50,7 +50,7 @@ impl StoreContenders {
         }
     }
 
-    /// Returns whether an agent other than `id` could lead; `None` if unknown.
+    /// Returns whether an agent other than `id` could lead; `None` if this is unknown.
     pub(crate) fn has_other(&self, id: &AgentId) -> Option<bool> {
         match self {
             Self::Unknown => None,
@@ -79,10 +79,10 @@ impl Keeper {
         self.contenders()
     }
 
-    /// Tells each agent of this process to which agent of another process it would hand over.
+    /// Tells each agent of this process which agent of another process is the best successor.
     fn tell_contender(&self, now: Time) {
         let newest = self.group.upgrade().map(|group| group.newest());
-        // The members of this process are known from its group, which is more recent than the rows.
+        // Known members of the group do not count here: their group's facts are newer than the rows.
         let is_member = |id: &AgentId| {
             let newest = newest.as_ref();
             newest.is_some_and(|newest| newest.members().get(id).is_some())
@@ -150,7 +150,7 @@ impl Keeper {
         }
     }
 
-    /// Makes one change. If it fails, the next round tries it again.
+    /// Makes one change of a row. If it fails, the next round tries again.
     async fn change(&self, change: RowChange) {
         let (register, limit) = (&self.settings.register, self.settings.limit);
         match change {
@@ -182,8 +182,8 @@ impl Keeper {
     }
 }
 
-/// Returns this host's wall clock, in milliseconds since 1970. People read it, and the age of a row at the first
-/// reading is computed from it. No rule of an election uses it.
+/// Returns this host's wall clock, in milliseconds since 1970. It is for people, and for the age of a row at its first
+/// reading. No rule of an election uses it.
 fn wall() -> u64 {
     SystemWallClock.now().as_millis()
 }

@@ -1,7 +1,7 @@
 //! Removes the mark of a schedule for an operator.
 //!
-//! Decided here: only a mark is removed, and only if it is still the mark that was read. Not here: the content of a
-//! mark, which the schedules of a leader define.
+//! Decided here: nothing but a mark is removed, and only if it is still the mark that was read. Not here: the content
+//! of a mark, which the schedules of a leader define.
 
 use actix::clock::timeout;
 
@@ -17,7 +17,7 @@ pub(crate) enum MarkReset {
     Done,
     /// The store has no mark of this schedule.
     Absent,
-    /// The agents of the group keep the marks, not a store.
+    /// The group's agents keep the marks themselves, so no store has them.
     AtAgents,
     /// Nothing was removed, for this reason.
     Failed(String),
@@ -25,7 +25,7 @@ pub(crate) enum MarkReset {
     Unknown,
 }
 
-/// The first field of a mark.
+/// The beginning of every mark, by which it is recognized.
 pub(crate) const MARK: &str = "actix-bully schedule 1";
 
 impl Keeper {

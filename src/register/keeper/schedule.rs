@@ -1,9 +1,9 @@
-//! The next operation on a store, and the receivers of its answer: a state machine without store, clock or runtime.
+//! Decides the next operation on a store, and which agents receive its answer. It uses no store, clock or runtime.
 //!
-//! Decided here: only one operation of a group runs at a time, so the last answer shows the newest content. A read that
-//! begins answers all agents that asked before it. A swap that cannot succeed is not sent. How often the store is read.
-//! Reads and writes each have a back-off, because reads that succeed prove nothing about writes. A record that is not a
-//! lease is not overwritten.
+//! Decided here: how often the store is read. Only one operation of a group runs at a time, so the last answer shows
+//! the newest content. A read answers all agents that asked before it began. A swap that cannot succeed is not sent.
+//! Reads and writes have separate back-offs, because reads that succeed prove nothing about writes. A record that is
+//! not a lease is not overwritten.
 //!
 //! Not here: how an announced change is handled (`hearsay.rs`), and how an operation runs (`task.rs`).
 
@@ -25,12 +25,12 @@ use crate::{
     register::{Entry, RegisterError, Swap},
 };
 
-/// The state of one group's register in one process.
+/// What one process knows of its group's register, and the operations that it has to make.
 #[derive(Debug)]
 pub(super) struct KeeperSchedule {
     pub(super) lease: Content<LeaseRecord>,
     claim: Content<ClaimRecord>,
-    /// The agents that wait for a read that has not begun, with their questions.
+    /// The agents that wait for the next read, with their questions.
     readers: BTreeMap<AgentId, WaitingReader>,
     swaps: VecDeque<Wanted>,
     pub(super) under_way: OperationUnderWay,
@@ -56,7 +56,7 @@ pub(super) enum OperationUnderWay {
     Nothing,
     Read {
         readers: BTreeMap<AgentId, WaitingReader>,
-        /// Whether the read must show a change that was announced.
+        /// Whether the read was caused by an announced change.
         is_told: bool,
     },
     Swap {
@@ -75,7 +75,7 @@ struct Wanted {
     value: Vec<u8>,
 }
 
-/// The agent that asked, the number of its question, and the time at which it arrived.
+/// The agent that asked, the number of its question, and the time at which the question arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Asker {
     id: AgentId,
@@ -83,14 +83,14 @@ pub(super) struct Asker {
     heard: Time,
 }
 
-/// The number of a question, and the time at which it arrived.
+/// The question of a waiting agent: its number, and the time at which it arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WaitingReader {
     request: u64,
     heard: Time,
 }
 
-/// One of the two records of a group: its lease, or the claim.
+/// Selects one of the two records of a group: its lease, or the claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WhichRecord {
     Lease,
@@ -125,7 +125,7 @@ pub(super) enum NextOperation {
 pub(super) enum RegisterReply {
     /// The answer to one agent's question.
     To(AgentId, RegisterShown),
-    /// An answer to no question, for all agents except `but`. The operation that showed it began at the time `at`.
+    /// News that no agent asked for, to all agents except `but`. The operation that showed it began at the time `at`.
     ToOthers {
         but: Vec<AgentId>,
         at: Time,
@@ -163,7 +163,7 @@ impl KeeperSchedule {
         out: &mut Vec<RegisterReply>,
     ) {
         match question {
-            // An agent that asks again needs no answer to its former question.
+            // A new question of an agent replaces its former one, which then needs no answer.
             RegisterQuestion::Read(read) => {
                 let (request, heard) = (read.request, now);
                 self.readers.insert(from, WaitingReader { request, heard });
@@ -174,7 +174,7 @@ impl KeeperSchedule {
                     Swapped::Claim(record) => (WhichRecord::Claim, record.encode()),
                 };
                 let request = swap.request;
-                // Only the newest swap of an agent is worth a write. An earlier swap is dropped without an answer.
+                // Only the newest swap of an agent is worth a write. An earlier one is dropped without an answer.
                 self.swaps
                     .retain(|other| other.by.id != from || other.which != which);
                 self.swaps.push_back(Wanted {
@@ -198,7 +198,7 @@ impl KeeperSchedule {
             return NextOperation::Nothing;
         }
         let may_write = self.may_write_at(now);
-        // A renewal does not wait for a read, because its lease expires soon.
+        // Swaps come before reads: a swap may be a renewal of a lease that expires soon.
         if may_write <= now
             && let Some(Wanted {
                 by, which, value, ..
@@ -246,7 +246,7 @@ impl KeeperSchedule {
         self.hearsay.untold.is_changed |= is_changed(&lease) || is_changed(&claim);
         let (Ok(_), Ok(_)) = (lease, claim) else {
             self.failures = self.failures.saturating_add(1);
-            // A read follows even if no agent asks again: one half of this read may have shown a change.
+            // Another read follows even if no agent asks again: one of the two records may have been read and changed.
             self.is_told |= is_told || self.hearsay.untold.is_changed;
             let failures = readers.into_iter();
             out.extend(failures.map(|(id, reader)| failed(id, reader.request)));
@@ -298,8 +298,8 @@ impl KeeperSchedule {
             Ok(Swap::Conflict(entry)) => {
                 let is_lease = which == WhichRecord::Lease;
                 self.hearsay.untold.is_broken |= is_lease && self.breaks_the_chain(entry.as_ref());
-                // The next read reports the change to all agents, because they must receive both records, and learn
-                // whether other leases may have existed in between.
+                // The change is not sent now: the next read reports it to all agents, with both records, and with the
+                // remark whether other leases may have existed in between.
                 let is_changed = self.note(which, entry);
                 self.hearsay.untold.is_changed |= is_changed;
                 self.is_told |= is_changed;
@@ -322,7 +322,7 @@ impl KeeperSchedule {
         let shown = RegisterShown::after(by.request, waited, answer);
         out.push(RegisterReply::To(asker.clone(), shown));
         self.refuse_hopeless(out);
-        // The other agents receive the written record without a read, unless a read has more to report.
+        // The other agents receive the written record without a read, unless the next read has more to report.
         let is_known = is_done && !self.hearsay.untold.is_changed;
         if let Some(answer) = self.holds().filter(|_| is_known) {
             out.push(RegisterReply::ToOthers {
@@ -334,8 +334,8 @@ impl KeeperSchedule {
         }
     }
 
-    /// Refuses swaps that cannot succeed. A swap that expects an old version would fail. A swap must not replace a
-    /// record that is not a lease.
+    /// Refuses swaps that cannot succeed, because they expect an old version, and swaps that would replace a record of
+    /// another program.
     fn refuse_hopeless(&mut self, out: &mut Vec<RegisterReply>) {
         let (mut kept, mut refused) = (VecDeque::new(), Vec::new());
         for wanted in self.swaps.drain(..) {
@@ -343,7 +343,7 @@ impl KeeperSchedule {
                 WhichRecord::Lease => (self.lease.version(), self.lease.is_ours()),
                 WhichRecord::Claim => (self.claim.version(), self.claim.is_ours()),
             };
-            // The write in progress may produce the expected version.
+            // Kept: the write in progress may produce the version that this swap expects.
             let may_change = matches!(&self.under_way, OperationUnderWay::Swap { which, .. } if *which == wanted.which);
             if (version == wanted.expected && is_ours) || may_change {
                 kept.push_back(wanted);
@@ -361,7 +361,7 @@ impl KeeperSchedule {
         std::mem::replace(&mut self.under_way, OperationUnderWay::Nothing)
     }
 
-    /// Notes the record that an operation has shown. Returns whether the record is different.
+    /// Notes the record that an operation has shown. Returns whether it differs from the known record.
     fn note(&mut self, which: WhichRecord, entry: Option<Entry>) -> bool {
         match which {
             WhichRecord::Lease => {
@@ -398,7 +398,7 @@ impl KeeperSchedule {
         Some(Answer::Holds { lease, claim })
     }
 
-    /// Returns the time from which a write may begin, which is later than `now` only after a failed write.
+    /// Returns the time at which the next write may begin. It is later than `now` only after a failed write.
     fn may_write_at(&self, now: Time) -> Time {
         match self.wrote_at {
             Some(at) if self.failed_writes > 0 => at.after(pause(self.failed_writes)),

@@ -1,8 +1,8 @@
 //! The task that uses the store, one operation after the other.
 //!
 //! Decided here: the task stops waiting for an operation that takes too long, and the outcome of this operation is
-//! unknown; the task ends when this process has no agent of the group. The [`KeeperSchedule`] decides the operations
-//! and the receivers of their answers.
+//! unknown; the task ends when this process has no agent of the group. Not here: which operation is next, and which
+//! agents receive its answer ([`KeeperSchedule`]).
 
 use std::{
     future::poll_fn,
@@ -72,7 +72,7 @@ impl KeeperTask {
     ) -> Self {
         let (change, members_changed) = channel(1);
         let members = group.watch(move || {
-            // If an earlier notice still waits, this notice is not needed.
+            // If an earlier notice still waits in the queue, this one is not needed.
             change.try_send(()).ok();
         });
         let register = &keeper.settings.register;
@@ -95,7 +95,7 @@ impl KeeperTask {
         }
     }
 
-    /// Serves the agents as long as this process has some, and writes their rows.
+    /// Serves the agents of this process and writes their rows, as long as there are any.
     pub(super) async fn run(self) {
         let rows = rows(Arc::clone(&self.keeper)).boxed_local();
         select(self.serve().boxed_local(), rows).await;
@@ -132,8 +132,8 @@ impl KeeperTask {
         }
     }
 
-    /// Returns whether this process has agents of the group. It reads the membership, so that the next change is
-    /// reported.
+    /// Returns whether this process has agents of the group. This read of the membership also requests a notice of its
+    /// next change.
     fn has_agents(&self) -> bool {
         self.members.look().here().next().is_some()
     }
@@ -237,7 +237,7 @@ impl KeeperTask {
     }
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<KeeperEvent> {
-        // The result of the operation is handled before new questions, because it decides the next operation.
+        // The result of the operation is handled before new questions, because the next operation depends on it.
         if let Some(operation) = &mut self.operation
             && let Poll::Ready(done) = operation.as_mut().poll(cx)
         {
@@ -295,7 +295,7 @@ async fn rows(keeper: Arc<Keeper>) {
         sleep(pause).await;
         pause = EVERY;
     }
-    // Never returns, because the end of this future would end the service of the agents (`run`).
+    // This future never ends, because its end would stop `run`, which serves the agents.
     pending::<()>().await;
 }
 

@@ -1,10 +1,10 @@
-//! The agents that could take the lease, from the rows that the agents of all processes write. This file uses no store
+//! The agents that could take the lease, by the rows that the agents of all processes write. This file uses no store
 //! and no runtime.
 //!
 //! Decided here: how often rows are written and read, when an agent is considered absent, when its row is removed, when
 //! two processes use one name, and to which agent of another process a leader hands over. Not here: the operations on a
-//! store (`presence.rs`). The safety of a lease does not depend on the rows: if the chosen agent is gone, other agents
-//! take the lease a moment later.
+//! store (`presence.rs`). The safety of a lease does not depend on the rows: if the chosen successor is gone, another
+//! agent takes the lease a moment later.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -20,7 +20,7 @@ pub(super) struct AgentHere {
     pub(super) id: AgentId,
     pub(super) incarnation: Incarnation,
     pub(super) score: Option<Score>,
-    /// The clock of its schedules, in milliseconds since 1970.
+    /// The present time by the clock of the agent's schedules, in milliseconds since 1970.
     pub(super) wall: u64,
     pub(super) about: Option<About>,
 }
@@ -30,27 +30,27 @@ pub(super) struct AgentHere {
 pub(crate) struct StoreContender {
     pub(crate) id: AgentId,
     pub(crate) score: Option<Score>,
-    /// The text that it publishes about itself.
+    /// The text that the agent publishes about itself.
     pub(crate) about: Option<About>,
-    /// Time since its row was first seen in its present form.
+    /// Time since the agent's row was first seen in its present form.
     pub(crate) unchanged: Duration,
 }
 
-/// The clock of a contender, from its row.
+/// The reading of a contender's clock, by its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ContenderClock {
     pub(crate) id: AgentId,
     pub(crate) score: Option<Score>,
-    /// The clock's present time in milliseconds since 1970, if the row was read at the moment when it was written.
+    /// The clock's present time, in milliseconds since 1970, if the row was read at the moment at which it was written.
     pub(crate) wall: u64,
-    /// Longest time from the write of the row to its reading: the clock is ahead of `wall` by at most this time.
+    /// Longest time between the write of the row and its reading: the clock is ahead of `wall` by at most this time.
     pub(crate) within: Duration,
-    /// Whether this process has seen the row change. A row that never changed since the first reading may belong to an
-    /// agent that is gone.
+    /// Whether this process has seen the row change. A row that has not changed since the first reading may belong to
+    /// an agent that is gone.
     pub(crate) is_alive: bool,
 }
 
-/// A write or a removal after the rows were read.
+/// A change of a row that this process has to make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RowChange {
     Write {
@@ -69,10 +69,10 @@ pub(super) enum RowChange {
 pub(super) struct PresentRoster {
     name: LeaseName,
     rows: BTreeMap<AgentId, SeenRow>,
-    /// The incarnations of agents of this process for which a row has been written.
+    /// The agents of this process whose rows were written, each with the incarnation in the row.
     written: BTreeMap<AgentId, Incarnation>,
-    /// The other incarnation that was seen in the row of an agent of this process, and the time at which it was seen:
-    /// another process uses the agent's name.
+    /// The agents of this process whose names another process uses: each with the other incarnation that was seen in
+    /// its row, and the time at which it was seen.
     twice: BTreeMap<AgentId, (Incarnation, Time)>,
     /// Time of the last reading of the rows.
     read_at: Option<Time>,
@@ -81,17 +81,17 @@ pub(super) struct PresentRoster {
 #[derive(Debug)]
 struct SeenRow {
     row: PresentRecord,
-    /// The time at which the present form of the row was first seen. For a row of the first reading the row's own stamp
-    /// gives an earlier time.
+    /// The time since which the row has its present form, as far as is known: the time at which it was first seen so,
+    /// or for a row of the first reading the earlier time in the row itself.
     since: Time,
     stamp: SeenStamp,
 }
 
-/// The time of the first reading of the row in its present form.
+/// The time at which the row was first read in its present form.
 #[derive(Clone, Copy, Debug)]
 struct SeenStamp {
     at: Time,
-    /// Longest time between the write of the row and `at`; `None` for a row that existed when rows were first read.
+    /// Longest time between the write of the row and `at`; `None` for a row of the very first reading.
     within: Option<Duration>,
 }
 
@@ -108,8 +108,8 @@ impl PresentRoster {
 
     /// Notes a listing of the rows. `wall` is this host's wall clock, in milliseconds since 1970.
     ///
-    /// The wall clocks of hosts differ, so the agent's own clock measures for how long a row has not changed. When a
-    /// row is seen for the first time, only its stamp is known.
+    /// The wall clocks of hosts differ, so the agent's own clock measures for how long a row has not changed. For a row
+    /// of the first reading, only the time in the row is known.
     pub(super) fn list(&mut self, now: Time, wall: u64, listed: &[(RegisterKey, Entry)]) {
         let mut rows = BTreeMap::new();
         for (_, row) in decoded(&self.name, listed) {
@@ -167,7 +167,8 @@ impl PresentRoster {
         for ((key, entry), row) in decoded {
             let is_here = here.iter().any(|agent| agent.id == row.id);
             let is_old = wall.saturating_sub(row.wall) > millis(REMOVED);
-            // Old by the wall clock and by the agent's own clock, because the wall clocks of two hosts may differ.
+            // It must be old by the wall clock and by the agent's own clock, because the wall clocks of hosts may
+            // differ.
             if !is_here && is_old && !self.is_present(now, &row.id) {
                 changes.push(RowChange::Remove {
                     key: key.clone(),
@@ -183,7 +184,7 @@ impl PresentRoster {
         changes
     }
 
-    /// Notes that a row was written for this incarnation.
+    /// Notes that a row was written for this incarnation of the agent.
     pub(super) fn note_written(&mut self, id: AgentId, incarnation: Incarnation) {
         self.written.insert(id, incarnation);
     }
@@ -203,9 +204,8 @@ impl PresentRoster {
         self.twice.get(id).map(|(other, _)| *other)
     }
 
-    /// Returns the agents that were present at the last reading. Returns `None` if the rows were never read, or were read
-    /// so long ago that every row would be considered absent: without a recent reading it is unknown which agents are
-    /// gone.
+    /// Returns the agents that were present at the last reading. `None` if the rows were never read, or not for so long
+    /// that every agent would count as absent: then it is unknown which agents are gone.
     pub(super) fn present(&self, now: Time) -> Option<Vec<StoreContender>> {
         let read_at = self.read_at.filter(|at| now.since(*at) <= ABSENT)?;
         let present = self.rows.values();
@@ -261,7 +261,7 @@ impl PresentRoster {
                 id: row.id.clone(),
                 score: row.score,
                 wall: row.wall.saturating_add(millis(age)),
-                // A row of the first reading is at most one round old, if its agent is alive.
+                // If its agent is alive, a row of the first reading is at most one round old.
                 within: stamp.within.unwrap_or(EVERY),
                 is_alive: stamp.within.is_some(),
             })
@@ -275,7 +275,7 @@ impl PresentRoster {
     }
 }
 
-/// Decodes the rows of the group that have the right key. Other entries are ignored.
+/// Decodes the rows of the group. Entries of another form, or under a wrong key, are ignored.
 fn decoded<'a>(
     name: &LeaseName,
     listed: &'a [(RegisterKey, Entry)],
