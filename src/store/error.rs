@@ -1,4 +1,4 @@
-//! Reasons why a record cannot be read or made durable, and what to do about them.
+//! The reasons why a record cannot be read or made durable, with advice.
 
 use std::{
     fmt, io,
@@ -13,9 +13,9 @@ use bully_register::{
 
 /// Reason why a record cannot be read or made durable.
 ///
-/// From `create` and `open`: no store was made, and the file is unchanged. From `save`: the messages after the record
-/// in the agent's step are not sent. If a later try [may succeed](Self::outlook), the agent waits and tries again;
-/// otherwise it stops.
+/// If `create` or `open` returns it, no store was made, and the file is unchanged. If `save` returns it, the messages
+/// that the agent would send after the record are not sent. If a later try [may succeed](Self::outlook), the agent
+/// waits and tries again; otherwise it stops.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -88,8 +88,8 @@ pub enum StoreError {
     InUse {
         /// The requested path.
         path: PathBuf,
-        /// The id of that process, which may be this process. `None`: this process cannot see it. The other process
-        /// runs in another container, or a process that has ended gave it the open file.
+        /// The id of the process that has the file open, perhaps this one. `None` if that process is not visible: it
+        /// runs in another container, or got the open file from a process that has ended.
         holder: Option<u32>,
     },
     /// The file was removed or replaced while it was open.
@@ -126,7 +126,7 @@ pub enum StoreError {
         /// The error of the system.
         source: io::Error,
     },
-    /// Another agent, or a later incarnation of this agent, has begun with the store in the meantime.
+    /// Another agent, or a later incarnation of this agent, has begun to use the store in the meantime.
     #[error(
         "an agent that began later uses this store (beginning {latest}, and this is {by}): stop the earlier agent, and give each agent a store of its own"
     )]
@@ -157,7 +157,7 @@ pub enum StoreError {
         /// The error of the system.
         source: io::Error,
     },
-    /// The record cannot be put into a file. Nothing was written.
+    /// The record cannot be encoded for a file. Nothing was written.
     #[error(
         "the data for the store cannot be encoded: it needs a plain serde type with text for map keys ({0})"
     )]
@@ -185,7 +185,7 @@ pub enum StoreError {
         "this system or this file system cannot lock or link files: put the file on a local disk, or use another kind of store"
     )]
     NotAvailable,
-    /// A store of another kind has failed.
+    /// A store that is not of this crate has failed.
     #[error(
         "the store of this agent failed ({0}): mend that store, and start the agent again if it has ended"
     )]
@@ -195,8 +195,8 @@ pub enum StoreError {
 debug_is_text!(StoreError);
 
 impl StoreError {
-    /// Returns whether a later try may succeed. After [`Outlook::Passes`] and [`Outlook::NeedsRoom`] the store has the
-    /// former record or the new one, and a later save replaces it.
+    /// Returns whether a later try may succeed. With [`Outlook::Passes`] and [`Outlook::NeedsRoom`] the store has
+    /// either the former record or the new one, and a later save replaces it.
     pub fn outlook(&self) -> Outlook {
         match self {
             Self::Full { .. } => Outlook::NeedsRoom,
@@ -272,7 +272,7 @@ pub enum Damage {
         /// Length of the file in bytes.
         len: u64,
     },
-    /// No number is left for its next record. This store never uses the last number, so another program wrote it.
+    /// No number is left for the next record. This store never uses the last number, so another program wrote the file.
     LastNumber,
     /// Neither of the two slots of the file has a valid record.
     Empty,

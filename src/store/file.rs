@@ -1,7 +1,7 @@
-//! A store that survives the host.
+//! A store in a file, which survives a crash of the host.
 //!
-//! Decided here: one save at a time is under way; only the save of the latest generation is written; which errors
-//! make a store fail for good.
+//! Decided here: one save runs at a time; only the latest generation (the last agent that began with the store) may
+//! save; and which errors make a store fail for good.
 
 use std::{
     fmt::Debug,
@@ -31,8 +31,8 @@ use bully_register::{
 ///
 /// **Creating the file declares that this node never voted.** [`create`](Self::create) makes the file,
 /// [`open`](Self::open) opens it at every later start, and [`open_or_create`](Self::open_or_create) opens or makes it.
-/// A new store gets a random [`StoreId`], by which peers know the voter. If a node lost its file and comes back with a
-/// new file, its peers refuse it until the epoch of all voters is raised or the node comes back under a new name.
+/// A new store gets a random [`StoreId`], by which peers know the voter. If a node lost its file and starts again with
+/// a new file, its peers refuse it until the epoch of all voters is raised, or the node gets a new name.
 ///
 /// A file has two slots. A save overwrites the slot that does not hold the newest record, and syncs it, on a
 /// separate thread of this store. After a crash at any moment the file holds the old record or the new one. The
@@ -64,7 +64,7 @@ use bully_register::{
 /// ```
 #[derive(Debug)]
 pub struct FileStore<D> {
-    /// Saves reach the disk in the order of this queue, even if no caller waits for them.
+    /// The thread that writes. Saves reach the disk in the order of its queue, even if no caller waits for them.
     writer: Writer,
     shared: Arc<Shared<D>>,
 }
@@ -75,8 +75,8 @@ struct Shared<D> {
     path: Box<Path>,
     id: StoreId,
     generations: Generations,
-    /// Locked for the whole of a write: only one write runs at a time, and no write of an earlier generation
-    /// follows one of a later generation.
+    /// Locked during a whole write: only one write runs at a time, and no write of an earlier generation follows a
+    /// write of a later one.
     file: Mutex<RecordFile>,
     /// Locked only for a moment, because a load must not wait for the disk.
     known: Mutex<DiskState<D>>,
@@ -86,7 +86,7 @@ struct Shared<D> {
 #[derive(Debug)]
 enum DiskState<D> {
     Durable(FileState<D>),
-    /// A save failed for good: the disk holds the previous record, or the record of that save.
+    /// A save failed for good: the disk has either the previous record or the record of that save.
     InDoubt,
 }
 
@@ -94,7 +94,7 @@ impl<D> FileStore<D>
 where
     D: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static,
 {
-    /// Creates the store of a node that never ran. Blocks for two syncs. A warning reports that the store is new.
+    /// Creates the store of a node that never ran. Blocks for two syncs. Logs a warning that the store is new.
     ///
     /// # Errors
     /// [`StoreError::Exists`] when something of that name exists already; another error when the file cannot be
@@ -108,9 +108,9 @@ where
     ///
     /// # Errors
     /// [`StoreError::Missing`], [`StoreError::Damaged`], [`StoreError::Former`], [`StoreError::Version`],
-    /// [`StoreError::Foreign`] or [`StoreError::Record`] when the file has no trustworthy record of this node;
-    /// [`StoreError::InUse`] when another process or agent has it open; [`StoreError::Full`] when there is no room
-    /// to write it again. The record was not changed.
+    /// [`StoreError::Foreign`] or [`StoreError::Record`] when the file has no valid record of this node;
+    /// [`StoreError::InUse`] when another process or agent has it open; [`StoreError::Full`] when there is no room to
+    /// write it again. The record was not changed.
     pub fn open(path: impl AsRef<Path>, identity: StoreIdentity) -> Result<Self, StoreError> {
         Self::open_on(path.as_ref(), identity, Arc::new(Host))
     }
@@ -130,7 +130,7 @@ where
         }
     }
 
-    /// Opens or creates a store, as `how` says.
+    /// Opens or creates a store, by the choice `how`.
     ///
     /// # Errors
     /// The errors of [`open`](Self::open), [`create`](Self::create) or [`open_or_create`](Self::open_or_create).
@@ -248,8 +248,8 @@ where
                 ..kept
             })
         })?;
-        // An agent that began meanwhile may have loaded the record before this one, and would not know the promise in
-        // the new record. So no message with that promise may leave.
+        // Checked again: an agent that began meanwhile may have loaded the former record, and would not know the
+        // promise in the new one. So this save must fail, and no message with that promise may be sent.
         self.generations.check(by)
     }
 }
@@ -259,14 +259,14 @@ where
     D: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static,
 {
     fn begin(&self) -> Result<Generation, StoreError> {
-        // No agent may begin while the disk is in doubt, because the disk may hold a vote that this store does not
-        // know.
+        // After a save with an unknown outcome no agent may begin, because the disk may have a vote that this store
+        // does not know.
         self.shared.kept()?;
         Ok(self.shared.generations.begin())
     }
 
-    /// The disk is not read, because no other process writes to it. If an agent crashed during a save, that record
-    /// may be missing; no message of that step has left.
+    /// Returns the record in memory: no other process writes to the file. If an agent crashed during a save, the record
+    /// of that save may be missing; no message that depends on it was sent.
     fn load(&self) -> Result<Option<D>, StoreError> {
         self.shared.kept().map(|kept| kept.record)
     }
@@ -276,7 +276,7 @@ where
         Box::pin(async move {
             let write = Arc::clone(&shared);
             let written = jobs.run(move || write.save(by, record));
-            // The thread ends early only if the record's own code panics.
+            // The thread ends early only if the code of the record type panics.
             written.await.unwrap_or_else(|_| Err(shared.failed()))
         })
     }
@@ -306,7 +306,7 @@ where
         self.shared.kept().map(|kept| kept.incarnation)
     }
 
-    /// Blocks for a sync, and for a save that is under way.
+    /// Blocks for a sync, and before it for a save that is under way.
     fn remember(&self, incarnation: Incarnation) -> Result<(), StoreError> {
         if self.last()? >= incarnation {
             return Ok(());
@@ -321,10 +321,10 @@ where
     }
 }
 
-/// Returns whether the previous record still counts, and a later write may try again.
+/// Returns whether the previous record still counts after this error, and a later write may try again.
 ///
-/// A record whose sync failed may be on the disk. No message that depends on it has left, so after a crash this record
-/// is as good as the previous one. The next write overwrites its whole slot, so a sync that succeeds covers all of it.
+/// A record whose sync failed may be on the disk. No message that depends on it was sent, so after a crash either
+/// record may be used. The next write overwrites the whole slot, so a sync that succeeds covers all of it.
 fn may_write_again(error: &RecordFileError) -> bool {
     match error {
         RecordFileError::Io(_) | RecordFileError::TooLarge { .. } => true,
@@ -340,8 +340,8 @@ fn may_write_again(error: &RecordFileError) -> bool {
     }
 }
 
-/// Returns a random id. Two stores of one name must differ, even if they are created at the same moment. The keys
-/// of a hasher are random bytes of the system.
+/// Returns a random id: two stores of one name must differ, even if they are created at the same moment. The randomness
+/// comes from the keys of a hasher, which are random bytes of the system.
 fn random() -> StoreId {
     StoreId::new(RandomState::new().build_hasher().finish())
 }

@@ -16,8 +16,8 @@
 //! The record file computes the checksum. The first line has the same form in every version; other versions are
 //! refused.
 //!
-//! Each state has exactly one text: a decoded text must encode to the same bytes. So a field that a newer release has
-//! added is never skipped, and no field is ever left out.
+//! Each state has exactly one text: a text is refused unless its state encodes to the same bytes. So no field is
+//! missing, and a field of a newer release is never ignored.
 //!
 //! # A new field in a record
 //! A text without the new field encodes to a different text, so it is refused. A record therefore changes only together
@@ -30,8 +30,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned, de::IgnoredAny};
 use super::{Damage, Generation, StoreError, StoreIdentity};
 use crate::protocol::{AgentId, Incarnation, StoreId};
 
-/// Longest text. It has room for a vote with two lists of 100 voters (the present list and the next one), with the
-/// longest names and addresses, and for the memory of each of these voters. It fits into a slot of 512 KiB, whose
+/// Longest text. It has room for a vote with two lists of 100 voters (the present and the next list), with the longest
+/// names and addresses, and for the memory that a voter keeps of each of them. It fits into a slot of 512 KiB, whose
 /// header and note take 44 bytes.
 pub(super) const MAX_LEN: usize = (512 << 10) - 44;
 
@@ -43,7 +43,7 @@ const VERSION: u8 = 1;
 pub(super) struct FileState<R> {
     /// Random id from the creation of the store.
     pub(super) store: StoreId,
-    /// The last generation that wrote.
+    /// The last generation (start of an agent) that wrote.
     pub(super) generation: Generation,
     /// The last incarnation that was remembered.
     pub(super) incarnation: Incarnation,
@@ -87,7 +87,7 @@ where
     }
 }
 
-/// Decodes the text of a file. The path is for the errors.
+/// Decodes the text of a file. `path` is only used in errors.
 ///
 /// # Errors
 /// [`StoreError::Damaged`], [`StoreError::Version`], [`StoreError::Foreign`],
@@ -112,7 +112,7 @@ where
             supported: VERSION.into(),
         });
     }
-    // The owner is checked before the record: a wrong path gets its own error, whatever the record is.
+    // The owner is checked before the record, so that a wrong path gets its own error, whatever the record is.
     let contents: Contents<IgnoredAny> = serde_json::from_slice(json).map_err(|_| form())?;
     let found = contents.owner();
     if found != *expected {

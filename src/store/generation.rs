@@ -1,7 +1,7 @@
 //! The agents of one store, and which of them may write to the store.
 //!
-//! Decided here: only the last agent that began may write. If an agent hangs, is replaced and then wakes, it has begun
-//! before its successor, so its later writes are refused.
+//! Decided here: only the last agent that began may write. An agent that hung, was replaced and continues later began
+//! before its successor, so its writes are refused.
 
 use std::{
     fmt,
@@ -20,12 +20,12 @@ use super::StoreError;
 pub struct Generation(u64);
 
 impl Generation {
-    /// Makes a generation from a number that was kept.
+    /// Makes a generation from a stored number.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// Returns the number, to be kept.
+    /// Returns the number, to store it.
     pub const fn number(self) -> u64 {
         self.0
     }
@@ -37,7 +37,7 @@ impl fmt::Display for Generation {
     }
 }
 
-/// Counts the agents that begin with a store. It is a field of each store, and the store's clones share it.
+/// Counts the agents that begin with a store. Each store has such a field, which the store's clones share.
 ///
 /// ```
 /// use actix_bully::store::{Generations, StoreError};
@@ -71,7 +71,7 @@ impl Generations {
         }
     }
 
-    /// Checks whether `by` may write. Call it inside the lock that orders the writes: then no write of an earlier
+    /// Checks whether `by` may write. Call it while you hold the lock for the write: then no write of an earlier
     /// generation can end after a write of a later generation.
     ///
     /// # Errors

@@ -7,8 +7,8 @@ use crate::protocol::AgentId;
 /// The owner of a store's record. It is written into the file when the store is created, and compared when the store is
 /// opened.
 ///
-/// A vote belongs to one node of one cluster. With the record of another node, a node would forget its own vote, and
-/// could vote twice.
+/// A vote belongs to one node of one cluster. A node that used the record of another node would not know its own vote,
+/// and could vote twice.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StoreIdentity {
     /// The cluster: the name that separates deployments, such as `staging` and `production`.

@@ -1,4 +1,4 @@
-//! A store for tests and for groups that end with the process: it survives only the agent.
+//! A store in memory, for tests and for groups that end with the process: it survives the agent, but not the process.
 
 use std::{
     fmt::Debug,
@@ -11,8 +11,8 @@ use std::{
 use super::{Generation, Generations, Incarnations, Saving, StoreError, TermStore};
 use crate::protocol::{Incarnation, StoreId};
 
-/// The next id. It is unique in this process, because such a store never leaves the process. It begins high, so that
-/// each id has the same length in a message.
+/// The id of the next store. It has to be unique only in this process. The first id is high, so that all ids have the
+/// same length in a message.
 static NEXT: AtomicU64 = AtomicU64::new(1 << 63);
 
 /// Keeps the record in memory; clones share it.
@@ -61,7 +61,7 @@ impl<D: Clone> MemoryStore<D> {
 
 impl<D: Clone + Debug + Send + 'static> TermStore<D> for MemoryStore<D> {
     fn begin(&self) -> Result<Generation, StoreError> {
-        // Under the lock: a record of an earlier agent is in the store before this agent loads, or never.
+        // Under the lock: an earlier agent's record is either in the store before this agent loads, or refused.
         let _cell = lock(&self.cell);
         Ok(self.generations.begin())
     }

@@ -7,11 +7,11 @@
 //! ```
 //!
 //! Decided here: the operations of a store that a driver uses, and how a file keeps the data. Not here: the meaning of
-//! the record; the machine defines that by [`Election::Durable`](crate::protocol::Election::Durable).
+//! the record; the election defines it by [`Election::Durable`](crate::protocol::Election::Durable).
 //!
 //! Read on: [`TermStore`] is the contract, [`FileStore`] has the advice for operators. `format.rs` has the text of the
-//! file, `generation.rs` says which agent may write, and `writer.rs` on which thread. The crate `bully-register` has
-//! the file that survives a crash (`record_file/`).
+//! file, `generation.rs` decides which agent may write, and `writer.rs` has the thread that writes. The crate
+//! `bully-register` has the file that survives a crash (`record_file/`).
 
 mod error;
 mod file;
@@ -83,31 +83,31 @@ pub trait TermStore<D>: Debug + Send + Sync {
     /// Begins with the store: from now on, only the returned generation may save. Called when an incarnation begins,
     /// before it loads. It must not block the thread.
     ///
-    /// An agent may hang, be replaced, and wake when another agent has its name and its store. Then the old agent
-    /// cannot replace the newer record by its own older one.
+    /// So an agent that hung, was replaced and continues later cannot replace the newer record of its successor by an
+    /// older one.
     ///
     /// # Errors
-    /// [`StoreError`] if the store does not work. In that case an agent that began before may still save.
+    /// [`StoreError`] if the store does not work. Then an agent that began before may still save.
     fn begin(&self) -> Result<Generation, StoreError>;
 
     /// Returns the last record that was saved, or `None` if no record was saved since the store was created. Called
     /// when an incarnation begins, on the agent's own thread: it must be quick.
     ///
-    /// A machine may read `None` as "no former incarnation of this agent promised anything" if it saves a record before
-    /// its first promise. `Some` means that a former incarnation existed. Other agents may still rely on promises that
-    /// this incarnation made and that the record does not contain.
+    /// An election that saves a record before its first promise may conclude from `None` that no former incarnation of
+    /// this agent made a promise. `Some` means that there was a former incarnation. Other agents may still rely on
+    /// promises of that incarnation, even on promises that the record does not contain.
     ///
     /// # Errors
-    /// [`StoreError`] if there may be a record that cannot be read. The agent does not start: without its vote it could
-    /// vote twice.
+    /// [`StoreError`] if there may be a record that cannot be read. Then the agent does not start: if it did not know
+    /// its vote, it could vote twice.
     fn load(&self) -> Result<Option<D>, StoreError>;
 
-    /// Makes a record durable. The record replaces the former one, completely or not at all. The messages that follow
-    /// in the agent's step are sent only after this has succeeded. After an error that [passes or needs
-    /// room](StoreError::outlook) the agent waits and saves the same record again, with growing pauses. After any other
-    /// error the agent stops.
+    /// Makes a record durable. The record replaces the former one, completely or not at all. The agent sends the
+    /// messages that depend on it only after this has succeeded. After an error that
+    /// [passes or needs room](StoreError::outlook) the agent waits and saves the same record again, with growing
+    /// pauses. After any other error the agent stops.
     ///
-    /// An agent that began [before the latest](Self::begin) gets [`StoreError::Superseded`].
+    /// An agent gets [`StoreError::Superseded`] if another one has [begun](Self::begin) after it.
     fn save(&self, by: Generation, record: D) -> Saving;
 
     /// Returns whether the record is lost with the process. The promise "one leader per term" is then lost as well, so
@@ -119,15 +119,15 @@ pub trait TermStore<D>: Debug + Send + Sync {
         None
     }
 
-    /// Returns the id that the store got when it was made. Peers recognize the store by it. With `None`, the default, a
-    /// voter does not ask the others for their memory of it, and no peer notices that it comes with another store.
+    /// Returns the id that the store got when it was made, by which peers recognize it. With `None`, the default, a
+    /// voter does not ask the other voters for their memory of it, and no peer notices that it uses another store.
     fn id(&self) -> Option<StoreId> {
         None
     }
 
     /// Returns the present duration of a save, measured by a write that changes no record. It is called once a minute
-    /// at most, while the voter is a possible successor of its leader or its disk is slow. It may block. `None`, the
-    /// default: the duration is not known.
+    /// at most, while the voter is a possible successor of its leader or its disk is slow. It may block. The default is
+    /// `None`: the duration is not known.
     fn probe(&self) -> Option<Duration> {
         None
     }
@@ -163,11 +163,11 @@ impl<D, S: TermStore<D> + ?Sized> TermStore<D> for Arc<S> {
     }
 }
 
-/// Remembers the last incarnation that a node began with. The next incarnation is then later, whatever the clock shows.
+/// Remembers the last incarnation with which a node began, so that the next one is later, whatever the clock shows.
 ///
 /// An incarnation comes from the wall clock. If the clock was set back, a new incarnation would be earlier than the
 /// incarnation before, and the others would treat its agent as ended. Call [`remember`](Self::remember) before any
-/// other node hears of an incarnation, and begin the next one after [`last`](Self::last).
+/// other node learns of an incarnation, and choose the next one above [`last`](Self::last).
 pub trait Incarnations: Debug + Send + Sync {
     /// Returns the largest incarnation that was remembered, or 0.
     ///

@@ -2,9 +2,9 @@
 
 /// The choice between opening a store and making one.
 ///
-/// A new store declares that this node has never voted. A node that lost its file and makes a new store has forgotten
-/// its votes. Its peers know the former store by its [id](crate::protocol::StoreId), and refuse another store under its
-/// name in the same epoch.
+/// To make a new store means to state that this node has never voted. A node that lost its file and makes a new store
+/// has forgotten its votes. Its peers know the former store by its [id](crate::protocol::StoreId), and refuse another
+/// store under its name in the same epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OpenStore {
     /// Opens the file, which must exist. Default.

@@ -1,7 +1,7 @@
-//! Measures how long a disk takes for a record, beside the records themselves.
+//! Measures how long a disk takes for a record, without a write to the record's own file.
 //!
-//! Decided here: a probe writes a file of its own, `<record>.probe`, which no agent reads. The file is kept: only the
-//! first write creates it.
+//! Decided here: a probe writes a file of its own, `<record>.probe`, which no agent reads. The file stays, so that only
+//! the first probe has to create it.
 
 use std::{
     ffi::OsString,
@@ -14,7 +14,7 @@ use std::{
 /// Length of a write: one block, like a record.
 const LENGTH: usize = 4_096;
 
-/// Writes a block to a file beside that record. Returns the time until it was durable. Blocks.
+/// Writes a block to a file beside the file `record`. Returns the time until the block was durable. Blocks.
 ///
 /// # Errors
 /// The error of the system.

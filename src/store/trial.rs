@@ -1,4 +1,4 @@
-//! Measures how long a disk takes for a vote, before the first vote.
+//! Measures how long a disk takes to write a vote, before any agent votes.
 //!
 //! Decided here: the writes of a trial. They go to a record file beside the store's file, in the same way as votes, and
 //! the file is removed at the end. Not here: how long a write may take (`config/preflight/`).
@@ -15,8 +15,8 @@ use bully_register::record_file::{Host, RecordFile, RecordFileError};
 
 use super::{StoreError, error::explain, format, writer::Writer};
 
-/// Writes records beside the store of that path for this time, at least three. Returns the time until each record was
-/// durable.
+/// Writes records to a file beside `store` for the time `within`, at least three records. Returns, for each record, the
+/// time until it was durable.
 ///
 /// # Errors
 /// [`StoreError`] if a record cannot be written, or the file cannot be removed again.
@@ -39,7 +39,7 @@ fn beside(store: &Path) -> PathBuf {
 
 fn write(path: &Path, within: Duration) -> Result<Vec<Duration>, StoreError> {
     let explained = |error| explain(path, error);
-    // A trial that was killed has left its file.
+    // A trial whose process was killed may have left its file, which is used again.
     let made = match RecordFile::create(Arc::new(Host), path, format::MAX_LEN, &RECORD) {
         Err(RecordFileError::Exists) => RecordFile::open(Arc::new(Host), path),
         made => made,
@@ -57,7 +57,7 @@ fn write(path: &Path, within: Duration) -> Result<Vec<Duration>, StoreError> {
     reason = "a disk takes its time by the host's clock"
 )]
 fn write_for(file: &mut RecordFile, within: Duration) -> Result<Vec<Duration>, RecordFileError> {
-    // The first write to an opened file confirms the former record.
+    // The first write to an opened file also syncs the former record, so that is done before the measurement.
     file.confirm()?;
     let began = Instant::now();
     let mut took = Vec::new();
@@ -76,7 +76,7 @@ const RECORD: [u8; 512] = [b' '; 512];
 const FEWEST: usize = 3;
 const MOST: usize = 1_000;
 
-/// Pause between two writes. Without a pause, an idle disk is faster than a disk in use.
+/// Pause between two writes. Chosen: writes without a pause can be faster than the rare writes of an agent.
 const PAUSE: Duration = Duration::from_millis(20);
 
 #[cfg(test)]

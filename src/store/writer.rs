@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A thread that ends when the store is dropped and its last job is done.
+/// The queue of a thread that writes. The thread ends when the store is dropped and the last job is done.
 #[derive(Clone, Debug)]
 pub(super) struct Writer(Sender<Job>);
 
@@ -43,15 +43,15 @@ impl Writer {
             #[cfg(feature = "testkit")]
             drop(held);
         });
-        // A thread that has ended drops the job, and with it `tell`.
+        // If the thread has ended, the job and its `tell` are dropped, so the receiver gets an error.
         self.0.send(job).ok();
         told
     }
 }
 
-/// Holds virtual time: until the returned value is dropped, a runtime with virtual time does not advance to its next
-/// timer. Otherwise the save would take seconds of virtual time. Tokio holds virtual time only for work on its own
-/// threads, so one of them waits until the job is done. The job itself waits for none of these threads.
+/// Stops virtual time until the returned value is dropped: the runtime then does not advance to its next timer.
+/// Otherwise a save would take seconds of virtual time. Tokio stops virtual time only for work on its own threads, so
+/// one of them waits until the job is done. The job itself runs on the store's thread.
 #[cfg(feature = "testkit")]
 fn hold_virtual_time() -> Sender<()> {
     let (held, is_done) = channel();
@@ -61,5 +61,5 @@ fn hold_virtual_time() -> Sender<()> {
     held
 }
 
-/// JSON nests at most 128 levels deep, so a record needs no larger stack.
+/// Size of the thread's stack, in bytes. The JSON of a record has at most 128 levels, so it needs no larger stack.
 const STACK: usize = 512 << 10;
