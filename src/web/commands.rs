@@ -20,8 +20,7 @@ use super::{Routes, Token, json, read_body, refusal, token::bearer};
 /// Longest order, in bytes, as on the operator's socket. The longest order has six texts of 256 bytes, less than half.
 const LONGEST: usize = 4096;
 
-/// Longest time until a request has arrived. Without a limit, a body that arrives slowly would hold its connection
-/// forever.
+/// Longest time for a request to arrive. Without it, a client that sends slowly would keep its connection for ever.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) async fn command(
@@ -96,11 +95,11 @@ async fn admitted(
         }
         return Err(response);
     }
-    // This line is reached only with the token: the body of another caller is not read.
+    // Only with the right token: the body of any other request is not read.
     read_body(body, LONGEST, PATIENCE).await
 }
 
-/// Checks the token of a request. An error is the status of the refusal.
+/// Checks the token of a request. The error is the HTTP status of the refusal.
 fn admit(token: Option<&Token>, request: &HttpRequest) -> Result<(), StatusCode> {
     let given = request
         .headers()
@@ -114,7 +113,7 @@ fn admit(token: Option<&Token>, request: &HttpRequest) -> Result<(), StatusCode>
     }
 }
 
-/// Returns the response for an outcome.
+/// Returns the HTTP response for an outcome.
 pub(crate) fn told(outcome: &Outcome) -> HttpResponse {
     #[derive(Serialize)]
     struct Told<'a> {

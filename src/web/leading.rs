@@ -1,9 +1,9 @@
 //! Middleware for routes of an application that only the leader answers.
 //!
 //! Decided here: the answer of an agent that does not lead. **The leadership is checked before the work, not during
-//! it.** While a long handler runs, or waits, the agent may lose the leadership. Each write must therefore carry the
-//! guard's fence, by which the database refuses a late write, or the handler must check the guard again. Not here: work
-//! that ends with the leadership ([`lead`](crate::agent::ElectionHandle::lead)).
+//! it.** While a long handler runs, or waits, the agent may lose the leadership. So each write must contain the guard's
+//! fence, by which the database refuses a late write, or the handler must check the guard again before the write. Not
+//! here: work that ends with the leadership ([`lead`](crate::agent::ElectionHandle::lead)).
 
 use std::{
     future::{Ready, ready},
@@ -33,7 +33,7 @@ use super::{
 /// A handler takes the [`LeaderGuard`](crate::agent::LeaderGuard) of its request as `web::ReqData<LeaderGuard>`, and
 /// with it the [fence](crate::agent::LeaderGuard::fence). An agent that does not lead answers 503 with `Retry-After`,
 /// or a [redirect](WhileLeading::redirect). The leadership is checked **before the work, not during it**: a write that
-/// only the leader may make must carry the fence.
+/// only the leader may make must contain the fence.
 ///
 /// ```
 /// use actix_bully::{agent::{BullyHandle, LeaderGuard}, web::while_leading};
@@ -76,7 +76,7 @@ impl WhileLeading {
         self
     }
 
-    /// Returns the answer if the agent does not lead.
+    /// Returns the response of an agent that does not lead.
     fn refuse(&self, request: &ServiceRequest) -> HttpResponse {
         let status = self.entry.current();
         let elsewhere = status
@@ -108,7 +108,8 @@ fn moved(url: header::HeaderValue) -> HttpResponse {
 
 fn later(message: &str) -> HttpResponse {
     let mut response = refusal(StatusCode::SERVICE_UNAVAILABLE, message);
-    // The header has whole seconds. With 0, a client asks again at once; with 2, it waits longer than most elections.
+    // The header has whole seconds. With 0, a client asks again at once; with 2, it waits longer than an election
+    // usually takes.
     let seconds = header::HeaderValue::from_static("1");
     response.headers_mut().insert(header::RETRY_AFTER, seconds);
     response

@@ -15,8 +15,8 @@
 //! ```
 //!
 //! # Routes
-//! All routes except `/metrics` answer JSON. No answer may be cached (`no-store`). The application chooses the path
-//! prefix: `web::scope("/bully").configure(..)` mounts all routes below `/bully`.
+//! All routes except `/metrics` answer with JSON. No answer may be cached (`no-store`). The application chooses the
+//! path prefix: `web::scope("/bully").configure(..)` mounts all routes below `/bully`.
 //!
 //! | route | answer | status |
 //! |---|---|---|
@@ -36,7 +36,7 @@
 //! An agent publishes the address of its server: `.about("http://10.0.0.3:8080")`, or the key `about` of a
 //! configuration. Every follower shows this address in its answer to `/leader`, and redirects to the address if
 //! [configured](Routes::redirect). [`while_leading`] guards routes of the application that only the leader answers. It
-//! checks the leadership **before the work, not during it**: a write that only the leader may make must carry the
+//! checks the leadership **before the work, not during it**: a write that only the leader may make must contain the
 //! fence.
 //!
 //! # Commands
@@ -48,10 +48,10 @@
 //! `/record` takes `{"on":{}}`, `"off"`, `"read"` and `"read_kept"`. The field `jsonl` of its answer is a file for the
 //! dashboard.
 //!
-//! The answer to a command comes with its outcome; the wait for it blocks no worker. A command continues if its client
-//! closes the connection. The other routes require no token: every client that reaches the port can read their answers,
-//! so bind it where only permitted clients reach it. Plain HTTP exposes the token on the network: put TLS in front of
-//! it.
+//! The answer to a command is sent when its outcome is known; this wait blocks no worker of the server. A command
+//! continues if its client closes the connection. The other routes require no token: every client that reaches the port
+//! can read their answers, so bind it where only permitted clients reach it. Plain HTTP exposes the token on the
+//! network: put a server with TLS in front.
 //!
 //! An answer has at most 64 MiB. A longer answer is replaced by an error message with status 507. `/metrics` has the
 //! text that the application renders, up to 16 MiB.
@@ -84,7 +84,7 @@ pub use token::{Token, TokenError};
 #[cfg(feature = "dashboard")]
 pub(crate) use {commands::told, token::bearer};
 
-/// Returns the routes of a node. They only read until commands are enabled with [`Routes::commands`].
+/// Returns the routes of a node. They only show its state, unless commands are enabled with [`Routes::commands`].
 pub fn routes(operated: Operated) -> Routes {
     Routes {
         operated,
@@ -126,12 +126,12 @@ impl Routes {
     }
 
     /// Answers `/leader` with 307 to the URL that a leader on another node
-    /// [publishes](crate::agent::AgentBuilder::about); with 200 if the published text is not a URL.
+    /// [publishes](crate::agent::AgentBuilder::about); with 200 if the text that the leader publishes is not a URL.
     ///
     /// Such a URL has the scheme http or https and no user, query or fragment. The path and query of the request are
     /// appended to the URL, and each node that redirects adds `bully-via` with its agent's name to the query. A request
-    /// that returns to a node, or was redirected four times, is answered with 508. Enable redirects only if you trust
-    /// every member of the group: the leader chooses the server, so it can send clients to any server.
+    /// that comes back to a node, or was redirected four times, is answered with 508. Enable redirects only if you
+    /// trust every member of the group: the leader chooses the server, so it can send clients to any server.
     #[must_use]
     pub fn redirect(mut self) -> Self {
         self.redirects = true;
@@ -153,7 +153,7 @@ impl Routes {
     /// Mounts the routes: `App::new().configure(|app| routes.configure(app))`.
     pub fn configure(&self, app: &mut ServiceConfig) {
         let node = Data::new(self.clone());
-        // Each resource has its own data: several nodes may be mounted in one application.
+        // Each resource has its own data, because several nodes may be mounted in one application.
         let resource = |path: &str| web::resource(path).app_data(Data::clone(&node));
         let read = || web::route().guard(ReadGuard);
         app.service(resource("/leader").route(read().to(read::leader)))
@@ -193,7 +193,7 @@ impl Guard for ReadGuard {
     }
 }
 
-/// Returns an answer in JSON that caches must not keep. A body over the limit is replaced by a refusal.
+/// Returns a response in JSON that caches must not keep. If the body exceeds the limit, the response is an error.
 pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
     let (status, text) = match BoundedText::json(body, MOST_ANSWERED) {
         Ok(text) => (status, text),
@@ -209,7 +209,7 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
         .body(text)
 }
 
-/// Longest answer in JSON, in bytes. The longest answers are the records of several agents, each of 8 MiB at most.
+/// Longest answer in JSON, in bytes. The longest answers contain the records of several agents, each of at most 8 MiB.
 const MOST_ANSWERED: usize = 64 << 20;
 
 /// An error and its remedy.
@@ -218,8 +218,8 @@ struct Message<'a> {
     message: &'a str,
 }
 
-/// Reads a body of at most `longest` bytes, which has to arrive within the time `within`. Without that limit, a body
-/// that arrives slowly would hold its connection.
+/// Reads a body of at most `longest` bytes, which has to arrive within the time `within`. Without this time limit, a
+/// client that sends slowly would keep its connection.
 pub(crate) async fn read_body(
     body: Payload,
     longest: usize,
@@ -239,7 +239,7 @@ pub(crate) async fn read_body(
     }
 }
 
-/// Returns the answer to a request that the nodes redirect to each other in a circle.
+/// Returns the response to a request that the nodes redirect to each other in a circle.
 fn came_back() -> HttpResponse {
     let message = "the nodes redirect this request to each other: ask again when they agree on a leader, and give each agent an `about` of its own";
     refusal(StatusCode::LOOP_DETECTED, message)

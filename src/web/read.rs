@@ -1,4 +1,4 @@
-//! The routes that only read. Only `/health/live` uses an agent's mailbox, because it checks that the agent responds.
+//! The routes that only read. Only `/health/live` sends the agents a message, to check that they respond.
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -20,7 +20,7 @@ use super::{
     refusal,
 };
 
-/// Selects an agent of the node.
+/// The part of a query that selects an agent of the node.
 #[derive(Debug, Deserialize)]
 pub(super) struct Which {
     group: Option<String>,

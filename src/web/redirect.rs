@@ -1,6 +1,6 @@
 //! Redirects a request that only the leader answers to the URL that the leader publishes.
 //!
-//! Decided here: which text is such a URL, and when a request was redirected in a circle. Not here: which requests are
+//! Decided here: which texts count as URLs, and how a redirect in a circle is noticed. Not here: which requests are
 //! redirected.
 
 use actix_web::http::{Uri, header::HeaderValue};
@@ -12,15 +12,15 @@ use crate::protocol::{About, AgentId};
 pub(super) enum Onward {
     /// The request continues at this URL.
     To(HeaderValue),
-    /// The request returned to this agent, or passed too many nodes. The cause is that the nodes consider each other
-    /// the leader, or that several nodes publish the same URL.
+    /// The request has come back to this agent, or has passed too many nodes. The cause: nodes consider each other the
+    /// leader, or several nodes publish the same URL.
     CameBack,
     /// The leader publishes no URL.
     Nowhere,
 }
 
-/// Returns the destination of a request to the agent `me`; `about` is the text that its leader publishes. Path and
-/// query are kept, and the query gets the name of `me`.
+/// Returns where a request to the agent `me` is redirected; `about` is the text that its leader publishes. The path and
+/// the query of the request are kept, and the name of `me` is added to the query.
 pub(super) fn onward(about: Option<&About>, request: &Uri, me: &AgentId) -> Onward {
     let Some(base) = about.and_then(base) else {
         return Onward::Nowhere;
@@ -39,10 +39,11 @@ pub(super) fn onward(about: Option<&About>, request: &Uri, me: &AgentId) -> Onwa
     HeaderValue::try_from(url).map_or(Onward::Nowhere, Onward::To)
 }
 
-/// Returns the URL of http or https, without a slash at its end; `None` for a URL with user, query or fragment.
+/// Returns the URL in a published text, without a slash at its end. `None` if the text is not a URL of http or https,
+/// or the URL has a user, a query or a fragment.
 fn base(about: &About) -> Option<String> {
     let text = about.as_str();
-    // A browser reads a backslash as a slash.
+    // A backslash is not allowed, because a browser reads it as a slash.
     let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'?' | b'#' | b'\\');
     if !text.bytes().all(is_plain) {
         return None;
@@ -58,7 +59,7 @@ fn base(about: &About) -> Option<String> {
     (is_host && is_web).then(|| format!("{scheme}://{authority}{path}"))
 }
 
-/// Returns the part of a query that contains the name of the agent which redirected the request.
+/// Returns the part of a query with the name of an agent that redirected the request.
 fn mark(agent: &AgentId) -> String {
     let mut mark = String::from(MARK);
     for byte in agent.as_str().bytes() {
@@ -79,8 +80,8 @@ fn hex(digit: u8) -> char {
 
 const MARK: &str = "bully-via=";
 
-/// Number of redirects after which a request is refused. In a group of any size, more redirects would not find a
-/// leader.
+/// Number of redirects after which a request is refused. Chosen: whatever the size of the group, a leader that was not
+/// found by then is not found by more redirects.
 const MOST: usize = 4;
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! The token that a command needs.
 //!
-//! Decided here: which texts are tokens, and that a comparison takes the same time at whichever character two tokens
+//! Decided here: which texts are valid tokens; and a comparison takes the same time, whichever characters of two tokens
 //! differ.
 
 use std::fmt;
 
 use subtle::ConstantTimeEq;
 
-/// The token of callers that may command a node: 16 to 512 visible ASCII characters.
+/// The secret text of callers that may command a node: 16 to 512 visible ASCII characters.
 ///
 /// Read it from a file or from the environment, never from the command line, where every process of the host can read
 /// it. White space at both ends is removed, so a file may end with a line feed. The `Debug` output does not show the
@@ -47,7 +47,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Returns the token of a header `Bearer TOKEN`; the scheme's case does not count (RFC 9110, section 11.1).
+/// Returns the token in a header `Bearer TOKEN`. `Bearer` may be in upper or lower case (RFC 9110, section 11.1).
 pub(crate) fn bearer(value: &[u8]) -> Option<&[u8]> {
     let (scheme, token) = value.split_at_checked(b"Bearer ".len())?;
     let token = token.trim_ascii();
