@@ -1,6 +1,6 @@
 //! How values are written in the JSON of a report, for a status page or another program.
 //!
-//! Decided here: a number that may exceed 2^53 is text, because most readers of JSON hold numbers as 64-bit floats and
+//! Decided here: a number that may exceed 2^53 is text, because most readers of JSON store numbers as 64-bit floats and
 //! would round it without a warning. A span of time is a number of milliseconds, under a key that ends in `_ms`. Not
 //! here: the bytes of messages and records, in which the same types are numbers.
 #![expect(
@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 
 use crate::protocol::{AgentId, Incarnation, Leader, Measurement, Term};
 
-/// Writes a value as the text that people read.
+/// Writes a value as text, by its `Display`.
 pub(crate) fn text<T: Display, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(value)
 }

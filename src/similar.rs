@@ -2,7 +2,7 @@
 //!
 //! Decided here: how much two names may differ. Not here: which names are known.
 
-/// Returns the known name that differs by the fewest letters, if that is a slip of the finger.
+/// Returns the known name that differs by the fewest letters; `None` if each differs by more than a typing error.
 pub(crate) fn similar<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let close = known.filter_map(|name| {
         let distance = distance(unknown, name);
@@ -11,11 +11,11 @@ pub(crate) fn similar<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -
     close.min().map(|(_, name)| name)
 }
 
-/// Most letters by which a slip of the finger changes a name.
+/// Largest number of letters by which a typing error may change a name.
 const MOST: usize = 2;
 
-/// Returns the number of letters that have to be inserted, left out or replaced (Levenshtein 1965). Names are short; a
-/// longer name is cut, and resembles none.
+/// Returns the number of letters that have to be inserted, left out or replaced (Levenshtein 1965). Names are short: a
+/// very long name is cut, and is then similar to no known name.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

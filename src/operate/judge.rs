@@ -170,7 +170,7 @@ impl Judge {
     }
 }
 
-/// The next leadership, after the agent has given its own leadership up.
+/// The leadership after the one that the agent has given up.
 enum Succession {
     /// Another agent; `None` if its leadership is not known yet.
     To(Option<Leader>),

@@ -85,7 +85,7 @@ pub enum CommandRefusal {
         /// The schedule.
         schedule: AgentId,
     },
-    /// The marks of the group's schedules are in the memory of its agents, not in a store.
+    /// The group's agents keep the marks of its schedules themselves, so no store has them.
     #[error(
         "the agents of this group keep the progress of its schedules, and no command removes it: give the schedule another name to begin anew"
     )]
