@@ -54,7 +54,8 @@ impl Hosts {
         Some(host.clone())
     }
 
-    /// Adds the session of a token. Returns `false` if this host is not looked for, or has sessions up to the limit.
+    /// Adds the session of a token. Returns `false` if the host is not looked for, or if its oldest session had to make
+    /// room.
     pub(super) fn up(&mut self, host: &NodeId, session: SessionId) -> bool {
         let Some(host) = self.0.get_mut(host) else {
             return false; // never asked for
