@@ -53,7 +53,7 @@ impl Ballot {
         if core.peers.is_empty() {
             self.check(now, self.core.last_round, out); // this agent alone is the majority
         }
-        // The original algorithm waits for one round before it asks (rule `first-round-at-once`).
+        // Asks at once; the original algorithm first waits for one round (rule `first-round-at-once`).
         self.core.ask(now, &self.state, out);
     }
 

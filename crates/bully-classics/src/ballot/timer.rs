@@ -6,7 +6,7 @@
 pub enum BallotTimer {
     /// The round has ended.
     Round,
-    /// The time to ask the voters again that have not answered has come.
+    /// The silent voters have to be asked again.
     Again,
     /// A leader that steps down: the work took too long.
     Drain,

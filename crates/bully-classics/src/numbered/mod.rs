@@ -45,8 +45,8 @@ impl fmt::Display for Task {
     }
 }
 
-/// Highest valid count of an election. Agents ignore a message with a higher count: after it, no count would be left
-/// for the next election.
+/// Highest valid count of an election. Agents ignore a message with a higher count: if they adopted the highest one, no
+/// count would be left for the next election.
 pub(super) const LAST_COUNT: Term = Term(u64::MAX - (1 << 32));
 
 /// The paper's safe storage. No election of any incarnation gets the number of an earlier election, and the agent

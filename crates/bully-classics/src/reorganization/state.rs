@@ -76,7 +76,7 @@ impl State {
         }
     }
 
-    /// Returns whether this agent only waits, for no agent that is up or that has halted it: it is idle or cools down.
+    /// Returns whether this agent is idle, or waits only until its cool-down ends.
     pub(super) const fn is_cooling_down(&self) -> bool {
         match self {
             Self::Idle => true,

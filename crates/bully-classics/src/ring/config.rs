@@ -225,7 +225,8 @@ pub enum RingError {
 
 debug_is_text!(RingError);
 
-/// Largest `sends`. Chosen: eight copies are rarely all lost; each lengthens the wait for a dead member by 2 d.
+/// Largest `sends`. Chosen: eight copies are rarely all lost. Each makes the wait for a dead member 2 delay bounds
+/// longer.
 const MOST_SENDS: u32 = 8;
 
 fn count(n: usize) -> u32 {
