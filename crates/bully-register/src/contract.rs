@@ -193,7 +193,7 @@ impl<R: Register + ?Sized> Register for Arc<R> {
 pub enum Swap {
     /// The entry was written, and has this version.
     Done(Version),
-    /// The key's entry is not the expected one, but this one, or there is none. Nothing was changed.
+    /// The key does not have the expected entry, but this entry, or none. Nothing was changed.
     Conflict(Option<Entry>),
 }
 
@@ -202,7 +202,7 @@ pub enum Swap {
 pub enum Removal {
     /// The entry was removed.
     Done,
-    /// The key's entry is not the expected one, but this one, or there is none. Nothing was changed.
+    /// The key does not have the expected entry, but this entry, or none. Nothing was changed.
     Conflict(Option<Entry>),
 }
 

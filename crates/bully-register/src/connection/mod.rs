@@ -127,8 +127,7 @@ pub(super) enum Course {
     LogsIn,
     /// The client connects to another server, or again to the only one.
     MovesOn,
-    /// The client keeps the connection and reports the problem, which an operator has to solve. A new one would not
-    /// help.
+    /// The client keeps the connection, since a new one would not help, and reports the problem to an operator.
     Final,
 }
 

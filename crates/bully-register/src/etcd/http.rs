@@ -145,7 +145,7 @@ const fn refusal_in(_: &hyper::Error) -> Option<String> {
     None
 }
 
-/// The body of an answer that was read to its end.
+/// The result of reading an answer to its end.
 pub(super) enum Whole {
     Body(Vec<u8>),
     /// The body is larger than any answer of etcd to such a question.

@@ -110,7 +110,7 @@ fn make(system: &Arc<dyn FileSystem>, beside: &Path) -> Result<(Locked, Status),
         if status.links == 1 {
             return Ok((held, status));
         }
-        // After a crash between `link` and `unlink` the file also has its final name, so it must not be overwritten.
+        // After a crash between `link` and `unlink` the file has both names: only the temporary name is removed.
         system.remove(beside)?;
     }
     Err(RecordFileError::Replaced)

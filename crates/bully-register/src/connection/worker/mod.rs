@@ -295,7 +295,7 @@ fn pause(failures: u32) -> Duration {
 }
 
 /// Time within which a connection must be made; operations wait meanwhile. It is longer than two waits of [`ANSWER`]
-/// (credentials, then the first answer, of Kubernetes), because their errors say more than this one.
+/// (with Kubernetes, for credentials and a first answer), because the errors of these say more.
 const CONNECT: Duration = Duration::from_secs(5);
 /// Time without an answer, not even a refusal, after which a server counts as gone or frozen. Chosen: half of the lease
 /// of `wan`. With far less, a short stall ends the connection; with far more, a holder leaves a frozen server too late.
