@@ -82,7 +82,7 @@ impl Keeper {
     /// Tells each agent of this process which agent of another process is the best successor.
     fn tell_contender(&self, now: Time) {
         let newest = self.group.upgrade().map(|group| group.newest());
-        // Known members of the group do not count here: their group's facts are newer than the rows.
+        // Members of the group do not count here: agents know them by the group, with newer facts than the rows.
         let is_member = |id: &AgentId| {
             let newest = newest.as_ref();
             newest.is_some_and(|newest| newest.members().get(id).is_some())
