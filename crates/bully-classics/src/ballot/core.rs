@@ -202,7 +202,7 @@ impl Core {
     }
 
     /// Returns the state in which this agent trusts the holder of the highest ballot of the round, which may be itself
-    /// (rule `trust-the-highest`). `None` if there is no ballot, or the highest one is below bmax, the highest ballot
+    /// (rule `trust-the-highest`). `None` without a ballot, or if the highest one is below bmax, the highest ballot
     /// that was ever elected. `before` is the result of the round before.
     pub(super) fn elected(&self, before: LastRound) -> Option<State> {
         let best = self

@@ -99,7 +99,7 @@ impl Ballot {
     }
 
     /// Handles a new snapshot. Only a confirmed end makes the leader's ballot void. An agent does not follow a leader
-    /// that is no longer a member. But that leader may still run and become a member again (a bridge forgets a peer and
+    /// that has left the members. But that leader may still run and become a member again (a bridge forgets a peer and
     /// meets it again): the next round decides. A suspicion changes nothing. The voters come from the configuration.
     fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.core.meet(members);

@@ -62,8 +62,8 @@ pub(super) fn came_home(contest: Option<&Contest>, nominate: &Nominate) -> Next 
     Next::Ignore("another election is under way")
 }
 
-/// Returns the consequence that nominates the successor in a new term, whatever the successor's rank. `None` if there
-/// is no successor.
+/// Returns the consequence that nominates the successor in a new term, whatever the successor's rank. `None` without a
+/// successor.
 pub(super) fn hand_over(core: &Core, to: Option<AgentId>) -> Option<Next> {
     let winner = to?;
     let incarnation = core.me.members.get(&winner)?.incarnation?;

@@ -200,7 +200,7 @@ impl Ring {
             .cooldown
             .begin(now, span, RingTimer::Cooldown, out);
         self.end_contest(out);
-        // If there is no successor, this agent may lead again.
+        // Without a successor, this agent may lead again.
         nominate::hand_over(&self.core, to).unwrap_or_else(|| self.look_again(now))
     }
 
