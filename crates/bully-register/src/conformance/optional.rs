@@ -147,7 +147,7 @@ async fn too_many(run: &SuiteRun, probe: &ClauseProbe) -> Result<(), NonConforma
     Ok(())
 }
 
-/// Tests the stream of changes. Returns the number of changes that it did not report; `None` if there is no stream.
+/// Tests the stream of changes. Returns the number of changes that it did not report; `None` without a stream.
 pub(super) async fn tells(run: &SuiteRun) -> Result<Option<u32>, NonConformance> {
     let key = run.key("told");
     let (probe, other) = (

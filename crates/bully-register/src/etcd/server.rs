@@ -86,7 +86,7 @@ pub(super) struct EtcdServer {
 }
 
 impl EtcdServer {
-    /// Makes the server with these endpoints; `None` if there is no endpoint.
+    /// Makes the server with these endpoints; `None` without an endpoint.
     pub(super) fn new(
         endpoints: Vec<EtcdEndpoint>,
         security: StoreSecurity,

@@ -24,14 +24,14 @@ impl BusyServer {
         *until = Instant::now().checked_add(wait);
     }
 
-    /// Returns the rest of the pause; `None` if there is no pause.
+    /// Returns the rest of the pause; `None` if no pause is left.
     fn left(&self) -> Option<Duration> {
         let until = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let left = until?.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
     }
 
-    /// Returns the failure for an operation during the pause, which is not begun; `None` if there is no pause.
+    /// Returns the failure for an operation during the pause, which is not begun; `None` if no pause is left.
     pub(super) fn refusal(&self) -> Option<KubeFailure> {
         let left = self.left()?;
         let words = format!("the server asks for a pause of another {left:.0?}");

@@ -60,7 +60,7 @@ struct Worker<S> {
 /// The register and all its clones were dropped, so the thread ends.
 struct Dropped;
 
-/// The reason why there is no connection; each operation fails with it meanwhile.
+/// The reason why the connection is missing; each operation fails with it meanwhile.
 struct Reason {
     refusal: Option<RegisterRefusal>,
     words: String,
