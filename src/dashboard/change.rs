@@ -1,7 +1,7 @@
 //! The change from one moment to the next, as one frame of the stream.
 //!
 //! Decided here: a frame contains only the agents that changed, by their positions in the list; if the list of agents
-//! or its order changes, a new snapshot is needed; and if only the time differs, there is no frame. Not here: the
+//! or its order changes, a new snapshot is needed; and a difference in time alone makes no frame. Not here: the
 //! contents of a moment (`moment.rs`).
 
 use std::time::Duration;

@@ -33,7 +33,7 @@ pub(crate) struct Head {
     pub(crate) records: bool,
     /// Whether the source has a history of its groups, as a running node has.
     pub(crate) history: bool,
-    /// The number of the run on its stage (a simulated cluster); 0 if there is no stage.
+    /// The number of the run on its stage (a simulated cluster); 0 without a stage.
     pub(crate) run: u64,
     /// The moment of an earlier run from which this run continues; `None` if it began anew.
     pub(crate) from: Option<GoesOnFrom>,

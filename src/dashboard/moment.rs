@@ -248,7 +248,7 @@ pub(crate) fn all_millis<S: serde::Serializer>(
 /// Largest number of agents that are shown. A ring of more agents would look like a line.
 pub(crate) const MOST_AGENTS: usize = 1_000;
 const GRAIN: Duration = Duration::from_millis(20);
-/// Largest number of shown cuts. Chosen: all cuts among 45 agents. A partition is no cut: each agent has its `side`.
+/// Largest number of shown cuts. Chosen: all cuts among 45 agents. A partition needs none: each agent has its `side`.
 const MOST_CUTS: usize = 2_000;
 /// Number of explanations after which only those of the worst group are kept. Chosen: each may have 2,000 characters.
 const MOST_TEXTS: usize = 8;

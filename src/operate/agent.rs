@@ -30,7 +30,7 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn record(&self, limits: Option<RecordLimits>);
     fn is_recording(&self) -> bool;
     fn recorded(&self, is_kept: bool) -> Option<String>;
-    /// Keeps the present record with this reason, as the agent itself does if there is no leader for too long.
+    /// Keeps the present record with this reason, as the agent itself does if a leader is missing for too long.
     fn keep_record(&self, reason: String);
     /// Returns the time at which the agent last kept a record, in milliseconds since 1970.
     fn kept_unix_ms(&self) -> Option<u64>;

@@ -1,4 +1,4 @@
-//! Saves records without a request: when there is no leader for too long, or when the leader changes too often.
+//! Saves records without a request: when a leader is missing for too long, or when the leader changes too often.
 //!
 //! Decided here: the names of the files, their largest number and size, and when a record is saved: for each time
 //! without a leader (vacancy) in one file, which is written again while the vacancy lasts; and after several changes of
