@@ -43,6 +43,18 @@ fn a_member_on_another_host_is_sent_messages_until_its_end_is_confirmed() {
     }
 }
 
+/// A sender is not told to send less, or later, because the receiver has ended.
+#[test]
+fn a_closed_mailbox_is_counted_and_is_not_a_full_one() {
+    let (group, peer) = group_of("a");
+    drop(peer);
+    for to in [To::One(id("a")), To::All] {
+        let full = group.routes().post(&id("x"), Incarnation(7), &to, resign());
+        assert_eq!(full, 0, "{to:?}");
+    }
+    assert_eq!(group.counters().closed, 2);
+}
+
 #[test]
 fn a_member_of_this_process_is_sent_messages_until_its_end_is_confirmed() {
     let (group, _peer) = group_of("a");
