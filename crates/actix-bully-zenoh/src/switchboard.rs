@@ -64,7 +64,7 @@ pub(super) enum SessionWake {
 /// Result of the search for a host whose last token is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Probed {
-    /// The host is present: a stranger has taken back a copy of its token, or the host has come back.
+    /// The host is present: a stranger has withdrawn a copy of its token, or the host has come back.
     Found,
     /// The host has probably ended.
     Ended,
