@@ -8,7 +8,7 @@ pub enum BallotTimer {
     Round,
     /// The silent voters have to be asked again.
     Again,
-    /// A leader that steps down: the work took too long.
+    /// A leader that steps down: its work has not ended in time.
     Drain,
     /// An observer: the leader is silent.
     Silence,

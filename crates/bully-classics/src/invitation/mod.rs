@@ -177,7 +177,7 @@ impl Election for InvitationElection {
             // The paper promises agreement within each group, and a partition turns each part into a
             // group (Garcia-Molina 1982, the algorithm for asynchronous systems).
             leaders: Leaders::PerSide,
-            // If a number were used twice, two groups would have it.
+            // Voters need a record, so that no two groups get the same number.
             storage: Storage::of_voters(kind),
             ..Requirements::new(RULES)
         })

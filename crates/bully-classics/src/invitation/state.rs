@@ -94,7 +94,7 @@ pub(super) enum Next {
     Ignore(&'static str),
     /// Form a group in order of rank. A leadership ends for this reason; the contained agent is gone.
     FormByRank(LostReason, Option<AgentId>),
-    /// Wait for an invitation for this time.
+    /// Wait for an invitation, at most for this time.
     Wait(After),
     /// Form a group of this agent alone, and look for others. If this agent leads, its leadership ends for this reason.
     Form(LostReason),
@@ -106,7 +106,7 @@ pub(super) enum Next {
     Join(Invitation),
     /// As an observer: follow the coordinator of this group.
     Observe(Leader, ElectionId, Score),
-    /// The work has ended: step down, if possible in favour of this agent.
+    /// The work has ended: step down, if possible in favour of the contained agent.
     Resign(Option<AgentId>),
 }
 

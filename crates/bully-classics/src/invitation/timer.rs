@@ -12,8 +12,8 @@ pub enum InvitationTimer {
     Accepts,
     /// A member: the coordinator is silent, or did not answer.
     Watch,
-    /// A leader that steps down: the work took too long.
+    /// A leader that steps down: its work has not ended in time.
     Drain,
-    /// An agent that stepped down: it may lead again.
+    /// An agent that stepped down: its cool-down has ended.
     Cooldown,
 }

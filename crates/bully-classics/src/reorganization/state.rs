@@ -151,7 +151,7 @@ pub(super) enum Next {
     Observe(Leader, ElectionId, Score),
     /// All members work: lead.
     Lead,
-    /// The work has ended: step down, if possible in favour of this agent.
+    /// The work has ended: step down, if possible in favour of the contained agent.
     Resign(Option<AgentId>),
 }
 

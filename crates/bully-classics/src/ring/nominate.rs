@@ -33,7 +33,7 @@ pub(super) fn on_nominate(core: &mut Core, campaign: &Campaign, mut nominate: No
         return accept(core, nominate);
     }
     if nominate.passed.as_slice().contains(&core.me.id) {
-        // The nomination went round without meeting the winner.
+        // The nomination went round the ring and did not reach the winner.
         return lap.map_or(Next::Stay, |_| Next::Retry);
     }
     if lap >= Some(Lap::Nominate) {

@@ -45,7 +45,7 @@ pub(super) enum Campaign {
 pub(super) enum CampaignCause {
     /// No agent leads, or the leader ranks below this agent.
     HigherRank,
-    /// Other members follow another leader.
+    /// Members were found that follow another leader.
     Merge,
 }
 
@@ -73,7 +73,7 @@ pub(super) enum Next {
     Retry,
     /// End the leadership for this reason, without a hand-over.
     Lose(LostReason),
-    /// Hand the leadership over, if possible to this agent.
+    /// Hand the leadership over, if possible to the contained agent.
     Resign(Option<AgentId>),
 }
 
@@ -102,8 +102,8 @@ pub enum RingTimer {
     Silence,
     /// The time to probe the skipped members has come.
     Probe,
-    /// A leader that steps down: the work took too long.
+    /// A leader that steps down: its work has not ended in time.
     Drain,
-    /// An agent that stepped down: it may lead again.
+    /// An agent that stepped down: its cool-down has ended.
     Cooldown,
 }
