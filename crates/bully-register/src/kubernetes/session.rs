@@ -71,7 +71,7 @@ impl KubeSession {
         writes: bool,
         request: impl Future<Output = kube::Result<T>>,
     ) -> Result<T, KubeAnswer> {
-        // The semaphore is never closed.
+        // An error is not possible: the semaphore is never closed.
         let _turn = self.at_once.acquire().await;
         if let Some(busy) = self.busy.refusal() {
             return Err(KubeAnswer::Failed(busy));

@@ -16,7 +16,7 @@ pub enum RecordFileError {
     /// Another process, or this process, has the file open.
     #[error("the file is in use by {0}: close it there, or choose another path")]
     InUse(Busy),
-    /// The content of the file is damaged or of another program.
+    /// The file is damaged, or another program wrote it.
     #[error("the file is damaged: {0}")]
     Damaged(#[from] FileDamage),
     /// A later release wrote the file.
