@@ -91,7 +91,7 @@ pub enum ConfigError {
     Name {
         /// The key.
         key: String,
-        /// Why.
+        /// The reason.
         #[source]
         reason: IdError,
     },
@@ -100,7 +100,7 @@ pub enum ConfigError {
     NodeName {
         /// The key.
         key: String,
-        /// Why.
+        /// The reason.
         #[source]
         reason: NodeIdError,
     },
@@ -109,14 +109,14 @@ pub enum ConfigError {
     Timings {
         /// The key.
         key: &'static str,
-        /// Why.
+        /// The reason.
         #[source]
         reason: TimingsError,
     },
     /// A limit lies outside of its range, or contradicts another limit.
     #[error("`limits.{}` is refused: {reason}", limit_of(reason))]
     Limits {
-        /// Why.
+        /// The reason.
         #[source]
         reason: LimitsError,
     },
@@ -125,7 +125,7 @@ pub enum ConfigError {
     Quorum {
         /// The key.
         key: &'static str,
-        /// Why.
+        /// The reason.
         #[source]
         reason: QuorumError,
     },
@@ -134,21 +134,21 @@ pub enum ConfigError {
     Lease {
         /// The key.
         key: &'static str,
-        /// Why.
+        /// The reason.
         #[source]
         reason: LeaseError,
     },
     /// The text that the agent publishes about itself breaks the rules.
     #[error("`about` is refused: {reason}")]
     About {
-        /// Why.
+        /// The reason.
         #[source]
         reason: AboutError,
     },
     /// A part of the margin is negative.
     #[error("`margin` is refused: {reason}")]
     Margin {
-        /// Why.
+        /// The reason.
         #[source]
         reason: NegativeMargin,
     },
@@ -182,7 +182,7 @@ pub enum ConfigError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         #[source]
         reason: io::Error,
     },

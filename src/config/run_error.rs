@@ -23,7 +23,7 @@ pub enum RunError {
     Secret {
         /// The key.
         key: &'static str,
-        /// Why.
+        /// The reason.
         #[source]
         reason: crate::remote::secret::SecretError,
     },
@@ -32,14 +32,14 @@ pub enum RunError {
     #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
     #[error("the files of the section `tls` cannot be used: {reason}")]
     Tls {
-        /// Why.
+        /// The reason.
         #[source]
         reason: crate::remote::tls::TlsError,
     },
     /// The store cannot be used.
     #[error("the store in `quorum.store_file` cannot be used: {reason}")]
     Store {
-        /// Why.
+        /// The reason.
         #[source]
         reason: StoreError,
     },
@@ -48,7 +48,7 @@ pub enum RunError {
     Register {
         /// The key.
         key: &'static str,
-        /// Why.
+        /// The reason.
         #[source]
         reason: RegisterError,
     },
@@ -57,7 +57,7 @@ pub enum RunError {
         "the folder in `records_folder` cannot be used: may this user make it and write to it? ({reason})"
     )]
     Records {
-        /// Why.
+        /// The reason.
         #[source]
         reason: std::io::Error,
     },
@@ -66,7 +66,7 @@ pub enum RunError {
     Bridge {
         /// The wrong key.
         key: Option<&'static str>,
-        /// Why.
+        /// The reason.
         #[source]
         reason: BridgeError,
     },
@@ -75,7 +75,7 @@ pub enum RunError {
     Agent {
         /// The wrong key.
         key: Option<&'static str>,
-        /// Why.
+        /// The reason.
         #[source]
         reason: StartError,
     },

@@ -23,7 +23,7 @@ use super::{
 /// The metrics (series) of one agent.
 ///
 /// Each call looks up its instrument by name. That is slow, but these events are rare: they happen when a leadership
-/// changes. To keep all instruments would need much memory in a process with thousands of agents.
+/// changes. A process with thousands of agents would need much memory to keep all their instruments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AgentSeries<'a> {
     pub(crate) group: &'a str,

@@ -174,7 +174,7 @@ impl RecordFolder {
         fs::create_dir_all(&self.path)
     }
 
-    /// Writes a whole file or nothing.
+    /// Writes a file, completely or not at all.
     pub(super) fn write(&self, name: &str, text: &str) -> io::Result<()> {
         let len = u64::try_from(text.len()).unwrap_or(u64::MAX);
         let Some(superfluous) = self.superfluous(self.present()?, name, len) else {

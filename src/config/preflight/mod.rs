@@ -104,7 +104,7 @@ pub enum PreflightFinding {
     },
     /// The part could not be measured. That is not always a fault of this node: a peer may not run yet.
     Unknown {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }

@@ -94,7 +94,7 @@ fn film_of_newest(recording: &Recording, instants: usize, most: usize) -> Result
     text.whole()
 }
 
-/// Returns the part that does not change while a recording is played.
+/// Returns the head: the facts that stay the same while a recording is played.
 pub(super) fn head(recording: &Recording) -> Head {
     let header = recording.header();
     Head {

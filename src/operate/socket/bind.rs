@@ -28,7 +28,7 @@ use rustix::{
 
 use super::SocketError;
 
-/// The identity of a file: two files of the same name differ in it.
+/// The identity of a file. A later file of the same name has another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileIdentity {
     device: u64,

@@ -161,7 +161,7 @@ impl fmt::Debug for SocketGuard {
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SocketError {
-    /// A running process answers on the path.
+    /// A running process already serves a socket at this path.
     #[error("another running process serves {}: stop that process, or name another path", path.display())]
     InUse {
         /// The path.
