@@ -5,14 +5,18 @@
 use std::{hint::black_box, time::Duration};
 
 use actix_bully::{
-    elections::{
-        bully::{BullyMessage, BullyTimer, Elected, Heartbeat},
-        quorum::{QuorumBully, QuorumConfig},
-    },
-    protocol::{AgentId, Effect, Effects, Election, Incarnation, Input, Term, Time, Timings},
-    testkit::sim::{Participant, World},
+    elections::{bully::Elected, quorum::QuorumConfig},
+    protocol::{AgentId, Incarnation, Term, Time, Timings},
 };
 use actix_bully_benches::{group, name, started};
+use bully_core::{
+    elections::{
+        bully::{BullyMessage, BullyTimer, Heartbeat},
+        quorum::QuorumBully,
+    },
+    protocol::{Effect, Effects, Election, Input},
+};
+use bully_sim::sim::{Participant, World};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 const N: u32 = 100;

@@ -7,17 +7,19 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::{
-        bully::{Bully, BullyConfig},
-        quorum::{QuorumBully, QuorumConfig},
-    },
-    protocol::{Election, Time, Timings},
-    testkit::{
-        faults::Conditions,
-        sim::{Detection, Participant, World},
-    },
+    elections::quorum::QuorumConfig,
+    protocol::{Time, Timings},
+    testkit::faults::Conditions,
 };
 use actix_bully_benches::name;
+use bully_core::{
+    elections::{
+        bully::{Bully, BullyConfig},
+        quorum::QuorumBully,
+    },
+    protocol::Election,
+};
+use bully_sim::sim::{Detection, Participant, World};
 
 const AGENTS: u32 = 5;
 

@@ -6,16 +6,14 @@ use actix::{Actor, Context, Handler, Recipient};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
-    elections::{
-        AnyMessage,
-        bully::{Bully, BullyConfig, Elected},
-    },
+    elections::{AnyMessage, bully::Elected},
     group::Envelope,
-    protocol::{
-        AgentId, Birth, Effects, EffectsOf, Election, Identity, Incarnation, Input, Member,
-        MemberKind, Members, Term, Time,
-    },
+    protocol::{AgentId, Incarnation, MemberKind, Term, Time},
     supervisor::RestartPolicy,
+};
+use bully_core::{
+    elections::bully::{Bully, BullyConfig},
+    protocol::{Birth, Effects, EffectsOf, Election, Identity, Input, Member, Members},
 };
 use tokio::task::yield_now;
 

@@ -9,11 +9,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use actix_bully::testkit::{
+use actix_bully_oracles::{AstraScenario, BullyScenario, QuorumScenario};
+use bully_sim::{
     faults::SplitMix64,
     sim::chaos::{ChaosOptions, HistoryReport, chaos},
 };
-use actix_bully_oracles::{AstraScenario, BullyScenario, QuorumScenario};
 
 const N: usize = 5;
 

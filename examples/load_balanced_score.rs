@@ -12,7 +12,7 @@
 
 use std::error::Error;
 
-use actix_bully::{elections::bully::BullyConfig, protocol::Score, testkit::cluster::Cluster};
+use actix_bully::{protocol::Score, testkit::cluster::Cluster};
 
 /// Load by which a challenger must be lower, in per cent.
 const MARGIN: i32 = 20;
@@ -24,12 +24,8 @@ fn score(load: i32) -> Score {
 
 #[actix::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let rules = BullyConfig {
-        margin: Some(MARGIN.into()),
-        ..BullyConfig::default()
-    };
     let mut cluster = Cluster::builder()
-        .rules(rules)
+        .margin(MARGIN)
         .agent("worker-1", score(10))
         .agent("worker-2", score(30))
         .agent("worker-3", score(50))

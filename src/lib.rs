@@ -61,16 +61,17 @@
 //!
 //! # Every public type
 //! These are the types of a build without features; the pages of the modules have the others. A first program needs
-//! only [`prelude`].
+//! only [`prelude`]. The author of a machine or of its driver finds the contract, the messages and the records in
+//! [`bully_core`].
 //!
 //! | module | types |
 //! |---|---|
-//! | [`agent`] | `Agent`, `AgentBuilder`, `BullyAgent`, `BullyBuilder`, `BullyElection`, `BullyHandle`, `BullyMember`, `Carrier`, `CommandError`, `ConditionalFence`, `Contenders`, `Diagnosis`, `Drained`, `DrainingToken`, `ElectionArbiter`, `ElectionHandle`, `Epoch`, `Feature`, `Fence`, `Finding`, `Keeps`, `Lack`, `LeadError`, `LeaderGuard`, `LeaveError`, `Lifecycle`, `NotLeading`, `NotOffered`, `Notice`, `Offers`, `OnPanic`, `Progress`, `ProgressError`, `ScheduleFinding`, `StartError`, `Status`, `Subscribe`, `SubscribeDraining`, `Tokens`, `VoterCount`, `VoterList`, `Voters`, `VotersError`, `WaitError` |
+//! | [`agent`] | `Agent`, `AgentBuilder`, `BullyAgent`, `BullyBuilder`, `BullyElection`, `BullyHandle`, `BullyMember`, `CommandError`, `ConditionalFence`, `Diagnosis`, `Drained`, `DrainingToken`, `ElectionArbiter`, `ElectionHandle`, `Epoch`, `Feature`, `Fence`, `Finding`, `LeadError`, `LeaderGuard`, `LeaveError`, `Lifecycle`, `NotLeading`, `NotOffered`, `Notice`, `Offers`, `OnPanic`, `Progress`, `ProgressError`, `ScheduleFinding`, `StartError`, `Status`, `Subscribe`, `SubscribeDraining`, `Tokens`, `VoterCount`, `Voters`, `VotersError`, `WaitError` |
 //! | [`leader`] | `Channel`, `ChannelError`, `LeaderMessage`, `LeaderProxy`, `Messages`, `MessagesError`, `Overflow`, `ProxyBuilder`, `ProxyCounts`, `ProxyError`, `ProxyStartError`, `SendError`, `ShutdownError`, `Singleton`, `SingletonBuilder`, `SingletonError`, `SingletonHandle`, `SingletonState`, `SingletonStatus`, `SteppingDown`, `Stopped`, `Untaken` |
 //! | [`leader::fence`] | `FenceNumber`, `Fenced`, `FencingActor`, `FencingGate`, `GatedAnswer`, `NoFence`, `ReadGate`, `Stale` |
 //! | [`leader::fence::sql`] | `NotAdmitted` |
 //! | [`leader::schedule`] | `DueTimes`, `Misfire`, `ScheduleBuilder`, `ScheduleError`, `ScheduleHandle`, `ScheduleRecord`, `ScheduleState`, `ScheduleStatus`, `SchedulesBuilder`, `Tick` |
-//! | [`group`] | `Counts`, `Envelope`, `Group`, `GroupError`, `Holder`, `JoinError`, `MembersChanged`, `OpenError`, `Pace`, `PeerReport`, `Unshared` |
+//! | [`group`] | `Counts`, `Envelope`, `Group`, `GroupError`, `Holder`, `JoinError`, `MembersChanged`, `OpenError`, `Unshared` |
 //! | [`history`] | `GroupHistory`, `Leadership`, `LeadershipEnd`, `PastFinding` |
 //! | [`store`] | `FileStore`, `Generation`, `Generations`, `Incarnations`, `MemoryStore`, `OpenStore`, `Outlook`, `Saving`, `Shortage`, `StoreError`, `StoreIdentity`, `TermStore` |
 //! | [`clock`] | `BootClock`, `Clock`, `ClockError`, `RuntimeClock`, `SystemWallClock`, `WallClock`, `WallTime` |
@@ -79,17 +80,15 @@
 //! | [`remote::transport`] | `Datagrams`, `IncomingStream`, `Listener`, `Pending`, `RefusedPackets`, `StartingBridge`, `Stream`, `Tcp`, `Transport` |
 //! | [`supervisor`] | `Deadline`, `Exit`, `Guardian`, `GuardianBuilder`, `OnStop`, `PolicyError`, `RestartPolicy`, `RestartPolicyBuilder`, `Supervision` |
 //! | [`operate`] | `AgentRecording`, `AgentReport`, `BridgeReport`, `Command`, `CommandRefusal`, `ContenderReport`, `Explanation`, `LinkReport`, `MemberReport`, `Operated`, `Order`, `Outcome`, `OutcomeVerdict`, `QuorumLack`, `RecordFolder`, `RecordRequest`, `Report`, `SocketAnswer`, `SocketError`, `SocketGuard`, `SocketRequest` |
-//! | [`protocol`] | `About`, `AboutError`, `After`, `AgentId`, `Birth`, `ChangeError`, `Changed`, `ClockGap`, `ClockKind`, `Contact`, `Decree`, `Detector`, `Effect`, `EffectOf`, `Effects`, `EffectsOf`, `Election`, `Electorate`, `Ends`, `Epochs`, `Event`, `IdError`, `Identity`, `Incarnation`, `Input`, `InputOf`, `Leader`, `Leaders`, `LostReason`, `Measurement`, `Member`, `MemberKind`, `Members`, `MembershipError`, `MessageOf`, `MinimumRole`, `NewVoter`, `NotifyOrder`, `PeerMessage`, `Presence`, `Prospects`, `Rank`, `Recovering`, `Requirements`, `Role`, `Round`, `Rules`, `Score`, `Storage`, `StoreId`, `Term`, `Time`, `Timings`, `TimingsBuilder`, `TimingsError`, `To`, `Unheard`, `View`, `VoterChange`, `VotersEvent` |
-//! | [`record`] | `BoundedText`, `CommandError`, `Difference`, `Happening`, `Header`, `MessageText`, `NetworkRecord`, `RecordLimits`, `RecordedAgent`, `RecordedClock`, `RecordedCommand`, `RecordedSide`, `Recording`, `RecordingError`, `TooLong`, `TraceEntry`, `Untold`, `What` |
-//! | [`elections::astra`] | `Astra`, `AstraConfig` |
-//! | [`elections::bully`] | `Bully`, `BullyConfig`, `Elect`, `Elected`, `NegativeMargin`, `Ok`, `Preemption` |
-//! | [`elections::lease`] | `Answer`, `Cell`, `ClaimRecord`, `Holder`, `Lease`, `LeaseConfig`, `LeaseError`, `LeaseName`, `LeaseRecord`, `Micros`, `Nonce`, `PresentRecord`, `ReadRegister`, `RecordError`, `RegisterQuestion`, `RegisterRecord`, `RegisterShown`, `Successor`, `SwapRegister`, `Swapped`, `Version` |
-//! | [`elections::quorum`] | `Heard`, `QuorumBully`, `QuorumConfig`, `QuorumError`, `SealRecord`, `Vote`, `VotersRecord` |
-//! | [`elections::quorum::diskless`] | `Diskless` |
+//! | [`protocol`] | `About`, `AboutError`, `AgentId`, `ChangeError`, `Changed`, `Contact`, `Detector`, `Event`, `IdError`, `Incarnation`, `Leader`, `LostReason`, `Measurement`, `MemberKind`, `NewVoter`, `Presence`, `Role`, `Round`, `Score`, `StoreId`, `Term`, `Time`, `Timings`, `TimingsBuilder`, `TimingsError`, `VoterChange`, `VotersEvent` |
+//! | [`record`] | `Difference`, `RecordLimits`, `Recording`, `RecordingError` |
+//! | [`elections::bully`] | `Elect`, `Elected`, `Ok`, `Preemption` |
+//! | [`elections::lease`] | `LeaseConfig` |
+//! | [`elections::quorum`] | `QuorumConfig`, `Vote` |
 //!
 //! # Read on
-//! [`guide`] is six pages to read in order, each with a program. [`protocol`] is the contract. [`elections::bully`] has
-//! the rules of the bully and their guarantees. [`agent`] shows how an actor runs an election, [`leader`] how an
+//! [`guide`] is six pages to read in order, each with a program. [`elections`] has the promise of
+//! each election, and leads to its rules. [`agent`] shows how an actor runs an election, [`leader`] how an
 //! application uses a leadership, [`remote`] how a group reaches other hosts. `config`, with the feature `serde`, lists
 //! the settings of an operator; `testkit` breaks a group on purpose.
 //!
@@ -120,9 +119,6 @@ extern crate bully_core;
 mod for_tests;
 
 pub mod agent;
-#[doc(inline)]
-pub use bully_core::{protocol, record};
-
 pub mod clock;
 #[cfg(feature = "serde")]
 #[cfg_attr(docsrs, doc(cfg(feature = "serde")))]
@@ -143,6 +139,8 @@ pub mod metrics;
 mod metrics;
 pub mod operate;
 pub mod prelude;
+pub mod protocol;
+pub mod record;
 pub mod register;
 pub mod remote;
 mod shown;
@@ -176,7 +174,8 @@ pub struct Readme;
 /// export that trait, so applications cannot call them:
 ///
 /// ```compile_fail
-/// use actix_bully::protocol::{AgentId, Incarnation, Members};
+/// use actix_bully::protocol::{AgentId, Incarnation};
+/// use bully_core::protocol::Members;
 ///
 /// fn report(members: &mut Members, id: &AgentId) {
 ///     members.suspect(id, Incarnation(1));
@@ -186,7 +185,8 @@ pub struct Readme;
 /// The same function with another call compiles. So the function above fails only because the trait is missing:
 ///
 /// ```
-/// use actix_bully::protocol::{AgentId, Incarnation, Members};
+/// use actix_bully::protocol::{AgentId, Incarnation};
+/// use bully_core::protocol::Members;
 ///
 /// fn report(members: &mut Members, id: &AgentId) {
 ///     members.up(id, Incarnation(1));

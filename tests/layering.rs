@@ -40,8 +40,8 @@ const PACKAGES: &[(&str, &str)] = &[
     ("actix_bully_zenoh", "crates/actix-bully-zenoh/src"),
 ];
 
-/// A folder, and the layers of ours that it may know. The facade re-exports `protocol`, `elections` and `record` of
-/// the core: its own layers know them by these names.
+/// A folder, and the layers of ours that it may know. The facade re-exports parts of `protocol`, `elections` and `record`
+/// of the core: its own layers know all of them by these names.
 const LAYERS: &[(&str, &str)] = &[
     ("bully_core::protocol", "bully_core::driver"),
     (
@@ -84,6 +84,8 @@ const LAYERS: &[(&str, &str)] = &[
         "bully_core::protocol bully_core::driver bully_core::record bully_sim::faults bully_sim::trace",
     ),
     ("elections", "bully_core::elections bully_classics agent"),
+    ("protocol", "bully_core::protocol"),
+    ("record", "bully_core::record"),
     ("shown", "protocol"),
     ("similar", ""),
     ("metrics", "protocol group"),

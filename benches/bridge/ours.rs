@@ -7,9 +7,10 @@ use actix_bully::{
     Group,
     elections::AnyMessage,
     group::{Envelope, MembersChanged},
-    protocol::{AgentId, Incarnation, Member, MemberKind, Requirements, Rules, To},
+    protocol::{AgentId, Incarnation, MemberKind},
     remote::{BridgeCounts, BridgeHandle, Limits, Peer, RemoteBridge},
 };
+use bully_core::protocol::{Member, Requirements, Rules, To};
 use tokio::sync::Notify;
 
 use crate::{message::message, tally::Tally};

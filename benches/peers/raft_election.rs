@@ -16,14 +16,14 @@ use std::{
     time::Duration,
 };
 
-use actix_bully::{
-    protocol::{
-        AgentId, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader,
-        Leaders, LostReason, MemberKind, MembershipError, MinimumRole, PeerMessage, Requirements,
-        Role, Rules, Term, Time, View,
-    },
-    testkit::faults::SplitMix64,
+use actix_bully::protocol::{
+    AgentId, Event, Incarnation, Leader, LostReason, MemberKind, Role, Term, Time,
 };
+use bully_core::protocol::{
+    EffectsOf, Election, Identity, Input, InputOf, Leaders, MembershipError, MinimumRole,
+    PeerMessage, Requirements, Rules, View,
+};
+use bully_sim::faults::SplitMix64;
 use protobuf::Message as _;
 use raft::{
     Config, GetEntriesContext, RawNode, StateRole, Storage,
@@ -302,7 +302,7 @@ impl Election for RaftElection {
     ) -> Result<Requirements, MembershipError> {
         Ok(Requirements {
             leaders: Leaders::PerTerm,
-            storage: actix_bully::protocol::Storage::Record,
+            storage: bully_core::protocol::Storage::Record,
             ..Requirements::new(Rules::new("raft"))
         })
     }

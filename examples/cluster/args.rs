@@ -2,10 +2,8 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use actix_bully::{
-    record::{Header, read_span},
-    testkit::trace::Trace,
-};
+use bully_core::record::{Header, read_span};
+use bully_sim::trace::Trace;
 use clap::{Parser, value_parser};
 
 use crate::protocol::Protocol;

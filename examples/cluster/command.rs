@@ -7,9 +7,12 @@
 use std::{fmt, str::FromStr, time::Duration};
 
 use actix_bully::{
-    protocol::{Election, Time},
-    record::{CommandError, RecordedCommand, read_span},
+    protocol::Time,
     testkit::cluster::{Cluster, ClusterError, ClusterStatus, Settled},
+};
+use bully_core::{
+    protocol::Election,
+    record::{CommandError, RecordedCommand, read_span},
 };
 
 /// A command that was read, with its text.

@@ -6,10 +6,8 @@ use std::{
     path::Path,
 };
 
-use actix_bully::{
-    protocol::Time,
-    record::{RecordedClock, Recording},
-};
+use actix_bully::{protocol::Time, record::Recording};
+use bully_core::record::RecordedClock;
 
 use crate::{args::Args, session::Wrong};
 

@@ -44,12 +44,9 @@ mod story;
 use std::{io, process::ExitCode};
 
 use actix::{System, SystemRunner};
-use actix_bully::{
-    protocol::Election,
-    record::{RecordedAgent, Recording},
-    testkit::cluster::ClusterBuilder,
-};
+use actix_bully::{record::Recording, testkit::cluster::ClusterBuilder};
 use args::Args;
+use bully_core::{protocol::Election, record::RecordedAgent};
 use clap::Parser;
 use protocol::Play;
 use session::{Session, Wrong};

@@ -3,10 +3,9 @@
 //! Decided here: which recordings are refused before anything runs, and what the new run records, so that both can be
 //! compared line by line. Not here: whether a recording has all its commands ([`Recording::can_be_repeated`]).
 
-use actix_bully::{
-    record::{Header, Recording, What},
-    testkit::trace::Trace,
-};
+use actix_bully::record::Recording;
+use bully_core::record::{Header, What};
+use bully_sim::trace::Trace;
 
 use crate::{args::Args, session::Wrong};
 

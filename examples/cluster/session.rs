@@ -8,13 +8,13 @@ use std::{
 };
 
 use actix_bully::{
-    protocol,
     record::Recording,
     testkit::{
         cluster::{Cluster, ClusterBuilder, ClusterError, Condition},
         faults::Conditions,
     },
 };
+use bully_core::protocol;
 use futures::{StreamExt, channel::mpsc};
 
 use crate::{

@@ -1,6 +1,6 @@
 //! The story: the events that happen to the agents, in order.
 
-use actix_bully::protocol::Election;
+use bully_core::protocol::Election;
 
 use crate::session::{Session, Wrong};
 

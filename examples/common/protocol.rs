@@ -10,10 +10,10 @@ use actix_bully::{
         reorganization::{Reorganization, ReorganizationConfig},
         ring::{Ring, RingConfig},
     },
-    protocol::{AgentId, Election, IdError, MemberKind},
-    record::RecordedAgent,
+    protocol::{AgentId, IdError, MemberKind},
     testkit::cluster::{Cluster, ClusterBuilder},
 };
+use bully_core::{protocol::Election, record::RecordedAgent};
 use clap::ValueEnum;
 
 /// The election.

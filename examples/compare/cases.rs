@@ -7,13 +7,9 @@
 
 use std::time::Duration;
 
-use actix_bully::{
-    protocol::{AgentId, Election},
-    testkit::{
-        faults::{Conditions, SplitMix64},
-        sim::World,
-    },
-};
+use actix_bully::{protocol::AgentId, testkit::faults::Conditions};
+use bully_core::protocol::Election;
+use bully_sim::{faults::SplitMix64, sim::World};
 
 /// One case for five agents, of which e has the highest rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

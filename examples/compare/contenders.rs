@@ -4,19 +4,28 @@ use std::sync::Arc;
 
 use actix_bully::{
     elections::{
-        astra::{Astra, AstraConfig},
-        ballot::{Ballot, BallotConfig, BallotMessage},
-        bully::{Bully, BullyConfig, BullyMessage, Preemption},
+        ballot::{Ballot, BallotConfig},
+        bully::Preemption,
         invitation::{InvitationConfig, InvitationElection},
-        lease::{
-            Answer, Cell, LeaseConfig, LeaseRecord, RegisterConfig, RegisterMessage,
-            RegisterQuestion, RegisterRecord, Simulated, SimulatedConfig, Swapped,
-        },
-        quorum::{QuorumBully, QuorumConfig, QuorumMessage},
+        lease::LeaseConfig,
+        quorum::QuorumConfig,
         reorganization::{Reorganization, ReorganizationConfig},
-        ring::{Ring, RingConfig, RingMessage},
+        ring::{Ring, RingConfig},
     },
-    protocol::{AgentId, Election, PeerMessage},
+    protocol::AgentId,
+};
+use bully_classics::{ballot::BallotMessage, ring::RingMessage};
+use bully_core::{
+    elections::{
+        astra::{Astra, AstraConfig},
+        bully::{Bully, BullyConfig, BullyMessage},
+        lease::{
+            Answer, Cell, LeaseRecord, RegisterConfig, RegisterMessage, RegisterQuestion,
+            RegisterRecord, Simulated, SimulatedConfig, Swapped,
+        },
+        quorum::{QuorumBully, QuorumMessage},
+    },
+    protocol::{Election, PeerMessage},
 };
 
 use super::{

@@ -14,13 +14,12 @@ use std::{
     },
 };
 
-use actix_bully::{
-    protocol::{
-        AgentId, Effect, Effects, EffectsOf, Election, Identity, InputOf, MemberKind,
-        MembershipError, MinimumRole, PeerMessage, Requirements, Time, To, View,
-    },
-    testkit::trace::MessageText,
+use actix_bully::protocol::{AgentId, MemberKind, Time};
+use bully_core::protocol::{
+    Effect, Effects, EffectsOf, Election, Identity, InputOf, MembershipError, MinimumRole,
+    PeerMessage, Requirements, To, View,
 };
+use bully_sim::trace::MessageText;
 
 /// The parts that all machines of one world share.
 #[derive(Clone, Debug)]

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use actix_bully::{
-    protocol::{After, AgentId, Election, Event, Score, Time},
-    testkit::{
-        faults::{Conditions, SplitMix64},
-        sim::{Detection, Participant, TermOrder, World},
-        trace::{Trace, What},
-    },
+    protocol::{AgentId, Event, Score, Time},
+    testkit::faults::Conditions,
+};
+use bully_core::protocol::{After, Election};
+use bully_sim::{
+    faults::SplitMix64,
+    sim::{Detection, Participant, TermOrder, World},
+    trace::{Trace, What},
 };
 
 use super::{

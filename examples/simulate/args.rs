@@ -2,8 +2,8 @@
 
 use std::{ops::Range, path::PathBuf, str::FromStr};
 
-use actix_bully::testkit::sim::chaos::{Fault, UnknownFault};
 use actix_bully_oracles::BullyScenario;
+use bully_sim::sim::chaos::{Fault, UnknownFault};
 use clap::{Parser, value_parser};
 
 use super::history::{Plan, Preset, Protocol, names, size};

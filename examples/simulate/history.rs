@@ -2,20 +2,17 @@
 
 use std::{error::Error, fmt, time::Duration};
 
-use actix_bully::{
-    protocol::Timings,
-    record::Recording,
-    testkit::{
-        sim::{
-            Situation,
-            chaos::{ChaosOptions, Fault, HistoryReport, Scenario, chaos},
-        },
-        trace::Trace,
-    },
-};
+use actix_bully::{protocol::Timings, record::Recording};
 use actix_bully_oracles::{
     AstraScenario, BallotScenario, BullyScenario, InvitationScenario, LeaseScenario,
     QuorumScenario, ReorganizationScenario, RingScenario,
+};
+use bully_sim::{
+    sim::{
+        Situation,
+        chaos::{ChaosOptions, Fault, HistoryReport, Scenario, chaos},
+    },
+    trace::Trace,
 };
 use clap::ValueEnum;
 

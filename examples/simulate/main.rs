@@ -29,8 +29,8 @@ mod summary;
 
 use std::{error::Error, fs, path::Path, process::ExitCode};
 
-use actix_bully::testkit::trace::Trace;
 use args::Args;
+use bully_sim::trace::Trace;
 use clap::Parser;
 
 fn main() -> ExitCode {

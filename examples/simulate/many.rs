@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use actix_bully::testkit::trace::Trace;
+use bully_sim::trace::Trace;
 
 use super::{args::Args, summary::Summary};
 

@@ -3,7 +3,7 @@
 
 use std::{error::Error, fmt, ops::Range};
 
-use actix_bully::testkit::sim::{
+use bully_sim::sim::{
     Situation,
     chaos::{Coverage, Fault},
 };

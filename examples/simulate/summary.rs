@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use actix_bully::testkit::{
+use bully_sim::{
     faults::Tally,
     sim::{
         Situation,

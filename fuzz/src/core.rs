@@ -5,7 +5,22 @@
 //! on); everything else may happen. Nothing panics, and what a machine tells agrees with what it
 //! shows.
 
-use bully_core::driver::MembersReports as _;
+use bully_core::{
+    driver::MembersReports as _,
+    elections::{
+        astra::{Astra, AstraConfig},
+        bully::{Behind, Bully, BullyConfig, BullyTimer, Heartbeat, Resign, Yield},
+        lease::Lease,
+        quorum::{
+            Ack, AskChange, Candidate, ChangeAnswer, Claim, ClaimReply, Diskless, Enlist, Heard,
+            Install, Leadership, Micros, Nack, QuorumBully, QuorumMessage, Recall, Recalled,
+            Recover, Recovered, Refusal, Seal, Sealed, Takeover,
+        },
+    },
+    protocol::{
+        Birth, Decree, Effect, EffectsOf, Election, Identity, Input, InputOf, Member, Members,
+    },
+};
 use std::{
     collections::BTreeMap,
     convert::Infallible,
@@ -15,22 +30,13 @@ use std::{
 
 use actix_bully::{
     elections::{
-        astra::{Astra, AstraConfig},
-        bully::{
-            Behind, Bully, BullyConfig, BullyTimer, Elect, Elected, Heartbeat, Ok as Answer,
-            Preemption, Resign, Yield,
-        },
-        lease::{Lease, LeaseConfig},
-        quorum::{
-            Ack, AskChange, Candidate, ChangeAnswer, Claim, ClaimReply, Diskless, Enlist, Heard,
-            Install, Leadership, Micros, Nack, QuorumBully, QuorumConfig, QuorumMessage, Recall,
-            Recalled, Recover, Recovered, Refusal, Seal, Sealed, Takeover, Vote,
-        },
+        bully::{Elect, Elected, Ok as Answer, Preemption},
+        lease::LeaseConfig,
+        quorum::{QuorumConfig, Vote},
     },
     protocol::{
-        AgentId, Birth, ChangeError, Decree, Effect, EffectsOf, Election, Event, Identity,
-        Incarnation, Input, InputOf, Leader, Member, MemberKind, Members, NewVoter, Role, Round,
-        Score, Term, Time, Timings, VoterChange,
+        AgentId, ChangeError, Event, Incarnation, Leader, MemberKind, NewVoter, Role, Round, Score,
+        Term, Time, Timings, VoterChange,
     },
 };
 

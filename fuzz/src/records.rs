@@ -3,7 +3,7 @@
 //! The first byte says which record is read. What is read is what this crate would have written, byte by byte, and no
 //! longer than a record may be; so two stores that hold the same hold the same text.
 
-use actix_bully::elections::lease::{
+use bully_core::elections::lease::{
     ClaimRecord, LeaseRecord, MAX_RECORD, RecordError, RegisterRecord,
 };
 

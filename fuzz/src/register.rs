@@ -1,14 +1,12 @@
 //! What a register may show an agent: what it was asked to write, what others wrote, and answers to nothing.
 
-use actix_bully::{
-    elections::{
-        lease::{
-            Answer, Cell, ClaimRecord, Holder, LeaseName, LeaseRecord, Nonce, RecordError,
-            RegisterQuestion, RegisterShown, Successor, Swapped, Version,
-        },
-        quorum::Micros,
+use actix_bully::protocol::{About, AgentId};
+use bully_core::elections::{
+    lease::{
+        Answer, Cell, ClaimRecord, Holder, LeaseName, LeaseRecord, Nonce, RecordError,
+        RegisterQuestion, RegisterShown, Successor, Swapped, Version,
     },
-    protocol::{About, AgentId},
+    quorum::Micros,
 };
 
 use crate::core::{Choices, incarnation, name, score, some, term};

@@ -2,7 +2,7 @@
 //! frame, and for a message nothing but what its message owns.
 
 use actix_bully::{
-    elections::{AnyMessage, lease::MAX_RECORD},
+    elections::AnyMessage,
     protocol::Time,
     record::{Recording, RecordingError},
     remote::{
@@ -12,6 +12,7 @@ use actix_bully::{
 };
 use actix_bully_fuzz::{frames, hello, messages, records};
 use allocation_counter::measure;
+use bully_core::elections::lease::MAX_RECORD;
 
 /// The most bytes that were in use at once while this ran, beyond those before.
 fn peak(run: impl FnOnce()) -> u64 {

@@ -9,11 +9,14 @@ use actix::{Context, Handler};
 
 use crate::{
     agent::any::{AnyBully, AnyConfig},
-    elections::{astra::AstraConfig, bully::BullyConfig, quorum::QuorumConfig},
+    elections::quorum::QuorumConfig,
     group::Envelope,
     protocol::{AgentId, Input, Preemption, Score, Timings},
 };
-use bully_core::elections::message::{Elect, Elected, Ok};
+use bully_core::elections::{
+    bully::BullyConfig,
+    message::{Elect, Elected, Ok},
+};
 
 use super::{
     Agent, AgentBuilder, BullyElection, ElectionHandle,
@@ -52,7 +55,7 @@ pub type BullyHandle = ElectionHandle<AnyBully>;
 /// | choose another election | [`astra`](AgentBuilder::astra) |
 /// | choose when the leader changes | [`preemption`](AgentBuilder::preemption), [`margin`](AgentBuilder::margin), [`drain`](AgentBuilder::drain), [`cooldown`](AgentBuilder::cooldown) |
 /// | set the times of waiting | [`timings`](AgentBuilder::timings), [`worst_case_start`](AgentBuilder::worst_case_start) |
-/// | set all of an election at once | [`config`](AgentBuilder::config), [`astra_config`](AgentBuilder::astra_config), [`quorum_config`](AgentBuilder::quorum_config) |
+/// | set all of a quorum at once | [`quorum_config`](AgentBuilder::quorum_config) |
 /// | receive events | [`parent`](AgentBuilder::parent), [`subscribe`](AgentBuilder::subscribe) |
 /// | run it elsewhere, or in a test | [`restart_policy`](AgentBuilder::restart_policy), [`clock`](AgentBuilder::clock), [`recovering`](AgentBuilder::recovering), `wall_clock` and `seed` (feature `testkit`) |
 /// | start | [`start`](AgentBuilder::start), [`start_in_arbiter`](AgentBuilder::start_in_arbiter) |
@@ -82,6 +85,14 @@ impl BullyAgent {
         let config = Arc::clone(DEFAULT.get_or_init(Arc::default));
         let mut builder = Self::with_config(name, AnyConfig::Available(config));
         builder.basis = Basis::Defaults;
+        builder
+    }
+
+    /// Makes the settings of an agent whose configuration has all settings of its election.
+    #[cfg(feature = "serde")]
+    pub(crate) fn configured(name: &str, config: AnyConfig) -> AgentBuilder<AnyBully> {
+        let mut builder = Self::with_config(name, config);
+        builder.resolve = resolve;
         builder
     }
 }
@@ -162,7 +173,7 @@ impl AgentBuilder<AnyBully> {
 
     /// Sets the epoch of the list of voters. It grows by one with every change of the list, and is the same at every
     /// member. Default: 0. At most 16,777,215; without voters it is refused. The page of
-    /// [`quorum`](crate::elections::quorum) explains how voters are changed.
+    /// [`quorum`](bully_core::elections::quorum) explains how voters are changed.
     ///
     /// Members of different epochs do not vote together. A member of an earlier epoch takes part in the later epoch as
     /// soon as it receives the voters' decision. If the later epoch was configured, there is no such decision, and the
@@ -186,7 +197,7 @@ impl AgentBuilder<AnyBully> {
         self.set(|choices| choices.timings = Some(timings))
     }
 
-    /// Chooses the plain ASTRA rules ([`astra`](crate::elections::astra)). They have neither a
+    /// Chooses the plain ASTRA rules ([`astra`](bully_core::elections::astra)). They have neither a
     /// [`preemption`](Self::preemption) nor a [`margin`](Self::margin), so those calls are refused together with this
     /// one.
     ///
@@ -240,18 +251,8 @@ impl AgentBuilder<AnyBully> {
         self.set(|choices| choices.cooldown = Some(cooldown))
     }
 
-    /// Sets all settings of the available mode at once. Agents that share one `Arc` share the memory. A call that makes
+    /// Sets all settings of the quorum mode at once. Agents that share one `Arc` share the memory. A call that makes
     /// one of these settings is refused together with this call.
-    pub fn config(self, config: Arc<BullyConfig>) -> Self {
-        self.mode(Mode::Config(config))
-    }
-
-    /// Sets all settings of the ASTRA rules at once, like [`config`](Self::config).
-    pub fn astra_config(self, config: Arc<AstraConfig>) -> Self {
-        self.mode(Mode::AstraConfig(config))
-    }
-
-    /// Sets all settings of the quorum mode at once, like [`config`](Self::config).
     pub fn quorum_config(self, config: Arc<QuorumConfig>) -> Self {
         self.mode(Mode::QuorumConfig(config))
     }

@@ -8,14 +8,13 @@ use std::{sync::Arc, time::Duration};
 use crate::{
     agent::any::{AnyBully, AnyConfig},
     elections::{
-        astra::AstraConfig,
-        bully::BullyConfig,
         lease::LeaseConfig,
         quorum::{Diskless, QuorumConfig, QuorumError},
     },
     protocol::{AgentId, Election, IdError, Preemption, Score, Timings},
     register::Register,
 };
+use bully_core::elections::astra::AstraConfig;
 
 use super::{StartError, lease::Attachment, offers::ElectionMode};
 
@@ -37,9 +36,7 @@ pub(crate) struct Choices {
 /// A call that chooses a mode.
 #[derive(Clone, Debug)]
 pub(crate) enum Mode {
-    Config(Arc<BullyConfig>),
     Astra,
-    AstraConfig(Arc<AstraConfig>),
     Quorum(Result<Vec<AgentId>, IdError>),
     QuorumConfig(Arc<QuorumConfig>),
     Lease(Arc<dyn Register>),
@@ -49,9 +46,7 @@ pub(crate) enum Mode {
 impl Mode {
     const fn call(&self) -> &'static str {
         match self {
-            Self::Config(_) => "config",
             Self::Astra => "astra",
-            Self::AstraConfig(_) => "astra_config",
             Self::Quorum(_) => "quorum",
             Self::QuorumConfig(_) => "quorum_config",
             Self::Lease(_) => "lease",
@@ -105,11 +100,7 @@ pub(super) fn resolve(
     let config = choices.config(base)?;
     let register = choices.modes.first().and_then(|mode| match mode {
         Mode::Lease(register) | Mode::LeaseWith(_, register) => Some(register),
-        Mode::Config(_)
-        | Mode::Astra
-        | Mode::AstraConfig(_)
-        | Mode::Quorum(_)
-        | Mode::QuorumConfig(_) => None,
+        Mode::Astra | Mode::Quorum(_) | Mode::QuorumConfig(_) => None,
     });
     Ok(Resolved {
         mode: Some(mode_of(&config, register)),
@@ -149,15 +140,7 @@ impl Choices {
                 config.clone()
             }
             (None, Basis::Defaults) => self.available(config),
-            (Some(Mode::Config(config)), _) => {
-                self.refuse_beside("config")?;
-                AnyConfig::Available(Arc::clone(config))
-            }
             (Some(Mode::Astra), _) => self.astra()?,
-            (Some(Mode::AstraConfig(config)), _) => {
-                self.refuse_beside("astra_config")?;
-                AnyConfig::Astra(Arc::clone(config))
-            }
             (Some(Mode::Quorum(voters)), _) => self.quorum(voters.clone()?)?,
             (Some(Mode::QuorumConfig(config)), _) => {
                 self.refuse_beside("quorum_config")?;

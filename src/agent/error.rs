@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use crate::{
     clock::ClockError,
-    elections::{bully::NegativeMargin, lease::LeaseError, quorum::QuorumError},
+    elections::{lease::LeaseError, quorum::QuorumError},
     group::JoinError,
     protocol::{AboutError, AgentId, IdError, MembershipError},
     register::AttachError,
     store::{StoreError, StoreIdentity},
 };
+use bully_core::elections::bully::NegativeMargin;
 
 /// The reason why an agent does not start. Nothing was changed.
 #[derive(thiserror::Error)]

@@ -1,7 +1,7 @@
 //! An agent whose lease is in a store: the calls of its builder, and how an agent asks its register (the store).
 //!
 //! Decided here: the agents of a group have one register, and the lease has the name of their group. Not here: the
-//! rules ([`lease`](crate::elections::lease)), and the requests to a store ([`register`](crate::register)).
+//! rules ([`lease`](bully_core::elections::lease)), and the requests to a store ([`register`](crate::register)).
 
 use std::{sync::Arc, time::Duration};
 
@@ -103,7 +103,7 @@ impl AgentBuilder<AnyBully> {
         self.mode(Mode::Lease(Arc::new(register)))
     }
 
-    /// Turns on the mode of a lease in a store with all settings at once, like [`config`](Self::config). The lease
+    /// Turns on the mode of a lease in a store with all settings at once, like [`quorum_config`](Self::quorum_config). The lease
     /// belongs to the group that the agent [joins](Self::join), even if the settings name another group.
     pub fn lease_with(self, config: Arc<LeaseConfig>, register: impl Register + 'static) -> Self {
         self.mode(Mode::LeaseWith(config, Arc::new(register)))

@@ -129,9 +129,10 @@ pub use member::BullyMember;
 pub use message::{BullyElection, Drained, DrainingToken, Notice, Subscribe, SubscribeDraining};
 #[cfg(test)]
 pub(crate) use offers::ElectionMode;
-pub use offers::{
-    Carrier, Contenders, Feature, Keeps, Lack, NotOffered, Offers, Tokens, VoterList,
-};
+#[cfg(feature = "testkit")]
+pub use offers::Lack;
+pub(crate) use offers::{Carrier, Keeps};
+pub use offers::{Feature, NotOffered, Offers, Tokens};
 pub use progress::Progress;
 pub(crate) use progress::check_span;
 pub use status::{Lifecycle, Status};

@@ -9,7 +9,6 @@ use crate::{
     agent::any::AnyConfig,
     elections::{
         AnyMessage,
-        bully::BullyConfig,
         quorum::{Diskless, QuorumConfig, QuorumError},
     },
     group::Group,
@@ -17,6 +16,7 @@ use crate::{
     remote::{Limits, MayBe, NodeId, is_loopback},
     store::{OpenStore, StoreIdentity},
 };
+use bully_core::elections::bully::BullyConfig;
 
 use super::{
     Config, ConfigError, LimitsSettings, PeerSettings, TimingsPreset, TimingsSettings, read::cut,

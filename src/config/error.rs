@@ -3,10 +3,11 @@
 use std::{fmt, io, path::PathBuf};
 
 use crate::{
-    elections::{bully::NegativeMargin, lease::LeaseError, quorum::QuorumError},
+    elections::{lease::LeaseError, quorum::QuorumError},
     protocol::{AboutError, IdError, TimingsError},
     remote::{LimitsError, NodeIdError},
 };
+use bully_core::elections::bully::NegativeMargin;
 
 /// The reason why a configuration is refused. Nothing was started or changed.
 ///

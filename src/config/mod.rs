@@ -51,7 +51,7 @@
 //!
 //! # Another list of voters
 //! Members of different epochs do not hear each other. So follow these steps to change voters or quorums, as
-//! [`quorum`](crate::elections::quorum) explains (in Rust the epoch is
+//! [`quorum`](bully_core::elections::quorum) explains (in Rust the epoch is
 //! [`AgentBuilder::epoch`](crate::agent::AgentBuilder::epoch)):
 //!
 //! 1. Write the new `quorum.voters`, and a `quorum.epoch` that is higher by one, into every node's configuration.

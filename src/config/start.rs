@@ -252,15 +252,12 @@ impl Starter {
     }
 
     fn agent_builder(&mut self) -> Result<AgentBuilder<AnyBully>, RunError> {
-        let builder = BullyAgent::builder(self.plan.identity.node.as_str());
-        let mut builder = match &self.plan.election {
-            AnyConfig::Available(config) => builder.config(Arc::clone(config)),
-            AnyConfig::Astra(config) => builder.astra_config(Arc::clone(config)),
-            AnyConfig::Quorum(config) => builder.quorum_config(Arc::clone(config)),
-            AnyConfig::Lease(config) => match self.config.register()? {
-                Some(register) => builder.lease_with(Arc::clone(config), register),
-                None => builder,
-            },
+        let (name, election) = (self.plan.identity.node.as_str(), &self.plan.election);
+        let mut builder = match (election, self.config.register()?) {
+            (AnyConfig::Lease(config), Some(register)) => {
+                BullyAgent::builder(name).lease_with(Arc::clone(config), register)
+            }
+            (config, _) => BullyAgent::configured(name, config.clone()),
         };
         builder = match self.config.role {
             MayBe::Leader => builder.score(self.config.score),

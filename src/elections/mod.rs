@@ -43,14 +43,72 @@
 //! faults.
 
 #![doc = include_str!("moving.md")]
+//!
+//! The pages of the machines in [`bully_core::elections`] have their rules, states and messages. The modules here have
+//! what an application configures. A machine runs in an agent by [`Agent::with_config`](crate::agent::Agent::with_config).
+//!
+//! [`astra`]: bully_core::elections::astra
+//! [`bully`]: bully_core::elections::bully
+//! [`lease`]: bully_core::elections::lease
+//! [`quorum`]: bully_core::elections::quorum
 
-#[doc(inline)]
-pub use bully_core::elections::{astra, bully, lease, quorum};
+/// The bully: the highest-ranked agent that can be reached leads. Its [rules](bully_core::elections::bully).
+pub mod bully {
+    #[doc(inline)]
+    pub use bully_core::elections::bully::{Elect, Elected, Ok, Preemption};
+}
 
+/// The quorum: at most one leader per term. Its [rules](bully_core::elections::quorum).
+pub mod quorum {
+    #[doc(inline)]
+    pub use bully_core::elections::quorum::{QuorumConfig, Vote};
+
+    pub(crate) use bully_core::elections::quorum::*;
+}
+
+/// The lease: agents that share only a store. Its [rules](bully_core::elections::lease).
+pub mod lease {
+    #[doc(inline)]
+    pub use bully_core::elections::lease::LeaseConfig;
+
+    pub(crate) use bully_core::elections::lease::*;
+}
+
+/// Ballots: in the end one leader. Their [rules](bully_classics::ballot).
 #[cfg(feature = "classics")]
 #[cfg_attr(docsrs, doc(cfg(feature = "classics")))]
-#[doc(inline)]
-pub use bully_classics::{ballot, invitation, reorganization, ring};
+pub mod ballot {
+    #[doc(inline)]
+    pub use bully_classics::ballot::{Ballot, BallotConfig, BallotError};
+}
+
+/// The ring: a token finds the highest-ranked agent. Its [rules](bully_classics::ring).
+#[cfg(feature = "classics")]
+#[cfg_attr(docsrs, doc(cfg(feature = "classics")))]
+pub mod ring {
+    #[doc(inline)]
+    pub use bully_classics::ring::{Ring, RingConfig, RingError};
+}
+
+/// The reorganization of 1982. Its [rules](bully_classics::reorganization).
+#[cfg(feature = "classics")]
+#[cfg_attr(docsrs, doc(cfg(feature = "classics")))]
+pub mod reorganization {
+    #[doc(inline)]
+    pub use bully_classics::reorganization::{
+        Reorganization, ReorganizationConfig, ReorganizationError, WhenAsked,
+    };
+}
+
+/// The invitation of 1982. Its [rules](bully_classics::invitation).
+#[cfg(feature = "classics")]
+#[cfg_attr(docsrs, doc(cfg(feature = "classics")))]
+pub mod invitation {
+    #[doc(inline)]
+    pub use bully_classics::invitation::{
+        InvitationConfig, InvitationElection, InvitationError, Task,
+    };
+}
 
 for_tests! {
     use crate::agent::any::{AnyBully, AnyConfig, AnyMessage};

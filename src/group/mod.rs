@@ -80,10 +80,13 @@ pub use error::{GroupError, Holder, JoinError, OpenError};
 pub(crate) use kept::Attachments;
 pub(crate) use mailbox::{HeldBytes, RemoteEnvelope, Size};
 pub use message::{Envelope, MembersChanged};
-pub use peers::{Pace, PeerReport};
-pub(crate) use peers::{PeerReporter, ReachableMember};
+pub(crate) use peers::{PeerReport, PeerReporter, ReachableMember};
 pub(crate) use snapshot::{Handed, NodeDigest};
 pub use unshared::Unshared;
+
+for_tests! {
+    use peers::Pace;
+}
 
 // For code that drives members: see the macro below.
 #[cfg(not(feature = "testkit"))]

@@ -27,48 +27,48 @@ use super::{Group, snapshot::Route};
     clippy::struct_excessive_bools,
     reason = "facts of which each is true or not, whatever the others are"
 )]
-pub struct PeerReport {
+pub(crate) struct PeerReport {
     /// Name of the node.
-    pub node: String,
+    pub(crate) node: String,
     /// The address that this node dials; `None` if the peer has to dial.
-    pub address: Option<String>,
+    pub(crate) address: Option<String>,
     /// Time since the last link to the node ended, or since this side began. `None` while there is a link. As JSON:
     /// `unlinked_ms`.
     #[serde(rename = "unlinked_ms", serialize_with = "shown::optional_millis")]
-    pub unlinked_for: Option<Duration>,
+    pub(crate) unlinked_for: Option<Duration>,
     /// The error that ended the last link, or the last attempt since that link. For people: the words may change.
-    pub last_error: Option<String>,
+    pub(crate) last_error: Option<String>,
     /// Round-trip time of the last question to the node. As JSON: `echo_ms`.
     #[serde(rename = "echo_ms", serialize_with = "shown::optional_millis")]
-    pub echo: Option<Duration>,
+    pub(crate) echo: Option<Duration>,
     /// The advice for [`last_error`](Self::last_error), if there is advice. For people: the words may change.
-    pub advice: Option<&'static str>,
+    pub(crate) advice: Option<&'static str>,
     /// Whether the peer last refused this node for its name: another process has the same name, or took it later.
-    pub is_name_disputed: bool,
+    pub(crate) is_name_disputed: bool,
     /// Whether a later process claims to be this peer. That process was refused in the last minute, because an earlier
     /// process is connected.
-    pub is_contested: bool,
+    pub(crate) is_contested: bool,
     /// Whether the peer reported in the last minute that it refused an earlier process with the name of this node.
-    pub has_twin: bool,
+    pub(crate) has_twin: bool,
     /// Whether the peer sent terms in the last minute that are later than the clock of this host allows: either its
     /// clock is ahead, or the clock of this host is behind. Messages with these terms are dropped.
-    pub is_clock_ahead: bool,
+    pub(crate) is_clock_ahead: bool,
     /// Whether the peer is connected, and has reported no agent of this group.
-    pub lacks_group: bool,
+    pub(crate) lacks_group: bool,
     /// Whether the peer is connected and has groups, but this node carries none of them.
-    pub shares_no_group: bool,
+    pub(crate) shares_no_group: bool,
     /// The first groups that the peer carries, without this one.
-    pub other_groups: Vec<String>,
+    pub(crate) other_groups: Vec<String>,
     /// Set if the agents of the peer follow other rules in this group, or are of another epoch, or have other voters:
     /// the peer's text, then the text of this node.
-    pub mismatch: Option<(String, String)>,
+    pub(crate) mismatch: Option<(String, String)>,
     /// Set if the agents of the peer have other timings than the agents of this node: the peer's text, then the text of
     /// this node.
-    pub timings: Option<(String, String)>,
+    pub(crate) timings: Option<(String, String)>,
     /// The epoch of the voters that the peer's agents in this group follow, by the peer's last report.
-    pub epoch: Option<u64>,
+    pub(crate) epoch: Option<u64>,
     /// The agents of the peer whose names belong to other agents at this node.
-    pub refused: Vec<AgentId>,
+    pub(crate) refused: Vec<AgentId>,
 }
 
 /// The timings of a node's agents, as far as people compare them. Timings that differ are safe: nothing is refused
@@ -212,7 +212,7 @@ impl<M: PeerMessage> Group<M> {
     }
 
     /// Returns the nodes to which the group is carried, ordered by name; none if it is carried nowhere.
-    pub fn peers(&self) -> Vec<PeerReport> {
+    pub(crate) fn peers(&self) -> Vec<PeerReport> {
         // Called without the lock, because a bridge takes locks of its own.
         let reporters = self.0.reporters.all();
         let reports = reporters

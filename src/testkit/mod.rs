@@ -1,12 +1,12 @@
-//! For tests: simulated worlds, clusters in one process, virtual time, faults on purpose (feature
+//! For tests: clusters in one process, virtual time, faults on purpose (feature
 //! `testkit`).
 //!
 //! ```text
 //!   cluster    agents in one process, driven by commands: crash, restart, partition, heal
-//!   sim        the machines alone, in a seeded world: virtual time, invariants, chaos
 //!   faults     what a network does to messages, seeded
-//!   trace      recorded runs, as text and as a diagram; as files: [`record`](crate::record)
 //! ```
+//!
+//! For the machines alone, in a seeded world with virtual time, invariants and chaos, there is the crate [`bully_sim`].
 //!
 //! For tests of an application's own wiring:
 //!
@@ -41,8 +41,12 @@ mod process;
 mod store;
 mod system;
 
-#[doc(inline)]
-pub use bully_sim::{faults, sim, trace};
+/// What the network of a cluster does to messages. All of it is in [`bully_sim::faults`].
+pub mod faults {
+    #[doc(inline)]
+    pub use bully_sim::faults::{Conditions, ConditionsBuilder, ConditionsError};
+}
+
 pub use clock::{VirtualClock, VirtualWallClock};
 pub use events::{EventLog, LoggedEvent, Unexpected};
 pub use inject::{CrashBridge, Inject};

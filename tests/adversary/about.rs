@@ -2,12 +2,13 @@
 //! of former incarnations. Nothing of them is shown.
 
 use actix_bully::{
-    protocol::{About, Incarnation, Member, MemberKind, Presence},
+    protocol::{About, Incarnation, MemberKind, Presence},
     remote::{
         BridgeEvent, Closed, MayBe, Peer,
         internals::wire::{RosterContent, encode_ping},
     },
 };
+use bully_core::protocol::Member;
 
 use super::{
     kit::{INCARNATION, Raw, Scene, frame, framed, id, node, patient, play, roster, until},

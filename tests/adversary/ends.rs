@@ -8,9 +8,10 @@ use std::{cell::Cell, future::poll_fn, rc::Rc, task::Poll};
 
 use actix_bully::{
     Group,
-    protocol::{Member, MemberKind, Presence},
+    protocol::{MemberKind, Presence},
     remote::{Peer, internals::wire::RosterContent},
 };
+use bully_core::protocol::Member;
 
 use super::kit::{INCARNATION, Raw, Scene, id, patient, play, roster, until};
 

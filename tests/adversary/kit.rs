@@ -10,8 +10,8 @@ use actix::{System, clock::sleep};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
-    elections::{AnyMessage, quorum::Nack},
-    protocol::{AgentId, Incarnation, Leader, Member, MemberKind, Term, Timings},
+    elections::AnyMessage,
+    protocol::{AgentId, Incarnation, Leader, MemberKind, Term, Timings},
     remote::{
         BridgeBuilder, BridgeCounts, BridgeEvent, BridgeHandle, ClusterId, Farewell, Limits,
         LimitsBuilder, LinkId, LinkStatus, NodeId, NodeIncarnation, Peer, PeerStatus, RemoteBridge,
@@ -26,6 +26,7 @@ use actix_bully::{
         transport::Tcp,
     },
 };
+use bully_core::{elections::quorum::Nack, protocol::Member};
 use bytes::{BufMut, BytesMut};
 use futures::{FutureExt, Stream, StreamExt};
 use tokio::{
@@ -179,7 +180,7 @@ impl Scene {
 
     /// What the victim's leader says to an agent of that name.
     pub(crate) fn say_to(&self, agent: &str, message: AnyMessage) {
-        let to = actix_bully::protocol::To::One(id(agent));
+        let to = bully_core::protocol::To::One(id(agent));
         let group = &self.victim.group;
         group.deliver(&self.leader.id, self.leader.incarnation, &to, message);
     }

@@ -5,12 +5,9 @@ use actix_bully::{
     agent::BullyAgent,
     elections::{
         AnyMessage,
-        bully::{self, Elect, Elected, Heartbeat},
-        quorum::{Candidate, ClaimReply, Micros, Takeover},
+        bully::{Elect, Elected},
     },
-    protocol::{
-        Electorate, Incarnation, Member, MemberKind, Presence, Round, Score, Term, Time, Timings,
-    },
+    protocol::{Incarnation, MemberKind, Presence, Round, Score, Term, Time, Timings},
     remote::{
         BridgeBuilder, Closed, MayBe, NodeIncarnation, Peer, RemoteBridge, Rights,
         internals::wire::{
@@ -18,6 +15,13 @@ use actix_bully::{
         },
     },
     store::{FileStore, StoreIdentity},
+};
+use bully_core::{
+    elections::{
+        bully::{self, Heartbeat},
+        quorum::{Candidate, ClaimReply, Micros, Takeover},
+    },
+    protocol::{Electorate, Member},
 };
 
 use super::kit::{

@@ -1,7 +1,7 @@
 //! What a link is sent, byte by byte: for which receivers, and within which limits.
 
 use actix_bully::{
-    protocol::{Incarnation, Member, MemberKind},
+    protocol::{Incarnation, MemberKind},
     remote::{
         Limits, Peer,
         internals::wire::{
@@ -9,6 +9,7 @@ use actix_bully::{
         },
     },
 };
+use bully_core::protocol::Member;
 
 use super::kit::{INCARNATION, Raw, Scene, framed, hello, id, nack, patient, play, roster, until};
 

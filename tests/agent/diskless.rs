@@ -14,12 +14,13 @@ use actix_bully::{
         StartError,
     },
     clock::WallTime,
-    elections::quorum::{Diskless, QuorumConfig},
+    elections::quorum::QuorumConfig,
     leader::fence::{FenceNumber, FencingGate, NoFence},
     protocol::Timings,
     store::MemoryStore,
     testkit::{VirtualClock, VirtualWallClock},
 };
+use bully_core::elections::quorum::Diskless;
 
 use tracing::Level;
 
@@ -159,7 +160,7 @@ fn a_job_that_drops_the_error_of_its_fence_is_explained_by_the_log_and_the_diagn
         let group = Group::new("jobs").unwrap();
         let agent = voter(&group, &VirtualWallClock::new(DAWN)).start().unwrap();
         let refused = agent.offers().check(Feature::Fence).unwrap_err();
-        assert_eq!(refused.lack, Lack::FenceWithoutCondition);
+        assert_eq!(refused.lack(), Lack::FenceWithoutCondition);
         assert!(
             refused
                 .to_string()

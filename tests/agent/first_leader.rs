@@ -10,15 +10,13 @@ use actix::clock::{self, Instant};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyBuilder, BullyHandle, WaitError},
-    elections::{
-        lease::LeaseConfig,
-        quorum::{Diskless, QuorumConfig},
-    },
+    elections::{lease::LeaseConfig, quorum::QuorumConfig},
     protocol::Timings,
     register::MemoryRegister,
     store::MemoryStore,
     testkit::{Inject, VirtualClock},
 };
+use bully_core::elections::quorum::Diskless;
 
 use crate::stage::{MS, id, play};
 

@@ -19,17 +19,17 @@ use actix_bully::{
     elections::{
         AnyBully, AnyConfig,
         ballot::{Ballot, BallotConfig},
-        bully::BullyConfig,
         invitation::{InvitationConfig, InvitationElection},
         quorum::QuorumConfig,
         reorganization::{Reorganization, ReorganizationConfig},
         ring::{Ring, RingConfig},
     },
     group::Group,
-    protocol::{Election, Timings},
+    protocol::Timings,
     store::MemoryStore,
     testkit::{Inject, VirtualClock},
 };
+use bully_core::{elections::bully::BullyConfig, protocol::Election};
 
 use crate::stage::{MS, id, play};
 

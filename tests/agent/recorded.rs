@@ -11,10 +11,11 @@ use actix_bully::{
     history::LeadershipEnd,
     operate::{Operated, RecordFolder, RecordRequest},
     protocol::{Event, LostReason, Timings},
-    record::{RecordLimits, Recording, What},
+    record::{RecordLimits, Recording},
     supervisor::RestartPolicy,
     testkit::Inject,
 };
+use bully_core::record::What;
 
 use crate::stage::{MS, id, play};
 

@@ -20,10 +20,7 @@ use actix::clock;
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle, Finding, StartError},
-    elections::{
-        bully::Preemption,
-        lease::{LeaseRecord, RegisterRecord},
-    },
+    elections::bully::Preemption,
     protocol::{Term, Timings},
     register::{
         AttachError, ChangeStream, Entry, MemoryRegister, Register, RegisterError, RegisterKey,
@@ -31,6 +28,7 @@ use actix_bully::{
     },
     testkit::VirtualClock,
 };
+use bully_core::elections::lease::{LeaseRecord, RegisterRecord};
 
 use crate::stage::{MS, play};
 

@@ -15,9 +15,10 @@ use actix::{Actor, Addr, Context, Handler, Recipient, clock};
 use actix_bully::{
     agent::{ElectionHandle, Notice},
     group::{Envelope, Group, LocalWire, MembersChanged},
-    protocol::{AgentId, Incarnation, Member, MemberKind},
+    protocol::{AgentId, Incarnation, MemberKind},
     supervisor::Supervision,
 };
+use bully_core::protocol::Member;
 
 use crate::{
     common::virtual_system,

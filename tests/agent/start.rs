@@ -10,7 +10,7 @@ use actix::{Arbiter, ArbiterHandle, System, clock};
 use actix_bully::{
     Group,
     agent::{Agent, BullyAgent, ElectionArbiter, StartError},
-    elections::{bully::BullyConfig, quorum::QuorumConfig},
+    elections::quorum::QuorumConfig,
     group::{GroupError, Holder, JoinError},
     protocol::{IdError, Score, Timings},
     register::MemoryRegister,
@@ -90,23 +90,12 @@ fn a_margin_with_a_negative_part_is_refused_however_it_was_set() {
     play(async {
         let group = Group::new("bullies").unwrap();
         let margin = Some(Score::from((1, -1)));
-        let (set, bully) = (
-            BullyAgent::builder("a"),
-            BullyConfig {
-                margin,
-                ..<_>::default()
-            },
-        );
         let voters = QuorumConfig {
             margin,
             ..QuorumConfig::new([id("a")])
         };
         for (mode, builder) in [
-            ("a setting", set.margin((1, -1))),
-            (
-                "a configuration",
-                BullyAgent::builder("a").config(Arc::new(bully)),
-            ),
+            ("a setting", BullyAgent::builder("a").margin((1, -1))),
             (
                 "voters",
                 BullyAgent::builder("a").margin((1, -1)).quorum(["a"]),

@@ -8,12 +8,12 @@ use std::{convert::Infallible, fmt, time::Duration};
 
 use actix_bully::{
     agent::{Agent, AgentBuilder},
-    protocol::{
-        After, AgentId, EffectsOf, Election, Event, Identity, Input, InputOf, Leader, LostReason,
-        MemberKind, MembershipError, MinimumRole, PeerMessage, Requirements, Role, Rules, Storage,
-        Term, Time, To, View,
-    },
+    protocol::{AgentId, Event, Leader, LostReason, MemberKind, Role, Term, Time},
     store::MemoryStore,
+};
+use bully_core::protocol::{
+    After, EffectsOf, Election, Identity, Input, InputOf, MembershipError, MinimumRole,
+    PeerMessage, Requirements, Rules, Storage, To, View,
 };
 
 use crate::stage::{Log, Stage, id};

@@ -10,10 +10,14 @@ use actix_bully::{
     agent::{BullyAgent, BullyHandle, BullyMember, StartError},
     elections::{
         AnyMessage,
-        bully::{Elect, Elected, Heartbeat, Ok as Answer, Resign, Yield},
+        bully::{Elect, Elected, Ok as Answer},
     },
     group::{Envelope, MembersChanged},
-    protocol::{Incarnation, Member, MemberKind, Round, Score, Term},
+    protocol::{Incarnation, MemberKind, Round, Score, Term},
+};
+use bully_core::{
+    elections::bully::{Heartbeat, Resign, Yield},
+    protocol::Member,
 };
 
 use crate::stage::{Log, MS, id, play};

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use actix_bully::{
-    protocol::{Election, Role},
+use actix_bully::{protocol::Role, testkit::cluster::Cluster};
+use bully_core::{
+    protocol::Election,
     record::{RecordedCommand, TraceEntry, What},
-    testkit::cluster::Cluster,
 };
 
 use super::{

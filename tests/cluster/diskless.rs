@@ -5,7 +5,7 @@ use std::time::Duration;
 use actix::clock;
 use actix_bully::{
     agent::{Finding, Lifecycle},
-    elections::quorum::{Diskless, QuorumConfig},
+    elections::quorum::QuorumConfig,
     protocol::{AgentId, Term, Timings},
     supervisor::RestartPolicy,
     testkit::{
@@ -13,6 +13,7 @@ use actix_bully::{
         faults::Conditions,
     },
 };
+use bully_core::elections::quorum::Diskless;
 
 use super::{MS, leaders_after, settled, test};
 

@@ -9,12 +9,13 @@ use std::{
 
 use actix::{clock, spawn};
 use actix_bully::{
-    protocol::{Election, Timings},
+    protocol::Timings,
     testkit::{
         cluster::{Cluster, ClusterBuilder},
         faults::Conditions,
     },
 };
+use bully_core::protocol::Election;
 
 use super::{MS, common::virtual_system};
 

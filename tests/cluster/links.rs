@@ -5,8 +5,8 @@ use std::time::Duration;
 use actix_bully::testkit::{
     cluster::{AgentNames, ClusterError, NotSettled, Obstacle},
     faults::Conditions,
-    trace::{Trace, What},
 };
+use bully_sim::trace::{Trace, What};
 
 use super::{MS, five, leaders, leaders_after, refusal, settled, test};
 

@@ -37,12 +37,13 @@ mod wiring;
 use std::{future::Future, time::Duration};
 
 use actix_bully::{
-    protocol::{AgentId, Election},
+    protocol::AgentId,
     testkit::{
         cluster::{Cluster, ClusterBuilder, ClusterError, Settled},
         faults::Conditions,
     },
 };
+use bully_core::protocol::Election;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 

@@ -14,8 +14,9 @@ use actix_bully::{
     group::Envelope,
     leader::{Channel, LeaderProxy, Messages, ProxyCounts, ProxyError, Untaken},
     protocol::{AgentId, Timings},
-    testkit::{cluster::Cluster, faults::Conditions, trace::Trace},
+    testkit::{cluster::Cluster, faults::Conditions},
 };
+use bully_sim::trace::Trace;
 use serde::{Deserialize, Serialize};
 
 use super::{MS, leaders_after, test};

@@ -10,9 +10,10 @@ use actix_bully::{
         ring::Ring,
     },
     protocol::Score,
-    record::{Recording, What},
+    record::Recording,
     testkit::{cluster::Cluster, faults::Conditions},
 };
+use bully_core::record::What;
 
 use crate::{MS, five, test};
 
@@ -178,7 +179,7 @@ settle
 #[test]
 fn a_trace_that_forgot_its_beginning_says_so() {
     test(|| async {
-        let trace = actix_bully::testkit::trace::Trace::new().bounded(10);
+        let trace = bully_sim::trace::Trace::new().bounded(10);
         let cluster = five().trace(trace).start().unwrap();
         cluster.settle().await.unwrap();
         let recording = cluster.recording("bully");

@@ -2,13 +2,13 @@
 
 use actix::clock;
 use actix_bully::{
-    elections::lease::Simulated,
     protocol::{Term, Timings},
     testkit::{
         cluster::{Cluster, ClusterBuilder, ClusterError},
         faults::Conditions,
     },
 };
+use bully_core::elections::lease::Simulated;
 
 use super::{MS, test};
 

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use actix_bully::{
-    elections::bully::{Bully, BullyConfig},
-    protocol::{Election, Timings},
+    protocol::Timings,
     supervisor::RestartPolicy,
     testkit::{
         cluster::{Cluster, ClusterBuilder},
         faults::Conditions,
-        trace::Trace,
     },
 };
+use bully_core::{elections::bully::Bully, protocol::Election};
+use bully_sim::trace::Trace;
 
 use super::{MS, command, common, five, leaders_after, settled, test};
 
@@ -70,7 +70,7 @@ fn a_run_on_the_real_clock_settles_too() {
 #[test]
 fn a_dropped_cluster_ends_its_agents() {
     test(|| async {
-        let mut cluster = settled(five().rules(BullyConfig::default())).await;
+        let mut cluster = settled(five().margin(1)).await;
         cluster.hang("4").await.unwrap();
         let handles: Vec<_> = ["1", "4", "5"]
             .map(|name| cluster.handle(name).unwrap().clone())

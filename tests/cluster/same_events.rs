@@ -13,19 +13,14 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::{
-        AnyBully, AnyConfig,
-        bully::{BullyConfig, Preemption},
-        quorum::QuorumConfig,
-    },
+    elections::{AnyBully, AnyConfig, bully::Preemption, quorum::QuorumConfig},
     protocol::{AgentId, Event, LostReason, Score, Time, Timings},
-    record::RecordedCommand,
-    testkit::{
-        cluster::Cluster,
-        faults::Conditions,
-        sim::{Detection, Participant, World},
-        trace::What,
-    },
+    testkit::{cluster::Cluster, faults::Conditions},
+};
+use bully_core::{elections::bully::BullyConfig, record::RecordedCommand};
+use bully_sim::{
+    sim::{Detection, Participant, World},
+    trace::What,
 };
 
 use crate::{

@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use actix_bully::{
-    protocol::{AgentId, Election, Incarnation, To},
+    protocol::{AgentId, Incarnation},
     testkit::cluster::{AgentStatus, Cluster},
 };
+use bully_core::protocol::{Election, To};
 
 pub(crate) fn id(number: u32) -> AgentId {
     AgentId::new(&format!("agent-{number}")).unwrap()

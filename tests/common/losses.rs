@@ -11,13 +11,11 @@
 
 use std::{collections::BTreeMap, ops::Range, time::Duration};
 
-use actix_bully::{
-    protocol::{AgentId, Election},
-    testkit::{
-        faults::Conditions,
-        sim::World,
-        trace::{MessageText, What},
-    },
+use actix_bully::{protocol::AgentId, testkit::faults::Conditions};
+use bully_core::protocol::Election;
+use bully_sim::{
+    sim::World,
+    trace::{MessageText, What},
 };
 
 /// How many messages of each kind were lost.

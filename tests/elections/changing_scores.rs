@@ -7,14 +7,14 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::astra::{Astra, AstraConfig},
     protocol::{AgentId, Score},
-    testkit::{
-        faults::Conditions,
-        sim::{Participant, TermOrder, World},
-    },
+    testkit::faults::Conditions,
 };
-use bully_core::random::SplitMix64;
+use bully_core::{
+    elections::astra::{Astra, AstraConfig},
+    random::SplitMix64,
+};
+use bully_sim::sim::{Participant, TermOrder, World};
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 const MS: fn(u64) -> Duration = Duration::from_millis;

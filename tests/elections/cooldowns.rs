@@ -10,18 +10,24 @@ use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::{
-        bully::{Bully, BullyConfig},
         invitation::{InvitationConfig, InvitationElection},
-        quorum::{QuorumBully, QuorumConfig},
+        quorum::QuorumConfig,
         reorganization::{Reorganization, ReorganizationConfig},
         ring::{Ring, RingConfig},
     },
-    protocol::{AgentId, Election, Score, Timings},
-    testkit::{
-        faults::Conditions,
-        sim::{Detection, Participant, World},
-        trace::Trace,
+    protocol::{AgentId, Score, Timings},
+    testkit::faults::Conditions,
+};
+use bully_core::{
+    elections::{
+        bully::{Bully, BullyConfig},
+        quorum::QuorumBully,
     },
+    protocol::Election,
+};
+use bully_sim::{
+    sim::{Detection, Participant, World},
+    trace::Trace,
 };
 
 const MS: fn(u64) -> Duration = Duration::from_millis;

@@ -8,13 +8,16 @@
 use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
 use actix_bully::{
+    protocol::{AgentId, Detector, Time},
+    testkit::faults::Conditions,
+};
+use bully_core::{
     elections::bully::{Bully, BullyConfig},
-    protocol::{After, AgentId, Detector, Time},
-    testkit::{
-        faults::Conditions,
-        sim::{Detection, Participant, World},
-        trace::{Checkpoint, Trace, TraceEntry, What},
-    },
+    protocol::After,
+};
+use bully_sim::{
+    sim::{Detection, Participant, World},
+    trace::{Checkpoint, Trace, TraceEntry, What},
 };
 
 const D: Duration = Duration::from_millis(7);

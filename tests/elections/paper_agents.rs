@@ -8,16 +8,16 @@ use actix_bully::{
     agent::{Agent, AgentBuilder, ElectionHandle, StartError},
     elections::{
         invitation::{InvitationConfig, InvitationElection},
-        reorganization::{
-            CountRecord, Reorganization, ReorganizationConfig, ReorganizationMessage,
-        },
+        reorganization::{Reorganization, ReorganizationConfig},
     },
     group::Group,
-    protocol::{AgentId, Election, LostReason, Term, Timings},
+    protocol::{AgentId, LostReason, Term, Timings},
     store::{FileStore, MemoryStore, StoreIdentity, TermStore},
     supervisor::RestartPolicy,
     testkit::{Inject, cluster::Cluster, faults::Conditions},
 };
+use bully_classics::reorganization::{CountRecord, ReorganizationMessage};
+use bully_core::protocol::Election;
 use common::virtual_system;
 
 use crate::common;

@@ -5,11 +5,9 @@
 
 use std::{env, fs, path::PathBuf, sync::Arc};
 
-use actix_bully::{
-    elections::astra::Astra,
-    protocol::{Election, Time},
-    testkit::sim::World,
-};
+use actix_bully::protocol::Time;
+use bully_core::{elections::astra::Astra, protocol::Election};
+use bully_sim::sim::World;
 
 use crate::{
     programs,

@@ -19,16 +19,13 @@ use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle, StartError},
     clock::RuntimeClock,
-    elections::{
-        AnyMessage,
-        bully::Preemption,
-        quorum::{QuorumConfig, QuorumError},
-    },
+    elections::{AnyMessage, bully::Preemption, quorum::QuorumConfig},
     group::{Envelope, LocalWire},
-    protocol::{AgentId, MembershipError, Term, Timings},
+    protocol::{AgentId, Term, Timings},
     store::MemoryStore,
     testkit::{FaultyStore, Inject, VirtualClock, cluster::Cluster},
 };
+use bully_core::{elections::quorum::QuorumError, protocol::MembershipError};
 use common::virtual_system;
 
 use crate::common;

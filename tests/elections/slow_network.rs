@@ -6,13 +6,11 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::bully::{Bully, BullyConfig},
     protocol::{AgentId, Timings},
-    testkit::{
-        faults::Conditions,
-        sim::{Detection, Participant, World},
-    },
+    testkit::faults::Conditions,
 };
+use bully_core::elections::bully::{Bully, BullyConfig};
+use bully_sim::sim::{Detection, Participant, World};
 
 fn world(delay: Duration, detection: Detection) -> World<Bully> {
     let config = Arc::new(BullyConfig {

@@ -18,15 +18,13 @@ use std::{
 use actix::{Actor, Addr, Context, Handler, clock};
 use actix_bully::{
     Group,
-    elections::{
-        AnyMessage,
-        bully::{Heartbeat, Resign},
-    },
+    elections::AnyMessage,
     group::{Envelope, Holder, JoinError, MembersChanged, Remote, RemoteLink, Update},
-    protocol::{
-        AgentId, Electorate, Incarnation, Leader, Member, MemberKind, NotifyOrder, Presence,
-        Requirements, Rules, Score, Term, To,
-    },
+    protocol::{AgentId, Incarnation, Leader, MemberKind, Presence, Score, Term},
+};
+use bully_core::{
+    elections::bully::{Heartbeat, Resign},
+    protocol::{Electorate, Member, NotifyOrder, Requirements, Rules, To},
 };
 
 /// Writes down the hints of changes and the messages that it gets; looks at the group when it is told to.

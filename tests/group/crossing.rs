@@ -7,13 +7,20 @@ use std::time::Duration;
 use actix_bully::{
     elections::{
         AnyMessage,
-        bully::{Behind, Elect, Elected, Heartbeat, Ok, Resign, Yield},
+        bully::{Elect, Elected, Ok},
+        quorum::Vote,
+    },
+    protocol::{AgentId, Incarnation, Leader, Round, Score, Term, Time},
+};
+use bully_core::{
+    elections::{
+        bully::{Behind, Heartbeat, Resign, Yield},
         quorum::{
             Ack, Candidate, Claim, ClaimReply, Leadership, Micros, Nack, Recover, Recovered,
-            Refusal, Takeover, Vote,
+            Refusal, Takeover,
         },
     },
-    protocol::{AgentId, Incarnation, Leader, PeerMessage, Round, Score, Term, Time},
+    protocol::PeerMessage,
 };
 
 const TERM: Term = Term(7);

@@ -12,12 +12,13 @@ use std::sync::{
 use actix::{Actor, Addr, Context, Handler, clock};
 use actix_bully::{
     Group,
-    elections::{AnyMessage, bully::Resign},
+    elections::AnyMessage,
     group::{Envelope, MembersChanged, OpenError, RemoteLink, Update},
-    protocol::{
-        AgentId, Incarnation, Leaders, Member, MemberKind, Requirements, Rules, Score, Storage,
-        Term,
-    },
+    protocol::{AgentId, Incarnation, MemberKind, Score, Term},
+};
+use bully_core::{
+    elections::bully::Resign,
+    protocol::{Leaders, Member, Requirements, Rules, Storage},
 };
 
 use crate::common;

@@ -15,14 +15,16 @@ use actix_bully::{
         ballot::{Ballot, BallotConfig},
         invitation::{InvitationConfig, InvitationElection},
         reorganization::{Reorganization, ReorganizationConfig},
-        ring::{Ring, RingConfig, RingMessage},
+        ring::{Ring, RingConfig},
     },
     group::{Envelope, Group, LocalWire},
-    protocol::{AgentId, Election, PeerMessage, Timings},
+    protocol::{AgentId, Timings},
     remote::{Closed, Peer, RemoteMessage, transport::Pipes},
     store::{FileStore, StoreIdentity},
     testkit::Inject,
 };
+use bully_classics::ring::RingMessage;
+use bully_core::protocol::{Election, PeerMessage};
 
 use serde::{Serialize, de::DeserializeOwned};
 

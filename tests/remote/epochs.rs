@@ -4,12 +4,14 @@ use std::sync::{Arc, Mutex};
 
 use actix::{Actor, Addr, Context, Handler, clock::sleep};
 use actix_bully::{
-    elections::{AnyMessage, quorum::Nack},
+    elections::AnyMessage,
     group::{Envelope, MembersChanged},
-    protocol::{
-        AgentId, Electorate, Epochs, Incarnation, Member, MemberKind, Requirements, Rules, Term, To,
-    },
+    protocol::{AgentId, Incarnation, MemberKind, Term},
     remote::{Closed, DropReason, MayBe, Peer, Rights, transport::Pipes},
+};
+use bully_core::{
+    elections::quorum::Nack,
+    protocol::{Electorate, Epochs, Member, Requirements, Rules, To},
 };
 
 use super::kit::{Host, MS, address, builder, id, node, play, until};

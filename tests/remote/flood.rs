@@ -4,11 +4,12 @@ use actix::clock::{Instant, sleep};
 use actix_bully::{
     Group,
     agent::BullyAgent,
-    elections::{AnyMessage, bully::Resign},
-    protocol::{AgentId, Incarnation, Term, To},
+    elections::AnyMessage,
+    protocol::{AgentId, Incarnation, Term},
     remote::{DropReason, Limits, transport::Pipes},
     testkit::Inject,
 };
+use bully_core::{elections::bully::Resign, protocol::To};
 
 use super::kit::{Host, MS, builder, id, play, until};
 

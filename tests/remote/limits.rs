@@ -3,9 +3,10 @@
 use actix::clock::sleep;
 use actix_bully::{
     elections::{AnyMessage, bully::Elect},
-    protocol::{AgentId, Incarnation, Round, Term, To},
+    protocol::{AgentId, Incarnation, Round, Term},
     remote::{Closed, DropReason, Limits, LimitsBuilder, transport::Pipes},
 };
+use bully_core::protocol::To;
 
 use super::kit::{Host, MS, builder, id, play, until};
 

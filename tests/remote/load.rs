@@ -3,13 +3,11 @@
 use actix::clock::{Instant, sleep};
 use actix_bully::{
     Group,
-    elections::{
-        AnyMessage,
-        bully::{Elect, Heartbeat},
-    },
-    protocol::{Incarnation, Round, Score, Term, Time, To},
+    elections::{AnyMessage, bully::Elect},
+    protocol::{Incarnation, Round, Score, Term, Time},
     remote::{BridgeHandle, Closed, Limits, NodeIncarnation, Traffic, transport::Pipes},
 };
+use bully_core::{elections::bully::Heartbeat, protocol::To};
 
 use super::kit::{Host, MS, builder, id, play, until};
 

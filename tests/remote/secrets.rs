@@ -3,7 +3,7 @@
 use actix::clock::sleep;
 use actix_bully::{
     agent::BullyHandle,
-    protocol::{Incarnation, Member, MemberKind, Presence},
+    protocol::{Incarnation, MemberKind, Presence},
     remote::{
         BridgeEvent, Closed, Farewell, Limits, LinkId, NodeIncarnation, Peer, SecretFault,
         internals::wire::{
@@ -14,6 +14,7 @@ use actix_bully::{
         transport::Pipes,
     },
 };
+use bully_core::protocol::Member;
 use bytes::BytesMut;
 
 use super::{

@@ -11,11 +11,11 @@ use actix_bully::{
         ring::{Ring, RingConfig},
     },
     group::Group,
-    protocol::Election,
     remote::{
         BridgeBuilder, Challenge, Closed, Credential, Proof, RemoteMessage, transport::Pipes,
     },
 };
+use bully_core::protocol::Election;
 
 use super::{
     elections::store,

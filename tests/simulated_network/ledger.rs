@@ -14,8 +14,9 @@ use actix_bully::{
     clock::WallTime,
     elections::{AnyMessage, quorum::Vote},
     group::{Envelope, LocalWire},
-    protocol::{AgentId, PeerMessage, Term},
+    protocol::{AgentId, Term},
 };
+use bully_core::protocol::PeerMessage;
 
 use crate::{check::Broken, lists::Lists, setting::agent_of};
 

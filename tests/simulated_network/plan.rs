@@ -6,10 +6,11 @@
 use std::time::Duration;
 
 use actix_bully::{
-    elections::quorum::{Diskless, QuorumConfig},
+    elections::quorum::QuorumConfig,
     protocol::{AgentId, Timings},
     remote::Limits,
 };
+use bully_core::elections::quorum::Diskless;
 use fastrand::Rng;
 
 use crate::{

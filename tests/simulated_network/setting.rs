@@ -5,12 +5,10 @@
 use std::time::Duration;
 
 use actix_bully::{
-    elections::{
-        bully::Preemption,
-        quorum::{Diskless, QuorumConfig},
-    },
+    elections::{bully::Preemption, quorum::QuorumConfig},
     protocol::AgentId,
 };
+use bully_core::elections::quorum::Diskless;
 
 use crate::{
     clock::SimulatedClock,

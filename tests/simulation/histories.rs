@@ -7,16 +7,13 @@
 
 use std::time::Duration;
 
-use actix_bully::{
-    elections::bully::{BullyConfig, Preemption},
-    protocol::Timings,
-    record::{Recording, What},
-    testkit::{
-        sim::chaos::{ChaosOptions, Coverage, Fault, HistoryReport, chaos},
-        trace::Trace,
-    },
-};
+use actix_bully::{elections::bully::Preemption, protocol::Timings, record::Recording};
 use actix_bully_oracles::{BullyScenario, QuorumScenario, RingScenario};
+use bully_core::{elections::bully::BullyConfig, record::What};
+use bully_sim::{
+    sim::chaos::{ChaosOptions, Coverage, Fault, HistoryReport, chaos},
+    trace::Trace,
+};
 use clap::Parser;
 
 use args::Args;

@@ -6,9 +6,11 @@
 use std::{collections::BTreeSet, convert::Infallible, fmt, sync::Arc, time::Duration};
 
 use actix_bully::protocol::{
-    AgentId, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader, LostReason,
-    MemberKind, Members, MembershipError, MinimumRole, PeerMessage, Requirements, Role, Rules,
-    Term, Time, View,
+    AgentId, Event, Incarnation, Leader, LostReason, MemberKind, Role, Term, Time,
+};
+use bully_core::protocol::{
+    EffectsOf, Election, Identity, Input, InputOf, Members, MembershipError, MinimumRole,
+    PeerMessage, Requirements, Rules, View,
 };
 
 /// (n, pid)

@@ -10,9 +10,11 @@
 use std::{convert::Infallible, fmt, sync::Arc, time::Duration};
 
 use actix_bully::protocol::{
-    AgentId, Birth, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf, Leader,
-    LostReason, Member, MemberKind, Members, MembershipError, MinimumRole, PeerMessage,
-    Requirements, Role, Rules, Term, Time, To, View,
+    AgentId, Event, Incarnation, Leader, LostReason, MemberKind, Role, Term, Time,
+};
+use bully_core::protocol::{
+    Birth, EffectsOf, Election, Identity, Input, InputOf, Member, Members, MembershipError,
+    MinimumRole, PeerMessage, Requirements, Rules, To, View,
 };
 
 const HEARTBEAT: Duration = Duration::from_millis(500);

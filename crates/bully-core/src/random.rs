@@ -10,7 +10,7 @@ use crate::protocol::After;
 /// A generator of 64-bit numbers with a 64-bit state.
 ///
 /// ```
-/// use actix_bully::testkit::faults::SplitMix64;
+/// use bully_sim::faults::SplitMix64;
 /// let mut a = SplitMix64::new(7);
 /// let mut b = SplitMix64::new(7);
 /// assert_eq!(a.next_u64(), b.next_u64());

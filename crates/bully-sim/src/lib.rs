@@ -7,7 +7,8 @@
 //! | [`trace`] | a recorded run, as text, as a diagram and as a file |
 //!
 //! The simulator uses no clock, thread or runtime: the same seed and the same calls give the same run. The page [`sim`]
-//! begins with a program. [actix-bully](https://docs.rs/actix-bully) has these modules as `actix_bully::testkit`.
+//! begins with a program. The feature `testkit` of [actix-bully](https://docs.rs/actix-bully) uses the same faults and
+//! recordings for real agents.
 //!
 //! Not here: any election. The tests of the repository check the promises of each election of this project under chaos.
 #![forbid(unsafe_code)]

@@ -9,7 +9,7 @@ pub mod elections {
     pub use bully_core::elections::{astra, bully, lease, quorum};
 }
 
-/// The simulator.
+/// The faults of the network of a cluster.
 pub mod testkit {
-    pub use bully_sim::{faults, sim, trace};
+    pub use bully_sim::faults;
 }

@@ -41,15 +41,15 @@ use actix_bully::{
         stage::{Stage, Staged, Story},
     },
     operate::RecordFolder,
-    protocol::Election,
-    record::{RecordedAgent, Recording},
+    record::Recording,
     testkit::{
         cluster::{ClusterBuilder, ClusterError},
         faults::Conditions,
-        trace::Trace,
         virtual_system,
     },
 };
+use bully_core::{protocol::Election, record::RecordedAgent};
+use bully_sim::trace::Trace;
 use clap::{Parser, ValueEnum, value_parser};
 use futures::future::join;
 use protocol::{Play, Protocol};

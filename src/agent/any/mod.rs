@@ -1,7 +1,7 @@
 //! The bully elections behind one type: the configuration decides which of them runs, everything else is the same.
 //!
-//! Decided here: a message of another election is refused. [`bully`](crate::elections::bully),
-//! [`astra`](crate::elections::astra), [`quorum`](crate::elections::quorum) and [`lease`](crate::elections::lease)
+//! Decided here: a message of another election is refused. [`bully`](bully_core::elections::bully),
+//! [`astra`](bully_core::elections::astra), [`quorum`](bully_core::elections::quorum) and [`lease`](bully_core::elections::lease)
 //! document the guarantees of each.
 
 use std::{
@@ -11,6 +11,8 @@ use std::{
 };
 
 use bully_core::elections::{
+    astra::{Astra, AstraConfig},
+    bully::{Bully, BullyConfig},
     message::{BullyMessage, QuorumMessage},
     timer::BullyTimer,
     vote::Vote,
@@ -19,8 +21,6 @@ use tracing::debug;
 
 use super::pool;
 use crate::elections::{
-    astra::{Astra, AstraConfig},
-    bully::{Bully, BullyConfig},
     lease::{Lease, LeaseConfig, RegisterQuestion, RegisterShown},
     quorum::{QuorumBully, QuorumConfig},
 };

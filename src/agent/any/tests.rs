@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use bully_sim::sim::{Detection, Participant, World};
+
 use super::*;
 use crate::{
     elections::quorum::{Elected, Takeover},
     protocol::{AgentId, Effects, Event, Incarnation, Input, Role, Term, Timings},
-    testkit::sim::{Detection, Participant, World},
 };
 
 fn names() -> [AgentId; 3] {

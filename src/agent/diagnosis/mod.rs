@@ -78,8 +78,8 @@ pub struct Diagnosis {
     /// standstill of its own. A time is zero if it was not measured.
     /// [`Timings::measured`](crate::protocol::Timings::measured) makes timings from it.
     pub measured: Measurement,
-    /// The nodes to which the group's messages go.
-    pub peers: Vec<PeerReport>,
+    /// The nodes to which the group's messages go. The findings say what is wrong with them; as JSON they are `peers`.
+    pub(crate) peers: Vec<PeerReport>,
 }
 
 /// Number of voters that can be reached, that exist, and that are needed.

@@ -12,12 +12,20 @@ use super::Feature;
 #[non_exhaustive]
 pub struct NotOffered {
     /// The feature.
-    pub feature: Feature,
+    pub(crate) feature: Feature,
     /// The missing offer.
-    pub lack: Lack,
+    pub(crate) lack: Lack,
 }
 
 debug_is_text!(NotOffered);
+
+impl NotOffered {
+    /// Returns the missing offer.
+    #[cfg(feature = "testkit")]
+    pub const fn lack(self) -> Lack {
+        self.lack
+    }
+}
 
 /// An offer that a mode does not make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -41,7 +49,7 @@ pub enum Lack {
 
 impl Lack {
     /// Returns the missing offer, in words.
-    pub const fn missing(self) -> &'static str {
+    pub(super) const fn missing(self) -> &'static str {
         match self {
             Self::Carrier => {
                 "a way for messages to the agent that leads, and agents that share a store only have none"
@@ -64,7 +72,7 @@ impl Lack {
     }
 
     /// Returns the setting that provides the offer, or the way to do without it.
-    pub const fn provided_by(self) -> &'static str {
+    pub(super) const fn provided_by(self) -> &'static str {
         match self {
             Self::Carrier => {
                 "add a bridge, by the keys `listen` and `[[peers]]` of the configuration, or by a `RemoteBridge` that carries the group and is started before its agents"

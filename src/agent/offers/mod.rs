@@ -16,7 +16,11 @@ mod lack;
 mod tests;
 
 pub use feature::Feature;
-pub use lack::{Lack, NotOffered};
+#[cfg(feature = "testkit")]
+pub use lack::Lack;
+#[cfg(not(feature = "testkit"))]
+use lack::Lack;
+pub use lack::NotOffered;
 
 use crate::protocol::{Leaders, Requirements};
 
@@ -24,14 +28,14 @@ use crate::protocol::{Leaders, Requirements};
 /// bridge carries the agent's group.
 ///
 /// ```
-/// use actix_bully::{Group, agent::{BullyAgent, Carrier, Feature}, register::FileRegister};
+/// use actix_bully::{Group, agent::{BullyAgent, Feature}, register::FileRegister};
 ///
 /// # actix::System::new().block_on(async {
 /// # let folder = tempfile::tempdir()?;
 /// let group = Group::new("jobs")?;
 /// let store = FileRegister::open(folder.path())?;
 /// let agent = BullyAgent::builder("api-1").lease(store).join(&group).start()?;
-/// assert_eq!(agent.offers().carrier, Carrier::None); // no bridge carries the group
+/// // No bridge carries the group.
 /// let refused = agent.offers().check(Feature::LeaderProxy).unwrap_err();
 /// assert!(refused.to_string().contains("`listen` and `[[peers]]`"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -41,23 +45,22 @@ use crate::protocol::{Leaders, Requirements};
 #[non_exhaustive]
 pub struct Offers {
     /// The agents that could lead.
-    pub contenders: Contenders,
+    pub(crate) contenders: Contenders,
     /// How an application's message reaches the agent that leads.
-    pub carrier: Carrier,
+    pub(crate) carrier: Carrier,
     /// The keeper of the marks, from which the next leader learns which work the last leader began.
-    pub keeps: Keeps,
+    pub(crate) keeps: Keeps,
     /// The protection that a leadership's token gives.
     pub tokens: Tokens,
     /// The list of voters.
-    pub voters: VoterList,
+    pub(crate) voters: VoterList,
     /// Whether preemption and a margin can be set.
-    pub has_policy: bool,
+    pub(crate) has_policy: bool,
 }
 
 /// The agents that could lead, as far as an agent knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Contenders {
+pub(crate) enum Contenders {
     /// The members of the group.
     Members,
     /// The agents in the records of the store.
@@ -66,8 +69,7 @@ pub enum Contenders {
 
 /// How an application's message reaches the agent that leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Carrier {
+pub(crate) enum Carrier {
     /// All agents are in this process.
     Process,
     /// The links of a bridge.
@@ -78,8 +80,7 @@ pub enum Carrier {
 
 /// The keeper of the marks, from which the next leader learns which work the last leader began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Keeps {
+pub(crate) enum Keeps {
     /// A majority of the voters.
     Voters,
     /// The store that has the lease.
@@ -102,8 +103,7 @@ pub enum Tokens {
 
 /// The list of voters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum VoterList {
+pub(crate) enum VoterList {
     /// The list can be changed while the group runs.
     Changes,
     /// The list is the same until all agents have stopped.

@@ -8,7 +8,7 @@ use super::IdleSubscriber;
 use crate::{
     agent::{BullyAgent, BullyBuilder, StartError, any::AnyConfig, choices::Choices},
     clock::{BootClock, WallTime},
-    elections::{bully::BullyConfig, lease::LeaseConfig, quorum::QuorumConfig},
+    elections::{lease::LeaseConfig, quorum::QuorumConfig},
     group::Group,
     protocol::{AgentId, Preemption, Score, Timings},
     register::MemoryRegister,
@@ -53,12 +53,6 @@ fn setters() -> BTreeMap<&'static str, Call> {
         )))
     });
     add("astra", BullyBuilder::astra);
-    add("astra_config", |it| it.astra_config(Arc::default()));
-    add("config", |it| {
-        let mut config = BullyConfig::default();
-        config.drain = Duration::from_millis(9);
-        it.config(Arc::new(config))
-    });
     add("timings", |it| it.timings(Timings::lan()));
     add("preemption", |it| it.preemption(Preemption::Never));
     add("margin", |it| it.margin(3));
@@ -191,8 +185,6 @@ fn no_call_takes_a_quorum_away() {
     };
     for (name, builder) in [
         ("astra", voter().astra()),
-        ("astra_config", voter().astra_config(Arc::default())),
-        ("config", voter().config(Arc::default())),
         ("lease", voter().lease(MemoryRegister::new())),
     ] {
         let refused = builder.join(&group).settle().err();

@@ -13,11 +13,9 @@ use crate::{
         moment::{AgentFacts, AgentState, PageMoment, coarse},
     },
     protocol::{AgentId, Election, MemberKind, Time},
-    testkit::{
-        cluster::{AgentSight, Cluster, Condition, Obstacle},
-        faults::Separations,
-    },
+    testkit::cluster::{AgentSight, Cluster, Condition, Obstacle},
 };
+use bully_sim::faults::Separations;
 
 /// Returns the present moment of the cluster, without diagnoses.
 pub(super) fn moment<E: Election>(cluster: &Cluster<E>) -> PageMoment {

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::{Cable, FIRST, group_of, id};
 use crate::{
-    elections::{AnyMessage, bully::Resign},
+    elections::AnyMessage,
     group::{Envelope, Update},
     protocol::{Incarnation, Member, MemberKind, Presence, Term, To},
 };
+use bully_core::elections::bully::Resign;
 
 fn resign() -> AnyMessage {
     let (term, successor) = (Term(1), None);

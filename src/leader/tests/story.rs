@@ -8,18 +8,17 @@ use std::{fmt, sync::Arc, time::Duration};
 use super::{Application, Carried, CarriedConfig};
 use crate::{
     elections::{
-        bully::{Bully, BullyConfig, Preemption},
+        bully::Preemption,
         quorum::{QuorumBully, QuorumConfig},
     },
     protocol::{AgentId, Election, Timings},
-    testkit::{
-        faults::SplitMix64,
-        sim::{
-            Participant, World,
-            chaos::{
-                ChaosOptions, Coverage, Expected, Fault, HistoryReport, Scenario, chaos, name,
-            },
-        },
+};
+use bully_core::elections::bully::{Bully, BullyConfig};
+use bully_sim::{
+    faults::SplitMix64,
+    sim::{
+        Participant, World,
+        chaos::{ChaosOptions, Coverage, Expected, Fault, HistoryReport, Scenario, chaos, name},
     },
 };
 

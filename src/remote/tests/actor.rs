@@ -9,7 +9,7 @@ use actix::{Actor, Addr, System, clock::sleep};
 use tokio::{sync::oneshot, task::yield_now};
 
 use super::{introduction, node};
-use crate::elections::{AnyMessage, bully::Resign};
+use crate::elections::AnyMessage;
 use crate::{
     group::{Envelope, Group, RemoteLink},
     protocol::{AgentId, Incarnation, Term},
@@ -26,6 +26,7 @@ use crate::{
         wire::{Allowance, Features},
     },
 };
+use bully_core::elections::bully::Resign;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 

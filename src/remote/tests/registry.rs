@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use crate::elections::{AnyMessage, bully::Resign};
+use crate::elections::AnyMessage;
 use crate::{
     group::Group,
     protocol::{
@@ -16,6 +16,7 @@ use crate::{
         carry::{Batch, Carried, GroupCarrier, PeerAgents, Receivers},
     },
 };
+use bully_core::elections::bully::Resign;
 
 const LATER: Time = Time::from_millis(600_000);
 

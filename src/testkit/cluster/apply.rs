@@ -21,11 +21,9 @@ use crate::{
     protocol::{AgentId, Election, MemberKind, Score},
     record::RecordedCommand,
     supervisor::RestartPolicy,
-    testkit::{
-        faults::{Conditions, Network},
-        trace::Happening,
-    },
+    testkit::faults::Conditions,
 };
+use bully_sim::{faults::Network, trace::Happening};
 
 impl<E: Election> Cluster<E> {
     /// Carries out a command, and records it. Each command also has a method: `apply(&"crash 5".parse()?)` is

@@ -20,17 +20,13 @@ use crate::{
         any::{AnyBully, AnyConfig},
     },
     clock::{RuntimeClock, WallTime},
-    elections::bully::BullyConfig,
     group::{Group, GroupError},
     protocol::{AgentId, Election, IdError, MemberKind, Preemption, Score, Timings},
     record::{Header, RecordedAgent},
     supervisor::RestartPolicy,
-    testkit::{
-        VirtualWallClock,
-        faults::{Conditions, Network},
-        trace::Trace,
-    },
+    testkit::{VirtualWallClock, faults::Conditions},
 };
+use bully_sim::{faults::Network, trace::Trace};
 
 /// Makes the rules of an election from its builder's calls.
 type Resolve<E> = fn(&<E as Election>::Config, Basis, &Choices) -> Result<Rules<E>, StartError>;
@@ -327,7 +323,7 @@ impl ClusterBuilder {
         self.set(|choices| choices.timings = Some(timings))
     }
 
-    /// Uses the plain ASTRA rules ([`astra`](crate::elections::astra)). An agent has to
+    /// Uses the plain ASTRA rules ([`astra`](bully_core::elections::astra)). An agent has to
     /// [`campaign`](Cluster::campaign).
     pub fn astra(self) -> Self {
         self.set(|choices| choices.choose(Mode::Astra))
@@ -338,9 +334,10 @@ impl ClusterBuilder {
         self.set(|choices| choices.preemption = Some(preemption))
     }
 
-    /// Sets all rules of the available mode at once. It cannot be combined with a call that sets one of these rules.
-    pub fn rules(self, rules: BullyConfig) -> Self {
-        self.set(|choices| choices.choose(Mode::Config(Arc::new(rules))))
+    /// Sets by how much a challenger's score must exceed the leader's. Default: by any amount.
+    pub fn margin(self, margin: impl Into<Score>) -> Self {
+        let margin = margin.into();
+        self.set(|choices| choices.margin = Some(margin))
     }
 
     fn set(mut self, change: impl FnOnce(&mut Choices)) -> Self {

@@ -20,10 +20,10 @@ use crate::{
     protocol::{AgentId, Event, PeerMessage, Role, Time},
     record::RecordedCommand,
     supervisor::{Exit, Supervision},
-    testkit::{
-        faults::{Arrivals, Fate, Network},
-        trace::{Happening, Trace},
-    },
+};
+use bully_sim::{
+    faults::{Arrivals, Fate, Network},
+    trace::{Happening, Trace},
 };
 
 /// See the [module's page](self).

@@ -4,11 +4,8 @@
 //! the effect of each method (`apply.rs`).
 
 use super::{Cluster, ClusterError, journal::open};
-use crate::{
-    protocol::Election,
-    record::RecordedCommand,
-    testkit::faults::{Conditions, Network},
-};
+use crate::{protocol::Election, record::RecordedCommand, testkit::faults::Conditions};
+use bully_sim::faults::Network;
 
 impl<E: Election> Cluster<E> {
     /// Separates the agents into sides that do not reach each other. Agents on none of the given sides are together on

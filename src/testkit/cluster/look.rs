@@ -6,8 +6,8 @@ use super::{Cluster, ClusterBuilder, Condition, Obstacle, Settled, journal::open
 use crate::{
     agent::ElectionHandle,
     protocol::{Election, MemberKind, Score, Time},
-    testkit::{faults::Separations, trace::TraceEntry},
 };
+use bully_sim::{faults::Separations, trace::TraceEntry};
 
 /// One agent, and the cluster's knowledge of it beside its handle.
 #[derive(Debug)]

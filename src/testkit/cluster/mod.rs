@@ -34,7 +34,7 @@
 //! The messages of the agents' applications ([`Messages`](crate::leader::Messages), and what is built on them: a
 //! [`LeaderProxy`](crate::leader::LeaderProxy), schedules) are subject to the same faults: an isolated agent receives
 //! none and reaches no other agent. They arrive at most once and in order, as over a bridge, whatever faults change the
-//! agents' own messages. In the trace and for [`Network::ignore`](crate::testkit::faults::Network::ignore) their kind
+//! agents' own messages. In the trace and for [`Network::ignore`](bully_sim::faults::Network::ignore) their kind
 //! is `application`; [`settle`](Cluster::settle) does not wait for them.
 //!
 //! # Virtual time
@@ -94,8 +94,9 @@ use crate::{
     protocol::{AgentId, Election, Leader, Time},
     store::MemoryStore,
     supervisor::RestartPolicy,
-    testkit::{Inject, VirtualWallClock, trace::Trace},
+    testkit::{Inject, VirtualWallClock},
 };
+use bully_sim::trace::Trace;
 
 /// Agents of one election in this process; see the [module's page](self).
 ///

@@ -14,8 +14,9 @@ use crate::{
     agent::{Agent, ElectionHandle},
     protocol::{Election, MemberKind, Score},
     store::MemoryStore,
-    testkit::{VirtualClock, trace::Happening},
+    testkit::VirtualClock,
 };
+use bully_sim::trace::Happening;
 
 /// The kind of an agent's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,8 @@
 //! A receiver as complete as bytes can see it, and one frame of each kind to spoil.
 
 use actix_bully::{
-    elections::{
-        AnyMessage,
-        bully::{Elect, Heartbeat, Resign},
-    },
-    protocol::{AgentId, Incarnation, Member, MemberKind, Round, Score, Term, Time},
+    elections::{AnyMessage, bully::Elect},
+    protocol::{AgentId, Incarnation, MemberKind, Round, Score, Term, Time},
     remote::{
         Challenge, Closed, ClusterId, Farewell, Limits, LinkId, NodeId, NodeIncarnation, Proof,
         Rights,
@@ -20,6 +17,10 @@ use actix_bully::{
             },
         },
     },
+};
+use bully_core::{
+    elections::bully::{Heartbeat, Resign},
+    protocol::Member,
 };
 use bytes::{BufMut, BytesMut};
 

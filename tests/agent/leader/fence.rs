@@ -16,11 +16,12 @@ use actix_bully::{
     agent::{BullyAgent, BullyHandle, LeaderGuard},
     elections::{AnyBully, quorum::QuorumConfig},
     leader::fence::{FenceNumber, Fenced, FencingActor, FencingGate, NoFence, ReadGate, Stale},
-    protocol::{Election, Timings},
+    protocol::Timings,
     store::MemoryStore,
     supervisor::Guardian,
     testkit::VirtualClock,
 };
+use bully_core::protocol::Election;
 
 use crate::stage::{MS, id, play, settle};
 

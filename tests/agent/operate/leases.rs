@@ -11,10 +11,7 @@ use actix::clock;
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle, Finding},
-    elections::{
-        bully::Preemption,
-        lease::{LeaseRecord, RegisterRecord},
-    },
+    elections::bully::Preemption,
     history::LeadershipEnd,
     operate::{Command, CommandRefusal, ContenderReport, Operated, Order, Outcome},
     protocol::{About, AgentId, Timings},
@@ -23,6 +20,7 @@ use actix_bully::{
     },
     testkit::VirtualClock,
 };
+use bully_core::elections::lease::{LeaseRecord, RegisterRecord};
 use futures::StreamExt;
 
 use crate::stage::{MS, id, play};

@@ -18,7 +18,6 @@ use actix_bully::{
         Dashboard,
         stage::{Chosen, Stage, Staged},
     },
-    protocol::Election,
     record::Recording,
     testkit::{
         cluster::{Cluster, ClusterBuilder},
@@ -33,6 +32,7 @@ use actix_web::{
     test::{TestRequest, call_service, init_service},
     web,
 };
+use bully_core::protocol::Election;
 use futures::future::poll_fn;
 use serde_json::Value;
 

@@ -1,7 +1,8 @@
 //! A history that the simulator failed, as the example `simulate` writes it down.
 
-use actix_bully::{record::Recording, testkit::trace::Trace};
+use actix_bully::record::Recording;
 use actix_bully_oracles::QuorumScenario;
+use bully_sim::trace::Trace;
 use clap::Parser;
 
 use args::Args;

@@ -8,13 +8,14 @@ use std::{
 use actix_bully::{
     dashboard::{Dashboard, stage::Chosen},
     protocol::Time,
-    record::{Header, RecordedClock, RecordedCommand, Recording, What},
+    record::Recording,
     testkit::{faults::Conditions, virtual_system},
 };
 use actix_bully_dashboard_tests::{
     SOON, Viewer, ask, command, done, five, five_led, get, led, opened, own_request, quorum,
     recorded, run, side_by_side, stage, watched,
 };
+use bully_core::record::{Header, RecordedClock, RecordedCommand, What};
 use serde_json::{Value, json};
 
 /// A moment as a page keeps it for its timeline.

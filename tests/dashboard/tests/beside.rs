@@ -1,13 +1,10 @@
 //! Two elections side by side: both get each command at the same instant, and what each of them needed is told.
 
-use actix_bully::{
-    dashboard::Dashboard,
-    protocol::Time,
-    record::{RecordedCommand, What},
-};
+use actix_bully::{dashboard::Dashboard, protocol::Time};
 use actix_bully_dashboard_tests::{
     Shown, Viewer, command, done, five, get, recorded, run, side_by_side, stage,
 };
+use bully_core::record::{RecordedCommand, What};
 use serde_json::Value;
 
 /// Two elections, of which both are over: all follow the leader. What befalls it while some do not yet counts as a cause

@@ -7,11 +7,12 @@ use actix_bully::{
         Dashboard,
         stage::{Stage, Story},
     },
-    record::{RecordedCommand, Recording, What},
+    record::Recording,
 };
 use actix_bully_dashboard_tests::{
     Viewer, command, done, five, five_led, get, in_real_time, led, quorum, run, rust_test, stage,
 };
+use bully_core::record::{RecordedCommand, What};
 use serde_json::json;
 
 #[test]

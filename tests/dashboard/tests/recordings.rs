@@ -6,12 +6,13 @@ use actix_bully::{
     dashboard::Dashboard,
     operate::{Operated, RecordFolder, RecordRequest},
     protocol::Time,
-    record::{RecordLimits, Recording, What},
+    record::{RecordLimits, Recording},
 };
 use actix_bully_dashboard_tests::{
     SOON, Told, Viewer, ask, command, done, five, five_led, get, own_request, run, rust_test,
     simulated, stage,
 };
+use bully_core::record::What;
 use serde_json::Value;
 
 /// A page of five agents, of which the last one crashed and another leads.

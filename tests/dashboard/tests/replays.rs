@@ -11,13 +11,12 @@ use actix_bully::{
         stage::{Stage, Staged},
     },
     operate::{Operated, RecordRequest},
-    protocol::{Election, Timings},
-    record::{RecordLimits, RecordedAgent, Recording},
+    protocol::Timings,
+    record::{RecordLimits, Recording},
     register::MemoryRegister,
     testkit::{
         cluster::{Cluster, ClusterBuilder},
         faults::Conditions,
-        trace::Trace,
         virtual_system,
     },
 };
@@ -25,6 +24,8 @@ use actix_bully_dashboard_tests::{
     SOON, Viewer, alone, command, done, get, hosts::Host, in_real_time, low_and_high, opened, run,
     saved,
 };
+use bully_core::{protocol::Election, record::RecordedAgent};
+use bully_sim::trace::Trace;
 use clap::{Parser, ValueEnum};
 use futures::future::join;
 

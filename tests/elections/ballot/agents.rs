@@ -5,12 +5,14 @@ use std::{sync::Arc, time::Duration};
 use actix::clock::{sleep, timeout};
 use actix_bully::{
     agent::{Agent, ElectionHandle, StartError},
-    elections::ballot::{Ballot, BallotConfig, BallotMessage, BallotNumber, BallotRecord, Resign},
+    elections::ballot::{Ballot, BallotConfig},
     group::Group,
-    protocol::{MembershipError, Term, Timings},
+    protocol::{Term, Timings},
     store::{FileStore, MemoryStore, StoreIdentity, TermStore},
     testkit::{Inject, cluster::Cluster},
 };
+use bully_classics::ballot::{BallotMessage, BallotNumber, BallotRecord, Resign};
+use bully_core::protocol::MembershipError;
 
 use crate::ballot::{
     common::virtual_system,

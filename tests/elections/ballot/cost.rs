@@ -1,6 +1,6 @@
 //! What it costs where nothing goes wrong: 2 n (n - 1) messages per round, exactly.
 
-use actix_bully::testkit::sim::Detection;
+use bully_sim::sim::Detection;
 use std::time::Duration;
 
 use crate::ballot::kit::{Group, ROUND, config};

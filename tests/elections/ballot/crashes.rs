@@ -1,9 +1,7 @@
 //! Scenarios 7 to 9 and 11 to 14, 28, 41: agents that die and come back.
 
-use actix_bully::{
-    protocol::{Event, Term},
-    testkit::sim::{Detection, Reaction, Trap},
-};
+use actix_bully::protocol::{Event, Term};
+use bully_sim::sim::{Detection, Reaction, Trap};
 use std::{ops::Range, time::Duration};
 
 use crate::ballot::kit::{DELAY, Group, ROUND, SEEDS, config, id, ms};

@@ -3,12 +3,9 @@
 use actix_bully::{
     elections::ballot::Ballot,
     protocol::{Event, LostReason},
-    testkit::{
-        faults::{Conditions, ConditionsBuilder},
-        sim::World,
-        trace::Trace,
-    },
+    testkit::faults::{Conditions, ConditionsBuilder},
 };
+use bully_sim::{sim::World, trace::Trace};
 
 use crate::ballot::{
     kit::{CAP, DELAY, Group, ROUND, SEEDS, config, id, ms, usual},

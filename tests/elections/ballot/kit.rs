@@ -6,12 +6,10 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::ballot::{Ballot, BallotConfig},
     protocol::{AgentId, Event, Score, Timings},
-    testkit::{
-        faults::{Conditions, ConditionsBuilder},
-        sim::{Detection, Participant, World, WorldBuilder, chaos::Scenario},
-    },
+    testkit::faults::{Conditions, ConditionsBuilder},
 };
 use actix_bully_oracles::BallotScenario;
+use bully_sim::sim::{Detection, Participant, World, WorldBuilder, chaos::Scenario};
 
 /// d, Δ and the cap, in milliseconds.
 pub(crate) const DELAY: u64 = 2;

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use actix_bully::{
-    elections::ballot::{
-        Ballot, BallotMessage, BallotNumber, BallotRecord, BallotTimer, HeartbeatReply,
-        HeartbeatRequest, Resign, Standing,
-    },
-    protocol::{
-        Birth, Effect, Effects, EffectsOf, Election, Event, Identity, Incarnation, Input, InputOf,
-        Member, MemberKind, Members, Round, Term, Time,
-    },
+    elections::ballot::Ballot,
+    protocol::{Event, Incarnation, MemberKind, Round, Term, Time},
+};
+use bully_classics::ballot::{
+    BallotMessage, BallotNumber, BallotRecord, BallotTimer, HeartbeatReply, HeartbeatRequest,
+    Resign, Standing,
+};
+use bully_core::protocol::{
+    Birth, Effect, Effects, EffectsOf, Election, Identity, Input, InputOf, Member, Members,
 };
 
 use crate::ballot::kit::{config, id, names};

@@ -1,9 +1,7 @@
 //! Scenarios 15 to 18: scores that change, and hand-overs.
 
-use actix_bully::{
-    protocol::{Event, LostReason},
-    testkit::sim::World,
-};
+use actix_bully::protocol::{Event, LostReason};
+use bully_sim::sim::World;
 
 use crate::ballot::kit::{DELAY, Group, ROUND, SEEDS, config, id, ms};
 

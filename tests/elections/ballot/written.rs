@@ -3,16 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::ballot::{Ballot, BallotNumber, BallotTimer, HeartbeatReply, Standing},
-    protocol::{
-        Birth, Effects, Election, Identity, Incarnation, Input, InputOf, Member, MemberKind,
-        Members, Round, Score, Time,
-    },
-    testkit::{
-        faults::Conditions,
-        sim::{Detection, Participant, World},
-    },
+    elections::ballot::Ballot,
+    protocol::{Incarnation, MemberKind, Round, Score, Time},
+    testkit::faults::Conditions,
 };
+use bully_classics::ballot::{BallotNumber, BallotTimer, HeartbeatReply, Standing};
+use bully_core::protocol::{Birth, Effects, Election, Identity, Input, InputOf, Member, Members};
+use bully_sim::sim::{Detection, Participant, World};
 
 use crate::ballot::{
     ble::{AsWritten, Ble},

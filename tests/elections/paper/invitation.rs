@@ -6,15 +6,15 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::invitation::{
-        ElectionId, GroupRole, InvitationConfig, InvitationElection, PaperStatus, Task,
-    },
+    elections::invitation::{InvitationConfig, InvitationElection, Task},
     protocol::{AgentId, Event, Timings},
-    testkit::{
-        faults::{Conditions, SplitMix64},
-        sim::{Detection, Participant, World},
-        trace::{Checkpoint, Trace, What},
-    },
+    testkit::faults::Conditions,
+};
+use bully_classics::invitation::{ElectionId, GroupRole, PaperStatus};
+use bully_sim::{
+    faults::SplitMix64,
+    sim::{Detection, Participant, World},
+    trace::{Checkpoint, Trace, What},
 };
 
 use crate::paper::{MS, all_same, crash_and_recover, name};
@@ -212,11 +212,10 @@ fn without_safe_storage_a_number_names_two_groups() {
 
 /// The group that a machine forms whose incarnation begins with this record, knowing no other agent.
 fn first_group_of_an_incarnation(
-    record: Option<actix_bully::elections::invitation::CountRecord>,
+    record: Option<bully_classics::invitation::CountRecord>,
 ) -> Option<ElectionId> {
-    use actix_bully::protocol::{
-        Birth, Effects, Election, Identity, Incarnation, Input, MemberKind, Members, Time,
-    };
+    use actix_bully::protocol::{Incarnation, MemberKind, Time};
+    use bully_core::protocol::{Birth, Effects, Election, Identity, Input, Members};
     let me = Identity {
         id: name(1),
         incarnation: Incarnation(2),
@@ -314,7 +313,7 @@ fn every_agent_says_where_it_stands() {
     *world.trace_mut() = Trace::new().with_repeated();
     world.settle(MS(1_000)).unwrap();
     let free = GroupRole::Free.to_string();
-    let said = |entry: &actix_bully::testkit::trace::TraceEntry| matches!(&entry.what, What::Sent { message, .. } if message.text.starts_with(&free));
+    let said = |entry: &bully_sim::trace::TraceEntry| matches!(&entry.what, What::Sent { message, .. } if message.text.starts_with(&free));
     assert!(
         world.trace().entries().any(said),
         "{}",

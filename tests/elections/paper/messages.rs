@@ -2,13 +2,12 @@
 
 use std::fmt::Debug;
 
-use actix_bully::{
-    elections::{
-        invitation::{self, GroupRole, InvitationMessage},
-        reorganization::{self, Call, ElectionId, ReorganizationMessage, Task},
-    },
-    protocol::{AgentId, PeerMessage, Score, Term},
+use actix_bully::protocol::{AgentId, Score, Term};
+use bully_classics::{
+    invitation::{self, GroupRole, InvitationMessage},
+    reorganization::{self, Call, ElectionId, ReorganizationMessage, Task},
 };
+use bully_core::protocol::PeerMessage;
 use serde::{Serialize, de::DeserializeOwned};
 
 /// The longest name, and the largest numbers.

@@ -12,10 +12,9 @@ mod reorganization;
 
 use std::time::Duration;
 
-use actix_bully::{
-    protocol::{AgentId, Election},
-    testkit::{faults::SplitMix64, sim::World},
-};
+use actix_bully::protocol::AgentId;
+use bully_core::protocol::Election;
+use bully_sim::{faults::SplitMix64, sim::World};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 

@@ -4,19 +4,20 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::reorganization::{
-        CountRecord, ElectionId, Halt, PaperStatus, Reorganization, ReorganizationConfig,
-        ReorganizationMessage, Task, WhenAsked,
-    },
-    protocol::{
-        After, AgentId, Birth, Effect, Effects, Election, Identity, Incarnation, Input, Member,
-        MemberKind, Members, PeerMessage, Score, Term, Time, Timings,
-    },
-    testkit::{
-        faults::{Conditions, SplitMix64},
-        sim::{Detection, Participant, Reaction, Trap, World},
-        trace::{Checkpoint, Trace},
-    },
+    elections::reorganization::{Reorganization, ReorganizationConfig, WhenAsked},
+    protocol::{AgentId, Incarnation, MemberKind, Score, Term, Time, Timings},
+    testkit::faults::Conditions,
+};
+use bully_classics::reorganization::{
+    CountRecord, ElectionId, Halt, PaperStatus, ReorganizationMessage, Task,
+};
+use bully_core::protocol::{
+    After, Birth, Effect, Effects, Election, Identity, Input, Member, Members, PeerMessage,
+};
+use bully_sim::{
+    faults::SplitMix64,
+    sim::{Detection, Participant, Reaction, Trap, World},
+    trace::{Checkpoint, Trace},
 };
 
 use crate::paper::{MS, all_same, crash_and_recover, name};

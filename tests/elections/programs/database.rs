@@ -8,16 +8,20 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
+    elections::quorum::QuorumConfig,
+    protocol::{AgentId, Event, LostReason, Score},
+    testkit::faults::Conditions,
+};
+use bully_core::{
     elections::{
         bully::{Bully, BullyConfig},
-        quorum::{QuorumBully, QuorumConfig},
+        quorum::QuorumBully,
     },
-    protocol::{AgentId, Election, Event, LostReason, Score},
-    testkit::{
-        faults::Conditions,
-        sim::{Participant, World},
-        trace::Trace,
-    },
+    protocol::Election,
+};
+use bully_sim::{
+    sim::{Participant, World},
+    trace::Trace,
 };
 
 use crate::programs::kit::{DELAY, MS, SECONDS, SILENT, assert_sound};

@@ -7,12 +7,11 @@
 use std::time::Duration;
 
 use actix_bully::{
-    protocol::{Election, Event, Score, Term},
-    testkit::{
-        faults::Conditions,
-        sim::{Reaction, World},
-    },
+    protocol::{Event, Score, Term},
+    testkit::faults::Conditions,
 };
+use bully_core::protocol::Election;
+use bully_sim::sim::{Reaction, World};
 
 use crate::programs::{
     go::{Node, NodeState},

@@ -5,10 +5,9 @@
 
 use std::time::Duration;
 
-use actix_bully::{
-    protocol::{Election, Event},
-    testkit::sim::World,
-};
+use actix_bully::protocol::Event;
+use bully_core::protocol::Election;
+use bully_sim::sim::World;
 
 use crate::programs::kit::{
     DELAY, MS, SECONDS, SILENT, all_follow, as_written, current_leaders, leaders, ours, until,

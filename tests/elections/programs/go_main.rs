@@ -6,11 +6,9 @@
 //! is noticed. Here the same script, sleeps and all, is played to a machine that is told nothing of
 //! crashes, where the program reads `IsAlive` of every peer.
 
-use actix_bully::{
-    elections::bully::Bully,
-    protocol::{Election, Time},
-    testkit::sim::World,
-};
+use actix_bully::protocol::Time;
+use bully_core::{elections::bully::Bully, protocol::Election};
+use bully_sim::sim::World;
 
 use crate::programs::{
     go::NodeState,

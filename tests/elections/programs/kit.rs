@@ -3,13 +3,16 @@
 use std::{fmt::Debug, sync::Arc, time::Duration};
 
 use actix_bully::{
+    protocol::{AgentId, Leader, Term},
+    testkit::faults::Conditions,
+};
+use bully_core::{
     elections::bully::{Bully, BullyConfig},
-    protocol::{After, AgentId, Election, Leader, Term},
-    testkit::{
-        faults::Conditions,
-        sim::{Detection, Participant, Reaction, TermOrder, Trap, World},
-        trace::Trace,
-    },
+    protocol::{After, Election},
+};
+use bully_sim::{
+    sim::{Detection, Participant, Reaction, TermOrder, Trap, World},
+    trace::Trace,
 };
 
 use crate::programs::go::{Node, NodeState, Optimizations};

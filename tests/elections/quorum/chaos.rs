@@ -1,11 +1,11 @@
 //! Seeded histories: all faults at once, every invariant after every step, agreement afterwards.
 
-use actix_bully::testkit::trace::Trace;
-use actix_bully::{
-    elections::quorum::QuorumError,
-    testkit::sim::chaos::{ChaosOptions, Coverage, Fault, Scenario as _, chaos},
-};
 use actix_bully_oracles::QuorumScenario;
+use bully_core::elections::quorum::QuorumError;
+use bully_sim::{
+    sim::chaos::{ChaosOptions, Coverage, Fault, Scenario as _, chaos},
+    trace::Trace,
+};
 use std::time::Duration;
 
 /// How many histories each test runs; `SEEDS=20000 FIRST=7` runs others.

@@ -3,11 +3,9 @@
 
 use std::time::Duration;
 
-use actix_bully::{
-    protocol::{Event, Term},
-    testkit::sim::World,
-};
+use actix_bully::protocol::{Event, Term};
 use actix_bully_oracles::Watched;
+use bully_sim::sim::World;
 
 use crate::quorum::kit::{D, Group, P, id, ms};
 

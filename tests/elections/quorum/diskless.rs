@@ -4,15 +4,15 @@
 use std::time::Duration;
 
 use actix_bully::{
-    elections::quorum::QuorumError,
     protocol::{AgentId, Term},
-    testkit::{
-        faults::Conditions,
-        sim::{Participant, World, chaos::chaos},
-        trace::Trace,
-    },
+    testkit::faults::Conditions,
 };
 use actix_bully_oracles::{QuorumScenario, Watched};
+use bully_core::elections::quorum::QuorumError;
+use bully_sim::{
+    sim::{Participant, World, chaos::chaos},
+    trace::Trace,
+};
 
 use crate::losses::{LossSuite, Scene};
 use crate::quorum::{

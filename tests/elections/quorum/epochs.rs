@@ -1,14 +1,9 @@
 //! Other voters, another epoch (81): no vote crosses, and the order that `quorum::epoch` prescribes
 //! gives one leader after another. The record of what was seen is the same for all epochs.
 
-use actix_bully::{
-    protocol::Term,
-    testkit::{
-        faults::Conditions,
-        sim::{Participant, chaos::Scenario},
-    },
-};
+use actix_bully::{protocol::Term, testkit::faults::Conditions};
 use actix_bully_oracles::{QuorumScenario, Watch, Watched};
+use bully_sim::sim::{Participant, chaos::Scenario};
 
 use crate::quorum::kit::{D, Group, Net, P, id, ms, voters_of};
 

@@ -1,9 +1,11 @@
 //! Scenarios of the network: cuts, partitions, one-way links, slow messages.
 
 use actix_bully::{
-    protocol::{After, Event, LostReason},
-    testkit::{faults::Conditions, sim::Detection},
+    protocol::{Event, LostReason},
+    testkit::faults::Conditions,
 };
+use bully_core::protocol::After;
+use bully_sim::sim::Detection;
 
 use crate::quorum::kit::{AFTER, D, Group, H, P, id, ms};
 
@@ -235,8 +237,7 @@ fn s07_a_fail_over_takes_no_longer_than_the_formula_says() {
             let top = net.leader().id;
             let then = net.mark();
             net.world.crash(&top);
-            let someone =
-                |world: &actix_bully::testkit::sim::World<_>| !world.believers().is_empty();
+            let someone = |world: &bully_sim::sim::World<_>| !world.believers().is_empty();
             assert!(net.world.run_until(someone, bound), "n {n}, seed {seed}");
             let acquired = net.acquired_since(&then);
             let second = group.names()[group.names().len() - 2].to_string();

@@ -3,11 +3,9 @@
 use actix_bully::{
     elections::bully::Preemption,
     protocol::{Event, LostReason, Term},
-    testkit::{
-        faults::Conditions,
-        sim::{Detection, Participant},
-    },
+    testkit::faults::Conditions,
 };
+use bully_sim::sim::{Detection, Participant};
 
 use crate::quorum::kit::{AFTER, D, Group, Net, P, id, ms};
 

@@ -6,12 +6,10 @@ use std::time::Duration;
 use actix_bully::{
     elections::{bully::Preemption, quorum::QuorumConfig},
     protocol::{AgentId, Event, Leader, LostReason, Score, Term, Time, Timings},
-    testkit::{
-        faults::Conditions,
-        sim::{Detection, Participant, World, WorldBuilder, chaos::Scenario},
-    },
+    testkit::faults::Conditions,
 };
 use actix_bully_oracles::{QuorumScenario, Watch, Watched};
+use bully_sim::sim::{Detection, Participant, World, WorldBuilder, chaos::Scenario};
 
 /// The durations of the preset `in_process`; `AFTER` is a leader's grace period.
 pub(crate) const H: u64 = 25;

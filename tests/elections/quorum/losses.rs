@@ -1,8 +1,8 @@
 //! Scenario 22: one message of each kind is lost, each time another one. No rule is broken, and the highest
 //! voter that is up leads in the end.
 
-use actix_bully::testkit::{sim::World, trace::Trace};
 use actix_bully_oracles::Watched;
+use bully_sim::{sim::World, trace::Trace};
 
 use crate::{
     losses::{LossSuite, Scene},

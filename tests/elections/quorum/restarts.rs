@@ -6,8 +6,8 @@
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 
-use actix_bully::protocol::{Election as _, Recovering};
 use actix_bully_oracles::Watched;
+use bully_core::protocol::{Election as _, Recovering};
 
 use crate::quorum::{
     diskless::{led_within, restart, start, world},

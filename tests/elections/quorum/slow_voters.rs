@@ -7,13 +7,10 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::quorum::{QuorumBully, QuorumConfig},
-    protocol::Timings,
-    testkit::{
-        faults::Conditions,
-        sim::{Detection, Participant, World},
-    },
+    elections::quorum::QuorumConfig, protocol::Timings, testkit::faults::Conditions,
 };
+use bully_core::elections::quorum::QuorumBully;
+use bully_sim::sim::{Detection, Participant, World};
 
 use super::kit::{id, ms};
 

@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use actix_bully::testkit::{faults::Conditions, sim::StoreContents};
+use actix_bully::testkit::faults::Conditions;
+use bully_sim::sim::StoreContents;
 
 use crate::quorum::kit::{Group, Net, P, id, ms};
 

@@ -5,11 +5,13 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use actix::clock::sleep;
 use actix_bully::{
     agent::{Agent, ElectionHandle, Lifecycle},
-    elections::ring::{Coordinator, Ring, RingConfig, RingMessage},
+    elections::ring::{Ring, RingConfig},
     group::Group,
     protocol::{AgentId, Event, Incarnation, LostReason, Term, Time, Timings},
-    testkit::{Inject, cluster::Cluster, faults::Conditions, sim::World, trace::What},
+    testkit::{Inject, cluster::Cluster, faults::Conditions},
 };
+use bully_classics::ring::{Coordinator, RingMessage};
+use bully_sim::{sim::World, trace::What};
 
 use crate::ring::{
     common::virtual_system,

@@ -5,11 +5,8 @@
 
 use std::time::Duration;
 
-use actix_bully::{
-    elections::ring::Ring,
-    protocol::Time,
-    testkit::{faults::Conditions, sim::World},
-};
+use actix_bully::{elections::ring::Ring, protocol::Time, testkit::faults::Conditions};
+use bully_sim::sim::World;
 
 use crate::ring::kit::{MS, builder, config, names, sent, settles};
 

@@ -6,11 +6,9 @@ use std::time::Duration;
 use actix_bully::{
     elections::ring::{Ring, RingConfig},
     protocol::Event,
-    testkit::{
-        faults::Conditions,
-        sim::{Detection, Reaction, Trap, World},
-    },
+    testkit::faults::Conditions,
 };
+use bully_sim::sim::{Detection, Reaction, Trap, World};
 
 use crate::ring::kit::{
     MS, acquired, builder, comes_to_lead, comes_to_lead_above, config, events, id, leads, led,

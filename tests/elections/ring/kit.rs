@@ -5,11 +5,11 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::ring::{Ring, RingConfig},
     protocol::{AgentId, Event, Score, Term},
-    testkit::{
-        faults::Conditions,
-        sim::{Detection, Participant, World, WorldBuilder},
-        trace::{Trace, What},
-    },
+    testkit::faults::Conditions,
+};
+use bully_sim::{
+    sim::{Detection, Participant, World, WorldBuilder},
+    trace::{Trace, What},
 };
 
 pub(crate) const MS: fn(u64) -> Duration = Duration::from_millis;

@@ -1,12 +1,11 @@
 //! A ring's messages as JSON: flat, and bounded whatever a peer says. The bytes of a bridge: `tests/adversary/bytes`.
 
-use actix_bully::{
-    elections::ring::{
-        Answer, Bounded, Collect, Coordinator, Entrant, HopAck, Lap, MOST, Nominate, Probe,
-        RingElectionId, RingMessage,
-    },
-    protocol::{Incarnation, Leader, PeerMessage, Term},
+use actix_bully::protocol::{Incarnation, Leader, Term};
+use bully_classics::ring::{
+    Answer, Bounded, Collect, Coordinator, Entrant, HopAck, Lap, MOST, Nominate, Probe,
+    RingElectionId, RingMessage,
 };
+use bully_core::protocol::PeerMessage;
 
 use crate::ring::kit::id;
 

@@ -5,11 +5,9 @@ use std::time::Duration;
 use actix_bully::{
     elections::ring::Ring,
     protocol::Event,
-    testkit::{
-        faults::{Conditions, ConditionsBuilder},
-        sim::World,
-    },
+    testkit::faults::{Conditions, ConditionsBuilder},
 };
+use bully_sim::sim::World;
 
 use crate::ring::{
     kit::{

@@ -2,13 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actix_bully::{
-    elections::ring::Ring,
-    protocol::AgentId,
-    testkit::{
-        sim::{Detection, Participant, World},
-        trace::What,
-    },
+use actix_bully::{elections::ring::Ring, protocol::AgentId};
+use bully_sim::{
+    sim::{Detection, Participant, World},
+    trace::What,
 };
 
 use crate::ring::kit::{MS, builder, comes_to_lead, config, id, seeds};

@@ -5,16 +5,16 @@ use std::time::Duration;
 use actix_bully::{
     elections::ring::{Ring, RingConfig},
     protocol::{AgentId, Role, Term, Time},
-    testkit::{
-        faults::Conditions,
-        sim::{
-            Detection, Reaction, Trap, World,
-            chaos::{ChaosOptions, Fault, chaos},
-        },
-        trace::{Happening, Trace, What},
-    },
+    testkit::faults::Conditions,
 };
 use actix_bully_oracles::RingScenario;
+use bully_sim::{
+    sim::{
+        Detection, Reaction, Trap, World,
+        chaos::{ChaosOptions, Fault, chaos},
+    },
+    trace::{Happening, Trace, What},
+};
 
 use crate::ring::kit::{
     D, MS, acquired, builder, comes_to_lead, comes_to_lead_above, config, id, leads, led, mark,

@@ -5,10 +5,10 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::ring::RingConfig,
     protocol::{Event, LostReason, Score},
-    testkit::{
-        sim::{Participant, World},
-        trace::What,
-    },
+};
+use bully_sim::{
+    sim::{Participant, World},
+    trace::What,
 };
 
 use crate::ring::kit::{

@@ -5,7 +5,8 @@
 
 use std::time::Duration;
 
-use actix_bully::{elections::ring::Ring, protocol::AgentId, testkit::sim::World};
+use actix_bully::{elections::ring::Ring, protocol::AgentId};
+use bully_sim::sim::World;
 
 use crate::ring::kit::{MS, comes_to_lead, config, id};
 
@@ -45,12 +46,12 @@ fn demo(dead: &[&str]) -> World<Ring> {
         .iter()
         .zip(0..)
         .map(|(name, score)| crate::ring::kit::voter(name, score, &config));
-    let silent = actix_bully::testkit::sim::Detection::Silent(Duration::ZERO.into());
+    let silent = bully_sim::sim::Detection::Silent(Duration::ZERO.into());
     let mut world = World::builder(1)
         .agents(agents)
         .conditions(actix_bully::testkit::faults::Conditions::delayed(MS(5)))
         .detection(silent)
-        .trace(actix_bully::testkit::trace::Trace::new().with_repeated())
+        .trace(bully_sim::trace::Trace::new().with_repeated())
         .build();
     world.run_for(Duration::ZERO);
     for name in dead {

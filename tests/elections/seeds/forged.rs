@@ -1,9 +1,7 @@
 //! Messages that no agent sent, to agents `agent-1`, `agent-2` and so on.
 
-use actix_bully::{
-    protocol::{Election, To},
-    testkit::cluster::Cluster,
-};
+use actix_bully::testkit::cluster::Cluster;
+use bully_core::protocol::{Election, To};
 
 pub(crate) use crate::strangers::{are_dropped, beliefs, id};
 

@@ -1,10 +1,11 @@
 //! Messages that no agent sent, to agents of both elections of 1982: scenarios 23, 24 and 27.
 
 use actix_bully::{
-    elections::invitation::ElectionId,
-    protocol::{PeerMessage, Term},
+    protocol::Term,
     testkit::{cluster::Cluster, faults::Conditions},
 };
+use bully_classics::invitation::ElectionId;
+use bully_core::protocol::PeerMessage;
 
 use super::{
     MS, changes,

@@ -28,13 +28,14 @@ mod worlds;
 use std::{future::Future, time::Duration};
 
 use actix_bully::{
-    protocol::{AgentId, Election, Event, Time},
+    protocol::{AgentId, Event, Time},
     testkit::{
         cluster::{Cluster, ClusterBuilder, Settled},
         faults::Conditions,
-        trace::What,
     },
 };
+use bully_core::protocol::Election;
+use bully_sim::trace::What;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 

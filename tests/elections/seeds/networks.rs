@@ -5,7 +5,7 @@ use std::{cell::Cell, time::Duration};
 use actix_bully::{
     elections::{
         AnyMessage,
-        bully::{Elected, Heartbeat, Ok, Resign, Yield},
+        bully::{Elected, Ok},
     },
     protocol::{AgentId, Leader, Round, Term, Time},
     testkit::{
@@ -13,6 +13,7 @@ use actix_bully::{
         faults::Conditions,
     },
 };
+use bully_core::elections::bully::{Heartbeat, Resign, Yield};
 
 use super::{
     DEADLINE, MS, Rules, acquired, both, changes,
@@ -180,7 +181,7 @@ async fn lose_first(cluster: &mut Cluster, within: Duration) -> u64 {
         wait(MS(1)).await;
         lost = cluster.with_network(|network| network.tally().ignored);
     }
-    cluster.with_network(actix_bully::testkit::faults::Network::recover);
+    cluster.with_network(bully_sim::faults::Network::recover);
     lost
 }
 

@@ -3,12 +3,11 @@
 
 use std::time::Duration;
 
-use actix_bully::{
-    protocol::{Election, Event, LostReason},
-    testkit::{
-        sim::{Reaction, World},
-        trace::Checkpoint,
-    },
+use actix_bully::protocol::{Event, LostReason};
+use bully_core::protocol::Election;
+use bully_sim::{
+    sim::{Reaction, World},
+    trace::Checkpoint,
 };
 
 use super::{

@@ -5,8 +5,9 @@ use std::time::Duration;
 use actix_bully::{
     elections::bully::Preemption,
     protocol::{Event, LostReason, Score},
-    testkit::{cluster::Cluster, faults::Conditions, trace::What},
+    testkit::{cluster::Cluster, faults::Conditions},
 };
+use bully_sim::trace::What;
 
 use super::{MS, Rules, acquired, both, leads, once, swift, wait};
 

@@ -3,17 +3,15 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actix_bully::{
+use actix_bully::testkit::faults::Conditions;
+use bully_core::{
     elections::{
         astra::{Astra, AstraConfig},
         bully::{Bully, BullyConfig},
     },
     protocol::View,
-    testkit::{
-        faults::Conditions,
-        sim::{Detection, TermOrder, World},
-    },
 };
+use bully_sim::sim::{Detection, TermOrder, World};
 
 use crate::seeds::{
     MS,

@@ -3,12 +3,13 @@
 use std::{ops::Range, time::Duration};
 
 use actix_bully::{
-    protocol::{AgentId, Election, Event, Score, Timings},
-    testkit::{
-        faults::Conditions,
-        sim::{Detection, Participant, Reaction, TermOrder, Trap, World},
-        trace::Trace,
-    },
+    protocol::{AgentId, Event, Score, Timings},
+    testkit::faults::Conditions,
+};
+use bully_core::protocol::Election;
+use bully_sim::{
+    sim::{Detection, Participant, Reaction, TermOrder, Trap, World},
+    trace::Trace,
 };
 
 pub(crate) const SECONDS: fn(u64) -> Duration = Duration::from_secs;

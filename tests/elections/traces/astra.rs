@@ -6,13 +6,14 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::astra::{Astra, AstraConfig},
-    protocol::{Election, Event, Score},
-    testkit::{
-        faults::Conditions,
-        sim::{Reaction, TermOrder, Trap, World},
-    },
+    protocol::{Event, Score},
+    testkit::faults::Conditions,
 };
+use bully_core::{
+    elections::astra::{Astra, AstraConfig},
+    protocol::Election,
+};
+use bully_sim::sim::{Reaction, TermOrder, Trap, World};
 
 use crate::traces::{
     kit::{DELAY, Story, builder, golden, seconds, with_beliefs, world},

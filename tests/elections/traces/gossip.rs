@@ -5,9 +5,10 @@ use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::ballot::{Ballot, BallotConfig},
-    protocol::{Election, Event, Timings},
-    testkit::{sim::World, trace::Trace},
+    protocol::{Event, Timings},
 };
+use bully_core::protocol::Election;
+use bully_sim::{sim::World, trace::Trace};
 
 use crate::traces::{
     ble,

@@ -3,12 +3,13 @@
 use std::{fs, path::PathBuf, time::Duration};
 
 use actix_bully::{
-    protocol::{AgentId, Election, Score},
-    testkit::{
-        faults::Conditions,
-        sim::{Detection, Participant, World, WorldBuilder},
-        trace::Trace,
-    },
+    protocol::{AgentId, Score},
+    testkit::faults::Conditions,
+};
+use bully_core::protocol::Election;
+use bully_sim::{
+    sim::{Detection, Participant, World, WorldBuilder},
+    trace::Trace,
 };
 
 pub(crate) const DELAY: Duration = Duration::from_millis(5);

@@ -16,13 +16,11 @@ use crate::support;
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::{
-        bully::{Bully, BullyConfig},
-        ring::{Ring, RingConfig},
-    },
+    elections::ring::{Ring, RingConfig},
     protocol::Timings,
-    testkit::sim::World,
 };
+use bully_core::elections::bully::{Bully, BullyConfig};
+use bully_sim::sim::World;
 use kit::{golden, with_beliefs, world};
 use support::ble;
 

@@ -65,7 +65,9 @@ async fn try_all(class: OfferClass) {
             (Ok(()), Err(said)) => panic!("{class}: {feature} does not work: {said}"),
             (Err(refused), Ok(())) => panic!("{class}: {feature} works, but {refused}"),
             (Err(refused), Err(said)) => {
-                let is_named = setting(refused.lack).iter().all(|word| said.contains(word));
+                let is_named = setting(refused.lack())
+                    .iter()
+                    .all(|word| said.contains(word));
                 assert!(
                     is_named,
                     "{class}: {feature} is refused, but not in words: {said}"

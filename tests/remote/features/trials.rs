@@ -21,9 +21,10 @@ use actix_bully::{
         schedule::{Misfire, Tick},
     },
     operate::{Command, Operated, Order, Outcome, RecordRequest},
-    protocol::{About, Preemption, Score, VoterChange},
+    protocol::{About, Score, VoterChange},
     record::RecordLimits,
 };
+use bully_core::protocol::Preemption;
 use futures::{StreamExt as _, future::ready, stream};
 use serde::{Deserialize, Serialize};
 

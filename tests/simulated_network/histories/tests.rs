@@ -4,8 +4,12 @@ use std::{cell::Cell, collections::BTreeSet, ops::Range, time::Duration};
 
 use actix_bully::{
     clock::{Clock, WallTime},
-    elections::quorum::{Candidate, SealRecord, Vote, VotersRecord},
-    protocol::{AgentId, Decree, Incarnation, NewVoter, Term, Time},
+    elections::quorum::Vote,
+    protocol::{AgentId, Incarnation, NewVoter, Term, Time},
+};
+use bully_core::{
+    elections::quorum::{Candidate, SealRecord, VotersRecord},
+    protocol::Decree,
 };
 use futures::FutureExt;
 

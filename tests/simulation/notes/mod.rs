@@ -11,12 +11,13 @@ use actix_bully::{
         invitation::{InvitationConfig, InvitationElection},
         reorganization::{Reorganization, ReorganizationConfig},
     },
-    protocol::{AgentId, Election, Timings},
-    testkit::{
-        faults::Conditions,
-        sim::{Detection, Participant, World},
-        trace::Trace,
-    },
+    protocol::{AgentId, Timings},
+    testkit::faults::Conditions,
+};
+use bully_core::protocol::Election;
+use bully_sim::{
+    sim::{Detection, Participant, World},
+    trace::Trace,
 };
 use noted::{Noted, Status};
 

@@ -5,10 +5,10 @@
 
 use std::{convert::Infallible, fmt, sync::Arc, time::Duration};
 
-use actix_bully::protocol::{
-    AgentId, EffectsOf, Election, Identity, Input, InputOf, Member, MemberKind, Members,
-    MembershipError, MinimumRole, PeerMessage, Requirements, Role, Rules, Score, Term, Time, To,
-    View,
+use actix_bully::protocol::{AgentId, MemberKind, Role, Score, Term, Time};
+use bully_core::protocol::{
+    EffectsOf, Election, Identity, Input, InputOf, Member, Members, MembershipError, MinimumRole,
+    PeerMessage, Requirements, Rules, To, View,
 };
 
 /// T.

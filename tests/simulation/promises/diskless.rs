@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use actix_bully::testkit::sim::chaos::{ChaosOptions, Fault, chaos};
 use actix_bully_oracles::{BullyScenario, QuorumScenario};
+use bully_sim::sim::chaos::{ChaosOptions, Fault, chaos};
 
 use super::{
     kit::{Mode, size},

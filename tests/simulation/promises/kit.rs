@@ -3,16 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::{
-        AnyBully, AnyConfig,
-        bully::BullyConfig,
-        quorum::{Diskless, QuorumConfig},
-    },
+    elections::{AnyBully, AnyConfig, quorum::QuorumConfig},
     protocol::{AgentId, Score, Timings},
-    testkit::{
-        faults::{Conditions, SplitMix64},
-        sim::{Detection, Participant, World},
-    },
+    testkit::faults::Conditions,
+};
+use bully_core::elections::{bully::BullyConfig, quorum::Diskless};
+use bully_sim::{
+    faults::SplitMix64,
+    sim::{Detection, Participant, World},
 };
 
 /// A column of the table.

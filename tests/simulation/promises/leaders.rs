@@ -5,12 +5,12 @@ use std::{collections::BTreeSet, time::Duration};
 use actix_bully::{
     elections::AnyBully,
     protocol::{AgentId, Term},
-    testkit::sim::{
-        Violation, World,
-        chaos::{ChaosOptions, Contested, Fault, HistoryReport, chaos},
-    },
 };
 use actix_bully_oracles::{AstraScenario, BullyScenario, QuorumScenario};
+use bully_sim::sim::{
+    Violation, World,
+    chaos::{ChaosOptions, Contested, Fault, HistoryReport, chaos},
+};
 
 use crate::promises::{
     kit::{Mode, available, names, size},

@@ -3,17 +3,16 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::lease::{LeaseConfig, RegisterConfig, Simulated, SimulatedConfig},
+    elections::lease::LeaseConfig,
     protocol::{AgentId, Score, Timings},
-    testkit::{
-        faults::Conditions,
-        sim::{
-            Participant, World,
-            chaos::{ChaosOptions, Fault, chaos},
-        },
-    },
+    testkit::faults::Conditions,
 };
 use actix_bully_oracles::{BullyScenario, LeaseScenario};
+use bully_core::elections::lease::{RegisterConfig, Simulated, SimulatedConfig};
+use bully_sim::sim::{
+    Participant, World,
+    chaos::{ChaosOptions, Fault, chaos},
+};
 
 use super::kit::{names, sides, size};
 

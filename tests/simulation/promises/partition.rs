@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use actix_bully::{elections::AnyBully, protocol::AgentId, testkit::sim::World};
+use actix_bully::{elections::AnyBully, protocol::AgentId};
+use bully_sim::sim::World;
 
 use crate::promises::{
     kit::{Mode, believers, follow, sides, size},

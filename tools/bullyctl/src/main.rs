@@ -27,7 +27,8 @@ use std::{
     process::ExitCode,
 };
 
-use actix_bully::{operate::OutcomeVerdict, record::BoundedText};
+use actix_bully::operate::OutcomeVerdict;
+use bully_core::record::BoundedText;
 use clap::Parser;
 use serde::Serialize;
 

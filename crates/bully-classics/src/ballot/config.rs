@@ -5,8 +5,10 @@
 
 use std::time::Duration;
 
-use bully_core::parts::{detector_of, duplicate_voter, in_order, majority};
-use bully_core::protocol::{AgentId, Electorate, Timings};
+use bully_core::{
+    parts::{detector_of, duplicate_voter, in_order, majority},
+    protocol::{AgentId, Electorate, Timings},
+};
 
 /// The parameters of a ballot election; the same at every member. An agent with a configuration that fails the
 /// [check](Self::check) does not start.

@@ -15,8 +15,10 @@ use super::{
     timer::BallotTimer,
     voter::Voter,
 };
-use bully_core::parts::Participant;
-use bully_core::protocol::{AgentId, Incarnation, Members, Presence, Round, Time, To};
+use bully_core::{
+    parts::Participant,
+    protocol::{AgentId, Incarnation, Members, Presence, Round, Time, To},
+};
 
 /// The data of an agent that it has in every role.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

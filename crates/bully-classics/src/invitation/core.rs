@@ -10,8 +10,10 @@ use super::{
     timer::InvitationTimer,
 };
 use crate::numbered::Numbers;
-use bully_core::parts::{Cooldown, Participant, slot};
-use bully_core::protocol::{After, Identity, LostReason, Member, Presence, Term, Time};
+use bully_core::{
+    parts::{Cooldown, Participant, slot},
+    protocol::{After, Identity, LostReason, Member, Presence, Term, Time},
+};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Core {

@@ -16,8 +16,10 @@ use super::{
     message::{AreYouCoordinator, CoordinatorReply, Decline, GroupRole, Ready},
     timer::InvitationTimer,
 };
-use bully_core::parts::{Due, Handover};
-use bully_core::protocol::{Event, LostReason, Time};
+use bully_core::{
+    parts::{Due, Handover},
+    protocol::{Event, LostReason, Time},
+};
 
 /// Largest number of higher-ranked coordinators for which this coordinator waits, one step for each, before it invites.
 const MOST_ABOVE: usize = 4;

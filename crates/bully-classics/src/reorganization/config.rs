@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use super::Task;
-use bully_core::parts::detector_of;
-use bully_core::protocol::{Detector, Timings};
+use bully_core::{
+    parts::detector_of,
+    protocol::{Detector, Timings},
+};
 
 /// The parameters of a reorganization. They must be the same at every member, except for the task. An agent with a
 /// configuration that fails the [check](Self::check) does not start.

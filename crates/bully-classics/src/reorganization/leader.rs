@@ -11,8 +11,10 @@ use super::{
     state::ELECT,
     timer::ReorganizationTimer,
 };
-use bully_core::parts::{Due, Handover};
-use bully_core::protocol::{LostReason, Time};
+use bully_core::{
+    parts::{Due, Handover},
+    protocol::{LostReason, Time},
+};
 
 /// A coordinator's knowledge of its leadership.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

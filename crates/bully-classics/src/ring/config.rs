@@ -5,8 +5,10 @@
 
 use std::time::Duration;
 
-use bully_core::parts::detector_of;
-use bully_core::protocol::{Detector, Timings};
+use bully_core::{
+    parts::detector_of,
+    protocol::{Detector, Timings},
+};
 
 /// The parameters of a ring election. They must be the same at every member. An agent with a configuration that fails
 /// the [check](Self::check) does not start.

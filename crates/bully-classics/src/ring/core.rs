@@ -12,8 +12,10 @@ use super::{
     presence::seems_there,
     state::{CampaignCause, RingTimer},
 };
-use bully_core::parts::{Cooldown, Participant, slot};
-use bully_core::protocol::{After, Identity, Incarnation, Member, Score, Term, Time, To};
+use bully_core::{
+    parts::{Cooldown, Participant, slot},
+    protocol::{After, Identity, Incarnation, Member, Score, Term, Time, To},
+};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Core {

@@ -5,8 +5,10 @@
 //! and only then nominates its successor. So no two agents work at the same time.
 
 use super::{AgentId, Next, Out, Score, Term, core::Core, message::Coordinator, state::RingTimer};
-use bully_core::parts::{Due, Handover};
-use bully_core::protocol::{Event, LostReason, Time};
+use bully_core::{
+    parts::{Due, Handover},
+    protocol::{Event, LostReason, Time},
+};
 
 /// A leader's knowledge of its leadership.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

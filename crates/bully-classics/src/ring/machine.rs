@@ -14,8 +14,10 @@ use super::{
     presence::has_ended,
     state::{Campaign, CampaignCause, Next, RingTimer, State},
 };
-use bully_core::parts::Due;
-use bully_core::protocol::{Identity, Incarnation, Input, InputOf, Leader, Member, Members, Time};
+use bully_core::{
+    parts::Due,
+    protocol::{Identity, Incarnation, Input, InputOf, Leader, Member, Members, Time},
+};
 
 /// The state machine of one agent in a ring election; see the [module's page](super).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -12,7 +12,7 @@ use super::{AgentId, Decree, Electorate, MemberKind, Term};
 /// The promises of an election, and its needs from one participant and from its group.
 ///
 /// ```
-/// use actix_bully::protocol::{Leaders, Requirements, Rules, Storage};
+/// use bully_core::protocol::{Leaders, Requirements, Rules, Storage};
 /// let requirements = Requirements {
 ///     leaders: Leaders::PerSide,
 ///     storage: Storage::Record,

@@ -14,7 +14,7 @@ use serde::Serialize;
 /// A text with a limit in bytes.
 ///
 /// ```
-/// use actix_bully::record::BoundedText;
+/// use bully_core::record::BoundedText;
 /// use std::fmt::Write;
 /// let mut text = BoundedText::new(10);
 /// assert!(writeln!(text, "four").is_ok());

@@ -14,14 +14,14 @@ use crate::protocol::{AgentId, MemberKind, NewVoter, Score, VoterChange};
 /// [`FORMS`](Self::FORMS) shows the form of each command.
 ///
 /// ```
-/// use actix_bully::record::RecordedCommand;
+/// use bully_core::record::RecordedCommand;
 /// let cut: RecordedCommand = "cut agent-1 > agent-2".parse()?;
 /// assert_eq!(cut.to_string(), "cut agent-1 > agent-2");
 /// assert_eq!(
 ///     "cut agent-1".parse::<RecordedCommand>().unwrap_err().to_string(),
 ///     "`cut` needs other words: write `cut agent-1 agent-2` or `cut agent-1 > agent-2`"
 /// );
-/// # Ok::<(), actix_bully::record::CommandError>(())
+/// # Ok::<(), bully_core::record::CommandError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]

@@ -17,7 +17,7 @@ use crate::protocol::{AgentId, Time};
 ///
 /// ```
 /// use actix_bully::{elections::bully::{Bully, BullyConfig}, record::Recording};
-/// use actix_bully::testkit::{sim::{Participant, World}, trace::Trace};
+/// use bully_sim::{sim::{Participant, World}, trace::Trace};
 /// use std::{sync::Arc, time::Duration};
 ///
 /// let config = Arc::new(BullyConfig::default());

@@ -15,10 +15,12 @@ use super::{
     world::Scheduled,
 };
 use crate::trace::Happening;
-use bully_core::driver::MembersReports as _;
-use bully_core::protocol::{
-    After, AgentId, Birth, Effect, EffectOf, Effects, EffectsOf, Election, Event, Identity,
-    Incarnation, Input, InputOf, Leader, Role, Term, Time, Unheard, View,
+use bully_core::{
+    driver::MembersReports as _,
+    protocol::{
+        After, AgentId, Birth, Effect, EffectOf, Effects, EffectsOf, Election, Event, Identity,
+        Incarnation, Input, InputOf, Leader, Role, Term, Time, Unheard, View,
+    },
 };
 
 /// The state that the drivers of all agents share.

@@ -24,10 +24,8 @@
 //! ends.
 //!
 //! ```
-//! use actix_bully::{
-//!     elections::bully::{Bully, BullyConfig},
-//!     testkit::{faults::Conditions, sim::{Participant, World}},
-//! };
+//! use actix_bully::{elections::bully::{Bully, BullyConfig}, testkit::faults::Conditions};
+//! use bully_sim::sim::{Participant, World};
 //! use std::{error::Error, sync::Arc, time::Duration};
 //! let config = Arc::new(BullyConfig::default());
 //! let ms = Duration::from_millis;

@@ -15,8 +15,10 @@ use super::{
     transit::Directory,
     world::Scheduled,
 };
-use bully_core::driver::MembersReports as _;
-use bully_core::protocol::{After, AgentId, Election, Incarnation, Input, Member, Members};
+use bully_core::{
+    driver::MembersReports as _,
+    protocol::{After, AgentId, Election, Incarnation, Input, Member, Members},
+};
 
 /// The ways in which agents learn that others crash, disappear and return. A join or a departure is always reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

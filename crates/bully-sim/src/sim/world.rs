@@ -30,7 +30,8 @@ use bully_core::protocol::{
 /// that does not exist, or whose state does not allow the action, has no effect and returns `false`.
 ///
 /// ```
-/// use actix_bully::{elections::bully::{Bully, BullyConfig}, testkit::{sim::{Participant, World}, trace::Trace}};
+/// use actix_bully::elections::bully::{Bully, BullyConfig};
+/// use bully_sim::{sim::{Participant, World}, trace::Trace};
 /// use std::{sync::Arc, time::Duration};
 /// let config = Arc::new(BullyConfig::default());
 /// let voter = |name: &str, score: i32| -> Result<_, actix_bully::protocol::IdError> {

@@ -1,13 +1,15 @@
 //! What is promised of a proxy beside a real election, under every fault of the simulator: each message at most once,
 //! in the order of its sender, by an agent that leads.
 
+use bully_sim::sim::chaos::Coverage;
+
 use super::app::{Clerk, Post, Rivals};
 use crate::{
-    elections::{bully::Bully, quorum::QuorumBully},
+    elections::quorum::QuorumBully,
     leader::tests::{Carrier, Story, each_fault_happened},
     protocol::Timings,
-    testkit::sim::chaos::Coverage,
 };
+use bully_core::elections::bully::Bully;
 
 const SEEDS: u64 = 20;
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use bully_sim::sim::chaos::{Coverage, name};
+
 use super::{
     super::{due::DueTimes, planner::Misfire},
     app::Clerk,
@@ -11,7 +13,6 @@ use crate::{
     elections::quorum::QuorumBully,
     leader::tests::{Story, each_fault_happened},
     protocol::Timings,
-    testkit::sim::chaos::{Coverage, name},
 };
 
 const SEEDS: u64 = 40;

@@ -11,9 +11,9 @@ use actix_bully::{
     agent::ElectionHandle,
     clock::WallTime,
     leader::schedule::{Misfire, ScheduleHandle, Tick},
-    protocol::Election,
     testkit::VirtualWallClock,
 };
+use bully_core::protocol::Election;
 
 use crate::stage::Log;
 

@@ -11,9 +11,9 @@ use actix_bully::{
     agent::ElectionHandle,
     clock::WallTime,
     leader::schedule::{Misfire, ScheduleHandle, ScheduleState},
-    protocol::Election,
     testkit::{VirtualWallClock, cluster::Cluster},
 };
+use bully_core::protocol::Election;
 use futures::{
     Stream, StreamExt,
     channel::mpsc::{UnboundedSender, unbounded},

@@ -10,9 +10,9 @@ use actix::{Actor, ActorContext, AsyncContext, Context, Handler, Message, Runnin
 use actix_bully::{
     agent::{ElectionHandle, LeaderGuard, OnPanic},
     leader::{Singleton, SingletonHandle, SteppingDown},
-    protocol::Election,
     supervisor::RestartPolicy,
 };
+use bully_core::protocol::Election;
 
 use crate::stage::Log;
 

@@ -1,11 +1,12 @@
 //! What can be forged of an invitation election: scenarios 23, 24 and 27, on agents.
 
 use actix_bully::{
-    elections::invitation::{
-        Accept, AreYouCoordinator, CoordinatorReply, Decline, ElectionId, GroupRole, Invitation,
-        InvitationElection, InvitationMessage, Ready, Resign, Task, There,
-    },
+    elections::invitation::{InvitationElection, Task},
     protocol::Term,
+};
+use bully_classics::invitation::{
+    Accept, AreYouCoordinator, CoordinatorReply, Decline, ElectionId, GroupRole, Invitation,
+    InvitationMessage, Ready, Resign, There,
 };
 
 use crate::seeds::{

@@ -11,8 +11,8 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::invitation::{InvitationConfig, InvitationElection},
     protocol::Timings,
-    testkit::{sim::World, trace::Checkpoint},
 };
+use bully_sim::{sim::World, trace::Checkpoint};
 
 use super::{
     MS,

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use actix_bully::{
-    elections::invitation::InvitationElection,
-    protocol::Event,
-    testkit::{faults::Conditions, sim::World},
+    elections::invitation::InvitationElection, protocol::Event, testkit::faults::Conditions,
 };
+use bully_sim::sim::World;
 
 use super::{agents, config};
 use crate::seeds::{

@@ -1,11 +1,9 @@
 //! What can be forged of a reorganization: scenarios 23, 24 and 27, on agents.
 
-use actix_bully::{
-    elections::reorganization::{
-        Ack, AreYouNormal, Call, ElectionId, Halt, Nack, NewCoordinator, Normal, NotNormal, Ready,
-        Reorganization, ReorganizationMessage, Resign, Task, There,
-    },
-    protocol::Term,
+use actix_bully::{elections::reorganization::Reorganization, protocol::Term};
+use bully_classics::reorganization::{
+    Ack, AreYouNormal, Call, ElectionId, Halt, Nack, NewCoordinator, Normal, NotNormal, Ready,
+    ReorganizationMessage, Resign, Task, There,
 };
 
 use crate::seeds::{

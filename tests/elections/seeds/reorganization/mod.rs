@@ -12,10 +12,10 @@ use std::{sync::Arc, time::Duration};
 use actix_bully::{
     elections::reorganization::{Reorganization, ReorganizationConfig},
     protocol::{Time, Timings},
-    testkit::{
-        sim::{Reaction, World},
-        trace::Checkpoint,
-    },
+};
+use bully_sim::{
+    sim::{Reaction, World},
+    trace::Checkpoint,
 };
 
 use super::{

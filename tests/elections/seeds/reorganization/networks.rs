@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use actix_bully::{
-    elections::reorganization::Reorganization,
-    testkit::{faults::Conditions, sim::World},
-};
+use actix_bully::{elections::reorganization::Reorganization, testkit::faults::Conditions};
+use bully_sim::sim::World;
 
 use super::{agents, config, one_coordinator};
 use crate::seeds::{

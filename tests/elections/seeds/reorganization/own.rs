@@ -3,12 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::reorganization::{PaperStatus, Reorganization, WhenAsked},
+    elections::reorganization::{Reorganization, WhenAsked},
     protocol::{Term, Time},
-    testkit::{
-        sim::{Reaction, World},
-        trace::{MessageText, What},
-    },
+};
+use bully_classics::reorganization::PaperStatus;
+use bully_sim::{
+    sim::{Reaction, World},
+    trace::{MessageText, What},
 };
 
 use super::{agents, config, leads, one_coordinator};
@@ -84,7 +85,7 @@ fn s31_two_coordinators_notice_each_other() {
         let before = world.now();
         world.heal();
         leads(&mut world, "d");
-        let said = |entry: &actix_bully::testkit::trace::TraceEntry| {
+        let said = |entry: &bully_sim::trace::TraceEntry| {
             entry.at >= before
                 && matches!(&entry.what, What::Sent { message, .. } if message.kind == "not_normal")
         };
@@ -103,7 +104,7 @@ fn s32_two_halt_the_same_member_and_one_is_obeyed() {
         leads(&mut world, "d");
         world.crash("d");
         let halts = |world: &World<Reorganization>, by: &str| {
-            let sent = |e: &actix_bully::testkit::trace::TraceEntry| matches!(&e.what, What::Sent { message, .. } if message.kind == "halt" && message.from == by);
+            let sent = |e: &bully_sim::trace::TraceEntry| matches!(&e.what, What::Sent { message, .. } if message.kind == "halt" && message.from == by);
             world.trace().entries().filter(|e| sent(e)).count()
         };
         assert!(world.run_until(|w| halts(w, "c") > 0, SECONDS(5)));

@@ -226,7 +226,7 @@ impl fmt::Display for Fault {
 /// Parses the name that [`Display`](fmt::Display) writes, with hyphens between its words.
 ///
 /// ```
-/// use actix_bully::testkit::sim::chaos::Fault;
+/// use bully_sim::sim::chaos::Fault;
 /// assert_eq!("one-way-cut".parse(), Ok(Fault::OneWayCut));
 /// assert!("cut".parse::<Fault>().unwrap_err().to_string().starts_with("no fault is called cut"));
 /// ```

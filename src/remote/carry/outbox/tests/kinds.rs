@@ -1,14 +1,12 @@
 //! Of the repeated messages of each election, none stands for one of another kind.
 
 use super::*;
-use crate::{
-    elections::{
-        ballot,
-        invitation::{self, ElectionId, GroupRole},
-        reorganization,
-        ring::{self, Lap},
-    },
-    protocol::{Round, Time},
+use crate::protocol::{Round, Time};
+use bully_classics::{
+    ballot,
+    invitation::{self, ElectionId, GroupRole},
+    reorganization,
+    ring::{self, Lap},
 };
 use bully_core::elections::message;
 

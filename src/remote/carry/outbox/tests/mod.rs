@@ -12,14 +12,12 @@ use futures::FutureExt;
 
 use super::*;
 use crate::{
-    elections::{
-        AnyMessage,
-        bully::{Heartbeat, Resign},
-    },
+    elections::AnyMessage,
     group::RemoteLink,
     protocol::{AgentId, Incarnation, Score, Term},
     remote::{LinkId, wire::encode_payload},
 };
+use bully_core::elections::bully::{Heartbeat, Resign};
 
 const LINK: LinkId = LinkId([1; 16]);
 const OTHER: LinkId = LinkId([2; 16]);

@@ -66,7 +66,8 @@ impl QuorumConfig {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use actix_bully::elections::quorum::{Diskless, QuorumConfig};
+    /// use actix_bully::elections::quorum::QuorumConfig;
+    /// use bully_core::elections::quorum::Diskless;
     /// use actix_bully::protocol::{AgentId, Timings};
     /// let voters = ["api-1", "api-2", "api-3"].map(|name| AgentId::new(name).unwrap());
     /// let config = QuorumConfig {
