@@ -1,8 +1,9 @@
 //! Every limit of the bridge: one table with defaults and ranges.
 //!
 //! Decided here: how much a peer, or any stranger that finds the port, can make this side store, wait for or do. Each
-//! number is a default that [`Limits::builder`] changes within its range. The docs of each limit state the counted
-//! quantity and the name under which a breach is counted.
+//! number is a default. [`Limits::builder`] changes within its range what depends on the application or its network. Only
+//! tests change the others. The docs of each limit state the counted quantity and the name under which a breach is
+//! counted.
 
 use std::{fmt::Debug, ops::RangeInclusive, time::Duration};
 
@@ -32,14 +33,18 @@ const fn ms(millis: u64) -> Duration {
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
+/// Declares the limits: those that an application may change, and those that only tests change.
 macro_rules! limits {
-    ($( $(#[doc = $doc:literal])* $name:ident: $kind:ty = $default:expr, $min:expr, $max:expr; )*) => {
+    (
+        { $( $(#[doc = $doc:literal])* $name:ident: $kind:ty = $default:expr, $min:expr, $max:expr; )* }
+        { $( $(#[doc = $own_doc:literal])* $own:ident: $own_kind:ty = $own_default:expr, $own_min:expr, $own_max:expr; )* }
+    ) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        struct Table { $($name: $kind,)* }
+        struct Table { $($name: $kind,)* $($own: $own_kind,)* }
 
         impl Default for Limits {
             fn default() -> Self {
-                Self(Table { $($name: $default,)* })
+                Self(Table { $($name: $default,)* $($own: $own_default,)* })
             }
         }
 
@@ -49,6 +54,11 @@ macro_rules! limits {
                 #[must_use]
                 fn $name(&self) -> $kind {
                     self.0.$name
+                } )*
+                $( #[doc = concat!("See [`LimitsBuilder::", stringify!($own), "`].")]
+                #[must_use]
+                fn $own(&self) -> $own_kind {
+                    self.0.$own
                 } )*
             }
         }
@@ -62,8 +72,18 @@ macro_rules! limits {
                 self
             } )*
 
+            $( $(#[doc = $own_doc])*
+            #[doc = concat!("\n\nDefault `", stringify!($own_default), "`, from `", stringify!($own_min),
+                "` to `", stringify!($own_max), "`.")]
+            #[cfg(feature = "testkit")]
+            pub const fn $own(mut self, value: $own_kind) -> Self {
+                self.0.$own = value;
+                self
+            } )*
+
             fn in_range(&self) -> Result<(), LimitsError> {
                 $( check(stringify!($name), &self.0.$name, &($min..=$max))?; )*
+                $( check(stringify!($own), &self.0.$own, &($own_min..=$own_max))?; )*
                 Ok(())
             }
         }
@@ -71,100 +91,104 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Longest time from a new connection, accepted or made, until both sides are ready, TLS included. Breach:
-    /// `handshake_timeout`.
-    handshake: Duration = ms(3_000), ms(100), ms(60_000);
-    /// Longest time from an accepted connection until its other end has sent any byte, TLS included. A silent
-    /// connection must not hold a slot for the whole handshake. If [`handshake`](Self::handshake) is shorter, it is
-    /// used instead. Breach: `handshake_timeout`.
-    first_byte: Duration = ms(600), ms(20), ms(60_000);
-    /// Longest frame before both sides are ready, in bytes. Breach: `frame_too_large`.
-    early_frame: usize = KIB, KIB, 16 * KIB;
-    /// Longest frame after both sides are ready, in bytes; the peer receives this limit. Breach: `frame_too_large`.
-    frame: usize = 64 * KIB, 4 * KIB, MIB;
-    /// Longest time from the first byte of a frame to its last: a peer must not hold a connection by single, slow
-    /// bytes. Breach: `frame_timeout`.
-    frame_time: Duration = ms(5_000), ms(100), ms(60_000);
-    /// Deepest nesting of arrays and options in a message. The message with a new list of voters needs at least 10.
-    /// Breach: `malformed`.
-    depth: u8 = 12, 4, 16;
-    /// Largest number of items in all arrays of one message together. Also the largest number of items in one array of
-    /// a frame: the array of its messages, or the array of a message's receivers. Breach: `malformed`.
-    items: usize = 1_024, 64, 16_384;
-    /// Longest text, in bytes. Breach: `malformed`.
-    text: usize = 256, 256, 4 * KIB;
-    /// Largest number of inbound connections in all. If one more arrives, a connection that is not ready is closed; if
-    /// all are ready, the newest is refused: `too_many_connections`.
-    inbound: usize = 256, 1, 65_536;
-    /// Largest number of inbound connections that are not ready yet and come from addresses of no peer. If one more
-    /// arrives, the oldest is closed, silent connections first: `too_many_connections`. The default is chosen: it only
-    /// bounds what strangers hold. With one or two, a stranger keeps out a peer that comes from a new address.
-    unready: usize = 32, 1, 65_536;
-    /// Largest number of connections from one address that are not ready yet. If several peers are configured at that
-    /// address, this number counts for each of them. If one more arrives, the oldest of these connections is closed.
-    unready_per_address: usize = 8, 1, 65_536;
-    /// Number of bytes per second that a peer may send in the long run. Breach: `rate`. The peer receives this limit.
-    /// It sends an eighth less, because two clocks may differ, and at most half of [`burst`](Self::burst) at once.
-    rate: usize = 16 * MIB, 64 * KIB, 1_024 * MIB;
-    /// Number of bytes that a peer may send at once on top of the rate. Breach: `rate`.
-    burst: usize = 32 * MIB, 128 * KIB, 1_024 * MIB;
-    /// Shortest pause before a peer that broke [`rate`](Self::rate) is linked again.
-    rate_pause_min: Duration = ms(1_000), ms(100), ms(60_000);
-    /// Longest pause before a peer that broke [`rate`](Self::rate) is linked again.
-    rate_pause_max: Duration = ms(60_000), ms(1_000), ms(600_000);
-    /// Largest number of bytes that wait to be sent to a peer. If [`rate`](Self::rate) allows fewer bytes within
-    /// [`ping_after`](Self::ping_after), the smaller number is used, but one frame always fits. If the queue is full,
-    /// the newest messages are lost and counted. Repeated messages may use a quarter more, so that a leader does not
-    /// seem silent. If the peer has not taken the written bytes for 1/32 of [`write_time`](Self::write_time), a full
-    /// queue is a breach: `slow_peer`.
-    queue: usize = MIB, 64 * KIB, 64 * MIB;
-    /// Largest number of bytes of messages, of all peers together, that wait in the mailbox of one agent of this
-    /// process. Without this limit, half a million messages to an agent that does not read took 169 MiB. If the mailbox
-    /// is full, the newest message is dropped: `mailbox_full`. Messages of applications take at most half of the room,
-    /// and count until their own actor has them. Messages of agents of the same process are neither counted nor
-    /// dropped.
-    mailbox: usize = MIB, 16 * KIB, 64 * MIB;
-    /// Longest time for which a message may wait to be sent. Breach: `slow_peer`.
-    queue_time: Duration = ms(2_000), ms(100), ms(60_000);
-    /// Largest number of messages in one frame that is sent.
-    messages: usize = 1_024, 1, 16_384;
-    /// Longest time for one write, and for the kernel's attempts to deliver its bytes. Without it, writes into a cut
-    /// cable would succeed for minutes. Breach: `slow_peer`.
-    write_time: Duration = ms(2_000), ms(100), ms(60_000);
-    /// Length of a silence after which this side sends a ping. The default is the heartbeat of
-    /// [`Timings::default`](crate::protocol::Timings::default). On a link over which agents exchange messages it is a
-    /// quarter longer, because the next heartbeat is probably on its way. If nothing depends on a link, for example
-    /// between followers of a quorum that hear their leader, the link waits 16 times as long for each peer of this
-    /// node, but at most 2 minutes. When that leader falls silent, all links are pinged at once.
-    ping_after: Duration = ms(180), ms(5), ms(60_000);
-    /// Length of a silence after which a peer is considered gone, on a link that is pinged after
-    /// [`ping_after`](Self::ping_after). The default is the detection time of
-    /// [`Timings::default`](crate::protocol::Timings::default). On other links the peer is considered gone if it has
-    /// not answered a ping within the difference of the two times. Breach: `silent`.
-    silence: Duration = ms(900), ms(20), ms(300_000);
-    /// Shortest pause between two attempts to dial.
-    dial_min: Duration = ms(100), ms(1), ms(60_000);
-    /// Longest pause between two attempts to dial.
-    dial_max: Duration = ms(10_000), ms(10), ms(600_000);
-    /// Time without a link to a peer after which its last incarnation is forgotten. Then an incarnation with a lower
-    /// number is accepted, for example of a node that was once started with a clock far ahead. Choose a longer time
-    /// than any lease (the presets have up to 8 s): within this time a lower number means an earlier process, whose
-    /// promises and ends must not be mixed with those of the last process. A recorded greeting is useless to an
-    /// attacker even then: a link needs an answer to this side's own nonce.
-    forget: Duration = ms(600_000), ms(1_000), ms(86_400_000);
-    /// Number of messages to unknown agents or groups that are tolerated within
-    /// [`unknown_window`](Self::unknown_window), because two sides that start may not know each other's agents yet.
-    /// Breach: `unknown_targets`. The peer may also begin this number of groups anew within that time. Breach:
-    /// `openings`.
-    unknown: usize = 100, 1, 100_000;
-    /// Length of the time within which these messages and the new beginnings of groups are counted.
-    unknown_window: Duration = ms(10_000), ms(100), ms(600_000);
-    /// Largest number of groups that a peer may announce; chosen above the 1,000 of the benchmarks, because each costs
-    /// memory. Breach: `too_many_agents`.
-    groups: usize = 1_024, 1, 65_536;
-    /// Largest number of agents that a peer may announce, in all groups; chosen above the 10,000 of the benchmarks for
-    /// the same reason. Breach: `too_many_agents`.
-    agents: usize = 16_384, 1, 1_048_576;
+    {
+        /// Longest time from a new connection, accepted or made, until both sides are ready, TLS included. Breach:
+        /// `handshake_timeout`.
+        handshake: Duration = ms(3_000), ms(100), ms(60_000);
+        /// Longest frame after both sides are ready, in bytes; the peer receives this limit. Breach: `frame_too_large`.
+        frame: usize = 64 * KIB, 4 * KIB, MIB;
+        /// Largest number of items in all arrays of one message together. Also the largest number of items in one array of
+        /// a frame: the array of its messages, or the array of a message's receivers. Breach: `malformed`.
+        items: usize = 1_024, 64, 16_384;
+        /// Longest text, in bytes. Breach: `malformed`.
+        text: usize = 256, 256, 4 * KIB;
+        /// Largest number of inbound connections in all. If one more arrives, a connection that is not ready is closed; if
+        /// all are ready, the newest is refused: `too_many_connections`.
+        inbound: usize = 256, 1, 65_536;
+        /// Largest number of inbound connections that are not ready yet and come from addresses of no peer. If one more
+        /// arrives, the oldest is closed, silent connections first: `too_many_connections`. The default is chosen: it only
+        /// bounds what strangers hold. With one or two, a stranger keeps out a peer that comes from a new address.
+        unready: usize = 32, 1, 65_536;
+        /// Largest number of connections from one address that are not ready yet. If several peers are configured at that
+        /// address, this number counts for each of them. If one more arrives, the oldest of these connections is closed.
+        unready_per_address: usize = 8, 1, 65_536;
+        /// Number of bytes per second that a peer may send in the long run. Breach: `rate`. The peer receives this limit.
+        /// It sends an eighth less, because two clocks may differ, and at most half of [`burst`](Self::burst) at once.
+        rate: usize = 16 * MIB, 64 * KIB, 1_024 * MIB;
+        /// Number of bytes that a peer may send at once on top of the rate. Breach: `rate`.
+        burst: usize = 32 * MIB, 128 * KIB, 1_024 * MIB;
+        /// Largest number of bytes that wait to be sent to a peer. If [`rate`](Self::rate) allows fewer bytes within
+        /// [`ping_after`](Self::ping_after), the smaller number is used, but one frame always fits. If the queue is full,
+        /// the newest messages are lost and counted. Repeated messages may use a quarter more, so that a leader does not
+        /// seem silent. If the peer has not taken the written bytes for 1/32 of `write_time`, a full
+        /// queue is a breach: `slow_peer`.
+        queue: usize = MIB, 64 * KIB, 64 * MIB;
+        /// Largest number of bytes of messages, of all peers together, that wait in the mailbox of one agent of this
+        /// process. Without this limit, half a million messages to an agent that does not read took 169 MiB. If the mailbox
+        /// is full, the newest message is dropped: `mailbox_full`. Messages of applications take at most half of the room,
+        /// and count until their own actor has them. Messages of agents of the same process are neither counted nor
+        /// dropped.
+        mailbox: usize = MIB, 16 * KIB, 64 * MIB;
+        /// Length of a silence after which this side sends a ping. The default is the heartbeat of
+        /// [`Timings::default`](crate::protocol::Timings::default). On a link over which agents exchange messages it is a
+        /// quarter longer, because the next heartbeat is probably on its way. If nothing depends on a link, for example
+        /// between followers of a quorum that hear their leader, the link waits 16 times as long for each peer of this
+        /// node, but at most 2 minutes. When that leader falls silent, all links are pinged at once.
+        ping_after: Duration = ms(180), ms(5), ms(60_000);
+        /// Length of a silence after which a peer is considered gone, on a link that is pinged after
+        /// [`ping_after`](Self::ping_after). The default is the detection time of
+        /// [`Timings::default`](crate::protocol::Timings::default). On other links the peer is considered gone if it has
+        /// not answered a ping within the difference of the two times. Breach: `silent`.
+        silence: Duration = ms(900), ms(20), ms(300_000);
+        /// Longest pause between two attempts to dial.
+        dial_max: Duration = ms(10_000), ms(10), ms(600_000);
+        /// Time without a link to a peer after which its last incarnation is forgotten. Then an incarnation with a lower
+        /// number is accepted, for example of a node that was once started with a clock far ahead. Choose a longer time
+        /// than any lease (the presets have up to 8 s): within this time a lower number means an earlier process, whose
+        /// promises and ends must not be mixed with those of the last process. A recorded greeting is useless to an
+        /// attacker even then: a link needs an answer to this side's own nonce.
+        forget: Duration = ms(600_000), ms(1_000), ms(86_400_000);
+        /// Largest number of groups that a peer may announce; chosen above the 1,000 of the benchmarks, because each costs
+        /// memory. Breach: `too_many_agents`.
+        groups: usize = 1_024, 1, 65_536;
+        /// Largest number of agents that a peer may announce, in all groups; chosen above the 10,000 of the benchmarks for
+        /// the same reason. Breach: `too_many_agents`.
+        agents: usize = 16_384, 1, 1_048_576;
+    }
+    {
+        /// Longest time from an accepted connection until its other end has sent any byte, TLS included. A silent
+        /// connection must not hold a slot for the whole handshake. If [`handshake`](Self::handshake) is shorter, it is
+        /// used instead. Breach: `handshake_timeout`.
+        first_byte: Duration = ms(600), ms(20), ms(60_000);
+        /// Longest frame before both sides are ready, in bytes. Breach: `frame_too_large`.
+        early_frame: usize = KIB, KIB, 16 * KIB;
+        /// Longest time from the first byte of a frame to its last: a peer must not hold a connection by single, slow
+        /// bytes. Breach: `frame_timeout`.
+        frame_time: Duration = ms(5_000), ms(100), ms(60_000);
+        /// Deepest nesting of arrays and options in a message. The message with a new list of voters needs at least 10.
+        /// Breach: `malformed`.
+        depth: u8 = 12, 4, 16;
+        /// Shortest pause before a peer that broke [`rate`](Self::rate) is linked again.
+        rate_pause_min: Duration = ms(1_000), ms(100), ms(60_000);
+        /// Longest pause before a peer that broke [`rate`](Self::rate) is linked again.
+        rate_pause_max: Duration = ms(60_000), ms(1_000), ms(600_000);
+        /// Longest time for which a message may wait to be sent. Breach: `slow_peer`.
+        queue_time: Duration = ms(2_000), ms(100), ms(60_000);
+        /// Largest number of messages in one frame that is sent.
+        messages: usize = 1_024, 1, 16_384;
+        /// Longest time for one write, and for the kernel's attempts to deliver its bytes. Without it, writes into a cut
+        /// cable would succeed for minutes. Breach: `slow_peer`.
+        write_time: Duration = ms(2_000), ms(100), ms(60_000);
+        /// Shortest pause between two attempts to dial.
+        dial_min: Duration = ms(100), ms(1), ms(60_000);
+        /// Number of messages to unknown agents or groups that are tolerated within
+        /// [`unknown_window`](Self::unknown_window), because two sides that start may not know each other's agents yet.
+        /// Breach: `unknown_targets`. The peer may also begin this number of groups anew within that time. Breach:
+        /// `openings`.
+        unknown: usize = 100, 1, 100_000;
+        /// Length of the time within which these messages and the new beginnings of groups are counted.
+        unknown_window: Duration = ms(10_000), ms(100), ms(600_000);
+    }
 }
 
 impl Limits {

@@ -37,7 +37,7 @@ pub use identity::StoreIdentity;
 pub use memory::MemoryStore;
 pub use open_store::OpenStore;
 
-pub use bully_register::{Outlook, Shortage};
+pub use bully_register::Outlook;
 
 for_tests! {
     use error::Damage;

@@ -81,7 +81,10 @@ pub(crate) use contain::contain;
 pub(crate) use intake::{Answered, InTurn, Intake, Retries};
 
 pub use builder::GuardianBuilder;
-pub use deadline::Deadline;
 pub use event::{Exit, Supervision};
 pub use guardian::Guardian;
 pub use policy::{OnStop, PolicyError, RestartPolicy, RestartPolicyBuilder};
+
+for_tests! {
+    use deadline::Deadline;
+}

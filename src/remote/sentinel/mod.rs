@@ -105,6 +105,7 @@
 //! (`Notices`), and how the process of a sentinel begins and ends. Not here: whose agents end by it, and when
 //! another one is started.
 
+mod driver;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 mod error;
@@ -117,8 +118,6 @@ mod process;
 mod start;
 mod watch;
 
-use std::fmt::Debug;
-
 #[cfg(not(target_os = "linux"))]
 use elsewhere::start;
 #[cfg(target_os = "linux")]
@@ -128,6 +127,7 @@ pub use error::{OrderError, SentinelError};
 
 for_tests! {
     use {
+        driver::SentinelDriver,
         notice::{EndNotice, NoticeSecret},
         notices::{NoticeRefused, Notices},
         order::{Orders, Watched},
@@ -181,34 +181,4 @@ impl Sentinel {
     pub(crate) fn restart(&mut self) -> Result<(), SentinelError> {
         self.driver.restart()
     }
-}
-
-/// Runs a sentinel: as a process of its own, or inside of a test.
-#[cfg_attr(
-    not(feature = "testkit"),
-    allow(
-        unnameable_types,
-        unreachable_pub,
-        reason = "only tests drive one otherwise"
-    )
-)]
-pub trait SentinelDriver: Debug + Send {
-    /// Returns the id of the process.
-    fn id(&self) -> u32;
-
-    /// Gives an order, which replaces the earlier order.
-    ///
-    /// # Errors
-    /// [`SentinelError::Order`] for an order that the sentinel would not understand, [`SentinelError::Pipe`] if the
-    /// sentinel does not read orders any more.
-    fn order(&mut self, order: &Watched) -> Result<(), SentinelError>;
-
-    /// Returns whether the sentinel has ended.
-    fn has_ended(&mut self) -> bool;
-
-    /// Starts another sentinel in place of this one.
-    ///
-    /// # Errors
-    /// [`SentinelError`]; nothing was changed.
-    fn restart(&mut self) -> Result<(), SentinelError>;
 }

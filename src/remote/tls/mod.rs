@@ -89,10 +89,15 @@ mod stream;
 pub use config::{TlsConfig, TlsConfigBuilder};
 pub use error::{TlsDetail, TlsError, TlsUsage};
 pub use name::NameFault;
-pub use refusal::{TlsReason, TlsRefusal};
-pub use stream::TlsStream;
 
 pub use bully_register::pem::{PemError, TlsPart};
+
+for_tests! {
+    use {
+        refusal::{TlsReason, TlsRefusal},
+        stream::TlsStream,
+    };
+}
 
 /// Name of the protocol in TLS (ALPN).
 const ALPN: &[u8] = b"actix-bully/1";

@@ -10,7 +10,8 @@ use std::{
     process::{Command, Stdio},
 };
 
-use actix_bully::store::{Outlook, Shortage, StoreError, TermStore};
+use actix_bully::store::{Outlook, StoreError, TermStore};
+use bully_register::Shortage;
 
 use super::{Vote, create, keep, names, open, place, vote};
 
