@@ -73,12 +73,12 @@
 //! | [`leader::schedule`] | `DueTimes`, `Misfire`, `ScheduleBuilder`, `ScheduleError`, `ScheduleHandle`, `ScheduleRecord`, `ScheduleState`, `ScheduleStatus`, `SchedulesBuilder`, `Tick` |
 //! | [`group`] | `Counts`, `Envelope`, `Group`, `GroupError`, `Holder`, `JoinError`, `MembersChanged`, `OpenError`, `Unshared` |
 //! | [`history`] | `GroupHistory`, `Leadership`, `LeadershipEnd`, `PastFinding` |
-//! | [`store`] | `FileStore`, `Generation`, `Generations`, `Incarnations`, `MemoryStore`, `OpenStore`, `Outlook`, `Saving`, `Shortage`, `StoreError`, `StoreIdentity`, `TermStore` |
+//! | [`store`] | `FileStore`, `Generation`, `Generations`, `Incarnations`, `MemoryStore`, `OpenStore`, `Outlook`, `Saving`, `StoreError`, `StoreIdentity`, `TermStore` |
 //! | [`clock`] | `BootClock`, `Clock`, `ClockError`, `RuntimeClock`, `SystemWallClock`, `WallClock`, `WallTime` |
 //! | [`register`] | `AttachError`, `Change`, `ChangeStream`, `Entry`, `FileRegister`, `MemoryRegister`, `Register`, `RegisterError`, `RegisterKey`, `RegisterListing`, `RegisterReading`, `RegisterRefusal`, `Removal`, `Removing`, `StoreClock`, `Swap`, `Swapping`, `Version` |
 //! | [`remote`] | `BridgeBuilder`, `BridgeCounts`, `BridgeError`, `BridgeEvent`, `BridgeHandle`, `CertificateFault`, `Closed`, `ClusterId`, `DrainTimedOut`, `GroupRules`, `Limits`, `LimitsBuilder`, `LimitsError`, `LinkId`, `LinkStatus`, `MayBe`, `NodeId`, `NodeIdError`, `NodeIncarnation`, `Peer`, `PeerStatus`, `RemoteBridge`, `RemoteMessage`, `Rights`, `Traffic` |
 //! | [`remote::transport`] | `Datagrams`, `IncomingStream`, `Listener`, `Pending`, `RefusedPackets`, `StartingBridge`, `Stream`, `Tcp`, `Transport` |
-//! | [`supervisor`] | `Deadline`, `Exit`, `Guardian`, `GuardianBuilder`, `OnStop`, `PolicyError`, `RestartPolicy`, `RestartPolicyBuilder`, `Supervision` |
+//! | [`supervisor`] | `Exit`, `Guardian`, `GuardianBuilder`, `OnStop`, `PolicyError`, `RestartPolicy`, `RestartPolicyBuilder`, `Supervision` |
 //! | [`operate`] | `AgentRecording`, `AgentReport`, `BridgeReport`, `Command`, `CommandRefusal`, `ContenderReport`, `Explanation`, `LinkReport`, `MemberReport`, `Operated`, `Order`, `Outcome`, `OutcomeVerdict`, `QuorumLack`, `RecordFolder`, `RecordRequest`, `Report`, `SocketAnswer`, `SocketError`, `SocketGuard`, `SocketRequest` |
 //! | [`protocol`] | `About`, `AboutError`, `AgentId`, `ChangeError`, `Changed`, `Contact`, `Detector`, `Event`, `IdError`, `Incarnation`, `Leader`, `LostReason`, `Measurement`, `MemberKind`, `NewVoter`, `Presence`, `Role`, `Round`, `Score`, `StoreId`, `Term`, `Time`, `Timings`, `TimingsBuilder`, `TimingsError`, `VoterChange`, `VotersEvent` |
 //! | [`record`] | `Difference`, `RecordLimits`, `Recording`, `RecordingError` |

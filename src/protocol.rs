@@ -4,7 +4,7 @@
 //! [`Timings`] has the durations, with their reasons; [`Event`] has what an agent tells its subscribers.
 //!
 //! The author of a machine or of its driver needs the whole contract: inputs, effects, requirements and lists of
-//! members. It is [`bully_core::protocol`], and [`Election`](bully_core::protocol::Election) is its page.
+//! members. It is [`bully_core::protocol`], and [`Election`] is its page.
 
 #[doc(inline)]
 pub use bully_core::protocol::{

@@ -115,7 +115,14 @@ fn each_pair_of_calls_means_the_same_in_both_orders_or_is_refused_by_both_names(
         let all = setters();
         let spare = &all["store_if_kept"];
         let mut wrong = Vec::new();
-        let modes = ["quorum", "astra", "lease", "config", "store", "diskless"];
+        let modes = [
+            "quorum",
+            "astra",
+            "lease",
+            "quorum_config",
+            "store",
+            "diskless",
+        ];
         // Beside nothing, and beside each mode: before, between and behind the two.
         for third in modes.map(Some).into_iter().chain([None]) {
             let mode: Vec<&Call> = third.iter().map(|name| &all[name]).collect();

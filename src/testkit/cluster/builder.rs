@@ -115,7 +115,7 @@ impl<E: Election> Cluster<E> {
 }
 
 impl Cluster {
-    /// Begins a cluster of a bully election with its [default rules](BullyConfig::default).
+    /// Begins a cluster of a bully election with its [default rules](bully_core::elections::bully::BullyConfig::default).
     pub fn builder() -> ClusterBuilder {
         let mut builder = Self::with_config(AnyConfig::default());
         builder.basis = Basis::Defaults;
