@@ -294,6 +294,32 @@ fn answers_are_awaited_of_a_slow_leader_and_of_one_that_is_full() {
 }
 
 #[test]
+fn a_listener_that_stands_still_is_handed_a_mebibyte_of_long_messages() {
+    play(async {
+        let [_a, b] = agents(["a", "b"]);
+        let (slow, _done, go) = Slow::start_new();
+        go.send(false).unwrap();
+        let at_b = Messages::of(&b).unwrap();
+        at_b.register::<Job>("job", slow.recipient()).unwrap();
+        let jobs = at_b.channel::<Job>("job").unwrap();
+        settle().await;
+        let job = Job {
+            text: "x".repeat(Messages::MAX_LEN - 100),
+            ..Job::new(0, 0)
+        };
+        let at_most = (1 << 20) / Messages::MAX_LEN + 1;
+        let mut refused = 0;
+        for _ in 0..8 * at_most {
+            refused += usize::from(jobs.send_to(b.id(), &job).is_err());
+            sleep(MS(1)).await;
+        }
+        assert!(refused > at_most, "{refused}");
+        let handed = most_live();
+        assert!((2..=at_most).contains(&handed), "{handed} of {at_most}");
+    });
+}
+
+#[test]
 fn a_slow_listener_has_what_its_mailbox_takes_and_senders_are_refused() {
     play(async {
         let [a, b] = agents(["a", "b"]);
