@@ -98,6 +98,7 @@ fn no_message_is_handled_after_the_lease_not_even_after_a_suspend() {
         boot.suspend(Duration::from_secs(11));
         // No timer has told of the end: the message alone wakes the actor's task.
         assert!(singleton.addr().is_none(), "it is not shown any more");
+        assert_eq!(singleton.status().state, SingletonState::Waiting);
         assert!(addr.send(Do::Note("too late")).await.is_err());
         assert_eq!(log.take(), ["in time", "dropped in 1"]);
     });
