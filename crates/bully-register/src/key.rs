@@ -1,7 +1,7 @@
-//! Keys and values of a register: values of limited size, under names that any store can have.
+//! Keys and values of a register: a key has a form that each kind of store accepts, and a value has a limited size.
 //!
-//! Decided here: the form of a valid key, the largest value, and that the value of a store is checked before it is
-//! used.
+//! Decided here: the form of a valid key, the largest value, and that a value that was read from a store is checked
+//! before it is used.
 
 use std::{fmt, str::FromStr, sync::Arc};
 

@@ -24,7 +24,7 @@ struct Frequency {
     burst: u32,
 }
 
-/// The time at which the reports so far would all have been made, if there were one in each time `every`.
+/// The time at which all reports so far would have been made, if one report were made per `every`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spent(Time);
 
