@@ -169,28 +169,3 @@ pub type Group = group::Group<agent::any::AnyMessage>;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
-
-/// The operations on a list of members that only a driver may use are in a trait of the core. This crate does not
-/// export that trait, so applications cannot call them:
-///
-/// ```compile_fail
-/// use actix_bully::protocol::{AgentId, Incarnation};
-/// use bully_core::protocol::Members;
-///
-/// fn report(members: &mut Members, id: &AgentId) {
-///     members.suspect(id, Incarnation(1));
-/// }
-/// ```
-///
-/// The same function with another call compiles. So the function above fails only because the trait is missing:
-///
-/// ```
-/// use actix_bully::protocol::{AgentId, Incarnation};
-/// use bully_core::protocol::Members;
-///
-/// fn report(members: &mut Members, id: &AgentId) {
-///     members.up(id, Incarnation(1));
-/// }
-/// ```
-#[cfg(doctest)]
-pub struct ForDrivers;

@@ -74,41 +74,10 @@ pub mod lease {
     pub(crate) use bully_core::elections::lease::*;
 }
 
-/// Ballots: in the end one leader. Their [rules](bully_classics::ballot).
 #[cfg(feature = "classics")]
 #[cfg_attr(docsrs, doc(cfg(feature = "classics")))]
-pub mod ballot {
-    #[doc(inline)]
-    pub use bully_classics::ballot::{Ballot, BallotConfig, BallotError};
-}
-
-/// The ring: a token finds the highest-ranked agent. Its [rules](bully_classics::ring).
-#[cfg(feature = "classics")]
-#[cfg_attr(docsrs, doc(cfg(feature = "classics")))]
-pub mod ring {
-    #[doc(inline)]
-    pub use bully_classics::ring::{Ring, RingConfig, RingError};
-}
-
-/// The reorganization of 1982. Its [rules](bully_classics::reorganization).
-#[cfg(feature = "classics")]
-#[cfg_attr(docsrs, doc(cfg(feature = "classics")))]
-pub mod reorganization {
-    #[doc(inline)]
-    pub use bully_classics::reorganization::{
-        Reorganization, ReorganizationConfig, ReorganizationError, WhenAsked,
-    };
-}
-
-/// The invitation of 1982. Its [rules](bully_classics::invitation).
-#[cfg(feature = "classics")]
-#[cfg_attr(docsrs, doc(cfg(feature = "classics")))]
-pub mod invitation {
-    #[doc(inline)]
-    pub use bully_classics::invitation::{
-        InvitationConfig, InvitationElection, InvitationError, Task,
-    };
-}
+#[doc(inline)]
+pub use bully_classics::{ballot, invitation, reorganization, ring};
 
 for_tests! {
     use crate::agent::any::{AnyBully, AnyConfig, AnyMessage};
