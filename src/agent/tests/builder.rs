@@ -72,6 +72,14 @@ fn setters() -> BTreeMap<&'static str, Call> {
     all
 }
 
+const MODES: [&str; 6] = [
+    "quorum",
+    "astra",
+    "lease",
+    "quorum_config",
+    "store",
+    "diskless",
+];
 const VOTERS: [&str; 3] = ["a", "b", "c"];
 const OTHER_TIME: WallTime = WallTime::from_millis(7);
 
@@ -115,16 +123,8 @@ fn each_pair_of_calls_means_the_same_in_both_orders_or_is_refused_by_both_names(
         let all = setters();
         let spare = &all["store_if_kept"];
         let mut wrong = Vec::new();
-        let modes = [
-            "quorum",
-            "astra",
-            "lease",
-            "quorum_config",
-            "store",
-            "diskless",
-        ];
         // Beside nothing, and beside each mode: before, between and behind the two.
-        for third in modes.map(Some).into_iter().chain([None]) {
+        for third in MODES.map(Some).into_iter().chain([None]) {
             let mode: Vec<&Call> = third.iter().map(|name| &all[name]).collect();
             let with = |calls: &[&Call]| outcome(&[&[spare], &*mode, calls].concat());
             let (alone, mut single) = (with(&[]), BTreeMap::new());
