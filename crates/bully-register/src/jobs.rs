@@ -228,6 +228,8 @@ mod tests {
         ] {
             assert_eq!(is_wanted(asker), (true, false));
         }
+        #[cfg(feature = "postgres")]
+        assert_eq!(is_wanted(jobs.clock().map(drop).boxed()), (true, false));
     }
 
     #[test]

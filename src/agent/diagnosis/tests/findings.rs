@@ -301,6 +301,15 @@ fn too_few_voters() {
             missing: vec![id("a"), id("c")],
         }]
     );
+    let mut alone = facts.clone();
+    alone
+        .members
+        .iter_mut()
+        .for_each(|known| known.is_reachable = false);
+    assert!(
+        !found(&alone).contains(&Finding::NoneEligible),
+        "no voter is heard"
+    );
     // A member that the list of voters does not name makes no majority.
     facts.members.push(member("d", Some(9)));
     let voters = facts.voters().unwrap();
