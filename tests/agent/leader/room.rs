@@ -259,9 +259,12 @@ fn what_waits_for_a_slow_leader_goes_to_the_next_one_when_it_steps_down() {
         settle().await;
         go.send(false).unwrap();
         let numbers: Vec<u64> = (0..300).collect();
-        for number in &numbers {
+        let (last, first) = numbers.split_last().unwrap();
+        for number in first {
             jobs.try_send(Job::new(0, *number)).unwrap();
         }
+        let (asks, last) = (jobs.clone(), Job::new(0, *last));
+        let answer = actix::spawn(async move { asks.send(last, MS(60_000)).await });
         sleep(MS(1_000)).await;
         // A command is not a message of an application: it finds room.
         high.step_down(None).unwrap();
@@ -272,6 +275,7 @@ fn what_waits_for_a_slow_leader_goes_to_the_next_one_when_it_steps_down() {
         let all = [had.borrow().clone(), then.borrow().clone()].concat();
         assert_eq!(all, of(0, &numbers), "each once, in order");
         assert!(had.borrow().len() <= MAILBOX, "{}", had.borrow().len());
+        assert_eq!(answer.await.unwrap(), Ok(()), "of the agent that has it");
         assert_eq!(jobs.counts().unknown, 0);
     });
 }
