@@ -119,7 +119,8 @@ fn a_list_beyond_its_bound_is_refused_when_it_is_read() {
     };
     assert!(read(&list[..MOST]).is_ok());
     let refused = read(&list).unwrap_err().to_string();
-    assert!(refused.contains("a list of at most 256 items"), "{refused}");
+    let bound = format!("a list of at most {MOST} items");
+    assert!(refused.contains(&bound), "{refused}");
 }
 
 #[test]
