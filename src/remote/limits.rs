@@ -140,6 +140,8 @@ limits! {
         /// [`Timings::default`](crate::protocol::Timings::default). On other links the peer is considered gone if it has
         /// not answered a ping within the difference of the two times. Breach: `silent`.
         silence: Duration = ms(900), ms(20), ms(300_000);
+        /// Shortest pause between two attempts to dial.
+        dial_min: Duration = ms(100), ms(1), ms(60_000);
         /// Longest pause between two attempts to dial.
         dial_max: Duration = ms(10_000), ms(10), ms(600_000);
         /// Time without a link to a peer after which its last incarnation is forgotten. Then an incarnation with a lower
@@ -179,8 +181,6 @@ limits! {
         /// Longest time for one write, and for the kernel's attempts to deliver its bytes. Without it, writes into a cut
         /// cable would succeed for minutes. Breach: `slow_peer`.
         write_time: Duration = ms(2_000), ms(100), ms(60_000);
-        /// Shortest pause between two attempts to dial.
-        dial_min: Duration = ms(100), ms(1), ms(60_000);
         /// Number of messages to unknown agents or groups that are tolerated within
         /// [`unknown_window`](Self::unknown_window), because two sides that start may not know each other's agents yet.
         /// Breach: `unknown_targets`. The peer may also begin this number of groups anew within that time. Breach:
