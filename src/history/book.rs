@@ -96,7 +96,7 @@ impl HistoryBook {
         }
         let is_view = self.by.as_ref() == Some(by);
         if matches!(event, Event::NoLeader { .. } | Event::Lost { .. }) {
-            // The leadership that this agent has seen ahead has ended, too.
+            // A leadership that only this agent has reported so far is over as well, because the agent has ended.
             self.ahead.take_if(|ahead| ahead.by == *by);
         }
         match event {
