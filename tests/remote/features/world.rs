@@ -172,14 +172,14 @@ impl TrialWorld {
     }
 
     fn mode(&self, builder: BullyBuilder, name: &str) -> BullyBuilder {
-        let lan = Timings::lan();
+        let timings = Timings::default();
         match self.class.mode {
-            TriedMode::Available => builder.timings(lan),
-            TriedMode::Astra => builder.astra().timings(lan),
-            TriedMode::Quorum => self.kept(builder.quorum(NAMES).timings(lan), name),
-            TriedMode::Diskless => builder.quorum(NAMES).diskless().timings(lan),
-            TriedMode::LeaseInMemory => builder.lease(self.memory.clone()).timings(lan),
-            TriedMode::LeaseInStore => builder.lease(self.store.clone()).timings(lan),
+            TriedMode::Available => builder.timings(timings),
+            TriedMode::Astra => builder.astra().timings(timings),
+            TriedMode::Quorum => self.kept(builder.quorum(NAMES).timings(timings), name),
+            TriedMode::Diskless => builder.quorum(NAMES).diskless().timings(timings),
+            TriedMode::LeaseInMemory => builder.lease(self.memory.clone()).timings(timings),
+            TriedMode::LeaseInStore => builder.lease(self.store.clone()).timings(timings),
         }
     }
 
