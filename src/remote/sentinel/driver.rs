@@ -1,6 +1,6 @@
 //! The driver of a sentinel.
 //!
-//! Decided here: the calls by which a sentinel is run. Next: its process (`start.rs`).
+//! Decided here: the calls by which a sentinel is run. Read `start.rs` next: it starts the process.
 
 use std::fmt::Debug;
 
