@@ -60,6 +60,8 @@ fn the_highest_leads_and_one_that_stepped_down_says_for_how_long_it_does_not() {
             let highest = Finding::HighestLeads { leader: id("c") };
             assert_eq!(found.findings, [highest], "{found}");
             assert_eq!(found.group, "jobs");
+            let shown = serde_json::to_value(&found).unwrap();
+            assert_eq!(shown["peers"], serde_json::json!([]));
         }
         agents[2].step_down(None).unwrap();
         clock::sleep(MS(1_000)).await;
