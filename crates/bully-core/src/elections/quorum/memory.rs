@@ -35,14 +35,19 @@
 //! the present incarnation and the former one separately.
 //!
 //! # Why a voter may be excused
-//! Suppose that no voter remembers an earlier incarnation. It may have voted, acknowledged or sealed in the first
-//! term, or voted in a later one. If a voter received its message of a later term, the receiver's own term is as
-//! high, and the receiver does not excuse this voter. If no voter has received that message yet, no voter accepts it
-//! any more (`excused-by-all`; a restart of the receiver forgets this, but an answer is for the incarnation that
-//! asked). Its message of the first term may have been received, and forgotten by a restart: it supported the
-//! leadership of the receiver, and the restart ended that leadership. So after the last answer no message of an
-//! earlier incarnation elects an agent or extends a lease. (An earlier incarnation with the same store has sent no
-//! such message: the record would contain it.)
+//! Suppose that no other voter remembers an earlier incarnation of a voter. That incarnation may still have sent votes,
+//! acknowledgements or seals. None of them elects an agent or extends a lease after the last answer. There are three
+//! cases:
+//!
+//! - The message is of a later term than the first one, and a voter has received it. Then the receiver's own term is
+//!   at least as high, and its answer does not excuse the voter.
+//! - The message is of a later term, and still on its way. Its receiver has answered, and ignores earlier incarnations
+//!   since then (`excused-by-all`). If the receiver has restarted, it has forgotten this. But the message answers the
+//!   receiver's former incarnation, so the present one does not count it (`bound-to-one-incarnation`).
+//! - The message is of the first term. Its receiver may have counted it, and forgotten it by a restart. It supported
+//!   the receiver's own leadership, and the restart ended that leadership.
+//!
+//! An earlier incarnation with the same store has sent no such message: the record would contain it.
 //!
 //! # Which gaps are closed
 //! A second process with a leader's name, with a new store or a copy of the store, gets no vote while promises to the
