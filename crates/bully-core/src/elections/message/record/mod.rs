@@ -204,7 +204,7 @@ impl RegisterRecord for LeaseRecord {
                 format_args!("{} {}", next.id, next.wait.0),
             ),
         }
-        // This last line is written only if the holder publishes a text. Older releases never wrote it.
+        // Written only if the holder publishes a text, which few do: each renewal writes the whole record.
         if let Some(about) = self
             .holder
             .as_ref()
