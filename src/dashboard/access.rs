@@ -49,11 +49,11 @@ pub(crate) enum AccessError {
     #[error("a command needs an Origin that is this server's own: send it from the page itself")]
     OtherOrigin,
     #[error(
-        "a page of another site cannot read here: open the dashboard itself, or use a client that is not a browser"
+        "the page of another site asked for this, and it may not read the dashboard: open the dashboard itself, or use a client that is not a browser"
     )]
     OtherSite,
     #[error(
-        "commands are taken from this host only, by a name of loopback: open the page as http://127.0.0.1 or http://localhost, or set a token"
+        "without a token, only a page that is opened on this host may send commands: open it as http://127.0.0.1 or http://localhost, or set a token"
     )]
     NotLoopback,
     #[error("a command needs the dashboard's token: send the header `Authorization: Bearer TOKEN`")]

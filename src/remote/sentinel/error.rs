@@ -33,7 +33,7 @@ pub enum SentinelError {
         "the system gives no random bytes for a sentinel: allow the call getrandom, or run without a sentinel ({0})"
     )]
     Random(#[source] getrandom::Error),
-    /// The sentinel accepts no more orders: it has probably ended. Start another sentinel, with new bytes.
+    /// The sentinel accepts no more orders: it has probably ended.
     #[error(
         "the sentinel (the process that reports the end of this one) takes no orders, so it has probably ended: the bridge starts another one by itself ({0})"
     )]
