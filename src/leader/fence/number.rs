@@ -127,7 +127,9 @@ pub enum NoFence {
         number: u64,
     },
     /// A negative integer is not the number of a fence.
-    #[error("{number} is negative, so it is not a fence: check the database column, or the message, from which it was read")]
+    #[error(
+        "{number} is negative, so it is not a fence: check the database column, or the message, from which it was read"
+    )]
     Negative {
         /// The integer.
         number: i64,

@@ -51,7 +51,9 @@ pub enum RecordFileError {
     #[error("{0}")]
     Io(#[source] io::Error),
     /// The write failed, and the disk may have the previous record or the new one.
-    #[error("the write failed, and the file may have the old record or the new one: open the file again to see which ({0})")]
+    #[error(
+        "the write failed, and the file may have the old record or the new one: open the file again to see which ({0})"
+    )]
     Unknown(#[source] io::Error),
     /// The system or the file system offers no locks or no links of files.
     #[error(
