@@ -173,7 +173,7 @@ pub enum ConfigError {
     },
     /// The configuration has the section `zenoh`, but the program did not start it by the crate `actix-bully-zenoh`.
     #[error(
-        "`zenoh` needs the crate `actix-bully-zenoh`, and this program does not start by it: add the crate with its feature `serde`, and write `actix_bully_zenoh::starter(&config)?.start()` in place of `config.start()`"
+        "`zenoh` needs the crate `actix-bully-zenoh` with its feature `serde`: add it to this program, and write `actix_bully_zenoh::starter(&config)?.start()` in place of `config.start()`"
     )]
     NoZenoh,
     /// The file cannot be read.

@@ -23,7 +23,7 @@ struct Admitted<C> {
 
 /// The reason why a viewer is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there are {most} viewers already: close another page, or raise the limit by `viewers`")]
+#[error("{most} pages of the dashboard are open: close one, or raise the limit by `viewers`")]
 pub(crate) struct TooManyViewers {
     most: usize,
 }
@@ -114,7 +114,7 @@ mod tests {
         assert!(
             refused
                 .to_string()
-                .starts_with("there are 2 viewers already")
+                .starts_with("2 pages of the dashboard are open")
         );
         viewers.leave(first);
         assert!(viewers.admit("third").is_ok());

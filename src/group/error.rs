@@ -57,7 +57,7 @@ pub enum JoinError {
     },
     /// The members are of another epoch: they have other voters.
     #[error(
-        "group {group} has the list of voters of epoch {theirs}, and {id} that of epoch {mine}: give all members the same list and the same `epoch`; before members with a new list start, stop all members with the old one"
+        "group {group} has the list of voters of epoch {theirs}, and {id} that of epoch {mine}: give all members the same list and `epoch`, and stop all with the old list before members with a new one start"
     )]
     Epoch {
         /// The requested name.

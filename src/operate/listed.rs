@@ -96,7 +96,7 @@ impl SavedRecord {
 /// The reason why a record cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SavedError {
-    #[error("the record does not exist any more: look at the list again")]
+    #[error("the record does not exist any more: load the list of records again")]
     Unknown,
     #[error(
         "the record has more than {most} bytes: show its file by `cargo run --example cluster -- --show FILE` in the repository of actix-bully"

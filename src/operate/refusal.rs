@@ -57,13 +57,13 @@ pub enum CommandRefusal {
     )]
     NoOther,
     /// No agent of this node has the group and the name in the order.
-    #[error("this node has no such agent: name one of {}", agents.join(", "))]
+    #[error("no agent of this node fits the command: name one of {}", agents.join(", "))]
     NoAgent {
         /// The agents of the node, as `group/agent`.
         agents: Vec<String>,
     },
     /// Several agents of this node match the order.
-    #[error("this node has several such agents: name the group or the agent, of {}", agents.join(", "))]
+    #[error("several agents of this node fit the command: name the group or the agent, of {}", agents.join(", "))]
     Ambiguous {
         /// The agents that match, as `group/agent`.
         agents: Vec<String>,

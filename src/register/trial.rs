@@ -26,7 +26,7 @@ pub(crate) enum TrialError {
     )]
     Conflict { key: RegisterKey },
     #[error(
-        "the store cannot remove a key, so no key is written and the time of a write is not known: measure it by a tool of the store"
+        "the store cannot remove keys, so the preflight writes no key and does not measure a write: measure one with a tool of the store"
     )]
     KeepsAll,
 }

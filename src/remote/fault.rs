@@ -20,16 +20,16 @@ pub enum CertificateFault {
     #[error("the peer's certificate is not valid yet")]
     NotYetValid,
     /// The peer's certificate does not allow the peer's role in the connection, client or server.
-    #[error("the peer's certificate does not allow its use at this end of a connection")]
+    #[error("the peer's certificate does not allow the peer's end of a connection")]
     Usage,
     /// The peer's certificate is damaged, or belongs to another node.
     #[error("the peer's certificate is damaged, or not its own")]
     Damaged,
     /// The peer's certificate does not contain the name of the expected node.
-    #[error("the peer's certificate does not name the node that is expected there")]
+    #[error("the peer's certificate does not name the expected node")]
     Name,
     /// The peer's certificate contains the name of a node that is not in the table of peers.
-    #[error("the peer's certificate names a node that is not among the peers here")]
+    #[error("the peer's certificate names a node that is not in this node's list of peers")]
     Stranger,
     /// The peer does not trust the authority of this node's certificate.
     #[error("the peer does not trust the authority of this node's certificate")]

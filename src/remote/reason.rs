@@ -44,7 +44,7 @@ pub enum Closed {
     #[error("one side requires a feature that the other side does not have")]
     Feature,
     /// The peer is not in the table of peers, or its certificate contains another name.
-    #[error("the peer is not among the peers here under the name that it uses")]
+    #[error("the peer uses a name that is not in this node's list of peers")]
     Auth,
     /// The node that answers is not the node that this side dialled.
     #[error("another node answers at the address that was dialled")]
@@ -66,7 +66,7 @@ pub enum Closed {
     #[error("this node speaks TLS, and the peer sent something else")]
     NotEncrypted,
     /// A later incarnation of the peer is known.
-    #[error("this node has already met a later process with the peer's name")]
+    #[error("this node already knows a process with the peer's name that started later")]
     Stale,
     /// An earlier process with the peer's name is linked, and the voters of a group have no disk. The later process
     /// takes no part while the earlier process lives.
@@ -98,7 +98,7 @@ pub enum Closed {
     #[error("the peer announced its groups again too often")]
     Openings,
     /// The peer sent too many messages to agents or groups that do not exist here.
-    #[error("the peer sent too many messages to agents or groups that are not here")]
+    #[error("the peer sent too many messages to agents or groups that this node does not have")]
     UnknownTargets,
     /// The peer sent a term that no honest peer can know.
     #[error("the peer sent an impossible term (the number of an election): {0}")]

@@ -29,7 +29,7 @@ pub enum StoreError {
     },
     /// The file to open does not exist.
     #[error(
-        "{path} is missing: if this node never voted, create it by `FileStore::create` (in a configuration: `store = \"create\"`); if the file was lost, start the node under a new name, or create the file and raise `epoch` by 1 at all voters"
+        "{path} is missing: if this node never voted, create it by `FileStore::create` (in a configuration: `store = \"create\"`); if it was lost, rename the node, or create it and raise `epoch` by 1 at all voters"
     )]
     Missing {
         /// The requested path.
@@ -54,7 +54,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The file belongs to another node.
-    #[error("{path} belongs to {found}, not to {expected}: check the path and the names")]
+    #[error("{path} belongs to {found}, not to {expected}: check path, node, group and cluster")]
     Foreign {
         /// The requested path.
         path: PathBuf,
@@ -128,7 +128,7 @@ pub enum StoreError {
     },
     /// Another agent, or a later incarnation of this agent, has begun to use the store in the meantime.
     #[error(
-        "an agent that began later uses this store (beginning {latest}, and this is {by}): stop the earlier agent, and give each agent a store of its own"
+        "an agent that was started later uses this store (its start is number {latest}, this agent's is {by}): stop one of the two agents, and give each a store of its own"
     )]
     Superseded {
         /// The generation that called `save`.
@@ -274,7 +274,7 @@ pub enum Damage {
     },
     /// No number is left for the next record. This store never uses the last number, so another program wrote the file.
     LastNumber,
-    /// Neither of the two slots of the file has a valid record.
+    /// The file has no valid record in either of its two slots.
     Empty,
     /// The file has a valid record that does not have the form of a store's record.
     Form,
@@ -286,9 +286,9 @@ impl fmt::Display for Damage {
             Self::NotAFile => f.write_str("not a regular file"),
             Self::Length { len } => write!(f, "its length of {len} bytes is not that of a store"),
             Self::LastNumber => f.write_str(
-                "its records have no higher number, so that something else wrote the last one",
+                "its last record has the highest possible number, so another program wrote it",
             ),
-            Self::Empty => f.write_str("neither of its two slots has a valid record"),
+            Self::Empty => f.write_str("no valid record is in it"),
             Self::Form => f.write_str("its record is not that of a store"),
         }
     }
@@ -299,7 +299,7 @@ struct Advice<'a>(&'a io::Error);
 impl fmt::Display for Advice<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let advice = Outlook::of(self.0).advice();
-        let nothing = "an agent that runs tries again by itself; repeat a start";
+        let nothing = "a running agent tries again by itself; otherwise start it again";
         f.write_str(advice.unwrap_or(nothing))
     }
 }

@@ -203,13 +203,13 @@ impl fmt::Display for PolicyError {
             Self::BackoffReversed { base, max } => {
                 write!(
                     f,
-                    "backoff base of {base:?} exceeds the backoff maximum of {max:?}"
+                    "a backoff base of {base:?} exceeds the backoff maximum of {max:?}: lower the base, or raise the maximum"
                 )
             }
             Self::WindowTooShort { window, needed } => write!(
                 f,
-                "window of {window:?} forgets failures before the restarts can be spent, \
-                 which takes {needed:?}"
+                "a window of {window:?} is too short, because failures are forgotten before all restarts are used: \
+                 give a window longer than zero, and of {needed:?} at least"
             ),
         }
     }

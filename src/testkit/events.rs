@@ -157,11 +157,11 @@ impl fmt::Display for Unexpected {
             within,
             came,
         } = self;
-        write!(f, "of {agent} was expected within {within:?}: {expected}; ")?;
+        write!(f, "expected of {agent} in {within:?}: {expected}; reported")?;
         if came.is_empty() {
-            return f.write_str("nothing came");
+            return f.write_str(" nothing");
         }
-        f.write_str("what came:")?;
+        f.write_str(":")?;
         came.iter()
             .try_for_each(|LoggedEvent { at, event }| write!(f, "\n  {at} ms  {event}"))
     }

@@ -81,7 +81,7 @@ pub enum TokenError {
     },
     /// The token has a character that a header cannot carry.
     #[error(
-        "a token has visible ASCII characters only: encode it as hexadecimal digits or as base64"
+        "the token has a character that is not visible ASCII: encode the token as hexadecimal digits or as base64"
     )]
     Forbidden,
 }

@@ -45,7 +45,7 @@ fn what_is_down_cannot_be_ended_and_what_is_up_cannot_be_restarted() {
         let unknown = refusal(cluster.crash("agent-9").await);
         assert_eq!(
             unknown,
-            "there is no agent \"agent-9\" here: name one of agent-1, agent-2, agent-3, agent-4, agent-5"
+            "the cluster has no agent \"agent-9\": name one of agent-1, agent-2, agent-3, agent-4, agent-5"
         );
         assert!(cluster.handle("9").is_err());
     });

@@ -13,7 +13,7 @@ fn without_a_starter_the_strict_rules_settle_nothing() {
         let refused = cluster.settle().await.unwrap_err();
         assert_eq!(
             refused.obstacle.to_string(),
-            "no leader at agent-1, agent-2, agent-3; under the ASTRA rules one has to `campaign`"
+            "no leader is known at agent-1, agent-2, agent-3; under the ASTRA rules, command `campaign` at one of them"
         );
     });
 }
@@ -27,7 +27,7 @@ fn a_timeout_can_be_set_and_time_passes_only_as_long() {
         let refused = cluster.settle().await.unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "not settled within 100ms: \
+            "the cluster is not settled within 100ms: \
              agent-1, agent-2, agent-3, agent-4 follow agent-5 and cannot hear it"
         );
         assert_eq!(cluster.now().since(before), MS(100));

@@ -203,7 +203,7 @@ fn an_expectation_that_is_not_met_says_what_came() {
         let wrong = events.expect(MS(50), "a loss", lost).await.unwrap_err();
         let text = wrong.to_string();
         assert!(
-            text.starts_with("of api-2 was expected within 50ms: a loss; what came:\n"),
+            text.starts_with("expected of api-2 in 50ms: a loss; reported:\n"),
             "{text}"
         );
         assert!(text.contains("acquired the leadership in term 2"), "{text}");
@@ -221,7 +221,7 @@ fn an_expectation_that_is_not_met_says_what_came() {
         events.expect_none(MS(100), "a loss", lost).await.unwrap();
         let nothing = events.expect(MS(1), "a loss", lost).await.unwrap_err();
         assert!(
-            nothing.to_string().ends_with("a loss; nothing came"),
+            nothing.to_string().ends_with("a loss; reported nothing"),
             "{nothing}"
         );
     });

@@ -141,7 +141,7 @@ fn a_node_without_its_store_does_not_start_unless_it_is_told_that_it_never_voted
         let said = refused.to_string();
         let path = folder.path().join("a").display().to_string();
         let expected = format!(
-            "the store in `quorum.store_file` cannot be used: {path} is missing: if this node never voted, create it by `FileStore::create` (in a configuration: `store = \"create\"`); if the file was lost, start the node under a new name, or create the file and raise `epoch` by 1 at all voters"
+            "the store in `quorum.store_file` cannot be used: {path} is missing: if this node never voted, create it by `FileStore::create` (in a configuration: `store = \"create\"`); if it was lost, rename the node, or create it and raise `epoch` by 1 at all voters"
         );
         assert_eq!(said, expected);
         assert!(!folder.path().join("a").exists());

@@ -23,7 +23,7 @@ pub enum RegisterError {
     Unknown(#[source] io::Error),
     /// The store answered, and refuses the operation. A store may refuse a write that it has applied (etcd does when
     /// its database is full). The register of such a store reads the entry before it reports this error.
-    #[error("the store of the lease refuses: {refusal} ({source})")]
+    #[error("the store of the lease refused the operation: {refusal} ({source})")]
     Refused {
         /// The kind of refusal, as far as it is known.
         refusal: RegisterRefusal,
@@ -117,7 +117,7 @@ impl fmt::Display for RegisterRefusal {
             Self::Gateway => {
                 "etcd's JSON gateway does not answer there; check the endpoint, and start etcd without --enable-grpc-gateway=false"
             }
-            Self::Other => "see its own words",
+            Self::Other => "read the store's own message",
         })
     }
 }

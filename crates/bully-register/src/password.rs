@@ -14,10 +14,10 @@ use std::{
 #[derive(Debug, thiserror::Error)]
 pub enum PasswordFileError {
     /// The file cannot be read.
-    #[error("cannot read {path:?}: is the file there, and may this user read it? ({source})")]
+    #[error("the password in {path:?} cannot be read: is the file there, and readable? ({source})")]
     Unreadable { path: PathBuf, source: io::Error },
     /// The file exceeds the size limit, so it is probably another file.
-    #[error("{path:?} is longer than {MOST} bytes: is it the right file?")]
+    #[error("the password file {path:?} is longer than {MOST} bytes: is it the right file?")]
     TooLong { path: PathBuf },
     /// Other users may read or change the file.
     #[error(

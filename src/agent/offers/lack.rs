@@ -52,7 +52,7 @@ impl Lack {
     pub(super) const fn missing(self) -> &'static str {
         match self {
             Self::Carrier => {
-                "a way for messages to the agent that leads, and agents that share a store only have none"
+                "a way for messages to the agent that leads, and agents that only share a store have none"
             }
             Self::StoredMarks => {
                 "the progress of schedules (their marks) in a store, and the agents of this group keep it themselves"

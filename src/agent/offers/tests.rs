@@ -57,7 +57,7 @@ fn a_refusal_names_the_feature_the_missing_offer_and_the_setting() {
     let refused = offers.check(Feature::LeaderProxy).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "`LeaderProxy` needs a way for messages to the agent that leads, and agents that share a store only have none: \
+        "`LeaderProxy` needs a way for messages to the agent that leads, and agents that only share a store have none: \
          add a bridge, by the keys `listen` and `[[peers]]` of the configuration, or by a `RemoteBridge` that carries the \
          group and is started before its agents"
     );

@@ -74,7 +74,7 @@ pub enum ScheduleError {
     },
     /// The agents already keep the largest number of marks: this schedule would never run.
     #[error(
-        "the agents keep the progress (marks) of {limit} schedules already, so {schedule} does not start: run fewer schedules, under names that do not change, or elect by `.lease(..)`, whose store keeps it; the progress of a name that no leader has used for 30 days is removed"
+        "the agents keep the progress (marks) of {limit} schedules, the most allowed, so {schedule} does not start: run fewer schedules and keep their names, or elect by `.lease(..)`"
     )]
     TooMany {
         /// The schedule.

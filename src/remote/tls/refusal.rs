@@ -60,9 +60,9 @@ impl TlsReason {
             Self::UnknownIssuer => "the peer's certificate is not from a trusted authority",
             Self::Expired => "the peer's certificate has expired",
             Self::NotYetValid => "the peer's certificate is not valid yet",
-            Self::Usage => "the peer's certificate is not for this use",
+            Self::Usage => "the peer's certificate does not allow the peer's end of a connection",
             Self::Certificate => "the peer's certificate is damaged or not its own",
-            Self::Name => "the peer's certificate does not name the node that it should",
+            Self::Name => "the peer's certificate does not name the expected node",
             Self::Stranger => "the peer is a node that is not configured here",
             Self::OwnAuthority => "the peer does not trust the authority of the certificate here",
             Self::OwnDates => {

@@ -201,7 +201,7 @@ fn the_file_of_another_node_is_foreign_whatever_its_record() {
         assert_eq!(
             refused.to_string(),
             format!(
-                "jobs.store belongs to {found}, not to {}: check the path and the names",
+                "jobs.store belongs to {found}, not to {}: check path, node, group and cluster",
                 mine()
             )
         );

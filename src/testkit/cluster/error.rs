@@ -50,7 +50,7 @@ pub enum ClusterError {
         name: AgentId,
     },
     /// No agent has this name.
-    #[error("there is no agent {name:?} here: name one of {known}")]
+    #[error("the cluster has no agent {name:?}: name one of {known}")]
     Unknown {
         /// The name that was requested.
         name: String,

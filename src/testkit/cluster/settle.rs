@@ -87,7 +87,7 @@ impl From<&Side> for RecordedSide {
 
 /// The cluster is not settled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not settled within {waited:?}: {obstacle}")]
+#[error("the cluster is not settled within {waited:?}: {obstacle}")]
 #[non_exhaustive]
 pub struct NotSettled {
     /// Time for which the call waited.
@@ -133,7 +133,7 @@ impl fmt::Display for Obstacle {
             Self::Draining(names) => write!(f, "still handing over: {names}"),
             Self::Leaderless(names) => write!(
                 f,
-                "no leader at {names}; under the ASTRA rules one has to `campaign`"
+                "no leader is known at {names}; under the ASTRA rules, command `campaign` at one of them"
             ),
             Self::Astray { agents, leader } => {
                 write!(f, "{agents} follow {leader} and cannot hear it")

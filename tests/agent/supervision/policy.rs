@@ -37,7 +37,7 @@ fn a_backoff_that_begins_above_its_maximum_is_refused() {
     assert_eq!(refused, Err(error.clone()));
     assert_eq!(
         error.to_string(),
-        "backoff base of 6s exceeds the backoff maximum of 5s"
+        "a backoff base of 6s exceeds the backoff maximum of 5s: lower the base, or raise the maximum"
     );
 }
 
@@ -53,7 +53,7 @@ fn a_budget_that_could_never_be_spent_is_refused() {
     assert_eq!(policy.window(ms(699)).build(), Err(error.clone()));
     assert_eq!(
         error.to_string(),
-        "window of 699ms forgets failures before the restarts can be spent, which takes 700ms"
+        "a window of 699ms is too short, because failures are forgotten before all restarts are used: give a window longer than zero, and of 700ms at least"
     );
 }
 

@@ -145,7 +145,7 @@ fn what_cannot_be_done_is_refused_in_words() {
             (
                 r#"{"command":"crash nobody"}"#,
                 404,
-                "there is no agent \"nobody\"",
+                "the cluster has no agent \"nobody\"",
             ),
             (
                 r#"{"command":"restart agent-1"}"#,

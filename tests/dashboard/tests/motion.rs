@@ -166,7 +166,7 @@ fn not_settled_is_said_only_while_an_election_is_under_way() {
         // An agent that has to be told to campaign: nothing is under way before, and something is then.
         let (page, _thread) = stage(|| Cluster::builder().agents(3).astra());
         let browser = Browser::of(&page, &[]).await;
-        browser.until("return moment().why.some((text) => text.startsWith('Nothing is under way: no leader at'))").await;
+        browser.until("return moment().why.some((text) => text.startsWith('Nothing is under way: no leader is known at'))").await;
         is_at_rest(&browser).await;
         command(&page, r#"{"command":"campaign agent-1"}"#).await;
         browser.led_by("agent-3").await;

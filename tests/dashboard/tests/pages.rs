@@ -200,7 +200,8 @@ fn there_are_so_many_viewers_and_no_more() {
         let told = get(&page, "/events").await;
         assert_eq!(told.status, 503);
         assert!(
-            told.message().starts_with("there are 2 viewers already"),
+            told.message()
+                .starts_with("2 pages of the dashboard are open"),
             "{told:?}"
         );
         // A closed tab makes room.

@@ -88,7 +88,7 @@ async fn open_refuses_what_is_foreign_and_leaves_it_alone() {
         refused.to_string(),
         format!(
             "{} belongs to node api-1 of group jobs in cluster production, not to node api-2 of \
-             group jobs in cluster production: check the path and the names",
+             group jobs in cluster production: check path, node, group and cluster",
             path.display()
         )
     );

@@ -72,7 +72,7 @@ pub(crate) enum Failure {
     Denied(String),
     /// The node, or a program in its place, gave an unexpected answer.
     #[error(
-        "the answer cannot be understood: {0}; is it a node, and this bullyctl of its release?"
+        "the answer cannot be understood: {0}; look whether a node sent it, and use the bullyctl of the node's release"
     )]
     Odd(String),
     /// The node says why it cannot answer.

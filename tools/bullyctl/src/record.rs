@@ -40,7 +40,7 @@ pub(crate) fn run(node: &Node, action: &RecordAction, is_json: bool) -> Result<S
     let recording = chosen(&recordings, save)?;
     let Some(text) = &recording.jsonl else {
         return Err(Failure::Usage(if save.kept {
-            "no leader was missed since the record began: leave out --kept"
+            "the node kept no record, because a leader was known all the time since the record began: leave out --kept"
         } else {
             "the agent has no record: begin one with `record on`"
         }));
@@ -48,7 +48,7 @@ pub(crate) fn run(node: &Node, action: &RecordAction, is_json: bool) -> Result<S
     let made = fs::File::create_new(&save.file);
     let mut file = made.map_err(|reason| match reason.kind() {
         io::ErrorKind::AlreadyExists => Failure::Usage(
-            "the file is there already, and no record is saved over it: name another one",
+            "the file exists already, and no record is saved over it: name another file",
         ),
         _ => Failure::Output(reason),
     })?;
@@ -70,7 +70,9 @@ fn chosen<'a>(
     let mut meant = recordings.iter().filter(is_meant);
     match (meant.next(), meant.next()) {
         (Some(one), None) => Ok(one),
-        (None, _) => Err(Failure::Usage("the node has no such agent: see `status`")),
+        (None, _) => Err(Failure::Usage(
+            "no agent of the node fits --agent and --group: see `bullyctl status`",
+        )),
         (Some(_), Some(_)) => Err(Failure::Usage(
             "the node has several agents: name one by --agent, --group or both",
         )),

@@ -122,7 +122,9 @@ fn a_bullyctl_that_stands_still_runs_no_command_when_another_host_leads() {
     let all = place.wait_for_ready(2);
     assert!(!of_first.iter().any(|it| is_alive(*it)));
     first.signal(Signal::CONT);
-    first.wait_for("the guard killed the command before its time was over");
+    first.wait_for(
+        "the guard killed the command, since the lease or the time to hand over was nearly over",
+    );
     assert_eq!(second.end(Signal::TERM), Some(0));
     drop(first);
     wait_until_gone(&all);
@@ -242,7 +244,9 @@ fn a_command_that_ignores_sigterm_is_killed_before_the_drain_ends() {
     let mut host = place.unruly("a", ALL);
     let all = place.wait_for_ready(1);
     host.signal(Signal::TERM);
-    host.wait_for("the guard killed the command before its time was over");
+    host.wait_for(
+        "the guard killed the command, since the lease or the time to hand over was nearly over",
+    );
     assert_eq!(host.wait().code(), Some(0));
     assert!(!all.iter().any(|it| is_alive(*it)));
 }

@@ -245,7 +245,7 @@ mod tests {
         };
         assert_eq!(
             Timings::measured(measured).unwrap_err().to_string(),
-            "an echo of 10ms with stalls of 0ns and writes of 2s is too slow for measured timings: echo + 2 stalls and a write may each take 1s at most; look for the fault, or make timings with Timings::wan().to_builder()"
+            "an echo of 10ms with stalls of 0ns and writes of 2s is too slow for measured timings: echo + 2 stalls and a write may each take 1s at most; find what is slow, or use Timings::wan().to_builder()"
         );
     }
 }

@@ -229,7 +229,7 @@ pub enum TimingsError {
     NoEcho,
     /// The delays that were given to [`Timings::measured`] are too long.
     #[error(
-        "an echo of {echo:?} with stalls of {stall:?} and writes of {write:?} is too slow for measured timings: echo + 2 stalls and a write may each take 1s at most; look for the fault, or make timings with Timings::wan().to_builder()"
+        "an echo of {echo:?} with stalls of {stall:?} and writes of {write:?} is too slow for measured timings: echo + 2 stalls and a write may each take 1s at most; find what is slow, or use Timings::wan().to_builder()"
     )]
     TooSlow {
         /// Time from a question to its answer, there and back.

@@ -141,8 +141,8 @@ pub enum Untold {
     TooLong(#[from] TooLong),
     /// The beginning of the run was forgotten.
     #[error(
-        "the recording has forgotten {forgotten} earlier entries, and these may have commands: record the run with a larger \
-         bound, or take its commands or its test from the page where it runs"
+        "the recording lacks its first {forgotten} entries, which may have commands: record the run with a larger limit, \
+         or take its commands or its test from the page where it runs"
     )]
     Forgotten {
         /// Number of forgotten entries.

@@ -143,7 +143,7 @@ impl fmt::Display for Unsettled {
             }
         }
         let believers: Vec<&str> = self.believers.iter().map(AgentId::as_str).collect();
-        write!(f, "; believers: [{}]", believers.join(", "))
+        write!(f, "; believe that they lead: [{}]", believers.join(", "))
     }
 }
 

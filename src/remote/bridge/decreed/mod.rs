@@ -79,7 +79,7 @@ pub(crate) struct PeerChanges {
 pub(crate) enum ContactRefusal {
     /// Messages would cross a network that others can read.
     #[error(
-        "nothing is encrypted, and the address may be on another host: give the bridge `.tls(..)`"
+        "nothing is encrypted, and the voter's address may be on another host: give the bridge `.tls(..)`"
     )]
     Plaintext,
     /// The same decree contains two addresses for this node.
@@ -89,12 +89,12 @@ pub(crate) enum ContactRefusal {
     TwoAddresses,
     /// An operator removed this peer while it was decreed.
     #[error(
-        "an operator removed that peer here: add it again by `add_peer(..)`, or remove the voter from the list"
+        "an operator removed the voter's node from the peers: add it again by `add_peer(..)`, or remove the voter from the list"
     )]
     Removed,
     /// Too many peers already come from decrees.
     #[error(
-        "{MOST_DECREED} peers, the most allowed, already come from lists of voters alone: configure this node as a peer here"
+        "{MOST_DECREED} peers, the most allowed, already come from lists of voters alone: configure the voter's node as a peer of this node"
     )]
     TooMany,
 }

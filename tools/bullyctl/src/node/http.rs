@@ -26,7 +26,7 @@ pub(crate) struct Routes {
 impl Routes {
     pub(super) fn new(url: &str, token: Option<&Path>, plaintext: bool) -> Result<Self, Failure> {
         const WRONG: Failure = Failure::Usage(
-            "this is not the URL of a node: write http://HOST:PORT or http://HOST:PORT/PATH",
+            "the URL is not that of a node: write http://HOST:PORT or http://HOST:PORT/PATH",
         );
         let uri: Uri = url.parse().map_err(|_| WRONG)?;
         match uri.scheme_str() {
@@ -122,7 +122,8 @@ impl Routes {
                 "the token is not that of this node: is the file the right one?".to_owned(),
             )),
             StatusCode::NOT_FOUND => Err(Failure::Denied(
-                "this node takes no commands by its routes: it was given no token, or they are mounted elsewhere".to_owned(),
+                "this URL takes no commands: give the node a token, or correct the path in --url"
+                    .to_owned(),
             )),
             other => Err(self.odd(other, &body)),
         }
@@ -141,11 +142,11 @@ impl Routes {
     fn unreachable(&self, error: &Error) -> Failure {
         let advice = match error {
             Error::Timeout(_) => "the node hangs, or the network does not carry the answer",
-            Error::HostNotFound => "is the name right?",
+            Error::HostNotFound => "is the host's name right?",
             Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                "does it run, and is that its port?"
+                "does the node run, and is that its port?"
             }
-            _ => "does it run, and are these its routes?",
+            _ => "does the node run, and does it serve its routes there?",
         };
         Failure::Unreachable {
             place: self.base.clone(),
@@ -161,7 +162,7 @@ impl Routes {
         }
         if status == StatusCode::NOT_FOUND {
             return Failure::Unable(format!(
-                "{} has no such route: are the node's routes mounted there, or below another path?",
+                "no route of a node is at {}: if the node's routes are below another path, add that path to --url",
                 self.base
             ));
         }

@@ -13,7 +13,8 @@ mod none {
 
     use crate::failure::Failure;
 
-    const NONE: Failure = Failure::Usage("this system has no such sockets: use --url");
+    const NONE: Failure =
+        Failure::Usage("this system has no local sockets for operators: use --url");
 
     pub(crate) fn report(_: &Path, _: Duration) -> Result<Report, Failure> {
         Err(NONE)
@@ -147,7 +148,7 @@ mod unix {
             ErrorKind::WouldBlock | ErrorKind::TimedOut => {
                 "the node hangs, or waits for its disk: look at its log"
             }
-            _ => "does it run?",
+            _ => "does the node run?",
         };
         Failure::Unreachable {
             place: path.display().to_string(),

@@ -32,7 +32,7 @@ pub(crate) enum RunFailure {
     },
     /// Nothing refuses a late write of a former leader's command.
     #[error(
-        "the mode of this configuration promises no fence{}: elect by `quorum.voters` with a `quorum.store_file` each, or by a store in the section `lease`; or pass --no-fence, and nothing refuses a late write of a former leader's command",
+        "this configuration promises no fence{}: set `quorum.voters` and `quorum.store_file`, or a store in `lease`; or pass --no-fence, and late writes of a former leader are not refused",
         if *is_conditional { " without a condition" } else { "" }
     )]
     NoFence {

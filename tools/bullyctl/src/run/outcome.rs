@@ -59,7 +59,7 @@ impl fmt::Display for CommandEnd {
         match self.cause {
             EndCause::Itself => {}
             EndCause::Deadline => {
-                return f.write_str("the guard killed the command before its time was over");
+                return f.write_str("the guard killed the command, since the lease or the time to hand over was nearly over");
             }
             EndCause::Abandoned => {
                 return f.write_str("the guard killed the command, since the leadership is over");

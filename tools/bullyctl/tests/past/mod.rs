@@ -85,7 +85,7 @@ fn a_record_is_switched_on_and_saved_and_names_what_happened() {
     let other = format!("{save}.2");
     assert_eq!(nodes.by_socket("n1", &other).code, 0, "it stays");
     let kept = nodes.by_socket("n1", &format!("{save} --kept"));
-    assert!(kept.err.contains("no leader was missed"), "{kept:?}");
+    assert!(kept.err.contains("the node kept no record"), "{kept:?}");
     // The same by its routes.
     let routes = nodes.by_url("n1", "record on");
     assert_eq!(

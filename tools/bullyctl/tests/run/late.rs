@@ -34,7 +34,9 @@ fn a_command_that_was_killed_for_a_late_renewal_runs_again_in_the_same_leadershi
     run.env(UNRULY, place.unruly_by(&["ignore", "fork"]));
     let mut host = Host::spawn(run);
     stand_still(&host, &place.wait_for_ready(1));
-    host.wait_for("the guard killed the command before its time was over");
+    host.wait_for(
+        "the guard killed the command, since the lease or the time to hand over was nearly over",
+    );
     place.wait_for_ready(2);
     let starts = place.lines("starts");
     let fences: Vec<_> = starts.iter().map(|line| line.split(' ').nth(1)).collect();

@@ -68,12 +68,12 @@ fn a_configuration_that_can_never_run_is_refused_in_words() {
     let place = Place::new();
     let lease = format!("[lease]\nfolder = \"{}\"", place.path().join("x").display());
     for (more, command, code, words) in [
-        ("", "true", 125, "promises no fence: elect by"),
+        ("", "true", 125, "promises no fence: set"),
         (
             "[quorum]\nvoters = [\"refused\"]\ndiskless = true",
             "true",
             125,
-            "promises no fence without a condition: elect by",
+            "promises no fence without a condition: set",
         ),
         (
             &*format!("role = \"voter\"\n{lease}"),

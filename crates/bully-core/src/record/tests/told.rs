@@ -107,10 +107,7 @@ fn a_run_that_cannot_be_told_is_refused() {
     };
     assert_eq!(untold(&|_| {}), [None, None]);
     let [script, test] = untold(&|header| header.forgotten = 3);
-    assert!(
-        script
-            .is_some_and(|text| text.starts_with("the recording has forgotten 3 earlier entries"))
-    );
+    assert!(script.is_some_and(|text| text.starts_with("the recording lacks its first 3 entries")));
     assert!(test.is_some());
     assert!(
         untold(&|header| header.agents.clear())
@@ -153,7 +150,7 @@ fn a_run_is_played_again_only_if_its_time_is_virtual_and_its_commands_are_whole(
     let history = refused(&|header| header.again = Some("simulate --seed 7".to_owned()));
     assert!(history.contains("`simulate --seed 7`"), "{history}");
     let forgotten = refused(&|header| header.forgotten = 3);
-    assert!(forgotten.contains("3 earlier entries"), "{forgotten}");
+    assert!(forgotten.contains("its first 3 entries"), "{forgotten}");
 }
 
 /// Of each protocol: the constructor in the test, and the calls behind the agents.

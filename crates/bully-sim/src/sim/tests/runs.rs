@@ -95,7 +95,7 @@ fn the_error_names_each_agent_that_does_not_agree_in_one_line() {
     world.crash("c");
     let error = world.settle(MS(50)).unwrap_err();
     let expected = "no agreement within 50ms: a is follower in term 1, \
-                    b is leader in term 2 with b of term 2; believers: [b]";
+                    b is leader in term 2 with b of term 2; believe that they lead: [b]";
     assert_eq!(error.to_string(), expected);
     assert_eq!(world.believers(), [id("b")]);
     assert_eq!(world.agreed(), None);
