@@ -98,9 +98,11 @@ impl Ballot {
         }
     }
 
-    /// Handles a new snapshot. Only a confirmed end makes the leader's ballot void. An agent does not follow a leader
-    /// that has left the members. But that leader may still run and become a member again (a bridge forgets a peer and
-    /// meets it again): the next round decides. A suspicion changes nothing. The voters come from the configuration.
+    /// Handles a new snapshot of the members. If the leader of this agent has left the snapshot, the agent no longer
+    /// follows it. The leader's ballot becomes void only if the end of its process is confirmed: a leader that is only
+    /// absent may still run and come back (a bridge forgets a peer and meets it again), and the next round of this
+    /// agent finds out. A suspicion changes nothing. The snapshot does not change who votes: the configuration lists
+    /// the voters.
     fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.core.meet(members);
         let Some(following) = self.state.following() else {

@@ -120,7 +120,7 @@ pub(super) struct Node<E: Election> {
     pub(super) leader: Option<Leader>,
     /// The belief that the application may read.
     pub(super) published: Option<Term>,
-    /// The end of the validity of its belief, by the agent's own clock.
+    /// Time until which the agent's view of the leader is valid, by the agent's own clock.
     pub(super) valid_until: Time,
     pub(super) contract: ContractState,
     pub(super) events: Vec<(Time, Event)>,
@@ -236,7 +236,7 @@ impl<E: Election> Node<E> {
         self.machine.is_some()
     }
 
-    /// Returns whether the agent runs, does not hang, and does not wait for a record.
+    /// Returns whether the agent runs, does not hang, and does not wait until its disk has written a record.
     pub(super) fn is_running(&self) -> bool {
         self.machine.is_some() && self.hanging.is_none()
     }
