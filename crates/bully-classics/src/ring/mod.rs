@@ -90,7 +90,8 @@
 //! The demonstration handles neither a second initiator nor a lost token.
 //!
 //! # Role × input
-//! − is a traced no-op. Every `Collect`, `Nominate` and `Coordinator` is acknowledged first.
+//! Every `Collect`, `Nominate` and `Coordinator` is acknowledged first. − means that nothing else follows, but an entry
+//! in the trace.
 //!
 //! | input | follower | candidate, waiting | leader |
 //! |---|---|---|---|
