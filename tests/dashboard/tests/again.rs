@@ -304,7 +304,7 @@ fn what_cannot_go_on_is_refused_in_words() {
                 409,
                 "play it again by `simulate --seed 7`",
             ),
-            (changed(&|header| header.forgotten = 9), 409, "9 earlier"),
+            (changed(&|header| header.forgotten = 9), 409, "its first 9"),
             (changed(&|header| header.agents.clear()), 409, "its first"),
             (
                 changed(&|header| header.protocol = String::from("coin")),

@@ -247,7 +247,7 @@ fn a_run_that_is_not_whole_or_not_of_this_example_is_refused() {
     run(async {
         let long = page(Protocol::Bully, None, Trace::new().bounded(50));
         clicked(&long).await;
-        is_refused(&saved(&long, "").await, &["has forgotten", "its test"]);
+        is_refused(&saved(&long, "").await, &["lacks its first", "its test"]);
         let told = get(&long, "/copies/recorded_run.rs").await;
         assert_eq!(told.status, 200, "that is what to do: {told:?}");
 
