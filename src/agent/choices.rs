@@ -1,7 +1,8 @@
 //! The election that the calls of a [`BullyBuilder`](super::BullyBuilder) choose, in whatever order they come.
 //!
 //! Decided here: how the mode and its settings are combined, once, at the start; which calls contradict each other; and
-//! which settings a mode has. The setters (`bully.rs`, `lease.rs`) only record their calls.
+//! which settings a mode has. The setters (`bully.rs`, `lease.rs`) and the keys of a configuration (`src/config/`) only
+//! record them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,7 +15,7 @@ use crate::{
     protocol::{AgentId, Election, IdError, Preemption, Score, Timings},
     register::Register,
 };
-use bully_core::elections::astra::AstraConfig;
+use bully_core::elections::{astra::AstraConfig, bully::BullyConfig};
 
 use super::{StartError, lease::Attachment, offers::ElectionMode};
 
@@ -22,7 +23,7 @@ use super::{StartError, lease::Attachment, offers::ElectionMode};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Choices {
     /// The calls that choose a mode; of several calls for the same mode only the last. The start refuses two modes.
-    modes: Vec<Mode>,
+    pub(crate) modes: Vec<Mode>,
     pub(crate) timings: Option<Timings>,
     pub(crate) preemption: Option<Preemption>,
     pub(crate) margin: Option<Score>,
@@ -237,12 +238,7 @@ impl Choices {
         let mut config = Arc::clone(config);
         if self.settings().next().is_some() {
             // Copied if agents share it, so that the other agents keep their settings.
-            let config = Arc::make_mut(&mut config);
-            set(&mut config.timings, self.timings.as_ref());
-            set(&mut config.preemption, self.preemption.as_ref());
-            set(&mut config.drain, self.drain.as_ref());
-            set(&mut config.cooldown, self.cooldown.as_ref());
-            config.margin = self.margin;
+            self.set_bully(Arc::make_mut(&mut config));
         }
         AnyConfig::Available(config)
     }
@@ -263,6 +259,26 @@ impl Choices {
             let (first, second) = ("learner", "diskless");
             return Err(StartError::Contradiction { first, second });
         }
+        Ok(AnyConfig::Quorum(Arc::new(self.quorum_config(voters))))
+    }
+
+    fn lease(&self) -> Result<AnyConfig, StartError> {
+        // The second name is a placeholder: `name_after` replaces it by the group's name once the group is known.
+        let config = self.lease_config(CLUSTER, CLUSTER)?;
+        Ok(AnyConfig::Lease(Arc::new(config)))
+    }
+
+    /// Sets what was chosen for the available mode.
+    pub(crate) fn set_bully(&self, config: &mut BullyConfig) {
+        set(&mut config.timings, self.timings.as_ref());
+        set(&mut config.preemption, self.preemption.as_ref());
+        set(&mut config.drain, self.drain.as_ref());
+        set(&mut config.cooldown, self.cooldown.as_ref());
+        config.margin = self.margin;
+    }
+
+    /// Returns the configuration of a quorum of these voters.
+    pub(crate) fn quorum_config(&self, voters: Vec<AgentId>) -> QuorumConfig {
         let mut config = QuorumConfig::new(voters);
         set(&mut config.timings, self.timings.as_ref());
         set(&mut config.preemption, self.preemption.as_ref());
@@ -271,17 +287,17 @@ impl Choices {
         (config.margin, config.drain) = (self.margin, self.drain);
         config.learner = self.is_learner;
         config.diskless = self.is_diskless.then(Diskless::default);
-        Ok(AnyConfig::Quorum(Arc::new(config)))
+        config
     }
 
-    fn lease(&self) -> Result<AnyConfig, StartError> {
-        // The second name is a placeholder: `name_after` replaces it by the group's name once the group is known.
-        let mut config = LeaseConfig::new(CLUSTER, CLUSTER)?;
+    /// Returns the configuration of a lease whose records have the names of this cluster and this group.
+    pub(crate) fn lease_config(&self, cluster: &str, group: &str) -> Result<LeaseConfig, IdError> {
+        let mut config = LeaseConfig::new(cluster, group)?;
         set(&mut config.timings, self.timings.as_ref());
         set(&mut config.preemption, self.preemption.as_ref());
         set(&mut config.cooldown, self.cooldown.as_ref());
         (config.margin, config.drain) = (self.margin, self.drain);
-        Ok(AnyConfig::Lease(Arc::new(config)))
+        Ok(config)
     }
 }
 

@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    agent::any::AnyConfig,
+    agent::{Choices, any::AnyConfig},
     elections::{
         AnyMessage,
-        quorum::{Diskless, QuorumConfig, QuorumError},
+        quorum::{QuorumConfig, QuorumError},
     },
     group::Group,
     protocol::{About, AgentId, Timings, TimingsError},
@@ -230,10 +230,25 @@ impl Config {
         Ok(())
     }
 
+    /// Returns what the keys choose, as the calls of a builder do.
+    fn choices(&self) -> Result<Choices, ConfigError> {
+        Ok(Choices {
+            modes: Vec::new(),
+            timings: Some(self.all_timings()?),
+            preemption: self.preemption,
+            margin: self.margin,
+            drain: self.drain,
+            cooldown: self.cooldown,
+            epoch: Some(self.quorum.epoch),
+            is_learner: self.quorum.learner,
+            is_diskless: self.quorum.diskless,
+        })
+    }
+
     fn election(&self, identity: &StoreIdentity) -> Result<AnyConfig, ConfigError> {
-        let timings = self.all_timings()?;
+        let choices = self.choices()?;
         if self.has_lease() {
-            return Ok(AnyConfig::Lease(self.lease(identity, timings)?.into()));
+            return Ok(AnyConfig::Lease(self.lease(identity, &choices)?.into()));
         }
         if self.quorum.voters.is_empty() {
             if self.quorum != super::QuorumSettings::default() {
@@ -242,33 +257,18 @@ impl Config {
                 let key = String::from("quorum.voters");
                 return Err(ConfigError::Missing { key, advice });
             }
-            let mut config = BullyConfig {
-                timings,
-                margin: self.margin,
-                ..BullyConfig::default()
-            };
-            config.preemption = self.preemption.unwrap_or(config.preemption);
-            config.drain = self.drain.unwrap_or(config.drain);
-            config.cooldown = self.cooldown.unwrap_or(config.cooldown);
+            let mut config = BullyConfig::default();
+            choices.set_bully(&mut config);
             config
                 .check()
                 .map_err(|reason| ConfigError::Margin { reason })?;
             return Ok(AnyConfig::Available(config.into()));
         }
         self.check_store()?;
-        let usual = QuorumConfig::new(self.voters(&identity.node)?);
         let config = QuorumConfig {
             vote_quorum: self.quorum.vote_quorum,
             lease_quorum: self.quorum.lease_quorum,
-            timings,
-            preemption: self.preemption.unwrap_or(usual.preemption),
-            margin: self.margin,
-            drain: self.drain,
-            cooldown: self.cooldown.unwrap_or(usual.cooldown),
-            epoch: self.quorum.epoch,
-            diskless: self.quorum.diskless.then(Diskless::default),
-            learner: self.quorum.learner,
-            ..usual
+            ..choices.quorum_config(self.voters(&identity.node)?)
         };
         config.check().map_err(quorum_error)?;
         Ok(AnyConfig::Quorum(config.into()))

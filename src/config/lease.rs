@@ -6,8 +6,8 @@
 use std::{path::PathBuf, sync::Arc};
 
 use crate::{
+    agent::Choices,
     elections::lease::LeaseConfig,
-    protocol::{AgentId, Timings},
     register::{FileRegister, Register, RegisterError},
     store::StoreIdentity,
 };
@@ -33,21 +33,13 @@ impl Config {
     pub(super) fn lease(
         &self,
         identity: &StoreIdentity,
-        timings: Timings,
+        choices: &Choices,
     ) -> Result<LeaseConfig, ConfigError> {
         self.check_lease()?;
-        let key = || String::from("group");
-        let name = |name: &AgentId| name.as_str().to_owned();
-        let usual = LeaseConfig::new(&name(&identity.cluster), &name(&identity.group));
-        let usual = usual.map_err(|reason| ConfigError::Name { key: key(), reason })?;
-        let config = LeaseConfig {
-            timings,
-            preemption: self.preemption.unwrap_or(usual.preemption),
-            margin: self.margin,
-            drain: self.drain,
-            cooldown: self.cooldown.unwrap_or(usual.cooldown),
-            ..usual
-        };
+        let key = String::from("group");
+        let config = choices
+            .lease_config(identity.cluster.as_str(), identity.group.as_str())
+            .map_err(|reason| ConfigError::Name { key, reason })?;
         config.check().map_err(|reason| ConfigError::Lease {
             key: "timings",
             reason,
