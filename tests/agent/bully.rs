@@ -1,8 +1,4 @@
 //! The bully itself, driven by actors: elections, crashes, hand-overs.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::time::Duration;
 

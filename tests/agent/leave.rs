@@ -12,15 +12,13 @@ use actix_bully::{
 };
 
 use crate::{
-    stage::{Log, MS, Scribe, Stage, id, play, settle},
+    stage::{Log, MS, Scribe, Stage, id, play, play_toy, settle},
     toy::{Act, Toy},
 };
 
 #[test]
 fn a_leader_hands_over_before_it_stops_and_leaves() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let leader = toy.clone();
         let work = actix_rt::spawn(async move {
             let work = |guard: actix_bully::agent::LeaderGuard| async move {
@@ -45,9 +43,7 @@ fn a_leader_hands_over_before_it_stops_and_leaves() {
 
 #[test]
 fn a_hand_over_that_takes_too_long_ends_as_a_crash_would() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let leader = toy.clone();
         let work = actix_rt::spawn(async move { leader.lead(|_guard| pending()).await });
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
@@ -64,9 +60,7 @@ fn a_hand_over_that_takes_too_long_ends_as_a_crash_would() {
 
 #[test]
 fn an_agent_that_hangs_is_revoked_all_the_same_and_never_leads_again() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         toy.addr().do_send(Inject::hang(clock::sleep(MS(200))));
         settle().await;
@@ -116,9 +110,7 @@ fn an_agent_that_hung_and_was_given_up_sends_and_stores_nothing_when_it_wakes() 
 /// What waits in its mailbox has nothing to do with a record, which would be refused besides.
 #[test]
 fn an_agent_that_hung_and_was_given_up_takes_no_step_when_it_wakes() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         settle().await;
         toy.addr().do_send(Inject::hang(clock::sleep(MS(200))));
         settle().await;
@@ -202,9 +194,7 @@ fn an_agent_that_left_stays_away_though_its_policy_restarts_it() {
 
 #[test]
 fn a_name_can_be_taken_again_in_a_later_incarnation() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         settle().await;
         toy.leave(MS(50)).await.unwrap();
         let again = Toy::builder("toy", &stage).start().unwrap();

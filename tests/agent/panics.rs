@@ -10,7 +10,7 @@ use actix_bully::{
 use futures::StreamExt;
 
 use crate::{
-    stage::{Log, MS, Stage, id, play, settle},
+    stage::{Log, MS, Stage, id, play, play_toy, settle},
     toy::{Act, Toy},
 };
 
@@ -40,10 +40,7 @@ fn lead(
 
 #[test]
 fn an_agent_whose_work_panics_steps_down_and_works_again_when_it_leads_again() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let leader = toy.clone();
         let seen = log.clone();
         let task = actix_rt::spawn(async move {
@@ -111,10 +108,7 @@ fn work_that_panics_where_it_is_made_or_dropped_is_work_that_panics() {
 
 #[test]
 fn work_that_is_restarted_has_a_budget_and_then_the_agent_leaves() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let policy = RestartPolicy::builder()
             .max_restarts(2)
             .backoff_base(MS(100))
@@ -139,9 +133,7 @@ fn work_that_is_restarted_has_a_budget_and_then_the_agent_leaves() {
 
 #[test]
 fn a_panic_may_make_the_agent_leave_the_election() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let task = lead(&toy, OnPanic::GiveUp, &Log::default());
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         stage.inputs.take();

@@ -1,9 +1,5 @@
 //! Agents whose lease is in a store: what the store is asked, what befalls it, and what is told of that. Each group is
 //! a process, as it were; they share nothing but the store.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{
     io,

@@ -1,8 +1,4 @@
 //! Each message of the textbook can be sent to an agent by its own type.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use actix::{Actor, Addr, Context, Handler, clock};
 use actix_bully::{

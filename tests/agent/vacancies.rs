@@ -1,8 +1,4 @@
 //! A group without a leader says so in every mode: in the log, again and again, and in the diagnosis.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use actix::clock;
 use actix_bully::{

@@ -1,8 +1,4 @@
 //! The voters of a group change while it runs: real agents of one process, in virtual time.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::time::Duration;
 

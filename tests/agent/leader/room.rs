@@ -1,8 +1,4 @@
 //! An actor that does not keep up: its messages, and the answers to their senders; in virtual time.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{
     cell::{Cell, RefCell},

@@ -1,9 +1,5 @@
 //! Commands where the lease is in a store: the others are in other processes, which only their rows name. Each group is a
 //! process, as it were; they share nothing but the store.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::time::Duration;
 

@@ -1,8 +1,4 @@
 //! How a guardian ends, and where it can live.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a stage that cannot be set up fails the test"
-)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;

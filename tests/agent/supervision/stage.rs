@@ -1,8 +1,4 @@
 //! Runs a guarded probe on virtual time and hands back the trace.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a stage that cannot be set up fails the test"
-)]
 
 use std::time::Duration;
 

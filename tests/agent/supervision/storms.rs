@@ -1,5 +1,4 @@
 //! Many failures at once, and failures amid much mail.
-#![expect(clippy::unwrap_used, reason = "a policy that is wrong fails the test")]
 
 use std::cell::Cell;
 use std::future::poll_fn;

@@ -1,8 +1,4 @@
 //! Clocks that are behind, ahead, and set: nothing is repeated, and no year is used up.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::time::Duration;
 
@@ -14,16 +10,13 @@ use actix_bully::{
 
 use super::kit::{DAWN, begin, every_second, line, noting};
 use crate::{
-    stage::{Log, MS, Stage, play},
-    toy::{Act, Toy},
+    stage::{Log, MS, play, play_toy},
+    toy::Act,
 };
 
 #[test]
 fn a_clock_that_is_set_back_repeats_nothing_and_one_set_forward_misses_what_lies_between() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let wall = begin(&toy);
         let schedule = every_second(&toy, Misfire::Skip, noting(&log, Duration::ZERO));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;

@@ -1,10 +1,4 @@
 //! Five agents in the quorum mode, whatever happens to them and their links.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::wildcard_enum_match_arm,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc, time::Duration};
 

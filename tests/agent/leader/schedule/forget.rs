@@ -1,8 +1,4 @@
 //! Marks in the store of a lease that no leader asks for any more: they are removed, and no others.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{
     sync::{

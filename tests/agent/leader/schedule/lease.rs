@@ -1,9 +1,4 @@
 //! Schedules of agents whose lease is in a store: processes that share nothing else, whose clocks differ.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{collections::BTreeMap, time::Duration};
 

@@ -1,8 +1,4 @@
 //! Marks in the store of a lease that fail, or that nobody keeps any more: it is said, and mended.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{
     io,

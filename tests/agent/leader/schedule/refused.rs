@@ -1,8 +1,4 @@
 //! What does not start, and that it changes nothing.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -18,17 +14,15 @@ use actix_bully::{
 
 use super::kit::{DAWN, SECOND, begin, every_second, noting};
 use crate::{
-    stage::{Log, MS, Stage, play, settle},
-    toy::{Act, Toy},
+    stage::{Log, MS, play, play_toy, settle},
+    toy::Act,
 };
 
 async fn nothing(_: Tick) {}
 
 #[test]
 fn an_impossible_schedule_is_refused_and_changes_nothing() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         begin(&toy);
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         for interval in [Duration::ZERO, MS(99), Duration::from_micros(100_100)] {
@@ -75,9 +69,7 @@ fn an_impossible_schedule_is_refused_and_changes_nothing() {
 
 #[test]
 fn more_schedules_than_the_agents_keep_are_refused_and_leave_the_name_free() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |_stage, toy, _| {
         begin(&toy);
         let schedules: Vec<_> = (0..256)
             .map(|number| toy.every(&format!("s{number}"), SECOND).start(nothing))
@@ -163,9 +155,7 @@ fn an_agent_that_does_not_keep_the_mark_is_named_while_the_schedule_runs() {
 /// Where the agents keep the marks, no operator removes one.
 #[test]
 fn a_mark_ahead_of_the_clock_is_told_until_its_time_has_come() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let store = MemoryStore::<ScheduleRecord>::new();
         let mark = DAWN.after(20 * SECOND);
         let marks = serde_json::json!({"second": {"begun": mark, "done": mark}});
@@ -210,10 +200,7 @@ fn outside_of_a_system_no_schedule_starts() {
 
 #[test]
 fn nothing_runs_that_is_not_stored() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let store = Arc::new(FaultyStore::new(MemoryStore::<ScheduleRecord>::new()));
         let clock = VirtualWallClock::new(DAWN);
         let schedules = toy.schedules().clock(clock).store(Arc::clone(&store));

@@ -1,9 +1,4 @@
 //! Leaders of a lease whose wall clocks do not fit those of others: another one runs what is due.
-#![expect(
-    clippy::unwrap_used,
-    clippy::wildcard_enum_match_arm,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use actix::clock;
 use actix_bully::{

@@ -12,16 +12,13 @@ use actix_bully::{
 
 use super::worker::{Do, WhenTold, Worker, restarts, work_or};
 use crate::{
-    stage::{Log, MS, Stage, play, settle},
-    toy::{Act, Toy},
+    stage::{Log, MS, play, play_toy, settle},
+    toy::Act,
 };
 
 #[test]
 fn an_actor_that_panics_is_made_anew_in_the_same_leadership() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let singleton = work_or(&toy, &log, OnPanic::RestartOrStepDown(restarts(3)));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         log.take();
@@ -43,10 +40,7 @@ fn an_actor_that_panics_is_made_anew_in_the_same_leadership() {
 
 #[test]
 fn when_the_budget_is_spent_the_agent_steps_down_and_works_again_at_its_next_leadership() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let singleton = work_or(&toy, &log, OnPanic::RestartOrStepDown(restarts(1)));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         stage.inputs.take();
@@ -70,10 +64,7 @@ fn when_the_budget_is_spent_the_agent_steps_down_and_works_again_at_its_next_lea
 
 #[test]
 fn panics_count_over_leaderships() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let singleton = work_or(&toy, &log, OnPanic::RestartOrStepDown(restarts(1)));
         for term in 1..3 {
             stage.prompt(&toy, &[Act::Acquire(term)]).await;
@@ -92,9 +83,7 @@ fn panics_count_over_leaderships() {
 
 #[test]
 fn lead_with_steps_down_as_well_when_the_budget_is_spent() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let leader = toy.clone();
         let task = actix_rt::spawn(async move {
             let work = |_guard: LeaderGuard| async {
@@ -117,10 +106,7 @@ fn lead_with_steps_down_as_well_when_the_budget_is_spent() {
 
 #[test]
 fn an_agent_leaves_where_that_is_the_answer() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let singleton = work_or(&toy, &log, OnPanic::GiveUp);
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         singleton.addr().unwrap().do_send(Do::Panic);
@@ -171,10 +157,7 @@ fn when_the_budget_is_spent_another_agent_works() {
 
 #[test]
 fn a_factory_that_panics_is_a_panic_of_the_actor() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let calls = Rc::new(Cell::new(0));
         let (counted, seen) = (Rc::clone(&calls), log.clone());
         let factory = move |leader| {
@@ -219,9 +202,7 @@ impl Drop for Brittle {
 
 #[test]
 fn panics_in_started_and_in_drop_are_contained() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let builder = Singleton::builder(&toy, |_| Brittle);
         let builder = builder.on_panic(OnPanic::RestartOrStepDown(restarts(1)));
         let singleton = builder.start_without_handler().unwrap();
@@ -235,10 +216,7 @@ fn panics_in_started_and_in_drop_are_contained() {
 
 #[test]
 fn a_panic_while_the_agent_steps_down_lets_the_successor_in() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let seen = log.clone();
         let factory = move |leader| Worker {
             log: seen.clone(),

@@ -12,16 +12,13 @@ use actix_bully::{
 use super::worker::{Do, WhenTold, Worker, work};
 use crate::{
     leases::Boot,
-    stage::{Log, MS, Stage, play, settle},
+    stage::{Log, MS, Stage, play, play_toy, settle},
     toy::{Act, Toy},
 };
 
 #[test]
 fn a_new_actor_runs_at_each_leadership_and_only_then() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let singleton = work(&toy, &log, WhenTold::Stop);
         settle().await;
         assert_eq!(log.take(), [""; 0]);
@@ -56,10 +53,7 @@ fn a_new_actor_runs_at_each_leadership_and_only_then() {
 
 #[test]
 fn the_factory_is_called_once_for_each_leadership() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let seen = log.clone();
         let factory = move |leader| {
             seen.add("made");
@@ -106,10 +100,7 @@ fn no_message_is_handled_after_the_lease_not_even_after_a_suspend() {
 
 #[test]
 fn what_waits_in_the_mailbox_at_a_loss_is_not_handled() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let singleton = work(&toy, &log, WhenTold::Stop);
         let acts = [Act::Acquire(1), Act::Limit(MS(30))];
         stage.prompt(&toy, &acts).await;
@@ -153,10 +144,7 @@ fn a_leadership_that_is_lost_while_the_factory_works_starts_nothing() {
 
 #[test]
 fn dropping_the_handle_ends_nothing_and_stop_drops_the_actor_and_starts_no_other() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let singleton = work(&toy, &log, WhenTold::Stop);
         drop(singleton.clone());
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
@@ -175,10 +163,7 @@ fn dropping_the_handle_ends_nothing_and_stop_drops_the_actor_and_starts_no_other
 
 #[test]
 fn it_runs_without_a_handle() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         drop(work(&toy, &log, WhenTold::Stop));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         clock::sleep(Duration::from_secs(60)).await;
@@ -188,10 +173,7 @@ fn it_runs_without_a_handle() {
 
 #[test]
 fn it_ends_with_its_agent() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let singleton = work(&toy, &log, WhenTold::Stop);
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         log.take();

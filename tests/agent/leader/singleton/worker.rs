@@ -1,8 +1,4 @@
 //! An actor that writes down what happens to it.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{panic::resume_unwind, time::Duration};
 
