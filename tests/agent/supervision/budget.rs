@@ -6,12 +6,8 @@ use actix::prelude::*;
 use actix_bully::supervisor::RestartPolicy;
 use futures::future::join_all;
 
-use crate::supervision::probe::{Count, FailIn, Fault, Mail, Moment, Plan};
+use crate::supervision::probe::{Count, Fault, Mail, Moment, Plan, poison};
 use crate::supervision::stage::{lines_with, ms, run, transient};
-
-fn poison() -> FailIn {
-    FailIn::Handler(Fault::Panic)
-}
 
 #[test]
 fn the_backoff_doubles_and_then_the_child_is_given_up_on() {

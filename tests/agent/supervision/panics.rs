@@ -3,12 +3,10 @@
 use actix::prelude::*;
 use futures::future::join3;
 
-use crate::supervision::probe::{Count, FailIn, FailInResponse, Fault, Mail, Moment, Plan, Probe};
+use crate::supervision::probe::{
+    Count, FailIn, FailInResponse, Fault, Mail, Moment, Plan, Probe, poison,
+};
 use crate::supervision::stage::{ms, run, transient};
-
-fn poison() -> FailIn {
-    FailIn::Handler(Fault::Panic)
-}
 
 /// The child does `first`, crashes at that time by the message, and its next incarnation has its state anew.
 fn crashes(place: &str, plans: &[Plan], first: &[&str], at: u64, fail: Option<FailIn>) {
