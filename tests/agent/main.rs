@@ -46,6 +46,7 @@ mod records;
 mod registers;
 mod stage;
 mod start;
+mod store;
 mod strain;
 mod supervision;
 mod toy;

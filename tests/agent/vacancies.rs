@@ -9,7 +9,7 @@ use actix_bully::{
 };
 use tracing::Level;
 
-use crate::{logs::logged, registers::Store, stage::MS};
+use crate::{logs::logged, stage::MS, store::Store};
 
 /// Such an agent is alone in its group for two minutes.
 fn says(mode: &str, why: &str, set: impl FnOnce(BullyBuilder) -> BullyBuilder) {

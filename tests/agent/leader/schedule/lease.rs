@@ -13,8 +13,8 @@ use actix_bully::{
 
 use super::kit::{DAWN, line};
 use crate::{
-    registers::{Store, agent, group},
     stage::{Log, MS, play},
+    store::{Store, agent, group},
 };
 
 /// One process: what it has of the store, its agent, and its clock.
