@@ -156,22 +156,6 @@ fn answers_are_heard_whatever_they_are_worth() {
     });
 }
 
-#[test]
-fn the_general_form_is_the_same() {
-    play(async {
-        let (agent, _peer, _) = set();
-        clock::sleep(MS(1)).await;
-        let (round, seen) = (ROUND, Term(20));
-        agent.addr().do_send(general(Answer {
-            round,
-            seen,
-            refusal: None,
-        }));
-        clock::sleep(MS(1)).await;
-        assert_eq!(agent.current().term, Term(21));
-    });
-}
-
 /// An actor of an application, which is told each message of the textbook by its type.
 struct ByType(Log);
 

@@ -31,27 +31,22 @@ fn an_impossible_schedule_is_refused_and_changes_nothing() {
                 matches!(refused, ScheduleError::Interval { interval: i } if i == interval);
             assert!(is_interval, "{refused}");
         }
-        let refused = toy.every("x y", SECOND).start(nothing).unwrap_err();
-        assert!(matches!(refused, ScheduleError::Name(_)), "{refused}");
         let past = BTreeSet::from([DAWN]);
-        let refused = toy.schedule("x", past).start(nothing).unwrap_err();
-        assert!(
-            matches!(refused, ScheduleError::NeverFires { .. }),
-            "{refused}"
-        );
         let never = |_: WallTime| None;
-        let refused = toy.schedule("x", never).start(nothing).unwrap_err();
-        assert!(
-            matches!(refused, ScheduleError::NeverFires { .. }),
-            "{refused}"
-        );
-        let refused = toy.cron("x", "61 * * * *").start(nothing).unwrap_err();
-        assert!(matches!(refused, ScheduleError::Cron { .. }), "{refused}");
-        let refused = toy.cron("x", "0 0 31 2 *").start(nothing).unwrap_err();
-        assert!(
-            matches!(refused, ScheduleError::NeverFires { .. }),
-            "{refused}"
-        );
+        let is_never = |refused: &_| matches!(refused, ScheduleError::NeverFires { .. });
+        let is_name = |refused: &_| matches!(refused, ScheduleError::Name(_));
+        let is_cron = |refused: &_| matches!(refused, ScheduleError::Cron { .. });
+        let rows: [(fn(&ScheduleError) -> bool, _); 5] = [
+            (is_name, toy.every("x y", SECOND).start(nothing)),
+            (is_never, toy.schedule("x", past).start(nothing)),
+            (is_never, toy.schedule("x", never).start(nothing)),
+            (is_cron, toy.cron("x", "61 * * * *").start(nothing)),
+            (is_never, toy.cron("x", "0 0 31 2 *").start(nothing)),
+        ];
+        for (is_meant, started) in rows {
+            let refused = started.unwrap_err();
+            assert!(is_meant(&refused), "{refused}");
+        }
 
         // None of them has taken the name.
         toy.every("x", SECOND).start(nothing).unwrap();
@@ -120,36 +115,25 @@ fn marks_full(agents: &[&str]) -> Finding {
     })
 }
 
+/// A majority has to keep it, and each agent that does not is named.
 #[test]
-fn a_schedule_whose_mark_the_other_agents_do_not_keep_says_so() {
-    play(async {
-        let full = ["agent-1", "agent-2"];
-        let cluster = trio(&full).await;
-        let leader = cluster.handle("agent-3").unwrap();
-        let schedule = leader.every("x", SECOND).start(nothing).unwrap();
-        clock::sleep(MS(3_000)).await;
-        assert_eq!(schedule.status().begun, 0);
-        let findings = leader.diagnosis().findings;
-        let expected = marks_full(&full);
-        assert!(findings.contains(&expected), "{findings:?}");
-        schedule.stop();
-        settle().await;
-        assert!(!leader.diagnosis().findings.contains(&expected));
-    });
-}
-
-#[test]
-fn an_agent_that_does_not_keep_the_mark_is_named_while_the_schedule_runs() {
-    play(async {
-        let full = ["agent-1"];
-        let cluster = trio(&full).await;
-        let leader = cluster.handle("agent-3").unwrap();
-        let schedule = leader.every("x", SECOND).start(nothing).unwrap();
-        clock::sleep(MS(3_000)).await;
-        assert!(schedule.status().begun > 0, "a majority keeps the mark");
-        let findings = leader.diagnosis().findings;
-        assert!(findings.contains(&marks_full(&full)), "{findings:?}");
-    });
+fn a_schedule_runs_while_a_majority_keeps_its_mark_and_names_the_agents_that_do_not() {
+    for (full, runs) in [(&["agent-1"][..], true), (&["agent-1", "agent-2"], false)] {
+        play(async {
+            let cluster = trio(full).await;
+            let leader = cluster.handle("agent-3").unwrap();
+            let schedule = leader.every("x", SECOND).start(nothing).unwrap();
+            clock::sleep(MS(3_000)).await;
+            assert_eq!(schedule.status().begun > 0, runs, "{full:?}");
+            let findings = leader.diagnosis().findings;
+            let expected = marks_full(full);
+            assert!(findings.contains(&expected), "{findings:?}");
+            schedule.stop();
+            settle().await;
+            let findings = leader.diagnosis().findings;
+            assert!(!findings.contains(&expected), "{findings:?}");
+        });
+    }
 }
 
 /// Where the agents keep the marks, no operator removes one.

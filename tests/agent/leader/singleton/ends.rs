@@ -9,7 +9,7 @@ use actix_bully::{
     leader::{Singleton, SingletonState},
 };
 
-use super::worker::{Do, WhenTold, Worker, work};
+use super::worker::{Do, WhenTold, work, worker};
 use crate::{
     stage::{Log, MS, Stage, play, play_toy, settle},
     toy::{Act, Toy},
@@ -156,27 +156,6 @@ fn of_two_singletons_on_one_handle_a_hand_over_waits_for_both() {
     });
 }
 
-#[test]
-fn when_the_work_of_one_singleton_is_done_the_other_one_is_told() {
-    play_toy(async |stage, toy, _| {
-        let (one, other) = (Log::default(), Log::default());
-        let first = work(&toy, &one, WhenTold::Stop);
-        let _second = work(&toy, &other, WhenTold::Stop);
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        other.take();
-        first.addr().unwrap().do_send(Do::Stop);
-        clock::sleep(MS(1_100)).await;
-        let told = [
-            "told in 1, leads true",
-            "stopping",
-            "stopped",
-            "dropped in 1",
-        ];
-        assert_eq!(other.take(), told);
-        assert!(!toy.is_leader());
-    });
-}
-
 /// Two agents, of which "b" leads, with a limit of 200 ms for hand-overs.
 async fn two(log: &Log, when_told: WhenTold) -> [BullyHandle; 2] {
     let group = Group::new("two").unwrap();
@@ -240,12 +219,7 @@ fn the_next_actor_begins_when_the_last_one_has_stopped() {
 #[test]
 fn a_plain_actor_gets_the_messages_that_came_before_the_hand_over() {
     play_toy(async |stage, toy, log| {
-        let seen = log.clone();
-        let factory = move |leader| Worker {
-            log: seen.clone(),
-            leader,
-            when_told: WhenTold::Ignore,
-        };
+        let factory = worker(&log, WhenTold::Ignore);
         let singleton = Singleton::builder(&toy, factory).start_without_handler();
         let singleton = singleton.unwrap();
         stage.prompt(&toy, &[Act::Acquire(1)]).await;

@@ -5,14 +5,13 @@ use std::{cell::Cell, panic::resume_unwind, rc::Rc, time::Duration};
 
 use actix::{clock, prelude::*};
 use actix_bully::{
-    Group,
-    agent::{BullyAgent, LeadError, LeaderGuard, Lifecycle, OnPanic},
+    agent::{Lifecycle, OnPanic},
     leader::{Singleton, SingletonState},
 };
 
-use super::worker::{Do, WhenTold, Worker, restarts, work_or};
+use super::worker::{Do, WhenTold, restarts, work, work_or, worker};
 use crate::{
-    stage::{Log, MS, play, play_toy, settle},
+    stage::{MS, play_toy, settle},
     toy::Act,
 };
 
@@ -82,94 +81,16 @@ fn panics_count_over_leaderships() {
 }
 
 #[test]
-fn lead_with_steps_down_as_well_when_the_budget_is_spent() {
-    play_toy(async |stage, toy, _| {
-        let leader = toy.clone();
-        let task = actix_rt::spawn(async move {
-            let work = |_guard: LeaderGuard| async {
-                clock::sleep(MS(5)).await;
-                resume_unwind(Box::new("a bug in the work"));
-            };
-            let answer = OnPanic::RestartOrStepDown(restarts(2));
-            leader.lead_with(answer, work).await
-        });
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        stage.inputs.take();
-        clock::sleep(Duration::from_secs(2)).await;
-        assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
-        assert_eq!(toy.current().work_panics, 3);
-        assert_eq!(toy.current().lifecycle, Lifecycle::Running, "it stays");
-        toy.leave(MS(100)).await.unwrap();
-        assert_eq!(task.await.unwrap(), Ok::<(), LeadError>(()));
-    });
-}
-
-#[test]
-fn an_agent_leaves_where_that_is_the_answer() {
-    play_toy(async |stage, toy, log| {
-        let singleton = work_or(&toy, &log, OnPanic::GiveUp);
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        singleton.addr().unwrap().do_send(Do::Panic);
-        clock::sleep(MS(500)).await;
-        assert_eq!(toy.current().lifecycle, Lifecycle::Ended);
-        assert_eq!(singleton.status().state, SingletonState::Ended);
-    });
-}
-
-#[test]
-fn when_the_budget_is_spent_another_agent_works() {
-    play(async {
-        let group = Group::new("two").unwrap();
-        let mut logs = Vec::new();
-        for (name, score) in [("a", 1), ("b", 2)] {
-            let agent = BullyAgent::builder(name).score(score);
-            let agent = agent.join(&group).start().unwrap();
-            let log = Log::default();
-            let seen = log.clone();
-            // What is wrong is wrong at "b" only.
-            let factory = move |leader: LeaderGuard| {
-                if name == "b" {
-                    resume_unwind(Box::new("no database here"));
-                }
-                Worker {
-                    log: seen.clone(),
-                    leader,
-                    when_told: WhenTold::Stop,
-                }
-            };
-            let builder = Singleton::builder(&agent, factory);
-            let builder = builder.on_panic(OnPanic::RestartOrStepDown(restarts(2)));
-            logs.push((agent, log, builder.start().unwrap()));
-        }
-        let [(a, worked, at_a), (b, _, at_b)] = logs.as_slice() else {
-            return assert_eq!(logs.len(), 2);
-        };
-        clock::sleep(MS(100)).await;
-        assert!(b.is_leader());
-        clock::sleep(MS(1_900)).await;
-        assert_eq!(at_b.status().panics, 3);
-        assert!(a.is_leader() && at_a.addr().is_some());
-        let started = worked.take();
-        assert_eq!(started.len(), 1);
-        assert!(started.iter().all(|line| line.starts_with("started")));
-    });
-}
-
-#[test]
 fn a_factory_that_panics_is_a_panic_of_the_actor() {
     play_toy(async |stage, toy, log| {
         let calls = Rc::new(Cell::new(0));
-        let (counted, seen) = (Rc::clone(&calls), log.clone());
+        let (counted, make) = (Rc::clone(&calls), worker(&log, WhenTold::Stop));
         let factory = move |leader| {
             counted.set(counted.get() + 1);
             if counted.get() == 1 {
                 resume_unwind(Box::new("a bug in the factory"));
             }
-            Worker {
-                log: seen.clone(),
-                leader,
-                when_told: WhenTold::Stop,
-            }
+            make(leader)
         };
         let builder = Singleton::builder(&toy, factory);
         let singleton = builder.start().unwrap();
@@ -217,13 +138,7 @@ fn panics_in_started_and_in_drop_are_contained() {
 #[test]
 fn a_panic_while_the_agent_steps_down_lets_the_successor_in() {
     play_toy(async |stage, toy, log| {
-        let seen = log.clone();
-        let factory = move |leader| Worker {
-            log: seen.clone(),
-            leader,
-            when_told: WhenTold::Ignore,
-        };
-        let singleton = Singleton::builder(&toy, factory).start().unwrap();
+        let singleton = work(&toy, &log, WhenTold::Ignore);
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         toy.step_down(None).unwrap();
         settle().await;
