@@ -114,9 +114,9 @@ fn each_answer_to_a_panic_has_its_budget_and_its_end() {
     };
     let (stays, leaves) = (Ok(()), Err(LeadError::GaveUp));
     for (answer, runs, end) in [
-        (OnPanic::StepDown, 1, stays.clone()),
+        (OnPanic::StepDown, 1, stays),
         (OnPanic::RestartOrStepDown(twice()), 3, stays),
-        (OnPanic::Restart(twice()), 3, leaves.clone()),
+        (OnPanic::Restart(twice()), 3, leaves),
         (OnPanic::GiveUp, 1, leaves),
     ] {
         play_toy(async |stage, toy, log| {

@@ -16,71 +16,80 @@ fn fired(on_fire: OnFire, body: impl AsyncFnOnce(Addr<Watch>, Deadline)) -> Vec<
     })
 }
 
+enum Step {
+    SetIn(u64),
+    Clear,
+    Pass(u64),
+}
+
+use Step::{Clear, Pass, SetIn};
+
+/// What is done, in which steps, and when the deadline fires by that.
+type Row = (&'static str, OnFire, &'static [Step], &'static [u128]);
+
+const ROWS: [Row; 8] = [
+    (
+        "set once",
+        OnFire::Nothing,
+        &[SetIn(100), Pass(1_000)],
+        &[100],
+    ),
+    (
+        "moved later",
+        OnFire::Nothing,
+        &[SetIn(100), Pass(50), SetIn(100), Pass(1_000)],
+        &[150],
+    ),
+    (
+        "moved earlier",
+        OnFire::Nothing,
+        &[SetIn(1_000), Pass(10), SetIn(20), Pass(2_000)],
+        &[30],
+    ),
+    (
+        "due at once",
+        OnFire::Nothing,
+        &[Pass(10), SetIn(0), Pass(10)],
+        &[10],
+    ),
+    (
+        "cleared, and set again",
+        OnFire::Nothing,
+        &[
+            SetIn(50),
+            Clear,
+            Pass(100),
+            SetIn(50),
+            Pass(10),
+            Clear,
+            SetIn(60),
+            Pass(100),
+        ],
+        &[170],
+    ),
+    (
+        "set by its own callback",
+        OnFire::SetAgain(30),
+        &[SetIn(10), Pass(99)],
+        &[10, 40, 70],
+    ),
+    (
+        "by a callback that then waits",
+        OnFire::SetAgainAndWait(30),
+        &[SetIn(10), Pass(99)],
+        &[10, 40, 70],
+    ),
+    (
+        "due while the actor waits",
+        OnFire::SetAgainAndWait(0),
+        &[SetIn(10), Pass(14)],
+        &[10, 11, 12, 13],
+    ),
+];
+
 #[test]
 fn a_deadline_fires_at_the_instant_that_was_set_last_and_not_where_it_was_cleared() {
-    use Step::{Clear, Pass, SetIn};
-    enum Step {
-        SetIn(u64),
-        Clear,
-        Pass(u64),
-    }
-    let cleared = [
-        SetIn(50),
-        Clear,
-        Pass(100),
-        SetIn(50),
-        Pass(10),
-        Clear,
-        SetIn(60),
-        Pass(100),
-    ];
-    let again = [SetIn(10), Pass(99)];
-    let rows: [(&str, OnFire, &[Step], &[u128]); 8] = [
-        (
-            "set once",
-            OnFire::Nothing,
-            &[SetIn(100), Pass(1_000)],
-            &[100],
-        ),
-        (
-            "moved later",
-            OnFire::Nothing,
-            &[SetIn(100), Pass(50), SetIn(100), Pass(1_000)],
-            &[150],
-        ),
-        (
-            "moved earlier",
-            OnFire::Nothing,
-            &[SetIn(1_000), Pass(10), SetIn(20), Pass(2_000)],
-            &[30],
-        ),
-        (
-            "due at once",
-            OnFire::Nothing,
-            &[Pass(10), SetIn(0), Pass(10)],
-            &[10],
-        ),
-        ("cleared, and set again", OnFire::Nothing, &cleared, &[170]),
-        (
-            "set by its own callback",
-            OnFire::SetAgain(30),
-            &again,
-            &[10, 40, 70],
-        ),
-        (
-            "by a callback that then waits",
-            OnFire::SetAgainAndWait(30),
-            &again,
-            &[10, 40, 70],
-        ),
-        (
-            "due while the actor waits",
-            OnFire::SetAgainAndWait(0),
-            &[SetIn(10), Pass(14)],
-            &[10, 11, 12, 13],
-        ),
-    ];
-    for (what, on_fire, steps, expected) in rows {
+    for (what, on_fire, steps, expected) in ROWS {
         let at = fired(on_fire, async |watch, _| {
             for step in steps {
                 match *step {

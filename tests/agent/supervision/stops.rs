@@ -37,19 +37,19 @@ fn a_stop_finishes_a_transient_child_wherever_it_is_asked_for() {
     let rows: [(&str, Vec<Plan>, Cause); 9] = [
         ("a handler", vec![], stop),
         ("started, before its mail", at(Moment::Started), |addr| {
-            addr.do_send(Count)
+            addr.do_send(Count);
         }),
         ("a timer", vec![], |addr| {
-            addr.do_send(FailIn::Timer(Fault::Stop))
+            addr.do_send(FailIn::Timer(Fault::Stop));
         }),
         ("a spawned future", vec![], |addr| {
-            addr.do_send(FailIn::Spawned(Fault::Stop))
+            addr.do_send(FailIn::Spawned(Fault::Stop));
         }),
         ("a waited future", vec![], |addr| {
-            addr.do_send(FailIn::Wait(Fault::Stop))
+            addr.do_send(FailIn::Wait(Fault::Stop));
         }),
         ("a response", vec![], |addr| {
-            addr.do_send(FailInResponse(Fault::Stop))
+            addr.do_send(FailInResponse(Fault::Stop));
         }),
         ("stopping, once more", at(Moment::Stopping), stop),
         ("stopped, once more", at(Moment::Stopped), stop),

@@ -20,6 +20,8 @@ use crate::{
 
 async fn nothing(_: Tick) {}
 
+type Is = fn(&ScheduleError) -> bool;
+
 #[test]
 fn an_impossible_schedule_is_refused_and_changes_nothing() {
     play_toy(async |stage, toy, _| {
@@ -36,7 +38,7 @@ fn an_impossible_schedule_is_refused_and_changes_nothing() {
         let is_never = |refused: &_| matches!(refused, ScheduleError::NeverFires { .. });
         let is_name = |refused: &_| matches!(refused, ScheduleError::Name(_));
         let is_cron = |refused: &_| matches!(refused, ScheduleError::Cron { .. });
-        let rows: [(fn(&ScheduleError) -> bool, _); 5] = [
+        let rows: [(Is, _); 5] = [
             (is_name, toy.every("x y", SECOND).start(nothing)),
             (is_never, toy.schedule("x", past).start(nothing)),
             (is_never, toy.schedule("x", never).start(nothing)),
