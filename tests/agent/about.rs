@@ -1,8 +1,4 @@
 //! What an agent says of itself, in one process: which text, of which incarnation, and when its members read it.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{cell::RefCell, rc::Rc};
 

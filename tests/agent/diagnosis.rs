@@ -1,8 +1,4 @@
 //! Why is there no leader, and why does this one lead: as real agents tell it.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{future::pending, panic::resume_unwind};
 

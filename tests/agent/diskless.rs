@@ -1,8 +1,4 @@
 //! Voters without a disk: what a start refuses and reads, and what their tokens are.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
 

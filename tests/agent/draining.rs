@@ -1,8 +1,4 @@
 //! A hand-over waits for a set of subscribers: one message of each, none of those that stopped.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use actix::{Actor, ActorContext, Addr, Context, Handler, Message, clock};
 use actix_bully::agent::{
@@ -10,7 +6,7 @@ use actix_bully::agent::{
 };
 
 use crate::{
-    stage::{Log, MS, Scribe, Stage, play, settle},
+    stage::{Log, MS, Scribe, Stage, play, play_toy, settle},
     toy::{Act, Toy},
 };
 
@@ -146,9 +142,7 @@ fn a_subscriber_that_comes_while_a_leader_drains_is_told_and_waited_for() {
 
 #[test]
 fn a_hand_over_without_work_does_not_wait() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let scribe = Scribe(Log::default()).start();
         toy.subscribe(scribe.clone().recipient()).unwrap();
         stage.prompt(&toy, &[Act::Acquire(1)]).await;

@@ -8,15 +8,13 @@ use actix_bully::{
 };
 
 use crate::{
-    stage::{MS, Stage, id, play, settle},
+    stage::{MS, Stage, id, play, play_toy, settle},
     toy::{Act, Said, Toy},
 };
 
 #[test]
 fn effects_leave_in_the_order_in_which_they_came() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let acts = [Act::Say("one"), Act::Repeat("two"), Act::Say("three")];
         stage.prompt(&toy, &acts).await;
         assert_eq!(stage.heard.take(), ["one", "two", "three"]);
@@ -30,9 +28,7 @@ fn effects_leave_in_the_order_in_which_they_came() {
 
 #[test]
 fn a_timer_fires_once_and_its_name_replaces_or_cancels_it() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         settle().await;
         stage.inputs.take();
         let acts = [
@@ -91,9 +87,7 @@ fn a_timer_that_is_set_to_nothing_again_and_again_starves_no_other() {
 
 #[test]
 fn messages_of_strangers_and_of_ended_incarnations_never_reach_the_machine() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let peer = Toy::builder("peer", &stage).start().unwrap();
         settle().await;
         peer.addr().do_send(Inject::Crash);
@@ -147,9 +141,7 @@ fn a_message_from_another_host_reaches_the_machine() {
 
 #[test]
 fn a_message_of_a_newcomer_comes_after_the_membership_that_names_it() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         settle().await;
         stage.inputs.take();
         let newcomer = Toy::scripted("newcomer", &stage, |s| s.at_start = vec![Act::Say("hi")]);

@@ -4,7 +4,7 @@ use actix::{Actor, ActorFutureExt, AsyncContext, Context, Handler, WrapFuture, c
 use actix_bully::{agent::Notice, testkit::Inject};
 
 use crate::{
-    stage::{Log, MS, Scribe, Stage, play, settle},
+    stage::{Log, MS, Scribe, Stage, play, play_toy, settle},
     toy::{Act, Toy},
 };
 
@@ -36,9 +36,7 @@ fn an_incarnation_that_ends_while_it_leads_is_told_as_lost_once() {
 
 #[test]
 fn a_late_subscriber_hears_the_present_state_first() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let [early, late] = [Log::default(), Log::default()];
         let scribes = [&early, &late].map(|log| Scribe(log.clone()).start());
         stage.prompt(&toy, &[Act::Follow("prompter", 1)]).await;
@@ -59,9 +57,7 @@ fn a_late_subscriber_hears_the_present_state_first() {
 
 #[test]
 fn a_subscriber_is_not_kept_alive() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let scribe = Scribe(Log::default()).start();
         let weak = scribe.downgrade();
         toy.subscribe(scribe.recipient::<Notice>()).unwrap();
@@ -76,10 +72,7 @@ fn a_subscriber_is_not_kept_alive() {
 
 #[test]
 fn subscribers_hear_once_of_a_leadership_that_ran_out_while_the_agent_hung() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let scribe = Scribe(log.clone()).start();
         toy.subscribe(scribe.clone().recipient()).unwrap();
         let acts = [Act::Acquire(1), Act::Limit(MS(30))];
@@ -158,10 +151,7 @@ impl Handler<Notice> for Busy {
 
 #[test]
 fn no_event_is_left_out_where_a_mailbox_is_full() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let busy = Busy(log.clone()).start();
         toy.subscribe(busy.clone().recipient()).unwrap();
         let mut said = Vec::new();

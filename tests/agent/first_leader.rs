@@ -1,8 +1,4 @@
 //! The time until a group has its first leader, in each mode: as the page of the builder has it.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::time::Duration;
 

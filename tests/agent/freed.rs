@@ -1,8 +1,4 @@
 //! An end is told when everything is free that it frees: the name in the group, the store, the name of a schedule.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{
     future::pending,

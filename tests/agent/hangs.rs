@@ -1,9 +1,4 @@
 //! A leader that hangs, in every election: its handle says so, whatever the machine.
-#![expect(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{
     sync::{

@@ -1,8 +1,4 @@
 //! When a lead future begins and ends, and what its end means for others.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{cell::RefCell, future::pending, rc::Rc};
 
@@ -17,7 +13,7 @@ use actix_bully::{
 use actix_rt::task::JoinHandle;
 
 use crate::{
-    stage::{Log, MS, Stage, id, parent, play, settle},
+    stage::{Log, MS, Stage, id, parent, play, play_toy, settle},
     toy::{Act, Toy},
 };
 
@@ -51,17 +47,9 @@ fn work_for_ever(toy: &ElectionHandle<Toy>, log: &Log) -> JoinHandle<()> {
     })
 }
 
-/// A toy that has just started, and an empty log.
-fn scene() -> (Stage, ElectionHandle<Toy>, Log) {
-    let stage = Stage::new();
-    let toy = Toy::builder("toy", &stage).start().unwrap();
-    (stage, toy, Log::default())
-}
-
 #[test]
 fn work_runs_at_each_leadership_and_only_then() {
-    play(async {
-        let (stage, toy, log) = scene();
+    play_toy(async |stage, toy, log| {
         let task = work_for_ever(&toy, &log);
         settle().await;
         assert_eq!(log.take(), [""; 0]);
@@ -89,8 +77,7 @@ fn work_runs_at_each_leadership_and_only_then() {
 
 #[test]
 fn work_is_dropped_when_the_leadership_runs_out_and_begins_anew_when_it_is_extended() {
-    play(async {
-        let (stage, toy, log) = scene();
+    play_toy(async |stage, toy, log| {
         let task = work_for_ever(&toy, &log);
         let acts = [Act::Acquire(1), Act::Limit(MS(30))];
         stage.prompt(&toy, &acts).await;
@@ -110,8 +97,7 @@ fn work_is_dropped_when_the_leadership_runs_out_and_begins_anew_when_it_is_exten
 
 #[test]
 fn a_token_is_the_newest_of_its_leadership() {
-    play(async {
-        let (stage, toy, log) = scene();
+    play_toy(async |stage, toy, log| {
         let task = work(&toy, &log, |guard, log| async move {
             clock::sleep(MS(10)).await;
             log.add(guard.token());
@@ -155,8 +141,7 @@ fn a_crash_is_revoked_before_anybody_hears_of_it() {
 
 #[test]
 fn an_end_is_confirmed_only_when_every_lead_future_is_dropped() {
-    play(async {
-        let (stage, toy, log) = scene();
+    play_toy(async |stage, toy, log| {
         let prompt = work_for_ever(&toy, &log);
         // This one is not polled when it has to end.
         let leader = toy.clone();
@@ -180,8 +165,7 @@ fn an_end_is_confirmed_only_when_every_lead_future_is_dropped() {
 
 #[test]
 fn work_that_ends_while_the_agent_steps_down_lets_the_successor_in() {
-    play(async {
-        let (stage, toy, log) = scene();
+    play_toy(async |stage, toy, log| {
         let task = work(&toy, &log, |guard, log| async move {
             guard.stepping_down().await;
             log.add(format_args!("steps down, leads {}", guard.is_leader()));
@@ -232,8 +216,7 @@ fn work_that_ends_by_itself_steps_down_and_is_not_begun_again() {
 
 #[test]
 fn work_that_is_dropped_while_the_agent_steps_down_holds_nothing_up() {
-    play(async {
-        let (stage, toy, log) = scene();
+    play_toy(async |stage, toy, log| {
         let task = work_for_ever(&toy, &log);
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         toy.step_down(None).unwrap();
@@ -280,8 +263,7 @@ fn work_that_fails_on_the_best_host_runs_on_another_for_longer_than_a_cool_down(
 /// The agent waits a second before it steps down, and leads anew in the meantime.
 #[test]
 fn work_that_failed_in_a_former_leadership_ends_no_later_one() {
-    play(async {
-        let (stage, toy, log) = scene();
+    play_toy(async |stage, toy, log| {
         let _task = work(&toy, &log, |guard, log| async move {
             let term = guard.token().term;
             log.add(format_args!("works in {term}"));

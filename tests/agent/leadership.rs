@@ -9,15 +9,13 @@ use actix_bully::{
 use futures::StreamExt;
 
 use crate::{
-    stage::{MS, Stage, play, settle},
-    toy::{Act, Toy},
+    stage::{MS, play_toy, settle},
+    toy::Act,
 };
 
 #[test]
 fn a_gained_leadership_is_published_after_all_effects_and_a_lost_one_before() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         stage.tap.handle.set(toy.clone()).unwrap();
         stage
             .prompt(&toy, &[Act::Acquire(1), Act::Say("elected")])
@@ -37,9 +35,7 @@ fn a_gained_leadership_is_published_after_all_effects_and_a_lost_one_before() {
 
 #[test]
 fn a_leadership_lost_and_won_again_in_one_step_is_withdrawn_in_between() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         stage.tap.handle.set(toy.clone()).unwrap();
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         let acts = [Act::Lose, Act::Say("between"), Act::Acquire(3)];
@@ -55,9 +51,7 @@ fn a_leadership_lost_and_won_again_in_one_step_is_withdrawn_in_between() {
 
 #[test]
 fn a_leadership_runs_out_by_the_clock_while_the_agent_hangs() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let acts = [Act::Acquire(1), Act::Limit(MS(30))];
         stage.prompt(&toy, &acts).await; // at 0, seen at 1
         assert_eq!(toy.leader().map(|leader| leader.id), Some(toy.id().clone()));
@@ -77,9 +71,7 @@ fn a_leadership_runs_out_by_the_clock_while_the_agent_hangs() {
 
 #[test]
 fn the_group_notes_the_leader_for_members_that_join_later() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         settle().await;
         stage.inputs.take();
         stage.prompt(&toy, &[Act::Acquire(7)]).await;
@@ -94,9 +86,7 @@ fn the_group_notes_the_leader_for_members_that_join_later() {
 
 #[test]
 fn changes_begin_with_the_present_and_skip_to_the_newest() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         stage.prompt(&toy, &[Act::Follow("prompter", 2)]).await;
         let mut changes = toy.changes();
         let first = changes.next().await.unwrap();
@@ -117,9 +107,7 @@ fn changes_begin_with_the_present_and_skip_to_the_newest() {
 
 #[test]
 fn waiting_for_a_leader_ends_with_the_leader_or_says_why_not() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let within = MS(50);
         let before = clock::Instant::now();
         let timed_out = toy.wait_for_leader(within).await;

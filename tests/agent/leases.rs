@@ -1,9 +1,5 @@
 //! The end of a lease while the agent or its host stands still: nothing of the work runs after it,
 //! and every waiter hears of it.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{
     future::pending,
@@ -24,7 +20,7 @@ use actix_bully::{
 use futures::StreamExt;
 
 use crate::{
-    stage::{Log, MS, Stage, play, settle},
+    stage::{Log, MS, Stage, play, play_toy, settle},
     toy::{Act, Toy},
 };
 
@@ -151,9 +147,7 @@ fn work_that_waits_is_dropped_soon_after_a_suspend_that_outlasts_its_lease() {
 
 #[test]
 fn a_guard_answers_by_the_clock_and_ends_its_waits_by_it() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let (sender, mut guards) = tokio::sync::mpsc::unbounded_channel();
         let task = lead(&toy, move |guard| {
             sender.send(guard).unwrap(); // to another holder, which is not dropped with the work
@@ -178,9 +172,7 @@ fn a_guard_answers_by_the_clock_and_ends_its_waits_by_it() {
 
 #[test]
 fn changes_tell_of_a_lease_that_ran_out_while_the_agent_hangs() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let acts = [Act::Acquire(1), Act::Limit(MS(30))];
         stage.prompt(&toy, &acts).await; // at 0, seen at 1
         let mut changes = toy.changes();

@@ -12,15 +12,13 @@ use actix_bully::{
 };
 
 use crate::{
-    stage::{Log, MS, Scribe, Stage, id, play, settle},
+    stage::{Log, MS, Scribe, Stage, id, play, play_toy, settle},
     toy::{Act, Toy},
 };
 
 #[test]
 fn a_leader_hands_over_before_it_stops_and_leaves() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let leader = toy.clone();
         let work = actix_rt::spawn(async move {
             let work = |guard: actix_bully::agent::LeaderGuard| async move {
@@ -45,9 +43,7 @@ fn a_leader_hands_over_before_it_stops_and_leaves() {
 
 #[test]
 fn a_hand_over_that_takes_too_long_ends_as_a_crash_would() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let leader = toy.clone();
         let work = actix_rt::spawn(async move { leader.lead(|_guard| pending()).await });
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
@@ -58,24 +54,6 @@ fn a_hand_over_that_takes_too_long_ends_as_a_crash_would() {
         work.await.unwrap().unwrap();
         assert!(stage.group.members().get(&id("toy")).is_none());
         settle().await;
-        assert!(!toy.addr().connected());
-    });
-}
-
-#[test]
-fn an_agent_that_hangs_is_revoked_all_the_same_and_never_leads_again() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        toy.addr().do_send(Inject::hang(clock::sleep(MS(200))));
-        settle().await;
-        stage.tell(&toy, &[Act::Renew(2)]);
-        assert!(toy.leave(MS(50)).await.is_err());
-        assert!(!toy.is_leader());
-        assert!(stage.group.members().get(&id("toy")).is_none());
-        clock::sleep(MS(500)).await;
-        assert!(!toy.is_leader());
         assert!(!toy.addr().connected());
     });
 }
@@ -116,15 +94,15 @@ fn an_agent_that_hung_and_was_given_up_sends_and_stores_nothing_when_it_wakes() 
 /// What waits in its mailbox has nothing to do with a record, which would be refused besides.
 #[test]
 fn an_agent_that_hung_and_was_given_up_takes_no_step_when_it_wakes() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        settle().await;
+    play_toy(async |stage, toy, _| {
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
         toy.addr().do_send(Inject::hang(clock::sleep(MS(200))));
         settle().await;
-        stage.tell(&toy, &[Act::Say("late"), Act::Acquire(1)]);
+        stage.tell(&toy, &[Act::Say("late"), Act::Renew(2)]);
         toy.campaign().unwrap();
         assert!(toy.leave(MS(50)).await.is_err());
+        assert!(!toy.is_leader(), "revoked though it hangs");
+        assert!(stage.group.members().get(&id("toy")).is_none());
         stage.inputs.take();
         stage.tap.log.take();
         clock::sleep(MS(500)).await;
@@ -186,7 +164,7 @@ fn an_agent_that_left_by_force_is_not_restarted_and_leaves_when_its_work_is_drop
 }
 
 #[test]
-fn an_agent_that_left_stays_away_though_its_policy_restarts_it() {
+fn an_agent_that_left_stays_away_though_its_policy_restarts_it_and_its_name_can_be_taken_again() {
     play(async {
         let stage = Stage::new();
         let toy = Toy::builder("toy", &stage).restart_policy(RestartPolicy::permanent());
@@ -196,24 +174,12 @@ fn an_agent_that_left_stays_away_though_its_policy_restarts_it() {
         stage.inputs.take();
         clock::sleep(MS(60_000)).await;
         assert_eq!(stage.inputs.take(), [""; 0]);
-        assert!(stage.group.members().get(&id("toy")).is_none());
-    });
-}
-
-#[test]
-fn a_name_can_be_taken_again_in_a_later_incarnation() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        settle().await;
-        toy.leave(MS(50)).await.unwrap();
+        let members = || stage.group.members();
+        assert!(members().get(&id("toy")).is_none());
         let again = Toy::builder("toy", &stage).start().unwrap();
         clock::sleep(MS(1_000)).await;
         assert_eq!(again.current().incarnation, Incarnation(2));
-        let members = stage.group.members();
-        assert!(
-            members.get(&id("toy")).unwrap().is_up(),
-            "the former one touches nothing"
-        );
+        let is_up = members().get(&id("toy")).unwrap().is_up();
+        assert!(is_up, "the former one touches nothing");
     });
 }

@@ -1,8 +1,4 @@
 //! What operators read about leaders: levels, and how often.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::sync::Arc;
 

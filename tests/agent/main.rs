@@ -4,6 +4,14 @@
 //! `stage.rs` sets a scene; the others are tests, by question: are effects carried out in order;
 //! when a leadership becomes known; which messages count; what follows a crash.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    reason = "a scene that cannot be set fails the test"
+)]
+
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../common/logging.rs"]
@@ -38,6 +46,7 @@ mod records;
 mod registers;
 mod stage;
 mod start;
+mod store;
 mod strain;
 mod supervision;
 mod toy;

@@ -1,9 +1,5 @@
 //! An agent starts on an old copy of its votes, and says so to the operator: real files, in virtual time. In one
 //! process another store is refused at the start; `tests/remote/stores.rs` has it between hosts.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{fs, path::Path};
 

@@ -1,10 +1,5 @@
 //! What an operator measures of agents: each series, by the life of a group in virtual time.
 #![cfg(feature = "metrics")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::collections::BTreeMap;
 

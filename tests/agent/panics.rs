@@ -1,6 +1,6 @@
 //! Work that panics: it is kept in, told, and answered as the policy says.
 
-use std::{cell::Cell, future::pending, panic::resume_unwind, rc::Rc, time::Duration};
+use std::{cell::Cell, future::pending, panic::resume_unwind, rc::Rc};
 
 use actix::clock;
 use actix_bully::{
@@ -10,7 +10,7 @@ use actix_bully::{
 use futures::StreamExt;
 
 use crate::{
-    stage::{Log, MS, Stage, id, play, settle},
+    stage::{Log, MS, Stage, id, play, play_toy},
     toy::{Act, Toy},
 };
 
@@ -40,10 +40,7 @@ fn lead(
 
 #[test]
 fn an_agent_whose_work_panics_steps_down_and_works_again_when_it_leads_again() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let leader = toy.clone();
         let seen = log.clone();
         let task = actix_rt::spawn(async move {
@@ -110,45 +107,44 @@ fn work_that_panics_where_it_is_made_or_dropped_is_work_that_panics() {
 }
 
 #[test]
-fn work_that_is_restarted_has_a_budget_and_then_the_agent_leaves() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
-        let policy = RestartPolicy::builder()
-            .max_restarts(2)
-            .backoff_base(MS(100))
-            .build();
-        let task = lead(&toy, OnPanic::Restart(policy.unwrap()), &log);
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        clock::sleep(MS(50)).await;
-        assert_eq!(log.take(), ["works"]);
-        assert!(toy.is_leader(), "it keeps the leadership");
-        clock::sleep(MS(60)).await;
-        assert_eq!(log.take(), ["works"]);
-        clock::sleep(MS(200)).await;
-        assert_eq!(log.take(), ["works"]);
-        clock::sleep(MS(1_000)).await;
-        assert_eq!(log.take(), [""; 0]);
-        assert_eq!(task.await.unwrap(), Err(LeadError::GaveUp));
-        assert_eq!(toy.current().lifecycle, Lifecycle::Ended);
-        assert_eq!(toy.current().work_panics, 3);
-        assert!(stage.group.members().get(&id("toy")).is_none(), "it left");
-    });
-}
-
-#[test]
-fn a_panic_may_make_the_agent_leave_the_election() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let task = lead(&toy, OnPanic::GiveUp, &Log::default());
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        stage.inputs.take();
-        let ended = clock::timeout(Duration::from_secs(1), task).await;
-        assert_eq!(ended.unwrap().unwrap(), Err(LeadError::GaveUp));
-        assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
-        settle().await;
-        assert!(stage.group.members().get(&id("toy")).is_none());
-    });
+fn each_answer_to_a_panic_has_its_budget_and_its_end() {
+    let twice = || {
+        let policy = RestartPolicy::builder().max_restarts(2);
+        policy.backoff_base(MS(100)).build().unwrap()
+    };
+    let (stays, leaves) = (Ok(()), Err(LeadError::GaveUp));
+    for (answer, runs, end) in [
+        (OnPanic::StepDown, 1, stays),
+        (OnPanic::RestartOrStepDown(twice()), 3, stays),
+        (OnPanic::Restart(twice()), 3, leaves),
+        (OnPanic::GiveUp, 1, leaves),
+    ] {
+        play_toy(async |stage, toy, log| {
+            let name = format!("{answer:?}");
+            let task = lead(&toy, answer, &log);
+            stage.prompt(&toy, &[Act::Acquire(1)]).await;
+            stage.inputs.take();
+            clock::sleep(MS(50)).await;
+            assert_eq!(log.take(), ["works"], "{name}");
+            let leads_on = end.is_ok() || runs > 1;
+            assert_eq!(toy.is_leader(), leads_on, "{name}");
+            for _ in 1..runs {
+                clock::sleep(MS(130)).await;
+                assert_eq!(log.take(), ["works"], "{name}");
+            }
+            clock::sleep(MS(2_000)).await;
+            let inputs = stage.inputs.take();
+            assert_eq!(inputs, ["toy.1 step down", "toy.1 drained"], "{name}");
+            assert_eq!(log.take(), [""; 0], "{name}");
+            assert_eq!(toy.current().work_panics, runs, "{name}");
+            let is_member = stage.group.members().get(&id("toy")).is_some();
+            assert_eq!(is_member, end.is_ok(), "{name}");
+            if end.is_ok() {
+                assert_eq!(toy.current().lifecycle, Lifecycle::Running, "{name}");
+                toy.leave(MS(10)).await.unwrap();
+            }
+            assert_eq!(toy.current().lifecycle, Lifecycle::Ended, "{name}");
+            assert_eq!(task.await.unwrap(), end, "{name}");
+        });
+    }
 }

@@ -1,8 +1,4 @@
 //! What an agent writes down of its own election while it runs.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use actix::clock;
 use actix_bully::{

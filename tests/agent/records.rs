@@ -1,8 +1,4 @@
 //! A record that must survive a crash is durable before anything that relies on it is sent.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{
     io,

@@ -1,156 +1,20 @@
 //! Agents whose lease is in a store: what the store is asked, what befalls it, and what is told of that. Each group is
 //! a process, as it were; they share nothing but the store.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
-use std::{
-    io,
-    sync::{
-        Arc, Mutex,
-        atomic::{
-            AtomicBool, AtomicUsize,
-            Ordering::{Relaxed, SeqCst},
-        },
-    },
-};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use actix::clock;
 use actix_bully::{
-    Group,
     agent::{BullyAgent, BullyHandle, Finding, StartError},
-    elections::bully::Preemption,
-    protocol::{Term, Timings},
-    register::{
-        AttachError, ChangeStream, Entry, MemoryRegister, Register, RegisterError, RegisterKey,
-        RegisterReading, RegisterRefusal, Swap, Swapping,
-    },
+    protocol::Timings,
+    register::{AttachError, Register, RegisterKey},
     testkit::VirtualClock,
 };
-use bully_core::elections::lease::{LeaseRecord, RegisterRecord};
 
-use crate::stage::{MS, play};
-
-/// A store that tells of no change, counts what it is asked, and fails as it is told.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Store {
-    inner: MemoryRegister,
-    tells: bool,
-    asked: Arc<AtomicUsize>,
-    is_down: Arc<AtomicBool>,
-    takes_no_writes: Arc<AtomicBool>,
-    /// The next write is done, and its answer is lost.
-    loses_answer: Arc<AtomicBool>,
-    /// Nothing is answered at all.
-    hangs: Arc<AtomicBool>,
-    written: Arc<Mutex<Vec<LeaseRecord>>>,
-}
-
-impl Store {
-    /// The same store, as another process reaches it.
-    pub(crate) fn of_another_process(&self) -> Self {
-        Self {
-            inner: self.inner.clone(),
-            ..Self::default()
-        }
-    }
-
-    /// Whether this process is cut off from it.
-    pub(crate) fn cut(&self, is_cut: bool) {
-        self.is_down.store(is_cut, SeqCst);
-    }
-
-    fn asked(&self) -> usize {
-        self.asked.swap(0, Relaxed)
-    }
-
-    async fn wait(&self) -> Result<(), RegisterError> {
-        self.asked.fetch_add(1, Relaxed);
-        while self.hangs.load(SeqCst) {
-            clock::sleep(MS(10)).await;
-        }
-        if self.is_down.load(SeqCst) {
-            return Err(RegisterError::unreachable(io::Error::other("it is down")));
-        }
-        Ok(())
-    }
-
-    fn terms(&self) -> Vec<Term> {
-        let mut terms: Vec<_> = self
-            .written
-            .lock()
-            .unwrap()
-            .iter()
-            .filter(|record| record.holder.is_some())
-            .map(|record| record.term)
-            .collect();
-        terms.dedup();
-        terms
-    }
-}
-
-impl Register for Store {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn read(&self, key: &RegisterKey) -> RegisterReading {
-        let (store, key) = (self.clone(), key.clone());
-        Box::pin(async move {
-            store.wait().await?;
-            store.inner.read(&key).await
-        })
-    }
-
-    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
-        let (store, key, expected) = (self.clone(), key.clone(), expected.cloned());
-        Box::pin(async move {
-            store.wait().await?;
-            if store.takes_no_writes.load(SeqCst) {
-                let full = io::Error::other("it is full");
-                return Err(RegisterError::refused(RegisterRefusal::Full, full));
-            }
-            let record = LeaseRecord::decode(&value).ok();
-            let swap = store.inner.swap(&key, expected.as_ref(), value).await?;
-            if let (Swap::Done(_), Some(record)) = (&swap, record) {
-                store.written.lock().unwrap().push(record);
-            }
-            if store.loses_answer.swap(false, SeqCst) {
-                return Err(RegisterError::unknown(io::Error::other("it is lost")));
-            }
-            Ok(swap)
-        })
-    }
-
-    fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
-        if self.tells {
-            self.inner.changes(key)
-        } else {
-            None
-        }
-    }
-}
-
-pub(crate) fn group() -> Group {
-    Group::new("jobs").unwrap()
-}
-
-pub(crate) fn agent(
-    group: &Group,
-    store: &(impl Register + Clone + 'static),
-    name: &str,
-    rank: i32,
-) -> BullyHandle {
-    let agent = BullyAgent::builder(name)
-        .score(rank)
-        .timings(Timings::lan())
-        .lease(store.clone())
-        .preemption(Preemption::Never)
-        .clock(VirtualClock::new())
-        .join(group);
-    agent.start().unwrap()
-}
+use crate::{
+    stage::{MS, play},
+    store::{Store, agent, group},
+};
 
 /// Agents of two processes, of which the one leads that was there first.
 async fn one_leads_and_one_follows(store: &Store) -> (BullyHandle, BullyHandle) {
@@ -239,69 +103,74 @@ fn a_store_that_does_not_answer_keeps_no_agent_for_longer_than_others_wait() {
     });
 }
 
+/// What the store does not do any more, and how the diagnosis tells that.
 #[test]
-fn a_store_that_goes_away_ends_the_leadership_on_time_and_says_since_when() {
+fn a_store_that_fails_ends_the_leadership_on_time_is_told_apart_and_elects_again() {
+    type Switch = fn(&Store) -> &AtomicBool;
+    let rows: [(&str, Switch, [&str; 2]); 3] = [
+        (
+            "no answer",
+            |store| &store.is_down,
+            ["register_fails", "it is down"],
+        ),
+        (
+            "no write",
+            |store| &store.takes_no_writes,
+            ["register_takes_no_writes", "it is full"],
+        ),
+        ("it hangs", |store| &store.hangs, ["register_fails", ""]),
+    ];
+    for (fault, switch, told) in rows {
+        play(async {
+            let store = Store::default();
+            let (a, b) = one_leads_and_one_follows(&store).await;
+            switch(&store).store(true, SeqCst);
+            clock::sleep(Timings::lan().lease()).await;
+            assert_eq!(leader_of(&[&a, &b]), None, "{fault}: the lease is over");
+            clock::sleep(MS(5_000)).await;
+            for _ in 0..100 {
+                clock::sleep(MS(17)).await;
+                let found = found_of_store(&a);
+                assert!(
+                    found
+                        .iter()
+                        .any(|found| told.iter().all(|part| found.contains(part))),
+                    "{fault}: {found:?}"
+                );
+            }
+            switch(&store).store(false, SeqCst);
+            clock::sleep(MS(3_000)).await;
+            assert!(leader_of(&[&a, &b]).is_some(), "{fault}");
+            assert_eq!(found_of_store(&a), [""; 0], "{fault}");
+            assert!(store.terms().is_sorted(), "{fault}");
+        });
+    }
+}
+
+/// The kind of each finding that has a reason, and that.
+fn found_of_store(agent: &BullyHandle) -> Vec<String> {
+    let diagnosis = serde_json::to_value(agent.diagnosis()).unwrap();
+    let findings = diagnosis["findings"].as_array().unwrap().iter();
+    let of_store = findings.filter(|found| found["reason"].is_string());
+    let text = |found: &serde_json::Value| {
+        let [kind, reason] = ["kind", "reason"].map(|key| found[key].as_str().unwrap());
+        format!("{kind}: {reason}")
+    };
+    of_store.map(text).collect()
+}
+
+#[test]
+fn a_store_that_is_away_is_told_by_each_agent_with_the_time_since_then() {
     play(async {
         let store = Store::default();
         let (a, b) = one_leads_and_one_follows(&store).await;
-        store.is_down.store(true, SeqCst);
-        clock::sleep(Timings::lan().lease()).await;
-        assert_eq!(leader_of(&[&a, &b]), None, "the lease is over");
-        clock::sleep(MS(5_000)).await;
+        store.cut(true);
+        clock::sleep(Timings::lan().lease() + MS(5_000)).await;
         for agent in [&a, &b] {
             let diagnosis = agent.diagnosis();
-            let fails = diagnosis.findings.iter().find_map(|finding| {
-                let Finding::RegisterFails { since, reason, .. } = finding else {
-                    return None;
-                };
-                Some((*since, reason.clone()))
-            });
-            let (since, reason) = fails.unwrap_or_else(|| panic!("{diagnosis}"));
-            assert!(MS(4_500) < since && since < MS(5_500), "{since:?}");
-            assert!(reason.contains("it is down"), "{reason}");
+            let is_told = |finding: &Finding| matches!(finding, Finding::RegisterFails { since, .. } if (MS(4_500)..MS(5_500)).contains(since));
+            assert!(diagnosis.findings.iter().any(is_told), "{diagnosis}");
         }
-        store.is_down.store(false, SeqCst);
-        clock::sleep(MS(3_000)).await;
-        assert!(leader_of(&[&a, &b]).is_some());
-        let findings = a.diagnosis().findings;
-        let fails = |finding: &Finding| matches!(finding, Finding::RegisterFails { .. });
-        assert!(!findings.iter().any(fails), "{findings:?}");
-        assert!(store.terms().is_sorted());
-    });
-}
-
-/// It is read all the time.
-#[test]
-fn a_store_that_takes_no_writes_is_told_apart() {
-    play(async {
-        let store = Store::default();
-        let (a, b) = one_leads_and_one_follows(&store).await;
-        store.takes_no_writes.store(true, SeqCst);
-        clock::sleep(MS(5_000)).await;
-        assert_eq!(leader_of(&[&a, &b]), None);
-        for _ in 0..100 {
-            clock::sleep(MS(17)).await;
-            let findings = a.diagnosis().findings;
-            let is_told = |finding: &Finding| matches!(finding, Finding::RegisterTakesNoWrites { reason, .. } if reason.contains("it is full"));
-            assert!(findings.iter().any(is_told), "{findings:?}");
-        }
-    });
-}
-
-#[test]
-fn a_store_that_hangs_is_given_up_and_asked_again() {
-    play(async {
-        let store = Store::default();
-        let group = group();
-        let a = agent(&group, &store, "a", 1);
-        clock::sleep(MS(2_000)).await;
-        assert!(a.is_leader());
-        store.hangs.store(true, SeqCst);
-        clock::sleep(MS(3_000)).await;
-        assert!(!a.is_leader());
-        store.hangs.store(false, SeqCst);
-        clock::sleep(MS(3_000)).await;
-        assert!(a.is_leader());
     });
 }
 

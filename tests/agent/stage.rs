@@ -1,8 +1,4 @@
 //! A System in virtual time, and actors that write down what they hear.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{
     fmt::Display,
@@ -32,6 +28,15 @@ pub(crate) fn play(test: impl Future<Output = ()>) {
     virtual_system().block_on(async {
         let ended = clock::timeout(Duration::from_secs(3_600), test).await;
         assert!(ended.is_ok(), "the test hangs");
+    });
+}
+
+/// As `play`, with an agent "toy" that is just started, and a log for what the test sees.
+pub(crate) fn play_toy(test: impl AsyncFnOnce(Stage, ElectionHandle<Toy>, Log)) {
+    play(async {
+        let stage = Stage::new();
+        let toy = Toy::builder("toy", &stage).start().unwrap();
+        test(stage, toy, Log::default()).await;
     });
 }
 

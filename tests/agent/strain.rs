@@ -1,8 +1,4 @@
 //! What an agent notices of its own thread: a standstill is one, and the wait for a record is none.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::sync::Arc;
 

@@ -1,8 +1,4 @@
 //! A machine that does what it is told, so that a test can see what its driver makes of it.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{convert::Infallible, fmt, time::Duration};
 

@@ -1,8 +1,4 @@
 //! A group without a leader says so in every mode: in the log, again and again, and in the diagnosis.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use actix::clock;
 use actix_bully::{
@@ -13,7 +9,7 @@ use actix_bully::{
 };
 use tracing::Level;
 
-use crate::{logs::logged, registers::Store, stage::MS};
+use crate::{logs::logged, stage::MS, store::Store};
 
 /// Such an agent is alone in its group for two minutes.
 fn says(mode: &str, why: &str, set: impl FnOnce(BullyBuilder) -> BullyBuilder) {
@@ -43,48 +39,28 @@ fn says(mode: &str, why: &str, set: impl FnOnce(BullyBuilder) -> BullyBuilder) {
     });
 }
 
-#[test]
-fn available() {
-    let none = "no voter that can be reached has a score: give one of them a score";
-    says("available", none, BullyBuilder::ineligible);
-}
-
-#[test]
-fn astra() {
-    let unasked = "an agent has to be asked for an election: call campaign()";
-    says("astra", unasked, |agent| agent.astra().score(1));
-    let none = "no voter that can be reached has a score: give one of them a score";
-    says("astra", none, |agent| agent.astra().ineligible());
-}
-
+const NONE: &str = "no voter that can be reached has a score: give one of them a score";
 const ALONE: &str = "1 of 3 voters can be reached, and 2 are needed: start b, c";
 
 #[test]
-fn quorum() {
+fn a_group_without_a_leader_says_why_in_each_mode() {
+    let names = ["a", "b", "c"];
+    let unasked = "an agent has to be asked for an election: call campaign()";
+    says("available", NONE, BullyBuilder::ineligible);
+    says("astra", unasked, |agent| agent.astra().score(1));
+    says("astra", NONE, |agent| agent.astra().ineligible());
     says("quorum", ALONE, |agent| {
-        agent
-            .score(1)
-            .quorum(["a", "b", "c"])
-            .store(MemoryStore::new())
+        agent.score(1).quorum(names).store(MemoryStore::new())
     });
-}
-
-#[test]
-fn quorum_without_disks() {
     says("diskless", ALONE, |agent| {
-        agent.score(1).quorum(["a", "b", "c"]).diskless()
+        agent.score(1).quorum(names).diskless()
     });
-}
-
-#[test]
-fn lease() {
     let store = Store::default();
     store.cut(true);
     says("lease", "has been out of reach for", |agent| {
         agent.score(1).lease(store)
     });
-    let none = "has no score";
-    says("lease", none, |agent| {
+    says("lease", "has no score", |agent| {
         agent.lease(Store::default()).ineligible()
     });
 }

@@ -16,8 +16,97 @@ fn fired(on_fire: OnFire, body: impl AsyncFnOnce(Addr<Watch>, Deadline)) -> Vec<
     })
 }
 
+enum Step {
+    SetIn(u64),
+    Clear,
+    Pass(u64),
+}
+
+use Step::{Clear, Pass, SetIn};
+
+/// What is done, in which steps, and when the deadline fires by that.
+type Row = (&'static str, OnFire, &'static [Step], &'static [u128]);
+
+const ROWS: [Row; 8] = [
+    (
+        "set once",
+        OnFire::Nothing,
+        &[SetIn(100), Pass(1_000)],
+        &[100],
+    ),
+    (
+        "moved later",
+        OnFire::Nothing,
+        &[SetIn(100), Pass(50), SetIn(100), Pass(1_000)],
+        &[150],
+    ),
+    (
+        "moved earlier",
+        OnFire::Nothing,
+        &[SetIn(1_000), Pass(10), SetIn(20), Pass(2_000)],
+        &[30],
+    ),
+    (
+        "due at once",
+        OnFire::Nothing,
+        &[Pass(10), SetIn(0), Pass(10)],
+        &[10],
+    ),
+    (
+        "cleared, and set again",
+        OnFire::Nothing,
+        &[
+            SetIn(50),
+            Clear,
+            Pass(100),
+            SetIn(50),
+            Pass(10),
+            Clear,
+            SetIn(60),
+            Pass(100),
+        ],
+        &[170],
+    ),
+    (
+        "set by its own callback",
+        OnFire::SetAgain(30),
+        &[SetIn(10), Pass(99)],
+        &[10, 40, 70],
+    ),
+    (
+        "by a callback that then waits",
+        OnFire::SetAgainAndWait(30),
+        &[SetIn(10), Pass(99)],
+        &[10, 40, 70],
+    ),
+    (
+        "due while the actor waits",
+        OnFire::SetAgainAndWait(0),
+        &[SetIn(10), Pass(14)],
+        &[10, 11, 12, 13],
+    ),
+];
+
 #[test]
-fn a_deadline_fires_once() {
+fn a_deadline_fires_at_the_instant_that_was_set_last_and_not_where_it_was_cleared() {
+    for (what, on_fire, steps, expected) in ROWS {
+        let at = fired(on_fire, async |watch, _| {
+            for step in steps {
+                match *step {
+                    SetIn(after) => {
+                        watch.send(Plain::SetIn(after)).await.unwrap();
+                    }
+                    Clear => watch.send(Plain::Clear).await.unwrap(),
+                    Pass(time) => ms(time).await,
+                }
+            }
+        });
+        assert_eq!(at, expected, "{what}");
+    }
+}
+
+#[test]
+fn a_deadline_that_has_fired_is_unset() {
     let at = fired(OnFire::Nothing, async |watch, deadline| {
         watch.send(Plain::Set(100)).await.unwrap();
         assert_eq!(deadline.get(), Some(soon(100)));
@@ -25,81 +114,6 @@ fn a_deadline_fires_once() {
         assert_eq!(deadline.get(), None);
     });
     assert_eq!(at, [100]);
-}
-
-#[test]
-fn a_deadline_moved_later_fires_at_the_later_time_only() {
-    let at = fired(OnFire::Nothing, async |watch, _| {
-        for _ in 0..10 {
-            watch.send(Plain::SetIn(100)).await.unwrap();
-            ms(50).await;
-        }
-        ms(1_000).await;
-    });
-    assert_eq!(at, [550]);
-}
-
-#[test]
-fn a_deadline_moved_earlier_fires_at_the_earlier_time_only() {
-    let at = fired(OnFire::Nothing, async |watch, _| {
-        watch.send(Plain::SetIn(1_000)).await.unwrap();
-        ms(10).await;
-        watch.send(Plain::SetIn(20)).await.unwrap();
-        ms(2_000).await;
-    });
-    assert_eq!(at, [30]);
-}
-
-#[test]
-fn a_deadline_in_the_past_fires_at_once() {
-    let at = fired(OnFire::Nothing, async |watch, _| {
-        ms(10).await;
-        watch.send(Plain::SetIn(0)).await.unwrap();
-        ms(10).await;
-    });
-    assert_eq!(at, [10]);
-}
-
-#[test]
-fn a_cleared_deadline_does_not_fire_and_can_be_set_again() {
-    let at = fired(OnFire::Nothing, async |watch, _| {
-        watch.send(Plain::SetIn(50)).await.unwrap();
-        watch.send(Plain::Clear).await.unwrap();
-        ms(100).await;
-        watch.send(Plain::SetIn(50)).await.unwrap();
-        ms(10).await;
-        watch.send(Plain::Clear).await.unwrap();
-        watch.send(Plain::SetIn(60)).await.unwrap();
-        ms(100).await;
-    });
-    assert_eq!(at, [170]);
-}
-
-#[test]
-fn a_deadline_set_by_its_own_callback_fires_again() {
-    let at = fired(OnFire::SetAgain(30), async |watch, _| {
-        watch.send(Plain::SetIn(10)).await.unwrap();
-        ms(105).await;
-    });
-    assert_eq!(at, [10, 40, 70, 100]);
-}
-
-#[test]
-fn a_deadline_set_by_a_callback_that_then_waits_fires_again() {
-    let at = fired(OnFire::SetAgainAndWait(30), async |watch, _| {
-        watch.send(Plain::SetIn(10)).await.unwrap();
-        ms(99).await;
-    });
-    assert_eq!(at, [10, 40, 70]);
-}
-
-#[test]
-fn a_deadline_that_comes_while_the_actor_waits_fires_when_the_wait_is_over() {
-    let at = fired(OnFire::SetAgainAndWait(0), async |watch, _| {
-        watch.send(Plain::SetIn(10)).await.unwrap();
-        ms(14).await;
-    });
-    assert_eq!(at, [10, 11, 12, 13]);
 }
 
 #[test]
@@ -117,18 +131,6 @@ fn a_deadline_set_from_any_place_fires_in_time() {
             assert_eq!(at, [30], "from {from:?}, armed: {armed:?}");
         }
     }
-}
-
-#[test]
-fn a_deadline_set_from_outside_fires_in_time() {
-    let at = fired(OnFire::Nothing, async |watch, deadline| {
-        deadline.set(soon(500));
-        ms(10).await;
-        deadline.set(soon(20));
-        ms(1_000).await;
-        drop(watch);
-    });
-    assert_eq!(at, [30]);
 }
 
 #[test]

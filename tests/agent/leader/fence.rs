@@ -1,9 +1,4 @@
 //! Former leaders are refused: fences of real quorum elections, gates in actors and in front of them.
-#![expect(
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test fails by a panic, and so does an actor with a defect"
-)]
 
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 

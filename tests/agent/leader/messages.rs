@@ -1,8 +1,4 @@
 //! What applications of one process say to each other.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{
     collections::BTreeMap,

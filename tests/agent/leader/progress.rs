@@ -1,8 +1,4 @@
 //! Work that says nothing of its progress for too long: its agent steps down.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{
     future::{pending, ready},
@@ -25,7 +21,7 @@ use futures::StreamExt;
 
 use crate::{
     leases::Boot,
-    stage::{Log, MS, Stage, play},
+    stage::{Log, MS, Stage, play, play_toy},
     toy::{Act, Toy},
 };
 
@@ -59,10 +55,7 @@ fn lead(
 
 #[test]
 fn work_that_notes_nothing_makes_its_agent_step_down_and_is_told() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let _task = lead(&toy, &log, MS(100), 0, MS(0));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         stage.inputs.take();
@@ -80,10 +73,7 @@ fn work_that_notes_nothing_makes_its_agent_step_down_and_is_told() {
 
 #[test]
 fn the_span_begins_anew_with_each_note() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let _task = lead(&toy, &log, MS(100), 20, MS(90));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         stage.inputs.take();
@@ -96,9 +86,7 @@ fn the_span_begins_anew_with_each_note() {
 
 #[test]
 fn nothing_is_asked_of_work_that_has_dropped_its_progress() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let leader = toy.clone();
         let _task = actix_rt::spawn(async move {
             let work = |guard: LeaderGuard| async move {
@@ -122,10 +110,7 @@ fn nothing_is_asked_of_work_that_has_dropped_its_progress() {
 
 #[test]
 fn the_work_of_one_leadership_is_not_late_in_the_next_one() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let _task = lead(&toy, &log, MS(100), 0, MS(0));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         clock::sleep(MS(60)).await;
@@ -160,9 +145,7 @@ fn the_clock_of_the_agent_counts_and_a_lease_that_ended_in_a_suspend_is_no_stall
 
 #[test]
 fn a_span_of_zero_is_refused() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let (leader, log) = (toy.clone(), Log::default());
         let seen = log.clone();
         let _task = actix_rt::spawn(async move {
@@ -204,9 +187,7 @@ impl Actor for Ticker {
 
 #[test]
 fn a_singleton_whose_actor_notes_nothing_hands_over() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let builder = Singleton::builder(&toy, |leader| Ticker {
             leader,
             ticks: 10,
@@ -262,9 +243,7 @@ fn work_that_is_stuck_is_dropped_at_the_limit_and_another_agent_works() {
 
 #[test]
 fn an_actor_that_backs_off_after_a_panic_is_not_late() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let builder = Singleton::builder(&toy, |leader| Ticker {
             leader,
             ticks: 1_000,
@@ -285,10 +264,7 @@ fn an_actor_that_backs_off_after_a_panic_is_not_late() {
 
 #[test]
 fn the_agent_hangs_itself_and_is_blamed_on_no_work() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let _task = lead(&toy, &log, MS(100), 0, MS(0));
         let acts = [Act::Acquire(1), Act::Limit(MS(50))];
         stage.prompt(&toy, &acts).await;

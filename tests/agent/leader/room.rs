@@ -1,8 +1,4 @@
 //! An actor that does not keep up: its messages, and the answers to their senders; in virtual time.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{
     cell::{Cell, RefCell},
@@ -150,18 +146,24 @@ fn of(from: u64, numbers: &[u64]) -> Vec<(u64, u64)> {
     numbers.iter().map(|number| (from, *number)).collect()
 }
 
+/// The proxy of another agent than the leader, whose slow actor has a proxy with room for so many messages.
+async fn slow_leader(room: usize) -> (LeaderProxy<Job>, Done, watch::Sender<bool>) {
+    let [low, high] = agents(["a", "b"]);
+    let (slow, done, go) = Slow::start_new();
+    let at_high = LeaderProxy::<Job>::builder(&high, "job").deliver_to(slow.recipient());
+    at_high.buffer(room, 1 << 20).start().unwrap();
+    let jobs = LeaderProxy::<Job>::builder(&low, "job").start().unwrap();
+    settle().await;
+    (jobs, done, go)
+}
+
 /// A mailbox of actix holds 16 messages, and one more of each recipient; one is handled, and one was decoded in vain.
 const MAILBOX: usize = 24;
 
 #[test]
 fn a_slow_leader_has_what_its_mailbox_takes_and_senders_are_refused() {
     play(async {
-        let [low, high] = agents(["a", "b"]);
-        let (slow, done, _go) = Slow::start_new();
-        let at_high = LeaderProxy::<Job>::builder(&high, "job").deliver_to(slow.recipient());
-        at_high.start().unwrap();
-        let jobs = LeaderProxy::<Job>::builder(&low, "job").start().unwrap();
-        settle().await;
+        let (jobs, done, _go) = slow_leader(1 << 10).await;
         let (mut accepted, mut refused) = (Vec::new(), 0);
         for number in 0..5_000 {
             match jobs.try_send(Job::new(0, number)) {
@@ -191,12 +193,7 @@ fn a_slow_leader_has_what_its_mailbox_takes_and_senders_are_refused() {
 #[test]
 fn a_leader_whose_actor_stands_still_keeps_what_waits_for_it_and_loses_nothing() {
     play(async {
-        let [low, high] = agents(["a", "b"]);
-        let (slow, done, go) = Slow::start_new();
-        let at_high = LeaderProxy::<Job>::builder(&high, "job").deliver_to(slow.recipient());
-        at_high.start().unwrap();
-        let jobs = LeaderProxy::<Job>::builder(&low, "job").start().unwrap();
-        settle().await;
+        let (jobs, done, go) = slow_leader(1 << 10).await;
         go.send(false).unwrap();
         let numbers: Vec<u64> = (0..500).collect();
         for number in &numbers {
@@ -283,12 +280,7 @@ fn what_waits_for_a_slow_leader_goes_to_the_next_one_when_it_steps_down() {
 #[test]
 fn answers_are_awaited_of_a_slow_leader_and_of_one_that_is_full() {
     play(async {
-        let [low, high] = agents(["a", "b"]);
-        let (slow, done, _go) = Slow::start_new();
-        let at_high = LeaderProxy::<Job>::builder(&high, "job").deliver_to(slow.recipient());
-        at_high.buffer(8, 1 << 20).start().unwrap();
-        let jobs = LeaderProxy::<Job>::builder(&low, "job").start().unwrap();
-        settle().await;
+        let (jobs, done, _go) = slow_leader(8).await;
         let asks = (0..200).map(|number| jobs.send(Job::new(0, number), MS(60_000)));
         let answers = futures::future::join_all(asks).await;
         assert!(answers.iter().all(Result::is_ok), "{answers:?}");

@@ -11,7 +11,7 @@ use actix_bully::{
 };
 
 use crate::{
-    stage::{MS, Stage, id, play, settle},
+    stage::{MS, Stage, id, play, play_toy, settle},
     toy::{Act, Toy},
 };
 
@@ -231,9 +231,7 @@ fn a_leader_whose_actor_is_gone_hands_over() {
 
 #[test]
 fn an_agent_that_has_ended_is_tied_to_nothing() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let database = Database.start();
         toy.tie_to(&database).unwrap();
         stage.prompt(&toy, &[Act::Acquire(1)]).await;

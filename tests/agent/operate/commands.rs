@@ -1,8 +1,4 @@
 //! What becomes of a command, in virtual time.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::time::Duration;
 

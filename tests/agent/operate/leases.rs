@@ -1,9 +1,5 @@
 //! Commands where the lease is in a store: the others are in other processes, which only their rows name. Each group is a
 //! process, as it were; they share nothing but the store.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::time::Duration;
 
@@ -15,15 +11,16 @@ use actix_bully::{
     history::LeadershipEnd,
     operate::{Command, CommandRefusal, ContenderReport, Operated, Order, Outcome},
     protocol::{About, AgentId, Timings},
-    register::{
-        Change, MemoryRegister, Register, RegisterKey, RegisterListing, RegisterReading, Swapping,
-    },
+    register::{Change, MemoryRegister, Register, RegisterKey},
     testkit::VirtualClock,
 };
 use bully_core::elections::lease::{LeaseRecord, RegisterRecord};
 use futures::StreamExt;
 
-use crate::stage::{MS, id, play};
+use crate::{
+    stage::{MS, id, play},
+    store::{Lists, Store},
+};
 
 fn agent(name: &str, register: impl Register + 'static) -> BullyHandle {
     BullyAgent::builder(name)
@@ -246,43 +243,13 @@ fn two_processes_of_one_name_are_told_of_at_both_and_a_restart_is_not() {
     });
 }
 
-/// A store with the operations that every register has. If it can list, that hangs.
-#[derive(Clone, Debug)]
-struct Plain(MemoryRegister, ListingState);
-
-#[derive(Clone, Copy, Debug)]
-enum ListingState {
-    Lacking,
-    Hanging,
-}
-
-impl Register for Plain {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-    fn read(&self, key: &RegisterKey) -> RegisterReading {
-        self.0.read(key)
-    }
-    fn swap(
-        &self,
-        key: &RegisterKey,
-        expected: Option<&actix_bully::register::Entry>,
-        value: Vec<u8>,
-    ) -> Swapping {
-        self.0.swap(key, expected, value)
-    }
-    fn list(&self, _: &RegisterKey) -> Option<RegisterListing> {
-        match self.1 {
-            ListingState::Lacking => None,
-            ListingState::Hanging => Some(Box::pin(std::future::pending())),
-        }
-    }
-}
-
 #[test]
 fn a_store_that_hangs_does_not_hold_a_command_up_for_longer_than_it_may_take() {
     play(async {
-        let store = Plain(MemoryRegister::new(), ListingState::Hanging);
+        let store = Store {
+            lists: Lists::Hanging,
+            ..Store::default()
+        };
         let leader = agent("a", store);
         leader.wait_for_leader(MS(5_000)).await.unwrap();
         let begun = clock::Instant::now();
@@ -299,7 +266,7 @@ fn a_store_that_hangs_does_not_hold_a_command_up_for_longer_than_it_may_take() {
 #[test]
 fn where_the_store_cannot_list_a_transfer_is_tried_and_taken_back() {
     play(async {
-        let store = Plain(MemoryRegister::new(), ListingState::Lacking);
+        let store = Store::default();
         let [a, b] = ["a", "b"].map(|name| agent(name, store.clone()));
         a.wait_for_leader(MS(5_000)).await.unwrap();
         let (leader, other) = if a.is_leader() { (&a, "b") } else { (&b, "a") };

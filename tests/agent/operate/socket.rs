@@ -1,8 +1,4 @@
 //! The local socket, and strangers at it.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{
     fs,

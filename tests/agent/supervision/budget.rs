@@ -6,12 +6,8 @@ use actix::prelude::*;
 use actix_bully::supervisor::RestartPolicy;
 use futures::future::join_all;
 
-use crate::supervision::probe::{Count, FailIn, Fault, Mail};
-use crate::supervision::stage::{ms, run, transient};
-
-fn poison() -> FailIn {
-    FailIn::Handler(Fault::Panic)
-}
+use crate::supervision::probe::{Count, Fault, Mail, Moment, Plan, poison};
+use crate::supervision::stage::{lines_with, ms, run, transient};
 
 #[test]
 fn the_backoff_doubles_and_then_the_child_is_given_up_on() {
@@ -53,11 +49,7 @@ fn the_backoff_stays_at_its_maximum() {
         }
         ms(2_000).await;
     });
-    let ups: Vec<_> = outcome
-        .heard()
-        .into_iter()
-        .filter(|line| line.contains("Up"))
-        .collect();
+    let ups = lines_with(&outcome.trace, "Up");
     let expected = [
         "100 parent Up 1",
         "300 parent Up 2",
@@ -94,11 +86,7 @@ fn the_backoff_begins_anew_when_the_window_has_passed() {
         stage.addr().do_send(poison());
         ms(1_000).await;
     });
-    let downs: Vec<_> = outcome
-        .heard()
-        .into_iter()
-        .filter(|line| line.contains("Down"))
-        .collect();
+    let downs = lines_with(&outcome.trace, "Down");
     let expected = [
         "0 parent Down Panicked(\"injected\") 100",
         "10000 parent Down Panicked(\"injected\") 200",
@@ -134,36 +122,25 @@ fn giving_up_closes_the_mailbox_and_whatever_was_in_it() {
 }
 
 #[test]
-fn a_child_that_always_fails_in_started_is_given_up_on() {
-    use crate::supervision::probe::Moment::Started;
-    let plans = [0, 1, 2, 3].map(|incarnation| (Started, incarnation, Fault::Panic));
-    let outcome = run(transient(), &plans, async |stage| {
-        assert_eq!(stage.addr().send(Count).await, Err(MailboxError::Closed));
-    });
-    assert_eq!(
-        outcome.heard().last(),
-        Some(&"700 parent GaveUp Panicked(\"injected\")")
-    );
-    assert_eq!(outcome.hooks().len(), 4);
-}
-
-#[test]
-fn a_child_that_always_fails_in_restarting_is_given_up_on() {
-    use crate::supervision::probe::Moment::Restarting;
-    let plans = [1, 2, 3].map(|incarnation| (Restarting, incarnation, Fault::Panic));
-    let outcome = run(transient(), &plans, async |stage| {
-        stage.addr().do_send(poison());
-        assert_eq!(stage.addr().send(Count).await, Err(MailboxError::Closed));
-    });
-    assert_eq!(
-        outcome.heard().last(),
-        Some(&"700 parent GaveUp Panicked(\"injected\")")
-    );
-    assert_eq!(outcome.hooks().len(), 4);
-    assert!(
-        !outcome
-            .heard()
-            .iter()
-            .any(|line| line.contains("parent Up"))
-    );
+fn a_child_that_always_fails_at_its_start_is_given_up_on() {
+    let at = |moment, incarnations: &[u32]| -> Vec<Plan> {
+        let plan = |incarnation: &u32| (moment, *incarnation, Fault::Panic);
+        incarnations.iter().map(plan).collect()
+    };
+    for plans in [
+        at(Moment::Started, &[0, 1, 2, 3]),
+        at(Moment::Restarting, &[1, 2, 3]),
+    ] {
+        let outcome = run(transient(), &plans, async |stage| {
+            stage.addr().do_send(poison());
+            let answer = stage.addr().send(Count).await;
+            assert_eq!(answer, Err(MailboxError::Closed), "{plans:?}");
+        });
+        let heard = outcome.heard();
+        let last = "700 parent GaveUp Panicked(\"injected\")";
+        assert_eq!(heard.last(), Some(&last), "{plans:?}");
+        assert_eq!(outcome.hooks().len(), 4, "{plans:?}");
+        let was_up = heard.iter().any(|line| line.contains("parent Up"));
+        assert_eq!(was_up, plans[0].0 == Moment::Started, "{heard:?}");
+    }
 }

@@ -1,36 +1,17 @@
 //! How a guardian ends, and where it can live.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a stage that cannot be set up fails the test"
-)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use actix::prelude::*;
-use actix_bully::supervisor::{Exit, Guardian, OnStop, RestartPolicy, Supervision};
+use actix_bully::supervisor::{Exit, Guardian, RestartPolicy, Supervision};
 use futures::StreamExt;
-use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use futures::channel::mpsc::{UnboundedReceiver, unbounded};
 use tokio::runtime::Builder;
 
 use crate::common::virtual_system;
-use crate::supervision::probe::{Count, FailIn, Fault, Probe, Trace, panic_quietly};
-use crate::supervision::stage::{Parent, guarded, ms, run, transient};
-
-fn poison() -> FailIn {
-    FailIn::Handler(Fault::Panic)
-}
-
-#[test]
-fn a_permanent_child_finishes_when_no_address_of_it_is_left() {
-    let policy = RestartPolicy::builder()
-        .on_stop(OnStop::Restart)
-        .build()
-        .unwrap();
-    let outcome = run(policy, &[], async |stage| stage.addr = None);
-    assert_eq!(outcome.heard(), ["0 parent Finished"]);
-    assert_eq!(outcome.hooks(), ["0 hook Stopped"]);
-}
+use crate::supervision::probe::{Count, FailIn, Fault, Probe, Trace, panic_quietly, poison};
+use crate::supervision::stage::{Listener, Parent, guarded, ms, run, transient};
 
 #[test]
 fn a_child_finishes_when_its_addresses_are_dropped_during_the_backoff() {
@@ -160,23 +141,6 @@ fn a_runtime_without_timers_cannot_restart_but_still_tells_each_party_once() {
         );
         assert!(!addr.connected());
     });
-}
-
-/// Hands on what it hears, so that a test can wait for events from another thread.
-struct Listener<T>(UnboundedSender<T>);
-
-impl<T: Unpin + 'static> Actor for Listener<T> {
-    type Context = Context<Self>;
-}
-
-impl Handler<Supervision<u32>> for Listener<Supervision<u32>> {
-    type Result = ();
-
-    fn handle(&mut self, event: Supervision<u32>, ctx: &mut Context<Self>) {
-        if self.0.unbounded_send(event).is_err() {
-            ctx.stop();
-        }
-    }
 }
 
 /// A builder for a child of another arbiter, what its parent hears, and the calls of its hook.

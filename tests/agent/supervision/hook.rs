@@ -99,19 +99,14 @@ fn the_hook_is_called_before_anybody_is_told_of_the_end() {
 }
 
 #[test]
-fn the_hook_is_called_once_when_the_last_address_is_dropped() {
-    let outcome = run(transient(), &[], async |stage| stage.addr = None);
-    assert_eq!(
-        outcome.trace,
-        [
-            "0 i0 started",
-            "0 i0 stopping",
-            "0 i0 stopped",
-            "0 hook Stopped",
-            "0 parent Finished"
-        ]
-    );
-    assert_eq!(outcome.shutdown, Vec::<String>::new());
+fn the_hook_is_called_once_when_the_last_address_of_a_child_is_dropped_whatever_its_policy() {
+    for policy in [transient(), RestartPolicy::permanent()] {
+        let outcome = run(policy, &[], async |stage| stage.addr = None);
+        let end = ["stopping", "stopped"].map(|what| format!("0 i0 {what}"));
+        assert_eq!(outcome.trace[1..3], end);
+        assert_eq!(outcome.trace[3..], ["0 hook Stopped", "0 parent Finished"]);
+        assert_eq!(outcome.shutdown, Vec::<String>::new());
+    }
 }
 
 #[test]

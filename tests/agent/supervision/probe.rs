@@ -174,6 +174,11 @@ pub(crate) enum FailIn {
     Drop(Fault),
 }
 
+/// What crashes a child.
+pub(crate) const fn poison() -> FailIn {
+    FailIn::Handler(Fault::Panic)
+}
+
 impl Handler<FailIn> for Probe {
     type Result = ();
 

@@ -1,14 +1,11 @@
 //! Runs a guarded probe on virtual time and hands back the trace.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a stage that cannot be set up fails the test"
-)]
 
 use std::time::Duration;
 
 use actix::clock::sleep;
 use actix::prelude::*;
 use actix_bully::supervisor::{Exit, Guardian, GuardianBuilder, RestartPolicy, Supervision};
+use futures::channel::mpsc::UnboundedSender;
 
 use crate::common::virtual_system;
 use crate::supervision::probe::{Plan, Probe, Trace};
@@ -106,7 +103,24 @@ impl Handler<Supervision<u32>> for Parent {
     }
 }
 
-pub(crate) fn short(event: &Supervision<u32>) -> String {
+/// Hands on what it hears, so that a test can wait for it, also from another thread.
+pub(crate) struct Listener(pub(crate) UnboundedSender<Supervision<u32>>);
+
+impl Actor for Listener {
+    type Context = Context<Self>;
+}
+
+impl Handler<Supervision<u32>> for Listener {
+    type Result = ();
+
+    fn handle(&mut self, event: Supervision<u32>, ctx: &mut Context<Self>) {
+        if self.0.unbounded_send(event).is_err() {
+            ctx.stop();
+        }
+    }
+}
+
+fn short(event: &Supervision<u32>) -> String {
     match event {
         Supervision::Down {
             exit, restart_in, ..

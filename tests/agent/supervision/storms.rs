@@ -1,5 +1,4 @@
 //! Many failures at once, and failures amid much mail.
-#![expect(clippy::unwrap_used, reason = "a policy that is wrong fails the test")]
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -11,16 +10,12 @@ use std::time::Duration;
 use actix::prelude::*;
 use actix_bully::supervisor::{OnStop, RestartPolicy, RestartPolicyBuilder, Supervision};
 use futures::StreamExt;
-use futures::channel::mpsc::{UnboundedSender, unbounded};
+use futures::channel::mpsc::unbounded;
 use futures::future::join_all;
 
 use crate::common::virtual_system;
-use crate::supervision::probe::{Count, FailIn, Fault, Mail, Moment, Plan, Probe, Trace};
-use crate::supervision::stage::{guarded, lines_with, ms, run, transient};
-
-fn poison() -> FailIn {
-    FailIn::Handler(Fault::Panic)
-}
+use crate::supervision::probe::{Count, Fault, Mail, Moment, Plan, Probe, Trace, poison};
+use crate::supervision::stage::{Listener, guarded, lines_with, ms, run, transient};
 
 /// `max_restarts` within an hour, each after `backoff` milliseconds.
 fn stubborn(max_restarts: usize, backoff: u64) -> RestartPolicyBuilder {
@@ -189,23 +184,6 @@ fn turns_beside(plans: &[Plan]) -> u32 {
         assert_eq!(lines_with(&trace.take(), "hook").len(), 1_001);
         turns.get()
     })
-}
-
-/// Hands on what it hears.
-struct Listener(UnboundedSender<Supervision<u32>>);
-
-impl Actor for Listener {
-    type Context = Context<Self>;
-}
-
-impl Handler<Supervision<u32>> for Listener {
-    type Result = ();
-
-    fn handle(&mut self, event: Supervision<u32>, ctx: &mut Context<Self>) {
-        if self.0.unbounded_send(event).is_err() {
-            ctx.stop();
-        }
-    }
 }
 
 fn child_of(event: &Supervision<u32>) -> u32 {

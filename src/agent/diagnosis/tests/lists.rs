@@ -1,6 +1,6 @@
 //! What is found of lists of voters, and of changes of them.
 
-use super::{written::is_one_line, *};
+use super::*;
 
 #[test]
 fn a_peer_of_a_later_epoch_is_found_and_one_of_other_rules_is_found_as_that() {
@@ -156,37 +156,14 @@ fn a_change_of_the_voters_is_found_from_its_first_sign_on() {
 }
 
 #[test]
-fn each_of_these_findings_is_one_line() {
-    let (node, since) = ("host-c".to_owned(), MS(1_500));
-    let change = |epoch, is_asked_here| Finding::VotersChange {
-        epoch,
-        is_asked_here,
-        since,
-    };
-    let all = [
-        Finding::ListOlder {
-            node,
-            theirs: 3,
-            mine: 2,
-        },
-        Finding::OtherListOlder {
-            node: "host-d".to_owned(),
-            theirs: 1,
-            mine: 2,
-        },
-        Finding::ConfigurationOlder {
-            epoch: 2,
-            voters: vec![id("a")],
-        },
-        change(None, true),
-        change(Some(3), false),
-        change(Some(3), true),
-    ];
-    all.iter().for_each(is_one_line);
-    let older = all[0].to_string();
+fn an_older_list_is_told_with_both_epochs_and_what_to_do() {
+    let of = |node: &str, theirs, mine| (node.to_owned(), theirs, mine);
+    let (node, theirs, mine) = of("host-c", 3, 2);
+    let older = Finding::ListOlder { node, theirs, mine }.to_string();
     assert!(older.starts_with("host-c has epoch 3 of the voters"));
+    let (node, theirs, mine) = of("host-d", 1, 2);
     assert_eq!(
-        all[1].to_string(),
+        Finding::OtherListOlder { node, theirs, mine }.to_string(),
         "host-d has epoch 1 of the voters, which is over, and this agent has epoch 2: if this lasts, no voter decided epoch 2, so stop host-d, give it the voters and the epoch of this agent, and start it again"
     );
 }

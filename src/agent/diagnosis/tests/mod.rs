@@ -133,6 +133,16 @@ fn listed(epoch: u64, names: &[&str]) -> Facts {
     }
 }
 
+/// What is found, each held to one line of text and to a kind in its JSON.
 fn found(facts: &Facts) -> Vec<Finding> {
-    facts.judge()
+    let found = facts.judge();
+    found.iter().for_each(is_one_line);
+    found
+}
+
+fn is_one_line(finding: &Finding) {
+    let text = finding.to_string();
+    assert!(!text.contains('\n') && !text.is_empty(), "{text}");
+    let json = serde_json::to_value(finding).unwrap();
+    assert!(json["kind"].is_string(), "{json}");
 }

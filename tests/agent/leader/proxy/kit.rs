@@ -1,8 +1,4 @@
 //! A scene of proxies: agents of one process, each with a worker that writes down what it has done.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{
     sync::{Arc, Mutex},

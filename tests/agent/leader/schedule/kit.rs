@@ -1,8 +1,4 @@
 //! A scene of schedules: a clock that a test sets, and work that writes down its ticks.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{future::Future, panic::resume_unwind, time::Duration};
 

@@ -1,9 +1,4 @@
 //! Schedules of agents whose lease is in a store: processes that share nothing else, whose clocks differ.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -18,8 +13,8 @@ use actix_bully::{
 
 use super::kit::{DAWN, line};
 use crate::{
-    registers::{Store, agent, group},
     stage::{Log, MS, play},
+    store::{Store, agent, group},
 };
 
 /// One process: what it has of the store, its agent, and its clock.

@@ -1,86 +1,20 @@
 //! Marks in the store of a lease that fail, or that nobody keeps any more: it is said, and mended.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
-use std::{
-    io,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
-    },
-    time::Duration,
-};
+use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 
 use actix::{Arbiter, System, clock};
 use actix_bully::{
     agent::{BullyAgent, BullyHandle, Finding, ScheduleFinding},
     leader::schedule::Misfire,
     protocol::Timings,
-    register::{
-        Entry, MemoryRegister, Register, RegisterError, RegisterKey, RegisterListing,
-        RegisterReading, RegisterRefusal, Removing, Swapping,
-    },
+    register::{MemoryRegister, Register},
 };
 
 use super::kit::{begin, every_second, noting};
 use crate::{
-    registers::{agent, group},
     stage::{Log, MS, play},
+    store::{Store, agent, group},
 };
-
-/// A store that is full for marks, and not for the lease.
-#[derive(Clone, Debug, Default)]
-struct MarkStore {
-    inner: MemoryRegister,
-    is_full: Arc<AtomicBool>,
-    /// Number of operations on marks.
-    asked: Arc<AtomicUsize>,
-}
-
-impl MarkStore {
-    fn note(&self, key: &RegisterKey) -> bool {
-        let is_mark = key.as_str().contains("/schedule/");
-        self.asked.fetch_add(usize::from(is_mark), SeqCst);
-        is_mark
-    }
-
-    async fn put(&self, schedule: &str, value: &str) {
-        let key = format!("default/jobs/schedule/{schedule}").parse().unwrap();
-        let expected = self.inner.read(&key).await.unwrap();
-        let value = value.as_bytes().to_vec();
-        let swap = self.inner.swap(&key, expected.as_ref(), value);
-        swap.await.unwrap();
-    }
-}
-
-impl Register for MarkStore {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn read(&self, key: &RegisterKey) -> RegisterReading {
-        self.note(key);
-        self.inner.read(key)
-    }
-
-    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
-        if self.note(key) && self.is_full.load(SeqCst) {
-            let full = RegisterError::refused(RegisterRefusal::Full, io::Error::other("no space"));
-            return Box::pin(async move { Err(full) });
-        }
-        self.inner.swap(key, expected, value)
-    }
-
-    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
-        self.inner.list(prefix)
-    }
-
-    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
-        self.inner.remove(key, expected)
-    }
-}
 
 fn found(agent: &BullyHandle) -> Vec<ScheduleFinding> {
     let of_schedules = agent
@@ -100,10 +34,10 @@ fn found(agent: &BullyHandle) -> Vec<ScheduleFinding> {
 #[test]
 fn a_store_that_takes_no_marks_is_told_and_tried_ever_less_until_it_takes_them() {
     play(async {
-        let (store, group, log) = (MarkStore::default(), group(), Log::default());
+        let (store, group, log) = (Store::whole(), group(), Log::default());
         let agent = agent(&group, &store, "a", 1);
         begin(&agent);
-        store.is_full.store(true, SeqCst);
+        store.has_no_room_for_marks.store(true, SeqCst);
         let schedules: Vec<_> = (0..100)
             .map(|number| {
                 let every = agent.every(&format!("s{number}"), MS(1_000));
@@ -112,9 +46,9 @@ fn a_store_that_takes_no_marks_is_told_and_tried_ever_less_until_it_takes_them()
             .collect();
         clock::sleep(MS(10_000)).await;
         assert!(agent.is_leader());
-        store.asked.store(0, SeqCst);
+        store.asked_for_marks.store(0, SeqCst);
         clock::sleep(MS(10_000)).await;
-        let asked = store.asked.load(SeqCst);
+        let asked = store.asked_for_marks.load(SeqCst);
         assert!(
             (10..50).contains(&asked),
             "{asked} of 100 schedules in 10 s"
@@ -129,7 +63,7 @@ fn a_store_that_takes_no_marks_is_told_and_tried_ever_less_until_it_takes_them()
             "{said}"
         );
         assert_eq!(log.take(), [""; 0]);
-        store.is_full.store(false, SeqCst);
+        store.has_no_room_for_marks.store(false, SeqCst);
         clock::sleep(MS(3_000)).await;
         assert_eq!(found(&agent), []);
         let begun = schedules
@@ -142,10 +76,11 @@ fn a_store_that_takes_no_marks_is_told_and_tried_ever_less_until_it_takes_them()
 #[test]
 fn a_foreign_record_is_told_until_it_is_removed() {
     play(async {
-        let (store, group, log) = (MarkStore::default(), group(), Log::default());
+        let (store, group, log) = (Store::whole(), group(), Log::default());
         let agent = agent(&group, &store, "a", 1);
         begin(&agent);
-        store.put("second", "hello").await;
+        let key = "default/jobs/schedule/second".parse().unwrap();
+        store.put(&key, "hello".to_owned()).await;
         let _schedule = every_second(&agent, Misfire::Skip, noting(&log, MS(0)));
         clock::sleep(MS(5_000)).await;
         let [ScheduleFinding::MarkForeign { schedule, .. }] = &found(&agent)[..] else {
@@ -158,7 +93,6 @@ fn a_foreign_record_is_told_until_it_is_removed() {
             kinds.iter().any(|one| one["kind"] == "mark_foreign"),
             "{json}"
         );
-        let key = "default/jobs/schedule/second".parse().unwrap();
         let entry = store.inner.read(&key).await.unwrap().unwrap();
         store.remove(&key, &entry).unwrap().await.unwrap();
         clock::sleep(MS(3_000)).await;

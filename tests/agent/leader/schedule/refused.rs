@@ -1,8 +1,4 @@
 //! What does not start, and that it changes nothing.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -18,17 +14,17 @@ use actix_bully::{
 
 use super::kit::{DAWN, SECOND, begin, every_second, noting};
 use crate::{
-    stage::{Log, MS, Stage, play, settle},
-    toy::{Act, Toy},
+    stage::{Log, MS, play, play_toy, settle},
+    toy::Act,
 };
 
 async fn nothing(_: Tick) {}
 
+type Is = fn(&ScheduleError) -> bool;
+
 #[test]
 fn an_impossible_schedule_is_refused_and_changes_nothing() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         begin(&toy);
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         for interval in [Duration::ZERO, MS(99), Duration::from_micros(100_100)] {
@@ -37,27 +33,22 @@ fn an_impossible_schedule_is_refused_and_changes_nothing() {
                 matches!(refused, ScheduleError::Interval { interval: i } if i == interval);
             assert!(is_interval, "{refused}");
         }
-        let refused = toy.every("x y", SECOND).start(nothing).unwrap_err();
-        assert!(matches!(refused, ScheduleError::Name(_)), "{refused}");
         let past = BTreeSet::from([DAWN]);
-        let refused = toy.schedule("x", past).start(nothing).unwrap_err();
-        assert!(
-            matches!(refused, ScheduleError::NeverFires { .. }),
-            "{refused}"
-        );
         let never = |_: WallTime| None;
-        let refused = toy.schedule("x", never).start(nothing).unwrap_err();
-        assert!(
-            matches!(refused, ScheduleError::NeverFires { .. }),
-            "{refused}"
-        );
-        let refused = toy.cron("x", "61 * * * *").start(nothing).unwrap_err();
-        assert!(matches!(refused, ScheduleError::Cron { .. }), "{refused}");
-        let refused = toy.cron("x", "0 0 31 2 *").start(nothing).unwrap_err();
-        assert!(
-            matches!(refused, ScheduleError::NeverFires { .. }),
-            "{refused}"
-        );
+        let is_never = |refused: &_| matches!(refused, ScheduleError::NeverFires { .. });
+        let is_name = |refused: &_| matches!(refused, ScheduleError::Name(_));
+        let is_cron = |refused: &_| matches!(refused, ScheduleError::Cron { .. });
+        let rows: [(Is, _); 5] = [
+            (is_name, toy.every("x y", SECOND).start(nothing)),
+            (is_never, toy.schedule("x", past).start(nothing)),
+            (is_never, toy.schedule("x", never).start(nothing)),
+            (is_cron, toy.cron("x", "61 * * * *").start(nothing)),
+            (is_never, toy.cron("x", "0 0 31 2 *").start(nothing)),
+        ];
+        for (is_meant, started) in rows {
+            let refused = started.unwrap_err();
+            assert!(is_meant(&refused), "{refused}");
+        }
 
         // None of them has taken the name.
         toy.every("x", SECOND).start(nothing).unwrap();
@@ -75,9 +66,7 @@ fn an_impossible_schedule_is_refused_and_changes_nothing() {
 
 #[test]
 fn more_schedules_than_the_agents_keep_are_refused_and_leave_the_name_free() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |_stage, toy, _| {
         begin(&toy);
         let schedules: Vec<_> = (0..256)
             .map(|number| toy.every(&format!("s{number}"), SECOND).start(nothing))
@@ -128,44 +117,31 @@ fn marks_full(agents: &[&str]) -> Finding {
     })
 }
 
+/// A majority has to keep it, and each agent that does not is named.
 #[test]
-fn a_schedule_whose_mark_the_other_agents_do_not_keep_says_so() {
-    play(async {
-        let full = ["agent-1", "agent-2"];
-        let cluster = trio(&full).await;
-        let leader = cluster.handle("agent-3").unwrap();
-        let schedule = leader.every("x", SECOND).start(nothing).unwrap();
-        clock::sleep(MS(3_000)).await;
-        assert_eq!(schedule.status().begun, 0);
-        let findings = leader.diagnosis().findings;
-        let expected = marks_full(&full);
-        assert!(findings.contains(&expected), "{findings:?}");
-        schedule.stop();
-        settle().await;
-        assert!(!leader.diagnosis().findings.contains(&expected));
-    });
-}
-
-#[test]
-fn an_agent_that_does_not_keep_the_mark_is_named_while_the_schedule_runs() {
-    play(async {
-        let full = ["agent-1"];
-        let cluster = trio(&full).await;
-        let leader = cluster.handle("agent-3").unwrap();
-        let schedule = leader.every("x", SECOND).start(nothing).unwrap();
-        clock::sleep(MS(3_000)).await;
-        assert!(schedule.status().begun > 0, "a majority keeps the mark");
-        let findings = leader.diagnosis().findings;
-        assert!(findings.contains(&marks_full(&full)), "{findings:?}");
-    });
+fn a_schedule_runs_while_a_majority_keeps_its_mark_and_names_the_agents_that_do_not() {
+    for (full, runs) in [(&["agent-1"][..], true), (&["agent-1", "agent-2"], false)] {
+        play(async {
+            let cluster = trio(full).await;
+            let leader = cluster.handle("agent-3").unwrap();
+            let schedule = leader.every("x", SECOND).start(nothing).unwrap();
+            clock::sleep(MS(3_000)).await;
+            assert_eq!(schedule.status().begun > 0, runs, "{full:?}");
+            let findings = leader.diagnosis().findings;
+            let expected = marks_full(full);
+            assert!(findings.contains(&expected), "{findings:?}");
+            schedule.stop();
+            settle().await;
+            let findings = leader.diagnosis().findings;
+            assert!(!findings.contains(&expected), "{findings:?}");
+        });
+    }
 }
 
 /// Where the agents keep the marks, no operator removes one.
 #[test]
 fn a_mark_ahead_of_the_clock_is_told_until_its_time_has_come() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let store = MemoryStore::<ScheduleRecord>::new();
         let mark = DAWN.after(20 * SECOND);
         let marks = serde_json::json!({"second": {"begun": mark, "done": mark}});
@@ -210,10 +186,7 @@ fn outside_of_a_system_no_schedule_starts() {
 
 #[test]
 fn nothing_runs_that_is_not_stored() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let store = Arc::new(FaultyStore::new(MemoryStore::<ScheduleRecord>::new()));
         let clock = VirtualWallClock::new(DAWN);
         let schedules = toy.schedules().clock(clock).store(Arc::clone(&store));

@@ -14,16 +14,13 @@ use actix_bully::{
 
 use super::kit::{DAWN, SECOND, begin, every_second, line, noting, panicking};
 use crate::{
-    stage::{Log, MS, Stage, play, settle},
+    stage::{Log, MS, play_toy, settle},
     toy::{Act, Toy},
 };
 
 #[test]
 fn a_tick_runs_at_each_multiple_while_the_agent_leads_and_only_then() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         begin(&toy);
         let schedule = every_second(&toy, Misfire::Skip, noting(&log, Duration::ZERO));
         clock::sleep(MS(2_300)).await;
@@ -65,9 +62,7 @@ fn a_tick_runs_at_each_multiple_while_the_agent_leads_and_only_then() {
 
 #[test]
 fn a_tick_that_was_missed_is_run_late_or_made_up_for_as_asked() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         begin(&toy);
         let within = 3 * SECOND;
         let [skip, late, least] = [
@@ -113,10 +108,7 @@ fn a_tick_that_was_missed_is_run_late_or_made_up_for_as_asked() {
 
 #[test]
 fn work_that_takes_longer_than_the_interval_does_not_overlap() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         begin(&toy);
         let schedule = every_second(&toy, Misfire::Skip, noting(&log, MS(2_400)));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
@@ -132,10 +124,7 @@ fn work_that_takes_longer_than_the_interval_does_not_overlap() {
 
 #[test]
 fn work_that_panics_changes_nothing_but_a_count() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         begin(&toy);
         let schedule = every_second(&toy, Misfire::Skip, panicking(&log, 2));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
@@ -149,10 +138,7 @@ fn work_that_panics_changes_nothing_but_a_count() {
 
 #[test]
 fn what_must_not_be_lost_is_tried_until_it_has_ended_well() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         begin(&toy);
         let schedule = every_second(&toy, Misfire::AtLeastOnce, panicking(&log, 2));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
@@ -184,10 +170,7 @@ fn what_must_not_be_lost_is_tried_until_it_has_ended_well() {
 
 #[test]
 fn a_hand_over_waits_for_the_tick_that_runs() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         begin(&toy);
         every_second(&toy, Misfire::AtLeastOnce, noting(&log, MS(500)));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
@@ -214,10 +197,7 @@ fn a_hand_over_waits_for_the_tick_that_runs() {
 
 #[test]
 fn a_schedule_that_is_stopped_frees_its_name_and_leaves_the_leader_alone() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         begin(&toy);
         let schedule = every_second(&toy, Misfire::Skip, noting(&log, MS(500)));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
@@ -253,10 +233,7 @@ impl Handler<Tick> for Worker {
 
 #[test]
 fn an_actor_gets_each_tick_and_runs_until_it_has_answered() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         begin(&toy);
         let worker = Worker(log.clone()).start();
         let every = toy.every("job", 2 * SECOND);
@@ -274,9 +251,7 @@ fn an_actor_gets_each_tick_and_runs_until_it_has_answered() {
 
 #[test]
 fn an_agent_that_takes_messages_and_no_part_delays_no_tick() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let other = Toy::builder("other", &stage).start().unwrap();
         Messages::of(&other).unwrap();
         let log = Log::default();
@@ -298,10 +273,7 @@ fn an_agent_that_takes_messages_and_no_part_delays_no_tick() {
 
 #[test]
 fn a_rule_of_the_application_and_its_end() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         begin(&toy);
         let launches: BTreeSet<WallTime> = [1_500, 1_700, 4_000].map(|m| DAWN.after(MS(m))).into();
         let schedule = toy.schedule("launch", launches);

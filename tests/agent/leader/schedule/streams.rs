@@ -1,8 +1,4 @@
 //! Due times that a stream tells: any order, again, too late, none, too many, an end.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{panic::resume_unwind, time::Duration};
 
@@ -22,8 +18,8 @@ use futures::{
 
 use super::kit::{DAWN, SECOND, begin, line, noting};
 use crate::{
-    stage::{Log, MS, Stage, play, settle},
-    toy::{Act, Toy},
+    stage::{Log, MS, play, play_toy, settle},
+    toy::Act,
 };
 
 fn at(millis: u64) -> WallTime {
@@ -49,10 +45,7 @@ fn tell(to: &UnboundedSender<WallTime>, millis: &[u64]) {
 
 #[test]
 fn a_stream_is_run_in_the_order_of_its_due_times_and_the_schedule_is_done_with_it() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         begin(&toy);
         let (to, times) = unbounded();
         let schedule = told(&toy, Misfire::Skip, times, &log);
@@ -94,10 +87,7 @@ fn a_stream_is_run_in_the_order_of_its_due_times_and_the_schedule_is_done_with_i
 
 #[test]
 fn a_stream_that_tells_nothing_runs_nothing_and_keeps_nobody_waiting() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         begin(&toy);
         let schedule = told(&toy, Misfire::AtLeastOnce, stream::pending(), &log);
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
@@ -115,9 +105,7 @@ fn a_stream_that_tells_nothing_runs_nothing_and_keeps_nobody_waiting() {
 
 #[test]
 fn what_was_told_while_none_led_is_left_to_the_choice() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         begin(&toy);
         let within = 3 * SECOND;
         let logs = [
@@ -202,10 +190,7 @@ fn each_agent_reads_a_stream_of_its_own_and_no_due_time_runs_twice() {
 
 #[test]
 fn more_than_is_kept_is_read_when_there_is_room_and_none_of_it_is_lost() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         begin(&toy);
         let (to, times) = unbounded();
         let schedule = told(&toy, Misfire::AtLeastOnce, times, &log);
@@ -228,9 +213,7 @@ fn more_than_is_kept_is_read_when_there_is_room_and_none_of_it_is_lost() {
 
 #[test]
 fn a_stream_without_an_end_or_without_sense_leaves_the_arbiter_to_others() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let [flood, stuck] = [Log::default(), Log::default()];
         begin(&toy);
         let times = stream::iter(0..).map(|tenth| DAWN.after(MS(100) * tenth));
@@ -253,10 +236,7 @@ fn a_stream_without_an_end_or_without_sense_leaves_the_arbiter_to_others() {
 
 #[test]
 fn a_stream_that_panics_ends_its_schedule_after_what_it_told_and_nothing_else() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         begin(&toy);
         let times = stream::iter(1..).map(|second| {
             if second > 2 {

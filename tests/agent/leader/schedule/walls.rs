@@ -1,60 +1,21 @@
 //! Leaders of a lease whose wall clocks do not fit those of others: another one runs what is due.
-#![expect(
-    clippy::unwrap_used,
-    clippy::wildcard_enum_match_arm,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use actix::clock;
 use actix_bully::{
     Group,
     agent::{BullyHandle, Finding, ScheduleFinding},
-    clock::WallClock as _,
     leader::schedule::{Misfire, ScheduleHandle, ScheduleState},
     operate::{Command, Operated, Order, Outcome},
-    register::{
-        Entry, MemoryRegister, Register, RegisterKey, RegisterListing, RegisterReading, Removing,
-        StoreClock, Swapping,
-    },
     testkit::VirtualWallClock,
 };
 
 use super::kit::{DAWN, line};
 use crate::{
-    registers::{agent, group},
     stage::{Log, MS, play},
+    store::{Store, agent, group},
 };
 
 const DAY: i64 = 24 * 3_600_000;
-
-/// A store that may have a clock.
-#[derive(Clone, Debug)]
-struct ClockStore {
-    inner: MemoryRegister,
-    clock: Option<VirtualWallClock>,
-}
-
-impl Register for ClockStore {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-    fn read(&self, key: &RegisterKey) -> RegisterReading {
-        self.inner.read(key)
-    }
-    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
-        self.inner.swap(key, expected, value)
-    }
-    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
-        self.inner.list(prefix)
-    }
-    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
-        self.inner.remove(key, expected)
-    }
-    fn clock(&self) -> Option<StoreClock> {
-        let now = self.clock.as_ref()?.now().as_millis();
-        Some(Box::pin(async move { Ok(now) }))
-    }
-}
 
 /// One process.
 struct Process {
@@ -66,7 +27,7 @@ struct Process {
 
 /// Processes that start one after the other, so that the first one leads. Each clock is so far ahead.
 async fn processes<const N: usize>(
-    store: &ClockStore,
+    store: &Store,
     wall: &VirtualWallClock,
     log: &Log,
     ahead: [i64; N],
@@ -93,10 +54,10 @@ async fn processes<const N: usize>(
     all
 }
 
-fn store(clock: Option<&VirtualWallClock>) -> ClockStore {
-    ClockStore {
-        inner: MemoryRegister::new(),
+fn store(clock: Option<&VirtualWallClock>) -> Store {
+    Store {
         clock: clock.map(VirtualWallClock::another),
+        ..Store::whole()
     }
 }
 

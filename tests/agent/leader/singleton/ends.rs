@@ -1,8 +1,4 @@
 //! Hand-overs wait for the actor, up to their limit; an actor that stops has done its work.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::time::Duration;
 
@@ -13,18 +9,15 @@ use actix_bully::{
     leader::{Singleton, SingletonState},
 };
 
-use super::worker::{Do, WhenTold, Worker, work};
+use super::worker::{Do, WhenTold, work, worker};
 use crate::{
-    stage::{Log, MS, Stage, play, settle},
+    stage::{Log, MS, Stage, play, play_toy, settle},
     toy::{Act, Toy},
 };
 
 #[test]
 fn a_hand_over_waits_until_the_actor_has_stopped() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let singleton = work(&toy, &log, WhenTold::StopAfter(MS(50)));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         log.take();
@@ -68,10 +61,7 @@ fn an_actor_that_stops_has_done_its_work_and_the_agent_steps_down() {
 
 #[test]
 fn several_singletons_of_one_agent_run_side_by_side_and_end_with_the_first() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let [one, other] = [(); 2].map(|()| work(&toy, &log, WhenTold::Stop));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         assert_eq!(log.take(), ["started in 1@toy.1"; 2]);
@@ -120,10 +110,7 @@ impl Actor for Plain {
 #[test]
 fn an_actor_without_a_handler_is_stopped_as_actix_stops_actors() {
     for goes_on in [false, true] {
-        play(async {
-            let stage = Stage::new();
-            let toy = Toy::builder("toy", &stage).start().unwrap();
-            let log = Log::default();
+        play_toy(async |stage, toy, log| {
             let seen = log.clone();
             let singleton = Singleton::builder(&toy, move |leader| Plain {
                 log: seen.clone(),
@@ -151,9 +138,7 @@ fn an_actor_without_a_handler_is_stopped_as_actix_stops_actors() {
 
 #[test]
 fn of_two_singletons_on_one_handle_a_hand_over_waits_for_both() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let (one, other) = (Log::default(), Log::default());
         let _one = work(&toy, &one, WhenTold::StopAfter(MS(20)));
         let _other = work(&toy, &other, WhenTold::StopAfter(MS(40)));
@@ -167,29 +152,6 @@ fn of_two_singletons_on_one_handle_a_hand_over_waits_for_both() {
         assert!(toy.is_leader());
         clock::sleep(MS(20)).await;
         assert_eq!(other.take(), ["stopping", "stopped", "dropped in 1"]);
-        assert!(!toy.is_leader());
-    });
-}
-
-#[test]
-fn when_the_work_of_one_singleton_is_done_the_other_one_is_told() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let (one, other) = (Log::default(), Log::default());
-        let first = work(&toy, &one, WhenTold::Stop);
-        let _second = work(&toy, &other, WhenTold::Stop);
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        other.take();
-        first.addr().unwrap().do_send(Do::Stop);
-        clock::sleep(MS(1_100)).await;
-        let told = [
-            "told in 1, leads true",
-            "stopping",
-            "stopped",
-            "dropped in 1",
-        ];
-        assert_eq!(other.take(), told);
         assert!(!toy.is_leader());
     });
 }
@@ -256,16 +218,8 @@ fn the_next_actor_begins_when_the_last_one_has_stopped() {
 /// The message that is handled last is the one that stops it.
 #[test]
 fn a_plain_actor_gets_the_messages_that_came_before_the_hand_over() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
-        let seen = log.clone();
-        let factory = move |leader| Worker {
-            log: seen.clone(),
-            leader,
-            when_told: WhenTold::Ignore,
-        };
+    play_toy(async |stage, toy, log| {
+        let factory = worker(&log, WhenTold::Ignore);
         let singleton = Singleton::builder(&toy, factory).start_without_handler();
         let singleton = singleton.unwrap();
         stage.prompt(&toy, &[Act::Acquire(1)]).await;

@@ -5,23 +5,19 @@ use std::{cell::Cell, panic::resume_unwind, rc::Rc, time::Duration};
 
 use actix::{clock, prelude::*};
 use actix_bully::{
-    Group,
-    agent::{BullyAgent, LeadError, LeaderGuard, Lifecycle, OnPanic},
+    agent::{Lifecycle, OnPanic},
     leader::{Singleton, SingletonState},
 };
 
-use super::worker::{Do, WhenTold, Worker, restarts, work_or};
+use super::worker::{Do, WhenTold, restarts, work, work_or, worker};
 use crate::{
-    stage::{Log, MS, Stage, play, settle},
-    toy::{Act, Toy},
+    stage::{MS, play_toy, settle},
+    toy::Act,
 };
 
 #[test]
 fn an_actor_that_panics_is_made_anew_in_the_same_leadership() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let singleton = work_or(&toy, &log, OnPanic::RestartOrStepDown(restarts(3)));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         log.take();
@@ -43,10 +39,7 @@ fn an_actor_that_panics_is_made_anew_in_the_same_leadership() {
 
 #[test]
 fn when_the_budget_is_spent_the_agent_steps_down_and_works_again_at_its_next_leadership() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let singleton = work_or(&toy, &log, OnPanic::RestartOrStepDown(restarts(1)));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         stage.inputs.take();
@@ -70,10 +63,7 @@ fn when_the_budget_is_spent_the_agent_steps_down_and_works_again_at_its_next_lea
 
 #[test]
 fn panics_count_over_leaderships() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let singleton = work_or(&toy, &log, OnPanic::RestartOrStepDown(restarts(1)));
         for term in 1..3 {
             stage.prompt(&toy, &[Act::Acquire(term)]).await;
@@ -91,102 +81,16 @@ fn panics_count_over_leaderships() {
 }
 
 #[test]
-fn lead_with_steps_down_as_well_when_the_budget_is_spent() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let leader = toy.clone();
-        let task = actix_rt::spawn(async move {
-            let work = |_guard: LeaderGuard| async {
-                clock::sleep(MS(5)).await;
-                resume_unwind(Box::new("a bug in the work"));
-            };
-            let answer = OnPanic::RestartOrStepDown(restarts(2));
-            leader.lead_with(answer, work).await
-        });
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        stage.inputs.take();
-        clock::sleep(Duration::from_secs(2)).await;
-        assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
-        assert_eq!(toy.current().work_panics, 3);
-        assert_eq!(toy.current().lifecycle, Lifecycle::Running, "it stays");
-        toy.leave(MS(100)).await.unwrap();
-        assert_eq!(task.await.unwrap(), Ok::<(), LeadError>(()));
-    });
-}
-
-#[test]
-fn an_agent_leaves_where_that_is_the_answer() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
-        let singleton = work_or(&toy, &log, OnPanic::GiveUp);
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        singleton.addr().unwrap().do_send(Do::Panic);
-        clock::sleep(MS(500)).await;
-        assert_eq!(toy.current().lifecycle, Lifecycle::Ended);
-        assert_eq!(singleton.status().state, SingletonState::Ended);
-    });
-}
-
-#[test]
-fn when_the_budget_is_spent_another_agent_works() {
-    play(async {
-        let group = Group::new("two").unwrap();
-        let mut logs = Vec::new();
-        for (name, score) in [("a", 1), ("b", 2)] {
-            let agent = BullyAgent::builder(name).score(score);
-            let agent = agent.join(&group).start().unwrap();
-            let log = Log::default();
-            let seen = log.clone();
-            // What is wrong is wrong at "b" only.
-            let factory = move |leader: LeaderGuard| {
-                if name == "b" {
-                    resume_unwind(Box::new("no database here"));
-                }
-                Worker {
-                    log: seen.clone(),
-                    leader,
-                    when_told: WhenTold::Stop,
-                }
-            };
-            let builder = Singleton::builder(&agent, factory);
-            let builder = builder.on_panic(OnPanic::RestartOrStepDown(restarts(2)));
-            logs.push((agent, log, builder.start().unwrap()));
-        }
-        let [(a, worked, at_a), (b, _, at_b)] = logs.as_slice() else {
-            return assert_eq!(logs.len(), 2);
-        };
-        clock::sleep(MS(100)).await;
-        assert!(b.is_leader());
-        clock::sleep(MS(1_900)).await;
-        assert_eq!(at_b.status().panics, 3);
-        assert!(a.is_leader() && at_a.addr().is_some());
-        let started = worked.take();
-        assert_eq!(started.len(), 1);
-        assert!(started.iter().all(|line| line.starts_with("started")));
-    });
-}
-
-#[test]
 fn a_factory_that_panics_is_a_panic_of_the_actor() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let calls = Rc::new(Cell::new(0));
-        let (counted, seen) = (Rc::clone(&calls), log.clone());
+        let (counted, make) = (Rc::clone(&calls), worker(&log, WhenTold::Stop));
         let factory = move |leader| {
             counted.set(counted.get() + 1);
             if counted.get() == 1 {
                 resume_unwind(Box::new("a bug in the factory"));
             }
-            Worker {
-                log: seen.clone(),
-                leader,
-                when_told: WhenTold::Stop,
-            }
+            make(leader)
         };
         let builder = Singleton::builder(&toy, factory);
         let singleton = builder.start().unwrap();
@@ -219,9 +123,7 @@ impl Drop for Brittle {
 
 #[test]
 fn panics_in_started_and_in_drop_are_contained() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
+    play_toy(async |stage, toy, _| {
         let builder = Singleton::builder(&toy, |_| Brittle);
         let builder = builder.on_panic(OnPanic::RestartOrStepDown(restarts(1)));
         let singleton = builder.start_without_handler().unwrap();
@@ -235,17 +137,8 @@ fn panics_in_started_and_in_drop_are_contained() {
 
 #[test]
 fn a_panic_while_the_agent_steps_down_lets_the_successor_in() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
-        let seen = log.clone();
-        let factory = move |leader| Worker {
-            log: seen.clone(),
-            leader,
-            when_told: WhenTold::Ignore,
-        };
-        let singleton = Singleton::builder(&toy, factory).start().unwrap();
+    play_toy(async |stage, toy, log| {
+        let singleton = work(&toy, &log, WhenTold::Ignore);
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         toy.step_down(None).unwrap();
         settle().await;

@@ -9,19 +9,16 @@ use actix_bully::{
     testkit::Inject,
 };
 
-use super::worker::{Do, WhenTold, Worker, work};
+use super::worker::{Do, WhenTold, work, worker};
 use crate::{
     leases::Boot,
-    stage::{Log, MS, Stage, play, settle},
+    stage::{Log, MS, Stage, play, play_toy, settle},
     toy::{Act, Toy},
 };
 
 #[test]
 fn a_new_actor_runs_at_each_leadership_and_only_then() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let singleton = work(&toy, &log, WhenTold::Stop);
         settle().await;
         assert_eq!(log.take(), [""; 0]);
@@ -29,7 +26,8 @@ fn a_new_actor_runs_at_each_leadership_and_only_then() {
         assert_eq!(singleton.status().state, SingletonState::Waiting);
 
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        assert_eq!(log.take(), ["started in 1@toy.1"]);
+        clock::sleep(Duration::from_secs(60)).await;
+        assert_eq!(log.take(), ["started in 1@toy.1"], "once");
         assert_eq!(singleton.status().state, SingletonState::Running);
         let first = singleton.addr().unwrap();
         first.send(Do::Note("works")).await.unwrap();
@@ -51,33 +49,6 @@ fn a_new_actor_runs_at_each_leadership_and_only_then() {
         stage.prompt(&toy, &[Act::Acquire(7)]).await;
         assert_eq!(log.take(), ["started in 7@toy.2"]);
         assert_eq!(singleton.status().starts, 3);
-    });
-}
-
-#[test]
-fn the_factory_is_called_once_for_each_leadership() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
-        let seen = log.clone();
-        let factory = move |leader| {
-            seen.add("made");
-            Worker {
-                log: Log::default(),
-                leader,
-                when_told: WhenTold::Stop,
-            }
-        };
-        let singleton = Singleton::builder(&toy, factory).start().unwrap();
-        for term in 1..4 {
-            stage.prompt(&toy, &[Act::Acquire(term)]).await;
-            clock::sleep(Duration::from_secs(60)).await;
-            assert_eq!(log.take(), ["made"]);
-            stage.prompt(&toy, &[Act::Lose]).await;
-        }
-        assert_eq!(singleton.status().starts, 3);
-        assert_eq!(log.take(), [""; 0]);
     });
 }
 
@@ -106,10 +77,7 @@ fn no_message_is_handled_after_the_lease_not_even_after_a_suspend() {
 
 #[test]
 fn what_waits_in_the_mailbox_at_a_loss_is_not_handled() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let singleton = work(&toy, &log, WhenTold::Stop);
         let acts = [Act::Acquire(1), Act::Limit(MS(30))];
         stage.prompt(&toy, &acts).await;
@@ -133,15 +101,11 @@ fn a_leadership_that_is_lost_while_the_factory_works_starts_nothing() {
         let toy = Toy::builder("toy", &stage).clock(boot.clone());
         let toy = toy.start().unwrap();
         let log = Log::default();
-        let seen = log.clone();
+        let make = worker(&log, WhenTold::Stop);
         let factory = move |leader| {
             // It blocks its thread for longer than the lease.
             boot.suspend(Duration::from_secs(11));
-            Worker {
-                log: seen.clone(),
-                leader,
-                when_told: WhenTold::Stop,
-            }
+            make(leader)
         };
         let singleton = Singleton::builder(&toy, factory).start().unwrap();
         let acts = [Act::Acquire(1), Act::Limit(Duration::from_secs(10))];
@@ -153,10 +117,7 @@ fn a_leadership_that_is_lost_while_the_factory_works_starts_nothing() {
 
 #[test]
 fn dropping_the_handle_ends_nothing_and_stop_drops_the_actor_and_starts_no_other() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let singleton = work(&toy, &log, WhenTold::Stop);
         drop(singleton.clone());
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
@@ -174,24 +135,8 @@ fn dropping_the_handle_ends_nothing_and_stop_drops_the_actor_and_starts_no_other
 }
 
 #[test]
-fn it_runs_without_a_handle() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
-        drop(work(&toy, &log, WhenTold::Stop));
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        clock::sleep(Duration::from_secs(60)).await;
-        assert_eq!(log.take(), ["started in 1@toy.1"]);
-    });
-}
-
-#[test]
 fn it_ends_with_its_agent() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).start().unwrap();
-        let log = Log::default();
+    play_toy(async |stage, toy, log| {
         let singleton = work(&toy, &log, WhenTold::Stop);
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         log.take();
@@ -216,21 +161,16 @@ fn a_start_that_is_refused_says_why() {
     play(async {
         let stage = Stage::new();
         let agent = Toy::builder("toy", &stage).start().unwrap();
-        let builder = Singleton::builder(&agent, |leader| Worker {
-            log: Log::default(),
-            leader,
-            when_told: WhenTold::Stop,
-        });
+        let builder = Singleton::builder(&agent, worker(&Log::default(), WhenTold::Stop));
         let refused = builder.progress_within(Duration::ZERO).start().err();
         let why = SingletonError::Progress(ProgressError::ZeroSpan);
         assert_eq!(refused, Some(why));
         toy = Some(agent);
     });
-    let builder = Singleton::builder(toy.as_ref().unwrap(), |leader| Worker {
-        log: Log::default(),
-        leader,
-        when_told: WhenTold::Stop,
-    });
+    let builder = Singleton::builder(
+        toy.as_ref().unwrap(),
+        worker(&Log::default(), WhenTold::Stop),
+    );
     let refused = std::thread::scope(|threads| {
         let start = threads.spawn(|| builder.start().err());
         start.join().unwrap()

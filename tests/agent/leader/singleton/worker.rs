@@ -1,8 +1,4 @@
 //! An actor that writes down what happens to it.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::{panic::resume_unwind, time::Duration};
 
@@ -94,35 +90,34 @@ impl Handler<Do> for Worker {
     }
 }
 
-/// Starts workers that do this when they are told.
+/// Makes workers that do this when they are told.
+pub(super) fn worker(log: &Log, when_told: WhenTold) -> impl Fn(LeaderGuard) -> Worker + use<> {
+    let log = log.clone();
+    move |leader| Worker {
+        log: log.clone(),
+        leader,
+        when_told,
+    }
+}
+
+/// Starts such workers.
 pub(super) fn work<E: Election>(
     agent: &ElectionHandle<E>,
     log: &Log,
     when_told: WhenTold,
 ) -> SingletonHandle<Worker> {
-    let log = log.clone();
-    let factory = move |leader| Worker {
-        log: log.clone(),
-        leader,
-        when_told,
-    };
-    Singleton::builder(agent, factory).start().unwrap()
+    let singleton = Singleton::builder(agent, worker(log, when_told));
+    singleton.start().unwrap()
 }
 
-/// As `work`, with an answer to panics.
+/// Starts workers whose panics have this answer.
 pub(super) fn work_or<E: Election>(
     agent: &ElectionHandle<E>,
     log: &Log,
     on_panic: OnPanic,
 ) -> SingletonHandle<Worker> {
-    let log = log.clone();
-    let factory = move |leader| Worker {
-        log: log.clone(),
-        leader,
-        when_told: WhenTold::Stop,
-    };
-    let builder = Singleton::builder(agent, factory).on_panic(on_panic);
-    builder.start().unwrap()
+    let singleton = Singleton::builder(agent, worker(log, WhenTold::Stop));
+    singleton.on_panic(on_panic).start().unwrap()
 }
 
 /// So many restarts in 10 s, each after 100 ms.

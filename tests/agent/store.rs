@@ -1,0 +1,211 @@
+//! A store of leases that does what a test says, and an agent whose lease is there.
+
+use std::{
+    io,
+    sync::{
+        Arc, Mutex,
+        atomic::{
+            AtomicBool, AtomicUsize,
+            Ordering::{Relaxed, SeqCst},
+        },
+    },
+};
+
+use actix::clock;
+use actix_bully::{
+    Group,
+    agent::{BullyAgent, BullyHandle},
+    clock::WallClock as _,
+    elections::bully::Preemption,
+    protocol::{Term, Timings},
+    register::{
+        ChangeStream, Entry, MemoryRegister, Register, RegisterError, RegisterKey, RegisterListing,
+        RegisterReading, RegisterRefusal, Removing, StoreClock, Swap, Swapping,
+    },
+    testkit::{VirtualClock, VirtualWallClock},
+};
+use bully_core::elections::lease::{LeaseRecord, RegisterRecord};
+
+use crate::stage::MS;
+
+/// What becomes of a question which entries there are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Lists {
+    #[default]
+    Lacking,
+    Working,
+    Hanging,
+}
+
+/// A store that has what a test gives it, counts what it is asked, and fails as it is told.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Store {
+    pub(crate) inner: MemoryRegister,
+    pub(crate) lists: Lists,
+    pub(crate) removes: bool,
+    pub(crate) clock: Option<VirtualWallClock>,
+    /// Another agent writes this just before an entry is removed.
+    pub(crate) written_meanwhile: Option<String>,
+    /// The marks of schedules find no room, and the lease does.
+    pub(crate) has_no_room_for_marks: Arc<AtomicBool>,
+    pub(crate) asked_for_marks: Arc<AtomicUsize>,
+    pub(crate) tells: bool,
+    pub(crate) asked: Arc<AtomicUsize>,
+    pub(crate) is_down: Arc<AtomicBool>,
+    pub(crate) takes_no_writes: Arc<AtomicBool>,
+    /// The next write is done, and its answer is lost.
+    pub(crate) loses_answer: Arc<AtomicBool>,
+    /// Nothing is answered at all.
+    pub(crate) hangs: Arc<AtomicBool>,
+    pub(crate) written: Arc<Mutex<Vec<LeaseRecord>>>,
+}
+
+impl Store {
+    /// A store that lists and removes, as most do.
+    pub(crate) fn whole() -> Self {
+        Self {
+            lists: Lists::Working,
+            removes: true,
+            ..Self::default()
+        }
+    }
+
+    /// The same store, as another process reaches it.
+    pub(crate) fn of_another_process(&self) -> Self {
+        Self {
+            inner: self.inner.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether this process is cut off from it.
+    pub(crate) fn cut(&self, is_cut: bool) {
+        self.is_down.store(is_cut, SeqCst);
+    }
+
+    pub(crate) fn asked(&self) -> usize {
+        self.asked.swap(0, Relaxed)
+    }
+
+    async fn wait(&self) -> Result<(), RegisterError> {
+        self.asked.fetch_add(1, Relaxed);
+        while self.hangs.load(SeqCst) {
+            clock::sleep(MS(10)).await;
+        }
+        if self.is_down.load(SeqCst) {
+            return Err(RegisterError::unreachable(io::Error::other("it is down")));
+        }
+        Ok(())
+    }
+
+    /// Writes an entry, whatever is there.
+    pub(crate) async fn put(&self, key: &RegisterKey, value: String) {
+        let expected = self.inner.read(key).await.unwrap();
+        let swap = self.inner.swap(key, expected.as_ref(), value.into());
+        swap.await.unwrap();
+    }
+
+    fn is_mark(&self, key: &RegisterKey) -> bool {
+        let is_mark = key.as_str().contains("/schedule/");
+        self.asked_for_marks.fetch_add(is_mark.into(), SeqCst);
+        is_mark
+    }
+
+    pub(crate) fn terms(&self) -> Vec<Term> {
+        let mut terms: Vec<_> = self
+            .written
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|record| record.holder.is_some())
+            .map(|record| record.term)
+            .collect();
+        terms.dedup();
+        terms
+    }
+}
+
+impl Register for Store {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn read(&self, key: &RegisterKey) -> RegisterReading {
+        let (store, key) = (self.clone(), key.clone());
+        self.is_mark(&key);
+        Box::pin(async move {
+            store.wait().await?;
+            store.inner.read(&key).await
+        })
+    }
+
+    fn swap(&self, key: &RegisterKey, expected: Option<&Entry>, value: Vec<u8>) -> Swapping {
+        let (store, key, expected) = (self.clone(), key.clone(), expected.cloned());
+        let has_no_room = self.is_mark(&key) && self.has_no_room_for_marks.load(SeqCst);
+        Box::pin(async move {
+            store.wait().await?;
+            if has_no_room || store.takes_no_writes.load(SeqCst) {
+                let full = io::Error::other("it is full");
+                return Err(RegisterError::refused(RegisterRefusal::Full, full));
+            }
+            let record = LeaseRecord::decode(&value).ok();
+            let swap = store.inner.swap(&key, expected.as_ref(), value).await?;
+            if let (Swap::Done(_), Some(record)) = (&swap, record) {
+                store.written.lock().unwrap().push(record);
+            }
+            if store.loses_answer.swap(false, SeqCst) {
+                return Err(RegisterError::unknown(io::Error::other("it is lost")));
+            }
+            Ok(swap)
+        })
+    }
+
+    fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
+        self.tells.then(|| self.inner.changes(key))?
+    }
+
+    fn list(&self, prefix: &RegisterKey) -> Option<RegisterListing> {
+        match self.lists {
+            Lists::Lacking => None,
+            Lists::Working => self.inner.list(prefix),
+            Lists::Hanging => Some(Box::pin(std::future::pending())),
+        }
+    }
+
+    fn remove(&self, key: &RegisterKey, expected: &Entry) -> Option<Removing> {
+        let (store, key, expected) = (self.clone(), key.clone(), expected.clone());
+        self.removes.then(|| -> Removing {
+            Box::pin(async move {
+                if let Some(value) = store.written_meanwhile.clone() {
+                    store.put(&key, value).await;
+                }
+                store.inner.remove(&key, &expected).unwrap().await
+            })
+        })
+    }
+
+    fn clock(&self) -> Option<StoreClock> {
+        let now = self.clock.as_ref()?.now().as_millis();
+        Some(Box::pin(async move { Ok(now) }))
+    }
+}
+
+pub(crate) fn group() -> Group {
+    Group::new("jobs").unwrap()
+}
+
+pub(crate) fn agent(
+    group: &Group,
+    store: &(impl Register + Clone + 'static),
+    name: &str,
+    rank: i32,
+) -> BullyHandle {
+    let agent = BullyAgent::builder(name)
+        .score(rank)
+        .timings(Timings::lan())
+        .lease(store.clone())
+        .preemption(Preemption::Never)
+        .clock(VirtualClock::new())
+        .join(group);
+    agent.start().unwrap()
+}
