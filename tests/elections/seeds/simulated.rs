@@ -15,10 +15,8 @@ use bully_sim::sim::{Detection, TermOrder, World};
 
 use crate::seeds::{
     MS,
-    losses::{LossSuite, Scene},
-    worlds::{
-        SECONDS, Setting, another_begins, leads_within, top_crashes, top_returns, top_steps_down,
-    },
+    losses::{Act, LossSuite, Scene},
+    worlds::{SECONDS, Setting, leads_within},
 };
 
 mod swift {
@@ -69,13 +67,13 @@ mod swift {
     fn scenes() -> [Scene<Bully>; 7] {
         let scene = Scene::lasting(SECONDS(3));
         [
-            scene(start, |_| {}, "d"),
-            scene(led, |_| {}, "d"),
-            scene(led, top_crashes, "c"),
-            scene(led_by_the_next, top_returns, "d"),
-            scene(led, another_begins, "d"),
-            scene(dead, another_begins, "c"),
-            scene(led, top_steps_down, "c"),
+            scene(start, Act::Nothing, "d"),
+            scene(led, Act::Nothing, "d"),
+            scene(led, Act::Crash("d"), "c"),
+            scene(led_by_the_next, Act::Restart("d"), "d"),
+            scene(led, Act::Campaign("b"), "d"),
+            scene(dead, Act::Campaign("b"), "c"),
+            scene(led, Act::StepDown("d"), "c"),
         ]
     }
 
@@ -147,11 +145,11 @@ mod plain_astra {
     fn scenes() -> [Scene<Astra>; 5] {
         let scene = Scene::lasting(SECONDS(5));
         [
-            scene(start, lowest_begins, "d"),
-            scene(led, top_crashes, "c"),
-            scene(led_by_the_next, top_returns, "d"),
-            scene(led, another_begins, "d"),
-            scene(led, top_steps_down, "c"),
+            scene(start, Act::Do(lowest_begins), "d"),
+            scene(led, Act::Crash("d"), "c"),
+            scene(led_by_the_next, Act::Restart("d"), "d"),
+            scene(led, Act::Campaign("b"), "d"),
+            scene(led, Act::StepDown("d"), "c"),
         ]
     }
 
