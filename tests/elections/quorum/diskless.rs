@@ -126,13 +126,13 @@ fn a_group_begins_within_its_formula_whatever_its_clocks() {
 fn one_that_restarts_disturbs_nobody_and_takes_part_again() {
     let mut net = world(3, 1, &[], &[]);
     let (leader, term) = led_within(&mut net, start(3));
-    let others = ["a", "b", "c"].into_iter().filter(|n| leader != *n);
+    let mut others = ["a", "b", "c"].into_iter().filter(|n| leader != *n);
     for name in others.clone() {
         restart(&mut net, &[name]);
         net.run(ABSTAINS + 60);
         assert_eq!(net.believers(), [leader.to_string()]);
     }
-    net.world.crash(others.last().unwrap());
+    net.world.crash(others.next_back().unwrap());
     net.run(2 * ABSTAINS);
     assert_eq!(net.leader().term, term, "it has led on all the time");
 }
