@@ -149,6 +149,7 @@ fn whoever_restarts_at_once_the_next_leader_has_a_higher_term() {
         ("all, again while they abstain", Some(all), 3, start(3)),
     ] {
         for seed in 0..30 {
+            println!("{what}, seed {seed}");
             let mut net = world(3, seed, &[], &[]);
             let (leader, before) = led_within(&mut net, start(3));
             for time in 0..times {

@@ -9,7 +9,7 @@ use bully_core::{
         astra::{Astra, AstraConfig},
         bully::{Bully, BullyConfig},
     },
-    protocol::View,
+    protocol::{Election, View},
 };
 use bully_sim::sim::{Detection, TermOrder, World};
 
@@ -18,6 +18,22 @@ use crate::seeds::{
     losses::{Act, LossSuite, Scene},
     worlds::{SECONDS, Setting, leads_within},
 };
+
+/// Loses messages of these kinds, one each time.
+fn lose_each<E: Election>(
+    kinds: &'static [&'static str],
+    scenes: Vec<Scene<E>>,
+    then: fn(&mut World<E>, &str),
+) {
+    let seeds = 0..5;
+    let losses = LossSuite {
+        kinds,
+        scenes,
+        seeds,
+        then,
+    };
+    losses.lose_each(8);
+}
 
 mod swift {
     use super::*;
@@ -89,13 +105,7 @@ mod swift {
 
     #[test]
     fn s22_one_message_of_each_kind_is_lost() {
-        let losses = LossSuite {
-            kinds: &KINDS,
-            scenes: scenes().into(),
-            seeds: 0..5,
-            then: recovers,
-        };
-        losses.lose_each(8);
+        lose_each(&KINDS, scenes().into(), recovers);
     }
 }
 
@@ -181,13 +191,7 @@ mod plain_astra {
 
     #[test]
     fn s22_one_message_of_each_kind_is_lost() {
-        let losses = LossSuite {
-            kinds: &KINDS,
-            scenes: scenes().into(),
-            seeds: 0..5,
-            then: leads_once_asked,
-        };
-        losses.lose_each(8);
+        lose_each(&KINDS, scenes().into(), leads_once_asked);
     }
 
     /// All ask, one after another, the leader dies and comes back, while messages take up to
