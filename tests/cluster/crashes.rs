@@ -6,7 +6,7 @@ use actix_bully::{
     testkit::cluster::{Cluster, ClusterError, Condition},
 };
 
-use super::{MS, five, leaders, leaders_after, refusal, settled, test};
+use super::{MS, five, leaders, leaders_after, plays, refusal, settled, test};
 
 #[test]
 fn a_crashed_leader_is_followed_by_the_next_and_leads_again_after_a_restart() {
@@ -18,10 +18,8 @@ fn a_crashed_leader_is_followed_by_the_next_and_leads_again_after_a_restart() {
             (leaders(&next), next.took, next.messages),
             (vec!["agent-4"], MS(1), 3)
         );
-        cluster.restart("5").unwrap();
-        assert_eq!(leaders_after(&cluster).await, "agent-5");
-        cluster.crash_all(["4", "5"]).await.unwrap();
-        assert_eq!(leaders_after(&cluster).await, "agent-3");
+        let steps = [("restart 5", "agent-5"), ("crash 4 5", "agent-3")];
+        plays(&mut cluster, &steps).await;
         assert_eq!(cluster.status().agents()[4].condition, Condition::Down);
     });
 }

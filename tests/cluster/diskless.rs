@@ -102,51 +102,6 @@ fn when_all_voters_restart_at_once_one_leads_after_the_wait_in_a_later_term() {
     });
 }
 
-#[test]
-fn when_two_of_three_restart_at_once_the_third_and_the_clocks_are_memory_enough() {
-    test(|| async {
-        for two in [&ALL[..2], &ALL[1..]] {
-            let mut cluster = settled(three()).await;
-            let (_, before) = settled_term(&cluster).await;
-            restart_all(&mut cluster, two).await;
-            watched(&cluster, config().worst_case_start(2) * 2).await;
-            assert!(settled_term(&cluster).await.1 > before, "{two:?}");
-        }
-    });
-}
-
-#[test]
-fn a_follower_that_restarts_disturbs_nobody() {
-    test(|| async {
-        let mut cluster = settled(three()).await;
-        let before = settled_term(&cluster).await;
-        restart_all(&mut cluster, &["agent-1"]).await;
-        let span = abstention() * 2;
-        assert_eq!(watched(&cluster, span).await, span, "agent-3 leads on");
-        assert_eq!(settled_term(&cluster).await, before);
-        // It takes part again: with it and the leader alone there is a quorum.
-        cluster.crash("agent-2").await.unwrap();
-        let span = abstention() * 2;
-        assert_eq!(watched(&cluster, span).await, span);
-    });
-}
-
-#[test]
-fn a_leader_that_restarts_is_followed_by_another_in_a_later_term() {
-    test(|| async {
-        let mut cluster = settled(three()).await;
-        let (_, before) = settled_term(&cluster).await;
-        restart_all(&mut cluster, &["agent-3"]).await;
-        watched(&cluster, abstention() * 2).await;
-        let (leader, after) = settled_term(&cluster).await;
-        assert_eq!(
-            leader, "agent-2",
-            "agent-3 abstained, and waits for its turn"
-        );
-        assert!(after > before);
-    });
-}
-
 /// Each voter restarts before the one before it has recovered: too few acknowledge, and the leadership ends.
 #[test]
 fn a_rolling_restart_that_is_faster_than_the_wait_is_safe_and_leaves_no_leader_meanwhile() {
@@ -166,24 +121,6 @@ fn a_rolling_restart_that_is_faster_than_the_wait_is_safe_and_leaves_no_leader_m
         }
         watched(&cluster, config().worst_case_start(2) * 2).await;
         assert!(settled_term(&cluster).await.1 > before);
-    });
-}
-
-#[test]
-fn a_rolling_restart_that_waits_each_time_keeps_a_leader() {
-    test(|| async {
-        let mut cluster = settled(three()).await;
-        let (_, before) = settled_term(&cluster).await;
-        for name in ["agent-1", "agent-2"] {
-            restart_all(&mut cluster, &[name]).await;
-            let span = abstention() * 2;
-            assert_eq!(watched(&cluster, span).await, span, "{name}");
-        }
-        assert_eq!(
-            settled_term(&cluster).await.1,
-            before,
-            "agent-3 all the time"
-        );
     });
 }
 

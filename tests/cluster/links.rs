@@ -8,7 +8,7 @@ use actix_bully::testkit::{
 };
 use bully_sim::trace::{Trace, What};
 
-use super::{MS, five, leaders, leaders_after, refusal, settled, test};
+use super::{MS, five, leaders, leaders_after, plays, refusal, settled, test};
 
 #[test]
 fn each_side_of_a_partition_has_a_leader_and_healing_leaves_one() {
@@ -40,16 +40,13 @@ fn each_side_of_a_partition_has_a_leader_and_healing_leaves_one() {
 fn who_is_isolated_leads_itself() {
     test(|| async {
         let mut cluster = settled(five()).await;
-        cluster.isolate("5").unwrap();
-        assert_eq!(leaders_after(&cluster).await, "agent-4 agent-5");
-        cluster.heal();
-        assert_eq!(leaders_after(&cluster).await, "agent-5");
-        cluster.isolate("5").unwrap();
-        assert_eq!(leaders_after(&cluster).await, "agent-4 agent-5");
-        cluster.cut("5", "1").unwrap();
-        cluster.rejoin("5").unwrap();
-        cluster.mend("1", "5").unwrap();
-        assert_eq!(leaders_after(&cluster).await, "agent-5");
+        let steps = [
+            ("isolate 5", "agent-4 agent-5"),
+            ("heal", "agent-5"),
+            ("isolate 5", "agent-4 agent-5"),
+            ("cut 5 1; rejoin 5; mend 1 5", "agent-5"),
+        ];
+        plays(&mut cluster, &steps).await;
         assert!(matches!(
             cluster.rejoin("6"),
             Err(ClusterError::Unknown { .. })

@@ -16,6 +16,7 @@ mod commands;
 mod common;
 mod crashes;
 mod diskless;
+mod elections;
 mod failing_work;
 mod links;
 mod messages;
@@ -75,6 +76,16 @@ fn leaders(settled: &Settled) -> Vec<&str> {
 async fn leaders_after<E: Election>(cluster: &Cluster<E>) -> String {
     let settled = cluster.settle().await.unwrap();
     leaders(&settled).join(" ")
+}
+
+/// Gives the cluster the commands of each step; then these lead, one on each side.
+async fn plays<E: Election>(cluster: &mut Cluster<E>, steps: &[(&str, &str)]) {
+    for (script, leaders) in steps {
+        for command in command::read(script).unwrap() {
+            command.run(cluster).await.unwrap();
+        }
+        assert_eq!(leaders_after(cluster).await, *leaders, "after `{script}`");
+    }
 }
 
 fn refusal<T: std::fmt::Debug>(outcome: Result<T, ClusterError>) -> String {

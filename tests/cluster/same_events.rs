@@ -13,11 +13,16 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use actix_bully::{
-    elections::{AnyBully, AnyConfig, bully::Preemption, quorum::QuorumConfig},
+    elections::{
+        AnyBully, AnyConfig,
+        bully::Preemption,
+        quorum::QuorumConfig,
+        ring::{Ring, RingConfig},
+    },
     protocol::{AgentId, Event, LostReason, Score, Time, Timings},
     testkit::{cluster::Cluster, faults::Conditions},
 };
-use bully_core::{elections::bully::BullyConfig, record::RecordedCommand};
+use bully_core::{elections::bully::BullyConfig, protocol::Election, record::RecordedCommand};
 use bully_sim::{
     sim::{Detection, Participant, World},
     trace::What,
@@ -73,9 +78,9 @@ impl Mode {
 
 // ---- the actors -------------------------------------------------------------------------------
 
-fn through_actors(mode: Mode, script: &[Command]) -> Told {
+fn through_actors<E: Election>(config: &E::Config, script: &[Command]) -> Told {
     common::virtual_system().block_on(async {
-        let mut cluster = Cluster::<AnyBully>::with_config(mode.config())
+        let mut cluster = Cluster::<E>::with_config(config.clone())
             .agents(AGENTS)
             .network(Conditions::delayed(DELAY))
             .start()
@@ -96,10 +101,10 @@ fn through_actors(mode: Mode, script: &[Command]) -> Told {
 
 // ---- the simulator ----------------------------------------------------------------------------
 
-fn through_simulator(mode: Mode, script: &[Command]) -> Told {
+fn through_simulator<E: Election>(config: &E::Config, script: &[Command]) -> Told {
     let voters = names().zip(1..).map(|(name, score)| {
         let score = Some(Score::from(score));
-        Participant::<AnyBully>::voter(name, score, mode.config())
+        Participant::<E>::voter(name, score, config.clone())
     });
     let mut world = World::builder(1)
         .agents(voters)
@@ -126,7 +131,7 @@ fn through_simulator(mode: Mode, script: &[Command]) -> Told {
     told
 }
 
-fn play(world: &mut World<AnyBully>, ended: &mut Told, command: &Command) {
+fn play<E: Election>(world: &mut World<E>, ended: &mut Told, command: &Command) {
     let mut given = match &command.verb {
         Verb::Wait(time) => return world.run_for(*time),
         Verb::Given(given) => given.clone(),
@@ -140,6 +145,7 @@ fn play(world: &mut World<AnyBully>, ended: &mut Told, command: &Command) {
         RecordedCommand::Partition(sides) => world.partition(sides),
         RecordedCommand::Crash(names) => names.iter().for_each(|name| crash(world, ended, name)),
         RecordedCommand::Restart(name) => assert!(world.restart(&name)),
+        RecordedCommand::Score { agent, score } => assert!(world.set_score(&agent, score)),
         RecordedCommand::StepDown { agent, to } => assert!(world.step_down(agent, to)),
         _ => panic!("the simulator is not told what `{command}` is"),
     }
@@ -147,7 +153,7 @@ fn play(world: &mut World<AnyBully>, ended: &mut Told, command: &Command) {
 
 /// The only difference that remains: a leader that crashes cannot say so, since its machine is
 /// gone. The actor's host says it in its place; the simulator has no host, so it is said here.
-fn crash(world: &mut World<AnyBully>, ended: &mut Told, name: &AgentId) {
+fn crash<E: Election>(world: &mut World<E>, ended: &mut Told, name: &AgentId) {
     let leading = world.view(name).and_then(|view| view.leading);
     assert!(world.crash(name), "{name} runs");
     if let Some(term) = leading {
@@ -202,13 +208,17 @@ fn same_but(script: &str, least: usize, available: Same, quorum: Same) {
 }
 
 fn same_in(mode: Mode, script: &str, least: usize, same: Same) {
+    same_by::<AnyBully>(&mode.config(), script, least, same);
+}
+
+fn same_by<E: Election>(config: &E::Config, script: &str, least: usize, same: Same) {
     let commands = command::read(script).unwrap();
-    let actors = through_actors(mode, &commands);
-    let simulator = through_simulator(mode, &commands);
+    let actors = through_actors::<E>(config, &commands);
+    let simulator = through_simulator::<E>(config, &commands);
     let (left, right) = (same.of(&actors), same.of(&simulator));
-    assert_eq!(left, right, "{mode:?}, `{script}`: actors, simulator");
+    assert_eq!(left, right, "{config:?}, `{script}`: actors, simulator");
     let told: usize = actors.values().map(Vec::len).sum();
-    assert!(told >= least, "{mode:?}, `{script}`: {actors:#?}");
+    assert!(told >= least, "{config:?}, `{script}`: {actors:#?}");
 }
 
 #[test]
@@ -282,4 +292,12 @@ fn a_hand_over() {
 fn a_hand_over_and_a_crash() {
     let script = "wait 2s; step-down 5 2; wait 1s; crash 2; wait 3s; restart 2; wait 3s";
     same_but(script, 15, Same::All, Same::ButTimes);
+}
+
+#[test]
+fn a_ring_whose_members_crash_return_become_better_and_hand_over() {
+    let script = "wait 1s; crash 5; wait 2s; restart 5; wait 2s; score 2 9; wait 2s; crash 1 2; \
+         wait 2s; step-down 5; wait 2s";
+    let config = Arc::new(RingConfig::new(timings()));
+    same_by::<Ring>(&config, script, 15, Same::All);
 }

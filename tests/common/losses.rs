@@ -23,8 +23,33 @@ type Losses = BTreeMap<&'static str, u64>;
 
 /// Makes a world, by seed.
 pub(crate) type Stage<E> = fn(u64) -> World<E>;
-/// Does something to a world; it takes no time.
-pub(crate) type Act<E> = fn(&mut World<E>);
+
+/// What is done to a world; it takes no time.
+pub(crate) enum Act<E: Election> {
+    Nothing,
+    Crash(&'static str),
+    Restart(&'static str),
+    Campaign(&'static str),
+    StepDown(&'static str),
+    Do(fn(&mut World<E>)),
+}
+
+impl<E: Election> Act<E> {
+    fn on(&self, world: &mut World<E>) {
+        let is_done = match *self {
+            Self::Nothing => true,
+            Self::Crash(agent) => world.crash(agent),
+            Self::Restart(agent) => world.restart(agent),
+            Self::Campaign(agent) => world.campaign(agent),
+            Self::StepDown(agent) => world.step_down(agent, None),
+            Self::Do(act) => {
+                act(world);
+                true
+            }
+        };
+        assert!(is_done, "that can be done");
+    }
+}
 
 /// Something that makes agents send messages.
 pub(crate) struct Scene<E: Election> {
@@ -131,7 +156,7 @@ impl<E: Election> Scene<E> {
             let mut world = (self.stage)(seed);
             let before = world.tally().ignored;
             world.ignore(kind);
-            (self.act)(&mut world);
+            self.act.on(&mut world);
             world.run_until(|world| world.tally().ignored > before, self.span);
             let count = world.tally().ignored - before;
             world.recover();
@@ -145,7 +170,7 @@ impl<E: Election> Scene<E> {
     fn messages(&self, seed: u64, kinds: &[&'static str]) -> Vec<Loss> {
         let mut world = (self.stage)(seed);
         let mut read = world.trace().entries().len();
-        (self.act)(&mut world);
+        self.act.on(&mut world);
         let end = world.now().after(self.span);
         let mut messages = Vec::new();
         let mut steps = 0;
@@ -184,10 +209,10 @@ impl<E: Election> Scene<E> {
     fn without(&self, seed: u64, message: &Loss) -> World<E> {
         let mut world = (self.stage)(seed);
         let Some(before) = message.steps.checked_sub(1) else {
-            lose(&mut world, message, self.act);
+            lose(&mut world, message, |world| self.act.on(world));
             return world;
         };
-        (self.act)(&mut world);
+        self.act.on(&mut world);
         for _ in 0..before {
             world.step();
         }

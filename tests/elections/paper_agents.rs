@@ -11,10 +11,10 @@ use actix_bully::{
         reorganization::{Reorganization, ReorganizationConfig},
     },
     group::Group,
-    protocol::{AgentId, LostReason, Term, Timings},
+    protocol::{AgentId, Term, Timings},
     store::{FileStore, MemoryStore, StoreIdentity, TermStore},
     supervisor::RestartPolicy,
-    testkit::{Inject, cluster::Cluster, faults::Conditions},
+    testkit::Inject,
 };
 use bully_classics::reorganization::{CountRecord, ReorganizationMessage};
 use bully_core::protocol::Election;
@@ -166,32 +166,6 @@ fn the_record_is_kept_in_a_file() {
 }
 
 #[test]
-fn a_cluster_reorganizes_itself_through_a_bad_day() {
-    play(async {
-        let network = Conditions::builder().delay(MS(1)..=MS(9)).build().unwrap();
-        let mut cluster = Cluster::<Reorganization>::with_config(reorganization())
-            .agents(5)
-            .observer("eye")
-            .witness("judge")
-            .network(network)
-            .seed(7)
-            .start()
-            .unwrap();
-        assert_eq!(cluster.settle().await.unwrap().leader().unwrap(), "agent-5");
-        returns(&mut cluster, "5").await;
-        cluster.partition([["1", "2"]]).unwrap();
-        cluster.settle().await.unwrap();
-        cluster.heal();
-        cluster.settle().await.unwrap();
-        cluster.step_down("5", Some("4")).unwrap();
-        assert_eq!(cluster.settle().await.unwrap().leader().unwrap(), "agent-4");
-        let lost = cluster.trace().to_text();
-        let reason = LostReason::Reorganized.to_string();
-        assert!(lost.contains(&reason), "a recovery reorganizes all");
-    });
-}
-
-#[test]
 fn an_invited_group_survives_the_crash_of_its_leader() {
     play(async {
         let config = InvitationConfig::new(Timings::lan());
@@ -218,36 +192,4 @@ fn an_invited_group_survives_the_crash_of_its_leader() {
         let third = all_follow(&agents[..2], "b").await;
         assert!(third > second);
     });
-}
-
-#[test]
-fn a_cluster_of_groups_merges_after_a_partition() {
-    play(async {
-        let config = InvitationConfig::new(Timings::lan());
-        let network = Conditions::builder().delay(MS(1)..=MS(9)).build().unwrap();
-        let config = Arc::new(config);
-        let mut cluster = Cluster::<InvitationElection>::with_config(config)
-            .agents(5)
-            .observer("eye")
-            .witness("judge")
-            .network(network)
-            .seed(7)
-            .start()
-            .unwrap();
-        assert_eq!(cluster.settle().await.unwrap().leader().unwrap(), "agent-5");
-        returns(&mut cluster, "5").await;
-        cluster.partition([["1", "2"]]).unwrap();
-        sleep(Duration::from_secs(2)).await;
-        assert_eq!(cluster.believers(), ["agent-2", "agent-5"]);
-        cluster.heal();
-        assert_eq!(cluster.settle().await.unwrap().leader().unwrap(), "agent-5");
-    });
-}
-
-/// An agent crashes, and is started again when the others have settled.
-async fn returns<E: Election>(cluster: &mut Cluster<E>, name: &str) {
-    cluster.crash(name).await.unwrap();
-    cluster.settle().await.unwrap();
-    cluster.restart(name).unwrap();
-    cluster.settle().await.unwrap();
 }

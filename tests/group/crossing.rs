@@ -1,7 +1,5 @@
 //! What is said stays what it is on its way, and nothing foreign is taken for it.
 
-#![expect(clippy::unwrap_used, reason = "what does not hold fails the test")]
-
 use std::time::Duration;
 
 use actix_bully::{

@@ -1,205 +1,108 @@
 //! What a bridge asks of a group: to be opened in time, to be watched, and to deliver here alone.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a scene that cannot be set fails the test"
-)]
 
 use std::sync::{
     Arc,
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-use actix::{Actor, Addr, Context, Handler, clock};
 use actix_bully::{
     Group,
-    elections::AnyMessage,
-    group::{Envelope, MembersChanged, OpenError, RemoteLink, Update},
-    protocol::{AgentId, Incarnation, MemberKind, Score, Term},
+    group::{Envelope, OpenError, Update},
+    protocol::Incarnation,
 };
-use bully_core::{
-    elections::bully::Resign,
-    protocol::{Leaders, Member, Requirements, Rules, Storage},
-};
+use bully_core::protocol::{Leaders, Requirements, Rules, Storage};
 
-use crate::common;
-
-#[derive(Clone, Debug, Default)]
-struct Counter(Arc<AtomicUsize>);
-
-impl Counter {
-    fn take(&self) -> usize {
-        self.0.swap(0, Relaxed)
-    }
-}
-
-struct Peer(Counter);
-
-impl Actor for Peer {
-    type Context = Context<Self>;
-}
-
-impl Handler<MembersChanged> for Peer {
-    type Result = ();
-    fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {}
-}
-
-impl Handler<Envelope<AnyMessage>> for Peer {
-    type Result = ();
-    fn handle(&mut self, _: Envelope<AnyMessage>, _: &mut Context<Self>) {
-        self.0.0.fetch_add(1, Relaxed);
-    }
-}
-
-impl RemoteLink<AnyMessage> for Counter {
-    fn carry(&self, _: &[AgentId], _: Envelope<AnyMessage>) {
-        self.0.fetch_add(1, Relaxed);
-    }
-}
-
-fn id(name: &str) -> AgentId {
-    AgentId::new(name).unwrap()
-}
-
-fn group() -> Group {
-    Group::new("g").unwrap()
-}
-
-fn join(group: &Group, name: &str, messages: &Counter) -> (Incarnation, Addr<Peer>) {
-    let peer = Peer(messages.clone()).start();
-    let incarnation = group
-        .reserve(&id(name), Requirements::new(Rules::new("bully")))
-        .unwrap();
-    let (inbox, changes) = (peer.clone().recipient(), peer.clone().recipient());
-    let score = Some(Score::from(1));
-    let member = Member::up(id(name), MemberKind::Voter, score, incarnation);
-    assert!(group.join(member, inbox, changes));
-    (incarnation, peer)
-}
-
-fn play(test: impl Future<Output = ()>) {
-    common::virtual_system().block_on(test);
-}
+use crate::kit::{FIRST, Scene, id, play, resign, up, up_in};
 
 #[test]
 fn a_watcher_is_told_once_until_it_looks() {
     play(async {
-        let group = group();
-        let signals = Counter::default();
-        let counter = signals.clone();
-        let watch = group.watch(move || {
-            counter.0.fetch_add(1, Relaxed);
+        let mut scene = Scene::new();
+        let signals = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&signals);
+        let watch = scene.group.watch(move || {
+            counter.fetch_add(1, Relaxed);
         });
-        let messages = Counter::default();
-        let (incarnation, _a) = join(&group, "a", &messages);
-        let (second, _b) = join(&group, "b", &messages);
-        assert_eq!(signals.take(), 1);
-        let elsewhere = Member::up(id("x"), MemberKind::Voter, None, Incarnation(1));
-        let route = group.remote("host-b", Arc::new(Counter::default()));
-        assert_eq!(route.apply([Update::Known(elsewhere)]), []);
-        assert_eq!(signals.take(), 0, "it has not looked yet");
+        let signalled = || signals.swap(0, Relaxed);
+        let incarnation = scene.join("a", Some(1));
+        let second = scene.join("b", Some(1));
+        assert_eq!(signalled(), 1);
+        let (route, _) = scene.host("host-b");
+        assert_eq!(route.apply(up("x", 1)), []);
+        assert_eq!(signalled(), 0, "it has not looked yet");
         let here: Vec<_> = watch.look().here().map(|m| m.id.to_string()).collect();
         assert_eq!(here, ["a", "b"]);
-        group.down(&id("a"), incarnation);
-        group.set_score(&id("b"), second, None);
-        assert_eq!(signals.take(), 1);
+        scene.group.down(&id("a"), incarnation);
+        scene.group.set_score(&id("b"), second, None);
+        assert_eq!(signalled(), 1);
         let _seen = watch.look();
         drop(watch);
-        group.leave(&id("a"), incarnation);
-        assert_eq!(signals.take(), 0, "the watch is gone");
+        scene.group.leave(&id("a"), incarnation);
+        assert_eq!(signalled(), 0, "the watch is gone");
     });
 }
 
 #[test]
 fn a_message_from_another_host_stays_in_this_process() {
     play(async {
-        let group = group();
-        let (first, second, link) = (Counter::default(), Counter::default(), Counter::default());
-        let _a = join(&group, "a", &first);
-        let (incarnation, _b) = join(&group, "b", &second);
-        let route = group.remote("host-b", Arc::new(link.clone()));
-        route.apply(["x", "y"].map(|name| {
-            Update::Known(Member::up(
-                id(name),
-                MemberKind::Voter,
-                None,
-                Incarnation(1),
-            ))
-        }));
+        let scene = Scene::of([("a", Some(1)), ("b", Some(1))]);
+        let (route, link) = scene.host("host-b");
+        route.apply(["x", "y"].map(|name| Update::Known(up_in(name, 1))));
         let envelope = Envelope {
             from: id("x"),
-            incarnation: Incarnation(1),
-            message: Resign {
-                term: Term(1),
-                successor: None,
-                given: None,
-            }
-            .into(),
+            incarnation: FIRST,
+            message: resign(),
         };
-        let counts = async || {
-            clock::sleep(std::time::Duration::from_millis(1)).await;
-            [first.take(), second.take(), link.take()]
-        };
-        group.deliver_here(&envelope, None);
-        assert_eq!(counts().await, [1, 1, 0]);
-        assert_eq!(group.counters().sent, 2);
-        group.deliver_here(&envelope, Some(&[id("b"), id("y"), id("stranger")]));
-        assert_eq!(counts().await, [0, 1, 0]);
-        assert_eq!(
-            group.counters().sent,
-            3,
-            "a message without a receiver is not counted"
-        );
-        group.down(&id("b"), incarnation);
-        group.deliver_here(&envelope, None);
-        assert_eq!(
-            counts().await,
-            [1, 0, 0],
-            "a member that is down hears nothing"
-        );
+        scene.group.deliver_here(&envelope, None);
+        assert_eq!(scene.messages().await, "a1 b1 ");
+        assert_eq!(scene.group.counters().sent, 2);
+        let some = ["b", "y", "stranger"].map(id);
+        scene.group.deliver_here(&envelope, Some(&some));
+        assert_eq!(scene.messages().await, "a0 b1 ");
+        let sent = scene.group.counters().sent;
+        assert_eq!(sent, 3, "a message without a receiver is not counted");
+        scene.group.down(&id("b"), FIRST);
+        scene.group.deliver_here(&envelope, None);
+        let heard = scene.messages().await;
+        assert_eq!(heard, "a1 b0 ", "a member that is down hears nothing");
+        assert_eq!(link.take(), [""; 0]);
     });
 }
 
 #[test]
 fn a_group_is_opened_before_its_agents_and_numbers_their_incarnations() {
     play(async {
-        let group = group();
-        let messages = Counter::default();
-        let (incarnation, _a) = join(&group, "a", &messages);
+        let mut scene = Scene::new();
+        let group = scene.group.clone();
+        let incarnation = scene.join("a", Some(1));
         let floor = Incarnation(500);
-        assert_eq!(
-            group.open("host-a", floor),
-            Err(OpenError::TooLate { id: id("a") })
-        );
+        let late = Err(OpenError::TooLate { id: id("a") });
+        assert_eq!(group.open("host-a", floor), late);
         assert!(group.members().is_closed(), "nothing was changed");
         assert!(group.leave(&id("a"), incarnation));
         assert_eq!(group.open("host-a", floor), Ok(()));
         assert!(!group.members().is_closed());
-        let (incarnation, _a) = join(&group, "a", &messages);
-        assert!(incarnation > floor);
+        assert!(scene.join("a", Some(1)) > floor);
         group.set_closed(true);
-        assert_eq!(
-            group.open("host-a", Incarnation(400)),
-            Ok(()),
-            "these incarnations are told apart"
-        );
-        assert!(join(&group, "b", &messages).0 > floor);
+        let again = group.open("host-a", Incarnation(400));
+        assert_eq!(again, Ok(()), "these incarnations are told apart");
+        assert!(scene.join("b", Some(1)) > floor);
     });
 }
 
 #[test]
 fn an_agent_that_has_ended_for_good_keeps_no_group_closed() {
     play(async {
-        let group = group();
-        let (incarnation, _a) = join(&group, "a", &Counter::default());
-        assert!(group.note_volatile(&id("a")));
-        group.retire(&id("a"), incarnation);
-        assert_eq!(group.open("host-a", Incarnation(1)), Ok(()));
+        let scene = Scene::of([("a", Some(1))]);
+        assert!(scene.group.note_volatile(&id("a")));
+        scene.group.retire(&id("a"), FIRST);
+        assert_eq!(scene.group.open("host-a", Incarnation(1)), Ok(()));
     });
 }
 
 #[test]
 fn what_is_forgotten_with_the_process_keeps_a_group_closed() {
-    let group = group();
+    let group: Group = Group::new("g").unwrap();
     let quorum = Requirements {
         leaders: Leaders::PerTerm,
         storage: Storage::Record,
@@ -214,8 +117,6 @@ fn what_is_forgotten_with_the_process_keeps_a_group_closed() {
     assert_eq!(group.open("host-a", Incarnation(1)), Err(volatile));
     group.leave(&id("a"), incarnation);
     assert_eq!(group.open("host-a", Incarnation(1)), Ok(()));
-    assert!(
-        !group.note_volatile(&id("a")),
-        "it is open: this must not be"
-    );
+    let is_noted = group.note_volatile(&id("a"));
+    assert!(!is_noted, "it is open: this must not be");
 }

@@ -154,39 +154,6 @@ fn what_it_needs_is_asked_for() {
     });
 }
 
-/// What a cluster can do, it can do to this election too.
-#[test]
-fn a_cluster_of_ballots_survives_crashes_and_heals() {
-    virtual_system().block_on(async {
-        let names = (1..=5).map(|n| id(&format!("agent-{n}")));
-        let config = BallotConfig {
-            timings: Timings::lan(),
-            ..BallotConfig::new(names)
-        };
-        let builder = Cluster::<Ballot>::with_config(Arc::new(config));
-        let builder = builder.agents(5).observer("eye").needs_voters(3);
-        let mut cluster = builder.start().unwrap();
-        let leader =
-            |settled: actix_bully::testkit::cluster::Settled| settled.leader().unwrap().to_string();
-        assert_eq!(leader(cluster.settle().await.unwrap()), "agent-5");
-        cluster.crash("5").await.unwrap();
-        assert_eq!(leader(cluster.settle().await.unwrap()), "agent-4");
-        cluster.restart("5").unwrap();
-        sleep(ms(500)).await;
-        assert_eq!(leader(cluster.settle().await.unwrap()), "agent-4", "sticky");
-        cluster.hang("4").await.unwrap();
-        assert_eq!(leader(cluster.settle().await.unwrap()), "agent-5");
-        cluster.resume("4").unwrap();
-        assert_eq!(leader(cluster.settle().await.unwrap()), "agent-5");
-        cluster.partition([["4", "5"]]).unwrap();
-        let split = cluster.settle().await.unwrap();
-        let leaders = split.sides.iter().map(|side| side.leader.clone());
-        assert_eq!(leaders.collect::<Vec<_>>(), [Some(id("agent-3")), None]);
-        cluster.heal();
-        assert_eq!(leader(cluster.settle().await.unwrap()), "agent-3");
-    });
-}
-
 #[test]
 fn s27_messages_of_strangers_and_former_incarnations_are_counted_and_dropped() {
     virtual_system().block_on(async {

@@ -60,8 +60,7 @@ fn s07_a_confirmed_death_costs_one_round() {
 /// The leader of five dies when it sends the message of this kind that follows so many others.
 fn dies_of(kind: &'static str, spared: Range<u32>) {
     for spared in spared {
-        for seed in SEEDS {
-            let mut net = Group::of(5).world(seed);
+        for mut net in Group::of(5).nets() {
             net.world.arm(&Trap {
                 by: Some(id("e")),
                 kind,
@@ -89,8 +88,7 @@ fn s09_a_superior_that_dies_right_after_its_answer_is_succeeded() {
 
 #[test]
 fn s11_the_last_of_five_does_not_lead() {
-    for seed in SEEDS {
-        let mut net = Group::of(5).led(seed);
+    for mut net in Group::of(5).led_nets() {
         for dead in ["b", "c", "d", "e"] {
             net.world.crash(dead);
         }
@@ -102,8 +100,7 @@ fn s11_the_last_of_five_does_not_lead() {
 
 #[test]
 fn s12_all_crash_and_return_with_higher_ballots() {
-    for seed in SEEDS {
-        let mut net = Group::of(5).led(seed);
+    for mut net in Group::of(5).led_nets() {
         let mut last = Term(0);
         for _ in 0..3 {
             for agent in ["a", "b", "c", "d", "e"] {
@@ -125,8 +122,7 @@ fn s12_all_crash_and_return_with_higher_ballots() {
 /// The leader is sticky.
 #[test]
 fn s13_a_recovered_superior_follows() {
-    for seed in SEEDS {
-        let mut net = Group::of(5).led(seed);
+    for mut net in Group::of(5).led_nets() {
         net.world.crash("e");
         net.settle(config(5).worst_case_failover());
         let (events, before) = (net.events(), net.world.events("e").len());
@@ -141,8 +137,7 @@ fn s13_a_recovered_superior_follows() {
 
 #[test]
 fn s14_a_late_joiner_follows_after_its_first_round() {
-    for seed in SEEDS {
-        let mut net = Group::of(5).world(seed);
+    for mut net in Group::of(5).nets() {
         net.run(0);
         net.world.crash("a");
         assert_eq!(net.settle(ms(ROUND + DELAY)), "e");
@@ -182,8 +177,7 @@ fn s41_after_a_restart_a_ballot_is_greater_than_any_that_was_used() {
 /// A ballot that was used must never be used again, so an agent that has forgotten its own does not stand.
 #[test]
 fn s28_a_voter_that_lost_its_record_does_not_come_back() {
-    for seed in SEEDS {
-        let mut net = Group::of(3).led(seed);
+    for mut net in Group::of(3).led_nets() {
         net.world.crash("c");
         net.settle(config(3).worst_case_failover());
         assert!(net.world.wipe("c"), "it held a record");

@@ -14,8 +14,7 @@ fn s01_one_alone_leads_at_once() {
 
 #[test]
 fn s02_of_two_the_higher_leads() {
-    for seed in SEEDS {
-        let mut net = Group::of(2).world(seed);
+    for mut net in Group::of(2).nets() {
         assert_eq!(net.settle(ms(FIRST)), "b");
         net.ends_with("b");
     }
@@ -23,8 +22,7 @@ fn s02_of_two_the_higher_leads() {
 
 #[test]
 fn s03_of_five_that_start_together_the_highest_leads_after_a_round() {
-    for seed in SEEDS {
-        let mut net = Group::of(5).world(seed);
+    for mut net in Group::of(5).nets() {
         net.run(ROUND - 1);
         let sent = usize::try_from(net.world.tally().sent).unwrap();
         assert_eq!(sent, config(5).messages_per_round());
@@ -50,8 +48,7 @@ fn s03_agents_that_start_one_by_one_agree_as_well() {
 
 #[test]
 fn s04_equal_scores_are_decided_by_the_name() {
-    for seed in SEEDS {
-        let mut net = Group::scored([Some(7), Some(7), Some(7)]).world(seed);
+    for mut net in Group::scored([Some(7), Some(7), Some(7)]).nets() {
         assert_eq!(net.settle(ms(FIRST)), "c");
         net.ends_with("c");
     }
@@ -60,8 +57,7 @@ fn s04_equal_scores_are_decided_by_the_name() {
 /// The next ballot is the highest, whichever agent takes it.
 #[test]
 fn s05_the_lowest_campaigns_alone_and_takes_the_leadership() {
-    for seed in SEEDS {
-        let mut net = Group::of(5).led(seed);
+    for mut net in Group::of(5).led_nets() {
         net.world.campaign("a");
         net.run(2 * ROUND + DELAY);
         net.ends_with("a");
@@ -70,8 +66,7 @@ fn s05_the_lowest_campaigns_alone_and_takes_the_leadership() {
 
 #[test]
 fn s06_the_highest_campaigns_while_it_leads_and_nothing_happens() {
-    for seed in SEEDS {
-        let mut net = Group::of(5).led(seed);
+    for mut net in Group::of(5).led_nets() {
         let events = net.events();
         net.world.campaign("e");
         net.ends_with("e");
@@ -81,8 +76,7 @@ fn s06_the_highest_campaigns_while_it_leads_and_nothing_happens() {
 
 #[test]
 fn s10_elections_beside_a_healthy_leader_end_with_one_leader() {
-    for seed in SEEDS {
-        let mut net = Group::of(5).led(seed);
+    for mut net in Group::of(5).led_nets() {
         net.world.campaign("b");
         net.world.campaign("d");
         net.run(2 * ROUND + DELAY);

@@ -9,7 +9,7 @@ use bully_sim::{sim::World, trace::Trace};
 
 use crate::ballot::{
     kit::{CAP, DELAY, Group, ROUND, SEEDS, config, id, ms, usual},
-    losses::{LossSuite, Scene},
+    losses::{Act, LossSuite, Scene},
 };
 
 /// Where a run is long.
@@ -95,28 +95,12 @@ fn scenes() -> [Scene<Ballot>; 5] {
     // A ballot is for those that answer in time: the leader depends on what is lost.
     let scene = |stage, act| lasting(stage, act, "");
     [
-        scene(led, |_| {}),
-        scene(led, top_crashes),
-        scene(led_by_the_next, top_returns),
-        scene(led, another_begins),
-        scene(led, top_steps_down),
+        scene(led, Act::Nothing),
+        scene(led, Act::Crash("e")),
+        scene(led_by_the_next, Act::Restart("e")),
+        scene(led, Act::Campaign("b")),
+        scene(led, Act::StepDown("e")),
     ]
-}
-
-fn top_crashes(world: &mut World<Ballot>) {
-    world.crash("e");
-}
-
-fn top_returns(world: &mut World<Ballot>) {
-    world.restart("e");
-}
-
-fn another_begins(world: &mut World<Ballot>) {
-    world.campaign("b");
-}
-
-fn top_steps_down(world: &mut World<Ballot>) {
-    world.step_down("e", None);
 }
 
 /// An agent leads, and it lasts.
@@ -170,8 +154,7 @@ fn s22_messages_of_each_kind_may_be_lost_for_a_round() {
 
 #[test]
 fn s25_an_agent_that_missed_an_election_follows_after_a_round() {
-    for seed in SEEDS {
-        let mut net = Group::of(5).led(seed);
+    for mut net in Group::of(5).led_nets() {
         net.world.isolate("a");
         net.world.campaign("d");
         net.run(10 * ROUND);
@@ -211,8 +194,7 @@ fn s26_delays_beyond_a_round_end_in_agreement_when_they_end() {
 
 #[test]
 fn s39_of_four_split_in_halves_neither_side_elects() {
-    for seed in SEEDS {
-        let mut net = Group::of(4).world(seed);
+    for mut net in Group::of(4).nets() {
         net.world.partition([["a", "b"], ["c", "d"]]);
         net.run(50 * ROUND);
         assert_eq!((net.events(), net.believers().len()), (0, 0));
@@ -234,8 +216,7 @@ fn s39_of_four_split_in_halves_neither_side_elects() {
 
 #[test]
 fn s40_a_hundred_steady_rounds_tell_of_one_leader_once() {
-    for seed in SEEDS {
-        let mut net = Group::of(5).world(seed);
+    for mut net in Group::of(5).nets() {
         net.run(100 * ROUND + DELAY);
         for agent in ["a", "b", "c", "d", "e"] {
             assert_eq!(net.world.events(agent).len(), 1, "{agent}");
@@ -296,8 +277,7 @@ fn s43_an_isolated_leader_loses_its_leadership_within_a_round() {
 /// Minority, majority, and one way only.
 #[test]
 fn a_partition_leaves_one_leader_on_the_side_of_the_majority() {
-    for seed in SEEDS {
-        let mut net = Group::of(5).led(seed);
+    for mut net in Group::of(5).led_nets() {
         net.world.partition([["d", "e"]]);
         net.run(4 * ROUND);
         assert_eq!(net.believers(), ["c"]);
@@ -320,8 +300,7 @@ fn a_partition_leaves_one_leader_on_the_side_of_the_majority() {
 /// A chain a - b - c: as written the two ends push each other off for ever.
 #[test]
 fn the_ends_of_a_chain_leave_the_leader_alone() {
-    for seed in SEEDS {
-        let mut net = Group::of(3).led(seed);
+    for mut net in Group::of(3).led_nets() {
         let events = net.events();
         net.world.cut("a", "c");
         net.run(100 * ROUND);
@@ -333,8 +312,7 @@ fn the_ends_of_a_chain_leave_the_leader_alone() {
 /// A star: only the hub hears a majority.
 #[test]
 fn the_hub_of_a_star_leads() {
-    for seed in SEEDS {
-        let mut net = Group::of(5).led(seed);
+    for mut net in Group::of(5).led_nets() {
         let rim = ["b", "c", "d", "e"];
         for (at, one) in rim.iter().enumerate() {
             for other in &rim[at + 1..] {

@@ -86,6 +86,16 @@ impl Group {
         Net { world }
     }
 
+    /// Worlds of several seeds.
+    pub(crate) fn nets(self) -> impl Iterator<Item = Net> {
+        SEEDS.map(move |seed| self.world(seed))
+    }
+
+    /// The same, and one leads.
+    pub(crate) fn led_nets(self) -> impl Iterator<Item = Net> {
+        SEEDS.map(move |seed| self.led(seed))
+    }
+
     /// One leads, and all know.
     pub(crate) fn led(&self, seed: u64) -> Net {
         let mut net = self.world(seed);

@@ -8,8 +8,7 @@ use crate::ballot::kit::{DELAY, Group, ROUND, SEEDS, config, id, ms};
 /// The score counts in the next ballot.
 #[test]
 fn s15_a_better_score_moves_no_leadership_and_wins_the_next_ballot() {
-    for seed in SEEDS {
-        let mut net = Group::of(5).led(seed);
+    for mut net in Group::of(5).led_nets() {
         let events = net.events();
         net.world.set_score("a", Some(99.into()));
         net.ends_with("e");
@@ -47,8 +46,7 @@ fn s16_a_leader_that_cannot_be_elected_any_more_hands_over_to_the_best() {
 
 #[test]
 fn s16_a_leader_steps_down_for_the_one_that_is_named() {
-    for seed in SEEDS {
-        let mut net = Group::of(5).led(seed);
+    for mut net in Group::of(5).led_nets() {
         net.world.step_down("e", Some(id("b")));
         net.run(ROUND + 5 * DELAY);
         net.ends_with("b");
@@ -73,8 +71,7 @@ fn names_of_leaders(net: &crate::ballot::kit::Net) -> Vec<String> {
 
 #[test]
 fn s17_without_candidates_no_agent_leads_until_one_is_eligible() {
-    for seed in SEEDS {
-        let mut net = Group::scored([None, None, None]).world(seed);
+    for mut net in Group::scored([None, None, None]).nets() {
         net.run(20 * ROUND);
         assert!(net.believers().is_empty());
         assert_eq!(net.events(), 0);
@@ -86,8 +83,7 @@ fn s17_without_candidates_no_agent_leads_until_one_is_eligible() {
 
 #[test]
 fn s17_the_only_candidate_that_steps_down_comes_back() {
-    for seed in SEEDS {
-        let mut net = Group::scored([None, Some(1), None]).led(seed);
+    for mut net in Group::scored([None, Some(1), None]).led_nets() {
         net.world.step_down("b", None);
         net.run(3 * ROUND + 5 * DELAY);
         net.ends_with("b");
@@ -96,8 +92,7 @@ fn s17_the_only_candidate_that_steps_down_comes_back() {
 
 #[test]
 fn s18_a_score_that_oscillates_moves_no_leadership() {
-    for seed in SEEDS {
-        let mut net = Group::of(5).led(seed);
+    for mut net in Group::of(5).led_nets() {
         let events = net.events();
         for step in 0..100 {
             let score = if step % 2 == 0 { 99 } else { 1 };

@@ -14,10 +14,10 @@ use bully_sim::{
     trace::Trace,
 };
 
-use crate::losses::{LossSuite, Scene};
+use crate::losses::{Act, LossSuite, Scene};
 use crate::quorum::{
     chaos::{options, seeds, size},
-    kit::{Group, Net, ms},
+    kit::{Group, Net, P, ms},
 };
 
 /// What the wall clocks show when a history begins.
@@ -126,69 +126,51 @@ fn a_group_begins_within_its_formula_whatever_its_clocks() {
 fn one_that_restarts_disturbs_nobody_and_takes_part_again() {
     let mut net = world(3, 1, &[], &[]);
     let (leader, term) = led_within(&mut net, start(3));
-    let others: Vec<_> = ["a", "b", "c"]
-        .into_iter()
-        .filter(|n| *n != leader.as_str())
-        .collect();
-    for name in &others {
+    let mut others = ["a", "b", "c"].into_iter().filter(|n| leader != *n);
+    for name in others.clone() {
         restart(&mut net, &[name]);
         net.run(ABSTAINS + 60);
         assert_eq!(net.believers(), [leader.to_string()]);
     }
+    net.world.crash(others.next_back().unwrap());
+    net.run(2 * ABSTAINS);
     assert_eq!(net.leader().term, term, "it has led on all the time");
 }
 
+/// The next leader has a higher term: a majority remembers, or the clocks agree.
 #[test]
-fn when_the_leader_restarts_the_next_one_has_a_higher_term() {
-    for seed in 0..30 {
-        let mut net = world(3, seed, &[], &[]);
-        let (leader, before) = led_within(&mut net, start(3));
-        restart(&mut net, &[leader.as_str()]);
-        let (_, after) = led_within(&mut net, start(3));
-        assert!(after > before);
-    }
-}
-
-#[test]
-fn two_of_three_restart_at_once() {
-    for seed in 0..30 {
-        let mut net = world(3, seed, &[], &[]);
-        let (_, before) = led_within(&mut net, start(3));
-        restart(&mut net, &["a", "c"]);
-        let limit = start(3) + ms(125);
-        net.run(1);
-        let gone = net
-            .world
-            .run_until(|world| world.believers().is_empty(), limit);
-        assert!(gone, "one of three supports nobody");
-        let (_, after) = led_within(&mut net, limit);
-        assert!(after > before);
-    }
-}
-
-#[test]
-fn all_restart_at_once() {
-    for seed in 0..30 {
-        let mut net = world(3, seed, &[], &[]);
-        let (_, before) = led_within(&mut net, start(3));
-        restart(&mut net, &["a", "b", "c"]);
-        let (_, after) = led_within(&mut net, start(3));
-        assert!(after > before, "{after} after {before}: the clocks agree");
-    }
-}
-
-#[test]
-fn all_restart_again_while_they_abstain() {
-    for seed in 0..30 {
-        let mut net = world(3, seed, &[], &[]);
-        let (_, before) = led_within(&mut net, start(3));
-        for _ in 0..3 {
-            restart(&mut net, &["a", "b", "c"]);
-            net.run(ABSTAINS - 1);
-            assert!(net.believers().is_empty(), "each begins to wait anew");
+fn whoever_restarts_at_once_the_next_leader_has_a_higher_term() {
+    let all: &[&str] = &["a", "b", "c"];
+    // Who restarts, and how often: before it has abstained to the end.
+    for (what, names, times, limit) in [
+        ("the leader", None, 1, start(3)),
+        ("two of three", Some(&["a", "c"][..]), 1, start(3) + ms(P)),
+        ("all", Some(all), 1, start(3)),
+        ("all, again while they abstain", Some(all), 3, start(3)),
+    ] {
+        for seed in 0..30 {
+            println!("{what}, seed {seed}");
+            let mut net = world(3, seed, &[], &[]);
+            let (leader, before) = led_within(&mut net, start(3));
+            for time in 0..times {
+                restart(&mut net, names.unwrap_or(&[leader.as_str()]));
+                if times > 1 {
+                    net.run(ABSTAINS - 1);
+                    let none = net.believers().is_empty();
+                    assert!(none, "{what}, {time}: each begins to wait anew");
+                } else if names.is_some() {
+                    net.run(1);
+                    let none = |world: &World<Watched>| world.believers().is_empty();
+                    let ends = net.world.run_until(none, limit);
+                    assert!(ends, "{what}: too few support the leader");
+                }
+            }
+            let (_, after) = led_within(&mut net, limit);
+            assert!(
+                after > before,
+                "{what}, seed {seed}: {after} after {before}"
+            );
         }
-        let (_, after) = led_within(&mut net, start(3));
-        assert!(after > before);
     }
 }
 
@@ -242,7 +224,7 @@ fn one_has_restarted_and_one_is_gone() {
     net.run(2_000);
     assert!(net.believers().is_empty());
     assert!(net.world.restart(gone));
-    led_within(&mut net, start(3) + ms(125));
+    led_within(&mut net, start(3) + ms(P));
 }
 
 /// What the token's condition means: all forget, and the clocks that they come back with are behind.
@@ -318,9 +300,9 @@ fn s22_one_message_of_a_recovery_is_lost() {
     let losses = LossSuite {
         kinds: &KINDS,
         scenes: vec![
-            scene(began, |_| {}, "any"),
-            scene(led, all_restart, "any"),
-            scene(led, one_restarts, "any"),
+            scene(began, Act::Nothing, "any"),
+            scene(led, Act::Do(all_restart), "any"),
+            scene(led, Act::Do(one_restarts), "any"),
         ],
         seeds: 0..5,
         then: some_leader,

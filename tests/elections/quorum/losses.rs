@@ -5,7 +5,7 @@ use actix_bully_oracles::Watched;
 use bully_sim::{sim::World, trace::Trace};
 
 use crate::{
-    losses::{LossSuite, Scene},
+    losses::{Act, LossSuite, Scene},
     quorum::kit::{AFTER, D, Group, Net, ms},
 };
 
@@ -49,18 +49,6 @@ fn low_ones_begin(world: &mut World<Watched>) {
     world.campaign("b");
 }
 
-fn top_crashes(world: &mut World<Watched>) {
-    world.crash("d");
-}
-
-fn top_returns(world: &mut World<Watched>) {
-    world.restart("d");
-}
-
-fn top_steps_down(world: &mut World<Watched>) {
-    world.step_down("d", None);
-}
-
 /// And it lasts: after the cool-down of one that stepped down, and the grace period of another.
 #[track_caller]
 fn leads(world: &mut World<Watched>, name: &str) {
@@ -79,12 +67,12 @@ fn leads(world: &mut World<Watched>, name: &str) {
 fn s22_one_message_of_each_kind_is_lost() {
     let scene = Scene::lasting(ms(2_000));
     let scenes = vec![
-        scene(start, |_| {}, "d"),
-        scene(start, low_ones_begin, "d"),
-        scene(led, |_| {}, "d"),
-        scene(led, top_crashes, "c"),
-        scene(led_by_the_next, top_returns, "d"),
-        scene(led, top_steps_down, "d"),
+        scene(start, Act::Nothing, "d"),
+        scene(start, Act::Do(low_ones_begin), "d"),
+        scene(led, Act::Nothing, "d"),
+        scene(led, Act::Crash("d"), "c"),
+        scene(led_by_the_next, Act::Restart("d"), "d"),
+        scene(led, Act::StepDown("d"), "d"),
     ];
     let losses = LossSuite {
         kinds: &KINDS,

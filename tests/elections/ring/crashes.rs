@@ -12,7 +12,7 @@ use bully_sim::sim::{Detection, Reaction, Trap, World};
 
 use crate::ring::kit::{
     MS, acquired, builder, comes_to_lead, comes_to_lead_above, config, events, id, leads, led,
-    mark, names, ring, seeds, sent,
+    led_rings, mark, names, ring, seeds, sent,
 };
 
 #[test]
@@ -103,8 +103,7 @@ fn dies_of(by: &str, kind: &'static str, spared: u32) -> Trap {
 fn s09_the_superior_crashes_right_after_its_acknowledgement() {
     // The token's, as it passes it on; the nomination's, before it announces itself.
     for (kind, spared) in [("collect", 0), ("hop_ack", 1)] {
-        seeds(|seed| {
-            let mut world = led(seed, 5);
+        for mut world in led_rings() {
             world.run_for(MS(500));
             let term = world.view("a").unwrap().term;
             let announced = sent(&world, "coordinator");
@@ -117,14 +116,13 @@ fn s09_the_superior_crashes_right_after_its_acknowledgement() {
             let n = 5;
             let bound = config().worst_case_failover(n, 1) + config().token(n);
             comes_to_lead_above(&mut world, term, "d", bound);
-        });
+        }
     }
 }
 
 #[test]
 fn s09_one_that_passes_the_nomination_on_crashes_right_after_it() {
-    seeds(|seed| {
-        let mut world = led(seed, 5);
+    for mut world in led_rings() {
         world.run_for(MS(500));
         let term = world.view("a").unwrap().term;
         world.arm(&dies_of("d", "nominate", 0));
@@ -134,24 +132,22 @@ fn s09_one_that_passes_the_nomination_on_crashes_right_after_it() {
         let bound = config().worst_case_election(5, 1);
         comes_to_lead_above(&mut world, term, "e", bound);
         assert!(!world.is_running("d"));
-    });
+    }
 }
 
 #[test]
 fn s11_all_but_the_lowest_crash_and_it_leads() {
-    seeds(|seed| {
-        let mut world = led(seed, 5);
+    for mut world in led_rings() {
         for name in ["b", "c", "d", "e"] {
             world.crash(name);
         }
         comes_to_lead(&mut world, "a", config().worst_case_failover(5, 4));
-    });
+    }
 }
 
 #[test]
 fn s12_all_crash_and_all_restart() {
-    seeds(|seed| {
-        let mut world = led(seed, 5);
+    for mut world in led_rings() {
         let term = world.view("a").unwrap().term;
         for name in names(5) {
             assert!(world.crash(name));
@@ -165,20 +161,19 @@ fn s12_all_crash_and_all_restart() {
             world.view("a").unwrap().term > term,
             "above every earlier one"
         );
-    });
+    }
 }
 
 #[test]
 fn s13_the_highest_recovers_and_leads_again_with_one_change() {
-    seeds(|seed| {
-        let mut world = led(seed, 5);
+    for mut world in led_rings() {
         world.crash("e");
         comes_to_lead(&mut world, "d", MS(10_000));
         let before = mark(&world);
         world.restart("e");
         comes_to_lead(&mut world, "e", MS(10_000));
         assert_eq!(acquired(&world, before), ["e"]);
-    });
+    }
 }
 
 #[test]
@@ -203,8 +198,7 @@ fn s13_one_that_may_not_challenge_yet_leaves_the_leader_alone() {
 
 #[test]
 fn s14_one_that_was_down_during_the_announcement_follows_by_a_heartbeat() {
-    seeds(|seed| {
-        let mut world = led(seed, 5);
+    for mut world in led_rings() {
         world.crash("a");
         world.crash("e");
         comes_to_lead(&mut world, "d", MS(20_000));
@@ -219,5 +213,5 @@ fn s14_one_that_was_down_during_the_announcement_follows_by_a_heartbeat() {
         assert_eq!(acquired(&world, before), [""; 0]);
         let changed = events(&world, before, |e| !matches!(e, Event::Draining { .. }));
         assert_eq!(changed, ["a"], "no other agent hears of it");
-    });
+    }
 }

@@ -62,6 +62,11 @@ pub(crate) fn led(seed: u64, n: i32) -> World<Ring> {
     world
 }
 
+/// Rings of five, by several seeds, in which `e` leads.
+pub(crate) fn led_rings() -> impl Iterator<Item = World<Ring>> {
+    (1..=8).map(|seed| led(seed, 5))
+}
+
 /// Several seeds.
 pub(crate) fn seeds(scenario: impl FnMut(u64)) {
     (1..=8).for_each(scenario);

@@ -12,9 +12,9 @@ use bully_sim::sim::World;
 use crate::ring::{
     kit::{
         D, MS, acquired, builder, comes_to_lead, comes_to_lead_above, config, events, id, led,
-        mark, ring, seeds, voter,
+        led_rings, mark, ring, seeds, voter,
     },
-    losses::{LossSuite, Scene},
+    losses::{Act, LossSuite, Scene},
 };
 
 fn network(seed: u64, how: impl FnOnce(ConditionsBuilder) -> ConditionsBuilder) -> World<Ring> {
@@ -92,33 +92,17 @@ fn divided(seed: u64) -> World<Ring> {
     world
 }
 
-fn another_begins(world: &mut World<Ring>) {
-    world.campaign("b");
-}
-
-fn top_crashes(world: &mut World<Ring>) {
-    world.crash("e");
-}
-
-fn top_returns(world: &mut World<Ring>) {
-    world.restart("e");
-}
-
-fn top_steps_down(world: &mut World<Ring>) {
-    world.step_down("e", None);
-}
-
 /// Where all that it says is said.
 fn scenes() -> [Scene<Ring>; 7] {
     let scene = Scene::lasting(MS(4_000));
     [
-        scene(|seed| ring(seed, 5), |_| {}, "e"),
-        scene(five, |_| {}, "e"),
-        scene(five, another_begins, "e"),
-        scene(five, top_crashes, "d"),
-        scene(led_by_the_next, top_returns, "e"),
-        scene(five, top_steps_down, "d"),
-        scene(divided, World::heal, "e"),
+        scene(|seed| ring(seed, 5), Act::Nothing, "e"),
+        scene(five, Act::Nothing, "e"),
+        scene(five, Act::Campaign("b"), "e"),
+        scene(five, Act::Crash("e"), "d"),
+        scene(led_by_the_next, Act::Restart("e"), "e"),
+        scene(five, Act::StepDown("e"), "d"),
+        scene(divided, Act::Do(World::heal), "e"),
     ]
 }
 
@@ -154,8 +138,7 @@ fn s22_all_messages_of_a_kind_are_lost_at_one_moment() {
 #[test]
 fn s22_an_election_that_loses_a_message_ends() {
     for kind in ["collect", "nominate", "coordinator", "hop_ack"] {
-        seeds(|seed| {
-            let mut world = led(seed, 5);
+        for mut world in led_rings() {
             let term = world.view("e").unwrap().term;
             let before = world.trace().count_of(kind).lost;
             world.ignore(kind);
@@ -164,7 +147,7 @@ fn s22_an_election_that_loses_a_message_ends() {
             assert!(world.run_until(lost, MS(5_000)), "{kind}");
             world.recover();
             comes_to_lead_above(&mut world, term, "e", MS(20_000));
-        });
+        }
     }
 }
 
@@ -196,8 +179,7 @@ fn s23_stale_answers_do_nothing() {
 /// A leader of an old term that comes back from a partition: it is not followed, by any agent.
 #[test]
 fn s24_a_stale_announcement_from_below_is_not_followed() {
-    seeds(|seed| {
-        let mut world = led(seed, 5);
+    for mut world in led_rings() {
         world.isolate("b");
         world.run_for(MS(8_000));
         assert_eq!(world.believers(), [id("b"), id("e")], "each side has one");
@@ -209,7 +191,7 @@ fn s24_a_stale_announcement_from_below_is_not_followed() {
         assert_eq!(acquired(&world, before), [""; 0], "e never stopped leading");
         let lost = |e: &Event| matches!(e, Event::Lost { .. });
         assert_eq!(events(&world, before, lost), ["b"]);
-    });
+    }
 }
 
 fn leads_but_b(world: &mut World<Ring>) {
@@ -220,8 +202,7 @@ fn leads_but_b(world: &mut World<Ring>) {
 
 #[test]
 fn s25_a_missed_announcement_heals_with_a_heartbeat() {
-    seeds(|seed| {
-        let mut world = led(seed, 5);
+    for mut world in led_rings() {
         world.crash("e");
         world.isolate("a");
         let follows = |w: &World<Ring>, name: &str| w.view(name).unwrap().leader;
@@ -242,7 +223,7 @@ fn s25_a_missed_announcement_heals_with_a_heartbeat() {
         let mut told = events(&world, before, |_| true);
         told.dedup();
         assert_eq!(told, ["a"], "no other agent hears of it");
-    });
+    }
 }
 
 /// How many leaderships they cost is counted: without them none is lost.
@@ -269,8 +250,7 @@ fn s26_delays_beyond_all_bounds_do_no_lasting_harm() {
 /// An agent that left is not heard any more, and is a new member when it comes back.
 #[test]
 fn s27_one_that_left_is_a_stranger() {
-    seeds(|seed| {
-        let mut world = led(seed, 5);
+    for mut world in led_rings() {
         world.leave("e");
         comes_to_lead(&mut world, "d", MS(20_000));
         let before = mark(&world);
@@ -278,7 +258,7 @@ fn s27_one_that_left_is_a_stranger() {
         assert_eq!(events(&world, before, |_| true), [""; 0]);
         world.join(voter(&id("e"), 5, &config()));
         comes_to_lead(&mut world, "e", MS(20_000));
-    });
+    }
 }
 
 #[test]

@@ -17,8 +17,8 @@ use bully_sim::{
 };
 
 use crate::ring::kit::{
-    D, MS, acquired, builder, comes_to_lead, comes_to_lead_above, config, id, leads, led, mark,
-    names, ring, seeds, sent,
+    D, MS, acquired, builder, comes_to_lead, comes_to_lead_above, config, id, leads, led,
+    led_rings, mark, names, ring, seeds, sent,
 };
 
 const DELAY: Duration = Duration::from_millis(7);
@@ -93,8 +93,7 @@ fn s34_the_origin_dies_while_its_token_circulates() {
 
 #[test]
 fn s35_the_winner_dies_before_its_nomination() {
-    seeds(|seed| {
-        let mut world = led(seed, 5);
+    for mut world in led_rings() {
         world.run_for(MS(500));
         let before = mark(&world);
         let (by, kind, then) = (Some(id("e")), "collect", Reaction::Crash);
@@ -111,7 +110,7 @@ fn s35_the_winner_dies_before_its_nomination() {
         let bound = config().worst_case_election(5, 1) * 2;
         comes_to_lead(&mut world, "d", bound);
         assert_eq!(acquired(&world, before), ["d"]);
-    });
+    }
 }
 
 #[test]
@@ -139,8 +138,7 @@ fn s36_the_token_is_lost_with_the_one_that_held_it() {
 /// The leader is dead, and b has begun; the member that has the nomination of d dies with it.
 #[test]
 fn s36_the_nomination_is_lost_with_the_one_that_held_it() {
-    seeds(|seed| {
-        let mut world = led(seed, 5);
+    for mut world in led_rings() {
         world.run_for(MS(500));
         let term = world.view("b").unwrap().term;
         world.crash("e");
@@ -166,7 +164,7 @@ fn s36_the_nomination_is_lost_with_the_one_that_held_it() {
         // The last one began to wait when the token had been round, over the dead leader.
         let bound = left + D * 5 + config().hop() + config().worst_case_election(5, 2);
         comes_to_lead_above(&mut world, term.next().unwrap(), "d", bound);
-    });
+    }
 }
 
 /// What this one has acknowledged since then.

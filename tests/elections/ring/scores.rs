@@ -12,33 +12,30 @@ use bully_sim::{
 };
 
 use crate::ring::kit::{
-    D, MS, acquired, builder, comes_to_lead, config, events, leads, led, mark, names, seeds,
+    D, MS, acquired, builder, comes_to_lead, config, events, leads, led_rings, mark, names, seeds,
 };
 
 #[test]
 fn s15_a_follower_whose_score_rises_above_the_leaders_leads() {
-    seeds(|seed| {
-        let mut world = led(seed, 5);
+    for mut world in led_rings() {
         let before = mark(&world);
         world.set_score("b", Some(50.into()));
         comes_to_lead(&mut world, "b", config().worst_case_election(5, 0));
         assert_eq!(acquired(&world, before), ["b"]);
-    });
+    }
 }
 
 #[test]
 fn s16_a_leader_whose_score_falls_is_followed_by_the_best() {
-    seeds(|seed| {
-        let mut world = led(seed, 5);
+    for mut world in led_rings() {
         world.set_score("e", Some(2.into()));
         comes_to_lead(&mut world, "d", MS(2_000));
-    });
+    }
 }
 
 #[test]
 fn s16_a_leader_that_becomes_ineligible_hands_over() {
-    seeds(|seed| {
-        let mut world = led(seed, 5);
+    for mut world in led_rings() {
         let before = mark(&world);
         world.set_score("e", None);
         comes_to_lead(&mut world, "d", MS(2_000));
@@ -65,7 +62,7 @@ fn s16_a_leader_that_becomes_ineligible_hands_over() {
         );
         // A nomination to the next but one, and an announcement that comes home.
         assert!(next.since(lost) <= D * 9, "{:?}", next.since(lost));
-    });
+    }
 }
 
 #[test]
@@ -115,8 +112,7 @@ fn s18_a_score_that_oscillates_changes_the_leader_at_most_once_per_policy_time()
 
 #[test]
 fn s16_one_that_steps_down_does_not_bounce_back() {
-    seeds(|seed| {
-        let mut world = led(seed, 5);
+    for mut world in led_rings() {
         let before = mark(&world);
         world.step_down("e", Some("b".parse().unwrap()));
         // b was asked for, and d outranks it: the bully in the ring.
@@ -127,5 +123,5 @@ fn s16_one_that_steps_down_does_not_bounce_back() {
         let lost = events(&world, before, |e| matches!(e, Event::Lost { .. }));
         assert!(lost.contains(&String::from("e")));
         comes_to_lead(&mut world, "e", Duration::from_secs(60)); // after the cool-down
-    });
+    }
 }

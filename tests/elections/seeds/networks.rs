@@ -247,28 +247,19 @@ fn s23_a_stale_ok_or_yield_has_no_effect_on_a_leader() {
                 counter,
             };
             let seen = Term(1);
-            forge(
-                &cluster,
-                4,
-                5,
-                Ok {
-                    round,
-                    seen,
-                    refusal: None,
-                },
-            );
-            let released = None;
-            forge(
-                &cluster,
-                4,
-                5,
-                Yield {
-                    round,
-                    seen,
-                    released,
-                    clock: None,
-                },
-            );
+            let ok = Ok {
+                round,
+                seen,
+                refusal: None,
+            };
+            forge(&cluster, 4, 5, ok);
+            let yields = Yield {
+                round,
+                seen,
+                released: None,
+                clock: None,
+            };
+            forge(&cluster, 4, 5, yields);
         }
         wait(Duration::from_secs(10)).await;
         assert_eq!(heard(&cluster, "ok") - heard_before, 4);
@@ -289,29 +280,20 @@ fn s24_a_stale_announcement_from_below_has_no_effect() {
         let heard_before = heard(&cluster, "elected");
         let (term, score) = (Term(1), 1.into());
         for to in 2..=5 {
-            let answer = None;
-            forge(
-                &cluster,
-                1,
-                to,
-                Elected {
-                    sent_at: None,
+            let elected = Elected {
+                sent_at: None,
+                term,
+                score,
+                answer: None,
+            };
+            forge(&cluster, 1, to, elected);
+            if rules == Rules::Swift {
+                let heartbeat = Heartbeat {
                     term,
                     score,
-                    answer,
-                },
-            );
-            if rules == Rules::Swift {
-                forge(
-                    &cluster,
-                    1,
-                    to,
-                    Heartbeat {
-                        term,
-                        score,
-                        sent_at: None,
-                    },
-                );
+                    sent_at: None,
+                };
+                forge(&cluster, 1, to, heartbeat);
             }
         }
         let moment = cluster.now();
@@ -332,16 +314,12 @@ fn s24_a_resignation_that_is_not_the_leaders_has_no_effect() {
         let before = cluster.now();
         for to in 2..=5 {
             let (term, successor) = (Term(1), Some(id(to)));
-            forge(
-                &cluster,
-                1,
-                to,
-                Resign {
-                    term,
-                    successor,
-                    given: None,
-                },
-            );
+            let resign = Resign {
+                term,
+                successor,
+                given: None,
+            };
+            forge(&cluster, 1, to, resign);
         }
         leads(&cluster, "agent-5").await;
         assert_eq!(heard(&cluster, "resign"), 4);

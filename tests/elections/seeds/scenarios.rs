@@ -12,11 +12,8 @@ use bully_sim::{
 
 use super::{
     MS,
-    losses::{LossSuite, Scene},
-    worlds::{
-        SECONDS, Setting, acquired, another_begins, dies_of, leads_within, seeds, top_crashes,
-        top_returns, top_steps_down,
-    },
+    losses::{Act, LossSuite, Scene},
+    worlds::{SECONDS, Setting, acquired, dies_of, leads_within, seeds},
 };
 
 /// An election in the scenarios.
@@ -82,6 +79,15 @@ impl<E: Scenarios> Setting<E> {
 #[track_caller]
 pub(crate) fn leads<E: Scenarios>(world: &mut World<E>, name: &str) {
     leads_within(world, name, E::settles_within());
+}
+
+/// Worlds of several seeds in which `e`, the highest of five, leads; the promise is checked after every step.
+pub(crate) fn led_by_the_best_of_five<E: Scenarios>() -> impl Iterator<Item = World<E>> {
+    seeds().map(|seed| {
+        let mut world = E::agents(5).watched(seed);
+        leads(&mut world, "e");
+        world
+    })
 }
 
 /// The scenarios of one election, as tests.
@@ -152,9 +158,7 @@ pub(crate) fn s04_of_equal_scores_the_larger_name_leads<E: Scenarios>() {
 }
 
 pub(crate) fn s05_the_lowest_starts_alone_and_the_highest_leads<E: Scenarios>() {
-    for seed in seeds() {
-        let mut world = E::agents(5).watched(seed);
-        leads(&mut world, "e");
+    for mut world in led_by_the_best_of_five::<E>() {
         world.campaign("a");
         leads(&mut world, "e");
     }
@@ -173,9 +177,7 @@ pub(crate) fn s06_the_highest_is_told_to_start_and_only_checks<E: Scenarios>() {
 }
 
 pub(crate) fn s07_the_leader_crashes_and_the_next_one_leads_within_the_bound<E: Scenarios>() {
-    for seed in seeds() {
-        let mut world = E::agents(5).watched(seed);
-        leads(&mut world, "e");
+    for mut world in led_by_the_best_of_five::<E>() {
         world.crash("e");
         let crashed = world.now();
         leads(&mut world, "d");
@@ -234,9 +236,7 @@ pub(crate) fn s12_all_crash_and_return<E: Scenarios>() {
 }
 
 pub(crate) fn s13_a_crashed_top_recovers_and_leads_again<E: Scenarios>() {
-    for seed in seeds() {
-        let mut world = E::agents(5).watched(seed);
-        leads(&mut world, "e");
+    for mut world in led_by_the_best_of_five::<E>() {
         world.crash("e");
         leads(&mut world, "d");
         world.restart("e");
@@ -255,9 +255,7 @@ pub(crate) fn s13_a_crashed_top_recovers_and_leads_again<E: Scenarios>() {
 }
 
 pub(crate) fn s14_one_that_was_down_during_the_election_is_back_in_time<E: Scenarios>() {
-    for seed in seeds() {
-        let mut world = E::agents(5).watched(seed);
-        leads(&mut world, "e");
+    for mut world in led_by_the_best_of_five::<E>() {
         world.crash("a");
         world.run_for(SECONDS(1));
         world.restart("a");
@@ -269,9 +267,7 @@ pub(crate) fn s14_one_that_was_down_during_the_election_is_back_in_time<E: Scena
 }
 
 pub(crate) fn s15_a_score_rises_above_the_leaders<E: Scenarios>() {
-    for seed in seeds() {
-        let mut world = E::agents(5).watched(seed);
-        leads(&mut world, "e");
+    for mut world in led_by_the_best_of_five::<E>() {
         world.set_score("b", Some(9.into()));
         leads(&mut world, "b");
         world.set_score("b", Some(2.into())); // the others hear of it by the check
@@ -293,9 +289,7 @@ pub(crate) fn s16_one_that_steps_down_cools_down_for_a_while<E: Scenarios>() {
 }
 
 pub(crate) fn s16_a_leader_that_cannot_be_elected_any_more_hands_over<E: Scenarios>() {
-    for seed in seeds() {
-        let mut world = E::agents(5).watched(seed);
-        leads(&mut world, "e");
+    for mut world in led_by_the_best_of_five::<E>() {
         let began = world.now();
         world.set_score("e", None);
         world.run_for(MS(1));
@@ -501,13 +495,13 @@ fn divided<E: Scenarios>(seed: u64) -> World<E> {
 fn scenes<E: Scenarios>() -> Vec<Scene<E>> {
     let scene = Scene::lasting(MS(700));
     let mut all = vec![
-        scene(four, |_| {}, "d"),
-        scene(led, |_| {}, "d"),
-        scene(led, top_crashes, "c"),
-        scene(led_by_the_next, top_returns, "d"),
-        scene(led, another_begins, "d"),
-        scene(led, top_steps_down, "c"),
-        scene(divided, World::heal, "d"),
+        scene(four, Act::Nothing, "d"),
+        scene(led, Act::Nothing, "d"),
+        scene(led, Act::Crash("d"), "c"),
+        scene(led_by_the_next, Act::Restart("d"), "d"),
+        scene(led, Act::Campaign("b"), "d"),
+        scene(led, Act::StepDown("d"), "c"),
+        scene(divided, Act::Do(World::heal), "d"),
     ];
     all.extend(E::own_scenes());
     all

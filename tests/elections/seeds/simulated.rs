@@ -9,17 +9,31 @@ use bully_core::{
         astra::{Astra, AstraConfig},
         bully::{Bully, BullyConfig},
     },
-    protocol::View,
+    protocol::{Election, View},
 };
 use bully_sim::sim::{Detection, TermOrder, World};
 
 use crate::seeds::{
     MS,
-    losses::{LossSuite, Scene},
-    worlds::{
-        SECONDS, Setting, another_begins, leads_within, top_crashes, top_returns, top_steps_down,
-    },
+    losses::{Act, LossSuite, Scene},
+    worlds::{SECONDS, Setting, leads_within},
 };
+
+/// Loses messages of these kinds, one each time.
+fn lose_each<E: Election>(
+    kinds: &'static [&'static str],
+    scenes: Vec<Scene<E>>,
+    then: fn(&mut World<E>, &str),
+) {
+    let seeds = 0..5;
+    let losses = LossSuite {
+        kinds,
+        scenes,
+        seeds,
+        then,
+    };
+    losses.lose_each(8);
+}
 
 mod swift {
     use super::*;
@@ -69,13 +83,13 @@ mod swift {
     fn scenes() -> [Scene<Bully>; 7] {
         let scene = Scene::lasting(SECONDS(3));
         [
-            scene(start, |_| {}, "d"),
-            scene(led, |_| {}, "d"),
-            scene(led, top_crashes, "c"),
-            scene(led_by_the_next, top_returns, "d"),
-            scene(led, another_begins, "d"),
-            scene(dead, another_begins, "c"),
-            scene(led, top_steps_down, "c"),
+            scene(start, Act::Nothing, "d"),
+            scene(led, Act::Nothing, "d"),
+            scene(led, Act::Crash("d"), "c"),
+            scene(led_by_the_next, Act::Restart("d"), "d"),
+            scene(led, Act::Campaign("b"), "d"),
+            scene(dead, Act::Campaign("b"), "c"),
+            scene(led, Act::StepDown("d"), "c"),
         ]
     }
 
@@ -91,13 +105,7 @@ mod swift {
 
     #[test]
     fn s22_one_message_of_each_kind_is_lost() {
-        let losses = LossSuite {
-            kinds: &KINDS,
-            scenes: scenes().into(),
-            seeds: 0..5,
-            then: recovers,
-        };
-        losses.lose_each(8);
+        lose_each(&KINDS, scenes().into(), recovers);
     }
 }
 
@@ -147,11 +155,11 @@ mod plain_astra {
     fn scenes() -> [Scene<Astra>; 5] {
         let scene = Scene::lasting(SECONDS(5));
         [
-            scene(start, lowest_begins, "d"),
-            scene(led, top_crashes, "c"),
-            scene(led_by_the_next, top_returns, "d"),
-            scene(led, another_begins, "d"),
-            scene(led, top_steps_down, "c"),
+            scene(start, Act::Do(lowest_begins), "d"),
+            scene(led, Act::Crash("d"), "c"),
+            scene(led_by_the_next, Act::Restart("d"), "d"),
+            scene(led, Act::Campaign("b"), "d"),
+            scene(led, Act::StepDown("d"), "c"),
         ]
     }
 
@@ -183,13 +191,7 @@ mod plain_astra {
 
     #[test]
     fn s22_one_message_of_each_kind_is_lost() {
-        let losses = LossSuite {
-            kinds: &KINDS,
-            scenes: scenes().into(),
-            seeds: 0..5,
-            then: leads_once_asked,
-        };
-        losses.lose_each(8);
+        lose_each(&KINDS, scenes().into(), leads_once_asked);
     }
 
     /// All ask, one after another, the leader dies and comes back, while messages take up to

@@ -95,21 +95,3 @@ pub(crate) fn dies_of<E: Election>(
         then: Reaction::Crash,
     });
 }
-
-// What may happen to four agents.
-
-pub(crate) fn top_crashes<E: Election>(world: &mut World<E>) {
-    world.crash("d");
-}
-
-pub(crate) fn top_returns<E: Election>(world: &mut World<E>) {
-    world.restart("d");
-}
-
-pub(crate) fn top_steps_down<E: Election>(world: &mut World<E>) {
-    world.step_down("d", None);
-}
-
-pub(crate) fn another_begins<E: Election>(world: &mut World<E>) {
-    world.campaign("b");
-}

@@ -13,7 +13,7 @@ use std::{
 use actix_bully::store::{Outlook, StoreError, TermStore};
 use bully_register::Shortage;
 
-use super::{Vote, create, keep, names, open, place, vote};
+use super::{Vote, create, keep, kept, names, open, place, vote};
 
 const STORE: &str = "STORE_OF_A_CHILD";
 
@@ -118,8 +118,7 @@ fn a_record_that_was_cut_leaves_the_one_before() {
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("\ndone"), "{said}");
     assert_eq!(names(&folder), ["jobs.store"], "nothing stays behind");
-    let store = open(&path).expect("whole");
-    assert_eq!(store.load().expect("it can be read"), Some(vote(2)));
+    assert_eq!(kept(&path), Some(vote(2)));
 }
 
 #[actix_rt::test]

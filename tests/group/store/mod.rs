@@ -51,6 +51,12 @@ fn keep(store: &impl TermStore<Vote>, record: Vote) -> Saving {
     store.save(store.begin().unwrap_or_default(), record)
 }
 
+/// The record that another process finds.
+fn kept(path: &Path) -> Option<Vote> {
+    let store = open(path).expect("free, whole and ours");
+    store.load().expect("it can be read")
+}
+
 /// A folder, and where a store may be in it.
 fn place() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");

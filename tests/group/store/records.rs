@@ -7,7 +7,7 @@ use actix_bully::{
     testkit::FaultyStore,
 };
 
-use super::{create, identity, keep, names, open, place, vote};
+use super::{create, identity, keep, kept, names, open, place, vote};
 
 #[actix_rt::test]
 async fn a_store_is_fresh_until_the_first_save() {
@@ -18,8 +18,7 @@ async fn a_store_is_fresh_until_the_first_save() {
     keep(&store, vote(1)).await.expect("saved");
     assert_eq!(store.load().expect("it can be read"), Some(vote(1)));
     drop(store);
-    let store = open(&path).expect("it exists");
-    assert_eq!(store.load().expect("it can be read"), Some(vote(1)));
+    assert_eq!(kept(&path), Some(vote(1)));
 }
 
 #[actix_rt::test]
@@ -31,8 +30,7 @@ async fn many_saves_keep_one_file() {
     }
     assert_eq!(names(&folder), ["jobs.store"]);
     drop(store);
-    let store = open(&path).expect("it exists");
-    assert_eq!(store.load().expect("it can be read"), Some(vote(50)));
+    assert_eq!(kept(&path), Some(vote(50)));
 }
 
 #[actix_rt::test]
@@ -52,8 +50,7 @@ async fn a_save_that_no_caller_waits_for_cannot_undo_a_later_one() {
         );
     }
     drop(store);
-    let store = open(&path).expect("it exists");
-    assert_eq!(store.load().expect("it can be read"), Some(vote(39)));
+    assert_eq!(kept(&path), Some(vote(39)));
 }
 
 #[actix_rt::test]
@@ -62,8 +59,7 @@ async fn nothing_happens_before_a_save_is_polled() {
     let store = create(&path).expect("a new store");
     drop(keep(&store, vote(1)));
     drop(store);
-    let store = open(&path).expect("it exists");
-    assert_eq!(store.load().expect("it can be read"), None);
+    assert_eq!(kept(&path), None);
 }
 
 #[actix_rt::test]
@@ -78,8 +74,7 @@ async fn a_link_is_followed_and_stays() {
     drop(store);
     assert_eq!(names(&other), ["link"]);
     assert_eq!(names(&folder), ["jobs.store"]);
-    let store = open(&path).expect("it exists");
-    assert_eq!(store.load().expect("it can be read"), Some(vote(1)));
+    assert_eq!(kept(&path), Some(vote(1)));
 }
 
 #[test]

@@ -1,41 +1,41 @@
 //! `create` refuses what is there; `open` refuses what is not, or not whole, or not ours.
 
-use std::fs;
+use std::{fs, io, path::Path};
 
 use actix_bully::store::{Damage, FileStore, StoreError, TermStore};
 
-use super::{Vote, create, identity, keep, names, open, place, vote};
+use super::{Vote, create, identity, keep, kept, names, open, place, vote};
 
 #[test]
 fn create_refuses_whatever_is_there() {
-    let (folder, path) = place();
-    fs::write(&path, "anything").expect("written");
-    let refused = create(&path).expect_err("there is a file");
-    assert!(matches!(refused, StoreError::Exists { .. }), "{refused:?}");
-    assert_eq!(fs::read(&path).expect("the file"), b"anything");
-    assert_eq!(names(&folder), ["jobs.store"]);
-
-    let (folder, path) = place();
-    std::os::unix::fs::symlink("nowhere", &path).expect("a link");
-    let refused = create(&path).expect_err("there is a link");
-    assert!(matches!(refused, StoreError::Exists { .. }), "{refused:?}");
-    assert_eq!(names(&folder), ["jobs.store"]);
-
-    let (_folder, path) = place();
-    fs::create_dir(&path).expect("a folder");
-    let refused = create(&path).expect_err("there is a folder");
-    assert!(matches!(refused, StoreError::Exists { .. }), "{refused:?}");
+    type Make = fn(&Path) -> io::Result<()>;
+    let rows: [(&str, Make); 3] = [
+        ("a file", |path| fs::write(path, "anything")),
+        ("a link", |path| std::os::unix::fs::symlink("nowhere", path)),
+        ("a folder", |path| fs::create_dir(path)),
+    ];
+    for (what, make) in rows {
+        let (folder, path) = place();
+        make(&path).expect(what);
+        let refused = create(&path).expect_err(what);
+        assert!(matches!(refused, StoreError::Exists { .. }), "{refused:?}");
+        assert_eq!(names(&folder), ["jobs.store"], "{what}");
+        let text = path.is_file().then(|| fs::read(&path).expect("the file"));
+        assert!(text.is_none_or(|text| text == b"anything"));
+    }
 }
 
 #[test]
 fn create_leaves_nothing_where_it_cannot_write() {
     let (folder, _) = place();
-    let refused = create(&folder.path().join("missing/jobs.store")).expect_err("no folder");
-    assert!(matches!(refused, StoreError::Io { .. }), "{refused:?}");
-    let refused = create(&folder.path().join("x".repeat(251))).expect_err("too long a name");
-    assert!(matches!(refused, StoreError::Io { .. }), "{refused:?}");
-    let refused = create(&folder.path().join("..")).expect_err("no name");
-    assert!(matches!(refused, StoreError::Io { .. }), "{refused:?}");
+    for (what, name) in [
+        ("no folder", "missing/jobs.store"),
+        ("too long a name", &"x".repeat(251)),
+        ("no name", ".."),
+    ] {
+        let refused = create(&folder.path().join(name)).expect_err(what);
+        assert!(matches!(refused, StoreError::Io { .. }), "{refused:?}");
+    }
     assert!(names(&folder).is_empty());
 }
 
@@ -94,8 +94,7 @@ async fn open_refuses_what_is_foreign_and_leaves_it_alone() {
     );
     let refused = FileStore::<u64>::open(&path, identity("api-1")).expect_err("another record");
     assert!(matches!(refused, StoreError::Record { .. }), "{refused:?}");
-    let store = open(&path).expect("still whole and ours");
-    assert_eq!(store.load().expect("it can be read"), Some(vote(7)));
+    assert_eq!(kept(&path), Some(vote(7)));
 }
 
 #[actix_rt::test]
@@ -110,8 +109,7 @@ async fn one_at_a_time_has_a_store_open() {
     let refused = open(&path).expect_err("still in use, though the file is another one");
     assert!(matches!(refused, StoreError::InUse { .. }), "{refused:?}");
     drop(store);
-    let store = open(&path).expect("free");
-    assert_eq!(store.load().expect("it can be read"), Some(vote(3)));
+    assert_eq!(kept(&path), Some(vote(3)));
 }
 
 #[actix_rt::test]
@@ -132,8 +130,7 @@ async fn a_store_that_was_removed_or_replaced_does_not_come_back() {
     let refused = store.load().expect_err("failed for good");
     assert!(matches!(refused, StoreError::Failed { .. }), "{refused:?}");
     drop((store, second));
-    let store = open(&path).expect("the second one");
-    assert_eq!(store.load().expect("it can be read"), Some(vote(2)));
+    assert_eq!(kept(&path), Some(vote(2)));
     assert_eq!(names(&folder), ["jobs.store"]);
 }
 

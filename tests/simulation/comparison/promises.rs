@@ -16,20 +16,26 @@ use crate::comparison::{
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
+type Keeps = fn(&'static str);
+
 /// The election, what it promises by the program's own words, and what that means here.
-const PROMISES: [(&str, &str, fn()); 9] = [
-    ("astra", "one, if no message is late", astra),
+const PROMISES: [(&str, &str, Keeps); 9] = [
+    ("astra", "one, if no message is late", one_at_once),
     ("bully", "always a leader", bully),
     ("quorum", "never two leaders", quorum),
-    ("lease", "never two leaders", || lease("lease")),
-    ("lease-told", "never two leaders", || lease("lease-told")),
+    ("lease", "never two leaders", lease),
+    ("lease-told", "never two leaders", lease),
     (
         "reorganization",
         "one, if nothing is late or lost",
-        reorganization,
+        one_at_once,
     ),
-    ("invitation", "a leader of each group", invitation),
-    ("ring", "a leader of each ring", ring),
+    (
+        "invitation",
+        "a leader of each group",
+        the_highest_leads_on_every_side,
+    ),
+    ("ring", "a leader of each ring", one_at_once),
     ("ballot", "in the end one leader", ballot),
 ];
 
@@ -43,7 +49,7 @@ fn every_election_is_held_to_its_promise() {
     assert_eq!(printed, held);
     for (name, _, keeps) in PROMISES {
         println!("{name}");
-        keeps();
+        keeps(name);
     }
 }
 
@@ -83,19 +89,20 @@ fn moments() -> impl Iterator<Item = Case> {
     Case::ALL.into_iter().filter(at_once)
 }
 
-/// All but the one after which the highest agent cools down.
-fn all_but_hand_over() -> impl Iterator<Item = Case> {
-    Case::ALL.into_iter().filter(|case| *case != Case::HandOver)
+fn one_leads(measure: &Measure) -> bool {
+    measure.leaders <= 1
 }
 
-/// In the end the highest agent leads.
-fn the_highest_leads_in_the_end(protocol: &'static str) {
-    let cases = all_but_hand_over();
+fn is_never_vacant(measure: &Measure) -> bool {
+    measure.vacant.is_zero()
+}
+
+/// In the end the highest agent leads; each side of a partition has a leader of its own for most of the time.
+fn the_highest_leads_on_every_side(protocol: &'static str) {
+    // But for the case after which the highest agent cools down.
+    let cases = Case::ALL.into_iter();
+    let cases = cases.filter(|case| *case != Case::HandOver);
     every(protocol, cases, "of the highest", |measure| measure.highest);
-}
-
-/// Each side of a partition has a leader of its own for most of the time.
-fn leads_on_every_side(protocol: &'static str) {
     for (case, sides) in [(Case::Split, 2), (Case::Shattered, 3)] {
         every(protocol, [case], "on every side", |measure| {
             measure.leaders >= sides && measure.contested > MS(12_000) && measure.vacant.is_zero()
@@ -116,42 +123,33 @@ fn only_a_majority_leads(protocol: &'static str) {
     });
 }
 
-fn astra() {
-    every("astra", moments(), "one at once", |measure| {
-        measure.leaders <= 1
-    });
-    the_highest_leads_in_the_end("astra");
-    leads_on_every_side("astra");
+/// One while nothing is lost and no agent is passed over; a coordinator (GM1 of the paper) falls with the network.
+fn one_at_once(protocol: &'static str) {
+    every(protocol, moments(), "one at once", one_leads);
+    the_highest_leads_on_every_side(protocol);
 }
 
 /// "One; two for at most two delays after a start, a crash, a recovery, a hand-over."
-fn bully() {
+fn bully(protocol: &'static str) {
     let two_delays = MS(2 * 20);
-    every("bully", moments(), "one but for two delays", |measure| {
+    every(protocol, moments(), "one but for two delays", |measure| {
         measure.contested <= two_delays
     });
-    the_highest_leads_in_the_end("bully");
-    leads_on_every_side("bully");
+    the_highest_leads_on_every_side(protocol);
     // No agent waits for a majority, so there is always one.
     let lasting = [Case::Chain, Case::Star, Case::Mute, Case::DeafFollower];
-    every("bully", lasting, "always a leader", |measure| {
-        measure.vacant.is_zero()
-    });
+    every(protocol, lasting, "always a leader", is_never_vacant);
 }
 
-fn quorum() {
-    every("quorum", Case::ALL, "never two", |measure| {
-        measure.leaders <= 1
-    });
-    only_a_majority_leads("quorum");
+fn quorum(protocol: &'static str) {
+    every(protocol, Case::ALL, "never two", one_leads);
+    only_a_majority_leads(protocol);
 }
 
 /// The agents that reach the store have a leader, the others none. It stands with the larger side, with one of two
 /// pairs, and where a star has its hub. The first to take a lease need not be the highest, to which it hands over after 10 s.
 fn lease(protocol: &'static str) {
-    every(protocol, Case::ALL, "never two", |measure| {
-        measure.leaders <= 1
-    });
+    every(protocol, Case::ALL, "never two", one_leads);
     let moves = [Case::Split, Case::Deaf, Case::Mute];
     every(protocol, moves, "near the store", |measure| {
         (1..=2).contains(&measure.elections) && measure.vacant < MS(2_000)
@@ -200,34 +198,11 @@ fn questions_to_a_store_and_its_answers_are_messages() {
     }
 }
 
-/// GM1: one coordinator while nothing is lost; it falls with the network.
-fn reorganization() {
-    every("reorganization", moments(), "one at once", |measure| {
-        measure.leaders <= 1
-    });
-    the_highest_leads_in_the_end("reorganization");
-    leads_on_every_side("reorganization");
-}
-
-fn invitation() {
-    the_highest_leads_in_the_end("invitation");
-    leads_on_every_side("invitation");
-}
-
-fn ring() {
-    the_highest_leads_in_the_end("ring");
-    leads_on_every_side("ring");
-    // Two lead for a moment only where an agent was passed over: here none is that runs.
-    every("ring", moments(), "one at once", |measure| {
-        measure.leaders <= 1
-    });
-}
-
 /// Two may lead for a while: until the round is over in which the former one misses its majority.
-fn ballot() {
-    only_a_majority_leads("ballot");
+fn ballot(protocol: &'static str) {
+    only_a_majority_leads(protocol);
     let partitions = [Case::Split, Case::Deaf, Case::Mute, Case::Shattered];
-    every("ballot", partitions, "two for rounds at most", |measure| {
+    every(protocol, partitions, "two for rounds at most", |measure| {
         measure.contested < MS(500)
     });
 }

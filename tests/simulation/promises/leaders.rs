@@ -1,6 +1,6 @@
 //! "Leaders at once", and "two leaders in one term".
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, ops::Range, time::Duration};
 
 use actix_bully::{
     elections::AnyBully,
@@ -9,7 +9,7 @@ use actix_bully::{
 use actix_bully_oracles::{AstraScenario, BullyScenario, QuorumScenario};
 use bully_sim::sim::{
     Violation, World,
-    chaos::{ChaosOptions, Contested, Fault, HistoryReport, chaos},
+    chaos::{ChaosOptions, Contested, Fault, HistoryReport, Scenario, chaos},
 };
 
 use crate::promises::{
@@ -88,13 +88,60 @@ pub(crate) fn astra_within_the_delay_bound() {
     newcomers_disturb(Mode::Astra, 300);
 }
 
-pub(crate) fn quorum_within_the_delay_bound() {
-    for seed in 0..150 {
-        let mut scenario = QuorumScenario::drawn(seed, size(seed)).unwrap();
-        let options = options(Mode::Quorum, &BullyScenario::BOUNDED);
-        let report = chaos(seed, size(seed), &options, &mut scenario);
+/// No history breaks an invariant, and at no instant two lead.
+pub(crate) fn one_leads<S: Scenario>(
+    seeds: Range<u64>,
+    faults: &[Fault],
+    skew: fn(u64) -> u32,
+    scenario: fn(u64) -> (usize, S),
+) {
+    for seed in seeds {
+        let (agents, mut scenario) = scenario(seed);
+        let options = ChaosOptions {
+            skew: skew(seed),
+            ..options(Mode::Quorum, faults)
+        };
+        let report = chaos(seed, agents, &options, &mut scenario);
         assert_eq!((report.violation, report.contested.times), (None, 0));
     }
+}
+
+fn drawn(seed: u64) -> (usize, QuorumScenario) {
+    let n = size(seed);
+    (n, QuorumScenario::drawn(seed, n).unwrap())
+}
+
+pub(crate) fn quorum_within_the_delay_bound() {
+    one_leads(0..150, &BullyScenario::BOUNDED, |_| 0, drawn);
+}
+
+/// Without disks. With clocks that agree terms increase for ever; with others while a majority of the voters remembers.
+fn diskless(seeds: Range<u64>, faults: &[Fault]) {
+    one_leads(seeds, faults, QuorumScenario::diskless_skew, |seed| {
+        let n = size(seed);
+        (n, QuorumScenario::diskless(seed, n).unwrap())
+    });
+}
+
+/// All faults, and restarts of several voters at the same moment.
+fn any() -> Vec<Fault> {
+    let mut faults = Fault::ALL.to_vec();
+    if !faults.contains(&Fault::Outage) {
+        faults.push(Fault::Outage);
+    }
+    faults
+}
+
+pub(crate) fn diskless_within_the_delay_bound() {
+    diskless(0..100, &BullyScenario::BOUNDED);
+}
+
+pub(crate) fn diskless_on_any_network() {
+    diskless(0..100, &any());
+}
+
+pub(crate) fn diskless_shares_no_term_while_a_majority_remembers() {
+    diskless(1_000..1_060, &any());
 }
 
 /// One for each side of a partition, which the rows of the partition show; and two where messages
@@ -121,15 +168,7 @@ pub(crate) fn astra_on_any_network() {
 
 /// All faults, and every clock wrong by up to 11 %.
 pub(crate) fn quorum_on_any_network() {
-    for seed in 0..150 {
-        let mut scenario = QuorumScenario::drawn(seed, size(seed)).unwrap();
-        let options = ChaosOptions {
-            skew: 110_000,
-            ..options(Mode::Quorum, &Fault::ALL)
-        };
-        let report = chaos(seed, size(seed), &options, &mut scenario);
-        assert_eq!((report.violation, report.contested.times), (None, 0));
-    }
+    one_leads(0..150, &Fault::ALL, |_| 110_000, drawn);
     assert!(clocks_that_err(400_000).0 > 0, "the clocks do not matter");
     assert_eq!(clocks_that_err(110_000).0, 0);
 }
@@ -180,12 +219,7 @@ pub(crate) fn astra_shares_a_term() {
 
 /// The invariants of the scenario's record, over all incarnations and all faults; and whatever the clocks do.
 pub(crate) fn quorum_shares_no_term() {
-    for seed in 1_000..1_080 {
-        let mut scenario = QuorumScenario::drawn(seed, size(seed)).unwrap();
-        let options = options(Mode::Quorum, &Fault::ALL);
-        let report = chaos(seed, size(seed), &options, &mut scenario);
-        assert_eq!(report.violation, None);
-    }
+    one_leads(1_000..1_080, &Fault::ALL, |_| 0, drawn);
     assert_eq!(clocks_that_err(400_000).1, 0);
 }
 
@@ -212,10 +246,6 @@ pub(crate) fn available_ends_with_its_steps() {
 pub(crate) fn astra_does_not_notice_that_it_hangs() {
     let hour = Duration::from_secs(3_600);
     assert_eq!(hangs(Mode::Astra, 1, hour), hour);
-}
-
-pub(crate) fn quorum_ends_with_its_lease() {
-    ends_with_its_lease(Mode::Quorum);
 }
 
 pub(crate) fn ends_with_its_lease(mode: Mode) {

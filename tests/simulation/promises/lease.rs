@@ -1,6 +1,6 @@
 //! A lease in a store: what it shares with the quorum, and what it owes to its store.
 
-use std::{sync::Arc, time::Duration};
+use std::{ops::Range, sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::lease::LeaseConfig,
@@ -9,48 +9,39 @@ use actix_bully::{
 };
 use actix_bully_oracles::{BullyScenario, LeaseScenario};
 use bully_core::elections::lease::{RegisterConfig, Simulated, SimulatedConfig};
-use bully_sim::sim::{
-    Participant, World,
-    chaos::{ChaosOptions, Fault, chaos},
-};
+use bully_sim::sim::{Participant, World, chaos::Fault};
 
-use super::kit::{names, sides, size};
+use super::{
+    kit::{names, sides, size},
+    leaders,
+};
 
 const REGISTER: &str = "register";
 
-/// No history breaks an invariant, and at no instant two lead. The register is one of its agents.
-fn one_leads(seeds: impl Iterator<Item = u64>, faults: &[Fault], skew: u32) {
-    let faults_for = Duration::from_secs(4);
-    for seed in seeds {
-        let mut scenario = LeaseScenario::drawn(seed, faults_for).unwrap();
-        let options = ChaosOptions {
-            faults_for,
-            faults: faults
-                .iter()
-                .copied()
-                .filter(|fault| LeaseScenario::can_happen(*fault))
-                .collect(),
-            skew,
-            ..ChaosOptions::default()
-        };
-        let report = chaos(seed, size(seed) + 1, &options, &mut scenario);
-        assert_eq!((report.violation, report.contested.times), (None, 0));
-    }
+/// The register is one of the agents.
+fn one_leads(seeds: Range<u64>, faults: &[Fault], skew: fn(u64) -> u32) {
+    let faults = faults.iter().copied();
+    let faults: Vec<_> = faults.filter(|f| LeaseScenario::can_happen(*f)).collect();
+    leaders::one_leads(seeds, &faults, skew, |seed| {
+        let faults_for = Duration::from_secs(4);
+        let scenario = LeaseScenario::drawn(seed, faults_for).unwrap();
+        (size(seed) + 1, scenario)
+    });
 }
 
 pub(super) fn within_the_delay_bound() {
-    one_leads(0..100, &BullyScenario::BOUNDED, 0);
+    one_leads(0..100, &BullyScenario::BOUNDED, |_| 0);
 }
 
 /// All faults, and every clock wrong by up to 11 %.
 pub(super) fn on_any_network() {
-    one_leads(0..100, &Fault::ALL, 110_000);
+    one_leads(0..100, &Fault::ALL, |_| 110_000);
     assert!(clocks_that_err(400_000) > 0, "the clocks do not matter");
     assert_eq!(clocks_that_err(110_000), 0);
 }
 
 pub(super) fn shares_no_term_while_the_store_remembers() {
-    one_leads(1_000..1_060, &Fault::ALL, 110_000);
+    one_leads(1_000..1_060, &Fault::ALL, |_| 110_000);
 }
 
 /// The leader's clock is slow, those of the others are fast, and it is cut off: how often two considered themselves

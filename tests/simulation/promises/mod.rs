@@ -11,11 +11,12 @@
     reason = "what does not hold fails the test"
 )]
 
-mod diskless;
 mod kit;
 mod leaders;
 mod lease;
 mod partition;
+
+use kit::Mode;
 
 const COLUMNS: [&str; 5] = [
     "available (default)",
@@ -48,7 +49,7 @@ const PROMISES: [(&str, [Promise; 5]); 6] = [
                 "one while deadline > 2 × delay, no agent pauses, and messages of agents whose scores change arrive in order; two until all know of a newcomer",
                 leaders::astra_within_the_delay_bound,
             ),
-            promise("one", diskless::within_the_delay_bound),
+            promise("one", leaders::diskless_within_the_delay_bound),
             promise("one", leaders::quorum_within_the_delay_bound),
             promise("one", lease::within_the_delay_bound),
         ],
@@ -66,7 +67,7 @@ const PROMISES: [(&str, [Promise; 5]); 6] = [
             ),
             promise(
                 "one, while clock rates err by less than 11 %, hosts prove who they are and a name has one process",
-                diskless::on_any_network,
+                leaders::diskless_on_any_network,
             ),
             promise(
                 "one, while clock rates err by less than 11 % and hosts prove who they are (TLS or a secret)",
@@ -88,11 +89,11 @@ const PROMISES: [(&str, [Promise; 5]); 6] = [
             ),
             promise(
                 "the side with a majority has a leader, the others none",
-                diskless::only_the_majority_has_a_leader,
+                || partition::only_the_majority_has_a_leader(Mode::Diskless),
             ),
             promise(
                 "the side with a majority has a leader, the others none",
-                partition::only_the_majority_has_a_leader,
+                || partition::only_the_majority_has_a_leader(Mode::Quorum),
             ),
             promise(
                 "the agents that reach the store have a leader, the others none",
@@ -113,12 +114,11 @@ const PROMISES: [(&str, [Promise; 5]); 6] = [
             ),
             promise(
                 "one leader within the printed formula, if none restarted meanwhile",
-                diskless::heals_within_the_formula,
+                || partition::heals_within_the_formula(Mode::Diskless),
             ),
-            promise(
-                "one leader within the printed formula",
-                partition::quorum_heals_within_the_formula,
-            ),
+            promise("one leader within the printed formula", || {
+                partition::heals_within_the_formula(Mode::Quorum);
+            }),
             promise(
                 "one leader within the printed formula",
                 lease::heals_within_the_formula,
@@ -132,7 +132,7 @@ const PROMISES: [(&str, [Promise; 5]); 6] = [
             promise("possible", leaders::astra_shares_a_term),
             promise(
                 "never while a majority of the voters keeps its memory, or no clock was ahead of one used later",
-                diskless::shares_no_term_while_a_majority_remembers,
+                leaders::diskless_shares_no_term_while_a_majority_remembers,
             ),
             promise("never", leaders::quorum_shares_no_term),
             promise(
@@ -152,14 +152,12 @@ const PROMISES: [(&str, [Promise; 5]); 6] = [
                 "says yes until it runs again: it hears nothing while all is well, so silence tells nothing",
                 leaders::astra_does_not_notice_that_it_hangs,
             ),
-            promise(
-                "says no when its lease ends (0.72 s)",
-                diskless::ends_with_its_lease,
-            ),
-            promise(
-                "says no when its lease ends (0.72 s)",
-                leaders::quorum_ends_with_its_lease,
-            ),
+            promise("says no when its lease ends (0.72 s)", || {
+                leaders::ends_with_its_lease(Mode::Diskless);
+            }),
+            promise("says no when its lease ends (0.72 s)", || {
+                leaders::ends_with_its_lease(Mode::Quorum);
+            }),
             promise(
                 "says no when its lease ends (0.72 s)",
                 lease::ends_with_its_lease,

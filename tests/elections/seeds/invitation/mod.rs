@@ -17,8 +17,8 @@ use bully_sim::{sim::World, trace::Checkpoint};
 use super::{
     MS,
     losses::Scene,
-    scenarios::{Scenarios, leads, scenarios},
-    worlds::{Setting, acquired, seeds},
+    scenarios::{Scenarios, leads, led_by_the_best_of_five, scenarios},
+    worlds::{Setting, acquired},
 };
 
 /// T = 200 ms, d = 9 ms.
@@ -100,9 +100,7 @@ fn one_coordinator_in_each_group(world: &World<InvitationElection>) -> Result<()
 
 #[test]
 fn s03_all_start_together_and_the_highest_leads() {
-    for seed in seeds() {
-        let mut world = agents(5).watched(seed);
-        leads(&mut world, "e");
+    for world in led_by_the_best_of_five::<InvitationElection>() {
         let messages = world.trace().election_messages_since(Checkpoint::default());
         // One merge of four; a second one of all if one was not yet there for the first.
         assert!(
@@ -115,9 +113,7 @@ fn s03_all_start_together_and_the_highest_leads() {
 
 #[test]
 fn s10_one_that_starts_another_election_ends_following_the_winner() {
-    for seed in seeds() {
-        let mut world = agents(5).watched(seed);
-        leads(&mut world, "e");
+    for mut world in led_by_the_best_of_five::<InvitationElection>() {
         world.campaign("c");
         leads(&mut world, "e");
         assert_eq!(

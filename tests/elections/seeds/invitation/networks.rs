@@ -10,7 +10,7 @@ use bully_sim::sim::World;
 use super::{agents, config};
 use crate::seeds::{
     MS,
-    losses::Scene,
+    losses::{Act, Scene},
     scenarios::{four, leads, led},
     worlds::{SECONDS, seeds},
 };
@@ -51,10 +51,10 @@ fn asked(seed: u64) -> World<InvitationElection> {
 pub(super) fn scenes() -> Vec<Scene<InvitationElection>> {
     let scene = Scene::lasting(MS(700));
     vec![
-        scene(shattered, World::heal, "d"),
+        scene(shattered, Act::Do(World::heal), "d"),
         // Two that do not hear of each other invite the same.
-        scene(shattered, two_merge, "d"),
-        scene(asked, World::heal, "d"),
+        scene(shattered, Act::Do(two_merge), "d"),
+        scene(asked, Act::Do(World::heal), "d"),
     ]
 }
 

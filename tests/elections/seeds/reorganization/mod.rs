@@ -21,8 +21,8 @@ use bully_sim::{
 use super::{
     MS,
     losses::Scene,
-    scenarios::{Scenarios, leads, scenarios},
-    worlds::{Setting, acquired, dies_of, seeds},
+    scenarios::{Scenarios, leads, led_by_the_best_of_five, scenarios},
+    worlds::{Setting, acquired, dies_of},
 };
 
 /// T = 200 ms, d = 9 ms.
@@ -103,9 +103,7 @@ fn one_coordinator(world: &World<Reorganization>) -> Result<(), String> {
 
 #[test]
 fn s03_all_start_together_and_the_highest_leads() {
-    for seed in seeds() {
-        let mut world = agents(5).watched(seed);
-        leads(&mut world, "e");
+    for world in led_by_the_best_of_five::<Reorganization>() {
         let messages = world.trace().election_messages_since(Checkpoint::default());
         // Each pair a question and an answer, but for the pairs of the highest that it halts first;
         // and the winner's six for each of the others.
@@ -117,9 +115,7 @@ fn s03_all_start_together_and_the_highest_leads() {
 
 #[test]
 fn s09_the_superior_dies_right_after_it_said_that_it_is_there() {
-    for seed in seeds() {
-        let mut world = agents(5).watched(seed);
-        leads(&mut world, "e");
+    for mut world in led_by_the_best_of_five::<Reorganization>() {
         world.crash("e");
         dies_of(&mut world, "d", "there", 0);
         leads(&mut world, "c");
@@ -129,9 +125,7 @@ fn s09_the_superior_dies_right_after_it_said_that_it_is_there() {
 
 #[test]
 fn s10_one_that_starts_another_election_ends_following_the_winner() {
-    for seed in seeds() {
-        let mut world = agents(5).watched(seed);
-        leads(&mut world, "e");
+    for mut world in led_by_the_best_of_five::<Reorganization>() {
         world.campaign("c");
         leads(&mut world, "e");
         // The price: its coordinator finds it out of order, and puts all in order again.

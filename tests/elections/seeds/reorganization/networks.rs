@@ -8,9 +8,9 @@ use bully_sim::sim::World;
 use super::{agents, config, one_coordinator};
 use crate::seeds::{
     MS,
-    losses::Scene,
+    losses::{Act, Scene},
     scenarios::{leads, led},
-    worlds::{SECONDS, top_returns},
+    worlds::SECONDS,
 };
 
 /// All that it says.
@@ -47,11 +47,15 @@ pub(super) fn scenes() -> Vec<Scene<Reorganization>> {
     let scene = Scene::lasting(MS(700));
     vec![
         // An agent that the higher one has halted refuses the other.
-        scene(|seed| succeeding(seed, "halt"), top_returns, "d"),
-        scene(|seed| succeeding(seed, "new_coordinator"), top_returns, "d"),
-        scene(|seed| succeeding(seed, "ready"), top_returns, "d"),
+        scene(|seed| succeeding(seed, "halt"), Act::Restart("d"), "d"),
+        scene(
+            |seed| succeeding(seed, "new_coordinator"),
+            Act::Restart("d"),
+            "d",
+        ),
+        scene(|seed| succeeding(seed, "ready"), Act::Restart("d"), "d"),
         // Each misses the other, and takes the members away from it.
-        scene(led, |w| w.cut("c", "d"), "d"),
+        scene(led, Act::Do(|w| w.cut("c", "d")), "d"),
     ]
 }
 

@@ -1,0 +1,231 @@
+//! A group whose members write down what they are told, and links that write down what they carry.
+
+use std::{
+    future::Future,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use actix::{Actor, Addr, Context, Handler, clock};
+use actix_bully::{
+    Group,
+    elections::AnyMessage,
+    group::{Envelope, Holder, MembersChanged, Remote, RemoteLink, Update},
+    protocol::{AgentId, Incarnation, MemberKind, Presence, Score, Term},
+};
+use bully_core::{
+    elections::bully::Resign,
+    protocol::{Member, NotifyOrder, Requirements, Rules},
+};
+
+use crate::common;
+
+pub(crate) const FIRST: Incarnation = Incarnation(1);
+
+pub(crate) fn id(name: &str) -> AgentId {
+    AgentId::new(name).unwrap()
+}
+
+pub(crate) fn play(test: impl Future<Output = ()>) {
+    common::virtual_system().block_on(test);
+}
+
+/// Some message.
+pub(crate) fn resign() -> AnyMessage {
+    let (term, successor, given) = (Term(1), None, None);
+    let resign = Resign {
+        term,
+        successor,
+        given,
+    };
+    resign.into()
+}
+
+/// As a bully's, so that the highest in rank is told first.
+pub(crate) fn requirements() -> Requirements {
+    Requirements {
+        notify: NotifyOrder::HighestRankFirst,
+        ..Requirements::new(Rules::new("test"))
+    }
+}
+
+/// Writes down the hints of changes and the messages that it gets, and looks at the group when it is told to.
+pub(crate) struct Peer {
+    name: String,
+    group: Group,
+    order: Arc<Mutex<Vec<String>>>,
+    messages: Arc<AtomicUsize>,
+}
+
+impl Actor for Peer {
+    type Context = Context<Self>;
+}
+
+impl Handler<MembersChanged> for Peer {
+    type Result = ();
+    fn handle(&mut self, _: MembersChanged, _: &mut Context<Self>) {
+        self.order.lock().unwrap().push(self.name.clone());
+        drop(self.group.snapshot(&id(&self.name)));
+    }
+}
+
+impl Handler<Envelope<AnyMessage>> for Peer {
+    type Result = ();
+    fn handle(&mut self, _: Envelope<AnyMessage>, _: &mut Context<Self>) {
+        self.messages.fetch_add(1, Relaxed);
+        self.order.lock().unwrap().push(format!("({})", self.name));
+    }
+}
+
+pub(crate) struct Scene {
+    pub(crate) group: Group,
+    pub(crate) requirements: Requirements,
+    order: Arc<Mutex<Vec<String>>>,
+    peers: Vec<(String, Addr<Peer>, Arc<AtomicUsize>)>,
+}
+
+impl Scene {
+    pub(crate) fn new() -> Self {
+        Self {
+            group: Group::new("g").unwrap(),
+            requirements: requirements(),
+            order: Arc::default(),
+            peers: Vec::new(),
+        }
+    }
+
+    /// A scene with these members.
+    pub(crate) fn of<const N: usize>(members: [(&str, Option<i32>); N]) -> Self {
+        let mut scene = Self::new();
+        for (name, score) in members {
+            scene.join(name, score);
+        }
+        scene
+    }
+
+    /// A member that looks again whenever it is told of a change.
+    pub(crate) fn join(&mut self, name: &str, score: Option<i32>) -> Incarnation {
+        self.join_as(name, score, Actor::start)
+    }
+
+    /// The same, for an actor that is started in this way.
+    pub(crate) fn join_as(
+        &mut self,
+        name: &str,
+        score: Option<i32>,
+        start: fn(Peer) -> Addr<Peer>,
+    ) -> Incarnation {
+        let messages = Arc::default();
+        let addr = start(Peer {
+            name: name.to_owned(),
+            group: self.group.clone(),
+            order: Arc::clone(&self.order),
+            messages: Arc::clone(&messages),
+        });
+        let requirements = self.requirements.clone();
+        let incarnation = self.group.reserve(&id(name), requirements).unwrap();
+        let (inbox, changes) = (addr.clone().recipient(), addr.clone().recipient());
+        let member = Member {
+            score: score.map(Score::from),
+            ..up_in(name, incarnation.0)
+        };
+        assert!(self.group.join(member, inbox, changes));
+        self.peers.push((name.to_owned(), addr, messages));
+        incarnation
+    }
+
+    pub(crate) fn look(&self, names: &[&str]) {
+        for name in names {
+            drop(self.group.snapshot(&id(name)));
+        }
+    }
+
+    /// The member of that name, as the group knows it.
+    pub(crate) fn known(&self, name: &str) -> Member {
+        self.group.members().get(&id(name)).unwrap().clone()
+    }
+
+    /// The eligible members, the highest in rank first.
+    pub(crate) fn ranks(&self) -> Vec<String> {
+        let members = self.group.members();
+        members.by_rank().map(|m| m.id.to_string()).collect()
+    }
+
+    /// The members that were notified since the last call, in order.
+    pub(crate) async fn told(&self) -> String {
+        let mut heard = self.heard().await;
+        heard.retain(|entry| !entry.starts_with('('));
+        heard.concat()
+    }
+
+    /// The same, and in brackets the members that were sent a message.
+    pub(crate) async fn heard(&self) -> Vec<String> {
+        clock::sleep(Duration::from_millis(1)).await;
+        std::mem::take(&mut *self.order.lock().unwrap())
+    }
+
+    /// Each member, and the number of messages that it got since the last call.
+    pub(crate) async fn messages(&self) -> String {
+        clock::sleep(Duration::from_millis(1)).await;
+        let peers = self.peers.iter();
+        let lines =
+            peers.map(|(name, _, messages)| format!("{name}{} ", messages.swap(0, Relaxed)));
+        lines.collect()
+    }
+
+    /// Another host, whose link is up, and what is carried to it.
+    pub(crate) fn host(&self, node: &str) -> (Remote<AnyMessage>, Arc<Cable>) {
+        let cable = Arc::new(Cable::default());
+        let remote = self.group.remote(node, Arc::<Cable>::clone(&cable));
+        remote.set_up(true);
+        (remote, cable)
+    }
+}
+
+/// A link that writes down what it carries.
+#[derive(Debug, Default)]
+pub(crate) struct Cable(Mutex<Vec<String>>);
+
+impl Cable {
+    /// The lines since the last call.
+    pub(crate) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+impl RemoteLink<AnyMessage> for Cable {
+    fn carry(&self, to: &[AgentId], envelope: Envelope<AnyMessage>) {
+        let line = format!("{} to {to:?}: {}", envelope.from, envelope.message);
+        self.0.lock().unwrap().push(line);
+    }
+
+    fn lost(&self, id: &AgentId, to: &Holder) {
+        self.0.lock().unwrap().push(format!("{id} lost to {to}"));
+    }
+}
+
+/// A member up in that incarnation, as its host knows it.
+pub(crate) fn up_in(name: &str, incarnation: u64) -> Member {
+    Member::up(id(name), MemberKind::Voter, None, Incarnation(incarnation))
+}
+
+/// The same member, after the end of that incarnation.
+pub(crate) fn ended_in(name: &str, incarnation: u64) -> Member {
+    Member {
+        presence: Presence::Down,
+        ended: Some(Incarnation(incarnation)),
+        ..up_in(name, incarnation)
+    }
+}
+
+/// A host says that of a member.
+pub(crate) fn up(name: &str, incarnation: u64) -> [Update; 1] {
+    [Update::Known(up_in(name, incarnation))]
+}
+
+pub(crate) fn ended(name: &str, incarnation: u64) -> [Update; 1] {
+    [Update::Known(ended_in(name, incarnation))]
+}
