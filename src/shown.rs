@@ -50,6 +50,14 @@ impl<'a> From<&'a Leader> for ShownLeader<'a> {
     }
 }
 
+/// Writes an optional leader with its numbers as text.
+pub(crate) fn optional_leader<S: Serializer>(
+    leader: &Option<Leader>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    leader.as_ref().map(ShownLeader::from).serialize(to)
+}
+
 /// A measurement, in milliseconds.
 #[derive(Debug, Serialize)]
 pub(crate) struct ShownMeasurement {

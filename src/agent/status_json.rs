@@ -1,100 +1,68 @@
 //! The state of an agent for other programs.
 //!
 //! Decided here: the names of the fields, and which fields are text. Not in `status.rs`, because a checker of
-//! interleavings runs that file without this crate's dependencies (`tests/heavy/cells`).
+//! interleavings runs that file without this crate's dependencies (`tests/heavy/cells`). The types here repeat the
+//! fields and the variants of that file. They are for serde only, and the compiler compares them with the originals.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
-    protocol::{About, Incarnation, Role, Term},
-    shown::{self, ShownLeader},
+    protocol::{About, Incarnation, Leader, Role, Term},
+    shown,
 };
 
 use super::{Lifecycle, Status};
 
+#[derive(Serialize)]
+#[serde(remote = "Status")]
+struct StatusJson {
+    lifecycle: Lifecycle,
+    #[serde(serialize_with = "shown::text")]
+    incarnation: Incarnation,
+    role: Role,
+    #[serde(serialize_with = "shown::text")]
+    term: Term,
+    #[serde(serialize_with = "shown::optional_leader")]
+    leader: Option<Leader>,
+    leader_about: Option<About>,
+    #[serde(serialize_with = "shown::optional_text")]
+    leading: Option<Term>,
+    draining: bool,
+    work_panics: u32,
+    work_stalls: u32,
+    tie_broken: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Lifecycle", rename_all = "snake_case")]
+enum LifecycleJson {
+    Running,
+    Down,
+    Ended,
+}
+
 impl Serialize for Status {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct ShownStatus<'a> {
-            lifecycle: Lifecycle,
-            #[serde(serialize_with = "shown::text")]
-            incarnation: Incarnation,
-            role: Role,
-            #[serde(serialize_with = "shown::text")]
-            term: Term,
-            leader: Option<ShownLeader<'a>>,
-            leader_about: Option<&'a About>,
-            #[serde(serialize_with = "shown::optional_text")]
-            leading: Option<Term>,
-            draining: bool,
-            work_panics: u32,
-            work_stalls: u32,
-            tie_broken: bool,
-        }
-        // Destructured, so that the compiler reports a new field.
-        let Self {
-            lifecycle,
-            incarnation,
-            role,
-            term,
-            leader,
-            leader_about,
-            leading,
-            draining,
-            work_panics,
-            work_stalls,
-            tie_broken,
-        } = self;
-        ShownStatus {
-            lifecycle: *lifecycle,
-            incarnation: *incarnation,
-            role: *role,
-            term: *term,
-            leader: leader.as_ref().map(ShownLeader::from),
-            leader_about: leader_about.as_ref(),
-            leading: *leading,
-            draining: *draining,
-            work_panics: *work_panics,
-            work_stalls: *work_stalls,
-            tie_broken: *tie_broken,
-        }
-        .serialize(to)
+        StatusJson::serialize(self, to)
     }
 }
 
 impl Serialize for Lifecycle {
     /// As text: `running`, `down`, `ended`.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(match self {
-            Self::Running => "running",
-            Self::Down => "down",
-            Self::Ended => "ended",
-        })
+        LifecycleJson::serialize(self, to)
     }
 }
 
 impl<'de> Deserialize<'de> for Lifecycle {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        /// The same state, in its JSON form.
-        #[derive(Deserialize)]
-        #[serde(rename_all = "snake_case")]
-        enum Written {
-            Running,
-            Down,
-            Ended,
-        }
-        Ok(match Written::deserialize(from)? {
-            Written::Running => Self::Running,
-            Written::Down => Self::Down,
-            Written::Ended => Self::Ended,
-        })
+        LifecycleJson::deserialize(from)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::Leader;
 
     #[test]
     fn a_status_as_json() {

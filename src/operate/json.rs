@@ -121,14 +121,8 @@ pub(super) mod leader {
 }
 
 pub(super) mod optional_leader {
-    use super::{Deserialize, Deserializer, Leader, Serialize, Serializer, Shown, ShownLeader};
-
-    pub(crate) fn serialize<S: Serializer>(
-        value: &Option<Leader>,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        value.as_ref().map(ShownLeader::from).serialize(to)
-    }
+    use super::{Deserialize, Deserializer, Leader, Shown};
+    pub(crate) use crate::shown::optional_leader as serialize;
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
