@@ -143,6 +143,7 @@ impl Processes {
     }
 
     /// Waits until one leads by a higher token than that; says which.
+    #[track_caller]
     pub fn wait_for_leader(&mut self, after: u64) -> Said {
         let what = format!("nobody leads after token {after}");
         self.wait_until(&what, |_, heard| match heard {
@@ -193,6 +194,7 @@ impl Processes {
         }
     }
 
+    #[track_caller]
     fn wait_until<T>(
         &mut self,
         otherwise: &str,
@@ -211,7 +213,8 @@ impl Processes {
                     panic!("{otherwise}");
                 }
             }
-            assert!(begun.elapsed() < DEADLINE, "{otherwise}");
+            let known = &self.known;
+            assert!(begun.elapsed() < DEADLINE, "{otherwise}; they know {known:?}");
         }
     }
 

@@ -298,6 +298,8 @@ fn a_standby_that_lacks_the_last_terms_gives_none_of_them_again() {
     processes.restart(second.process);
     processes.listen(long());
     primary.crash();
+    // While its lease lasts, the leader would write its record into the other server, and lead on by the same token.
+    processes.listen(long());
     standby.promote();
     processes.wait_for_leader(third.token);
     assert!(processes.judge() >= 4);
