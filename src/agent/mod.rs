@@ -116,8 +116,10 @@ pub use actor::Agent;
 pub use arbiter::ElectionArbiter;
 pub use builder::AgentBuilder;
 pub use bully::{BullyAgent, BullyBuilder, BullyHandle};
+#[cfg(any(feature = "serde", feature = "testkit"))]
+pub(crate) use choices::Choices;
 #[cfg(feature = "testkit")]
-pub(crate) use choices::{Basis, Choices, Mode};
+pub(crate) use choices::{Basis, Mode};
 pub use diagnosis::{Diagnosis, Finding, NotLeading, ScheduleFinding, VoterCount};
 #[cfg(feature = "actix-web")]
 pub(crate) use entry::LeaderEntry;
