@@ -18,7 +18,7 @@ use bully_core::elections::astra::AstraConfig;
 
 use super::{StartError, lease::Attachment, offers::ElectionMode};
 
-/// The calls so far.
+/// The calls that the application has made at a builder so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Choices {
     /// The calls that choose a mode; of several calls for the same mode only the last. The start refuses two modes.
@@ -58,13 +58,14 @@ impl Mode {
 /// The settings with which a builder begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Basis {
-    /// The defaults: any mode may be chosen.
+    /// The builder began with the defaults: its calls may choose any mode.
     Defaults,
-    /// All settings at once, by [`with_config`](super::Agent::with_config).
+    /// The builder began with all settings at once, by [`with_config`](super::Agent::with_config): its calls may choose
+    /// no mode.
     Given,
 }
 
-/// Makes the configuration of an election from its builder's calls.
+/// A function that makes the configuration of an election from its builder's calls.
 pub(super) type Resolve<E> =
     fn((&<E as Election>::Config, Basis), &Choices) -> Result<Resolved<E>, StartError>;
 
@@ -72,7 +73,7 @@ pub(super) type Resolve<E> =
 pub(super) struct Resolved<E: Election> {
     pub(super) config: E::Config,
     pub(super) attachment: Option<Attachment<E>>,
-    /// `None` if this crate has no mode for the election.
+    /// `None` if the election is not one of this crate's modes.
     pub(super) mode: Option<ElectionMode>,
 }
 
@@ -165,7 +166,7 @@ impl Choices {
     }
 
     fn mode(&self, basis: Basis) -> Result<Option<&Mode>, StartError> {
-        // Sorted by name, so that the text does not depend on the order of the calls.
+        // Sorted by name, so that the text of the error does not depend on the order of the calls.
         let mut calls: Vec<_> = self.modes.iter().map(Mode::call).collect();
         calls.sort_unstable();
         if basis == Basis::Given {
@@ -275,7 +276,8 @@ impl Choices {
     }
 
     fn lease(&self) -> Result<AnyConfig, StartError> {
-        // The second name is a placeholder: `name_after` replaces it by the group's name once the group is known.
+        // The lease is named by a cluster and a group. The second name here is a placeholder for the group:
+        // `name_after` replaces it once the group is known.
         let mut config = LeaseConfig::new(CLUSTER, CLUSTER)?;
         set(&mut config.timings, self.timings.as_ref());
         set(&mut config.preemption, self.preemption.as_ref());
