@@ -7,7 +7,7 @@
 //!
 //! A process that is killed sends nothing, and its peers cannot know whether it has ended or is only silent: in quorum
 //! mode they wait for its lease to expire. Only the kernel of its host knows this. The sentinel waits for the kernel's
-//! report and forwards it. This is safe because a process without threads leads nothing and starts nothing.
+//! report and forwards it. This is safe because a process of which no thread is left leads nothing and starts nothing.
 //!
 //! # How it is used
 //! Add one line at the top of a plain `main`, before any runtime, and one line to the bridge:
