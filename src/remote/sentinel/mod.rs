@@ -60,7 +60,7 @@
 //! # Rules
 //! - For each incarnation the node draws 32 random bytes. It gives them to its sentinel only, and gives each peer
 //!   their SHA-256 over an authenticated link (TLS or a shared secret; a bridge with neither refuses to start with
-//!   a sentinel). So the bytes prove the end: only the sentinel reveals them.
+//!   a sentinel). So the bytes prove the end, because only the sentinel reveals them.
 //! - The sentinel believes only the pidfd of the node. A closed pipe does not mean the end: the node may have
 //!   closed it. A stopped or traced process has not ended.
 //! - A notice ends the agents of exactly the incarnation that it names; agents of later incarnations survive. A

@@ -52,7 +52,7 @@ struct Net {
     halves: Vec<std::sync::Weak<Mutex<Half>>>,
 }
 
-/// The state of one direction of a connection: whether its bytes are held back, or the connection is cut.
+/// The state of one end of a connection: whether bytes to this end are held back, and whether the connection is cut.
 #[derive(Debug)]
 struct Half {
     /// The direction of the bytes: from the first host to the second.
