@@ -1,8 +1,8 @@
 //! The `about` text of an agent: its application sets it, and the applications of all members read it.
 //!
-//! Decided here: a change goes to the group at once, not through the mailbox; and how a view gets the text of its
-//! leader. Not here: the rules of the text ([`About`]), and how it reaches other processes (with the roster of a link,
-//! or with the record of a lease).
+//! Decided here: a changed text goes to the group at once, not through the agent's mailbox; and how the agent's view of
+//! its leader gets the leader's text. Not here: the rules of the text ([`About`]), and how it reaches other processes
+//! (with the roster of a link, or with the record of a lease).
 
 use crate::protocol::{About, Election, Time, View};
 
@@ -20,9 +20,10 @@ impl<E: Election> ElectionHandle<E> {
 
     /// Changes the agent's [`about` text](super::AgentBuilder::about), or removes it. The text survives a crash.
     ///
-    /// The members receive it like a change of the score. If the agents share only a store, the leader's next renewal
-    /// of the lease carries the text. The text of an agent that does not lead is written into its row of the store
-    /// within 30 s, and the [reports](crate::operate::AgentReport::contenders) of other agents show it within a minute.
+    /// The members receive the new text as they receive a new score. If the agents share only a store, the leader's
+    /// next renewal of the lease carries the text. The text of an agent that does not lead is written into its row of
+    /// the store within 30 s, and the [reports](crate::operate::AgentReport::contenders) of other agents show it within
+    /// a minute.
     ///
     /// # Errors
     /// [`CommandError::Ended`] if the agent left or ended for good.
@@ -34,7 +35,7 @@ impl<E: Election> ElectionHandle<E> {
 }
 
 impl<E: Election> Agent<E> {
-    /// Returns the view of the machine, with the `about` text of its leader.
+    /// Returns the machine's view, and adds the `about` text of the leader that the view names.
     pub(super) fn view(&self, now: Time) -> View {
         let mut view = self.machine.view(now);
         if let (None, Some(leader), Some(snapshot)) = (&view.about, &view.leader, &self.snapshot) {

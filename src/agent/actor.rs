@@ -1,7 +1,7 @@
-//! The agent as an actix actor: the begin of its incarnations, and the messages in its mailbox.
+//! The agent as an actix actor: how each of its incarnations begins, and which messages its mailbox takes.
 //!
 //! Decided here: which messages reach the machine. Messages of agents that are not members, and of incarnations whose
-//! end is confirmed, are counted and dropped. They never change the state.
+//! end is confirmed, are counted and dropped. Such a message never changes the state of the machine.
 
 use std::{fmt, panic::resume_unwind, sync::Arc};
 
@@ -49,7 +49,7 @@ pub struct Agent<E: Election> {
     pub(super) deadline: Deadline,
     pub(super) rng: Rng,
     pub(super) drain: Drain,
-    /// Whether a scan for stopped subscribers is due.
+    /// Whether a later scan for stopped subscribers is set, so that a second one is not set.
     pub(super) scan_is_due: bool,
     pub(super) leaving: LeaveRequest,
     pub(super) generation: Generation,
@@ -79,7 +79,8 @@ pub(super) struct StoredState<D> {
 }
 
 impl<D> StoredState<D> {
-    /// Takes over the store, if there is one. After that no earlier incarnation can save in this store.
+    /// Takes over the store, if there is one, and reads its record. After that no earlier incarnation can save in this
+    /// store.
     pub(super) fn take_over(store: Option<&dyn TermStore<D>>) -> Result<Self, StoreError> {
         let Some(store) = store else {
             return Ok(Self {
@@ -87,7 +88,8 @@ impl<D> StoredState<D> {
                 record: None,
             });
         };
-        // Taken over before the record is read: otherwise an earlier incarnation could save once more after the read.
+        // The store is taken over before its record is read: otherwise an earlier incarnation could save once more
+        // after this read, and this incarnation would not know that record.
         let generation = store.begin()?;
         Ok(Self {
             generation,
@@ -106,7 +108,8 @@ impl<E: Election> Agent<E> {
         result
     }
 
-    /// Logs, once for each incarnation, that the agent has no record, and for how long it takes no part in elections.
+    /// Logs, once for each incarnation, that the agent has no record of its votes, and for how long it therefore takes
+    /// no part in elections.
     fn log_recovery(&self) {
         if let Some(recovers) = self.machine.prospects().recovers {
             let abstains = recovers.until.since(self.shared.now());
@@ -117,7 +120,7 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// Makes an incarnation. It begins when its actor starts.
+    /// Makes an incarnation of the agent. The incarnation begins when its actor starts.
     pub(super) fn new(
         spec: Arc<Spec<E>>,
         shared: Arc<SharedState>,
@@ -169,7 +172,7 @@ impl<E: Election> Agent<E> {
             self.shared.vitals().note_saved(failure, self.shared.now());
         });
         let stored = match stored {
-            // A panic counts as one more crash for the restart policy, which tries again later.
+            // The restart policy counts this panic as one more crash, and tries again later.
             Err(reason) if reason.outlook().is_worth_a_try() => {
                 resume_unwind(Box::new("the record cannot be read at the moment"))
             }
@@ -194,8 +197,8 @@ impl<E: Election> Agent<E> {
 
     /// Gives a message to the machine, unless its sender is a stranger (not a member) or has ended.
     ///
-    /// A change of the membership arrives in the mailbox before the messages of a new incarnation. So a sender that is
-    /// not in the present snapshot is a stranger.
+    /// The snapshot that adds a new incarnation arrives in the mailbox before any message of that incarnation. So a
+    /// sender that is not in the present snapshot is a stranger.
     pub(super) fn receive(&mut self, envelope: Envelope<E::Message>, ctx: &mut Context<Self>) {
         let Envelope {
             from,
@@ -251,7 +254,7 @@ impl<E: Election> Agent<E> {
         self.step(Input::SetScore(score), ctx);
     }
 
-    /// Notes that the work of that subscriber has ended.
+    /// Notes that the work of that subscriber has ended, and continues a hand-over that waited for it.
     fn drained(&mut self, subscriber: SubscriberId, ctx: &mut Context<Self>) {
         self.shared.subscribers().drained(subscriber);
         let view = self.machine.view(self.shared.now());
@@ -344,7 +347,8 @@ impl<E: Election> Handler<AgentCommand> for Agent<E> {
     type Result = ();
 
     fn handle(&mut self, command: AgentCommand, ctx: &mut Context<Self>) {
-        // The name may have a new holder by now. This agent must not set that holder's score.
+        // Another agent may have this agent's name by now. A command to this agent must not set the score of the other
+        // agent.
         if !self.is_present(ctx) {
             return;
         }
@@ -392,7 +396,8 @@ impl<E: Election> Handler<AgentCommand> for Agent<E> {
                 self.subscribe(id, &to, SubscriberKind::Draining);
             }
             AgentCommand::Drained => {
-                // Checked again: another subscriber may have subscribed since the handle checked.
+                // Checked again: another subscriber may have subscribed after the handle checked that there is only
+                // one.
                 let only = self.shared.subscribers().only_draining();
                 if let OnlyDraining::One(id) = only {
                     self.drained(id, ctx);

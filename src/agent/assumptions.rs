@@ -13,7 +13,7 @@ pub(super) struct Assumptions {
     pub(super) timings: Option<Timings>,
     /// The name of the timings, if they are a preset.
     pub(super) preset: Option<&'static str>,
-    /// Time without a leader before a warning. It is longer than any election should take.
+    /// Time without a leader after which the agent warns. It is as long as the longest election by these timings.
     pub(super) patience: Duration,
 }
 

@@ -158,8 +158,8 @@ impl<E: Election> AgentBuilder<E> {
         self
     }
 
-    /// Like [`store`](Self::store), for tests that do not know the election: the store is ignored if the election keeps
-    /// no record, or if another store is given.
+    /// Like [`store`](Self::store), for tests that run with any election: the store is ignored if the election keeps no
+    /// record, or if another store is given.
     #[cfg(feature = "testkit")]
     pub(crate) fn store_if_kept(mut self, store: impl TermStore<E::Durable> + 'static) -> Self {
         self.spare_store = Some(Arc::new(store));
@@ -173,8 +173,8 @@ impl<E: Election> AgentBuilder<E> {
         self
     }
 
-    /// Declares that the agent existed before and comes back, for instance after a crash of its process. If an election
-    /// needs an agent to start it, this agent starts it.
+    /// Declares that the agent existed before and comes back, for instance after a crash of its process. In a mode in
+    /// which no agent begins an election by itself ([`astra`](Self::astra)), this agent begins one.
     pub fn recovering(mut self) -> Self {
         self.birth = Birth::Restarted;
         self
@@ -195,8 +195,8 @@ impl<E: Election> AgentBuilder<E> {
         self
     }
 
-    /// Subscribes to the agent's events from the first event on. It may be called for several subscribers. The agent
-    /// does not keep a subscriber alive.
+    /// Subscribes an actor to the agent's events, from the first event on. It may be called once for each of several
+    /// actors. The agent does not keep a subscriber alive.
     pub fn subscribe(mut self, to: Recipient<Notice>) -> Self {
         self.subscribers.push(to);
         self

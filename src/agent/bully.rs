@@ -80,7 +80,7 @@ impl BullyAgent {
     /// }).unwrap();
     /// ```
     pub fn builder(name: &str) -> AgentBuilder<AnyBully> {
-        // Made once, because agents that share one configuration share its memory.
+        // The default configuration is made once for the process, so that all agents with it share its memory.
         static DEFAULT: OnceLock<Arc<BullyConfig>> = OnceLock::new();
         let config = Arc::clone(DEFAULT.get_or_init(Arc::default));
         let mut builder = Self::with_config(name, AnyConfig::Available(config));
@@ -88,7 +88,7 @@ impl BullyAgent {
         builder
     }
 
-    /// Makes the settings of an agent whose configuration has all settings of its election.
+    /// Makes the settings of an agent from a configuration that already has all settings of its election.
     #[cfg(feature = "serde")]
     pub(crate) fn configured(name: &str, config: AnyConfig) -> AgentBuilder<AnyBully> {
         let mut builder = Self::with_config(name, config);

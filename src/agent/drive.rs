@@ -33,8 +33,8 @@ impl<E: Election> Agent<E> {
             return; // the incarnation has ended; messages and timers wait for a record by themselves
         }
         let span = self.shared.span().entered();
-        // The clock is read before the presence is checked. So a promise of this step counts from a moment at which no
-        // later incarnation had begun.
+        // The clock is read before this incarnation is checked to be the present one. So a promise that this step makes
+        // counts from a moment at which no later incarnation had begun.
         let now = self.shared.now();
         if !self.is_present(ctx) {
             return;
@@ -118,7 +118,8 @@ impl<E: Election> Agent<E> {
         }
         self.shared.grow(self.incarnation, view);
         if self.drain == Drain::Asked {
-            // In one step an agent may win a leadership and begin to hand it over.
+            // An agent may win a leadership and be asked to hand it over in one and the same step. The hand-over is
+            // published after the leadership.
             self.shared.drain(self.incarnation);
         }
         self.shared.tell_of_expiry(view);
@@ -168,14 +169,14 @@ impl<E: Election> Agent<E> {
         if !mem::replace(&mut self.has_saved, true) {
             self.spec.group.note_record(&self.spec.id);
         }
-        // Uses the clock as it is now: the lease may have run out while the disk was busy.
+        // The view is taken by the clock as it is now: the lease may have run out while the disk was busy.
         let view = self.view(self.shared.now());
         self.carry_out(&mut effects.into_iter(), &view, ctx);
         drop(span);
         self.follow_up(&view, ctx);
     }
 
-    /// Reports an event to the application, and notes whether the work has to end.
+    /// Reports an event to the application, and notes whether the work of the leader has to end.
     fn tell(&mut self, event: &Event) {
         match event {
             Event::Draining { .. } => {
@@ -191,7 +192,8 @@ impl<E: Election> Agent<E> {
         self.shared.tell(self.incarnation, event);
     }
 
-    /// Called after each step. Continues a hand-over whose work has ended, and stops an agent that leaves.
+    /// Called after each step. Continues a hand-over that waited for work which has ended, and stops an agent that
+    /// leaves.
     pub(super) fn follow_up(&mut self, view: &View, ctx: &mut Context<Self>) {
         if !matches!(self.readiness, Readiness::Free) {
             return;
@@ -211,9 +213,8 @@ impl<E: Election> Agent<E> {
         self.probe_disk(ctx);
     }
 
-    /// Stops an agent that leaves, once it no longer leads and the others know that it has released its lease.
-    /// Otherwise the others would wait for the end of a lease that has no holder. The agent waits no longer for them
-    /// than they would wait for that lease.
+    /// Stops an agent that leaves, once it no longer leads and the other agents know that it has released its lease. If
+    /// they did not know, they would wait until the lease runs out. The agent waits no longer than that for them.
     fn go_if_asked(&mut self, ctx: &mut Context<Self>) {
         match self.leaving {
             LeaveRequest::Asked | LeaveRequest::Released if !self.machine.is_releasing() => {

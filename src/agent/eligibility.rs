@@ -11,7 +11,7 @@ pub(super) struct Eligibility {
     /// The score that the user set last.
     set: Option<Score>,
     tie: Tie,
-    /// Number of times that the agent was tied to an actor; the newest tie has this number.
+    /// Number of times that the agent was tied to an actor. It is also the number of the newest tie.
     ties: u64,
 }
 

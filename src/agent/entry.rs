@@ -1,7 +1,7 @@
 //! A guard for a part of the work that begins while an agent leads, such as the answer to a request.
 //!
-//! Decided here: no such work begins while the agent hands over. Not here: work that ends with the leadership
-//! (`lead.rs`). A hand-over does not wait for the work of this file.
+//! Decided here: no such work begins while the agent hands over, and a hand-over does not wait for such work. Not here:
+//! work that ends with the leadership (`lead.rs`).
 
 use std::{fmt, sync::Arc};
 

@@ -11,8 +11,8 @@ use crate::protocol::{Event, Incarnation, LostReason, Time, View};
 
 use super::{phase::Remaining, shared::SharedState, wait::timer};
 
-/// Time that the task waits before it reports an end, because an agent that runs reports the end itself, with its
-/// reason, by a timer of the same instant.
+/// Time that the task waits before it reports the end of a leadership. An agent that runs has a timer for the same
+/// instant and reports the end itself, with the reason: the task leaves it the time to do so.
 const GRACE: Duration = Duration::from_millis(10);
 
 impl SharedState {
@@ -50,7 +50,7 @@ async fn tell_when_expired(shared: Arc<SharedState>) {
         let wait = match remaining {
             Remaining::For(time) => shared.trusted(time),
             Remaining::Over => GRACE,
-            // The leadership cannot run out now. The next step that limits it starts a task again.
+            // The leadership has no end now, so the task ends. The next step that gives it an end starts a task again.
             Remaining::Unlimited => return shared.subscribers().expiry_task_ended(),
         };
         match timer(wait) {

@@ -31,7 +31,7 @@ pub(super) struct Consequence {
     pub(super) held_back: Duration,
 }
 
-/// The leaderships of a group since this agent was given work.
+/// The leaderships of a group that this agent has seen since it was given work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FailingWork {
     /// Number of short leaderships in a row.
@@ -45,8 +45,8 @@ pub(super) struct FailingWork {
 }
 
 impl FailingWork {
-    /// Notes that this agent's work failed. `led_for` is a lower bound of the time for which the agent has led. If its
-    /// work stalled, only the last part of the leadership is known.
+    /// Notes that this agent's work failed. The agent has led for `led_for` or longer: if its work stalled, only the
+    /// last part of the leadership is known.
     pub(super) fn fail(
         &mut self,
         me: (&AgentId, Incarnation),

@@ -125,7 +125,8 @@ impl<E: Election> ElectionHandle<E> {
         let mut updates = self.shared.updates();
         let known = async {
             loop {
-                // Marked before the status is read, so that an update between these two lines is not missed.
+                // The receiver is marked before the status is read, so that an update between these two lines still
+                // wakes it.
                 updates.mark_unchanged();
                 let status = self.current();
                 match status.leader {
@@ -219,7 +220,8 @@ impl<E: Election> ElectionHandle<E> {
         }
         let Some(gone) = gone else { return Ok(()) };
         let (shared, agent) = (Arc::clone(&self.shared), self.addr.downgrade());
-        // Runs on the agent's arbiter, because the arbiter of the watched actor may end together with that actor.
+        // The task runs on the agent's arbiter, because the arbiter of the actor that it watches may end together with
+        // that actor.
         let task = AgentTask(Box::pin(async move {
             let replaced = pin!(shared.until_replaced(number));
             if let Either::Right(_) = select(pin!(gone), replaced).await {

@@ -1,4 +1,5 @@
-//! The running lead futures of one agent, and whether the futures of an incarnation have ended.
+//! The running lead futures (the work of [`lead`](super::ElectionHandle::lead)) of one agent, and whether all futures
+//! of an incarnation have ended.
 //!
 //! Decided here, without a clock or a runtime: when the end of an incarnation is confirmed. For other agents it has
 //! ended only when no lead future acts on its leadership any more.
@@ -7,7 +8,7 @@ use crate::protocol::Incarnation;
 
 #[derive(Debug, Default)]
 pub(super) struct LeadFutures {
-    /// The incarnation of each lead future.
+    /// For each lead future that runs: the incarnation under whose leadership it works.
     running: Vec<Incarnation>,
     /// An incarnation that ended while its lead futures ran, so that its end is not confirmed yet.
     unconfirmed: Option<Incarnation>,
@@ -47,7 +48,7 @@ impl LeadFutures {
         self.running.is_empty()
     }
 
-    /// Returns whether a lead future of that incarnation, or of an earlier one, still runs.
+    /// Returns whether work of that incarnation, or of an earlier one, still runs.
     fn is_working(&self, incarnation: Incarnation) -> bool {
         self.running.iter().any(|of| *of <= incarnation)
     }

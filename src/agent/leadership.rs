@@ -57,7 +57,8 @@ struct LeadershipState {
     work_stalls: u32,
     /// The score with which the next incarnation begins.
     eligibility: Eligibility,
-    /// Made when a caller first waits: most agents have no such caller, and a watch channel is large.
+    /// Wakes the callers that wait for an update. Made when the first caller waits: most agents have no such caller,
+    /// and a watch channel is large.
     updates: Option<watch::Sender<()>>,
 }
 
@@ -132,7 +133,8 @@ impl LeadershipMachine {
                 }
             }
             let is_shown = state.show(view) || led != view.leading;
-            // If a leadership had run out and holds again, this is an update, although the status looks unchanged.
+            // If a leadership had run out and now holds again, waiting readers must learn of it, although the status
+            // looks unchanged.
             ((), is_shown || (view.leading.is_some() && has_lapsed))
         });
     }
@@ -153,8 +155,8 @@ impl LeadershipMachine {
     /// Begins the next incarnation; returns whether it may begin, which is false after the agent's end.
     pub(super) fn begin(&self, next: Incarnation) -> bool {
         self.change(|state| {
-            // Set even if the agent has ended: the group has this incarnation as a member already, and the supervisor
-            // removes it by reporting the end once more.
+            // The incarnation is set even if the agent has ended. The group has this incarnation as a member already:
+            // the supervisor reports the end once more, and that removes the member.
             state.incarnation = next;
             let may_begin = state.phase.departure().is_none();
             if may_begin {
@@ -369,7 +371,7 @@ impl LeadershipMachine {
     }
 }
 
-/// Wakes its holder at each update. An update that happened while no caller waited is kept.
+/// Wakes its holder at each update. An update that happens while the holder does not wait wakes it at its next wait.
 pub(super) type Updates = watch::Receiver<()>;
 
 impl LeadershipState {
@@ -384,13 +386,13 @@ impl LeadershipState {
             incarnation: self.incarnation,
             term,
         };
-        // A new number: guards of the tenure that ran out must not become valid again when the agent leads again.
+        // The tenure gets a new number, because guards of the tenure that ran out must not become valid again.
         if has_lapsed {
             self.tenures += 1;
             tenure.serial = self.tenures;
         }
-        // A leadership that lapsed while it drained still drains when it holds again: work that began now would not be
-        // told that it has to end.
+        // A leadership that lapsed while it drained still drains when it holds again. Otherwise new work would begin,
+        // and would not be told that it has to end.
         self.phase = if let LeadershipPhase::Draining(_) = self.phase {
             LeadershipPhase::Draining(tenure)
         } else {

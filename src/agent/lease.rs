@@ -22,9 +22,10 @@ use super::{AgentBuilder, StartError, choices::Mode};
 /// The store that the agents of an election ask.
 pub(super) type StoreOf<E> = Arc<dyn AskedStore<<E as Election>::Ask, <E as Election>::Told>>;
 
-/// An object that an election needs in its group beside the agents, such as the keeper of a lease.
+/// An object that an election needs in its group beside the agents: for instance the keeper of a lease, which asks the
+/// store for all agents of this process.
 pub(super) struct Attachment<E: Election> {
-    /// Called before anything is checked or reserved.
+    /// Called before the start of the agent checks or reserves anything.
     precede: fn(&mut E::Config, &Group<E::Message>),
     attach: Attach<E>,
 }

@@ -16,7 +16,8 @@ pub(super) fn span(of: &dyn AgentSettings) -> Span {
     error_span!("bully.agent", node = %of.id(), group = of.group().name())
 }
 
-/// Logs an event. `is_change` says whether the leader differs from the leader of the last log line, or is gone.
+/// Logs an event. `is_change` is true if the leader of this event is another one than in the last log line, or if the
+/// leader of that line is gone.
 pub(super) fn log(event: &Event, is_change: bool) {
     match event {
         Event::Acquired { term } => info!(%term, "leadership acquired"),

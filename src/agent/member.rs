@@ -1,7 +1,7 @@
 //! An application's own actor as a member of a bully group.
 //!
-//! Decided here: the messages that such an actor gets. It gets each message of the textbook by its own type. The actor
-//! does not need the other messages, with which agents repair a textbook election.
+//! Decided here: the messages that such an actor gets: each message of the textbook, by its own type. The actor does
+//! not need the other messages, with which agents repair a textbook election.
 
 use actix::{Actor, Addr, Context, Handler, Recipient, dev::ToEnvelope};
 

@@ -93,7 +93,7 @@ impl DrainingToken {
 #[rtype(result = "()")]
 pub struct BullyElection;
 
-/// A command of a handle or of a task beside the agent, such as a lead future that has ended.
+/// A command to the agent, from a handle or from a task beside the agent, such as a lead future that has ended.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(super) enum AgentCommand {

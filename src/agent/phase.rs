@@ -76,14 +76,15 @@ pub(super) enum Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IncarnationEnd {
     pub(super) incarnation: Incarnation,
-    /// Whether this call changed the lifecycle. It is `false` in a later call: another agent may have the name by then.
+    /// Whether this call changed the lifecycle of the agent. It is `false` at a second call for the same end: by then
+    /// another agent may have the name.
     pub(super) has_changed: bool,
     /// Whether no lead future acts on the leadership of that incarnation any more.
     pub(super) is_confirmed: bool,
     /// How the agent has ended; `None` if another incarnation may follow.
     pub(super) departure: Option<Departure>,
-    /// Whether the actor is dropped, or hangs and is given up. Then the agent's resources are free once its end is
-    /// confirmed.
+    /// Whether no actor of the agent runs on: it is dropped, or it hangs and was given up. Then the agent's resources
+    /// are free once its end is confirmed.
     pub(super) is_last: bool,
 }
 

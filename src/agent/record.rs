@@ -226,7 +226,8 @@ impl SharedState {
         }
     }
 
-    /// Called after the last event of an incarnation. From now on another agent reports the group's past.
+    /// Called after the last event of an incarnation. From now on another agent of this process reports the past of the
+    /// group.
     pub(super) fn end_view(&self) {
         self.past().ended(self.id(), || {
             let reach = self.membership().reach();

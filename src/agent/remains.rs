@@ -1,8 +1,8 @@
 //! The parts of an agent that outlast its end.
 //!
 //! Decided here: when all resources of the agent are free, and that this is reported once. The agent's actor holds the
-//! lock of its store. The agent's work, which may run on another thread, keeps its name in use. Not here: who reports
-//! that these have ended (`leadership.rs`).
+//! lock of its store. The agent's work, which may run on another thread, keeps the agent's name in use. Not here: which
+//! calls report that the actor and the work have ended (`leadership.rs`).
 
 /// See the [module](self).
 #[derive(Default)]
@@ -11,11 +11,12 @@ pub(super) struct AgentRemains {
     pub(super) is_dropped: bool,
     /// The actor is dropped, none of the agent's work runs, and its name is free in the group.
     pub(super) is_gone: bool,
-    /// Called when the agent is gone.
+    /// Called once when the agent is gone.
     farewell: Option<Box<AfterEnd>>,
 }
 
-/// A box in a box, so that an agent without a farewell, as most agents are, spends only one word of memory.
+/// The farewell function. It is in a second box, so that an agent without a farewell, as most agents are, spends only
+/// one word of memory on it.
 struct AfterEnd(Box<dyn FnOnce() + Send>);
 
 impl AgentRemains {

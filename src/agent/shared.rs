@@ -81,7 +81,8 @@ impl SharedState {
         &self.vitals
     }
 
-    /// Notes in the metrics how long the agent had no leader before it got one. `None` means that it has no leader now.
+    /// Notes in the metrics that the agent has a leader, and for how long it had none before. `None` means that it has
+    /// no leader now.
     pub(super) fn note_led(&self, leaderless: Option<Duration>) {
         series(&*self.settings).led_after(leaderless);
     }
@@ -96,7 +97,7 @@ impl SharedState {
         self.meter.sample(now, counts);
     }
 
-    /// Adds a function that is called whenever the metrics of the agent are sampled, until it returns `false`.
+    /// Adds a function that is called at each sample of the agent's metrics, until it returns `false`.
     pub(super) fn sample_also(&self, show: impl Fn() -> bool + Send + Sync + 'static) {
         self.meter.also(show);
     }

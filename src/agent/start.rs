@@ -68,8 +68,8 @@ impl<E: Election> AgentBuilder<E> {
             about,
             &addr,
         );
-        // The arbiter may have stopped meanwhile, and dropped the agent before it became a member. If that happens only
-        // after this check, the handle reports that the agent has ended.
+        // The arbiter may have stopped meanwhile, and dropped the agent before it became a member: then this start
+        // fails. If the arbiter stops after this check, the handle reports that the agent has ended.
         if ready.shared.is_over() {
             ready.spec.group.leave(&ready.spec.id, ready.incarnation);
             return Err(StartError::NoArbiter);
@@ -138,7 +138,8 @@ impl<E: Election> AgentBuilder<E> {
             check_owner(store.identity(), &settled.group, &settled.id)?;
             E::admits(&settled.config, &settled.id, store.load()?.as_ref())?;
         }
-        // Agents with a lease may have different `Group` objects, because they meet in the store of the lease.
+        // Agents of one process must share one `Group` object. Only agents with a lease may have several, because they
+        // meet in the store of the lease.
         if settled.attachment.is_none() && !settled.group.is_alone() {
             let group = settled.group.name().into();
             return Err(StartError::TwoGroups { group });
@@ -251,7 +252,8 @@ impl<E: Election> Settled<E> {
             Some(store) => store.is_volatile(),
             None => false,
         };
-        // Checked again, because a bridge may have opened the group since. From now on it cannot open the group.
+        // Checked again, because a bridge may have opened the group to other hosts since the first check. From now on
+        // no bridge can open it.
         let relies_on_it = requirements.relies_on_votes() && is_volatile;
         if relies_on_it && !group.note_volatile(id) {
             return Err(StartError::VolatileStore);

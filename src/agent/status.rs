@@ -48,7 +48,7 @@ pub enum Lifecycle {
 }
 
 impl Status {
-    /// Returns the same status without the leadership of `id` itself, which has run out.
+    /// Returns the same status without the leadership of this agent (`id`), for a leadership that has run out.
     pub(super) fn without_own(mut self, id: &AgentId) -> Self {
         if self.leading.is_some() || self.leader.as_ref().is_some_and(|l| l.id == *id) {
             self.role = Role::Follower;

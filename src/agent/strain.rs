@@ -1,4 +1,5 @@
-//! Signs of strain before a leadership is lost: slow writes, late renewals of its lease, and standstills of the agent.
+//! Signs of strain, which show before a leadership is lost: slow writes, late renewals of the lease, and standstills of
+//! the agent.
 //!
 //! Decided here: how long a write and a standstill count, when a renewal is late, and when lateness is steady and worth
 //! a warning. Not here: which timings would tolerate the strain (`diagnosis/timings.rs`).
@@ -16,7 +17,7 @@ pub(super) struct Strain {
     warned: Option<Time>,
     /// The longest standstill of the last minute, and the time when it ended.
     stall: Option<(Duration, Time)>,
-    /// The longest recent write; shorter writes reduce it.
+    /// Time of the longest recent write. Each later write that is shorter reduces this value.
     longest_write: Duration,
     /// Time of the last measurement of the disk, or of the first request for one.
     probed: Option<Time>,

@@ -24,7 +24,7 @@ pub(super) struct Subscribers {
     last_id: SubscriberId,
     /// The subscribers whose work a hand-over waits for.
     working: BTreeSet<SubscriberId>,
-    /// The last id of the previous scan for stopped subscribers. The next scan begins after this id.
+    /// The id at which the previous scan for stopped subscribers ended. The next scan begins after this id.
     scanned_to: SubscriberId,
     /// The term in which the subscribers were told that this agent leads.
     acquired: Option<Term>,

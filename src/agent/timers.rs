@@ -49,7 +49,7 @@ impl<T: Copy + Ord, I: Copy + Ord> Timers<T, I> {
     }
 }
 
-/// Returns the random generator of an incarnation: the same run gives the same numbers.
+/// Returns the random generator of an incarnation. With the same seed, name and incarnation it gives the same numbers.
 pub(super) fn generator(seed: u64, id: &AgentId, incarnation: Incarnation) -> Rng {
     let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3); // FNV-1a
     let name = id.as_str().bytes().map(u64::from);

@@ -2,8 +2,8 @@
 //!
 //! Decided here: when the warning is due. The first one is due after the longest time of an election, the next ones
 //! every ten seconds until there is a leader again; also while the agent waits for its store (`saving.rs`). The error
-//! of a caller that waited in vain for a leader contains the same time. Not here: the text of the warning
-//! (`diagnosis/`).
+//! of a caller that waited in vain for a leader contains the longest time of an election too. Not here: the text of the
+//! warning (`diagnosis/`).
 
 use std::time::Duration;
 
@@ -33,8 +33,9 @@ pub(super) struct Vacancy {
 }
 
 impl<E: Election> Agent<E> {
-    /// Called after each step. Publishes the prospects, and watches a vacant leadership. If nothing has changed in a
-    /// group with a leader, this takes no lock and reads no clock.
+    /// Called after each step. Publishes the agent's prospects (the reasons why it waits or does not lead), and watches
+    /// for how long there is no leader. If nothing has changed in a group with a leader, this takes no lock and reads
+    /// no clock.
     pub(super) fn watch_vacancy(&mut self, view: &View) {
         self.watch(view.leader.is_some());
     }

@@ -27,7 +27,7 @@ use super::{
 pub(super) struct Vitals {
     /// Time of the last step, in nanoseconds of the agent's clock; 0 before the first step.
     last_step: AtomicU64,
-    /// End of the lease of the followed leader, in the same form; 0 if unknown.
+    /// End of the lease of the leader that the agent follows, in nanoseconds of the agent's clock; 0 if unknown.
     #[cfg(feature = "dashboard")]
     followed_until: AtomicU64,
     signs: Mutex<VitalSigns>,
@@ -48,7 +48,7 @@ pub(super) struct VitalSigns {
     pub(super) saving_since: Option<Time>,
     /// The failure of the store, unless a record was stored since. Boxed: few agents ever have one.
     pub(super) store_failure: Option<Box<StoreFailure>>,
-    /// The last event of this kind: a voter uses another store than before, or this agent's record is an old copy.
+    /// The last event about a record: a voter uses another store than before, or this agent's record is an old copy.
     pub(super) record: Option<Box<VotersEvent>>,
     /// Whether the clock was far slower than the timers while there was no leader.
     pub(super) is_clock_slow: bool,

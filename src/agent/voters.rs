@@ -1,9 +1,9 @@
 //! The voters of an agent's group, and changes of them while the group runs.
 //!
 //! Decided here: for how long a change is asked for, and the answer to its caller. The election decides who may vote,
-//! and how a change is made ([`epoch`](crate::elections::quorum::epoch)). An agent only passes the question on, and a
-//! second question does no harm. So a question without an answer (the leader crashed, or there is no leader) is asked
-//! again.
+//! and how a change is made ([`epoch`](crate::elections::quorum::epoch)). An agent only passes the request for a change
+//! on to the leader, and a second request does no harm. So a request without an answer (the leader crashed, or there is
+//! no leader) is made again.
 
 use std::{sync::Arc, time::Duration};
 
@@ -189,7 +189,8 @@ impl<E: Election> ElectionHandle<E> {
     }
 }
 
-/// A caller that waits for a change. While this value exists, a diagnosis of the agent shows the wait.
+/// A caller that waits for a change of the voters. While this value exists, a diagnosis of the agent shows that a
+/// caller waits.
 struct Waits<'a>(&'a SharedState);
 
 impl<'a> Waits<'a> {
@@ -233,7 +234,8 @@ impl<E: Election> Agent<E> {
     pub(super) fn on_voters(&mut self, event: &VotersEvent) {
         match event {
             VotersEvent::Installed(decree) => {
-                // The last report about a store is of the former epoch. If it still holds, the machine repeats it.
+                // The last report about another store, or an old record, belongs to the former epoch. If it is still
+                // true, the machine reports it again.
                 self.shared.vitals().note_record(None);
                 self.enter_epoch(decree);
             }

@@ -60,7 +60,7 @@ impl WorkSigns {
         self.is_watched = false;
     }
 
-    /// Notes why this crate refused a call of the work.
+    /// Notes why this crate refused a call that the work made. Only the first reason is kept.
     fn refused(&mut self, reason: impl Display) {
         self.refused.get_or_insert_with(|| reason.to_string());
     }
@@ -133,7 +133,7 @@ impl SharedState {
         self.vitals().note_work(|work| work.failed(reason, now));
     }
 
-    /// Notes that work of this agent begins. An earlier refusal belongs to other work.
+    /// Forgets the refusal of an earlier call: work of this agent begins, and that call was made by other work.
     pub(super) fn forget_refused(&self) {
         self.vitals().note_work(|work| work.refused = None);
     }

@@ -1,7 +1,7 @@
 //! Checks that the values of a configuration fit together: the names, the addresses, the voters, the durations.
 //!
-//! Decided here: every contradiction between the values of a configuration. Not here: the contents of the files that it
-//! names, and whether a port is free. The start (`start.rs`) finds such faults.
+//! Decided here: every contradiction between the values of a configuration. Not here: faults in the files that the
+//! configuration names, and ports that are in use. The start (`start.rs`) finds these.
 
 use std::collections::BTreeSet;
 
@@ -59,8 +59,8 @@ impl Config {
                 "name the deployment, or leave the key out",
             )?,
         };
-        // The characters of the name were checked before. So the only possible error is the ending that is reserved for
-        // this crate's own groups.
+        // The characters of the name were checked before. So the only error left is a name with the ending that is
+        // reserved for this crate's own groups.
         let group = Group::new(&self.group).map_err(|_| ConfigError::Value {
             key: String::from("group"),
             value: cut(&self.group),
@@ -81,7 +81,8 @@ impl Config {
         })
     }
 
-    /// Returns the durations: the ones that are set, and else those of the configured or the usual preset.
+    /// Returns the durations of the election. A duration that is not set comes from the configured preset, or else from
+    /// the usual preset.
     pub(super) fn all_timings(&self) -> Result<Timings, ConfigError> {
         // In Kubernetes each renewal of a lease is a write to the API server, so the slow preset is the usual one.
         let usual = if self.lease.kubernetes {
@@ -92,7 +93,7 @@ impl Config {
         self.timings.timings(usual)
     }
 
-    /// Returns whether messages may leave this process.
+    /// Returns whether the node has a bridge, so that messages may leave this process.
     pub(super) fn has_bridge(&self) -> bool {
         self.listen.is_some() || !self.peers.is_empty() || self.has_zenoh()
     }
@@ -303,7 +304,8 @@ impl Config {
         }
     }
 
-    /// Checks and returns the voters: each is a peer or this node. This node must be one, unless it observes or learns.
+    /// Checks and returns the voters. Each voter is a peer or this node. This node must be a voter, unless it is an
+    /// observer or a learner.
     fn voters(&self, node: &AgentId) -> Result<Vec<AgentId>, ConfigError> {
         let mut voters = Vec::new();
         for (at, voter) in self.quorum.voters.iter().enumerate() {
@@ -384,7 +386,8 @@ impl LimitsSettings {
     fn limits(&self) -> Result<Limits, ConfigError> {
         let (usual, mut builder) = (Limits::default(), Limits::builder());
         if let Some(inbound) = self.inbound {
-            // Two limits without a key must not exceed `inbound`, so they are lowered to it.
+            // The limits `unready` and `unready_per_address` have no key, and must not exceed `inbound`. So they are
+            // lowered to it.
             builder = builder
                 .unready(usual.unready().min(inbound))
                 .unready_per_address(usual.unready_per_address().min(inbound));

@@ -1,7 +1,8 @@
 //! The credentials of a node, read from the files that the configuration names.
 //!
 //! Decided here: which key an error names if a file is unusable. Not here: the form of a secret or a certificate
-//! ([`remote::secret`](crate::remote), `remote::tls`), and that a node has only one of the two (`check.rs`).
+//! ([`remote::secret`](crate::remote), `remote::tls`), and the rule that a node has either a secret or certificates
+//! (`check.rs`).
 
 use crate::remote::BridgeBuilder;
 

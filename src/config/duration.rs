@@ -1,7 +1,7 @@
 //! Durations as text: a whole number and its unit, `40ms` or `2s`, and nothing else.
 //!
-//! Decided here: which units exist. A number without a unit is refused, because one reader would expect seconds and
-//! another milliseconds.
+//! Decided here: which units exist. A number without a unit is refused, because some people would read it as seconds
+//! and others as milliseconds.
 
 use std::time::Duration;
 

@@ -219,14 +219,14 @@ impl ConfigError {
     }
 }
 
-/// Returns the name of the limit that is refused.
+/// Returns the name of the limit that the error refuses.
 fn limit_of(reason: &LimitsError) -> &'static str {
     match reason {
         LimitsError::Range { limit, .. } | LimitsError::Relation { limit, .. } => limit,
     }
 }
 
-/// Advice for a name that does not exist: the most similar name, or the given text.
+/// Advice for a name that does not exist: the most similar name that exists, or the given text if none is similar.
 struct Similar<'a>(Option<&'a str>, &'static str);
 
 impl fmt::Display for Similar<'_> {

@@ -94,8 +94,8 @@ impl Config {
         Ok(())
     }
 
-    /// Returns the set keys that select a store. If a key needs a feature that this build lacks, it comes with the name
-    /// of the feature.
+    /// Returns those keys of the configuration that select a store, each with the name of a feature if the key needs a
+    /// feature that this build lacks.
     fn lease_stores(&self) -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
         let lease = &self.lease;
         let all = [
@@ -123,7 +123,7 @@ impl Config {
             .filter_map(|(is_set, store)| is_set.then_some(store))
     }
 
-    /// Returns whether the node takes its name from its Kubernetes pod.
+    /// Returns whether the node takes its name from its Kubernetes pod: its lease is in Kubernetes, and it has no name.
     pub(super) const fn is_called_as_its_pod(&self) -> bool {
         self.lease.kubernetes && self.node.is_empty()
     }
@@ -147,7 +147,8 @@ impl Config {
         self.check_store_tls(key)
     }
 
-    /// Checks the files of TLS. Allowed are no files, or the authorities with or without a certificate and its key.
+    /// Checks which files of TLS are set for the store. Allowed are: no file; the authorities only; or the authorities
+    /// with a certificate and its key.
     fn check_store_tls(&self, store: &'static str) -> Result<(), ConfigError> {
         let lease = &self.lease;
         let files = [

@@ -56,7 +56,7 @@ impl Config {
                 reason: wrong.message().into(),
             }
         })?;
-        // Parsed numbers have any length, and those of a table have 64 bits.
+        // A number in the text may have any length, but a number in the table has 64 bits.
         let table = serde_path_to_error::deserialize(parsed).map_err(|wrong| {
             let number = wrong.inner().span().and_then(|place| text.get(place));
             ConfigError::Value {

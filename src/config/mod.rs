@@ -30,7 +30,7 @@
 //!
 //! # Every key
 //! This is a whole configuration of one of three nodes. A line that begins with `# ` shows a default, or a key that
-//! contradicts other keys of the page. All keys may be left out, except `node` and `group`.
+//! contradicts other keys of this example. All keys may be left out, except `node` and `group`.
 //!
 //! ```toml
 #![doc = include_str!("every_key.toml")]

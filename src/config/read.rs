@@ -20,7 +20,8 @@ pub(super) fn read(table: Table) -> Result<Config, ConfigError> {
         .map_err(|wrong| refusal(wrong.path(), wrong.inner().message(), &whole))
 }
 
-/// Replaces each date by a number with a fraction. No key may hold either, but serde would read a date as text.
+/// Replaces each date by a number with a fraction. No key may hold a date or such a number, but serde would accept a
+/// date as text.
 fn undated(value: Value) -> Value {
     match value {
         Value::Datetime(_) => Value::Float(0.0),
@@ -83,8 +84,8 @@ fn known_fields(message: &str) -> Option<Vec<String>> {
     Some(names.map(str::to_owned).collect())
 }
 
-/// Returns the names of all keys of a type, `section.key` for a key of a section. They come from serde's errors for a
-/// key that cannot exist.
+/// Returns the names of all keys of a type, `section.key` for a key of a section. The names are taken from serde's
+/// error messages about a key that cannot exist, which list the fields.
 pub(super) fn keys<T: DeserializeOwned>() -> Vec<String> {
     let unknown = |section: &str| single(&format!("{section}?"), Value::from(0));
     let fields = |table: Table| {
@@ -165,7 +166,8 @@ pub(super) fn variable_prefix(prefix: &str) -> Result<String, ConfigError> {
     }
 }
 
-/// Replaces the keys of a configuration for which there is a variable. All names of `variables` begin with `prefix`.
+/// Replaces each key of a configuration for which there is an environment variable. All names of `variables` begin with
+/// `prefix`.
 pub(super) fn lay_over(
     config: &Config,
     prefix: &str,
@@ -231,7 +233,8 @@ fn read_variable(key: &str, name: &str, text: &str) -> Result<Value, ConfigError
     forms.find(|form| judged(form).is_ok()).ok_or(refused)
 }
 
-/// Returns the known name that is most similar to the unknown one: it differs in few letters, or only in its section.
+/// Returns the known name that is most similar to the unknown name, if the two differ in a few letters or only in the
+/// section.
 fn most_like(unknown: &str, known: &[String]) -> Option<String> {
     fn last(name: &str) -> Option<&str> {
         name.rsplit('.').next()

@@ -9,7 +9,7 @@ use crate::{
 
 use super::ConfigError;
 
-/// The reason why a configuration does not start. Each variant is for one part that did not start.
+/// The reason why a node does not start from its configuration. Each variant is for one part that did not start.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {

@@ -93,7 +93,7 @@ pub struct Starter {
     bridge: Vec<ChangeBridge>,
     agent: Vec<ChangeAgent>,
     is_here: bool,
-    /// Whether the program has set the network that the section `zenoh` needs.
+    /// Whether the program has called [`zenoh`](Self::zenoh), which sets the network that the section `zenoh` needs.
     has_network: bool,
 }
 
@@ -240,7 +240,8 @@ impl Starter {
         })
     }
 
-    /// Returns the folder of the records. Creates it before any part runs.
+    /// Returns the folder of the records, and creates it. This is done before any part runs, so that an error stops the
+    /// start.
     fn records(&self) -> Result<Option<RecordFolder>, RunError> {
         let Some(path) = &self.config.records_folder else {
             return Ok(None);

@@ -58,7 +58,7 @@ pub(super) mod leaf {
     }
 }
 
-/// Returns whether a key has its default value, so that it need not be written.
+/// Returns whether a key has the default value of its type, so that it need not be written.
 pub(super) fn unset<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -1,9 +1,9 @@
 //! Decides which callers may send commands through the page.
 //!
 //! Decided here: all checks of a request before its body is read. A page of another origin can make a browser send a
-//! request (cross-site request forgery), but neither with this page's header nor with this page's origin. A foreign
-//! host name that resolves to the loopback address (DNS rebinding) is refused, because it is not a name of loopback.
-//! Not here: the commands.
+//! request (cross-site request forgery), but such a request has neither this page's header nor this page's origin. A
+//! foreign host name that resolves to the loopback address (DNS rebinding) is refused, because it is not a name of
+//! loopback. Not here: the commands.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -94,8 +94,8 @@ impl CommandSender<'_> {
         Ok(())
     }
 
-    /// Refuses a request from a page of another site. A browser that does not send `Sec-Fetch-Site` sends the page's
-    /// origin whenever the page could read the answer.
+    /// Refuses a request from a page of another site. If a browser does not send `Sec-Fetch-Site`, the origin is
+    /// checked: the browser sends it with each request whose answer the page could read.
     pub(crate) fn must_not_be_foreign(&self) -> Result<(), AccessError> {
         let is_foreign = match self.site {
             Some(site) => site != "same-origin" && site != "none",

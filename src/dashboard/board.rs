@@ -27,7 +27,7 @@ use super::{
 #[derive(Debug)]
 pub(crate) struct Board {
     inner: Mutex<BoardContent>,
-    /// The number of frames so far.
+    /// The number of frames so far. Each new frame notifies the viewers by it.
     version: watch::Sender<u64>,
     began: Instant,
 }
@@ -40,7 +40,7 @@ struct BoardContent {
     moment: PageMoment,
     log: PageLog,
     frames: FrameLog,
-    /// The snapshot for viewers that begin now; `None` until one needs it.
+    /// The encoded snapshot for viewers that begin now; `None` until a viewer needs it.
     snapshot: Option<Bytes>,
     viewers: Viewers<Closer>,
 }
@@ -98,7 +98,7 @@ impl Board {
         self.wake();
     }
 
-    /// Shows another run. Its head, its first moment and its log change together, so that no viewer sees the head of
+    /// Shows another run. The head, the moment and the log are replaced in one step, so that no viewer sees the head of
     /// one run with the moment of another.
     #[cfg(feature = "testkit")]
     pub(crate) fn begin(&self, change: impl FnOnce(&mut Head), moment: PageMoment, log: PageLog) {

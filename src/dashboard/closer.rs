@@ -27,7 +27,8 @@ impl Closer {
     /// Returns a closer for this socket.
     #[cfg(unix)]
     pub(crate) fn of(socket: &impl AsFd) -> Self {
-        // If the descriptor cannot be cloned, a slow viewer loses its slot but its connection stays open.
+        // If the descriptor cannot be cloned, this connection cannot be closed: a slow viewer then loses its slot, but
+        // its connection stays open.
         Self(socket.as_fd().try_clone_to_owned().ok().map(Arc::new))
     }
 

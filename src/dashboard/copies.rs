@@ -51,7 +51,7 @@ impl CopyForm {
 #[derive(Clone, Debug)]
 pub(super) struct RecordedRun {
     pub(super) whole: Recording,
-    /// The commands of the run, kept separately if the record of the whole run may lack some commands.
+    /// The commands of the run, if they were kept separately because the record of the whole run may lack some of them.
     pub(super) commands: Option<Recording>,
 }
 

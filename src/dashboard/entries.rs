@@ -68,7 +68,8 @@ impl Told {
         }
     }
 
-    /// Adds a recorded entry, and the election if the entry ends one. `causes` are the events since the last election.
+    /// Adds a recorded entry, and the election if the entry ends one. `causes` has the actions (such as a crash) since
+    /// the last election; they become its cause.
     pub(crate) fn follow(&mut self, entry: &TraceEntry, causes: &mut Vec<String>) {
         self.add(entry);
         causes.append(&mut self.causes);

@@ -72,7 +72,8 @@ impl PageMoment {
             groups.push(GroupFacts::default());
         }
         let is_alone = groups.len() == 1;
-        // If too much time has passed since the last sample, its trouble may have ended and begun again meanwhile.
+        // If too much time has passed since the last sample, a trouble that it shows may have ended and begun again
+        // meanwhile.
         let runs = !self.clock.is_virtual && !self.clock.paused;
         let is_gap = runs && self.at.saturating_sub(before.at) > LONGEST_GAP;
         for group in &mut groups {
@@ -94,7 +95,8 @@ impl PageMoment {
 }
 
 impl GroupFacts {
-    /// Returns the start of this trouble. The time `since`, which an agent reports, is used only if no agent leads.
+    /// Returns the time at which this trouble began. The time `since`, which an agent reports, is used only for the
+    /// trouble that no agent leads.
     fn began(&self, trouble: Trouble, former: Option<&Self>, at: Duration) -> Option<Duration> {
         let told = self.since.filter(|_| trouble == Trouble::NoLeader);
         let is_new = former.is_some_and(|former| former.trouble != trouble);

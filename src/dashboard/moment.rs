@@ -96,7 +96,7 @@ pub(crate) struct AgentFacts {
     /// Whether the lease of a leader on another host has run out, as far as its followers here know.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) lease_out: bool,
-    /// The side of a partition on which the agent is.
+    /// The number of the side of a partition on which the agent is.
     pub(crate) side: usize,
     pub(crate) isolated: bool,
     /// Whether the agent runs on another host, so that only the members of its group here report it.
@@ -250,7 +250,8 @@ pub(crate) const MOST_AGENTS: usize = 1_000;
 const GRAIN: Duration = Duration::from_millis(20);
 /// Largest number of shown cuts. Chosen: all cuts among 45 agents. A partition needs none: each agent has its `side`.
 const MOST_CUTS: usize = 2_000;
-/// Number of explanations after which only those of the worst group are kept. Chosen: each may have 2,000 characters.
+/// Number of explanations that are kept for all groups; beyond it, only explanations of the worst group are kept.
+/// Chosen: each may have 2,000 characters.
 const MOST_TEXTS: usize = 8;
 const LONGEST_TEXT: usize = 2_000;
 

@@ -218,7 +218,8 @@ pub(super) fn out_of_reach(dashboard: &Dashboard, request: &HttpRequest) -> Opti
     None
 }
 
-/// Like [`out_of_reach`]. Also refuses a page of another site, which cannot read the answer and would only cause work.
+/// Like [`out_of_reach`]. Also refuses a request from a page of another site: that page could not read the answer, and
+/// the request would only cause work.
 pub(super) fn kept_from(dashboard: &Dashboard, request: &HttpRequest) -> Option<HttpResponse> {
     out_of_reach(dashboard, request).or_else(|| {
         let foreign = caller(request).must_not_be_foreign();

@@ -38,7 +38,8 @@ pub(crate) enum Happened {
     Agent {
         agent: AgentId,
         text: String,
-        /// Whether the agent began to lead, has ended, or neither.
+        /// The colour of the entry: good (the agent leads, or is there), bad (for example: it has ended, hangs or has
+        /// lost its leader), or plain.
         tone: Tone,
     },
     /// Any other event.

@@ -16,7 +16,7 @@ pub(crate) struct Viewers<C> {
 /// A viewer and its handle.
 #[derive(Debug)]
 struct Admitted<C> {
-    /// Time at which the oldest frame that the viewer has not read was published.
+    /// Time at which the oldest frame that the viewer has not read was published; `None` if it has read all.
     owed: Option<Duration>,
     close: C,
 }

@@ -1,4 +1,4 @@
-//! A handle that does not keep a group alive, for code that serves the group; and a lower bound for incarnations.
+//! A handle that does not keep a group alive, for code that serves the group; and a lower bound for new incarnations.
 
 use std::sync::{Arc, Weak};
 

@@ -2,8 +2,8 @@
 //!
 //! Decided here: the name of a companion, which no other group can have, and the form of its one message: bytes under a
 //! name. The bytes are decoded when the receiver knows the name. A bridge that carries a group also carries its
-//! companion, so an application's messages cross between hosts without another setting. A companion whose group sends
-//! no such message has no members, and nothing crosses for it.
+//! companion, so an application's messages cross between hosts without another setting. If no application of a group
+//! uses such messages, the companion has no members, and nothing crosses between hosts for it.
 //!
 //! Not here: the meaning of the bytes, and which agent joins ([`leader`](crate::leader)).
 
@@ -87,7 +87,8 @@ impl PeerMessage for AppMessage {
         Self::KIND
     }
 
-    // Checked earlier: when the sender is announced, its rights in the group itself decide whether it may be a member.
+    // No more is needed here, because the sender was checked earlier: when it was announced, its rights in the group
+    // itself decided whether it may be a member.
     fn needs(&self, _: &AgentId) -> MinimumRole {
         MinimumRole::Observer
     }
@@ -99,7 +100,7 @@ impl PeerMessage for AppMessage {
     }
 }
 
-/// Bytes, written without a conversion; clones share them.
+/// The bytes of a message, which are written into a frame as they are. Clones share the bytes.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct AppBody(pub(crate) Arc<[u8]>);
 
@@ -121,7 +122,7 @@ impl<'de> Deserialize<'de> for AppBody {
     }
 }
 
-/// Takes bytes directly from the frame: no more bytes are copied than have arrived.
+/// Reads the bytes directly from the frame, so that no more bytes are copied than have arrived.
 struct Body;
 
 impl Visitor<'_> for Body {

@@ -1,6 +1,6 @@
 //! Values that upper layers attach to a group or to an agent: one value of each type.
 //!
-//! Decided here: every caller that asks for a type gets the same value. Not here: the values.
+//! Decided here: all callers that ask for a type get the same value. Not here: what the values are for.
 
 use std::{
     any::Any,

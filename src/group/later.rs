@@ -10,7 +10,8 @@ use super::{Group, GroupState, registry};
 
 /// Returns a function that notifies the remaining members on the present arbiter, after all tasks that are awake now.
 pub(super) fn notify_later<M: PeerMessage>(group: Weak<GroupState<M>>) -> registry::Later {
-    // Weak, because the group's registry holds this function: otherwise the group would keep itself alive for ever.
+    // The function has only a weak reference to the group, because the group's registry holds the function: otherwise
+    // the group would keep itself alive for ever.
     Box::new(move || {
         let group = Weak::clone(&group);
         Arbiter::try_current().is_some_and(|arbiter| {

@@ -1,4 +1,4 @@
-//! The mailbox of a member of this process, and the number of bytes of other hosts and of applications that it holds.
+//! The mailbox of a member of this process, which counts the bytes of messages from other hosts and from applications.
 //!
 //! Decided here: a mailbox holds a limited number of these bytes. Without the limit, an agent that does not read would
 //! keep everything that a peer sends within its rate limits. Messages of applications take at most half of the limit,
@@ -43,9 +43,10 @@ impl<M> RemoteEnvelope<M> {
 
 /// The mailbox of a member of this process.
 ///
-/// One object for all messages: each `Recipient` of actix holds three allocations.
+/// One object takes all kinds of messages, because several `Recipient`s of actix would cost three allocations each.
 pub(super) trait Mailbox<M: Send + 'static>: fmt::Debug + Send + Sync {
-    /// Takes a message of this process. A full mailbox drops a repeated message, and queues any other message.
+    /// Takes a message of this process. A full mailbox drops a message that is sent again and again (a heartbeat), and
+    /// queues any other message.
     fn put(&self, envelope: Envelope<M>) -> PutOutcome;
 
     /// Takes a message of another host.
@@ -67,7 +68,8 @@ pub(super) enum PutOutcome {
 }
 
 impl PutOutcome {
-    /// Queues a message. A repeated message is queued only if there is room, since a newer one follows.
+    /// Queues a message. A message that is repeated by its sender is queued only if there is room, because a newer one
+    /// follows.
     fn queue<L>(envelope: L, is_repeated: bool, to: &impl MessageQueue<L>) -> Self {
         if is_repeated {
             return Self::of(&to.try_send(envelope));
@@ -261,10 +263,10 @@ pub(crate) struct HeldBytes {
 }
 
 impl HeldBytes {
-    /// Takes room for a message. A single message always has room: a limit below its size would block the mailbox for
-    /// ever.
+    /// Takes room for a message. In an empty mailbox any message has room: otherwise a limit below the size of a
+    /// message would block that message for ever.
     fn hold(waiting: &Arc<AtomicUsize>, Size { bytes, most }: Size) -> Option<Self> {
-        // Added before the check, so that two senders cannot both take the last room.
+        // The bytes are added before the check, so that two senders cannot both take the last room.
         let before = waiting.fetch_add(bytes, Relaxed);
         let held = Self {
             waiting: Arc::clone(waiting),

@@ -29,7 +29,7 @@ impl<M> Envelope<M> {
 
 /// "The membership changed since you last looked": pull a new snapshot.
 ///
-/// It is sent once; the next one is sent only after a call of `Group::snapshot`.
+/// A member gets this hint once. It gets the next hint only after it has called `Group::snapshot`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
 pub struct MembersChanged;

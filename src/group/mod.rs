@@ -8,9 +8,10 @@
 //!                                       snapshot(): one Arc for all
 //! ```
 //!
-//! Decided here: members *pull* the membership. A change costs one small message to each member that is up to date, and
-//! nothing to a member that has been notified already. A thousand agents that join in one turn of the arbiter are
-//! merged and sorted once. All members share one snapshot: no agent keeps a map of the others.
+//! Decided here: members *pull* the membership. A change costs one small message to each member that has the newest
+//! membership, and nothing for a member that was notified before and has not looked since. A thousand agents that join
+//! in one turn of the arbiter are merged and sorted once. All members share one snapshot: no agent keeps a map of the
+//! others.
 //!
 //! The election chooses the order in which the members are notified, by [`Requirements::notify`]: all in one turn, or
 //! the member of the highest rank that is up one turn before the others. The group keeps the ranks for this purpose
@@ -88,7 +89,7 @@ for_tests! {
     use peers::Pace;
 }
 
-// For code that drives members: see the macro below.
+// These names are public only for tests: see the macro `drive_members` below.
 #[cfg(not(feature = "testkit"))]
 use wire::LocalWire;
 #[cfg(not(feature = "testkit"))]
@@ -178,7 +179,7 @@ impl<M: PeerMessage> Group<M> {
         self.registry().join(member, Route::Local { mailbox })
     }
 
-    /// Notes that a member has made a record durable: the next agent of its name must have that record.
+    /// Notes that a member has made a record durable. From now on an agent of its name must not start without a record.
     pub(crate) fn note_record(&self, id: &AgentId) {
         self.registry().note_record(id);
     }
@@ -367,8 +368,9 @@ macro_rules! drive_members {
                 self.registry().open(NodeDigest::of(node), floor)
             }
 
-            /// Notes that a member's votes are lost with this process, if the group is closed; returns whether it is
-            /// closed. Afterwards it cannot be [opened](Self::open) while that member belongs to it.
+            /// If the group is closed to other hosts, notes that a member's votes are lost with this process, and
+            /// returns `true`: the group then cannot be [opened](Self::open) while it has that member. Returns `false`
+            /// if the group is open.
             $vis fn note_volatile(&self, id: &AgentId) -> bool {
                 self.registry().note_volatile(id)
             }

@@ -1,8 +1,8 @@
 //! Several groups of one name in one process.
 //!
-//! Decided here: a second group of the same name has no agents. The two groups would not know each other, and each
-//! would silently elect a leader of its own. Several hosts may be simulated in one process: their groups are opened to
-//! a bridge, or go through a wire of a test.
+//! Decided here: a second group of the same name may not have agents. The two groups would not know each other, and
+//! each would silently elect a leader of its own. Several hosts may be simulated in one process: their groups are
+//! opened to a bridge, or go through a wire of a test.
 
 use std::{
     any::{Any, TypeId},
@@ -20,7 +20,7 @@ static GROUPS: Mutex<Vec<KnownGroup>> = Mutex::new(Vec::new());
 
 struct KnownGroup {
     name: String,
-    /// The System, which counts as a process.
+    /// The id of the actix System. A System counts as a process here.
     system: usize,
     messages: TypeId,
     group: Weak<dyn Any + Send + Sync>,

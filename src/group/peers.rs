@@ -1,4 +1,5 @@
-//! The state of the peers of a group, as its carriers see them: it helps to find out why a group has no leader.
+//! The state of a group's peers (other nodes), as the carriers of the group (such as bridges) see them. It helps to
+//! find out why a group has no leader.
 //!
 //! Decided here: the fields of a peer's report, whatever carries the group. Not here: how a peer is reached
 //! ([`remote`](crate::remote)), and the consequences for a leader ([`agent`](crate::agent)).

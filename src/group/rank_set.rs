@@ -1,8 +1,8 @@
 //! A set of members, by their positions in the order of ranks.
 //!
 //! The registry keeps two sets: the members that have seen the newest membership and must be notified of the next
-//! change, and the members among them that are still to be notified. By the order of ranks, an election can have the
-//! highest member notified first ([`NotifyOrder`](crate::protocol::NotifyOrder)).
+//! change, and the members among them that are still to be notified. The positions are in the order of ranks, so that
+//! an election can require that the highest member is notified first ([`NotifyOrder`](crate::protocol::NotifyOrder)).
 
 #[derive(Debug, Default)]
 pub(super) struct RankSet(Vec<u64>);

@@ -11,7 +11,7 @@ use super::{Group, Snapshot, snapshot::Route};
 
 /// The route to one other node of a group; made by [`Group::remote`]. Clones are the same route.
 ///
-/// A new route is not up: other agents may take the names of its members, until [`set_up`](Self::set_up).
+/// A new route is not up. Until [`set_up`](Self::set_up), other agents may take the names of the members on it.
 pub struct Remote<M: PeerMessage> {
     group: Group<M>,
     route: Arc<Route<M>>,

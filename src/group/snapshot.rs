@@ -30,7 +30,7 @@ use super::{
 pub struct Snapshot<M: PeerMessage> {
     pub(super) version: u64,
     pub(super) members: Arc<Members>,
-    /// Parallel to the members.
+    /// The routes to the members, in the order of the members.
     pub(super) routes: Arc<[Arc<Route<M>>]>,
     pub(super) delivery: Arc<Delivery<M>>,
     /// The node of this process.
@@ -376,7 +376,7 @@ impl<M: PeerMessage> Snapshot<M> {
     }
 }
 
-/// The results of a message from another host in the mailboxes of this process.
+/// The result of handing a message from another host to members of this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Handed {
     /// Number of members to which the message was sent.

@@ -7,8 +7,8 @@ use crate::protocol::AgentId;
 /// The names that only one of two lists of voters has, in alphabetical order and at most `MOST` of each side, so that a
 /// refusal stays short even for long lists.
 ///
-/// Both sides are empty if the lists are the same and only the quorums differ, and if the names of one side are not
-/// known.
+/// Both sides are empty in two cases: the lists are the same and only the quorums differ; or the names of one side are
+/// not known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unshared {

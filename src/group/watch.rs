@@ -1,7 +1,7 @@
 //! Watching a membership from outside, as a bridge does for another host.
 //!
-//! Decided here: a watcher is notified once, and again only after it has looked. So a thousand changes in one turn need
-//! one look.
+//! Decided here: a watcher is notified once, and again only after it has looked. So a thousand changes in one turn of
+//! the arbiter need only one look.
 
 use std::{fmt, sync::Arc};
 

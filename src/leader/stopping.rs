@@ -21,14 +21,14 @@ use futures::{
 #[derive(Clone)]
 pub struct Stopped(Shared<Receiver<()>>);
 
-/// Ends a future from any thread.
+/// Stops the work from any thread.
 #[derive(Clone)]
 pub(super) struct Stopper {
     abort: AbortHandle,
     ended: Stopped,
 }
 
-/// A guard that the task of the work drops last.
+/// A guard that the task of the work holds to its end. When it is dropped, [`Stopped`] ends.
 pub(super) struct NotStopped(#[expect(dead_code, reason = "its end is what counts")] Sender<()>);
 
 /// Makes work that can be stopped.

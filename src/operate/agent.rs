@@ -1,7 +1,7 @@
 //! One agent, whatever its election, as the reports and commands of an operator need it.
 //!
-//! Decided here: a trait with the questions to an agent; the handle of each election implements it. Not here: the use
-//! of the answers (`report.rs`, `carry_out.rs`).
+//! Decided here: a trait with the reads and commands that an operator needs; the handle of each election implements it.
+//! Not here: how reports and commands use the trait (`report.rs`, `carry_out.rs`).
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -30,9 +30,10 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn record(&self, limits: Option<RecordLimits>);
     fn is_recording(&self) -> bool;
     fn recorded(&self, is_kept: bool) -> Option<String>;
-    /// Keeps the present record with this reason, as the agent itself does if a leader is missing for too long.
+    /// Keeps a copy of the agent's present record, with this reason in it, as the agent itself does if a leader is
+    /// missing for too long.
     fn keep_record(&self, reason: String);
-    /// Returns the time at which the agent last kept a record, in milliseconds since 1970.
+    /// Returns the time at which the agent last kept a copy of its record, in milliseconds since 1970.
     fn kept_unix_ms(&self) -> Option<u64>;
     fn past(&self) -> Arc<KeptHistory>;
     fn members(&self) -> Arc<Members>;
@@ -46,8 +47,8 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn diagnosis(&self) -> Diagnosis;
     /// Returns the members of the agent's group, each with its node, and whether messages reach it.
     fn reach(&self) -> Vec<ReachableMember>;
-    /// Returns the time for which the agent's leader (the agent itself, if it leads) still leads if the agent receives
-    /// nothing more; `None` if that time has no end, or is unknown.
+    /// Returns the time for which the agent's leader (perhaps the agent itself) still leads, as far as the agent knows,
+    /// if no more messages arrive; `None` if that time has no end, or is unknown.
     #[cfg(feature = "dashboard")]
     fn lease_left(&self) -> Option<Duration>;
     fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError>;

@@ -18,12 +18,12 @@ use super::{
     judge::Judge, marks,
 };
 
-/// Time between two readings of the agent's state. Only members are notified of a change of the group's members, so the
-/// state has to be read again and again.
+/// Time between two readings of the agent's state. The state has to be read again and again, because only members are
+/// notified of a change of the group's members, and this code is not a member.
 const LOOK: Duration = Duration::from_millis(5);
 
 impl Operated {
-    /// Carries out a command. Returns its outcome, at the latest soon after the longest wait of the order.
+    /// Carries out a command. Returns its outcome, at the latest soon after the longest wait that the order allows.
     ///
     /// The call waits in the caller's task. It blocks no thread, neither the agent's nor the caller's. If the future is
     /// dropped, a command that the agent has already received still takes effect; a drain may stop half-way.

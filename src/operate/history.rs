@@ -106,7 +106,7 @@ struct HistoryFile {
     group: String,
     path: PathBuf,
     past: Arc<KeptHistory>,
-    /// The revision of the history at the last write; `None` if the file must be written.
+    /// The revision of the history that the file contains; `None` if the file has to be written at the next check.
     written: Option<u64>,
     /// Number of checks (one a second) since the file was last written.
     age: u32,
@@ -114,7 +114,8 @@ struct HistoryFile {
 }
 
 impl HistoryFile {
-    /// Makes the file of a history. The caller has claimed it before (see `claim_file`).
+    /// Makes the writer of a history's file. The caller has claimed the file before (see `claim_file`), so that no
+    /// other task writes it.
     fn of_claimed(group: &str, path: PathBuf, past: Arc<KeptHistory>) -> Self {
         Self {
             group: group.to_owned(),
@@ -186,7 +187,7 @@ async fn keep(operated: Operated, mut files: Vec<HistoryFile>) {
     }
 }
 
-/// Adds the entries of the file to the beginning of the history, if no file was read before.
+/// Adds the entries of the file to the beginning of the history, unless the entries of a file were added before.
 fn restore(group: &str, file: &Path, past: &KeptHistory) {
     let shown = file.display();
     let text = read_bounded(file).unwrap_or_else(|reason| {

@@ -1,8 +1,8 @@
 //! How numbers in reports and commands are written as JSON, and how they are read.
 //!
 //! Decided here: terms and incarnations are text, because they may exceed 2^53 and most readers of JSON store numbers
-//! as 64-bit floats. When they are read, both text and numbers are accepted. A score of one part is a number, a score
-//! of several parts an array. A part or a count beyond 2^53 is text. Not here: which fields exist (`report.rs`,
+//! as 64-bit floats. A reader of terms and incarnations accepts both text and numbers. A score of one part is a number,
+//! a score of several parts an array. A part or a count beyond 2^53 is text. Not here: which fields exist (`report.rs`,
 //! `outcome.rs`).
 #![expect(
     clippy::ref_option,

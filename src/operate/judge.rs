@@ -47,8 +47,8 @@ impl Moment {
         }
     }
 
-    /// Returns whether another agent may be able to lead. The answer is also true if the store of the lease cannot list
-    /// agents.
+    /// Returns whether another agent may be able to lead. If the store of the lease cannot list agents, this is
+    /// unknown, and the answer is `true`.
     fn may_have_other(&self) -> bool {
         self.has_other || self.contenders == Some(StoreContenders::Unknown)
     }
@@ -62,7 +62,7 @@ impl Moment {
     }
 }
 
-/// Follows one command.
+/// Follows one command until a state of its agent shows the outcome.
 #[derive(Debug)]
 pub(super) struct Judge {
     id: AgentId,
@@ -157,7 +157,7 @@ impl Judge {
         }
     }
 
-    /// Returns which agent leads next, if the agent has given up its leadership.
+    /// Returns the next leadership, if the agent has given up the leadership that it had at the time of the command.
     fn follow(&mut self, now: &Moment) -> Option<Succession> {
         match now.status.leading {
             None => {

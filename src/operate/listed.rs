@@ -1,7 +1,7 @@
 //! Reads a folder of records: the list of records with their reasons, and one record.
 //!
-//! Decided here: only records in the folder are read; how long they may be; and where in a record the reason is that
-//! caused it to be saved. Not here: which files are records, and how they are written (`saved.rs`).
+//! Decided here: only records in the folder are read; how long a record may be; and how the reason why a record was
+//! saved is found in the record. Not here: which files are records, and how they are written (`saved.rs`).
 
 use std::{
     fs,
@@ -71,7 +71,7 @@ pub(crate) struct SavedRecord {
     file: String,
     /// The time at which the agent kept the record; `None` if the file name contains no time.
     unix_ms: Option<u64>,
-    /// The names of the group and the agent.
+    /// The names of the group and the agent, as the file name has them.
     of: String,
     bytes: u64,
     /// The reason why the record was saved; empty if the record contains none.

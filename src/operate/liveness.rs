@@ -1,7 +1,8 @@
 //! Answers whether a node is alive, is ready, or leads. Process supervisors and load balancers ask this.
 //!
 //! Decided here: an agent is alive if it handles its messages in time, or if it has crashed and its own supervisor will
-//! restart it, or if it was drained on purpose. That the process answers at all would prove nothing about its agents.
+//! restart it, or if it was drained on purpose. An answer of the process alone would prove nothing about its agents, so
+//! each agent is asked.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},

@@ -21,7 +21,8 @@
 //!
 //! # Who may
 //! A command can end a leadership, so only few users may send one: the socket answers only its own user and root, and
-//! the routes accept no commands unless a token was set. The users of the socket and the routes may read every report.
+//! the routes accept no commands unless a token was set. Every user who may use the socket or the routes may read every
+//! report.
 //!
 //! # Examples
 //! ```

@@ -56,7 +56,7 @@ pub enum Outcome {
     },
     /// The agent has no score, and does not lead.
     ScoreWithdrawn {
-        /// The present leader; `None` if there is none, because no other member can lead.
+        /// The leader that the agent now knows; `None` if there is none, because no other member can lead.
         #[serde(with = "json::optional_leader")]
         leader: Option<Leader>,
     },
@@ -122,7 +122,8 @@ pub struct QuorumLack {
 }
 
 impl QuorumLack {
-    /// Returns the lack when one of `reachable` voters has left and `needed` elect a leader; `None` if enough remain.
+    /// Returns the lack of voters after one of `reachable` voters has left, if `needed` voters elect a leader; `None`
+    /// if enough voters remain.
     pub(super) fn without_one(reachable: u32, needed: u32) -> Option<Self> {
         let reachable = reachable.saturating_sub(1);
         (reachable < needed).then_some(Self { reachable, needed })

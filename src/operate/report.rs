@@ -183,7 +183,7 @@ impl Operated {
 #[cfg(feature = "dashboard")]
 impl Operated {
     /// Returns the report with shorter lists: if several agents know the same members, only the first of these agents
-    /// lists them. Otherwise each of several hundred agents would list several hundred members.
+    /// lists them. The full report of several hundred agents would list several hundred members for each agent.
     pub(crate) fn brief_report(&self) -> Report {
         let mut listed: Vec<Arc<Members>> = Vec::new();
         let brief = |each: &dyn OperatedAgent| {

@@ -1,11 +1,11 @@
 //! Saves records without a request: when a leader is missing for too long, or when the leader changes too often.
 //!
-//! Decided here: the names of the files, their largest number and size, and when a record is saved: for each time
-//! without a leader (vacancy) in one file, which is written again while the vacancy lasts; and after several changes of
-//! the leader within a minute. No agent waits for the disk: a separate task checks once a second, and a thread for
-//! blocking work writes the files. A failure to write logs a warning and changes nothing else. Not here: the contents
-//! of a record and when it is kept ([`ElectionHandle::record`](crate::agent::ElectionHandle::record)), and how the
-//! folder is read (`listed.rs`).
+//! Decided here: the names of the files, their largest number and size, and when a record is saved. There is one file
+//! for each time without a leader (vacancy), which is written again while the vacancy lasts, and one file after several
+//! changes of the leader within a minute. No agent waits for the disk: a separate task checks once a second, and a
+//! thread for blocking work writes the files. A failure to write logs a warning and changes nothing else. Not here: the
+//! contents of a record and when it is kept ([`ElectionHandle::record`](crate::agent::ElectionHandle::record)), and how
+//! the folder is read (`listed.rs`).
 
 use std::{
     fs, io,
@@ -35,8 +35,9 @@ pub struct RecordFolder {
 }
 
 impl RecordFolder {
-    /// Returns the folder, for at most 20 files and 64 MiB. A missing folder is created by [`Operated::save_records`].
-    /// The limits are chosen: 20 records of the default limit (1 MiB each) fit, or eight of the highest limit (8 MiB).
+    /// Returns a folder of records, with a limit of 20 files and 64 MiB. A missing folder is created by
+    /// [`Operated::save_records`]. The limits are chosen: 20 records of the default limit (1 MiB each) fit, or eight of
+    /// the highest limit (8 MiB).
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -121,7 +122,8 @@ struct SavedVacancy {
     saved: Option<u64>,
     /// The file for the present vacancy; `None` if there is a leader.
     file: Option<String>,
-    /// Whether the record was saved for the present series of leaders. A minute with at most one new leader ends it.
+    /// Whether the record was saved for the present series of leaders. A minute with at most one new leader ends the
+    /// series.
     has_flapped: bool,
 }
 

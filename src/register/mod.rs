@@ -15,15 +15,14 @@
 //! of yours.
 //!
 //! The table shows three things: the reads and writes of agents per second, the operations per second that the store
-//! counts, and the duration of a fail-over in milliseconds in the same run.
-//! `cargo run -p actix-bully-register-tests --bin costs -- STORE 2` prints them (an unoptimized build on two busy
-//! cores). A holder renews every 60 ms with `lan`, every 180 ms with `default`, and every second in the third row. The
-//! agents of a process share each question. A server announces each renewal to the processes, so they read only rarely:
-//! more processes cost the server almost nothing. In a folder each process reads both records once per renewal. Reads
-//! that wait at the same time become one query or transaction. PostgreSQL also counts a transaction for each change
-//! that a connection receives. All elections of a process share one connection to PostgreSQL, or at most nine
-//! connections to etcd. Each agent writes its row every 30 s; the second row of the table includes the first of these
-//! rounds.
+//! counts, and the duration of a fail-over in milliseconds in the same run. `cargo run -p actix-bully-register-tests
+//! --bin costs -- STORE 2` prints them (an unoptimized build on two busy cores). A holder renews its lease every 60 ms
+//! with `lan`, every 180 ms with `default`, and every second with `wan`. The agents of a process share each question. A
+//! server announces each renewal to the processes, so they read only rarely: more processes cost the server almost
+//! nothing. In a folder each process reads both records once per renewal. Reads that wait at the same time become one
+//! query or transaction. PostgreSQL also counts a transaction for each change that a connection receives. All elections
+//! of a process share one connection to PostgreSQL, or at most nine connections to etcd. Each agent writes its row
+//! every 30 s; the second row of the table includes the first of these rounds.
 //!
 //! A fail-over is the median of five kills of the holder. With three candidates or a lease of 15 s it is the longer of
 //! two kills. After the kill, the holder's process sends nothing more to the store, and the time ends when another

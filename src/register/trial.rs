@@ -143,8 +143,8 @@ pub(crate) async fn clock_difference(
 }
 
 /// Returns the difference between two clocks, in milliseconds since one instant. `own` was read when the answer with
-/// `theirs` came, `took` after the question. The store read its clock at some time between question and answer, so half
-/// of `took` is subtracted from `own`. The result is wrong by at most the other half.
+/// `theirs` came; `took` is the time from the question to this answer. The store read its clock at some time between
+/// question and answer, so half of `took` is subtracted from `own`. The result is wrong by at most the other half.
 fn apart(own: u64, theirs: u64, took: Duration) -> Duration {
     let half = u64::try_from(took.as_millis() / 2).unwrap_or(u64::MAX);
     Duration::from_millis(own.saturating_sub(half).abs_diff(theirs))

@@ -1,7 +1,7 @@
 //! The advice to an operator for a link that ended or never became ready.
 //!
 //! Decided here: one sentence of advice for each cause, and none for a link that ends as intended. The log, the
-//! diagnosis and `/health` all take their advice from this file, so that no layer adds a guess of its own. Not here:
+//! diagnosis and `/health` all take their advice from this file, so that they do not contradict each other. Not here:
 //! the cause in words ([`Closed`]).
 
 use std::io::{self, ErrorKind};

@@ -43,8 +43,8 @@ pub enum CertificateFault {
 }
 
 impl CertificateFault {
-    /// Returns whether the certificate of the peer has the fault. Otherwise the peer reports that this node's
-    /// certificate has it. Any client can report that, so it proves nothing about the peer.
+    /// Returns whether the fault is in the peer's certificate. Otherwise the peer reports a fault in this node's
+    /// certificate. Any client can send such a report, so it proves nothing about the peer.
     pub(crate) const fn is_of_peer(self) -> bool {
         match self {
             Self::NotShown

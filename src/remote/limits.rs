@@ -1,9 +1,9 @@
 //! Every limit of the bridge: one table with defaults and ranges.
 //!
 //! Decided here: how much a peer, or any stranger that finds the port, can make this side store, wait for or do. Each
-//! number is a default. [`Limits::builder`] changes within its range what depends on the application or its network. Only
-//! tests change the others. The docs of each limit state the counted quantity and the name under which a breach is
-//! counted.
+//! limit has a default and a range. [`Limits::builder`] changes the limits that depend on the application or its
+//! network; only tests change the others. The docs of each limit state the counted quantity and the name under which a
+//! breach is counted.
 
 use std::{fmt::Debug, ops::RangeInclusive, time::Duration};
 

@@ -1,7 +1,7 @@
 //! Names and numbers of processes: the node, its cluster, its incarnation, and its links.
 //!
 //! Decided here: the form of a valid node name. Not here: the agents for which a node may send messages
-//! ([`Rights`](super::Rights)), and which of two links stays.
+//! ([`Rights`](super::Rights)), and which of two links to one peer stays.
 
 use std::{fmt, str::FromStr, sync::Arc};
 

@@ -1,7 +1,7 @@
 //! The reasons for which a link is closed or a message is dropped.
 //!
-//! Decided here: the names under which both are counted, and the farewell to the peer. After most breaches the link is
-//! closed without a farewell, so that the sender of such bytes learns nothing.
+//! Decided here: the name under which each reason is counted, and the farewell that the peer gets. After most breaches
+//! the link is closed without a farewell, so that the sender of such bytes learns nothing.
 
 use super::{CertificateFault, SecretFault, TermFault, wire::WireError};
 
@@ -213,7 +213,8 @@ impl Closed {
             Self::Version => Some(Farewell::Version),
             Self::Cluster => Some(Farewell::Cluster),
             Self::IsSelf => Some(Farewell::IsSelf),
-            // Sent without encryption. If the peer's bytes are TLS, the peer learns that this side has no TLS.
+            // `Encrypted`: this side has no TLS, so the farewell is sent without encryption, and tells a peer that
+            // speaks TLS that this side lacks it.
             Self::Feature | Self::Encrypted => Some(Farewell::Feature),
             Self::Auth | Self::OtherNode | Self::Certificate(_) => Some(Farewell::Auth),
             Self::Secret(_) => Some(Farewell::Secret),

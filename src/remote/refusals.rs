@@ -1,4 +1,4 @@
-//! The pauses of a listener when the operating system gives it no connection.
+//! The pauses of a listener after the operating system has failed to give it a new connection.
 //!
 //! Decided here: an error of one connection causes no pause. After any other error, such as a missing file
 //! descriptor, the listener pauses, because the next attempt would fail at once; the pause doubles with each

@@ -64,7 +64,8 @@ use bully_register::{
 /// ```
 #[derive(Debug)]
 pub struct FileStore<D> {
-    /// The thread that writes. Saves reach the disk in the order of its queue, even if no caller waits for them.
+    /// The thread that writes. Saves reach the disk in the order of this thread's queue, even if no caller waits for
+    /// their end.
     writer: Writer,
     shared: Arc<Shared<D>>,
 }
@@ -224,7 +225,7 @@ where
         let kept = change(self.kept()?)?;
         let text = format::encode(&self.identity, &kept.as_ref())?;
         let written = file.write(&text);
-        // Locked only after the write, because a load must not wait for the disk.
+        // This lock is taken only after the write, because a load takes it too, and must not wait for the disk.
         let mut known = lock(&self.known);
         match written {
             Ok(()) => *known = DiskState::Durable(kept),
@@ -248,8 +249,8 @@ where
                 ..kept
             })
         })?;
-        // Checked again: an agent that began meanwhile may have loaded the former record, and would not know the
-        // promise in the new one. So this save must fail, and no message with that promise may be sent.
+        // Checked again after the write: another agent that began meanwhile may have loaded the former record, and does
+        // not know the promise in the new one. So this save must fail, and no message with that promise may be sent.
         self.generations.check(by)
     }
 }
@@ -265,8 +266,8 @@ where
         Ok(self.shared.generations.begin())
     }
 
-    /// Returns the record in memory: no other process writes to the file. If an agent crashed during a save, the record
-    /// of that save may be missing; no message that depends on it was sent.
+    /// Returns the record that this store keeps in memory, because no other process writes to the file. If an agent
+    /// crashed during a save, the record of that save may be missing; no message that depends on it was sent.
     fn load(&self) -> Result<Option<D>, StoreError> {
         self.shared.kept().map(|kept| kept.record)
     }
@@ -276,7 +277,7 @@ where
         Box::pin(async move {
             let write = Arc::clone(&shared);
             let written = jobs.run(move || write.save(by, record));
-            // The thread ends early only if the code of the record type panics.
+            // There is no result only if the thread has ended early: the code of the record type has panicked on it.
             written.await.unwrap_or_else(|_| Err(shared.failed()))
         })
     }

@@ -16,8 +16,8 @@
 //! The record file computes the checksum. The first line has the same form in every version; other versions are
 //! refused.
 //!
-//! Each state has exactly one text: a text is refused unless its state encodes to the same bytes. So no field is
-//! missing, and a field of a newer release is never ignored.
+//! Each state has exactly one text: a text is accepted only if the state that it describes encodes to the same bytes.
+//! So a text with a missing field is refused, and a field of a newer release is never ignored.
 //!
 //! # A new field in a record
 //! A text without the new field encodes to a different text, so it is refused. A record therefore changes only together

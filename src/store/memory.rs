@@ -61,7 +61,8 @@ impl<D: Clone> MemoryStore<D> {
 
 impl<D: Clone + Debug + Send + 'static> TermStore<D> for MemoryStore<D> {
     fn begin(&self) -> Result<Generation, StoreError> {
-        // Under the lock: an earlier agent's record is either in the store before this agent loads, or refused.
+        // The lock is held here, so that a save of an earlier agent either is in the store before this agent loads, or
+        // is refused.
         let _cell = lock(&self.cell);
         Ok(self.generations.begin())
     }

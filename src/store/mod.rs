@@ -83,8 +83,8 @@ pub trait TermStore<D>: Debug + Send + Sync {
     /// Begins with the store: from now on, only the returned generation may save. Called when an incarnation begins,
     /// before it loads. It must not block the thread.
     ///
-    /// So an agent that hung, was replaced and continues later cannot replace the newer record of its successor by an
-    /// older one.
+    /// The reason: an agent that hung, was replaced and continues later must not replace the newer record of its
+    /// successor by an older one.
     ///
     /// # Errors
     /// [`StoreError`] if the store does not work. Then an agent that began before may still save.

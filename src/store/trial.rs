@@ -76,7 +76,8 @@ const RECORD: [u8; 512] = [b' '; 512];
 const FEWEST: usize = 3;
 const MOST: usize = 1_000;
 
-/// Pause between two writes. Chosen: writes without a pause can be faster than the rare writes of an agent.
+/// Pause between two writes. It is needed because writes without a pause can be faster than the rare writes of an
+/// agent.
 const PAUSE: Duration = Duration::from_millis(20);
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Decides between restart and giving up: counts the failures within the window. The time `now` is a parameter.
+//! Decides whether a child is restarted or given up, by the number of its failures within the window. The caller gives
+//! the time `now`.
 //!
 //! Decided here: the consequence of a failure. Not here: the kinds of failures and the time (`guardian.rs`), the
 //! numbers (`policy.rs`).
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 use super::policy::RestartPolicy;
 
-/// The failures within the window, which decide the number of restarts that are left.
+/// The failures of a child within the window of its policy. They decide how many restarts are left.
 #[derive(Debug)]
 pub(crate) struct RestartBudget {
     policy: RestartPolicy,

@@ -60,15 +60,15 @@ where
         self
     }
 
-    /// Calls `hook` once for each incarnation that ends, on the actor's own thread. A hook can at once take back a
-    /// thing that the incarnation had published, such as a lock or a leadership.
+    /// Calls `hook` once for each incarnation that ends, on the actor's own thread. By a hook an application can at
+    /// once take back a thing that the incarnation had published, such as a lock or a leadership.
     ///
     /// It runs after the last code of the incarnation (`stopped` included, if `stopped` runs at all). It runs before
     /// everything that follows: before the parent gets the event, before callers whose messages were queued see the
     /// closed mailbox, and before `restarting`. [`Exit::Abandoned`] means that the guardian was dropped. A restart that
-    /// fails counts as an incarnation that ended: a panic in `restarting`, or in the `Drop` of a future that the former
-    /// incarnation left behind, is one more call. A child that waits for its restart has no incarnation, so the hook is
-    /// not called if the child ends then.
+    /// fails counts as an incarnation that ended: so the hook is called once more after a panic in `restarting`, or in
+    /// the `Drop` of a future that the former incarnation left behind. A child that waits for its restart has no
+    /// incarnation, so the hook is not called if the child ends then.
     ///
     /// A panic in the hook is logged and changes nothing. Default: no hook.
     pub fn on_exit(self, mut hook: impl FnMut(&Exit) + Send + 'static) -> Self {

@@ -6,9 +6,9 @@
 //! # When a wake is needed
 //!
 //! The runtime's timer can be moved only by the future of [`Deadline::run`], while the actor's task is polled. In one
-//! poll of the task actix runs `started` or the futures of `ctx.wait`, then the mailbox, then *all* items. It begins
-//! again if there is more to do. A wake costs one more poll of the task, with all its items. A wake is needed if, and
-//! only if, that future would not be polled otherwise:
+//! poll of the task actix runs `started` or the futures of `ctx.wait`, then the mailbox, then *all* items (the actor's
+//! other futures and streams). It begins again if there is more to do. A wake costs one more poll of the task, with all
+//! its items. A wake is needed if, and only if, that future would not be polled otherwise:
 //!
 //! | deadline set from | wake |
 //! |---|---|
@@ -118,7 +118,7 @@ impl fmt::Debug for Deadline {
 struct DeadlineState {
     at: Cell<Option<Instant>>,
     timer: Cell<DeadlineTimer>,
-    /// The actor's task, and the address of its context, from the last poll of the future.
+    /// The waker of the actor's task, and in `home` the address of its context, both from the last poll of the future.
     waker: RefCell<Option<Waker>>,
     home: Cell<Option<usize>>,
 }
@@ -212,7 +212,8 @@ where
             }
             ready!(sleep.as_mut().poll(task));
             shared.timer.set(DeadlineTimer::Off);
-            // If the deadline was moved later in the meantime, the timer is set again.
+            // If the deadline was moved to a later time in the meantime, it is not reached yet, and the timer is set
+            // again.
             if at <= Instant::now() {
                 shared.at.set(None);
                 shared.timer.set(DeadlineTimer::Firing);

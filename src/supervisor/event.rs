@@ -19,9 +19,9 @@ pub enum Exit {
 
 /// An event of the child with the key `child`, from a `Guardian` to the child's parent.
 ///
-/// `Down` and `Up` alternate, beginning with `Down`. One exception: a restart that fails is a `Down` without an `Up`
-/// before it. The last event is always `Finished` or `GaveUp`, exactly once. `GaveUp` is the escalation: the parent
-/// decides what happens next.
+/// `Down` and `Up` alternate, beginning with `Down`. One exception: a restart that fails is reported by a `Down`
+/// without an `Up` before it. The last event is always `Finished` or `GaveUp`, exactly once. `GaveUp` is the
+/// escalation: the parent decides what happens next.
 #[derive(Clone, Debug, PartialEq, Eq, actix::Message)]
 #[rtype(result = "()")]
 #[non_exhaustive]

@@ -1,7 +1,7 @@
 //! The task that runs one child, catches its panics and restarts it.
 //!
-//! Decided here: when an incarnation has ended, and the order of the steps after that. Not here: restart or give up
-//! (`budget.rs`), and the events for the parent (`report.rs`).
+//! Decided here: when an incarnation has ended, and the order of the steps after that. Not here: whether a child is
+//! restarted or given up (`budget.rs`), and the events for the parent (`report.rs`).
 
 use std::fmt;
 use std::fmt::Debug;

@@ -45,7 +45,7 @@ struct Amount {
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// All messages so far.
+    /// All messages that were handed over so far.
     handed: Amount,
     handled: Amount,
     /// Number of markers (messages whose answer reports room) that have no answer yet.
@@ -60,7 +60,8 @@ type AnswerTo<M> = oneshot::Sender<Result<<M as Message>::Result, MailboxError>>
 pub(crate) type Answered<M> = oneshot::Receiver<Result<<M as Message>::Result, MailboxError>>;
 
 impl Intake {
-    /// Makes an intake with these limits. A few messages more may be handed over: markers, whose answers report room.
+    /// Makes an intake with these limits. A few markers may be handed over beyond these limits, because their answers
+    /// report new room.
     pub(crate) fn new(
         messages: usize,
         bytes: usize,
@@ -205,7 +206,7 @@ fn wide(value: usize) -> u64 {
 /// A message whose answer no task awaits. The thread that delivers the answer notes it.
 struct Marker<M: Message<Result: Send> + Send + 'static> {
     waiting: Mutex<Option<Waiting<M>>>,
-    /// Whether the marker must be checked once more.
+    /// Whether the marker was woken, so that its answer must be checked once more.
     is_woken: AtomicBool,
     intake: Arc<Intake>,
     at: Amount,
@@ -257,7 +258,8 @@ impl<M: Message<Result: Send> + Send + 'static> Marker<M> {
             };
             let answer = waiting.take().and_then(|waiting| waiting.answer);
             drop(waiting);
-            // Noted before the answer is sent, because its receiver may at once ask for the room that is left.
+            // The room is noted before the answer is sent, because the receiver of the answer may at once ask for this
+            // room.
             self.intake.answered(self.at);
             if let Some(answer) = answer {
                 answer.send(result).ok(); // the caller may have given up

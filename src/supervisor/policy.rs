@@ -102,7 +102,7 @@ impl RestartPolicy {
             .min(self.backoff_max)
     }
 
-    /// Returns the time in which a child that always fails at once spends the budget.
+    /// Returns the shortest time in which a child can spend its budget: the time for a child that always fails at once.
     fn shortest_way_out(&self) -> Duration {
         let doubling = self.max_restarts.min(DOUBLINGS);
         let rest = u32::try_from(self.max_restarts - doubling).unwrap_or(u32::MAX);
@@ -217,5 +217,5 @@ impl fmt::Display for PolicyError {
 
 impl Error for PolicyError {}
 
-/// Number of backoffs with different factors: a `u32` holds factors up to 2^31, and later ones stay the same.
+/// Number of backoffs that can differ: their factors double up to 2^31, the largest in a `u32`, and then stay the same.
 const DOUBLINGS: usize = 32;

@@ -17,7 +17,7 @@ pub(super) type Hook = Box<dyn FnMut(&Exit) -> bool + Send>;
 /// Called with every event of a child.
 pub(super) type TellParent<K> = Box<dyn FnMut(Supervision<K>) + Send>;
 
-/// A child's name, and the parent and the hook that receive its events.
+/// Sends the events of one child: has the child's key, its parent and its hook.
 pub(super) struct Reporter<K: Clone + Debug + Send + 'static> {
     child: K,
     parent: Option<TellParent<K>>,

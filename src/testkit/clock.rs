@@ -43,7 +43,8 @@ impl VirtualClock {
 }
 
 impl From<RuntimeClock> for VirtualClock {
-    /// Returns the same time, for a caller that knows that the runtime is paused.
+    /// Returns a clock that shows the time of the given clock until it is advanced, for a caller that knows that the
+    /// runtime is paused.
     fn from(clock: RuntimeClock) -> Self {
         Self {
             runtime: clock,

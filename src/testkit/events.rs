@@ -1,7 +1,7 @@
 //! Expectations of a test about an agent's events.
 //!
 //! Decided here: an expectation that is not met reports the events that came instead. No event is examined twice: each
-//! expectation begins after the event that met the expectation before.
+//! expectation begins after the events that the previous one examined.
 
 use std::{fmt, time::Duration};
 

@@ -39,7 +39,7 @@ pub struct FaultyStore<S> {
 #[derive(Clone, Copy, Debug)]
 enum FaultyDisk {
     Good,
-    /// This number of saves still succeeds.
+    /// This number of saves still succeeds; later saves fail.
     Wearing(u32),
     Bad,
     /// Each save fails with this error. The stored data can be read.

@@ -147,7 +147,7 @@ pub trait Register: Debug + Send + Sync {
     /// Reads the wall clock of the store, in milliseconds since 1970 began (UTC). `None` if the store has no clock of
     /// its own.
     ///
-    /// In a group of fewer than three agents, schedules compare the clock of their host with this clock. No lease
+    /// If a group has fewer than three agents, its schedules compare the clock of their host with this clock. No lease
     /// depends on this clock.
     fn clock(&self) -> Option<StoreClock> {
         None

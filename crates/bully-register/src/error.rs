@@ -1,7 +1,8 @@
 //! Errors of an operation on a register: the reason, and whether the operation may have changed anything.
 //!
 //! Decided here: a write with an unknown outcome is an error of its own. If an agent treated it as a success, it would
-//! rely on a lease that it may not have. If it treated it as a failure, it would later not recognize its own record.
+//! rely on a lease that it may not have. If the agent treated it as a failure, it would later not recognize its own
+//! record.
 
 use std::{fmt, io};
 

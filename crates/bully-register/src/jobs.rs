@@ -1,7 +1,7 @@
 //! The operations that wait for the thread of a store, and the path of each answer back to its caller.
 //!
 //! Decided here: the number of operations that may wait is limited; an operation whose caller has given up is not
-//! begun; and a write has an unknown outcome if the thread ends during it. Not here: the operations of a store.
+//! begun; and if the thread ends during a write, the write has an unknown outcome. Not here: the operations of a store.
 
 use std::io;
 

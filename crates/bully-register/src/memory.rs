@@ -157,8 +157,8 @@ impl Register for MemoryRegister {
     }
 
     fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
-        // All keys share one channel, which keeps only the last change. So after a change of another key a listener
-        // must read its key: a change of its own may have been overwritten.
+        // All keys share one channel, which keeps only the last change. So if the last change is of another key, a
+        // listener must read its own key: the other change may have replaced a change of its key.
         let (key, changes) = (key.clone(), self.values().changes.subscribe());
         Some(Box::pin(stream::unfold(
             (key, changes),

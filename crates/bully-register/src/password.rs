@@ -2,7 +2,7 @@
 //!
 //! Decided here: the longest size of such a file. A file that other users can read or change is refused, like the file
 //! of a cluster's secret, because the password in it may be known to them. Not here: the meaning of the text, which
-//! belongs to each store.
+//! each store decides.
 
 use std::{
     fs::File,

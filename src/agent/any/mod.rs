@@ -42,7 +42,8 @@ pub enum AnyBully {
     Lease(Box<Lease>),
 }
 
-/// The messages of all these rules. A quorum election has each message of the other elections, so its type is enough.
+/// The messages of all these elections. The message type of the quorum election has a variant for each message of the
+/// others, so it serves for all.
 pub type AnyMessage = QuorumMessage;
 
 /// The configuration of an [`AnyBully`], which decides its rules.
@@ -198,7 +199,8 @@ impl Election for AnyBully {
     }
 }
 
-/// Passes an input to a machine with its own messages and requests, unless the input belongs to another election.
+/// Passes an input to a machine whose messages and requests have their own types, unless the input belongs to another
+/// election.
 fn handle_own<E>(
     machine: &mut E,
     now: Time,

@@ -190,11 +190,11 @@ pub enum Finding {
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
-    /// A node is linked, but has no agent of this group.
+    /// A node is linked to this node, but has no agent of this group.
     PeerLacksGroup {
         /// The node.
         node: String,
-        /// The first groups of that node.
+        /// The names of the first few groups of that node.
         others: Vec<String>,
     },
     /// Another node sends terms that are later than the clock of this host allows. Its messages are ignored.
@@ -347,13 +347,14 @@ pub enum Finding {
         remember: Vec<AgentId>,
         /// The other voters that have not answered.
         silent: Vec<AgentId>,
-        /// Number of the voters in `remember` that have to restart, until so few remember their votes that this agent
-        /// recovers by the clocks alone; `None` while too few voters have answered to know it.
+        /// Number of the voters in `remember` that have to restart before this agent recovers by the clocks alone. It
+        /// does so if only a few voters remember their votes; `None` while too few voters have answered to know it.
         restarts: Option<u32>,
     },
     /// This agent has not taken its first step.
     Starting,
-    /// These timings have no failure detector, and no agent has been asked to start an election.
+    /// The agent's timings have no failure detector, so no agent begins an election by itself, and no agent has been
+    /// asked to begin one.
     NotAsked,
     /// An election is under way.
     ElectionUnderWay {

@@ -1,7 +1,7 @@
 //! Derives the findings from the facts: one pure function, without a clock or a runtime.
 //!
-//! Decided here: when something counts as a finding. Not here: where the facts come from, the conditions in other files
-//! (`mod.rs` names them), and the words (`sentence.rs`).
+//! Decided here: the conditions of most findings. Not here: where the facts come from, the conditions of the other
+//! findings (`mod.rs` names their files), and the words (`sentence.rs`).
 
 use std::{cmp::Ordering, sync::Arc, time::Duration};
 
@@ -210,7 +210,8 @@ impl Facts {
             if peer.is_clock_ahead {
                 found.push(Finding::ClockAhead { node: node.clone() });
             }
-            // A host may have only some groups. So this is no fault if a leader is known and another group is shared.
+            // A host may have agents in only some of the groups. So a host without this group is not a fault if a
+            // leader is known and the host shares another group.
             if peer.lacks_group && (self.status.leader.is_none() || peer.shares_no_group) {
                 let others = peer.other_groups.clone();
                 found.push(Finding::PeerLacksGroup { node, others });
@@ -290,8 +291,8 @@ impl Facts {
             Ordering::Less => Some(Finding::OtherListOlder { node, theirs, mine }),
             Ordering::Equal => None,
         };
-        // If agents cannot learn of a new epoch, a different epoch is reported as other rules. After a link has ended,
-        // the epoch that the peer sent may be out of date, so it is ignored.
+        // A peer whose agents cannot learn of a new epoch is already reported as a peer with other rules (`mismatch`).
+        // The epoch of a peer without a link may be out of date. So both are left out here.
         let says = |peer: &&PeerReport| peer.mismatch.is_none() && peer.unlinked_for.is_none();
         let peers = self.peers.iter().filter(says);
         found.extend(peers.filter_map(|peer| {
@@ -391,7 +392,7 @@ impl Facts {
         if let Some(left) = self.left(prospects.cooldown_until).filter(|_| is_me) {
             return NotLeading::CoolsDown { left };
         }
-        // Only the leader, and the member itself, know when the member takes over.
+        // Only the leader, and the member that ranks above it, know when that member takes over.
         let knows = is_me || *leader == self.id;
         if let Some(left) = self.left(prospects.takeover_at).filter(|_| knows) {
             return NotLeading::TakesOver { left };
@@ -418,7 +419,7 @@ impl Facts {
     }
 }
 
-/// Error text if a peer refuses another, earlier process with this node's name, and is linked to this process.
+/// Text of a finding: a peer that is linked to this process refuses an earlier process with the same node name.
 const EARLIER: &str = "it refuses an earlier process of that name, which still runs";
 
 fn unlinked(peer: &PeerReport, since: Duration) -> Finding {

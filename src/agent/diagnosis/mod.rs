@@ -8,9 +8,9 @@
 //!   the bridge: peers ──┘                                      └ the warning while no agent leads
 //! ```
 //!
-//! Decided here: the parts of a diagnosis. It is read without the agent's mailbox, so it also works for an agent that
-//! hangs. Not here: the findings (`finding.rs`) and their order (`order.rs`), the conditions of a
-//! finding (`judge.rs`, `register.rs`, `recovery.rs`, `timings.rs`; of schedules `leader/schedule/`), and its words
+//! Decided here: the parts of a diagnosis. A diagnosis does not ask the agent through its mailbox, so it also works for
+//! an agent that hangs. Not here: the findings (`finding.rs`) and their order (`order.rs`), the conditions of a finding
+//! (`judge.rs`, `register.rs`, `recovery.rs`, `timings.rs`; of schedules `leader/schedule/`), and its words
 //! (`sentence.rs`).
 
 mod finding;
@@ -44,11 +44,11 @@ pub(super) use schedule::ScheduleSigns;
 
 use words::Span;
 
-/// The reasons why a group has no leader, or why its present leader leads, as one agent knows them; see
+/// The reasons why a group has no leader, or why its present leader leads, as far as one agent knows them; see
 /// [`ElectionHandle::diagnosis`](super::ElectionHandle::diagnosis).
 ///
-/// As text it has a line with the leader, then a line for each finding, the worst finding first. As JSON the fields
-/// have the names below; each finding has its sentence as `text`.
+/// As text a diagnosis has a line with the leader, then a line for each finding, the worst finding first. As JSON its
+/// fields have the names below; each finding has its sentence as `text`.
 ///
 /// ```
 /// # use actix_bully::agent::BullyHandle;
@@ -78,7 +78,8 @@ pub struct Diagnosis {
     /// standstill of its own. A time is zero if it was not measured.
     /// [`Timings::measured`](crate::protocol::Timings::measured) makes timings from it.
     pub measured: Measurement,
-    /// The nodes to which the group's messages go. The findings say what is wrong with them; as JSON they are `peers`.
+    /// The nodes to which the group's messages go. The findings say what is wrong with these nodes. The JSON form lists
+    /// the nodes as `peers`.
     pub(crate) peers: Vec<PeerReport>,
 }
 
@@ -90,8 +91,8 @@ pub struct VoterCount {
     pub reachable: u32,
     /// Number of all voters.
     pub all: u32,
-    /// Number of voters that are needed to elect a leader: a quorum, or 1 if each side of a partition elects its own
-    /// leader.
+    /// Number of voters that are needed to elect a leader: a quorum, or 1 in a mode in which each side of a partition
+    /// elects its own leader.
     pub needed: u32,
 }
 

@@ -1,4 +1,4 @@
-//! The reasons why another member than the member with the highest rank leads.
+//! The reasons why the leader is not the member with the highest rank.
 //!
 //! Decided here: the reasons, and the words of each. Not here: which reason is true (`judge.rs`).
 
@@ -31,7 +31,7 @@ pub enum NotLeading {
     },
     /// Too few voters can be reached for an election.
     NoMajority,
-    /// By the policy of this agent, a live leader is never replaced.
+    /// By this agent's policy, no member of a higher rank replaces a leader that lives.
     Never,
     /// This agent does not know the reason: the member may be in its cool-down, or take over soon.
     Unknown,

@@ -36,7 +36,8 @@ impl Facts {
     }
 }
 
-/// The progress of the recovery of an agent without a record.
+/// The data of the sentence about an agent that recovers: it has no record of its votes, and other voters send it their
+/// memory.
 pub(super) struct RecoveryWords<'a> {
     pub(super) left: Duration,
     pub(super) answers: u32,

@@ -11,7 +11,8 @@ impl Facts {
         let Some((store, state)) = &self.register else {
             return;
         };
-        // One cause gives one finding: if the store cannot be reached, it takes no writes either.
+        // If the store cannot be reached, it takes no writes either. That is one cause, so only the failed reads are
+        // reported.
         if let Some((since, reason)) = &state.reads {
             found.push(Finding::RegisterFails {
                 store: store.clone(),

@@ -54,9 +54,10 @@ impl Facts {
 
     fn judge_echo(&self, timings: &Timings, peer: &PeerReport) -> Option<Finding> {
         let (echo, assumed) = (peer.echo?, timings.delay_bound());
-        // An echo is the time there and back, so half of it is compared with the bound. The rest of the bound is for
-        // the agent that handles the message. For example `default`, which assumes 40 ms one way, is not proposed for
-        // an echo of 153 ms: its round of 100 ms would end before an answer comes.
+        // An echo is the time of a message there and back, so half of it is compared with the delay bound (the longest
+        // time of one way). If half of an echo is shorter than the bound, the rest is time for the agent that handles
+        // the message. For example `default`, which assumes 40 ms one way, is not proposed for an echo of 153 ms: its
+        // round of 100 ms would end before an answer comes.
         let one_way = echo / 2;
         if one_way <= assumed {
             return None;
@@ -91,7 +92,7 @@ impl Facts {
     /// most of the last writes were slow.
     fn judge_write(&self, timings: &Timings) -> Option<Finding> {
         let round = timings.round();
-        // Votes are written only if a quorum elects.
+        // Only voters that are listed (a quorum election) write votes.
         let votes = self.names().is_some();
         let measured = self.measured();
         let steadily = self.signs.prospects.get().slow_writes;

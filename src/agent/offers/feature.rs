@@ -4,8 +4,8 @@
 
 use super::{Carrier, Keeps, Lack, NotOffered, Offers, Tokens, VoterList};
 
-/// Declares the features, each with its name in tables and in refusals: those that may be refused, and those that work in
-/// every mode. An application has no reason to ask for the latter; the tests try them all.
+/// Declares the features, each with its name in tables and in refusals. The first list has the features that some modes
+/// refuse. The second list has the features that work in every mode: only tests need them.
 macro_rules! features {
     ({ $($feature:ident: $need:ident $name:literal,)* } { $($free:ident $free_name:literal,)* }) => {
         /// A feature that is built on an election, and that some modes refuse. All others work in every mode.
@@ -30,7 +30,7 @@ macro_rules! features {
                 }
             }
 
-            /// Returns what it needs; `None` if it works in every mode.
+            /// Returns the need of this feature; `None` if it works in every mode.
             const fn need(self) -> Option<FeatureNeed> {
                 match self {
                     $(Self::$feature => Some(FeatureNeed::$need),)*
@@ -89,7 +89,7 @@ features! {
 enum FeatureNeed {
     /// An application's messages reach the agent that leads.
     Carrier,
-    /// The marks of schedules are records of a store, and a command can remove a mark.
+    /// The marks of schedules (the records of their progress) are in a store, and a command can remove a mark.
     StoredMarks,
     Fence,
     VoterList,

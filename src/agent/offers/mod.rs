@@ -63,7 +63,7 @@ pub struct Offers {
 pub(crate) enum Contenders {
     /// The members of the group.
     Members,
-    /// The agents in the records of the store.
+    /// The agents that have a record in the store of the lease.
     Store,
 }
 

@@ -114,7 +114,8 @@ impl Figures {
         }
     }
 
-    /// Returns the expected figures under load: twice the measured time of each part whose bound depends on timings.
+    /// Returns the figures that are expected under load: twice the measured time, for each part whose bound depends on
+    /// timings.
     fn doubled(&self) -> Self {
         let mut doubled = self.clone();
         for figure in &mut doubled.0 {

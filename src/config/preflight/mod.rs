@@ -1,7 +1,7 @@
 //! Measures a place (a host with its disk, store and network) before an election runs there.
 //!
-//! Decided here: the parts that are measured, the time for each, and the meaning of a failure of one part. Nothing is
-//! elected: no agent starts, no vote and no lease is written, and no byte is sent to a peer. Not here: the bounds
+//! Decided here: the parts that are measured, the time for each, and the meaning of a failure of one part. No election
+//! runs: no agent starts, no vote and no lease is written, and no byte is sent to a peer. Not here: the bounds
 //! (`judge.rs`), and how each part is measured (`store/trial.rs`, `register/trial.rs`, `remote/trial.rs`).
 //!
 //! | part | measured | must be below |
@@ -13,7 +13,7 @@
 //! | `stall` | the longest delay of a timer | half of the time that a lease or the detection leaves after a heartbeat and an echo |
 //! | `clock` | the difference between the clock of leases and the timers | half of the measuring time |
 //!
-//! An idle place is faster than under load, so a preset fits only if it allows twice the measured time. The
+//! A place is faster while it is idle than under load, so a preset fits only if it allows twice the measured time. The
 //! [diagnosis](crate::agent::Diagnosis) of a running agent compares the same parts under load.
 
 mod judge;
@@ -263,7 +263,7 @@ async fn measure_here(time: Duration) -> Vec<Figure> {
         let due = Instant::now() + TICK;
         sleep(TICK).await;
         let late = Instant::now().saturating_duration_since(due);
-        // A delay below one tick comes from the granularity of the timer, not from a stall.
+        // A delay shorter than one tick comes from the resolution of the timer, not from a stall.
         if late >= TICK {
             stall.set(stall.get().max(late));
         }
@@ -274,7 +274,8 @@ async fn measure_here(time: Duration) -> Vec<Figure> {
             let by_clock = clock.now().since(before);
             let apart = by_clock.abs_diff(by_timers);
             Figure {
-                // Any part from 0.2 to 0.9 would do: a working clock errs by at most 11 %, a broken one stands still.
+                // Half is chosen, and any part from 0.2 to 0.9 would do: a working clock is wrong by at most 11 %, and
+                // a broken clock stands still.
                 bound: Some(by_timers / 2),
                 ..Figure::of(PreflightPart::Clock, Ok(apart))
             }

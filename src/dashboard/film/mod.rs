@@ -5,9 +5,10 @@
 //!  "broken":[{"at_ms":..,"text":..}],"skipped":0,"began_unix_ms":null,"unrepeatable":null}
 //! ```
 //!
-//! Decided here: all entries of one instant form one frame; of a run that is too long, a page gets the newest frames;
-//! the largest size of the JSON; and the places of broken promises. Changes have the form of the stream of events
-//! (`change.rs`), so a page plays a recording as it shows a running group. Not here: reading ([`Recording::read`]).
+//! Decided here: all entries of one instant form one frame; if a run is too long, a page gets only its newest frames;
+//! the largest size of the JSON; and the times at which a promise was broken. Changes have the form of the stream of
+//! events (`change.rs`), so a page plays a recording as it shows a running group. Not here: reading
+//! ([`Recording::read`]).
 
 use serde::Serialize;
 
@@ -112,7 +113,7 @@ struct Film<'a> {
     /// Number of entries of the recording before the first frame, which the page does not show.
     skipped: usize,
     began_unix_ms: Option<u64>,
-    /// The reason why a stage cannot repeat the run; `None` if it can.
+    /// The reason why a stage (a simulated cluster) cannot repeat the run; `None` if it can.
     unrepeatable: Option<String>,
 }
 
@@ -251,7 +252,8 @@ struct FilmFrames {
 }
 
 impl FilmFrames {
-    /// Adds the frame from `before` to `now`, unless nothing differs. Returns the moment before the next frame.
+    /// Adds the frame with the change from the moment `before` to the moment `now`, unless they are equal. Returns the
+    /// moment from which the next frame begins.
     fn add(
         &mut self,
         now: PageMoment,

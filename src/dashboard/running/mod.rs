@@ -131,7 +131,7 @@ fn groups(report: &Report, why: &[Explanation], at: Duration) -> Vec<GroupFacts>
         if few.is_some_and(|(reachable, needed)| reachable < needed) {
             group.trouble = Trouble::FewVoters;
         }
-        // Of several agents in the group, the one that lost its leader last counts.
+        // If several agents of the group report a time without a leader, the shortest time counts.
         let span = told.get("leaderless_ms").and_then(Value::as_f64);
         let span = span.and_then(|ms| Duration::try_from_secs_f64(ms / 1e3).ok());
         group.since = group.since.max(span.map(|span| at.saturating_sub(span)));
@@ -209,8 +209,8 @@ fn followed(
     longest
 }
 
-/// Marks an agent of another host as the leader if a running agent of this node follows it in the highest term. All own
-/// agents are examined, because agents that know the same members list these members only once.
+/// Marks an agent of another host as the leader if a running agent of this node follows it in the highest term. The
+/// reports of all own agents are examined, because only one of the agents that know the same members lists them.
 fn follow(agents: &mut BTreeMap<(String, AgentId), AgentFacts>, report: &Report) {
     let running = report.agents.iter();
     for own in running.filter(|own| own.lifecycle == Lifecycle::Running) {

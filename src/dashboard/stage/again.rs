@@ -206,7 +206,7 @@ impl Player<'_> {
         let (clock, number) = (self.stage.pace.facts(), self.stage.run);
         let given = self.given();
         for (panel, part) in self.panels().zip(&run.parts) {
-            // The time may be later than the chosen moment, if an agent was leaving then.
+            // The time that is reached may be later than the chosen moment, if an agent was leaving at that moment.
             let now = panel.now();
             let again = panel.run(RecordedClock::Virtual).whole;
             let differs = || first_difference(&part.whole, &again, now.min(run.until));
@@ -341,7 +341,8 @@ const fn is_compared(what: &What) -> bool {
     }
 }
 
-/// Time of the agents between two readings of the real clock; and the longest real time without an answer to a viewer.
+/// `CHUNK`: the agents' time that passes between two readings of the real clock. `SLICE`: the longest real time for
+/// which a viewer waits for an answer while a run is repeated.
 const CHUNK: Duration = Duration::from_millis(250);
 const SLICE: Duration = Duration::from_millis(50);
 

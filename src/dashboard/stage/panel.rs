@@ -48,7 +48,7 @@ pub(super) trait StagePanel {
         command: &'a RecordedCommand,
     ) -> LocalBoxFuture<'a, Result<(), ClusterError>>;
 
-    /// Records that the leadership is settled, if it is and this was not recorded yet.
+    /// Adds the note that the leadership is settled to the recording, if it is settled and the note was not added yet.
     fn settle(&mut self) -> LocalBoxFuture<'_, ()>;
 
     /// Returns the present time by the agents' clock.
@@ -229,7 +229,7 @@ impl<E: Election> ClusterPanel<E> {
         let activity = self.cluster.activity();
         let (last, at) = self.why_at;
         let is_due = at.elapsed() >= WHY_EACH && (last != activity || !is_paused);
-        // Also computed again after each activity, because an election may be shorter than the interval.
+        // This is also computed again after each activity, because an election may be shorter than the interval.
         if is_due || self.unsettled_at != Some(activity) {
             let is_over = self.told == Some(self.cluster.believed());
             self.unsettled = facts::unsettled(&self.cluster, is_over);

@@ -39,7 +39,7 @@ pub(super) struct Player<'a> {
     pub(super) waits: Option<SceneWait>,
 }
 
-/// The wait for the next scene.
+/// The wait before the next scene of a scenario.
 pub(super) struct SceneWait {
     until: Until,
     since: Time,
@@ -126,8 +126,8 @@ impl<'a> Player<'a> {
             sleep(FRAME).await;
             return self.obey_waiting().await;
         }
-        // Blocks the thread of the cluster, so its time stands still. No task of the agents runs between two frames, so
-        // a command is the first event of its instant, also when the run is repeated.
+        // This call blocks the thread of the cluster, so the cluster's time stands still. No task of the agents runs
+        // between two frames, so a command is the first event of its instant, also when the run is repeated.
         match self.stage.asked.recv_timeout(FRAME) {
             Ok(asked) => Ok(self.answer(asked).await),
             Err(RecvTimeoutError::Timeout) => Ok(AfterCommand::Goes),

@@ -55,8 +55,8 @@ impl RunCommands {
     }
 }
 
-/// Returns whether the entry is a command that changes something. A `settle` is not counted, since a run that continues
-/// from its middle has none.
+/// Returns whether the entry is a command that changes something. A `settle` is not counted, because a run that
+/// continues from the middle of a `settle` does not contain it.
 pub(super) fn is_given(entry: &TraceEntry) -> bool {
     matches!(&entry.what, What::Command(command) if *command != RecordedCommand::Settle)
 }

@@ -32,7 +32,8 @@ impl<M: PeerMessage> Registry<M> {
             check_alike(id, group, theirs, &mine)?;
         }
         name.epoch = mine.epoch;
-        // The next agent with the name of this member must not join without the record of this epoch.
+        // The noted record of this member now counts for the new epoch: the next agent with this name must not join
+        // without a record.
         let noted = self.records.get_mut(id);
         if let Some(noted) = noted.filter(|noted| noted.epoch < mine.epoch) {
             *noted = mine.clone();

@@ -1,4 +1,4 @@
-//! Merges the gathered changes into the membership with a single sort, whatever their number.
+//! Merges all gathered changes into the membership with a single sort.
 
 use std::{collections::BTreeMap, mem, sync::Arc};
 
@@ -87,7 +87,7 @@ impl<M: PeerMessage> Registry<M> {
 
 const NO_POSITION: usize = usize::MAX;
 
-/// Returns the members without those that left. The list is sorted once, whatever their number.
+/// Returns the members without the members that left. The list is sorted only once, even if many left.
 fn without<M: PeerMessage>(members: &Members, left: &BTreeMap<AgentId, MemberEntry<M>>) -> Members {
     let mut others = Members::new(members.is_closed());
     others.join(

@@ -47,11 +47,11 @@ pub(super) struct Registry<M: PeerMessage> {
     was_opened: bool,
     /// The digest of the name by which other nodes know this process.
     node: NodeDigest,
-    /// The signals of readers that watch the membership and are not members.
+    /// The signals for readers that watch the membership without being members, such as bridges.
     signals: Vec<Weak<Signal>>,
 
     members: Arc<Members>,
-    /// Parallel to `members`.
+    /// The routes to the members: each route has the index of its member in `members`.
     routes: Arc<[Arc<Route<M>>]>,
     /// Indexes of `members`, highest rank first.
     order: Vec<usize>,
@@ -68,12 +68,13 @@ pub(super) struct Registry<M: PeerMessage> {
     /// The last snapshot that was made.
     current: Option<Arc<Snapshot<M>>>,
     freshness: Freshness,
-    /// The members that have seen the newest membership, by position.
+    /// The members that have seen the newest membership, by their positions in `order`. The next change notifies them.
     up_to_date: RankSet,
     /// The members that are notified a turn later than the member of the highest rank.
     due: RankSet,
     is_due: bool,
-    /// Calls `notify_remaining` after this turn; returns whether it will do so.
+    /// Arranges that `notify_remaining` is called after this turn of the arbiter; returns `false` if that is not
+    /// possible.
     later: Later,
 }
 
@@ -278,7 +279,7 @@ impl<M: PeerMessage> Registry<M> {
 
     /// Keeps a hint for agents that join later. No member is notified, and nothing is copied until an agent joins.
     fn hint(&mut self, hint: Hint) {
-        // A group that no agent joins would otherwise gather hints for ever.
+        // The number of hints is limited, because a group that no agent joins would gather hints for ever.
         if self.hints.len() >= A_FEW {
             self.apply_hints();
         }

@@ -60,7 +60,8 @@ impl<M: PeerMessage> Registry<M> {
         self.requirements.clone().filter(|_| !self.names.is_empty())
     }
 
-    /// Registers a signal. It is given at the next change, and then at the first change after each look.
+    /// Registers the signal of a watcher. It is given at the next change, and then at the first change after each look
+    /// of the watcher.
     pub(in crate::group) fn watch(&mut self, signal: &Arc<Signal>) {
         self.signals.retain(|known| known.strong_count() > 0);
         self.signals.push(Arc::downgrade(signal));

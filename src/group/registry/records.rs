@@ -1,7 +1,7 @@
 //! The names whose holders made a record in this group: the next holder has to have that record.
 //!
-//! Decided here: this note outlasts the membership. Each name costs an entry for ever. These names are the voters of
-//! this process, so no other host can make them many.
+//! Decided here: the note about a record outlasts the membership of its agent. So each such name keeps an entry for
+//! ever. Only voters of this process get an entry, so other hosts cannot add many.
 
 use crate::protocol::{AgentId, PeerMessage, Requirements};
 

@@ -1,8 +1,9 @@
 //! Reports about members, and the holders of names.
 //!
 //! Decided here: a report counts only if it comes by the member's own route; which agent holds a name; the consequence
-//! when another agent takes the name; many reports are one step. A report that changes little is applied in place, so
-//! that a crash does not require a copy of the group. All other reports are collected until the next snapshot is made.
+//! when another agent takes the name; and many reports of one node are applied in one step. A report that changes
+//! little is applied in place, so that a crash does not require a copy of the group. All other reports are collected
+//! until the next snapshot is made.
 
 use bully_core::driver::{MemberReports as _, MembersReports as _};
 use std::sync::Arc;
@@ -103,7 +104,8 @@ impl<M: PeerMessage> Registry<M> {
     pub(super) fn enlist(&mut self, mut member: Member, route: &Arc<Route<M>>) {
         let id = member.id.clone();
         if let Some((before, was)) = self.entry(&id).or_else(|| self.former(&id)) {
-            // A host that has forgotten its last incarnation is treated as another host.
+            // A host that reports an earlier incarnation than before has forgotten its last one, and is treated as
+            // another host.
             let goes_on = was.is(route) && before.incarnation <= member.incarnation;
             if goes_on {
                 // The known ends of the former holder of the name stay known.
@@ -204,7 +206,7 @@ impl<M: PeerMessage> Registry<M> {
         self.members.at(at).zip(self.routes.get(at))
     }
 
-    /// Returns the entry of a member that has left since the last snapshot.
+    /// Returns the last known state and route of a member that has left since the last snapshot.
     fn former(&self, id: &AgentId) -> Option<(&Member, &Arc<Route<M>>)> {
         let left = self.left.get(id)?;
         Some((&left.member, &left.route))

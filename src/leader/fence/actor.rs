@@ -99,7 +99,7 @@ where
 }
 
 /// Asks a [`FencingActor`] for a copy of its gate, with the highest admitted fence and the number of refused messages,
-/// including those whose sender waits for no answer. Store the copy, and give it to [`FencingActor::new`] when the
+/// including messages whose sender waits for no answer. Store the copy, and give it to [`FencingActor::new`] when the
 /// process starts again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "FencingGate")]

@@ -28,7 +28,7 @@ use super::FenceNumber;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FencingGate {
     highest: Option<FenceNumber>,
-    /// Not stored with the gate, because each refusal was reported when it happened.
+    /// Number of refused fences. It is not stored with the gate, because each refusal was reported when it happened.
     #[serde(skip)]
     refused: u64,
 }

@@ -17,7 +17,7 @@
 //! and how a leader gets its own ([`LeaderGuard::fence`](crate::agent::LeaderGuard::fence)).
 //!
 //! # The receiver is an actor
-//! Both ways make the same check. They differ in the place of the check:
+//! There are two ways. Both make the same check, at different places:
 //!
 //! - *In the actor*: it handles [`Fenced<M>`], and asks a [`FencingGate`] first. Keep the gate where it survives a
 //!   restart of the actor: a new gate admits any first fence.
@@ -28,8 +28,8 @@
 //! the work of two leaders, unless it handles no other message meanwhile (`AtomicResponse`, `ctx.wait`).
 //!
 //! # The receiver is a database
-//! The highest fence is a row, and each transaction of a leader begins with the update of that row. [`sql`] has the
-//! statements for SQLite and PostgreSQL, and notes on their isolation. It has no driver.
+//! The highest fence is kept in a row of a table, and each transaction of a leader begins with an update of that row.
+//! [`sql`] has the statements for SQLite and PostgreSQL, and notes on their isolation. It has no driver.
 //!
 //! # Limits of a fence
 //! - It protects only resources that check it: every writer of a resource must send a fence.

@@ -47,8 +47,8 @@
 //! | PostgreSQL, `REPEATABLE READ` and `SERIALIZABLE` | waits; fails with SQLSTATE 40001 if the first commits, whichever of them is the later leader's. Begin the transaction again: the later leader's is admitted, the former one's gets 0 rows |
 //! | SQLite, WAL and rollback journal | waits for as long as `busy_timeout` says, then fails with `SQLITE_BUSY`. `BEGIN IMMEDIATE` waits at the beginning; a plain `BEGIN` is the same if the update is its first statement |
 //!
-//! A transaction that is rolled back leaves the fence unchanged. Its leader has written nothing, so there is nothing to
-//! protect from its predecessor yet.
+//! A transaction that is rolled back leaves the fence unchanged. Its leader has written nothing, so a late write of an
+//! earlier leader overwrites nothing of it.
 //!
 //! A leader that is paused between admission and commit delays its successor. PostgreSQL ends such a transaction after
 //! `idle_in_transaction_session_timeout`, which is off by default: set it below the longest acceptable time without

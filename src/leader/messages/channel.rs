@@ -125,7 +125,7 @@ pub(crate) fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, Box<str>> {
 /// Deepest nesting of a message that is decoded: a deeper message could overflow the stack of the thread.
 const DEPTH: u8 = 16;
 
-/// Decodes the messages of one name, and hands them to the actor.
+/// Decodes the messages of one name, and hands them to the actor that is registered for the name.
 pub(super) struct TypedInbox<M: Send + 'static> {
     typed: Arc<Typed<M>>,
     queue: Arc<ActorQueue>,
@@ -189,8 +189,8 @@ impl<M: DeserializeOwned + Send + 'static> Hand for Typed<M> {
     }
 }
 
-/// Largest number of messages of one type that an actor has received and not handled, as far as is known: a slow actor
-/// must not make its process grow for ever.
+/// Largest number of messages of one type that an actor has received and not handled, as far as is known. The limit is
+/// there because a slow actor must not make its process grow for ever.
 const HANDED: usize = 1_024;
 /// Largest size in bytes of these messages together.
 const HANDED_BYTES: usize = 1 << 20;

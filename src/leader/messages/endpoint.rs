@@ -132,7 +132,7 @@ impl Endpoint {
         }
     }
 
-    /// Sets the next look to the instant `at`, unless an earlier look is already set.
+    /// Sets the time of the next look at the inboxes to `at`, unless an earlier look is already set.
     fn look_by(&self, at: Instant, ctx: &Context<Self>) {
         if self.deadline.get().is_none_or(|known| at < known) {
             self.deadline.set_in(ctx, at);

@@ -7,9 +7,9 @@
 //!   companion of the group ─▶ bridge ─▶ Endpoint of api-2, a member of the companion
 //! ```
 //!
-//! Decided here: an agent has one endpoint, made at the first call, which ends with the agent. Messages travel as
-//! bytes, and are decoded where their name is registered. Not here: which agent leads, and messages that follow the
-//! leader.
+//! Decided here: an agent has one endpoint (its sender and receiver of messages), which is made at the first call and
+//! ends with the agent. Messages travel as bytes, and are decoded where their name is registered. Not here: which agent
+//! leads, and messages that follow the leader.
 
 mod channel;
 mod endpoint;
@@ -47,8 +47,8 @@ pub(crate) use state::{Arrived, EndpointState, Inbox, InboxContext, check_name};
 ///   bridge is full ([`LimitsBuilder::queue`](crate::remote::LimitsBuilder::queue), of which messages of applications
 ///   take at most half, and [`mailbox`](crate::remote::LimitsBuilder::mailbox), of which they also take at most half).
 /// - **Pace.** An actor receives no more messages than its mailbox takes, and has at most 1,024 unhandled messages and
-///   1 MiB of each type. Further messages wait, and count in the mailbox until they are handed over: within one process
-///   512 KiB of all types together. Beyond that a sender is refused ([`SendError::Full`]).
+///   1 MiB of each type. Further messages wait in the mailbox of the receiving agent: within one process 512 KiB of all
+///   types together. Beyond that a sender is refused ([`SendError::Full`]).
 /// - **Origin.** [`Envelope::from`] is the agent that sent the message, as far as the bridge knows its peers. A peer
 ///   may send for the agents that its [`Rights`](crate::remote::Rights) name in the group.
 /// - **Bounds.** A message of more than [`MAX_LEN`](Self::MAX_LEN) bytes is refused at the sender. Bytes are decoded

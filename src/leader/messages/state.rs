@@ -43,7 +43,7 @@ pub(crate) struct EndpointState {
     /// The messages that wait for each actor, by the hash of the actor's address.
     queues: Mutex<BTreeMap<u64, Arc<ActorQueue>>>,
     is_over: AtomicBool,
-    /// Whether a [`Look`] is on its way to the endpoint.
+    /// Whether a [`Look`] is on its way to the endpoint, so that no second one is sent.
     is_woken: AtomicBool,
     unreadable: AtomicU64,
     /// Names of unknown or undecodable messages that were logged. Each name is logged once.
@@ -57,7 +57,7 @@ pub(crate) trait Inbox: Send + Sync {
     fn receive(&self, here: &InboxContext<'_>, arrived: Arrived);
 
     /// Handles a possible change: of a leadership, the members, the time, or the messages that wait in this inbox.
-    /// Returns the latest time for the next look.
+    /// Returns the time by which it must be called again.
     fn look(&self, _: &InboxContext<'_>) -> Option<Time> {
         None
     }

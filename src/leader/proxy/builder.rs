@@ -26,7 +26,7 @@ pub struct ProxyBuilder<M: LeaderMessage> {
     agent: AgentReader,
     name: String,
     handling: Handling<M>,
-    /// Whether both `deliver_to` and `deliver_to_found` were called.
+    /// Whether both `deliver_to` and `deliver_to_found` were called, so that `start` refuses the settings.
     is_contradictory: bool,
     bounds: ProxyBounds,
     longest: usize,

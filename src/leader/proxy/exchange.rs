@@ -9,9 +9,9 @@ use crate::{
 
 use super::Overflow;
 
-/// One endpoint of an agent, from its start to its end. The incarnation alone is not enough: each node numbers
-/// incarnations by itself. An agent that moved to another node may have the same incarnation as before, and its new
-/// endpoint does not know the state of the former one.
+/// Identifies one endpoint of an agent, from the endpoint's start to its end. The incarnation alone is not enough,
+/// because each node numbers incarnations by itself: an agent that moved to another node may have the same incarnation
+/// as before, but its new endpoint does not know the state of the former one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Life {
     pub(crate) node: NodeDigest,
@@ -102,7 +102,7 @@ pub(super) enum Cancelled {
     Sent,
 }
 
-/// The agent that gave an answer, and the run that it answers.
+/// The agent that sent an answer, and the run that the answer is about.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answerer<'a> {
     pub(super) id: &'a AgentId,

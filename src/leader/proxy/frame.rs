@@ -72,7 +72,8 @@ pub(super) fn write_message(ask: u64, bytes: &[u8], out: &mut Vec<u8>) {
 /// Number of bytes of an encoded message before its content.
 pub(super) const MESSAGE_HEAD: usize = 12;
 
-/// The messages of a frame, one by one: the number under which the sender awaits the answer, and the bytes.
+/// An iterator over the messages of a frame. Each item is the number under which the sender awaits the answer, and the
+/// message's bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct RunMessages<'a> {
     rest: &'a [u8],
@@ -118,7 +119,7 @@ pub(super) struct RunAnswer {
     pub(super) from: Life,
     pub(super) to: Life,
     pub(super) run: u64,
-    /// `None`: all messages before `next` were delivered, and the run continues.
+    /// The reason why the run has ended. `None`: the run continues, and all messages before `next` were delivered.
     pub(super) refusal: Option<Refusal>,
     pub(super) next: Option<u64>,
     /// The leader, as the refusing agent knows it.

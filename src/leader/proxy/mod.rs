@@ -14,8 +14,8 @@
 //! - **At most once.** A message is given to one actor at most, of any leader. A message that was certainly refused is
 //!   sent again; a message with an unknown outcome is never sent again.
 //! - **Order.** Messages of one proxy are given to actors in the order in which they were taken, whichever agent leads
-//!   meanwhile. The leader's own messages also wait for the messages before them. In elections that may have two
-//!   leaders at once ([`Leaders`](crate::protocol::Leaders)) this holds for each leader.
+//!   meanwhile. Messages of the leader's own proxy also wait for the messages before them. In elections that may have
+//!   two leaders at once ([`Leaders`](crate::protocol::Leaders)) this holds for each leader.
 //! - **The leader only.** The receiving agent's leadership is checked right before the actor gets a message. A message
 //!   in the actor's mailbox may outlast the leadership: a write that must not come late carries a
 //!   [fence](crate::leader::fence).

@@ -2,9 +2,9 @@
 //!
 //! Decided here: the messages of a run are taken in their order, each once. If one message of a run is refused, the run
 //! has ended for good: none of its later messages is ever taken, and its messages that wait for the actor are dropped.
-//! A message counts as delivered once the actor has it. So the sender may send refused messages to another leader. Each
-//! node of a sender has a state of its own, since the incarnations of two nodes have no order. Not here: whether this
-//! agent leads; the caller checks this at each message.
+//! A message counts as delivered once the actor has it. So a message that was refused was never delivered, and the
+//! sender may send it to another leader. Each node of a sender has a state of its own, since the incarnations of two
+//! nodes have no order. Not here: whether this agent leads; the caller checks this at each message.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,8 @@ use super::exchange::Life;
 #[derive(Debug, Default)]
 pub(super) struct Receiver {
     sessions: BTreeMap<(AgentId, NodeDigest), Session>,
-    /// Whether a sender was ever forgotten. If so, an unknown sender may be one that was forgotten.
+    /// Whether the state of any sender was ever forgotten. If so, a sender without a state may have delivered messages
+    /// before.
     has_forgotten: bool,
 }
 

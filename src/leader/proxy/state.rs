@@ -116,7 +116,7 @@ pub(super) struct Outgoing {
     pub(super) is_ask: bool,
 }
 
-/// The part behind the lock.
+/// The part of a proxy's state that is behind a lock.
 pub(super) struct Inner<M: LeaderMessage> {
     pub(super) sender: Sender<Outgoing>,
     pub(super) receiver: Receiver,
@@ -127,7 +127,7 @@ pub(super) struct Inner<M: LeaderMessage> {
     /// Messages of other agents that wait for the actor.
     pub(super) arrived: ArrivedQueue,
     pub(super) retries: Retries,
-    /// Whether the next room at the actor is for this agent's messages, before those of other agents.
+    /// Whether this agent's messages get the next room at the actor, before the messages of other agents.
     pub(super) is_own_turn: bool,
     /// Deliveries that are still to be acknowledged, by sender.
     pub(super) unacknowledged: BTreeMap<AgentId, super::inbox::Unacknowledged>,
@@ -247,7 +247,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         }
     }
 
-    /// Notes whether the next message may go to the actor of this process; called under the lock.
+    /// Notes whether the next message may go directly to the actor of this process; called under the lock.
     pub(super) fn note_direct(&self, inner: &Inner<M>) {
         let is_next = inner.sender.is_clear() && inner.sender.wants(self.agent.id());
         self.is_direct.store(is_next && !inner.is_over, Release);

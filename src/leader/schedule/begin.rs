@@ -61,7 +61,7 @@ pub(super) fn begin<E: Election>(
     Err(ScheduleError::Begun { agent })
 }
 
-/// The place where the next leader finds the progress of the schedules.
+/// The place that keeps the progress of the schedules (their marks), where the next leader finds it.
 enum MarkKeeping {
     Agents(Messages),
     /// The store of the agent's lease: the agents then send each other no messages about schedules.

@@ -1,4 +1,4 @@
-//! Compares the wall clock of a leader with the clocks of other contenders (agents that may take the lease), in one
+//! Compares the wall clock of a leader with the clocks of other contenders (agents that may take the lease). It is a
 //! pure function.
 //!
 //! | known | compared with |
@@ -8,9 +8,9 @@
 //! | fewer than three, no clock of the store, and rows that may be of living agents | nothing yet: a living agent writes its row every 30 s |
 //! | fewer than three, and neither of these | nothing: the leader uses its own clock, and warns |
 //!
-//! A row was written some time before it was read, so each clock is known as a span of time. A clock is wrong if it is
-//! outside of the compared span by more than [`AHEAD`]. Not here: when clocks are read, and the reaction to a wrong
-//! clock (`clock_watch.rs`).
+//! Each contender writes the time of its clock into its row in the store. The row was written some time before it was
+//! read, so each clock is known only as a span of time. A clock is wrong if it is outside of the compared span by more
+//! than [`AHEAD`]. Not here: when clocks are read, and the reaction to a wrong clock (`clock_watch.rs`).
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub(super) struct KnownClocks {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ClockVerdict {
     Fits,
-    /// The other present agents are not known yet.
+    /// The rows of other agents that run now may not have been read yet.
     Unknown,
     /// There is no other clock for a comparison.
     Alone,
@@ -67,7 +67,8 @@ impl KnownClocks {
         let Some(all) = self.median(self.others.iter()) else {
             return ClockVerdict::Alone;
         };
-        // These readings may be old. A clock that fits them is accepted; a clock that does not fit is not refused.
+        // These readings may be of agents that have ended. So a clock that fits them is accepted, but a clock that does
+        // not fit is not refused.
         if all.fits(self.own) {
             ClockVerdict::Fits
         } else if self.watched < WRITTEN {

@@ -60,7 +60,7 @@ pub(super) struct ClockWatch {
     clock: Arc<dyn WallClock>,
     time: RuntimeClock,
     set: Notify,
-    /// Number of schedules that lead.
+    /// Number of schedules whose agent leads, and that therefore need the clock.
     leading: AtomicUsize,
     is_watched: AtomicBool,
     /// The clocks to compare with. `None` if the agents keep the marks: each agent checks a mark by its own clock.
@@ -89,7 +89,8 @@ enum ClockTrust {
 /// Hands the leadership over to this contender.
 pub(super) type HandOver = Rc<dyn Fn(&AgentId)>;
 
-/// A leading schedule, which counts until this value is dropped.
+/// The use of the clock by one schedule of the leader. The clock is watched until the last value of this type is
+/// dropped.
 pub(super) struct WatchedClock {
     watch: Arc<ClockWatch>,
     hand_over: HandOver,
@@ -166,9 +167,11 @@ impl ClockWatch {
             }
             if self.leading.load(Acquire) == 0 {
                 self.rest();
-                // A swap: other threads might see a plain store only after this thread has read `leading` below.
+                // This is a swap, because other threads might see a plain store only after this thread has read
+                // `leading` below.
                 self.is_watched.swap(false, AcqRel);
-                // A schedule that began to lead just before the swap found this task, and started no other.
+                // A schedule that began to lead just before the swap saw that this task runs, and started no task of
+                // its own. Then this task goes on.
                 let is_wanted = self.leading.load(Acquire) > 0;
                 if !is_wanted || self.is_watched.swap(true, AcqRel) {
                     ending.0 = None;

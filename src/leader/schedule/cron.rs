@@ -1,7 +1,7 @@
 //! Cron expressions, by the crate `croner`.
 //!
-//! Decided here: the settings of `croner`, and when a time of day is due that a day does not have. Not here: the
-//! meaning of an expression.
+//! Decided here: the settings of `croner`, and when a time of day is due on a day that does not have this time (the
+//! clock is put forward). Not here: the meaning of an expression.
 
 use chrono::{DateTime, MappedLocalTime, NaiveDateTime, TimeDelta, TimeZone, Utc};
 use croner::parser::{CronParser, Seconds, Year};

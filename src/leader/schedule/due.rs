@@ -56,7 +56,7 @@ pub(super) struct Every {
     millis: u64,
 }
 
-/// Shortest interval: a tick costs a round trip and a write at each voter.
+/// Shortest interval between two ticks. It has a limit because a tick costs a round trip and a write at each voter.
 pub(super) const SHORTEST: Duration = Duration::from_millis(100);
 
 impl Every {

@@ -1,7 +1,7 @@
 //! Reads the stream of a schedule: each agent reads its own stream, as long as the schedule lasts.
 //!
-//! Decided here: the pace, so that no stream keeps its arbiter busy. A stream that panics ends only itself. Not here:
-//! which due times are taken, and when reading continues (`window.rs`).
+//! Decided here: the pace of the reading, so that no stream keeps its arbiter busy. A panic of a stream ends only this
+//! stream. Not here: which due times are taken, and when reading continues (`window.rs`).
 
 use std::{
     future::poll_fn,
@@ -198,7 +198,7 @@ impl FeedPace {
             Offer::Misordered => self.misordered.saturating_add(1),
             Offer::Taken | Offer::Passed => 0,
         };
-        // A stream that gives only due times that are not run must not keep the arbiter busy.
+        // A stream whose due times are all dropped as misordered must not keep the arbiter busy.
         if self.misordered >= MOST {
             *self = Self::default();
             return Rest::Look;

@@ -25,7 +25,8 @@ use crate::{
 
 use super::mark_record::MarkRecord;
 
-/// Time between an agent's first question and its first search. An application can start its schedules before that.
+/// Time between an agent's first question and its first search. It leaves the application time to start its schedules,
+/// because marks of running schedules are kept.
 const FIRST: Duration = Duration::from_secs(600);
 
 /// Time between two searches.
@@ -42,7 +43,8 @@ pub(super) struct Forgetting {
 }
 
 impl Forgetting {
-    /// Notes a question of the agent, which leads. `running` has the names of the schedules that run at this agent.
+    /// Notes that the agent, which leads, asks for a mark, and begins a search if one is due. `running` has the names
+    /// of the schedules that run at this agent.
     pub(super) fn asked(&mut self, keeper: &Arc<Keeper>, wall: WallTime, running: &RunningNames) {
         let now = keeper.now();
         let due = *self.due.get_or_insert_with(|| now.after(FIRST));

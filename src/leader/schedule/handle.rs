@@ -108,7 +108,7 @@ pub enum ScheduleState {
     Done,
 }
 
-/// The notes of a schedule's task for its handles.
+/// The status that a schedule's task writes and the schedule's handles read.
 #[derive(Debug, Default)]
 pub(super) struct StatusRecord(Mutex<ScheduleStatus>);
 

@@ -37,7 +37,7 @@ pub(super) enum ScheduleInput {
         round: Round,
         outcome: PollOutcome,
     },
-    /// The time that `wake` returned has come, or the agents whose answers count have changed.
+    /// The time that the machine's `wake` returned has come, or the agents whose answers count have changed.
     Look {
         audience: Audience,
         ballot: LeaderNumber,

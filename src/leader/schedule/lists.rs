@@ -1,5 +1,5 @@
-//! The lists of voters that a leader has to ask: the list of its own epoch, and earlier lists whose voters may know
-//! marks (the progress of schedules) that the present voters do not know yet.
+//! The lists of voters that a leader has to ask for marks (the progress of schedules): the list of its own epoch, and
+//! earlier lists, because their voters may know marks that the present voters do not know yet.
 //!
 //! ```text
 //!   epoch 4: a b c      "report": 03:00 begun     stored by a and c
@@ -22,7 +22,8 @@ use crate::protocol::{AgentId, Epochs, Leaders, Requirements, Term};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct QuorumList {
     pub(super) voters: BTreeSet<AgentId>,
-    /// Number of voters to read from. Any `read` voters and any `write` voters have a voter in common.
+    /// Number of voters that a reading needs; `write` is the number that a write needs. Any `read` voters and any
+    /// `write` voters have a voter in common.
     pub(super) read: usize,
     pub(super) write: usize,
 }
@@ -40,8 +41,8 @@ impl QuorumList {
         Some(Self {
             voters: names.iter().cloned().collect(),
             read,
-            // One more than the number of voters that a reading may leave out, so that a reading and a write have a
-            // voter in common.
+            // A reading may leave out all voters but `read`. A write needs one voter more than that, so that a reading
+            // and a write have a voter in common.
             write: names.len().saturating_sub(read).saturating_add(1),
         })
     }
@@ -91,7 +92,7 @@ impl VoterLists {
         is_later
     }
 
-    /// Adds the lists of epochs in which this agent was down.
+    /// Adds lists that other agents know: this agent may have been down in their epochs.
     pub(super) fn fill(&mut self, others: Vec<(u64, QuorumList)>) {
         let Some(last) = self.lists.keys().next_back().copied() else {
             return;

@@ -17,7 +17,7 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MarkRecord {
-    /// The kind and the format of the record, always [`MARK`].
+    /// Names the kind and the format of the record; always [`MARK`].
     pub(super) record: String,
     pub(super) cluster: AgentId,
     pub(super) group: AgentId,

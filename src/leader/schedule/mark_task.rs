@@ -1,9 +1,9 @@
 //! The task that reads and writes the marks (the progress) of an agent's schedules in the store of its lease.
 //!
-//! Decided here: how many operations run at one time; a slow operation is given up with its outcome unknown; one
-//! operation at a time tries a store that fails; the task ends with the agent and not with its arbiter. Not here: the
-//! content of reads and writes (`marks.rs`), the removal of old marks (`forget.rs`), the pause after a failure and its
-//! reports for an operator (`register/keeper/`).
+//! Decided here: how many operations run at one time; a slow operation is given up, and its outcome counts as unknown;
+//! if the store fails, only one operation at a time tries it; and the task ends with the agent, not with an arbiter.
+//! Not here: the content of reads and writes (`marks.rs`), the removal of old marks (`forget.rs`), the pause after a
+//! failure and its reports for an operator (`register/keeper/`).
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -82,7 +82,8 @@ impl MarkTasks {
         self.keeper.name()
     }
 
-    /// Sends a question of the agent, which leads, to the store. If no answer comes, the agent asks again.
+    /// Gives a question of the agent, which leads, to the task, which asks the store. If no answer comes, the agent
+    /// asks again.
     pub(super) fn ask(&self, said: ScheduleMessage) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let put = match &*running {
@@ -222,7 +223,8 @@ impl MarkTask {
             StoreDone::Swap(swap) => mark.swapped(swap),
         };
         if let MarkStep::Run(operation) = step {
-            // Put in front: if the store fails, one schedule alone tries it, and its write must follow its read.
+            // Put in front: if the store fails, only one schedule tries it, and that schedule's write must come right
+            // after its read.
             self.waiting.push_front((schedule, operation));
             return;
         }

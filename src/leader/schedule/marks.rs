@@ -7,7 +7,7 @@
 //!
 //! | rule | why |
 //! |---|---|
-//! | A new leader writes its term into the record before its first tick. | A late write of the former leader then finds another version, and fails. |
+//! | A new leader writes its term into the record before its first tick. | A late write of the former leader then finds another version of the record, and fails. |
 //! | An answer leaves after the store has confirmed its content. | A tick begins only after its mark is stored. |
 //! | A write without a confirmation gets no answer, and the record is read again. | The write may be applied later; then the next write fails and reads it. |
 //!
@@ -41,7 +41,7 @@ pub(super) struct StoredMark {
     /// The newest question. A leader asks again, so an earlier question needs no answer.
     asked: Option<MarkQuestion>,
     under_way: MarkUnderWay,
-    /// The round of the last question that only reads, for which the record was read.
+    /// The round of the last question that only reads. The record is read once for each such round.
     read_for: Option<Round>,
 }
 

@@ -52,7 +52,7 @@ pub(super) const ON_TIME: Duration = Duration::from_secs(1);
 pub(super) struct TickPlan {
     /// Number of due times that the plan skips.
     pub(super) skipped: u64,
-    /// Due times up to this time need no further plan: they are skipped by this plan, or were settled before.
+    /// Due times up to this time are not planned again: this plan skips them, or they were settled before.
     pub(super) settled: WallTime,
     pub(super) next: NextTick,
 }

@@ -79,7 +79,8 @@ pub(super) struct Poll {
     /// with a wrong clock, it alone would keep a mark that no other agent believes, and a successor that reads this
     /// mark would run nothing until the mark's time.
     own: Option<AgentId>,
-    /// Agents that can be reached, and are asked without a wait for their answers.
+    /// Agents that are asked like the others, but whose answers the leader does not wait for: they did not answer an
+    /// earlier question.
     silent: BTreeSet<AgentId>,
     held: BTreeSet<AgentId>,
     /// Agents that refused the due time because it is too far ahead of their clocks.
@@ -185,7 +186,8 @@ impl Poll {
                 let all = members
                     .iter()
                     .all(|id| is_here(id) || self.silent.contains(id));
-                // At least as many clocks must accept the due time as refuse it. Of two clocks, the leader's decides.
+                // The number of clocks that accept the due time must be at least the number that refuse it. So if there
+                // are two clocks, the leader's own clock decides.
                 let is_believed = heard(members) >= early.max(1);
                 is_believed && (all || now.since(self.began) >= PATIENCE)
             }
@@ -213,7 +215,7 @@ impl Poll {
         audience.reachable().filter(move |id| !is_heard(id))
     }
 
-    /// Returns this agent's name, once only its own acknowledgement is missing.
+    /// Returns this agent's name once, as soon as only its own acknowledgement is missing: it is then asked too.
     fn take_own(&mut self, audience: &Audience, now: Time) -> Option<AgentId> {
         let own = self.own.as_ref()?;
         let mut held = self.held.clone();

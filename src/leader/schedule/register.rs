@@ -140,7 +140,8 @@ impl ScheduleRecord {
         Ok(mark)
     }
 
-    /// Returns the present time as the marks show it. One wrong clock cannot move it so far that a mark seems old.
+    /// Returns the latest due time among the kept marks, in place of the time of a clock. One wrong clock cannot move
+    /// it so far that a mark seems old.
     fn newest(&self) -> WallTime {
         let begun = self.marks.values().map(|mark| mark.begun);
         begun.max().unwrap_or_default()
@@ -160,7 +161,7 @@ impl ScheduleRecord {
         asked.unwrap_or_default().max(mark.begun)
     }
 
-    /// Forgets the mark that leaders have not asked for the longest, if this time is long enough.
+    /// Forgets the mark whose last question by a leader is the oldest, if that question is old enough.
     fn make_room(&mut self, begun: WallTime) -> Result<(), MarkRefusal> {
         let now = self.newest().max(begun);
         let asked = self.marks.iter();

@@ -1,7 +1,7 @@
 //! One agent's answers. Each answer waits until its content is stored.
 //!
-//! Decided here: the order of storing and answering. A restarted agent knows everything that it has ever acknowledged,
-//! and may lose everything else. Not here: the answers (`register.rs`), and the store.
+//! Decided here: an answer is sent only after its content is stored. So a restarted agent knows everything that it has
+//! ever acknowledged; it may have lost everything else. Not here: the answers (`register.rs`), and the store.
 
 use std::{collections::BTreeMap, mem};
 

@@ -63,7 +63,7 @@ struct ScheduleTenure<'a> {
     questions: LeaderQuestions,
     /// Agents that refused a mark because they keep too many.
     full: BTreeSet<AgentId>,
-    /// Whether the group has acknowledged the leader, and the mark was compared with the clock.
+    /// Whether the mark was compared with the clock, which is done once the group has acknowledged the leader.
     is_compared: bool,
     /// The finding about the mark, while the mark is ahead of the clock.
     ahead: Option<ScheduleFinding>,
@@ -133,7 +133,7 @@ enum TenureEnd {
     Again,
 }
 
-/// Ends when the schedule has to stop.
+/// Waits until the schedule has to stop, and returns the reason.
 async fn tenure_end(leader: &LeaderGuard, watched: &WatchedClock, is_ahead: &Notify) -> TenureEnd {
     let (hands_over, untrusted) = (leader.stepping_down(), watched.untrusted());
     let reads_again = async {

@@ -88,8 +88,9 @@ struct RouteTable {
     open: BTreeMap<u64, mpsc::Sender<ScheduleAnswer>>,
 }
 
-/// Number of low bits of a question's number that count within one leadership of a schedule. With a question each
-/// millisecond, they are used up after 50 days; then numbers of the next leadership would follow.
+/// Number of low bits of a question's number that count the questions within one leadership of a schedule. With a
+/// question each millisecond, they are used up after 50 days; after that, a question would have a number of the next
+/// leadership.
 const NUMBERS: u32 = 32;
 
 /// Largest number of answers that wait for a schedule. A leader asks again if an answer finds no room.
@@ -308,7 +309,7 @@ fn locked(replica: &Mutex<Replica>) -> MutexGuard<'_, Replica> {
     replica.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A store that was taken over, with the record in it.
+/// A store that this agent has taken over, with the record that it read from the store.
 pub(super) struct BegunStore {
     store: RecordStore,
     generation: Generation,

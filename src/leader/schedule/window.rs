@@ -96,8 +96,8 @@ impl DueWindow {
             match (self.leads, misfire) {
                 // Due times that the leader skipped are forgotten, even if the clock is set back later.
                 (WindowLeads::Yes, _) => self.drop_until(self.frontier.settled),
-                // None is removed, because perhaps none of them was run. When this agent leads, it learns which of them
-                // was run last, and reading continues.
+                // No due time is removed, because perhaps none of them was run. When this agent leads, it learns which
+                // of them was run last. Then it removes due times, and reading continues.
                 (WindowLeads::No, Misfire::AtLeastOnce) => {}
                 // Of the missed due times, only the last is ever run.
                 (WindowLeads::No, Misfire::Skip | Misfire::Late { .. }) => {

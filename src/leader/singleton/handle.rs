@@ -110,7 +110,7 @@ pub enum SingletonState {
     Ended,
 }
 
-/// The notes of a singleton's task for its handles.
+/// The state that a singleton's task writes and the singleton's handles read.
 pub(super) struct SingletonRecord<A: Actor<Context = Context<A>>>(Mutex<Seen<A>>);
 
 struct Seen<A: Actor<Context = Context<A>>> {
@@ -120,7 +120,7 @@ struct Seen<A: Actor<Context = Context<A>>> {
     is_over: bool,
 }
 
-/// The address keeps the actor alive: an actor without addresses would end.
+/// A running actor. Its address is kept here because an actor without addresses would end.
 struct Running<A: Actor> {
     addr: Addr<A>,
     leader: LeaderGuard,

@@ -1,7 +1,7 @@
 //! The actor under one leadership, as a future that is the work of a leader.
 //!
-//! Decided here: the actor's code runs only in a poll of this work, and how the actor ends. Only the task of its leader
-//! polls it; it is never spawned. Dropping the work drops the actor with its mailbox.
+//! Decided here: the actor's code runs only while this future is polled, and how the actor ends. The actor is never
+//! spawned: only the task of the leader's work polls it. Dropping the work drops the actor with its mailbox.
 
 use std::{
     panic::resume_unwind,

@@ -1,4 +1,4 @@
-//! The thread that answers on a socket.
+//! The thread that answers the requests on a socket.
 //!
 //! Decided here: which processes get answers, how long each part of an answer may take, and how many connections are
 //! answered at the same time. A silent client occupies one of these connections for a few seconds, and does not slow
@@ -25,12 +25,12 @@ use super::{
     line::{LONGEST, LineProgress, RequestLine},
 };
 
-/// Largest number of connections that are answered at the same time; further ones wait. Chosen: with one or two, a
-/// silent client delays the others; each connection costs a descriptor and a task.
+/// Largest number of connections that are answered at the same time; further ones wait. The number is chosen: with one
+/// or two slots, a silent client would delay the others; and each connection costs a descriptor and a task.
 const SLOTS: u32 = 16;
 
-/// Longest time for a request to arrive, and for a client to take an answer. Chosen: a program of this host needs
-/// milliseconds; a silent one holds its slot for this time.
+/// Longest time for a request to arrive, and for a client to take an answer. The time is chosen: a program of this host
+/// needs milliseconds, and a silent program holds its slot for this time.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Time that an answer in progress still has after the guard was dropped.

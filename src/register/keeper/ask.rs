@@ -1,8 +1,8 @@
 //! How the questions of agents reach the task that uses the store, and where this task runs.
 //!
-//! Decided here: the first question starts the task, on the arbiter of the agent that asks. If the task has ended, the
-//! next question starts it again: its arbiter was stopped, the store's own code panicked, or the group had no agent in
-//! this process. A question that waits when the task ends is not answered. An agent must expect this of any store.
+//! Decided here: the first question starts the task, on the arbiter of the agent that asks. If the task has ended (its
+//! arbiter was stopped, the store's own code panicked, or the group had no agent in this process), the next question
+//! starts it again. A question that waits when the task ends is not answered. An agent must expect this of any store.
 
 use std::sync::{Arc, PoisonError};
 
@@ -66,7 +66,8 @@ impl AskedStore<RegisterQuestion, Box<RegisterShown>> for Keeper {
 
 impl Keeper {
     fn start(self: &Arc<Self>, running: &mut RunningTask, first: AskedQuestion) {
-        // No task can be started from here. Agents ask from their own tasks, so no agent waits for this answer.
+        // The group is gone, or no task can be started from here. Agents ask from their own tasks, so in that case no
+        // agent waits for this answer.
         let Some(group) = self.group.upgrade().filter(|_| is_task()) else {
             return;
         };

@@ -1,7 +1,7 @@
 //! The pause between operations on a store that fails.
 //!
-//! Decided here: how long the pause is. It ends only when an operation of the same kind, or a later kind in the order,
-//! succeeds. Not here: the messages for an operator (`health.rs`).
+//! Decided here: how long the pauses are. They end only when an operation of the kind that failed, or of a later kind
+//! in the order of [`Access`], succeeds. Not here: the messages for an operator (`health.rs`).
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! One record of a group (its lease or its claim), as the store showed it last.
+//! One record of a group, as the store showed it last: the lease, or the claim (the record by which an agent asks for
+//! the lease).
 //!
 //! Decided here: when a content counts as changed, whether it is a record of this group, and its version for the
 //! election. After a store was restored from a backup, it may give the same version to another content. So the election
@@ -13,8 +14,8 @@ use crate::{
 pub(super) struct Content<R> {
     name: LeaseName,
     seen: SeenContent<R>,
-    /// The number of the `KeeperSchedule` (in this process) that counts the changes. It is a part of the version,
-    /// because each schedule counts from 0.
+    /// The number, in this process, of the `KeeperSchedule` that counts the changes of this record. It is a part of the
+    /// version, because each schedule counts from 0.
     schedule: u64,
     number: u64,
 }

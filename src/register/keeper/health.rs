@@ -37,8 +37,8 @@ struct Fault {
     reason: String,
 }
 
-/// A kind of operation: on the records of the lease, or on the marks of schedules. In the order of kinds, each write
-/// comes after its read.
+/// A kind of operation: on the records of the lease, or on the marks of schedules. In the order of the variants, each
+/// kind of write comes after its kind of read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Access {
     Reads,
@@ -158,7 +158,8 @@ impl Fault {
     }
 }
 
-/// Time for which the last failure is shown. An agent that writes nothing more never learns that writes work again.
+/// Time for which the last failure is shown. It ends by itself, because an agent that writes nothing more never learns
+/// that writes work again.
 const FORGOTTEN: Duration = Duration::from_secs(60);
 
 #[cfg(test)]

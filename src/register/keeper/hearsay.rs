@@ -1,8 +1,9 @@
 //! Knowledge about the lease from changes that a store announces, without a read.
 //!
-//! Decided here: which announced changes are shown to agents without a read; how often the announced lease is compared
-//! with the store; and when other leases may have existed unseen, which the next complete read reports at the latest.
-//! Not here: how a store announces changes ([`Change`]), and the effect of a renewal on an agent.
+//! Decided here: which announced changes are shown to agents without a read; how often a lease that is known only from
+//! an announcement is compared with the store; and when other leases may have existed unseen between two known ones.
+//! The next complete read reports that at the latest. Not here: how a store announces changes ([`Change`]), and the
+//! effect of a renewal on an agent.
 
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ pub(super) struct Hearsay {
     told: Vec<Change>,
     /// Whether the lease is known only from an announced change, and no operation has shown it since.
     is_only: bool,
-    /// The announced change of the lease that the next read must show.
+    /// The last announced change of the lease that was not shown to the agents: the next read has to show it.
     announced: Option<Change>,
     /// An observation that no agent has received yet. It comes from a read in which only one of the two records could
     /// be read, or from a swap that found another record than it expected.
@@ -86,8 +87,8 @@ impl KeeperSchedule {
             return;
         }
         let is_next = known.is_some_and(|known| replaced.as_ref() == Some(&known.version));
-        // With an observation that the agents do not have yet, they may not know the renewed lease. The read that shows
-        // them this lease will also show the renewal.
+        // If there is an observation that the agents have not received yet, they may not know the lease that was
+        // renewed. The read that shows them this lease will also show the renewal.
         let is_heard = !self.hearsay.untold.is_changed;
         if !(is_heard && is_next && self.lease.is_renewed_by(entry)) {
             self.hearsay.announced = Some(change);

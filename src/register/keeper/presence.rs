@@ -182,8 +182,8 @@ impl Keeper {
     }
 }
 
-/// Returns this host's wall clock, in milliseconds since 1970. It is for people, and for the age of a row at its first
-/// reading. No rule of an election uses it.
+/// Returns this host's wall clock, in milliseconds since 1970. It is shown to people, and gives the age of a row at its
+/// first reading. No rule of an election uses it.
 fn wall() -> u64 {
     SystemWallClock.now().as_millis()
 }

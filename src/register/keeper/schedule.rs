@@ -125,7 +125,8 @@ pub(super) enum NextOperation {
 pub(super) enum RegisterReply {
     /// The answer to one agent's question.
     To(AgentId, RegisterShown),
-    /// News that no agent asked for, to all agents except `but`. The operation that showed it began at the time `at`.
+    /// An answer that no agent asked for, to all agents except those in `but`. The operation that showed its content
+    /// began at the time `at`.
     ToOthers {
         but: Vec<AgentId>,
         at: Time,
@@ -246,7 +247,8 @@ impl KeeperSchedule {
         self.hearsay.untold.is_changed |= is_changed(&lease) || is_changed(&claim);
         let (Ok(_), Ok(_)) = (lease, claim) else {
             self.failures = self.failures.saturating_add(1);
-            // Another read follows even if no agent asks again: one of the two records may have been read and changed.
+            // Another read follows even if no agent asks again, because one of the two records may have been read, and
+            // may have changed.
             self.is_told |= is_told || self.hearsay.untold.is_changed;
             let failures = readers.into_iter();
             out.extend(failures.map(|(id, reader)| failed(id, reader.request)));
@@ -298,8 +300,8 @@ impl KeeperSchedule {
             Ok(Swap::Conflict(entry)) => {
                 let is_lease = which == WhichRecord::Lease;
                 self.hearsay.untold.is_broken |= is_lease && self.breaks_the_chain(entry.as_ref());
-                // The change is not sent now: the next read reports it to all agents, with both records, and with the
-                // remark whether other leases may have existed in between.
+                // The changed record is not sent to the agents now. The next read sends it to all of them, with both
+                // records, and with the remark whether other leases may have existed in between.
                 let is_changed = self.note(which, entry);
                 self.hearsay.untold.is_changed |= is_changed;
                 self.is_told |= is_changed;

@@ -1,8 +1,8 @@
 //! The task that uses the store, one operation after the other.
 //!
-//! Decided here: the task stops waiting for an operation that takes too long, and the outcome of this operation is
-//! unknown; the task ends when this process has no agent of the group. Not here: which operation is next, and which
-//! agents receive its answer ([`KeeperSchedule`]).
+//! Decided here: the task stops waiting for an operation that takes too long, and the outcome of this operation then
+//! counts as unknown; the task ends when this process has no agent of the group any more. Not here: which operation is
+//! next, and which agents receive its answer ([`KeeperSchedule`]).
 
 use std::{
     future::poll_fn,

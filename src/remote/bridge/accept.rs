@@ -45,8 +45,8 @@ async fn take_all(
             Ok(arrival) => {
                 refusals.end();
                 admit(shared, bridge, arrival);
-                // An accepted connection gets a turn before the next connection is accepted. Otherwise, in a storm of
-                // connections, a connection that has bytes to send would lose its slot before its bytes are read.
+                // An accepted connection gets a turn before the next connection is accepted. Without this turn, in a
+                // storm of connections, a connection would lose its slot before the bytes that it has sent are read.
                 yield_now().await;
             }
             Err(reason) => {

@@ -60,7 +60,7 @@ use crate::remote::{
 pub struct RemoteBridge {
     shared: Arc<BridgeState>,
     peers: BTreeMap<NodeId, WatchedPeer>,
-    /// Senders that order the ready connections to close.
+    /// For each ready connection, the sender of the order to close it.
     links: BTreeMap<ConnId, oneshot::Sender<Closed>>,
     tasks: BTreeMap<ConnId, TaskGuard>,
     acceptor: Option<TaskGuard>,
@@ -78,7 +78,7 @@ enum Startup {
 struct WatchedPeer {
     peer: Arc<PeerState>,
     machine: PeerMachine,
-    /// Number of the present wait before a dial. When an earlier wait ends, its end is ignored.
+    /// Number of the present wait before a dial. The end of an earlier wait has another number and is ignored.
     waits: u64,
     was_seen: bool,
 }
@@ -162,7 +162,8 @@ impl RemoteBridge {
         };
         let is_linked = matches!(watched.machine.stage(), PeerStage::Linked(_));
         if !is_linked && peer.agents().unlink(self.shared.now()) {
-            // The name of an agent of this peer may be free now, so other agents that were refused this name try again.
+            // The names of this peer's agents are free now, so agents of other nodes that were refused such a name try
+            // again.
             self.shared.retry_all();
         }
         let mut verdict = None;
@@ -360,7 +361,7 @@ impl Handler<ConnectionEnded> for RemoteBridge {
             ConnectionOutcome::Failed(why) if origin == Origin::Dialled => {
                 Some(PeerInput::DialFailed(why))
             }
-            // Any process may have made this connection, so its failure says nothing about a peer.
+            // Any process may have made this inbound connection, so its failure says nothing about a peer.
             ConnectionOutcome::Failed(_) => None,
             ConnectionOutcome::Closed { why, lasted } => {
                 let how = LinkLoss::of(why);
@@ -407,7 +408,7 @@ impl Handler<DrainLinks> for RemoteBridge {
         // handshake.
         self.tasks.retain(|conn, _| links.contains_key(conn));
         let nodes: Vec<_> = self.peers.keys().cloned().collect();
-        // Ends the machines, which would dial the peers again after the drain has closed their links.
+        // Ends the peers' state machines, which would dial again after the drain has closed the links.
         for node in nodes {
             self.step(&node, PeerInput::Removed, ctx);
         }
@@ -444,5 +445,6 @@ impl std::fmt::Debug for RemoteBridge {
 }
 
 /// Time after which the bridge reports a configured peer that was never seen, counted from the start of the watch.
-/// Chosen: with a second, each start of a cluster reports slower hosts; with minutes, a wrong address shows late.
+/// Chosen: with a second, each start of a cluster reports hosts that start later; with minutes, a wrong address shows
+/// late.
 const NEVER_SEEN: Duration = Duration::from_secs(10);

@@ -70,7 +70,8 @@ const NOTICES: [&str; 6] = [
     "notice_replayed",
 ];
 
-/// Names of the packets that were ignored on a network that carries messages, not bytes; [`RefusedPackets`] counts them.
+/// Names of the counts of ignored packets, on a network that carries messages and not streams of bytes;
+/// [`RefusedPackets`] has the counts.
 const PACKETS: [&str; 4] = [
     "packet_malformed",
     "packet_stray",

@@ -1,4 +1,4 @@
-//! Facts for people about a peer: the last error, the round-trip time of a ping, rules that differ.
+//! Facts about a peer for people: the last error, the round-trip time of a ping, rules that differ from the rules here.
 //!
 //! Decided here: the facts of each peer, and when they are out of date. The bridge does not act on them, except on the
 //! time after which an earlier process with a peer's name may take part.
@@ -103,7 +103,7 @@ impl Trouble {
 impl PeerHealth {
     /// Notes that a link ended or an attempt failed.
     pub(crate) fn failed(&self, why: Option<Closed>, trouble: Trouble) {
-        // The peer has another link, so this end is not a problem.
+        // Another link to the peer replaced this one, so the end of this link is not a problem.
         if matches!(
             why,
             Some(Closed::Replaced | Closed::Goodbye(Farewell::Replaced))

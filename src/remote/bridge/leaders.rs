@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::{protocol::Time, remote::bridge::shared::BridgeState};
 
-/// Times by the bridge's clock; 0 before the first heartbeat.
+/// The times at which leaders were heard, by the bridge's clock; 0 before the first heartbeat.
 #[derive(Debug)]
 pub(crate) struct LeadersHeard {
     /// One time for each carried group, in their order.

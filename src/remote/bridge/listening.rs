@@ -25,8 +25,8 @@ impl Listening {
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        // The lock is released before the check: if the bridge ends after the check, `finish` can lock and free the
-        // port.
+        // The lock is released before the check, so that if the bridge ends only after the check, `finish` can take the
+        // lock and free the port.
         drop(self.listener.take());
         if self.shared.is_over() {
             self.shared.free_port();
@@ -48,7 +48,7 @@ impl BridgeState {
         self.free_port();
     }
 
-    /// Drops the listener and reports the end. If a task listens, this task does both instead.
+    /// Drops the listener and reports the end of the bridge. If a task still listens, that task does both when it ends.
     pub(super) fn free_port(&self) {
         if let Ok(mut listener) = self.listener.try_lock() {
             self.close(&mut listener);

@@ -6,8 +6,9 @@
 //! Peers refuse an incarnation of a node that is earlier than the last one that they met, since they could not
 //! distinguish a restart from an earlier process. A wall clock alone does not give growing numbers: after a start with
 //! a clock ten years ahead, or after the clock was set back by an hour, a node would be refused until the peers
-//! [forget](crate::remote::Limits::forget) its last incarnation. The number after the last one is not enough either: an
-//! agent that crashed in the last process has used it, and peers ignore an incarnation that has ended.
+//! [forget](crate::remote::Limits::forget) its last incarnation. The last incarnation plus one is not enough either: an
+//! agent that was restarted in the last process may have used this number, and peers ignore an incarnation that has
+//! ended.
 //!
 //! This memory may also contain an earlier incarnation, after a backup was restored or a file was copied. Then the wall
 //! clock decides, as without a memory. If the clock was set back as well, the peers know a later incarnation: they
@@ -88,8 +89,8 @@ fn parse(text: &str) -> Option<NodeIncarnation> {
 }
 
 /// Number of incarnations that are kept free between two processes of a node, because the agents of a node number their
-/// incarnations from the node's own. By the clock this number is 16 ms. No process ends and starts again in that time,
-/// so the clock stays ahead.
+/// incarnations from the node's own. An incarnation from the clock grows by this number in 16 ms. No process ends and
+/// starts again in that time, so the clock stays ahead of the kept number.
 const SHARE: u64 = 1 << 20;
 
 const HEAD: &str = "actix-bully node incarnation ";

@@ -24,7 +24,8 @@ struct Frequency {
     burst: u32,
 }
 
-/// The time at which all reports so far would have been made, if one report were made per `every`.
+/// The allowance that reports have used up, as a time: the time at which all reports so far would have been made if
+/// each took the time `every`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spent(Time);
 
@@ -55,8 +56,9 @@ impl Spent {
     }
 }
 
-/// Chosen, like [`IN_ALL`]: a person sees the first reports of a fault at once. Ten a second are 36,000 lines an hour.
-/// Far more would fill the log; far fewer would hide the reports about other addresses.
+/// The numbers are chosen, as those of [`IN_ALL`]: a person sees the first reports of a fault at once. Ten reports a
+/// second in all are 36,000 lines an hour. Far more would fill the log; far fewer would hide the reports about other
+/// addresses.
 const PER_ADDRESS: Frequency = Frequency {
     every: Duration::from_secs(1),
     burst: 8,

@@ -1,4 +1,4 @@
-//! Updates the metrics of a bridge by a timer, so that no frame and no message has to update them.
+//! Updates the metrics of a bridge at intervals, so that the work on a frame or a message does not include an update.
 
 use std::{sync::Arc, time::Duration};
 

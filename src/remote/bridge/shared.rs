@@ -53,7 +53,7 @@ pub(crate) struct BridgeState {
     pub(crate) carried: Vec<Arc<dyn Carried>>,
     /// One guard of terms for each group, in the order of the groups.
     guards: Vec<GroupTermGuard>,
-    /// Locked by the task that listens; `None` if the bridge does not listen.
+    /// The listener, which the listening task holds locked. It contains `None` if the bridge does not listen.
     pub(super) listener: Arc<AsyncMutex<Option<Box<dyn Listener>>>>,
     pub(super) is_over: AtomicBool,
     pub(super) is_told: AtomicBool,
@@ -88,7 +88,7 @@ pub(crate) struct PeerState {
     pub(crate) agents: Mutex<PeerAgents>,
     /// Its routes into the groups, in the order in which the bridge carries the groups.
     pub(crate) routes: Vec<Arc<dyn NodeRoute>>,
-    /// Whether one of its agents was refused because of its name.
+    /// Whether an agent of this peer was refused in any group because another agent has its name.
     refusals: Arc<AtomicBool>,
     pub(crate) stage: Mutex<LinkStatus>,
     /// Facts about the peer for people.
@@ -154,7 +154,7 @@ impl BridgeState {
 
     /// Returns the instant at which the bridge's own clock shows the time `at`.
     pub(crate) fn instant(&self, at: Time) -> Instant {
-        // Limits the sum below, which could overflow. No deadline is more than 68 years away.
+        // The span is limited to 68 years, because the sum below could overflow. No deadline is later than that.
         let far = Duration::from_secs(1 << 31);
         let span = at.since(Time::ZERO).min(far);
         self.began.checked_add(span).unwrap_or(self.began)
@@ -267,8 +267,8 @@ impl BridgeState {
             Some(mine) if !theirs.meet(&mine) => GroupStanding::Mismatch,
             Some(_) => GroupStanding::Carried(at),
             None => {
-                // If the guard did not know the peers' epoch, their first term in it would seem much too high, and end
-                // the link.
+                // The guard of terms learns the peer's epoch here. Otherwise the peer's first term in that epoch would
+                // seem much too high, and would end the link.
                 if let Some(guard) = self.guards.get(at) {
                     guard.count_from(opening.rules, opening.epoch);
                 }
@@ -280,7 +280,7 @@ impl BridgeState {
     /// Counts and reports the reason why a link ended or never became ready.
     pub(crate) fn ended(&self, node: Option<&NodeId>, from: &str, why: Closed) {
         self.counters.closed(why);
-        // A dialled peer that does not answer is reported by other events: `PeerUnreachable` or `NeverSeen`.
+        // No event for a dialled peer that does not answer: `PeerUnreachable` or `NeverSeen` reports it.
         let is_mute = why == Closed::HandshakeTimeout && node.is_some();
         if matches!(why, Closed::Lost | Closed::Silent) || is_mute {
             return debug!(peer = ?node, addr = from, reason = %why, "link ended");

@@ -1,6 +1,6 @@
-//! The peers of a bridge, from its operator and from the voters of its groups: carries out the decisions of a
-//! [`PeerBook`]. The book stays locked until a decision is carried out, so decisions are carried out one after the
-//! other.
+//! The peers of a bridge come from its operator and from the voters of its groups. This file carries out the decisions
+//! of a [`PeerBook`] about them. The book stays locked until a decision is carried out, so decisions are carried out
+//! one after the other.
 
 use std::sync::{Arc, Weak};
 

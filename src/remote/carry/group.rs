@@ -92,7 +92,7 @@ pub(crate) struct LocalMembers {
 pub(crate) struct GroupCarrier<M: RemoteMessage> {
     group: Group<M>,
     bounds: Bounds,
-    /// Largest number of bytes that wait in a mailbox.
+    /// Largest number of bytes from other hosts that wait in the mailbox of an agent.
     mailbox: usize,
 }
 
@@ -178,7 +178,7 @@ impl<M: RemoteMessage> NodeRoute for TypedRoute<M> {
     }
 }
 
-/// Mailboxes by one snapshot, so that no lock of the group is taken for each message.
+/// The mailboxes by one snapshot of the group, so that the group's lock is not taken for each message.
 struct TypedMailboxes<'a, M: RemoteMessage> {
     route: &'a TypedRoute<M>,
     terms: &'a GroupTermGuard,
@@ -211,8 +211,9 @@ impl<M: RemoteMessage> Mailboxes for TypedMailboxes<'_, M> {
                 return Ok(Err(DropReason::UnvouchedTerm));
             }
         }
-        // The name belongs to another agent, so this sender is not the member that the others know by that name. Or the
-        // node's agents were removed because of its rules, and a link that was replaced still carries messages of them.
+        // The name belongs to another agent, so this sender is not the member that the others know by that name. Or
+        // this node's agents were removed here because the node followed other rules, and this is a late message on a
+        // link that was replaced.
         if !is_member {
             return Ok(Err(DropReason::RefusedName));
         }

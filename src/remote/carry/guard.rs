@@ -1,8 +1,8 @@
 //! The guard of one group against exhausted terms, which all links of a bridge share.
 //!
-//! Decided here: a term that is already known takes no lock, because most messages contain the present term; and where
-//! members learn of epochs, terms of other epochs do not change the terms of this epoch. Not here: which terms are
-//! refused; see [`TermGuard`], and [`LaterEpochs`] for later epochs.
+//! Decided here: a check of a term that is already known takes no lock, because most messages contain the present term;
+//! and where members learn of epochs, terms of other epochs do not change the known terms of this epoch. Not here:
+//! which terms are refused; see [`TermGuard`], and [`LaterEpochs`] for later epochs.
 
 use std::{
     fmt,
@@ -57,7 +57,7 @@ struct KnownTerms {
     rules: Option<(String, u64)>,
     terms: TermGuard,
     later: LaterEpochs,
-    /// Data about the agents of this process; `None` while there are no agents.
+    /// Facts about the group's agents in this process; `None` while there are none.
     here: Option<AgentsHere>,
 }
 

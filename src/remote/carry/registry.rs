@@ -1,9 +1,10 @@
 //! The agents of a node, as its rosters and this side's groups know them: which of them are members here.
 //!
 //! Decided here: how the rosters of another host change a group. If an end is confirmed on that host, it is confirmed
-//! here; the end of a whole node is only suspected. If another agent has an agent's name, the agent is refused and
-//! remembered, and gets the name when the name becomes free. All changes of a group in one roster are one step of the
-//! group. If a group begins anew, its members do not change until it is known which agents are gone.
+//! here; the end of a whole node is only suspected. If the name of an announced agent belongs to another agent, the
+//! announced agent is refused and remembered, and gets the name when it becomes free. All changes of a group in one
+//! roster are one step of the group. If a link announces a group from the beginning, the members do not change until it
+//! is known which agents are gone.
 
 use std::{
     collections::BTreeMap,
@@ -27,7 +28,8 @@ use super::{Carried, GroupSink, Lost, NodeRoute, Outbox};
 pub(crate) struct PeerAgents {
     /// The latest incarnation of the node that ever had a link to this process; `None` before the first link.
     pub(crate) latest: Option<NodeIncarnation>,
-    /// The incarnation to which the agents belong.
+    /// The incarnation of the node to which the known agents belong. It is earlier than `latest` until a new
+    /// incarnation has announced its agents.
     incarnation: Option<NodeIncarnation>,
     /// The incarnation whose end the node's sentinel reported: later rosters of this incarnation are ignored.
     told: Option<NodeIncarnation>,
@@ -39,7 +41,8 @@ pub(crate) struct PeerAgents {
     groups: Vec<GroupAgents>,
     /// Whether the node refuses this process because it knows a later process of the same name.
     disowns: bool,
-    /// Whether an agent was refused; atomic, so that a reader without refused agents needs no lock.
+    /// Whether any agent of this node was refused. It is atomic, so that a reader need not lock the record of a node
+    /// without refused agents.
     refusals: Arc<AtomicBool>,
 }
 
@@ -148,7 +151,8 @@ impl PeerAgents {
             return;
         }
         let is_same = self.incarnation == self.latest;
-        // Set now and not when the link began, because until now the members were those of the former incarnation.
+        // This is set now, and not when the link began, because until now the members were the agents of the former
+        // incarnation.
         self.incarnation = self.latest;
         for table in &mut self.groups {
             let round = table.round;

@@ -1,9 +1,9 @@
 //! The agents for which a peer may send messages, and their highest role.
 //!
-//! Decided here: which names a pattern covers, and that of several grants the highest role is used. The rights are
-//! checked once for each agent that a peer announces; a message then contains the announced number of its agent. A
-//! message must be within the rights of its sender. Not here: which node a peer is; a certificate or the table of peers
-//! decides that.
+//! Decided here: which names a pattern covers; and if several grants cover an agent, the highest of their roles counts.
+//! The rights are checked once for each agent that a peer announces; a message then contains the announced number of
+//! its agent. A message must be within the rights of its sender. Not here: which node a peer is; a certificate or the
+//! table of peers decides that.
 
 use std::sync::{
     Mutex, PoisonError,

@@ -11,10 +11,11 @@
 //! | `one-word-goes-by-the-clock` | used instead where terms follow the wall clock: a term is taken that is at most 10 s ahead of the clock here, or one above the highest known term |
 //! | `a-quorum-vouches` | a term further ahead is taken up to the term that enough voters to elect a leader have named |
 //!
-//! If a group held more elections while this node was cut off, a quorum took part in them, and all of these voters know
-//! the term. Lying voters that are fewer than a quorum cannot make the guard accept a term above the highest term that
-//! an honest voter sent. Until enough voters have sent the term, it is ignored, and the links stay. Without a list of
-//! voters no quorum can vouch: restart such a node within reach of the group, and it learns the group's term first.
+//! Why a quorum can vouch: if a group held many elections while this node was cut off, a quorum of voters took part in
+//! them, and all of these voters know the term. Lying voters that are fewer than a quorum cannot make the guard accept
+//! a term above the highest term that an honest voter sent. Until enough voters have sent the term, it is ignored, and
+//! the links stay. Without a list of voters no quorum can vouch: restart such a node within reach of the group, and it
+//! learns the group's term first.
 //!
 //! Not decided here: how many such terms a peer may send. Each accepted term moves the limit, so a permitted peer that
 //! sends 2^20 of them in order (`one-word-goes-2^20-elections`) reaches the last term of an epoch of the quorum (2^40).
@@ -29,8 +30,8 @@ use crate::protocol::{AgentId, Term};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TermGuard {
     highest: Option<Term>,
-    /// The highest term that each voter has sent, among the terms that were too far ahead for a single peer. There are
-    /// at most as many entries as voters in this node's own configuration.
+    /// For each voter: the highest term that it has sent, among the terms that are too far ahead to be taken from a
+    /// single peer. There are at most as many entries as voters in this node's own configuration.
     words: BTreeMap<AgentId, Term>,
     reach: TermReach,
 }

@@ -1,8 +1,8 @@
 //! The messages of one frame, from bytes to the mailboxes here.
 //!
-//! Decided here: the order of the checks of one message, and that facts which all messages of a frame share are looked
-//! up once. Not here: which agent may send over this link ([`Inbound`]), and whether the message itself is allowed
-//! ([`Mailboxes::deliver`]).
+//! Decided here: the order of the checks of one message; and that the mailboxes of a group are looked up once for all
+//! its messages in a frame. Not here: which agent may send over this link ([`Inbound`]), and whether the message itself
+//! is allowed ([`Mailboxes::deliver`]).
 
 use crate::{
     group::Handed,
@@ -43,7 +43,8 @@ impl Common {
                     else {
                         continue;
                     };
-                    // The borrow ends before this task yields: the writer changes the value meanwhile.
+                    // This borrow ends before the task yields, because the writer changes the value while this task
+                    // waits.
                     let told = side.told.borrow();
                     let to = told.named(message.to);
                     let delivered = mailboxes.deliver(&sender, to.receivers(), message.payload)?;
@@ -61,8 +62,8 @@ impl Common {
                     for _ in 0..full {
                         shared.counters.dropped(DropReason::MailboxFull);
                     }
-                    // An honest peer may send messages to an agent that has left until it learns that the agent has
-                    // left, which may take long. That is tolerated without a limit.
+                    // An honest peer sends messages to an agent that has left until it learns of the departure, which
+                    // may take long. That is tolerated without a limit.
                     for _ in 0..gone {
                         shared.counters.dropped(DropReason::UnknownAgent);
                     }

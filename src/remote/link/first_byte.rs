@@ -1,8 +1,8 @@
 //! A stream that notices its first byte.
 //!
-//! The security layer reads the stream first, so the first byte is noticed below that layer: a dialler that begins a
-//! TLS handshake is not considered silent, and a dialler that sends HELLO is not either. The bytes are kept until the
-//! turn of this connection.
+//! The first byte is noticed below the security layer, which reads the stream first. So neither a dialler that begins a
+//! TLS handshake nor one without TLS that sends HELLO is considered silent. The bytes of the first read are kept until
+//! it is this connection's turn to be checked.
 
 use std::{
     io,

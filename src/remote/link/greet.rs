@@ -35,7 +35,7 @@ pub(super) struct Greeted {
 
 /// A connection that failed before it was ready.
 pub(super) struct Failed {
-    /// The reason; `None` if the dial reached no other end.
+    /// The reason why the connection was closed; `None` if the dial reached no process.
     pub(super) why: Option<Closed>,
     pub(super) from: Option<String>,
     /// The network's error if the dial failed, and the advice for it.
@@ -181,7 +181,8 @@ impl Connection {
             if !pass.ready() {
                 return Err(failed(Closed::TooManyConnections.into()));
             }
-            // Noted only after the handshake: a stranger that claims a peer's name must not get a peer's slots.
+            // The address is noted only after the handshake, because a stranger that claims a peer's name must not get
+            // a peer's slots.
             self.shared.gate.met(&link.peer, &from);
         }
         Ok(Greeted {
@@ -207,8 +208,8 @@ impl Connection {
             }
             Caller::Other(mut stream) => {
                 if let (Some(pass), Some(_)) = (pass, &self.shared.security) {
-                    // The work of this side begins with the dialler's first byte. So a silent dialler takes no turn
-                    // from another connection.
+                    // This side waits for the dialler's first byte before the connection waits for a turn. So a silent
+                    // dialler takes no turn from another connection.
                     stream.first().await.map_err(|_| Closed::Lost)?;
                     let checked = self.secure(Box::new(stream), None);
                     (None, pass.in_turn(checked).await)

@@ -85,8 +85,8 @@ pub struct Acquaintance {
     pub rights: Rights,
     /// The latest incarnation of the node that this side ever met, if any.
     pub latest: Option<NodeIncarnation>,
-    /// The incarnation of it that is linked, if no later incarnation may replace it while it lives. Two such
-    /// incarnations would be two voters without a disk under one name.
+    /// The incarnation of the node that is linked, if a later incarnation may not replace it while it lives. This is so
+    /// for voters without a disk: two incarnations would be two voters under one name.
     pub held_by: Option<NodeIncarnation>,
 }
 
@@ -369,7 +369,8 @@ impl Handshake {
         if hello.cluster != me.cluster {
             return Err(Closed::Cluster);
         }
-        // Checked before the dialled name: an address that leads back here must get this reason, not `OtherNode`.
+        // This is checked before the dialled name, because an address that leads back to this node must get this
+        // reason, and not `OtherNode`.
         if hello.node == me.node {
             return Err(Closed::IsSelf);
         }

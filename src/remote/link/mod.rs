@@ -113,7 +113,8 @@ impl Connection {
         if let Some(why) = failed.why {
             self.shared.ended(node.as_ref(), from, why);
         }
-        // The goodbye may take time: the next attempt need not wait for it.
+        // The outcome is reported before the goodbye is sent, because the next attempt to dial need not wait for the
+        // goodbye.
         report.outcome(ConnectionOutcome::Failed(failed.dial_error()));
         if let Some((stream, farewell)) = failed.parting {
             part(stream, &farewell).await;

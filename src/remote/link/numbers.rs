@@ -27,7 +27,7 @@ pub(super) struct Numbering<'a, 'b> {
     to: Memo<'b>,
 }
 
-/// The last lookup: the group, the agent and its number.
+/// The result of the last lookup: the group, the agent and its number.
 type Memo<'b> = Option<(u32, &'b AgentId, u32)>;
 
 impl<'a, 'b> Numbering<'a, 'b> {

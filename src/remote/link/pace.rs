@@ -3,7 +3,7 @@
 //! Decided here: a writer stays below the [rate](Limits::rate) and the [burst](Limits::burst) that the peer
 //! announced, and below this side's own.
 //!
-//! The margin is an eighth of the rate, so that the two clocks need not agree, and half of the burst, so that bytes
+//! It stays below the rate by an eighth, because the two clocks may differ. It uses half of the burst, so that bytes
 //! that were delayed for a second may arrive at once.
 
 use std::time::Duration;
@@ -36,7 +36,7 @@ impl WritePace {
 
     /// Adds bytes that are to be written. Returns the wait before they are written.
     pub(crate) fn take(&mut self, now: Time, bytes: usize) -> Duration {
-        // Idle time is not saved: after it, a peer still accepts only its burst at once.
+        // Idle time does not count as saved time, because after it a peer still accepts only its burst at once.
         self.due = self.due.max(now).after(span(bytes, self.rate));
         self.due.since(now).saturating_sub(self.ahead)
     }

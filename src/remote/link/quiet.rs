@@ -5,8 +5,8 @@
 //! or a question waits for its answer. All other links are *quiet*, and are asked seldom: nothing depends on the links
 //! between followers of one leader. Frequent questions on them would cost more packets than the heartbeats, and their
 //! number would grow with the square of the hosts. When the leader falls silent, this side asks on every link at once,
-//! so that a broken link is found before an election waits for a vote. It also asks on a link when a caller wants a
-//! name that an agent of the peer has: the name is free as soon as the peer is found to be gone.
+//! so that a broken link is found before an election waits for a vote. It also asks on a link when another agent wants
+//! a name that an agent of the peer has, because the name is free as soon as the peer is found to be gone.
 //!
 //! Each PING also measures the round-trip time. After ten seconds the next PING is due, even on a link that is in use.
 //!
@@ -40,7 +40,7 @@ pub(super) struct LinkFacts {
     pub(super) alarm: Option<Time>,
 }
 
-/// How soon the groups of both ends have to learn of the end of a link.
+/// How soon the carried groups have to learn that a link has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
     /// The end of a link must be found soon.

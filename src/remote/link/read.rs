@@ -47,7 +47,8 @@ impl LinkReader {
     ) -> Self {
         let now = common.shared.now();
         let inbound = Inbound::new(&common.link, &common.shared.limits, now);
-        // No version has this number: the rights may have changed, and are read again before the first frame.
+        // No version of the rights has this number, so the rights are read before the first frame: they may have
+        // changed since the handshake.
         let rights = u64::MAX;
         Self {
             common,
@@ -216,8 +217,8 @@ impl WorkTurn {
 }
 
 impl Common {
-    /// Waits until the peer has been silent for too long, or has not finished its frame in time. Returns which of
-    /// the two.
+    /// Waits until the peer has been silent for too long, or has not finished its frame in time. Returns which of the
+    /// two it was.
     async fn late(&self, whole: Option<Time>) -> Closed {
         loop {
             let silent = self.gone_at();
@@ -231,7 +232,7 @@ impl Common {
                 return late;
             }
             let until: Instant = self.shared.instant(until);
-            // The limit of silence depends on the use of the link, which may change.
+            // The wait is repeated, because the limit of silence depends on the use of the link, which may change.
             let _woken = select(pin!(self.roused.notified()), pin!(sleep_until(until))).await;
         }
     }
@@ -343,7 +344,8 @@ impl Common {
             if let Some(group) = self.peer.health.all_told() {
                 warn!(peer = %self.link.peer, group, "the peer has none of the groups of this node: compare the names of the groups");
             }
-            // The writer has held messages back, because they name agents by numbers that arrived only now.
+            // The writer has held messages back until now, because messages contain the peer's numbers of agents, which
+            // the rosters bring.
             self.outbox.wake();
         }
     }

@@ -82,7 +82,7 @@ pub(super) struct GroupSide {
     pub(super) is_companion: bool,
     /// The agents that run here, as they were announced to the other side.
     pub(super) told: RefCell<Announcer>,
-    /// Reads these agents.
+    /// Reads the present agents of the group in this process.
     pub(super) look: LookAtMembers,
     /// Whether an agent here has changed since the last announcement.
     pub(super) is_dirty: Arc<AtomicBool>,
@@ -204,7 +204,8 @@ impl Connection {
             link,
             groups,
             is_told: Cell::new(false),
-            // Agents that only a former link has announced are gone, even if the peer opens no group.
+            // True from the beginning, because agents that only a former link has announced are gone, even if the peer
+            // opens no group on this link.
             has_opened: Cell::new(true),
             answers: RefCell::default(),
             asked: Cell::new(None),

@@ -97,7 +97,8 @@ impl LinkWriter {
         loop {
             match self.wait().await {
                 Wake::Notified => {
-                    // A side that sends much must also ask: the other side may have nothing to send.
+                    // A side that sends much also has to ask with a PING whether its peer is present, because the peer
+                    // may have nothing to send.
                     if self.common.is_to_ask() {
                         self.ping();
                     }
@@ -230,8 +231,8 @@ impl LinkWriter {
                     return Err(Closed::Lost);
                 }
             }
-            // Called even if nothing new is announced: while no agent ran here, the guard counted terms by the rules of
-            // the peers.
+            // This is called even if no agent is announced: while no agent ran here, the guard counted terms by the
+            // rules of the peers, and now it has to count by the rules of the agents here.
             if let Some(mine) = &mine {
                 common.shared.follow(group, mine, votes);
             }

@@ -7,7 +7,7 @@
 //!
 //! A process that is killed sends nothing, and its peers cannot know whether it has ended or is only silent: in quorum
 //! mode they wait for its lease to expire. Only the kernel of its host knows this. The sentinel waits for the kernel's
-//! report and forwards it. This is safe because a process without threads leads nothing and starts nothing.
+//! report and forwards it. This is safe because a process of which no thread is left leads nothing and starts nothing.
 //!
 //! # How it is used
 //! Add one line at the top of a plain `main`, before any runtime, and one line to the bridge:
@@ -60,7 +60,7 @@
 //! # Rules
 //! - For each incarnation the node draws 32 random bytes. It gives them to its sentinel only, and gives each peer
 //!   their SHA-256 over an authenticated link (TLS or a shared secret; a bridge with neither refuses to start with
-//!   a sentinel). So the bytes prove the end: only the sentinel reveals them.
+//!   a sentinel). So the bytes prove the end, because only the sentinel reveals them.
 //! - The sentinel believes only the pidfd of the node. A closed pipe does not mean the end: the node may have
 //!   closed it. A stopped or traced process has not ended.
 //! - A notice ends the agents of exactly the incarnation that it names; agents of later incarnations survive. A

@@ -51,7 +51,8 @@ pub(super) fn live() -> i32 {
     }
 }
 
-/// Returns whether a node started this process. If not, a user has set the sentinel's environment variable.
+/// Returns whether a node started this process as its sentinel. If not, a user has set the environment variable that
+/// marks a sentinel.
 fn is_pidfd() -> bool {
     read_link("/proc/self/fd/0").is_ok_and(|link| link.to_string_lossy().contains("pidfd"))
 }

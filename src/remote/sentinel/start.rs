@@ -35,8 +35,8 @@ pub(super) fn start() -> Result<Sentinel, SentinelError> {
     if env::var_os(MARK).is_some() {
         exit(process::live());
     }
-    // The sentinel runs the same `main` up to this call: anything that starts before it would also start in the
-    // sentinel.
+    // The sentinel's process runs the same `main` up to this call. So a part of the program that starts before this
+    // call, such as a thread, would also start in the sentinel.
     let threads = read_dir("/proc/self/task").map_err(SentinelError::Start)?;
     if threads.count() != 1 {
         return Err(SentinelError::NotFirst);
@@ -58,7 +58,8 @@ struct SentinelProcess {
 
 impl SentinelProcess {
     fn spawn() -> Result<Self, SentinelError> {
-        // The node's own pidfd: a child that asked for its parent's pidfd would race with the parent's end.
+        // The node opens the pidfd of itself and passes it on. If the child opened the pidfd of its parent, the parent
+        // could have ended before that.
         let node = pidfd_open(getpid(), PidfdFlags::empty());
         let node = node.map_err(|why| SentinelError::Pidfd(why.into()))?;
         let flags = PipeFlags::CLOEXEC | PipeFlags::NONBLOCK;

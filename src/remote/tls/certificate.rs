@@ -1,7 +1,7 @@
 //! The fields of a certificate: its names, its last moment, and whether it belongs to an authority.
 //!
-//! Decided here: which of its fields count. A parser of certificates reads them; it judges nothing. Not here:
-//! whether the certificate can be trusted, which the TLS library decides.
+//! Decided here: which of its fields count. A parser of certificates reads the fields. Not here: whether the
+//! certificate can be trusted; the TLS library decides this.
 
 use rustls::pki_types::{CertificateDer, DnsName, UnixTime};
 use x509_cert::{

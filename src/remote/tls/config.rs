@@ -101,7 +101,8 @@ impl TlsConfig {
     pub fn replace(&self, by: TlsConfigBuilder) -> Result<(), TlsError> {
         let new = ReadSources::new(by.sources()?);
         let mut read = self.sources();
-        // Stored only after the check: a later reload must not read sources that were refused.
+        // The new sources are stored only after the check, because a later reload must not read sources that were
+        // refused.
         self.adopt(&new.sources)?;
         *read = new;
         Ok(())

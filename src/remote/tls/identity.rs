@@ -1,4 +1,5 @@
-//! The identity of a node towards others and its settings for judging them, checked once and then fixed.
+//! The identity that a node shows to others, and the settings by which it checks others. Both are checked once, when
+//! they are loaded, and do not change after that.
 //!
 //! Decided here: whether and until when the own certificate is fit for use, and every setting of the TLS library.
 //! Not here: the sources of the parts, and when they are read again.
@@ -124,7 +125,7 @@ fn refused(error: webpki::Error, usage: TlsUsage, now: UnixTime) -> TlsError {
     ) {
         return TlsError::Usage { usage };
     }
-    // A certificate from an authority with a trusted name, but another key, is not from the trusted authority.
+    // An authority that has the name of a trusted one, but another key, is not the trusted authority.
     if matches!(
         error,
         webpki::Error::UnknownIssuer | webpki::Error::InvalidSignatureForPublicKey

@@ -14,14 +14,15 @@ use crate::supervisor::contain;
 
 use super::{TlsConfig, identity::Sources};
 
-/// Sources, and the stamps of their files at the last read.
+/// The sources of the TLS parts, and the stamps of their files at the last read. A stamp changes when its file changes.
 pub(super) struct ReadSources {
     pub(super) sources: Sources,
     stamps: [Option<FileStamp>; 3],
 }
 
 impl ReadSources {
-    /// Called before the files are read, so that a change during the read is noticed at the next check.
+    /// Takes the stamps of the files. It is called before the files are read, so that a change during the read is
+    /// noticed at the next check.
     pub(super) fn new(sources: Sources) -> Self {
         let stamps = stamps(&sources);
         Self { sources, stamps }

@@ -63,8 +63,9 @@ fn outcome(handshake: TlsOutcome) -> Result<Secured, Unsecured> {
     }
 }
 
-/// Returns how a refused connection ends. A node that is only not configured here gets a goodbye. Any other peer has
-/// got a TLS alert. The rest of its stream is read, so that the alert arrives, unless the peer does not speak TLS.
+/// Returns how a refused connection ends. A node whose certificate is in order, but that is not configured here, gets a
+/// goodbye. Any other peer has got a TLS alert. The rest of its stream is read, so that the alert arrives, unless the
+/// peer does not speak TLS.
 fn unsecured(refusal: TlsRefusal<Box<dyn Stream>>) -> Unsecured {
     let (reason, names, left) = refusal.into_parts();
     let parting: Option<(Box<dyn Stream>, _)> = match left {

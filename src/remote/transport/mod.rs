@@ -14,7 +14,7 @@
 //! | a stream | a write that has no room waits: a transport does not store without a limit | the bridge uses more and more memory for a silent peer |
 //! | a dial | [`ConnectionRefused`](io::ErrorKind::ConnectionRefused) means that the process there has ended, and no other error means it | the bridge suspects agents that live, or waits for agents that have ended |
 //! | a listener | dropping it frees the address | the node cannot start again at that address |
-//! | a listener of [`open`](Transport::open) | it fails where no other host may read the streams and they would leave this host | plain text leaves the host: the bridge judges only addresses that it is given |
+//! | a listener of [`open`](Transport::open) | it fails if the streams would leave this host although no other host may read them | plain text leaves the host: the bridge judges only addresses that it is given |
 //! | everything | a dropped future or stream leaves nothing behind; no call blocks its thread | elections on the same thread are late |
 //!
 //! A transport promises nothing about the process at the other end. The bridge encrypts with its own TLS, and proves

@@ -46,13 +46,13 @@ struct PipesState {
 struct Net {
     /// The listeners by address, and the channels for their connections.
     listening: BTreeMap<String, (String, mpsc::UnboundedSender<IncomingStream>)>,
-    /// Pairs of hosts: bytes from the first do not reach the second.
+    /// The pairs of hosts with a partition: bytes from the first host do not reach the second.
     held: BTreeSet<(String, String)>,
     /// Every half of a connection.
     halves: Vec<std::sync::Weak<Mutex<Half>>>,
 }
 
-/// The present effect of the network on one end of a connection.
+/// The state of one end of a connection: whether bytes to this end are held back, and whether the connection is cut.
 #[derive(Debug)]
 struct Half {
     /// The direction of the bytes: from the first host to the second.
@@ -214,7 +214,8 @@ impl Transport for PipeHost {
     fn dial<'a>(&'a self, address: &'a str) -> Pending<'a, Box<dyn Stream>> {
         Box::pin(async move {
             loop {
-                // Subscribed before the check: a heal between the two would otherwise be missed.
+                // The wait for a heal begins before the check, because a heal between the two would otherwise be
+                // missed.
                 let healed = self.pipes.0.healed.notified();
                 if let Some(stream) = self.connect(address)? {
                     return Ok(stream);

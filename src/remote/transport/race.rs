@@ -58,9 +58,9 @@ fn in_turn(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     }
 }
 
-/// Returns the error if no attempt succeeded. For the dialler
-/// [`ConnectionRefused`](io::ErrorKind::ConnectionRefused) means the end of the process, so it is returned only if
-/// every reachable address gave it: the process may live behind an address that does not answer.
+/// Returns the error if no attempt succeeded. A dialler takes [`ConnectionRefused`](io::ErrorKind::ConnectionRefused)
+/// as the end of the process. So it is returned only if every address that this host can reach gave this error: the
+/// process may live behind an address that does not answer.
 fn verdict(failures: Vec<io::Error>) -> io::Error {
     let weight = |reason: &io::Error| {
         if OUT_OF_REACH.contains(&reason.kind()) {

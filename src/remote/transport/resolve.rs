@@ -1,9 +1,9 @@
 //! Resolves the name of a host to its addresses.
 //!
-//! Decided here: a task that waits for a name may end at any time. The system resolves a name in a call that cannot be
-//! ended, and that may take ten seconds if the name servers are silent. A runtime waits for its own blocking calls when
-//! it stops; a separate thread delays no runtime. There is at most one thread for each name: all tasks that ask for
-//! this name in the meantime wait for the same answer.
+//! Decided here: a task that waits for a name may end at any time. The system resolves a name in a blocking call that
+//! cannot be ended, and that may take ten seconds if the name servers are silent. A runtime that stops would wait for
+//! such a call on its own threads, so the call is made on a separate thread. There is at most one thread for each name:
+//! all tasks that ask for this name in the meantime wait for the same answer.
 
 use std::{
     collections::BTreeMap,

@@ -62,7 +62,7 @@ impl Allowance {
         }
     }
 
-    /// Returns the allowance that both sides grant.
+    /// Returns the smaller of the two allowances in each amount: the amounts that both sides accept.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {

@@ -1,8 +1,8 @@
 //! Refuses a message at its sender if no receiver could read it.
 //!
-//! Decided here: a type that cannot cross to another host causes an error when it is encoded. `rmp-serde` writes a map,
-//! and [`strict`](super::strict) refuses it: without this check the message would be sent and lost. Not here: the bytes
-//! of a type.
+//! Decided here: a type that cannot cross to another host causes an error when it is encoded. For example, `rmp-serde`
+//! writes a map, but the receiver's decoder ([`strict`](super::strict)) refuses maps: without this check the message
+//! would be sent and lost. Not here: the bytes of a type.
 //!
 //! A type that asks for the kind of the next value (`serde(untagged)`, `serde(tag = ..)`) is written like any
 //! other, so only its receiver can refuse it.

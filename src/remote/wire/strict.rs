@@ -51,9 +51,9 @@ pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8], bounds: Bounds) -> Decod
 
 struct Strict<'de> {
     cursor: Cursor<'de>,
-    /// Levels that may still follow.
+    /// Number of levels of nesting that may still follow.
     depth: u8,
-    /// Items that may still follow.
+    /// Number of array items that may still follow, in all arrays of the message together.
     items: usize,
 }
 
@@ -250,7 +250,7 @@ impl<'de> Deserializer<'de> for &mut Strict<'de> {
     }
 
     fn is_human_readable(&self) -> bool {
-        // The same value as in the writer: some types have another form for people.
+        // The writer has the same setting. It matters because some types are written in another form for people.
         false
     }
 }

@@ -1,7 +1,8 @@
 //! Writes MessagePack in its shortest form, straight into the output buffer.
 //!
-//! Decided here: a frame, and bytes whose length is known only at the end, are written without a second buffer.
-//! Room for the usual length is reserved, and widened in the rare other case.
+//! Decided here: a frame, and bytes whose length is known only at the end, are written without a second buffer. Room
+//! for the length in its usual form is reserved before the content; if the length turns out to need a longer form,
+//! which is rare, the content is moved.
 
 use bytes::{BufMut, BytesMut};
 

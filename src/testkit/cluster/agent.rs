@@ -160,7 +160,8 @@ impl<E: Election> ClusterAgent<E> {
         self.hang = Some(release);
         // do_send: one for each call of a test.
         self.handle.addr().do_send(Inject::hang(async move {
-            // Dropped at the first poll, which shows that the agent hangs from now on.
+            // `enter` is dropped when the agent first polls this future. The drop shows the caller that the agent hangs
+            // from now on.
             drop(enter);
             if released.await == Ok(Release::Crashed) {
                 std::panic::resume_unwind(Box::new("injected"));

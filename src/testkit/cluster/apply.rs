@@ -113,7 +113,7 @@ impl<E: Election> Cluster<E> {
         Ok(command)
     }
 
-    /// Records a command that has no other entry.
+    /// Records a command whose effect has no entry of its own in the trace.
     fn mark(&self, command: &RecordedCommand) {
         open(&self.journal).mark(command);
     }

@@ -28,7 +28,7 @@ use crate::{
 };
 use bully_sim::{faults::Network, trace::Trace};
 
-/// Makes the rules of an election from its builder's calls.
+/// A function that makes the rules of an election from the calls of the builder.
 type Resolve<E> = fn(&<E as Election>::Config, Basis, &Choices) -> Result<Rules<E>, StartError>;
 
 /// Settings of a cluster.
@@ -49,16 +49,16 @@ pub struct ClusterBuilder<E: Election = AnyBully> {
     least: Option<usize>,
     /// The member that keeps the lease of all others; `None` in a cluster without a lease.
     pub(super) register: Option<AgentId>,
-    /// Default of the timeout, where the rules do not set one.
+    /// Timeout of `settle` if neither the test nor the rules set one.
     pub(super) needed: Duration,
-    /// The error of the rules, if they are invalid.
+    /// The error of the rules, if they are invalid. `start` returns it.
     pub(super) refused: Option<StartError>,
 }
 
 /// The rules that a builder's calls make.
 struct Rules<E: Election> {
     config: E::Config,
-    /// Default of the timeout; `None` if the rules do not set one.
+    /// Default timeout of `settle` under these rules; `None` if the rules have none.
     needed: Option<Duration>,
     /// Number of voters that a side needs to elect a leader.
     least: usize,
@@ -358,7 +358,8 @@ fn resolve(
         AnyConfig::Available(config) => (settles_within(&config.timings), 0),
         AnyConfig::Astra(config) => (settles_within(&config.timings), 0),
         // The application gives its agents the register of the lease. The factors 4 and 10 are chosen: several
-        // elections may fail in a row. More costs little, because the time is virtual; less ends good runs early.
+        // elections may fail in a row. Larger factors cost little, because the time is virtual; smaller ones may end
+        // good runs early.
         AnyConfig::Lease(config) => (config.worst_case_failover(u32::MAX).saturating_mul(4), 0),
         AnyConfig::Quorum(config) => {
             if basis == Basis::Defaults && config.diskless.is_none() {

@@ -1,7 +1,8 @@
 //! The one actor that passes on all messages and all events of a cluster.
 //!
-//! Decided here: there is one mailbox for all. An agent's messages, including those of its application, and its events
-//! are recorded in the order in which it sent them. Two runs that send the same have the same record.
+//! Decided here: one mailbox takes the messages and events of all agents. An agent's messages, including those of its
+//! application, and its events are recorded in the order in which it sent them. Two runs in which the agents send the
+//! same have the same record.
 
 use std::sync::Arc;
 

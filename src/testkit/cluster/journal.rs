@@ -1,7 +1,7 @@
 //! The cluster's knowledge of its run: the network, the messages under way, and the record.
 //!
 //! Decided here: the order of messages, which is (time of arrival, order of sending), and which messages count towards
-//! an election. Not here: when it is asked (`hub.rs`).
+//! an election. Not here: when the journal is asked for the messages that are due (`hub.rs`).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -34,7 +34,7 @@ pub(super) struct Journal<M: PeerMessage> {
     pub(super) trace: Trace,
     under_way: BTreeMap<(Time, u64), Load<M>>,
     sequence: u64,
-    /// The last repeated message of each sender to each receiver.
+    /// For each sender and receiver: the last message of a repeated kind that was sent.
     said: BTreeMap<(AgentId, AgentId), M>,
 
     /// Grows whenever something happens that may belong to an election.
@@ -47,7 +47,8 @@ pub(super) struct Journal<M: PeerMessage> {
     believed: Time,
     last_action: LastAction,
 
-    /// Agents whose end was recorded with the command that caused it.
+    /// Agents whose end was recorded with the command that caused it. The supervisor's report of the same end is not
+    /// recorded.
     doomed: BTreeSet<AgentId>,
     roles: BTreeMap<AgentId, Role>,
     /// Agents with an event since their role was last recorded.
@@ -309,7 +310,7 @@ impl<M: PeerMessage> Journal<M> {
         self.trace.commanded(now, || command.clone());
     }
 
-    /// Records a command whose effect has no other entry.
+    /// Records a command whose effect has no entry of its own in the trace.
     pub(super) fn mark(&mut self, command: &RecordedCommand) {
         self.command(command);
         self.acted();

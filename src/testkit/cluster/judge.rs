@@ -84,7 +84,7 @@ impl<E: Election> Cluster<E> {
         self.register.as_ref() == Some(one.id)
     }
 
-    /// Checks that no agent follows an agent that is absent, or that it does not hear.
+    /// Checks that no agent follows an absent agent, or an agent whose messages do not reach it.
     fn astray(&self, all: &[RunningAgent<'_>], ids: &BTreeSet<&AgentId>) -> Result<(), Obstacle> {
         let journal = open(&self.journal);
         let is_lost = |one: &&RunningAgent<'_>| {
@@ -128,7 +128,8 @@ impl<E: Election> Cluster<E> {
             });
             sides.push(mine);
         }
-        // Sorted as in the cluster, because two sides that were joined are out of order.
+        // The sides and their agents are sorted by the positions in the cluster, because joining two sides mixes up the
+        // order.
         for side in &mut sides {
             side.sort_unstable_by_key(|one| one.position);
         }

@@ -43,9 +43,10 @@ pub(super) enum Load<M: PeerMessage> {
 pub(super) enum Worth {
     /// The message is part of the election.
     Election,
-    /// A repeated message, but not the same as before.
+    /// The message is of a repeated kind, and differs from the sender's last one of these to the same receiver, or is
+    /// the first.
     Changed,
-    /// It repeats an earlier message.
+    /// The message is of a repeated kind, and is equal to the sender's last one of these to the same receiver.
     Nothing,
 }
 

@@ -51,7 +51,7 @@ impl<E: Election> Cluster<E> {
                 (kind, handle, None)
             }
             Making::Wired(start) => {
-                // The rest of its former process ends before another process begins.
+                // Everything that still runs in the agent's former process is ended before the new process begins.
                 if let Ok(former) = self.find_mut(&name) {
                     former.kill();
                 }

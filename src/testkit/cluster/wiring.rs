@@ -69,7 +69,7 @@ impl<E: Election> Wiring<E> {
 pub(super) type StartWired<E> =
     dyn Fn(&Wiring<E>) -> Result<ElectionHandle<E>, Box<dyn Error + Send + Sync>>;
 
-/// The origin of a cluster's agent.
+/// How an agent of a cluster is started.
 pub(super) enum Making<E: Election> {
     /// By the cluster's own settings.
     Plain,

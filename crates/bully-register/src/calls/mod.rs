@@ -2,7 +2,7 @@
 //!
 //! Decided here: two different calls for one setting are refused with an error that names both, in whichever order they
 //! were made. The same call may be repeated; the latest value counts. Not here: which setters a builder has. `pairs.rs`
-//! helps tests to find two calls of which one loses the setting of the other.
+//! helps tests to find two calls where one call loses the setting of the other.
 
 #[cfg(any(test, feature = "testkit"))]
 pub mod pairs;

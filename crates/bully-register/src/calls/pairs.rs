@@ -63,7 +63,7 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// All settings of a builder after some calls, as a text, or the text of the error that refuses the calls.
+/// The text that shows all settings of a builder after some calls; or the text of the error that refuses the calls.
 pub type Outcome = Result<String, String>;
 
 /// Returns the pairs of setters that break a rule. The rules: both orders of two calls have the same outcome; if each
@@ -102,7 +102,8 @@ pub fn wrong_pairs<B>(
     wrong
 }
 
-/// Returns the setters that change nothing. Their value is the default, so a test could not see that it was lost.
+/// Returns the setters that change nothing, because the test gives them the default value. With such a value, a test
+/// could not see that a setting was lost.
 pub fn idle_setters<B>(
     setters: &BTreeMap<&'static str, Box<dyn Fn(B) -> B>>,
     outcome: impl Fn(&[&dyn Fn(B) -> B]) -> Outcome,

@@ -36,7 +36,8 @@ struct Client {
     faults: Option<Faulty>,
     key: RegisterKey,
     dice: fastrand::Rng,
-    /// A counter, raised at the beginning and at the end of each step of any client, which orders these moments.
+    /// A counter that all clients share. It is raised at the beginning and at the end of each step, and so gives the
+    /// order of these moments.
     clock: Arc<AtomicU64>,
     steps: Vec<HistoryStep>,
 }
@@ -106,7 +107,7 @@ impl Client {
             let before = known.clone();
             known = match self.dice.u32(0..8) {
                 0 => self.look().await?,
-                // Expects the entry before the present one, like a client that was paused.
+                // The swap expects the entry before the present one, like the swap of a client that was paused.
                 1 => self.swap(former.clone(), number).await?,
                 _ => self.swap(known, number).await?,
             };
@@ -171,7 +172,8 @@ impl Client {
     }
 }
 
-/// Number of clients. Chosen, like `STEPS`: a test shows that they find a register that compares before the write.
+/// Number of clients. It is chosen, like `STEPS`: a test shows that this number finds a faulty register, which compares
+/// before the write and not together with it.
 pub(super) const CLIENTS: usize = 6;
 /// Number of steps of each client.
 const STEPS: u32 = 40;

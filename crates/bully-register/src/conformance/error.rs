@@ -1,6 +1,6 @@
 //! The reasons why a register does not pass the suite.
 //!
-//! Decided here: a broken clause is not the same error as a store that does not answer. If the store does not answer,
+//! Decided here: a broken clause and a store that does not answer are different errors. If the store does not answer,
 //! it is not known whether the clause holds.
 
 use std::{fmt, time::Duration};

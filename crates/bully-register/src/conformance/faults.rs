@@ -1,7 +1,8 @@
 //! A register behind a network that delays messages, loses answers, and delivers writes late.
 //!
-//! Decided here: the faults, chosen by a seeded generator. A correct register passes with all of them: an answer is
-//! lost after its write was applied; a write is applied after its caller got the error `Unknown`; a message is delayed.
+//! Decided here: the faults, which a seeded generator chooses: an answer is lost after its write was applied; a write
+//! is applied after its caller got the error `Unknown`; a message is delayed. A correct register passes the suite with
+//! all of these faults.
 
 use std::{
     fmt,
@@ -23,7 +24,7 @@ pub(super) struct Faulty {
 
 struct FaultyCalls {
     dice: fastrand::Rng,
-    /// Number of operations so far.
+    /// Number of operations that were requested so far.
     asked: u32,
     /// Writes that have not reached the store, each with the number of the operation before which it will arrive.
     late: Vec<(u32, Swapping)>,
@@ -55,7 +56,8 @@ impl Faulty {
         self.arrive(u32::MAX).await;
     }
 
-    /// Delivers the writes that are due before that operation. No caller gets their outcome.
+    /// Delivers the late writes that are due before the operation of this number. Their outcomes are dropped, because
+    /// their callers wait no longer.
     async fn arrive(&self, operation: u32) {
         for swap in self.take_due(operation) {
             drop(swap.await);
@@ -167,5 +169,6 @@ fn lost() -> io::Error {
     io::Error::new(ErrorKind::TimedOut, "the suite lost the answer")
 }
 
-/// Limit of a random number. The number minus half of the limit is the delay of a message in milliseconds.
+/// Upper limit of the random number that gives the delay of a message: the delay in milliseconds is this number minus
+/// half of the limit, or none.
 const DELAYS: u64 = 6;

@@ -2,8 +2,8 @@
 //!
 //! Decided here: whether the steps have an order in which each step sees the effect of all earlier steps. Every write
 //! has a different value, and a swap contains the entry that it replaces. So the entries of a key form a chain, and
-//! each step belongs to a place in it. The order exists if no step shows an earlier place than another step that ended
-//! before this one began.
+//! each step belongs to a place in it. The order exists if this holds for any two steps, one of which ended before the
+//! other began: the later step does not show an earlier place.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ pub(super) enum Did {
 #[derive(Clone, Debug)]
 pub(super) enum SwapOutcome {
     Answered(Swap),
-    /// An error other than `Unknown`: by the contract, nothing was changed.
+    /// The swap ended with an error other than `Unknown`: by the contract, nothing was changed.
     Failed,
     Unknown,
 }

@@ -1,10 +1,10 @@
-//! Operations that reach the store late: another client has written since they were sent.
+//! Tests operations that reach the store late: another client has written since the operation was sent.
 //!
 //! A write may arrive at any later time, since networks delay and repeat messages. The store has to compare when the
 //! write arrives.
 //!
-//! Decided here: which entry is present when a write arrives. A future that is not polled yet stands for a request that
-//! is still under way.
+//! Decided here: which entry the store has when a late write arrives. A future that is not polled yet stands for a
+//! request that is still under way.
 
 use super::{
     Clause, NonConformance, SuiteRun,

@@ -109,7 +109,7 @@ pub(super) trait StoreSession: 'static {
     }
 }
 
-/// Encryption of the connection to a server.
+/// Whether, and with which settings, the connection to a server is encrypted.
 #[cfg(any(feature = "etcd", feature = "postgres"))]
 #[derive(Clone, Debug)]
 pub(super) enum StoreSecurity {
@@ -141,7 +141,7 @@ impl Course {
     }
 }
 
-/// Meaning of a failure for the operation.
+/// Meaning of a failure for the operation that was requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Refused(RegisterRefusal),

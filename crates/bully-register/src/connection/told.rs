@@ -1,8 +1,9 @@
 //! The listeners of the changes that a store reports.
 //!
 //! Decided here: a change is reported only to the listeners of its key, since otherwise each change would wake several
-//! hundred elections. A new connection counts as a change of every key, since changes before it were not reported. Of
-//! several changes that a listener has not read, it gets only the last one, and then it has to read the key.
+//! hundred elections. A new connection counts as a change of every key, since changes before it were not reported. If a
+//! key changes several times before its listener reads a change, the listener gets only the last change. It then has to
+//! read the key.
 
 use std::{
     collections::BTreeMap,
@@ -41,7 +42,7 @@ impl KeyListeners {
     }
 }
 
-/// The side that reports changes to the listeners. Their streams end when its last clone is dropped.
+/// The reporting side of the changes. The listeners' streams end when its last clone is dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Tellers(Arc<KeyListeners>);
 

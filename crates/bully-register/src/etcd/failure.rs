@@ -3,7 +3,7 @@
 //! | answer | the operation | course |
 //! |---|---|---|
 //! | 3 "revision of auth store is old": users or roles changed since the login | not done | logs in |
-//! | 3 "user name is empty": a login is needed since this connection began | refused, `Credentials` | logs in |
+//! | 3 "user name is empty": the cluster has begun to require a login | refused, `Credentials` | logs in |
 //! | 9 "user name not found": the user was removed | refused, `Credentials` | logs in |
 //! | 16: the login has expired | not done | logs in |
 //! | 3 "authentication failed", "invalid user"; 7: a right | refused, `Credentials` | final |
@@ -131,7 +131,8 @@ pub(super) fn of_answer(status: u16, complaint: &Complaint, writes: bool) -> Etc
         ) => lost(),
         Some(NOT_FOUND | UNIMPLEMENTED) => refused(RegisterRefusal::Gateway, Course::Final),
         Some(_) => refused(RegisterRefusal::Other, Course::Final),
-        // An answer without a code is not of etcd's gateway: it is of an etcd without one, a proxy, or another server.
+        // An answer without a code does not come from etcd's gateway: it comes from an etcd without a gateway, from a
+        // proxy, or from another server.
         None => match status {
             401 | 403 => refused(RegisterRefusal::Credentials, Course::Final),
             404 | 405 | 501 => refused(RegisterRefusal::Gateway, Course::Final),

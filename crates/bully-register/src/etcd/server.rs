@@ -2,8 +2,8 @@
 //!
 //! Decided here: the register connects to a member that has a majority, after a login with the present password. If
 //! only the login has expired, it connects to the same member again; after any other end, to the next endpoint. Also
-//! decided here: how changes are received. A user without the right to read the whole prefix gets no changes; this is
-//! no error, because changes only save time.
+//! decided here: how changes are received. A user without the right to read the whole prefix gets no changes. This is
+//! not an error, because changes only make waiting shorter.
 
 use std::{fmt, io, path::PathBuf, pin::pin};
 
@@ -119,8 +119,8 @@ impl EtcdServer {
             log_in(&mut member, &login).await?;
         }
         match member.ask(&EtcdQuestion::probe()).await {
-            // The member answers, and that is enough. The user may lack the right to the key of this question, but have
-            // the right to others.
+            // The member answers, which is enough here. A refusal is enough too: the user may lack the right to the key
+            // of this question, and have the right to other keys.
             Ok(_)
             | Err(EtcdFailure {
                 meaning: Meaning::Refused(RegisterRefusal::Credentials),

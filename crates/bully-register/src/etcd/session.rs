@@ -164,7 +164,7 @@ impl EtcdSession {
     async fn read_one(&self, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
         match self.ask(&EtcdQuestion::read(key)).await? {
             Whole::Body(body) => found(key, message::entry(key, &body).map_err(misread)?),
-            // Only the stored value can be so large, because all other parts of the answer are small.
+            // Only the stored value can make the answer so large, because all other parts of the answer are small.
             Whole::TooLarge => Err(RegisterError::Foreign { key: key.clone() }),
         }
     }

@@ -3,8 +3,8 @@
 //! The record of the file is the line `bully entry NUMBER KEY`, and then the value. The number is random, and differs
 //! in each write: otherwise an entry that was removed and written again could be mistaken for the earlier entry.
 //!
-//! Decided here: the file contains the whole key, which is compared, since the file's name has only the beginning and a
-//! hash of the key.
+//! Decided here: the file contains the whole key, and a read compares it, because the file's name has only the
+//! beginning and a hash of the key.
 
 use crate::{MOST_BYTES, RegisterKey};
 

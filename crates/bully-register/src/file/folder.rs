@@ -25,8 +25,8 @@ use crate::{
 /// The folder of a register, as one of its threads uses it.
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
-    /// An absolute path, resolved again in each operation: if it leads to another folder by then, the operation uses
-    /// that one.
+    /// The absolute path of the folder. Each operation resolves it again, so if the path leads to another folder by
+    /// then, the operation uses the other folder.
     path: PathBuf,
     system: Arc<dyn FileSystem>,
     /// The last record of each key that this thread has synced.
@@ -182,8 +182,8 @@ impl Folder {
     }
 
     /// Opens the file to compare and to write. If another process has the lock, the entry is read without the lock: if
-    /// it is not the expected one, the result is a conflict without waiting. Most processes that want a lease have this
-    /// case, because another process has just taken the lease.
+    /// it is not the expected one, the result is a conflict without waiting. Most processes that want a lease get such
+    /// a conflict, because another process has just taken the lease.
     fn open_or_see(
         &self,
         key: &RegisterKey,

@@ -1,7 +1,7 @@
 //! The file systems on which a lock excludes every other process.
 //!
 //! Decided here: shared file systems are refused, since another host may use the same files and not see our locks. A
-//! file system in user space is refused as well, because it may be shared without showing it.
+//! file system in user space (FUSE) is refused as well, because it may be shared although its number does not show it.
 
 /// Returns the name of the shared file system with this number; `None` if the number is not of a shared file system.
 pub(super) fn shared_kind(number: u32) -> Option<&'static str> {

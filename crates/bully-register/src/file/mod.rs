@@ -52,9 +52,9 @@ use folder::Folder;
 /// build takes 1 ms for a poll: with `lan`, 200 processes then need all of two cores, and no agent leads within 30 s.
 ///
 /// The lock belongs to the file, whichever path leads to the file: a link, a mounted folder, a mounted file. A file
-/// that was removed, replaced or copied counts as a change of its record, after which a lease is waited out. All
-/// processes need the right to write to the folder and to its files. At first only the user who made them has this
-/// right, so let all processes have one user.
+/// that was removed, replaced or copied counts as a change of its record. An agent then waits for as long as a lease
+/// lasts before it takes the lease. All processes need the right to write to the folder and to its files. At first only
+/// the user who made them has this right, so let all processes have one user.
 ///
 /// A child that a process forks may not use the register that it inherits, and gets an error. A child that was forked
 /// in the middle of a write has the file too: if its parent is killed before that write has ended, the file is locked
@@ -102,8 +102,8 @@ impl FileRegister {
         self.thread(hash(key.as_str()))
     }
 
-    /// Returns the thread that reads a key. Keys side by side, such as both records of an election, have the same
-    /// thread, which is woken once for them.
+    /// Returns the thread that reads a key. Keys that differ only in their last name, such as both records of an
+    /// election, have the same thread, which is woken once for both.
     fn reads(&self, key: &RegisterKey) -> &Jobs {
         let above = key.as_str().rsplit_once('/');
         self.thread(hash(above.map_or(key.as_str(), |(above, _)| above)))
@@ -234,8 +234,8 @@ async fn patiently<T>(
     }
 }
 
-/// Number of threads of a register, each of which syncs one file at a time. Chosen: with one, every key waits for the
-/// syncs of all others; with far more, threads only wait for the same disk.
+/// Number of threads of a register, each of which syncs one file at a time. The number is chosen: with one thread,
+/// every key would wait for the syncs of all others; far more threads would only wait for the same disk.
 const THREADS: usize = 4;
 /// Time for which an operation tries to lock a file. It is shorter than a lease, so that a holder can try a renewal
 /// again.

@@ -1,7 +1,7 @@
 //! The pause that the server asks for.
 //!
-//! Decided here: operations, watches and the next connection all wait for this time, because a server limits all
-//! requests of an account together.
+//! Decided here: no operation, watch or new connection begins during this pause, because a server limits all requests
+//! of an account together.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},

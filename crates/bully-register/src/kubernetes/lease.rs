@@ -141,7 +141,7 @@ fn shown(value: &[u8], before: Option<&LeaseSpec>, now: Timestamp) -> LeaseSpec 
     }
 }
 
-/// Returns the word after `word` in the first line that begins with `word`. The result is only shown to people.
+/// Returns the next word of the first line of the record that begins with `word`. The result is only shown to people.
 fn said<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let mut lines = text.lines();
     let line = lines.find_map(|line| line.strip_prefix(word)?.strip_prefix(' '))?;

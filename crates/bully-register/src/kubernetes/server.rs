@@ -1,7 +1,7 @@
 //! The connection to the API server, and when a new client is made.
 //!
-//! Decided here: each connect reads the account again and makes a new client, whose connections end with it. So a
-//! request that reached its time limit is repeated on a new connection, and an expired token is read again. If an
+//! Decided here: each connect reads the account again and makes a new client, whose connections end with it. So the
+//! requests after a request that reached its time limit use new connections, and an expired token is read again. If an
 //! address belongs to several API servers, the new connection may lead to another one.
 
 use std::pin::pin;

@@ -115,7 +115,7 @@ impl KubernetesService {
         Err(Meaning::NotDone.error("others write the EndpointSlice all the time"))
     }
 
-    /// Returns the request to make, by the slice that was found.
+    /// Returns the next step for the `EndpointSlice` that was found: the request to make, or the reason to make none.
     fn next(&self, found: Option<&EndpointSlice>, address: IpAddr, term: u64) -> Next {
         let mut wanted = self.wanted(address, term);
         let Some(found) = found else {

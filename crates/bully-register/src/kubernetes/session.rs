@@ -37,7 +37,8 @@ use crate::{
 /// The operations of one client, for as long as its server answers.
 pub(super) struct KubeSession {
     api: Api<Lease>,
-    /// By key: the fields of the last seen Lease that `kubectl` shows. The next write continues them.
+    /// For each key: those fields of the last seen Lease that `kubectl` shows, such as the number of transitions. The
+    /// next write continues them.
     seen: RefCell<BTreeMap<RegisterKey, (Version, LeaseSpec)>>,
     busy: BusyServer,
     /// Limits the requests under way, because a request that finds no free connection opens a new one.
@@ -111,7 +112,7 @@ impl KubeSession {
         let entry = lease::entry(key, &found)?;
         let mut seen = self.seen.borrow_mut();
         if seen.len() >= MOST_SEEN {
-            // Harmless: after it `kubectl` only shows a later acquire time and fewer transitions.
+            // This is harmless: `kubectl` then shows a later acquire time and fewer transitions.
             seen.clear();
         }
         let spec = found.spec.unwrap_or_default();

@@ -8,7 +8,8 @@
 //!
 //! Decided here: each key has a watch of its own, so that a Role can permit single objects, and no process receives the
 //! renewals of other elections. A watch begins at the version of a *list*, since the server forgets the version of a
-//! Lease that does not change. After an ordinary end the next watch misses no change; a new list may miss some.
+//! Lease that does not change. If a watch ends in the ordinary way, the next watch misses no change. If it has to begin
+//! with a new list, changes before the list may be missed.
 
 use std::{cell::RefCell, collections::BTreeSet, pin::pin, rc::Rc, time::Duration};
 
@@ -92,7 +93,7 @@ impl KeyWatch {
         }
     }
 
-    /// Watches the key while it has a listener. Returns the key at the end.
+    /// Watches the key while it has a listener. At the end it returns the key, so that the key may be watched again.
     async fn run(self) -> RegisterKey {
         let mut failures = 0_u32;
         while self.told.is_heard(&self.key) {

@@ -1,7 +1,7 @@
 //! The sources of certificates and keys; how their bytes are read, and wiped from memory.
 //!
-//! Decided here: the largest size, that a damaged key is never quoted, and that our copies of a key are wiped. Not
-//! here: the checks of the certificates and keys, which the bridge and the stores make.
+//! Decided here: the largest size of a file or text; no error quotes a damaged key; and this crate's copies of a key
+//! are wiped. Not here: the checks of the certificates and keys, which the bridge and the stores make.
 
 #[cfg(test)]
 mod tests;
@@ -153,7 +153,8 @@ impl PemSource {
         let text = self.read(part)?;
         let mut keys = Vec::new();
         for key in PrivateKeyDer::pem_slice_iter(&text) {
-            // Wrapped at once: if the next key is wrong, the keys before it are dropped and so wiped.
+            // Each key is wrapped at once in a type that wipes it: if the next key is wrong, the keys before it are
+            // dropped, and so wiped.
             keys.push(SecretKey(key.map_err(|_| PemError::Damaged { part })?));
         }
         let count = keys.len();

@@ -6,9 +6,9 @@
 //! has no other user, the pooler gives it the same session again and again.
 //!
 //! Decided here: a second connection holds a transaction open between the first two statements. If the pooler shares
-//! sessions, the second connection gets the session of the first, or the first connection then gets another session;
-//! otherwise neither happens. A register refuses such a pooler before it has set anything. Not here: the settings, and
-//! the checks after them (`session.rs`).
+//! sessions, either the second connection gets the session of the first, or the first connection gets another session
+//! for its second statement. If it does not share sessions, neither happens. A register refuses such a pooler before it
+//! has set anything. Not here: the settings, and the checks after them (`session.rs`).
 
 use std::{future::Future, io, time::Duration};
 
@@ -17,7 +17,8 @@ use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
 use crate::{RegisterError, RegisterRefusal};
 
-/// Returns the number of the server's process that serves a connection, with a pooler perhaps for one statement only.
+/// Returns the number of the server's process that serves a connection. Behind a pooler, this process may serve the
+/// connection for one statement only.
 pub(super) async fn process(client: &Client) -> Result<i32, Error> {
     let row = client.simple_query("SELECT pg_backend_pid()").await?;
     // Asked by a simple query, because poolers treat prepared statements differently.

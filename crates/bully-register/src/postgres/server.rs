@@ -33,7 +33,7 @@ use crate::{
 
 pub(super) struct PostgresServer {
     pub(super) url: PostgresUrl,
-    /// The name of the database by the URL, when the register was opened.
+    /// The name of the store (hosts and database), by the URL at the time when the register was opened.
     pub(super) name: String,
     pub(super) security: StoreSecurity,
     pub(super) statements: Arc<Statements>,

@@ -32,7 +32,7 @@ const BEGIN: &str = "SELECT set_config('synchronous_commit', 'on', false)
     WHERE current_setting('synchronous_commit') IN ('off', 'local');
     LISTEN bully_register";
 
-/// Asks for the process that serves the session, and whether this session listens.
+/// Asks which process of the server serves the session, and whether this session listens for notifications.
 const SEEN: &str =
     "SELECT pg_backend_pid() || ' ' || count(*) FROM pg_listening_channels() AS channel
     WHERE channel = 'bully_register'";
@@ -95,7 +95,8 @@ impl Statements {
     }
 }
 
-/// Returns the statement that creates the table. Half of each page stays free, so that new values fit on it.
+/// Returns the statement that creates the table. Half of each page of the table stays free, so that the new value of a
+/// row fits on the page of the old value.
 pub(super) fn create(schema: &str) -> String {
     let table = table(schema);
     format!(

@@ -63,7 +63,8 @@ pub(super) struct PostgresStream<S>(client::TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for PostgresStream<S> {
     fn channel_binding(&self) -> ChannelBinding {
-        // The certificate was checked; channel binding would need a parser of certificates.
+        // Channel binding would need a parser of certificates. It is left out, because TLS has checked the server's
+        // certificate already.
         ChannelBinding::none()
     }
 }

@@ -72,7 +72,8 @@ fn numbers(_: u64) -> (u32, u32) {
 /// The words for a holder that is not found.
 pub const UNSEEN: &str = "a process that is not visible here (of another container, or with the file from a process that has ended)";
 
-/// Number of times that the list is read. Any number from 2 to 10 would do: only the words of an error depend on it.
+/// Number of times that the list is read. Any number from 2 to 10 would do, because only the words of an error depend
+/// on the list.
 const LISTS: usize = 5;
 
 #[cfg(all(test, target_os = "linux"))]

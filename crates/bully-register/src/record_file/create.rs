@@ -66,7 +66,8 @@ impl RecordFile {
                 }
             });
         if let Err(error) = moved {
-            // Removed under the lock, so no other process is making it. If the removal fails, the next maker uses it.
+            // The unfinished file is removed under the lock, so no other process is making it. If the removal fails,
+            // the next maker uses the file.
             system.remove(&beside).ok();
             return Err(error);
         }

@@ -13,7 +13,7 @@ pub enum RecordFileError {
     /// The file to open does not exist.
     #[error("the file does not exist: create it, or correct the path")]
     Missing,
-    /// Another process, or this process, has the file open.
+    /// Another process, or this process itself, has the file open and locked.
     #[error("the file is in use by {0}: close it there, or choose another path")]
     InUse(Busy),
     /// The file is damaged, or another program wrote it.
@@ -103,7 +103,7 @@ pub enum FileDamage {
         /// Length of the file, in bytes.
         len: u64,
     },
-    /// A version before the first release wrote the file.
+    /// The file was written by a version of this crate from before its first release.
     #[error("a version before the first release wrote the file")]
     Former,
     /// No number is left for the next record, so another program wrote this record.

@@ -4,9 +4,9 @@
 //! it, a reader that loses its processor while it has the lock would hold up all others.
 //!
 //! Decided here: which record a reader may use without the lock. It does not use a record that is being written, or
-//! whose sync has failed. After the sync, and after another comparison of the name, a writer confirms its record by a
-//! note in the slot that it did not write. A record without its note may belong to a writer that was killed: the lock
-//! decides ([`RecordFile::open`]).
+//! whose sync has failed. A writer confirms its record after the sync, and after it has compared the file's name once
+//! more: it writes a note into the other slot. A record without its note may belong to a writer that was killed: the
+//! lock decides ([`RecordFile::open`]).
 //!
 //! # Why the record was the newest
 //! A reader reads both slots, in any order, and then the header of the newest record again. Let N be that record, which

@@ -1,6 +1,6 @@
 //! The calls to the system. A test can see each call and let it fail.
 //!
-//! Decided here: the call for each purpose, not their order.
+//! Decided here: which call of the system serves each purpose. Not here: the order of the calls.
 
 use std::{
     fmt::Debug,

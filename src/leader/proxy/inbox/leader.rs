@@ -38,7 +38,7 @@ pub(in crate::leader::proxy) struct Unacknowledged {
 }
 
 impl<M: LeaderMessage> ProxyState<M> {
-    /// Handles messages of another agent's proxy, or its question about the outcome of a run.
+    /// Handles a frame of another agent's proxy: messages, or a question about the outcome of a run.
     pub(super) fn take(
         &self,
         here: &InboxContext<'_>,
@@ -108,8 +108,8 @@ impl<M: LeaderMessage> ProxyState<M> {
         }
     }
 
-    /// Keeps a message until the actor has room. Returns `false` if there is no room to keep it either; its run is then
-    /// refused.
+    /// Keeps a message in the queue until the actor has room. Returns `false` if the queue has no room either; the
+    /// message's run is then refused.
     fn keep(
         &self,
         inner: &mut Inner<M>,
@@ -346,7 +346,7 @@ pub(crate) fn unregistered(
 }
 
 /// Returns whether a run was sent to this endpoint, and not to a former endpoint of this name, on this or another node.
-/// Only the endpoint that it was sent to can know the outcome.
+/// Only the endpoint to which a run was sent knows the outcome of the run.
 fn is_meant(head: &RunHead, state: &EndpointState, snapshot: &Snapshot<AppMessage>) -> bool {
     // Uses the name under which this node is known now: the sender saw the endpoint under that name.
     let here = Life {

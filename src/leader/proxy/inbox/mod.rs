@@ -1,7 +1,7 @@
 //! The endpoint's work for a proxy: sends waiting messages, and takes arriving ones.
 //!
-//! Decided here: the agent's own leadership is checked for each message, right before the actor gets it; when a leader
-//! reports its progress. Not here: which messages may be sent and taken; the machines decide that.
+//! Decided here: the agent's own leadership is checked for each message, right before the actor gets it. Not here:
+//! which messages may be sent and taken; the sender's and the receiver's state machines decide that.
 
 use actix::MailboxError;
 use bytes::Bytes;
@@ -94,7 +94,8 @@ impl<M: LeaderMessage> Inbox for ProxyState<M> {
 }
 
 impl<M: LeaderMessage> ProxyState<M> {
-    /// Sends a frame. Returns whether there was room: `false` if the actor of this process takes no more messages.
+    /// Sends a frame. Returns `false` if the frame is for the actor of this process, and the actor takes no more
+    /// messages.
     fn send(&self, inner: &mut Inner<M>, here: &InboxContext<'_>, next: &Next) -> bool {
         let (to, run, first, count) = match next {
             Next::Batch {
@@ -199,8 +200,8 @@ impl<M: LeaderMessage> ProxyState<M> {
         refused != Some(Refusal::Busy)
     }
 
-    /// Gives a message to the actor, if this agent leads in that term and `give` finds room. Returns `None` if the
-    /// bytes are not a message.
+    /// Gives a message to the actor of this process, if this agent leads in that term and `give` finds room. Returns
+    /// `None` if the bytes are not a message.
     fn give(
         &self,
         here: &InboxContext<'_>,
@@ -224,7 +225,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         }
     }
 
-    /// Handles a leader's answer about its progress.
+    /// Handles a leader's answer about the progress of a run.
     fn hear(&self, here: &InboxContext<'_>, envelope: &Envelope<AppMessage>, answer: RunAnswer) {
         if answer.to != own_life(&self.endpoint) {
             return; // to a former endpoint of this name
@@ -264,7 +265,8 @@ impl<M: LeaderMessage> ProxyState<M> {
 }
 
 impl<M: LeaderMessage> Inner<M> {
-    /// Notes that the actor of this process has a message whose sender waits for the answer.
+    /// Notes that the actor of this process got a message whose sender waits for the answer, and passes the answer on
+    /// when it comes.
     fn ask_here(&mut self, id: u64, answered: oneshot::Receiver<Result<M::Result, MailboxError>>) {
         if let Some(ask) = self.asks.remove(&id) {
             drop(actix::spawn(async move {

@@ -7,10 +7,10 @@
 //!             └──── refused ──────┘   └── no answer, or the leader is gone ──▶ unknown, never sent again
 //! ```
 //!
-//! Messages are sent in *runs*. The messages of one run have numbers from 0, and go to one leader in one term. No other
-//! run begins before each of them is delivered, refused or unknown. This is enough for order: a leader that refuses one
-//! message of a run refuses all later messages of it, and never takes any of them later. So refused messages may be
-//! sent again, in their order, to the same leader or to another one.
+//! Messages are sent in *runs*. The messages of one run have numbers from 0, and go to one leader in one term. The next
+//! run begins only when each message of the present run is delivered, refused or unknown. This is enough to keep the
+//! order: a leader that refuses one message of a run refuses all later messages of the run, and never takes any of them
+//! afterwards. So refused messages may be sent again, in their order, to the same leader or to another one.
 //!
 //! Decided here: which messages are buffered and how many fit, how many messages of a run may be in flight, when a
 //! redirect is followed, and when an outcome counts as unknown. Not here: which messages a leader takes
@@ -47,7 +47,7 @@ pub(super) struct Sender<P> {
     /// The leader, as this agent sees it.
     view: Option<Target>,
     redirect: Redirect,
-    /// Nothing is sent before this time.
+    /// No message is sent before this time, because messages were refused.
     paused_until: Time,
     pauses: u32,
     /// Number of runs (messages to one leader in one term) in a row of which no message arrived.

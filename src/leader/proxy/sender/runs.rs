@@ -1,7 +1,7 @@
 //! How a run ends, and which leader gets the next one.
 //!
-//! Decided here: a redirect is followed once until this agent sees another leader; the time that a refused message
-//! waits before it is sent again; a run without an answer is given up.
+//! Decided here: a redirect (the successor that a former leader names) is followed only once, until this agent sees
+//! another leader; the pause before a refused message is sent again; and a run without an answer is given up.
 
 use std::time::Duration;
 

@@ -33,11 +33,11 @@ use super::{
     stage::{ScheduleStage, TickClaim},
 };
 
-/// Longest wait for a tick without a look at the wall clock. A slewed clock is wrong by half a millisecond per second,
-/// so a tick is at most 30 ms late. `clock_watch.rs` notices a clock that is set.
+/// Longest wait for a tick without a look at the wall clock. While a clock is slewed, it gains or loses half a
+/// millisecond per second, so a tick is at most 30 ms late. `clock_watch.rs` notices a clock that is set.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// Longest time without a question about the mark; `ask_daily` has the reason.
+/// Longest time for which a leader does not ask for the mark; `ask_daily` has the reason.
 const ASKS: Duration = Duration::from_secs(24 * 3_600);
 
 /// Pause after work that failed. It doubles after each further failure, up to [`LONGEST_PAUSE`].
@@ -59,7 +59,7 @@ pub(super) struct ScheduleMachine<'a> {
     confirming: Option<Poll>,
     /// The known mark of the group, with the additions of this leader.
     mark: Mark,
-    /// Due times up to this time are not considered again.
+    /// Due times up to this time are handled (run or skipped), and are not considered again.
     settled: WallTime,
     /// Whether an agent has refused this leader because it obeys a later leader.
     is_refused: bool,
@@ -224,8 +224,8 @@ impl<'a> ScheduleMachine<'a> {
                         self.found(now, best.unwrap_or(is_here), out);
                     }
                     (Reading::Partial, best) => {
-                        // Marks may be lost. So no tick up to this time is run: most clocks would have refused a later
-                        // one.
+                        // Marks may be lost. So no tick up to this time is run: a tick that has begun is not later,
+                        // because most agents refuse a due time that is further ahead of their clocks.
                         let begun = now.wall.after(AHEAD);
                         let known = best.unwrap_or(is_here);
                         self.found(now, Mark { begun, ..known }.join(known), out);
@@ -287,7 +287,8 @@ impl<'a> ScheduleMachine<'a> {
     /// Waits for the next due time, or claims the due tick.
     fn go_on(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
         if self.is_stepping_down {
-            // Without the mark of the `confirming` question, the successor would repeat a tick that is done.
+            // The agent waits until the mark of the `confirming` question is kept. Without that mark, the successor
+            // would repeat a tick that is done.
             if self.confirming.is_none() {
                 self.finish(out);
             } else {
@@ -300,7 +301,8 @@ impl<'a> ScheduleMachine<'a> {
     }
 
     fn plan(&mut self, now: Now) -> TickPlan {
-        // The clock was ahead and was set back: due times that were skipped because of it were not missed.
+        // The clock was ahead and was set back. Due times that were skipped because it was ahead were not missed, so
+        // they are considered again.
         if now.wall < self.settled {
             self.settled = self.known();
         }
@@ -324,13 +326,14 @@ impl<'a> ScheduleMachine<'a> {
             Misfire::Skip | Misfire::Late { .. } => begun,
         };
         let mark = self.mark.join(Mark { begun, done });
-        // The claim includes the mark of the question that is still unanswered.
+        // The mark of this claim includes the mark of the `confirming` question, so that question needs no answer any
+        // more.
         self.confirming = None;
         let poll = self.ask(now, Some(mark), out);
         self.stage = ScheduleStage::Claiming(poll, TickClaim { due, mark });
     }
 
-    /// Begins a tick after the group has learned of it.
+    /// Begins the claimed tick: the group has acknowledged its mark.
     fn claimed(&mut self, now: Now, claim: TickClaim, known: Mark, out: &mut Vec<ScheduleEffect>) {
         let TickClaim { due, mark } = claim;
         let is_repeat = due <= self.mark.begun;

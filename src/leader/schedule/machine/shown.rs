@@ -1,4 +1,4 @@
-//! The queries of a schedule's driver on its machine.
+//! The queries by which the driver of a schedule reads the state of its machine.
 //!
 //! Decided here: when the machine must be called again. Not here: what the machine then does (`mod.rs`).
 
@@ -46,7 +46,8 @@ impl ScheduleMachine<'_> {
         matches!(self.stage, ScheduleStage::Running(_))
     }
 
-    /// Returns the progress of the schedule, by which its stream can drop due times.
+    /// Returns the progress of the schedule. The schedule's stream uses it to drop due times that are not needed any
+    /// more.
     pub(in crate::leader::schedule) fn frontier(&self) -> Frontier {
         Frontier {
             known: self.known(),
@@ -63,7 +64,8 @@ impl ScheduleMachine<'_> {
             && next(&*self.rule.times, self.settled).is_none()
     }
 
-    /// Returns the time until the next call of the machine. If the wall clock is set, it must be called earlier.
+    /// Returns the time until the next call of the machine. If the wall clock is set meanwhile, the machine must be
+    /// called at once.
     pub(in crate::leader::schedule) fn wake(&self, now: Now) -> Option<Duration> {
         let stage = match &self.stage {
             ScheduleStage::Reading(poll)

@@ -32,7 +32,7 @@ pub(crate) struct StoreContender {
     pub(crate) score: Option<Score>,
     /// The text that the agent publishes about itself.
     pub(crate) about: Option<About>,
-    /// Time since the agent's row was first seen in its present form.
+    /// Time since the agent's row was first seen with its present content.
     pub(crate) unchanged: Duration,
 }
 
@@ -41,7 +41,8 @@ pub(crate) struct StoreContender {
 pub(crate) struct ContenderClock {
     pub(crate) id: AgentId,
     pub(crate) score: Option<Score>,
-    /// The clock's present time, in milliseconds since 1970, if the row was read at the moment at which it was written.
+    /// The clock's present time, in milliseconds since 1970, under the assumption that the row was read at the moment
+    /// at which it was written.
     pub(crate) wall: u64,
     /// Longest time between the write of the row and its reading: the clock is ahead of `wall` by at most this time.
     pub(crate) within: Duration,

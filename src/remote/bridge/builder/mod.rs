@@ -1,7 +1,7 @@
 //! Starts a bridge: checks everything first, then changes something.
 //!
 //! Decided here: the order of a start (names, peers, listening, groups, actor), and that a failure leaves nothing
-//! behind. Read next which calls contradict each other (`calls.rs`), and how a bridge listens (`network.rs`).
+//! behind. Not here: which calls contradict each other (`calls.rs`), and how a bridge listens (`network.rs`).
 
 mod calls;
 mod network;
@@ -58,7 +58,7 @@ pub struct BridgeBuilder {
     pub(super) sentinel: Option<crate::remote::sentinel::Sentinel>,
 }
 
-/// Creates a carried group as soon as the limits are known.
+/// A function that makes a carried group. It is called at the start, when the limits are known.
 type MakeCarried = Box<dyn FnOnce(&Limits) -> Arc<dyn Carried>>;
 
 impl BridgeBuilder {
@@ -181,8 +181,8 @@ impl BridgeBuilder {
     /// incarnation, and ignore its messages.
     ///
     /// Peers refuse an incarnation that is earlier than the last one that they met, until they
-    /// [forget](crate::remote::LimitsBuilder::forget) the last one, after ten minutes by default. So a start with a
-    /// clock that is ahead, or a clock that was set back, makes later starts fail for that time. A node with a disk
+    /// [forget](crate::remote::LimitsBuilder::forget) the last one, after ten minutes by default. So after a start with
+    /// a clock that is ahead, or after the clock was set back, peers refuse this node for that time. A node with a disk
     /// avoids that by [`remember_in`](Self::remember_in) with the store of its votes, or by
     /// [`remember`](Self::remember); a node without a disk cannot.
     pub fn incarnation(mut self, incarnation: NodeIncarnation) -> Self {
@@ -305,8 +305,8 @@ impl BridgeBuilder {
         })
     }
 
-    /// Returns the incarnation of this start. Called after all other steps that can fail, because a remembered
-    /// incarnation cannot be taken back.
+    /// Returns the incarnation of this start. It is called after all other steps of a start that can fail, because an
+    /// incarnation that was stored cannot be taken back.
     fn begin_incarnation(&self) -> Result<NodeIncarnation, BridgeError> {
         let by_clock = self.incarnation.unwrap_or_else(by_wall_clock);
         match self.memory.get()? {
@@ -403,7 +403,7 @@ fn wall_millis() -> u64 {
 /// Number of random bits in an incarnation.
 const CHANCE: u32 = 16;
 
-/// The drop of this value ends the bridge for good. The supervisor keeps this value through all restarts.
+/// Ends the bridge for good when it is dropped. The supervisor keeps this value through all restarts.
 struct FinishOnDrop(Arc<BridgeState>);
 
 impl FinishOnDrop {

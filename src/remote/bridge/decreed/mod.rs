@@ -28,7 +28,7 @@ use crate::{
     remote::{MayBe, NodeId, Rights},
 };
 
-/// The contact of a voter, from a decree.
+/// The contact of a voter, from a decree: its node, and the address to dial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VoterContact {
     pub(crate) voter: AgentId,
@@ -186,7 +186,8 @@ impl PeerBook {
             }
             let there = contacts.iter().filter(|contact| contact.node == *node);
             let there: BTreeSet<_> = there.map(|contact| contact.voter.clone()).collect();
-            // A list with another voter at the removed node, or with none, was made after the removal, and ends it.
+            // If the list has another voter at the removed node, or none, it was made after the removal. Then the
+            // removal no longer counts.
             let is_repeated = |removed: &BTreeSet<_>| !there.is_empty() && there.is_subset(removed);
             sources
                 .removed

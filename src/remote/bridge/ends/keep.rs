@@ -1,7 +1,7 @@
 //! Manages the sentinel of this node: restarts it if it has ended, and gives it the addresses of the peers that it has
 //! to inform.
 //!
-//! Decided here: when another sentinel replaces it, and when names are resolved again.
+//! Decided here: when another sentinel replaces one that has ended, and when the peers' names are resolved again.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -35,8 +35,8 @@ pub(crate) async fn keep(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>) {
     let mut contacts = Contacts::default();
     while lock(&shared.ends.kept).is_some() {
         if shared.ends.revive(shared.now()) {
-            // The digest that the peers have is no longer valid.
-            // do_send: one message for each new sentinel.
+            // A new sentinel has new secret bytes, so the digest that the peers have is no longer valid: the links are
+            // made again. do_send: one message for each new sentinel.
             bridge.do_send(Relink);
         }
         contacts.update(&shared).await;

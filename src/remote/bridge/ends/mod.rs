@@ -1,4 +1,5 @@
-//! The sentinels that concern a bridge: the sentinel of its own process, and the sentinels of its peers.
+//! The sentinels (processes that report the end of a node's process) that concern a bridge: the sentinel of its own
+//! process, and the sentinels of its peers.
 //!
 //! Decided here: the state about sentinels, which outlasts a crash of the actor. `keep` manages the own sentinel,
 //! `hear` receives the notices of other nodes' sentinels. Read next about the sentinel itself
@@ -25,7 +26,8 @@ use keep::Revival;
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
     kept: Mutex<Option<Kept>>,
-    /// The digest of `secret` that each peer gets at the start of a link; `None` if no sentinel runs.
+    /// The digest of the sentinel's secret bytes, which each peer gets at the start of a link; `None` if no sentinel
+    /// runs.
     own: Mutex<Option<EndDigest>>,
     notices: Mutex<Notices>,
 }

@@ -1,12 +1,11 @@
 //! The admission of inbound connections: limits for all connections, for unready connections, and for each address.
 //!
-//! Decided here: which connection is closed if slots are short. If a new connection arrives, the oldest connection that
-//! is not ready is closed for it. A silent connection is closed before all others, and among silent connections one
-//! from the address with the most of them. The newest connection is not refused instead, because silent connections
-//! could then hold all slots and exclude all other connections. The addresses of configured peers have slots of their
-//! own, for which connections from other addresses do not compete. A connection that is ready is never closed for
-//! another connection. Not here: how often strangers (connections from addresses of no peer) may cause a TLS handshake
-//! ([`turns`]).
+//! Decided here: which connection is closed if no slot is free. A new connection gets the slot of a connection that is
+//! not ready: of a silent one before all others, from the address with the most silent connections, and there of the
+//! oldest. If the new connection were refused instead, silent connections could hold all slots and exclude all others.
+//! The addresses of configured peers have slots of their own, for which connections from other addresses do not
+//! compete. A connection that is ready is never closed for another connection. Not here: how often strangers
+//! (connections from addresses of no peer) may cause a TLS handshake ([`turns`]).
 
 mod turns;
 
@@ -92,7 +91,7 @@ struct Whereabouts {
 #[derive(Debug, PartialEq, Eq)]
 enum Room {
     Free,
-    /// A slot is free if this connection is closed.
+    /// A slot becomes free if the connection of this number, from this address, is closed.
     InsteadOf(String, u64),
     None,
 }
@@ -132,7 +131,8 @@ impl Gate {
         })
     }
 
-    /// Sets the addresses from which a peer is expected. They replace the addresses that were set before.
+    /// Sets the addresses from which a peer's connections are expected. They replace the addresses that were set
+    /// before.
     pub(crate) fn expect(&self, node: &NodeId, named: impl IntoIterator<Item = String>) {
         // Each address has slots of its own, and a name server decides how many addresses there are, so their number is
         // limited.
@@ -171,7 +171,8 @@ impl Gate {
         if slots.inside < self.most {
             return Room::Free;
         }
-        // Strangers lose their slots first. Only a connection from a peer's address may take the slot of a peer.
+        // Connections of strangers lose their slots first. Only a connection from a peer's address may take the slot of
+        // another connection from a peer's address.
         let stranger = slots.victim(Address::is_strange);
         let peer = || slots.victim(|_| true).filter(|_| peers > 0);
         instead_of(stranger.or_else(peer)).unwrap_or(Room::None)
@@ -274,7 +275,7 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// Returns the part of this slot that notes the first byte of the other end.
+    /// Returns an object that notes the first byte of the other end for this slot.
     pub(crate) fn ear(&self) -> Ear {
         Ear {
             gate: Arc::clone(&self.gate),

@@ -3,9 +3,9 @@
 //!
 //! Decided here: the work of a TLS handshake (a key exchange and a signature, some 0.2 ms) begins for one stranger at a
 //! time, at most once in [`PACE`]. After each part of this work no stranger gets a turn for [`TIMES`] times as long as
-//! the part took. So connections that begin a handshake and end cost other connections almost nothing. Without a pace
-//! they kept this thread busy, and a restarted cluster took five times as long to agree. A connection from the address
-//! of a peer does not wait for a turn.
+//! the part took. So connections that begin a handshake and end cost other connections almost nothing. Without this
+//! pace, such connections kept this thread busy, and a cluster that restarted took five times as long to elect a
+//! leader. A connection from the address of a peer does not wait for a turn.
 
 use std::{
     collections::BTreeSet,
@@ -47,7 +47,7 @@ impl Turns {
     /// Notes how long a part of the work for a stranger took.
     fn worked(&mut self, took: Duration, now: Instant) {
         let rest = took.saturating_mul(TIMES).min(MOST);
-        // The later of both times, because the pace still applies after a short part.
+        // The later of the two times counts, because [`PACE`] also applies after a short part.
         self.next = self.next.max(Some(after(now, rest)));
     }
 }

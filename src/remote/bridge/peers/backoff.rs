@@ -1,6 +1,7 @@
 //! The wait before the next attempt: exponential, with full jitter.
 //!
-//! If many nodes lose the same peer at the same moment, full jitter spreads their attempts over the whole time.
+//! With full jitter, the wait is a random time from zero up to its limit. If many nodes lose the same peer at the same
+//! moment, this spreads their attempts over the whole time.
 
 use std::time::Duration;
 

@@ -162,7 +162,7 @@ enum Reach {
     Unknown,
     /// The peer can be reached.
     Up,
-    /// The link was lost, and this was not reported yet.
+    /// The link was lost, and the loss was not reported yet: a redial may still succeed.
     Doubtful,
     /// The peer cannot be reached.
     Away,
@@ -247,7 +247,8 @@ impl PeerMachine {
             }
             return;
         }
-        // This precedes the choice between two links: a link that is not chosen is closed, but its dial has not failed.
+        // The dial has succeeded, even if its link is closed below because another link is chosen. So this is noted
+        // first.
         if is_dialled && self.attempt == DialAttempt::UnderWay {
             self.attempt = DialAttempt::None;
         }
@@ -292,8 +293,8 @@ impl PeerMachine {
         if self.link.take_if(|link| link.conn == conn).is_none() {
             return; // the link was replaced before
         }
-        // Only short links are counted as flaps: the loss of longer links causes no more dials than a peer that is
-        // away.
+        // Only links that were lost soon are counted as flaps. If links last longer than the longest wait, their losses
+        // cause no more dials than a peer that is away.
         if lasted >= self.backoff.max {
             self.flaps = 0;
         }
@@ -335,7 +336,8 @@ impl PeerMachine {
             return out.push(PeerEffect::Wait { min, max });
         }
         match why {
-            // The peer's host answers that no process listens. Any other failure may be a fault of the network.
+            // The peer's host answers that no process listens, so the peer's process has ended. Any other failure may
+            // be a fault of the network.
             DialError::Refused => self.report(PeerChange::Gone, out),
             DialError::Dropped | DialError::NoAnswer | DialError::Rejected | DialError::Stale => {
                 self.report(PeerChange::OutOfReach, out);

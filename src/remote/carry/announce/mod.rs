@@ -2,9 +2,10 @@
 //! receive.
 //!
 //! Decided here: the order of announcements and messages. An agent is announced before its first message, and its end
-//! is announced after its last message. So changes are taken together with the waiting messages, and are written in two
-//! parts, one before and one after the messages. Also decided here: a number that became free is not given to another
-//! agent soon, because a message to the former agent may still be on its way, such as a vote that it asked for.
+//! is announced after its last message. So the changes are read together with the waiting messages, and are written in
+//! two parts: one part before the messages, and one after them. Also decided here: a number that became free is not
+//! given to another agent soon, because a message to the former agent may still be on its way, such as a vote that it
+//! asked for.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -25,7 +26,7 @@ pub(crate) struct Announcer {
     requirements: Option<Requirements>,
     known: BTreeMap<AgentId, (u32, Member)>,
     names: BTreeMap<u32, AgentId>,
-    /// Numbers without an agent, in the order in which they became free.
+    /// Numbers that belong to no agent any more, in the order in which they became free.
     free: VecDeque<u32>,
     /// Number of slots that the other side keeps for agents of this group: one for each number below this number.
     places: u32,
@@ -74,7 +75,8 @@ pub(crate) struct RosterUpdate {
 /// A first or repeated opening of a group on this link.
 struct RosterOpening {
     requirements: Requirements,
-    /// Whether only the epoch is new. Then the agents keep their numbers, except those that fill gaps.
+    /// Whether only the epoch is new. Then the agents keep their numbers, except agents that get a lower number to fill
+    /// a gap.
     is_renumbered: bool,
 }
 
@@ -190,7 +192,8 @@ impl Announcer {
             self.given = self.given.max(number.saturating_add(1));
             self.known.insert(member.id.clone(), (number, member));
         }
-        // This loop comes last, so that no new agent gets the number of an agent whose departure is not announced yet.
+        // The departed agents are handled last, so that no new agent gets the number of an agent whose departure is not
+        // announced yet.
         for (id, (number, _)) in gone {
             self.leaving.insert(id, number);
             announcement.after.left.push(number);

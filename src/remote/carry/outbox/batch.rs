@@ -18,7 +18,8 @@ use crate::remote::wire::{Unencodable, encode_payload};
 /// A batch of messages. Their numbers grow, and stay valid until all gaps are closed.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    /// The first entry is never a gap.
+    /// The messages in the order of sending; `None` is a gap, from which a message was removed. The first entry is
+    /// never a gap.
     entries: VecDeque<Option<Queued>>,
     /// The number of the first entry.
     first: u64,
@@ -71,7 +72,8 @@ impl Batch {
     /// Appends the message whose payload was written last. Returns its number.
     pub(super) fn push(&mut self, message: Queued) -> u64 {
         let ahead = u64::try_from(self.entries.len()).unwrap_or(u64::MAX);
-        // Set only here: if a message has no room in the queue, the next payload overwrites its payload.
+        // `end` moves only here: if a message had no room in the queue, it was not pushed, and the next payload
+        // overwrites its payload.
         self.end = message.payload.end;
         self.entries.push_back(Some(message));
         self.first.saturating_add(ahead)
@@ -104,7 +106,7 @@ impl Batch {
     /// Removes all messages, and keeps a little memory for later ones.
     pub(crate) fn clear(&mut self) {
         let gone = u64::try_from(self.entries.len()).unwrap_or(u64::MAX);
-        // Numbers continue: a former number must never mean a later message.
+        // The numbers continue after the removed messages, because a former number must never mean a later message.
         self.first = self.first.saturating_add(gone);
         self.entries.clear();
         self.entries.shrink_to(KEPT_ENTRIES);

@@ -36,21 +36,23 @@ pub(crate) struct Outbox {
     /// Largest number of bytes that may wait.
     most: AtomicUsize,
     time: Duration,
-    /// Time without progress after which a full queue is the peer's fault. Before, this side may just send too much.
+    /// Time for which the peer takes no bytes, after which a full queue is considered the peer's fault. Before that,
+    /// this side may simply send too much.
     grace_period: Duration,
     queue: Mutex<OutboxQueue>,
     /// Notifies the writer that there is a message to send.
     wake: Notify,
     /// Notifies the writer when the queue is over its limit.
     full: Notify,
-    /// Whether the writer still has to ask the peer whether it is present, for a caller that depends on the answer.
+    /// Whether the writer still has to ask the peer whether it is present, because a caller depends on the answer.
     is_in_question: AtomicBool,
     /// Whether the peer has to be informed of an earlier process with its name.
     has_twin: AtomicBool,
     lost: AtomicU64,
     /// Number of messages that the peer would not accept, since [`Outbox::take_refused`] was last called.
     refused: AtomicU64,
-    /// Deepest nesting of a message that this process accepts. All nodes of a cluster have the same types of messages.
+    /// Deepest nesting of a message that this process accepts. No message here is deeper, because all nodes of a
+    /// cluster have the same types of messages.
     depth: u8,
 }
 
@@ -77,7 +79,8 @@ struct OutboxQueue {
     by: Option<(LinkId, Instant)>,
     /// Time since which the link waits for the peer to take written bytes; `None` if it does not wait.
     stalled: Option<Instant>,
-    /// The last reading of the clock, which several messages share.
+    /// The last reading of the clock. Messages that are added in a burst share it, because reading the clock takes
+    /// time.
     now: Option<Instant>,
 }
 

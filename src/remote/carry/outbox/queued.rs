@@ -1,6 +1,6 @@
 //! A message that waits in the queue to a node.
 //!
-//! Decided here: its size, and which other message replaces it. Not here: the queue.
+//! Decided here: the size that such a message counts for, and which later message replaces it. Not here: the queue.
 
 use std::{ops::Range, sync::Arc};
 

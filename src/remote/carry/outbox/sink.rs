@@ -1,4 +1,4 @@
-//! The sink for messages of the members here to the members of one group on one other node.
+//! Takes the messages that members in this process send to the members of one group on one other node.
 //!
 //! Decided here: a message to all of these members is written without their names.
 
@@ -20,7 +20,7 @@ use crate::{
 pub(crate) struct GroupSink {
     pub(crate) group: u32,
     pub(crate) outbox: Arc<Outbox>,
-    /// Members whose end is not confirmed.
+    /// The members on that node whose end is not confirmed: they receive messages.
     there: Mutex<BTreeSet<AgentId>>,
     lost: Lost,
 }

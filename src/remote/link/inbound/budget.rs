@@ -1,4 +1,4 @@
-//! Tolerance for mistakes, and the rate of bytes: two small counters over time.
+//! Two small counters over time: the bytes that a peer may send, and the mistakes that are tolerated.
 
 use std::{collections::VecDeque, time::Duration};
 

@@ -30,7 +30,7 @@ pub(super) struct AnnouncedAgent {
     pub(super) id: AgentId,
     pub(super) incarnation: Option<Incarnation>,
     pub(super) may_be: MayBe,
-    /// The role that it needs, as it was announced.
+    /// The role that the agent needs for the kind and the score with which it was announced.
     pub(super) needed: MayBe,
     pub(super) ended: Option<Incarnation>,
 }

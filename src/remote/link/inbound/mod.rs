@@ -52,7 +52,7 @@ pub struct Inbound {
     last: u64,
     bytes: Bucket,
     unknown: Forgiveness,
-    /// Forgiveness for new openings of a group.
+    /// Tolerance for openings that begin a group anew.
     openings: Forgiveness,
     directory: LinkDirectory,
 }
@@ -285,7 +285,8 @@ impl Inbound {
             return Err(Closed::TooManyAgents);
         }
         let name = AgentId::new(opening.name).map_err(|_| WireError::Value)?;
-        // If a group had a second number, the agents announced under the first number would be in doubt.
+        // A group may have only one number: with a second number, it would be in doubt which agents the numbers under
+        // the first one mean.
         if self.directory.has_other(number, &name) {
             return Err(Closed::Protocol);
         }

@@ -2,8 +2,8 @@
 //!
 //! Decided here: after a lost connection a new one is made, after a growing pause; a connection that ends as soon as it
 //! was made counts as a failed attempt. Without a connection, operations fail at once. Reads that wait at the same time
-//! become one question, since most of them are for the two records of an election. A connection with an overdue answer
-//! is given up, since all other operations on it wait as well.
+//! are sent as one question, since most of them are for the two records of one election. A connection with an overdue
+//! answer is given up, since all other operations on it wait as well.
 
 #[cfg(test)]
 mod tests;
@@ -57,7 +57,7 @@ struct Worker<S> {
     told: Tellers,
 }
 
-/// The register and all its clones were dropped, so the thread ends.
+/// The signal that the register and all its clones were dropped: the thread ends.
 struct Dropped;
 
 /// The reason why the connection is missing; each operation fails with it meanwhile.
@@ -87,8 +87,8 @@ impl<S: Server> Worker<S> {
                         0
                     };
                     match served {
-                        // Waits first: if every new connection fails at once, there would be one connection after the
-                        // other.
+                        // There is a pause first: if every new connection fails at once, connections would be made one
+                        // after the other without end.
                         Ok(course) if failures > 1 => {
                             after = course;
                             let words = "its connections end as soon as they are made".to_owned();

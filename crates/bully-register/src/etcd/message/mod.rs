@@ -1,8 +1,8 @@
 //! The questions to the gateway and its answers, as JSON.
 //!
-//! Decided here: an operation is one transaction or one range; the size of an answer is limited; numbers and bytes are
-//! read only in the form that etcd writes (a number in quotes, bytes in Base64); and an answer about another key is not
-//! accepted.
+//! Decided here: each operation is one request to the gateway, a transaction or a range (the read of several keys); the
+//! size of an answer is limited; numbers and bytes are read only in the form that etcd writes (a number in quotes,
+//! bytes in Base64); and an answer about another key is not accepted.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Deserializer, de::Error as _};
@@ -12,7 +12,8 @@ use crate::{Change, Entry, MOST_LISTED, RegisterKey, Version};
 
 /// Prefix of all keys.
 const PREFIX: &str = "actix-bully/";
-/// The first text after all keys with the prefix `actix-bully/`: `0` is the character after `/`.
+/// The end of the range of all keys with the prefix `actix-bully/`: the first text after them, because `0` is the
+/// character after `/`.
 const BEHIND: &str = "actix-bully0";
 
 /// A path of the gateway, and the body of the request.
@@ -216,7 +217,8 @@ struct Range {
 
 impl Range {
     fn of(mut self, key: &RegisterKey) -> Result<Found, Misread> {
-        // Both fields must agree: an agent would write a new record if a present one were missed by mistake.
+        // Both fields must agree. Otherwise a record could be missed by mistake, and an agent would write a new record
+        // in its place.
         let found = match (self.kvs.pop(), self.count) {
             (None, None) => return Ok(None),
             (Some(found), Some(Number(1))) => found,
