@@ -214,7 +214,10 @@ impl Processes {
                 }
             }
             let known = &self.known;
-            assert!(begun.elapsed() < DEADLINE, "{otherwise}; they know {known:?}");
+            assert!(
+                begun.elapsed() < DEADLINE,
+                "{otherwise}; they know {known:?}"
+            );
         }
     }
 
