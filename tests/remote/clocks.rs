@@ -5,7 +5,7 @@ use actix_bully::{
     remote::{BridgeError, Closed, Limits, NodeIncarnation, transport::Pipes},
 };
 
-use super::kit::{Host, MS, builder, id, play, until};
+use super::kit::{Host, MS, all_follow, are_linked, builder, id, play, until};
 
 /// What a bridge makes of its wall clock: milliseconds, and room for chance.
 fn at(millis: u64) -> NodeIncarnation {
@@ -38,14 +38,14 @@ fn a_node_with_an_earlier_number_is_let_in_once_the_later_one_is_gone() {
             a.agent("a1", 1);
             let mut b = host(&pipes, "b", "a", first);
             b.agent("b1", 2);
-            until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
+            all_follow(&[&a, &b], "b1").await;
             b.stop().await;
             until("a1 leads", || a.follows("a1")).await;
 
             let mut b = host(&pipes, "b", "a", next);
             b.agent("b1", 2);
-            until("b is let in", || a.is_linked("b") && b.is_linked("a")).await;
-            until("b1 is heard", || a.follows("b1") && b.follows("b1")).await;
+            are_linked(&a, &b).await;
+            all_follow(&[&a, &b], "b1").await;
             let member = a.group.members().get(&id("b1")).unwrap().clone();
             assert_eq!(member.presence, Presence::Up);
             assert_eq!(member.incarnation, Some(b.agents[0].current().incarnation));
@@ -77,7 +77,7 @@ fn a_node_that_remembers_is_let_in_at_once() {
             for by_clock in [first, next, next] {
                 let mut b = remembering(by_clock);
                 b.agent("b1", 2);
-                until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
+                all_follow(&[&a, &b], "b1").await;
                 b.stop().await;
                 until("a1 leads", || a.follows("a1")).await;
             }

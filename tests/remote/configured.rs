@@ -15,7 +15,7 @@ use actix_bully::{
     testkit::VirtualClock,
 };
 
-use super::kit::{MS, id, play, until};
+use super::kit::{MS, id, play, scene, until};
 
 /// The least that an operator can write.
 const LEAST: &str = "node = \"api-1\"\ngroup = \"jobs\"\n";
@@ -110,10 +110,9 @@ fn two_lines_are_enough_for_an_agent_that_leads_alone() {
 
 #[test]
 fn a_trio_elects_by_quorum_and_a_leader_that_leaves_hands_over() {
-    play(async {
-        let (pipes, folder) = (Pipes::new(), tempfile::tempdir().unwrap());
+    scene(async |pipes, folder| {
         let first = [("QUORUM_STORE", "open-or-create")];
-        let begin = |name: &str| start(&of_trio(name, folder.path(), &first), &pipes, 1).unwrap();
+        let begin = |name: &str| start(&of_trio(name, folder, &first), pipes, 1).unwrap();
         let [a, b, c] = ["a", "b", "c"].map(begin);
         until("c leads", || {
             all_follow(&[&a, &b, &c], "c") && c.agent().is_leader()
@@ -128,53 +127,51 @@ fn a_trio_elects_by_quorum_and_a_leader_that_leaves_hands_over() {
         until("all know", || all_follow(&[&a, &b], "b")).await;
 
         // A later start opens the store that is there.
-        let c = start(&of_trio("c", folder.path(), &[]), &pipes, 2).unwrap();
+        let c = start(&of_trio("c", folder, &[]), pipes, 2).unwrap();
         until("c is back", || all_follow(&[&a, &b, &c], "b")).await;
     });
 }
 
 #[test]
 fn a_node_without_its_store_does_not_start_unless_it_is_told_that_it_never_voted() {
-    play(async {
-        let (pipes, folder) = (Pipes::new(), tempfile::tempdir().unwrap());
-        let refused = start(&of_trio("a", folder.path(), &[]), &pipes, 1).unwrap_err();
+    scene(async |pipes, folder| {
+        let refused = start(&of_trio("a", folder, &[]), pipes, 1).unwrap_err();
         let said = refused.to_string();
-        let path = folder.path().join("a").display().to_string();
+        let path = folder.join("a").display().to_string();
         let expected = format!(
             "the store in `quorum.store_file` cannot be used: {path} is missing: if this node never voted, create it by `FileStore::create` (in a configuration: `store = \"create\"`); if it was lost, rename the node, or create it and raise `epoch` by 1 at all voters"
         );
         assert_eq!(said, expected);
-        assert!(!folder.path().join("a").exists());
+        assert!(!folder.join("a").exists());
 
         let first = [("QUORUM_STORE", "open-or-create")];
-        let running = start(&of_trio("a", folder.path(), &first), &pipes, 1).unwrap();
-        assert!(folder.path().join("a").exists());
+        let running = start(&of_trio("a", folder, &first), pipes, 1).unwrap();
+        assert!(folder.join("a").exists());
         running.leave(MS(5_000)).await.unwrap();
         drop(running);
         // That it may be made does not mean that it is made anew.
         sleep(MS(1_000)).await;
-        let before = fs::read(folder.path().join("a")).unwrap();
-        let running = start(&of_trio("a", folder.path(), &first), &pipes, 2).unwrap();
-        assert!(fs::read(folder.path().join("a")).unwrap().len() >= before.len());
+        let before = fs::read(folder.join("a")).unwrap();
+        let running = start(&of_trio("a", folder, &first), pipes, 2).unwrap();
+        assert!(fs::read(folder.join("a")).unwrap().len() >= before.len());
         running.leave(MS(5_000)).await.unwrap();
     });
 }
 
 #[test]
 fn members_of_another_epoch_do_not_vote_and_there_is_no_way_back() {
-    play(async {
-        let (pipes, folder) = (Pipes::new(), tempfile::tempdir().unwrap());
+    scene(async |pipes, folder| {
         let first = [("QUORUM_STORE", "open-or-create")];
         let next = [("QUORUM_STORE", "open-or-create"), ("QUORUM_EPOCH", "1")];
-        let a = start(&of_trio("a", folder.path(), &first), &pipes, 1).unwrap();
-        let b = start(&of_trio("b", folder.path(), &next), &pipes, 1).unwrap();
+        let a = start(&of_trio("a", folder, &first), pipes, 1).unwrap();
+        let b = start(&of_trio("b", folder, &next), pipes, 1).unwrap();
         sleep(MS(10_000)).await;
         assert!(!a.agent().is_leader() && !b.agent().is_leader());
 
         b.leave(MS(5_000)).await.unwrap();
         drop(b);
         sleep(MS(1_000)).await;
-        let refused = start(&of_trio("b", folder.path(), &[]), &pipes, 2).unwrap_err();
+        let refused = start(&of_trio("b", folder, &[]), pipes, 2).unwrap_err();
         assert_eq!(
             refused.to_string(),
             "the agent does not start, because of `quorum.epoch`: the election's configuration refuses the agent: \
@@ -182,8 +179,8 @@ fn members_of_another_epoch_do_not_vote_and_there_is_no_way_back() {
         );
         // What had begun has ended: its address and its store are free.
         sleep(MS(1_000)).await;
-        let again = of_trio("b", folder.path(), &[("QUORUM_EPOCH", "1")]);
-        start(&again, &pipes, 3)
+        let again = of_trio("b", folder, &[("QUORUM_EPOCH", "1")]);
+        start(&again, pipes, 3)
             .unwrap()
             .leave(MS(5_000))
             .await
@@ -292,12 +289,11 @@ fn over_tcp(name: &str, folder: &Path, peers: &[(&str, Option<&RunningNode>)]) -
 /// Its wall clock was far ahead once, and is set back since.
 #[test]
 fn a_voter_whose_clock_was_set_back_is_let_in_at_once_and_without_a_key() {
-    play(async {
-        let (pipes, folder) = (Pipes::new(), tempfile::tempdir().unwrap());
+    scene(async |pipes, folder| {
         let first = [("QUORUM_STORE", "open-or-create")];
         let voter = |name: &str, clock: u64| {
-            let config = of_trio(name, folder.path(), &first);
-            start(&config, &pipes, clock << 40).unwrap()
+            let config = of_trio(name, folder, &first);
+            start(&config, pipes, clock << 40).unwrap()
         };
         let [a, b] = ["a", "b"].map(|name| voter(name, 1_000));
         let mut last = 0;
