@@ -1,8 +1,9 @@
-//! A node whose wall clock was wrong at one start: it is not locked out of its group.
+//! A node whose wall clock was wrong at one start: it is not locked out of its group. One that remembers is let in at
+//! once: `configured`.
 
 use actix_bully::{
     protocol::Presence,
-    remote::{BridgeError, Closed, Limits, NodeIncarnation, transport::Pipes},
+    remote::{Limits, NodeIncarnation, transport::Pipes},
 };
 
 use super::kit::{Host, MS, all_follow, are_linked, builder, id, play, until};
@@ -56,45 +57,5 @@ fn a_node_with_an_earlier_number_is_let_in_once_the_later_one_is_gone() {
             until("a1 leads again", || a.follows("a1")).await;
             assert!(a.group.members().get(&id("b1")).is_none());
         }
-    });
-}
-
-#[test]
-fn a_node_that_remembers_is_let_in_at_once() {
-    play(async {
-        for [first, next] in WRONG {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("b");
-            let pipes = Pipes::new();
-            let mut a = host(&pipes, "a", "b", NOW);
-            a.agent("a1", 1);
-            let remembering = |by_clock| {
-                Host::with(|group| {
-                    let b = builder(&pipes, "b", &["a"]).incarnation(at(by_clock));
-                    b.remember(&path).carry(group)
-                })
-            };
-            for by_clock in [first, next, next] {
-                let mut b = remembering(by_clock);
-                b.agent("b1", 2);
-                all_follow(&[&a, &b], "b1").await;
-                b.stop().await;
-                until("a1 leads", || a.follows("a1")).await;
-            }
-            assert_eq!(a.bridge.counters().closed(Closed::Stale), 0);
-        }
-    });
-}
-
-#[test]
-fn a_node_that_cannot_remember_does_not_start() {
-    play(async {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("none").join("b");
-        let group = super::kit::group();
-        let bridge = builder(&Pipes::new(), "b", &["a"]).remember(&path);
-        let refused = bridge.carry(&group).start().unwrap_err();
-        assert!(matches!(refused, BridgeError::Memory { path: at, .. } if at == path));
-        assert!(group.members().is_closed(), "nothing was changed");
     });
 }

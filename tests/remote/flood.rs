@@ -156,13 +156,14 @@ fn a_message_for_which_a_mailbox_has_no_room_is_counted() {
 #[test]
 fn messages_of_one_frame_go_to_the_groups_that_they_name() {
     scene(async |pipes, _| {
-        let host = |name: &str, peer: &str| {
+        // Each side counts its groups in its own order.
+        let host = |name: &str, peer: &str, order: [usize; 2]| {
             let groups = ["red", "blue"].map(|name| Group::new(name).unwrap());
             let bridge = builder(pipes, name, &[peer]);
-            let bridge = bridge.carry(&groups[0]).carry(&groups[1]).start();
-            (groups, bridge.unwrap())
+            let bridge = bridge.carry(&groups[order[0]]).carry(&groups[order[1]]);
+            (groups, bridge.start().unwrap())
         };
-        let [(from, bridge), (to, other)] = [host("a", "b"), host("b", "a")];
+        let [(from, bridge), (to, other)] = [host("a", "b", [0, 1]), host("b", "a", [1, 0])];
         let member = |group: &Group, name: &str| {
             let agent = BullyAgent::builder(name).observer();
             agent.join(group).start().unwrap()

@@ -3,10 +3,9 @@
 use actix::clock::{Instant, sleep};
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle},
     elections::{AnyMessage, bully::Elect},
     protocol::{Incarnation, Round, Score, Term, Time},
-    remote::{BridgeHandle, Closed, Farewell, Limits, NodeIncarnation, Traffic, transport::Pipes},
+    remote::{BridgeHandle, Closed, Farewell, Limits, Traffic, transport::Pipes},
 };
 use bully_core::{elections::bully::Heartbeat, protocol::To};
 
@@ -220,43 +219,5 @@ fn messages_outlast_a_cut_and_arrive_in_order() {
         let arrived = b.bridge.traffic().messages_in - before;
         assert!(arrived >= 49, "{arrived}");
         assert_eq!(a.bridge.peers()[0].lost, 0);
-    });
-}
-
-#[test]
-fn two_groups_cross_one_bridge_and_know_nothing_of_each_other() {
-    scene(async |pipes, _| {
-        let start = |name: &'static str, peer: &'static str| {
-            let groups: [Group; 2] = ["red", "blue"].map(|name| Group::new(name).unwrap());
-            // Each side counts its groups in its own order.
-            let [first, second] = if name == "a" { [0, 1] } else { [1, 0] };
-            let bridge = builder(pipes, name, &[peer])
-                .carry(&groups[first])
-                .carry(&groups[second])
-                .incarnation(NodeIncarnation(5))
-                .start()
-                .unwrap();
-            (groups, bridge)
-        };
-        let (a, bridge) = start("a", "b");
-        let (b, _other) = start("b", "a");
-        let agent = |group: &Group, name: &str, score: i32| {
-            let agent = BullyAgent::builder(name).score(score);
-            agent.join(group).start().unwrap()
-        };
-        let agents = [
-            agent(&a[0], "x", 1),
-            agent(&b[0], "y", 2),
-            agent(&a[1], "y", 2),
-            agent(&b[1], "x", 1),
-        ];
-        until("y leads both", || {
-            let leads = |agent: &BullyHandle| agent.leader().is_some_and(|l| l.id.as_str() == "y");
-            agents.iter().all(leads)
-        })
-        .await;
-        sleep(MS(500)).await;
-        assert!(agents[1].is_leader() && agents[2].is_leader());
-        assert_eq!(bridge.traffic().links, bridge.traffic().links.min(2));
     });
 }

@@ -175,24 +175,30 @@ fn a_host_without_the_secret_is_refused_and_refuses_and_each_says_which_of_them_
         |builder| knows_b(builder).secret(secret(1)),
         |builder| knows_a(builder).secret(secret(1)),
     ];
-    let (there, here) = (SecretFault::NotThere, SecretFault::NotHere);
-    for (row, [a, b], [why_a, why_b]) in [
-        ("a alone has one", [with[0], without[1]], [there, here]),
-        ("b alone has one", [without[0], with[1]], [here, there]),
+    let has: (_, &[&str]) = (
+        SecretFault::NotThere,
+        &["give the peer the secret of this node"],
+    );
+    let has_none: (_, &[&str]) = (
+        SecretFault::NotHere,
+        &["give this node the secret of the peer"],
+    );
+    for (row, [a, b], [of_a, of_b]) in [
+        ("a alone has one", [with[0], without[1]], [has, has_none]),
+        ("b alone has one", [without[0], with[1]], [has_none, has]),
     ] {
-        let tells = |from: &str, node, why| vec![refuses(from, node, Closed::Secret(why))];
-        let (says, of_b) = (&["secret"], Some(node("b")));
-        let tells_a = tells(&address("b"), of_b, why_a);
-        let tells_b = tells("a", None, why_b);
-        play(are_refused(
-            row,
-            [(a, tells_a), (b, tells_b)].map(|(set, tells)| Side {
+        let side = |set, (why, says), from: &str, node| {
+            let tells = vec![refuses(from, node, Closed::Secret(why))];
+            Side {
                 set,
                 counts,
                 tells,
                 says,
-            }),
-        ));
+            }
+        };
+        let at_a = side(a, of_a, &address("b"), Some(node("b")));
+        let at_b = side(b, of_b, "a", None);
+        play(are_refused(row, [at_a, at_b]));
     }
 }
 
@@ -313,6 +319,10 @@ fn an_invalid_bridge_is_refused_before_anything_changes() {
         assert!(matches!(refused(peers), BridgeError::PeerTaken { .. }));
         let cluster = plain("a").cluster("").carry(&group);
         assert!(matches!(refused(cluster), BridgeError::Cluster(_)));
+        let folder = tempfile::tempdir().unwrap();
+        let memory = folder.path().join("none").join("a");
+        let forgets = plain("a").remember(&memory).carry(&group);
+        assert!(matches!(refused(forgets), BridgeError::Memory { path, .. } if path == memory));
         assert!(group.members().is_closed(), "nothing was changed");
 
         let taken = Host::start(pipes, "a", &[]);

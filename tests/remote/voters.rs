@@ -222,29 +222,13 @@ fn other_timings_are_no_other_rules() {
     });
 }
 
-#[test]
-fn agents_that_follow_other_rules_do_not_hear_each_other() {
-    scene(async |pipes, folder| {
-        let [mut a, mut b] = pair(pipes, |bridge| bridge);
-        let mut events = a.bridge.events();
-        a.agent("a1", 1);
-        voter(&mut b, "b1", folder);
-        sleep(MS(3_000)).await;
-        assert!(a.is_linked("b"), "the link stays");
-        assert!(a.follows("a1") && a.group.members().len() == 1);
-        assert_eq!(b.group.members().len(), 1);
-        let (theirs, mine) = mismatch(told(&mut events)).unwrap();
-        assert_eq!((&*theirs.rules, theirs.epoch), ("quorum", 0));
-        assert_eq!((&*mine.rules, mine.voters), ("available", None));
-    });
-}
-
 /// The other side opened the group while there were no agents here, thus no rules either.
 #[test]
-fn agents_that_turn_out_to_follow_other_rules_are_no_members() {
+fn agents_that_turn_out_to_follow_other_rules_are_no_members_and_do_not_hear_each_other() {
     scene(async |pipes, folder| {
         let [mut a, mut b] = pair(pipes, |bridge| bridge);
         voter(&mut b, "b1", folder);
+        let mut events = a.bridge.events();
         let knows = |host: &Host| host.group.members().get(&id("b1")).is_some();
         until("a knows b1", || knows(&a)).await;
         a.agent("a1", 1);
@@ -252,48 +236,19 @@ fn agents_that_turn_out_to_follow_other_rules_are_no_members() {
         sleep(MS(3_000)).await;
         assert!(a.is_linked("b") && !knows(&a), "nor does it come again");
         assert!(a.follows("a1"));
-    });
-}
-
-#[test]
-fn voters_of_another_epoch_do_not_hear_each_other_until_all_have_changed() {
-    scene(async |pipes, folder| {
-        let mut hosts = elected(pipes, folder).await;
-        let term = hosts[2].agents[0].leader().unwrap().term;
-        let mut events = hosts[0].bridge.events();
-        // The voters stop, and start again as another choice, one after the other.
-        for host in &mut hosts {
-            let agent = host.agents.pop().unwrap();
-            agent.leave(MS(1_000)).await.ok();
+        for host in [&a, &b] {
+            assert_eq!(host.group.members().len(), 1);
         }
-        sleep(MS(1_000)).await;
-        for (host, name) in hosts.iter_mut().zip(VOTERS) {
-            voter_of(host, name, folder, 1);
-            sleep(MS(700)).await;
-        }
-        until("one leads", || believer(&hosts.each_ref()).is_some()).await;
-        let leader = believer(&hosts.each_ref()).unwrap();
-        until("all know", || {
-            hosts.iter().all(|host| host.follows(&leader))
-        })
-        .await;
-        let now = hosts[0].agents[0].leader().unwrap().term;
-        assert!(
-            now.0 > term.0 + (1 << 20),
-            "{now}: far above {term}, and no link was closed"
-        );
-        for host in &hosts {
-            let counters = host.bridge.counters();
-            let fault = TermFault::Last { term: now };
-            assert_eq!(counters.closed(Closed::Term(fault)), 0);
-        }
-        drop(told(&mut events));
+        let (theirs, mine) = mismatch(told(&mut events)).unwrap();
+        assert_eq!((&*theirs.rules, theirs.epoch), ("quorum", 0));
+        assert_eq!((&*mine.rules, mine.voters), ("available", None));
     });
 }
 
 /// The first term of an epoch is far above all of the one before.
 #[test]
-fn a_host_without_agents_follows_its_peers_to_the_next_epoch() {
+fn voters_that_start_again_in_the_next_epoch_elect_over_their_links_and_a_host_without_agents_follows()
+ {
     scene(async |pipes, folder| {
         let mut voters = ["a", "b"].map(|name| host(pipes, name, 1_000, folder));
         let bare = Host::with(|group| builder(pipes, "c", &others("c")).carry(group));
@@ -319,7 +274,9 @@ fn a_host_without_agents_follows_its_peers_to_the_next_epoch() {
             }
         }
         let last = TermFault::Last { term: Term(0) };
-        assert_eq!(bare.bridge.counters().closed(Closed::Term(last)), 0);
+        for host in voters.iter().chain([&bare]) {
+            assert_eq!(host.bridge.counters().closed(Closed::Term(last)), 0);
+        }
         assert_eq!(bare.bridge.traffic().links, links, "the first ones stay");
     });
 }
