@@ -131,7 +131,9 @@ fn a_text_that_breaks_the_rules_ends_the_link_and_is_not_shown() {
             for (at, (says, cause)) in breaches().into_iter().enumerate() {
                 // An address of its own: a bridge reports only some refusals of each.
                 let from = format!("127.0.{}.{}", 1 + u8::from(is_known), at + 1);
-                let raw = Raw::dial_from(&from, scene.at()).await;
+                let raw = Raw::try_dial_from(from.parse().unwrap(), scene.at())
+                    .await
+                    .unwrap();
                 let mut raw = raw.greet("x").await;
                 let before = scene.counts();
                 if is_known {

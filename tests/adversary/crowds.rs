@@ -1,5 +1,8 @@
 //! More connections than there is room for.
 
+#[cfg(target_os = "linux")]
+use std::net::{Ipv4Addr, SocketAddr};
+
 use actix::clock::{sleep, timeout};
 use actix_bully::remote::Peer;
 
@@ -7,6 +10,12 @@ use super::kit::{MS, Raw, Scene, allow_sockets, patient, play};
 
 fn known() -> Vec<Peer> {
     ["x", "y", "z"].map(Peer::inbound).to_vec()
+}
+
+#[cfg(target_os = "linux")]
+async fn dial_from(last: u8, at: SocketAddr) -> Raw {
+    let from = Ipv4Addr::new(127, 0, 0, last).into();
+    Raw::try_dial_from(from, at).await.unwrap()
 }
 
 /// Every address of 127.0.0.0/8 is this host's, on Linux.
@@ -23,8 +32,7 @@ fn half_open_connections_are_held_up_to_the_limits_and_no_longer_than_the_deadli
         let before = scene.counts();
         let mut open = Vec::new();
         for from in [2, 2, 2, 2, 3, 4, 5] {
-            let from = format!("127.0.0.{from}");
-            let mut raw = Raw::dial_from(&from, scene.at()).await;
+            let mut raw = dial_from(from, scene.at()).await;
             assert!(raw.hear().await.is_some(), "it is greeted");
             open.push(raw);
         }
@@ -34,10 +42,10 @@ fn half_open_connections_are_held_up_to_the_limits_and_no_longer_than_the_deadli
             { raw }.ends().await;
         }
         // So it does for strangers that say which nodes they are; and they do not at all.
-        let x = Raw::dial_from("127.0.0.6", scene.at()).await;
+        let x = dial_from(6, scene.at()).await;
         let _x = x.greet("x").await;
         open.remove(0).ends().await;
-        let y = Raw::dial_from("127.0.0.6", scene.at()).await;
+        let y = dial_from(6, scene.at()).await;
         let _y = y.greet("y").await;
         scene.counted(&before, &[("too_many_connections", 3)]).await;
         for raw in &mut open {

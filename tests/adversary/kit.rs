@@ -263,30 +263,17 @@ impl Raw {
         Self::with(TcpStream::connect(at).await.unwrap())
     }
 
-    fn with(stream: TcpStream) -> Self {
+    pub(crate) fn with(stream: TcpStream) -> Self {
         stream.set_nodelay(true).unwrap();
         let (seq, link) = (0, LinkId([0; 16]));
         Self { stream, seq, link }
     }
 
-    /// From another address of this host.
-    pub(crate) async fn dial_from(from: &str, at: SocketAddr) -> Self {
-        let from: IpAddr = from.parse().unwrap();
-        Self::try_dial_from(from, at).await.unwrap()
-    }
-
-    /// The same, where the system may have no port left.
+    /// From another address of this host, where the system may have no port left.
     pub(crate) async fn try_dial_from(from: IpAddr, at: SocketAddr) -> io::Result<Self> {
         let socket = TcpSocket::new_v4()?;
         socket.bind(SocketAddr::new(from, 0))?;
         Ok(Self::with(socket.connect(at).await?))
-    }
-
-    /// Takes in little before it is read.
-    pub(crate) async fn dial_narrow(at: SocketAddr) -> Self {
-        let socket = TcpSocket::new_v4().unwrap();
-        socket.set_recv_buffer_size(4 * 1024).unwrap();
-        Self::with(socket.connect(at).await.unwrap())
     }
 
     /// Says this; the other end may have closed before it is done.

@@ -10,6 +10,7 @@
 )]
 
 mod about;
+mod breaches;
 mod bytes;
 mod crowds;
 mod ends;

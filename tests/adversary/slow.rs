@@ -7,6 +7,7 @@ use actix_bully::remote::{
     transport::Tcp,
 };
 use bytes::BytesMut;
+use tokio::net::TcpSocket;
 
 use super::kit::{INCARNATION, MS, Raw, Scene, framed, hello, nack, patient, play, until};
 
@@ -128,7 +129,11 @@ fn a_peer_that_never_reads_is_given_up() {
         let tcp = Tcp { user_timeout: long };
         let mut scene = Scene::set_over(tcp, &limits, vec![Peer::inbound("x")]).await;
         let before = scene.counts();
-        let mut raw = Raw::dial_narrow(scene.at()).await.greet("x").await;
+        // It takes in little before it is read.
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4 * 1024).unwrap();
+        let stream = socket.connect(scene.at()).await.unwrap();
+        let mut raw = Raw::with(stream).greet("x").await;
         raw.announce("x1").await;
         raw.message(Targets::All, &nack(1)).await;
         let mut turns = 0;

@@ -178,14 +178,14 @@ fn is_named(tests: &str, field: &str, kind: &str) -> bool {
 /// The code that puts the builder's calls into that configuration; `None` if the builder makes none of that kind.
 fn setters<'a>(choices: &'a str, config: &str) -> Option<&'a str> {
     let mode = match config {
-        "BullyConfig" => "available",
+        "BullyConfig" => "set_bully",
         "AstraConfig" => "astra",
-        "QuorumConfig" => "quorum",
-        "LeaseConfig" => "lease",
+        "QuorumConfig" => "quorum_config",
+        "LeaseConfig" => "lease_config",
         _ => return None,
     };
     let (_, body) = choices
-        .split_once(&format!("    fn {mode}(&self"))
+        .split_once(&format!(" fn {mode}(&self"))
         .expect("the function of this mode");
     Some(body.split_once("\n    }\n").expect("its end").0)
 }

@@ -7,7 +7,7 @@ use actix_bully::{
 };
 use futures::StreamExt;
 
-use super::kit::{Host, MS, builder, play, until};
+use super::kit::{Host, MS, builder, scene, until};
 
 /// A process of the node `b`, which is restarted: its agent leads, and says that, or nothing.
 fn leading(pipes: &Pipes, process: u64, about: Option<&str>) -> (Host, BullyHandle) {
@@ -26,16 +26,15 @@ fn leading(pipes: &Pipes, process: u64, about: Option<&str>) -> (Host, BullyHand
 
 #[test]
 fn what_a_process_said_is_not_said_of_the_next_process_of_its_name() {
-    play(async {
-        let pipes = Pipes::new();
-        let mut a = Host::start(&pipes, "a", &["b"]);
+    scene(async |pipes, _| {
+        let mut a = Host::start(pipes, "a", &["b"]);
         let reader = a.agent("a1", 1);
         // Each status that names b1: its incarnation, and what it says there.
         let mut seen: Vec<(Incarnation, Option<About>)> = Vec::new();
         let mut changes = reader.changes();
         let mut said_by = Vec::new();
         for (process, about) in [(1_000, Some("old")), (2_000, None), (3_000, Some("new"))] {
-            let (host, agent) = leading(&pipes, process, about);
+            let (host, agent) = leading(pipes, process, about);
             until("it leads here as well", || a.follows("b1")).await;
             actix::clock::sleep(MS(500)).await;
             let expected = about.and_then(|text| About::new(text).ok());
@@ -57,11 +56,10 @@ fn what_a_process_said_is_not_said_of_the_next_process_of_its_name() {
 
 #[test]
 fn a_change_crosses_without_an_election() {
-    play(async {
-        let pipes = Pipes::new();
-        let mut a = Host::start(&pipes, "a", &["b"]);
+    scene(async |pipes, _| {
+        let mut a = Host::start(pipes, "a", &["b"]);
         let reader = a.agent("a1", 1);
-        let (host, agent) = leading(&pipes, 1_000, None);
+        let (host, agent) = leading(pipes, 1_000, None);
         until("it leads here as well", || a.follows("b1")).await;
         let term = reader.current().term;
         for text in ["one", "two", &"x".repeat(256)] {

@@ -6,13 +6,13 @@ use actix::clock::sleep;
 use actix_bully::{
     elections::quorum::Vote,
     protocol::Term,
-    remote::{Closed, DropReason, TermFault, transport::Pipes},
+    remote::{Closed, DropReason, TermFault},
     store::{FileStore, StoreIdentity, TermStore},
 };
 
 use super::{
-    kit::{Host, MS, id, play, until},
-    voters::{believer, elected, host},
+    kit::{Host, MS, id, scene, until},
+    voters::{believer, elected, host, leads_alone},
 };
 
 /// Leaves the record of a voter that has taken part in so many elections.
@@ -47,11 +47,8 @@ fn term(host: &Host) -> Option<Term> {
 
 #[test]
 fn a_host_that_missed_millions_of_elections_joins_on_the_word_of_a_quorum() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b, c] = elected(&pipes, folder).await;
+    scene(async |pipes, folder| {
+        let [a, b, c] = elected(pipes, folder).await;
         pipes.partition("a", "b");
         pipes.partition("a", "c");
         // What years of elections leave behind.
@@ -61,7 +58,7 @@ fn a_host_that_missed_millions_of_elections_joins_on_the_word_of_a_quorum() {
         for voter in ["b1", "c1"] {
             age(folder, voter, years).await;
         }
-        let [b, c] = ["b", "c"].map(|name| host(&pipes, name, 2_000, folder));
+        let [b, c] = ["b", "c"].map(|name| host(pipes, name, 2_000, folder));
         until("one of them leads", || believer(&[&a, &b, &c]).is_some()).await;
         pipes.heal("a", "b");
         pipes.heal("a", "c");
@@ -79,16 +76,13 @@ fn a_host_that_missed_millions_of_elections_joins_on_the_word_of_a_quorum() {
 
 #[test]
 fn the_word_of_one_voter_takes_no_group_to_the_end_of_its_terms() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b, c] = elected(&pipes, folder).await;
+    scene(async |pipes, folder| {
+        let [a, b, c] = elected(pipes, folder).await;
         c.stop().await;
         let absurd = Term(1 << 39);
         age(folder, "c1", absurd).await;
-        until("b1 leads", || believer(&[&a, &b]).as_deref() == Some("b1")).await;
-        let c = host(&pipes, "c", 2_000, folder);
+        leads_alone(&[&a, &b], "b1").await;
+        let c = host(pipes, "c", 2_000, folder);
         for _ in 0..2_000 {
             sleep(MS(10)).await;
             for host in [&a, &b] {

@@ -12,8 +12,8 @@ use actix_bully::{
 
 use super::{
     far::Distance,
-    kit::{Host, MS, address, builder, id, play, until},
-    voters::{VOTERS, believer, others},
+    kit::{Host, MS, address, builder, id, scene, until},
+    voters::{VOTERS, believer, leads_alone, others},
 };
 
 const LIMIT: Duration = Duration::from_secs(30);
@@ -40,10 +40,7 @@ fn learner(bridge: BridgeBuilder, name: &str, folder: &Path) -> Host {
 /// Three hosts that follow `c1`, and a fourth one with a learner, which knows them and which none of them knows.
 async fn four(pipes: &Pipes, folder: &Path) -> [Host; 4] {
     let [a, b, c] = ["a", "b", "c"].map(|name| host(pipes, name, &others(name), 1_000, folder));
-    until("c1 leads", || {
-        believer(&[&a, &b, &c]).as_deref() == Some("c1")
-    })
-    .await;
+    leads_alone(&[&a, &b, &c], "c1").await;
     let d = host(pipes, "d", &["a", "b", "c"], 1_000, folder);
     until("all follow", || {
         [&a, &b, &c].iter().all(|host| host.follows("c1"))
@@ -87,10 +84,8 @@ async fn settled(hosts: &[&Host], epoch: u64, names: &[&str]) {
 
 #[test]
 fn a_voter_on_a_host_that_nobody_knows_is_added_by_its_contact_at_any_agent() {
-    let folder = tempfile::tempdir().unwrap();
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b, c, d] = four(&pipes, folder.path()).await;
+    scene(async |pipes, folder| {
+        let [a, b, c, d] = four(pipes, folder).await;
         assert!(!a.is_linked("d") && !b.is_linked("d") && !c.is_linked("d"));
         let changed = agent(&a).add_voter(at("d"), LIMIT).await.unwrap();
         assert_eq!((changed.epoch, changed.already), (1, false));
@@ -103,10 +98,8 @@ fn a_voter_on_a_host_that_nobody_knows_is_added_by_its_contact_at_any_agent() {
 
 #[test]
 fn a_dead_host_is_replaced_by_one_command() {
-    let folder = tempfile::tempdir().unwrap();
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b, c, d] = four(&pipes, folder.path()).await;
+    scene(async |pipes, folder| {
+        let [a, b, c, d] = four(pipes, folder).await;
         a.stop().await;
         let replaced = agent(&b).replace_voter(id("a1"), at("d"), LIMIT).await;
         assert_eq!(replaced.unwrap().epoch, 1);
@@ -119,12 +112,12 @@ fn a_dead_host_is_replaced_by_one_command() {
 #[test]
 fn no_agent_leads_for_less_than_an_election_while_the_voters_change() {
     let folder = tempfile::tempdir().unwrap();
-    play(async {
-        let (pipes, distance) = (Pipes::new(), Distance::default());
+    scene(async |pipes, _| {
+        let distance = Distance::default();
         distance.set(Timings::lan().delay_bound());
         let hosts = ["a", "b", "c"].map(|name| {
-            let bridge = builder(&pipes, name, &others(name));
-            let bridge = bridge.transport(distance.host(&pipes, name));
+            let bridge = builder(pipes, name, &others(name));
+            let bridge = bridge.transport(distance.host(pipes, name));
             learner(bridge, name, folder.path())
         });
         let [a, b, c] = &hosts;
@@ -159,16 +152,14 @@ fn no_agent_leads_for_less_than_an_election_while_the_voters_change() {
 
 #[test]
 fn a_host_that_was_away_during_two_changes_learns_the_last_list() {
-    let folder = tempfile::tempdir().unwrap();
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b, c, d] = four(&pipes, folder.path()).await;
+    scene(async |pipes, folder| {
+        let [a, b, c, d] = four(pipes, folder).await;
         a.stop().await;
         agent(&b).add_voter(at("d"), LIMIT).await.unwrap();
         settled(&[&b, &c, &d], 1, &["a1", "b1", "c1", "d1"]).await;
         agent(&d).remove_voter(id("b1"), LIMIT).await.unwrap();
         settled(&[&b, &c, &d], 2, &["a1", "c1", "d1"]).await;
-        let a = host(&pipes, "a", &others("a"), 2_000, folder.path());
+        let a = host(pipes, "a", &others("a"), 2_000, folder);
         settled(&[&a, &b, &c, &d], 2, &["a1", "c1", "d1"]).await;
         until("it knows the new host", || a.is_linked("d")).await;
     });
@@ -176,10 +167,8 @@ fn a_host_that_was_away_during_two_changes_learns_the_last_list() {
 
 #[test]
 fn of_two_changes_at_once_each_is_made_or_refused_and_one_list_comes_out() {
-    let folder = tempfile::tempdir().unwrap();
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b, c, d] = four(&pipes, folder.path()).await;
+    scene(async |pipes, folder| {
+        let [a, b, c, d] = four(pipes, folder).await;
         let add = agent(&a).add_voter(at("d"), LIMIT);
         let remove = agent(&b).remove_voter(id("b1"), LIMIT);
         let (added, removed) = futures::future::join(add, remove).await;
@@ -199,10 +188,8 @@ fn of_two_changes_at_once_each_is_made_or_refused_and_one_list_comes_out() {
 
 #[test]
 fn a_voter_that_is_not_there_is_refused_when_the_time_is_over_and_at_once_without_a_contact() {
-    let folder = tempfile::tempdir().unwrap();
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b, c, d] = four(&pipes, folder.path()).await;
+    scene(async |pipes, folder| {
+        let [a, b, c, d] = four(pipes, folder).await;
         let (absent, within) = (at("e"), Duration::from_millis(4_200));
         let started = Instant::now();
         let refused = agent(&b).add_voter(absent.clone(), within).await;

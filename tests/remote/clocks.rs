@@ -1,11 +1,12 @@
-//! A node whose wall clock was wrong at one start: it is not locked out of its group.
+//! A node whose wall clock was wrong at one start: it is not locked out of its group. One that remembers is let in at
+//! once: `configured`.
 
 use actix_bully::{
     protocol::Presence,
-    remote::{BridgeError, Closed, Limits, NodeIncarnation, transport::Pipes},
+    remote::{Limits, NodeIncarnation, transport::Pipes},
 };
 
-use super::kit::{Host, MS, builder, id, play, until};
+use super::kit::{Host, MS, all_follow, are_linked, builder, id, play, until};
 
 /// What a bridge makes of its wall clock: milliseconds, and room for chance.
 fn at(millis: u64) -> NodeIncarnation {
@@ -38,14 +39,14 @@ fn a_node_with_an_earlier_number_is_let_in_once_the_later_one_is_gone() {
             a.agent("a1", 1);
             let mut b = host(&pipes, "b", "a", first);
             b.agent("b1", 2);
-            until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
+            all_follow(&[&a, &b], "b1").await;
             b.stop().await;
             until("a1 leads", || a.follows("a1")).await;
 
             let mut b = host(&pipes, "b", "a", next);
             b.agent("b1", 2);
-            until("b is let in", || a.is_linked("b") && b.is_linked("a")).await;
-            until("b1 is heard", || a.follows("b1") && b.follows("b1")).await;
+            are_linked(&a, &b).await;
+            all_follow(&[&a, &b], "b1").await;
             let member = a.group.members().get(&id("b1")).unwrap().clone();
             assert_eq!(member.presence, Presence::Up);
             assert_eq!(member.incarnation, Some(b.agents[0].current().incarnation));
@@ -56,45 +57,5 @@ fn a_node_with_an_earlier_number_is_let_in_once_the_later_one_is_gone() {
             until("a1 leads again", || a.follows("a1")).await;
             assert!(a.group.members().get(&id("b1")).is_none());
         }
-    });
-}
-
-#[test]
-fn a_node_that_remembers_is_let_in_at_once() {
-    play(async {
-        for [first, next] in WRONG {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("b");
-            let pipes = Pipes::new();
-            let mut a = host(&pipes, "a", "b", NOW);
-            a.agent("a1", 1);
-            let remembering = |by_clock| {
-                Host::with(|group| {
-                    let b = builder(&pipes, "b", &["a"]).incarnation(at(by_clock));
-                    b.remember(&path).carry(group)
-                })
-            };
-            for by_clock in [first, next, next] {
-                let mut b = remembering(by_clock);
-                b.agent("b1", 2);
-                until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
-                b.stop().await;
-                until("a1 leads", || a.follows("a1")).await;
-            }
-            assert_eq!(a.bridge.counters().closed(Closed::Stale), 0);
-        }
-    });
-}
-
-#[test]
-fn a_node_that_cannot_remember_does_not_start() {
-    play(async {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("none").join("b");
-        let group = super::kit::group();
-        let bridge = builder(&Pipes::new(), "b", &["a"]).remember(&path);
-        let refused = bridge.carry(&group).start().unwrap_err();
-        assert!(matches!(refused, BridgeError::Memory { path: at, .. } if at == path));
-        assert!(group.members().is_closed(), "nothing was changed");
     });
 }

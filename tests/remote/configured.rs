@@ -1,7 +1,11 @@
 //! From a configuration to running agents: in one process, over pipes in virtual time, over sockets; and what
 //! is said where that cannot be.
 
-use std::{fs, path::Path, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use actix::{
     System,
@@ -15,7 +19,7 @@ use actix_bully::{
     testkit::VirtualClock,
 };
 
-use super::kit::{MS, id, play, until};
+use super::kit::{MS, id, play, scene, until};
 
 /// The least that an operator can write.
 const LEAST: &str = "node = \"api-1\"\ngroup = \"jobs\"\n";
@@ -110,10 +114,9 @@ fn two_lines_are_enough_for_an_agent_that_leads_alone() {
 
 #[test]
 fn a_trio_elects_by_quorum_and_a_leader_that_leaves_hands_over() {
-    play(async {
-        let (pipes, folder) = (Pipes::new(), tempfile::tempdir().unwrap());
+    scene(async |pipes, folder| {
         let first = [("QUORUM_STORE", "open-or-create")];
-        let begin = |name: &str| start(&of_trio(name, folder.path(), &first), &pipes, 1).unwrap();
+        let begin = |name: &str| start(&of_trio(name, folder, &first), pipes, 1).unwrap();
         let [a, b, c] = ["a", "b", "c"].map(begin);
         until("c leads", || {
             all_follow(&[&a, &b, &c], "c") && c.agent().is_leader()
@@ -128,53 +131,47 @@ fn a_trio_elects_by_quorum_and_a_leader_that_leaves_hands_over() {
         until("all know", || all_follow(&[&a, &b], "b")).await;
 
         // A later start opens the store that is there.
-        let c = start(&of_trio("c", folder.path(), &[]), &pipes, 2).unwrap();
+        let c = start(&of_trio("c", folder, &[]), pipes, 2).unwrap();
         until("c is back", || all_follow(&[&a, &b, &c], "b")).await;
     });
 }
 
 #[test]
 fn a_node_without_its_store_does_not_start_unless_it_is_told_that_it_never_voted() {
-    play(async {
-        let (pipes, folder) = (Pipes::new(), tempfile::tempdir().unwrap());
-        let refused = start(&of_trio("a", folder.path(), &[]), &pipes, 1).unwrap_err();
+    scene(async |pipes, folder| {
+        let refused = start(&of_trio("a", folder, &[]), pipes, 1).unwrap_err();
         let said = refused.to_string();
-        let path = folder.path().join("a").display().to_string();
+        let path = folder.join("a").display().to_string();
         let expected = format!(
             "the store in `quorum.store_file` cannot be used: {path} is missing: if this node never voted, create it by `FileStore::create` (in a configuration: `store = \"create\"`); if it was lost, rename the node, or create it and raise `epoch` by 1 at all voters"
         );
         assert_eq!(said, expected);
-        assert!(!folder.path().join("a").exists());
+        assert!(!folder.join("a").exists());
 
         let first = [("QUORUM_STORE", "open-or-create")];
-        let running = start(&of_trio("a", folder.path(), &first), &pipes, 1).unwrap();
-        assert!(folder.path().join("a").exists());
+        let running = start(&of_trio("a", folder, &first), pipes, 1).unwrap();
+        assert!(folder.join("a").exists());
         running.leave(MS(5_000)).await.unwrap();
         drop(running);
         // That it may be made does not mean that it is made anew.
         sleep(MS(1_000)).await;
-        let before = fs::read(folder.path().join("a")).unwrap();
-        let running = start(&of_trio("a", folder.path(), &first), &pipes, 2).unwrap();
-        assert!(fs::read(folder.path().join("a")).unwrap().len() >= before.len());
+        let before = fs::read(folder.join("a")).unwrap();
+        let running = start(&of_trio("a", folder, &first), pipes, 2).unwrap();
+        assert!(fs::read(folder.join("a")).unwrap().len() >= before.len());
         running.leave(MS(5_000)).await.unwrap();
     });
 }
 
 #[test]
-fn members_of_another_epoch_do_not_vote_and_there_is_no_way_back() {
-    play(async {
-        let (pipes, folder) = (Pipes::new(), tempfile::tempdir().unwrap());
-        let first = [("QUORUM_STORE", "open-or-create")];
+fn a_member_that_took_part_in_an_epoch_does_not_start_in_an_older_one() {
+    scene(async |pipes, folder| {
         let next = [("QUORUM_STORE", "open-or-create"), ("QUORUM_EPOCH", "1")];
-        let a = start(&of_trio("a", folder.path(), &first), &pipes, 1).unwrap();
-        let b = start(&of_trio("b", folder.path(), &next), &pipes, 1).unwrap();
+        let b = start(&of_trio("b", folder, &next), pipes, 1).unwrap();
         sleep(MS(10_000)).await;
-        assert!(!a.agent().is_leader() && !b.agent().is_leader());
-
         b.leave(MS(5_000)).await.unwrap();
         drop(b);
         sleep(MS(1_000)).await;
-        let refused = start(&of_trio("b", folder.path(), &[]), &pipes, 2).unwrap_err();
+        let refused = start(&of_trio("b", folder, &[]), pipes, 2).unwrap_err();
         assert_eq!(
             refused.to_string(),
             "the agent does not start, because of `quorum.epoch`: the election's configuration refuses the agent: \
@@ -182,14 +179,17 @@ fn members_of_another_epoch_do_not_vote_and_there_is_no_way_back() {
         );
         // What had begun has ended: its address and its store are free.
         sleep(MS(1_000)).await;
-        let again = of_trio("b", folder.path(), &[("QUORUM_EPOCH", "1")]);
-        start(&again, &pipes, 3)
+        let again = of_trio("b", folder, &[("QUORUM_EPOCH", "1")]);
+        start(&again, pipes, 3)
             .unwrap()
             .leave(MS(5_000))
             .await
             .unwrap();
     });
 }
+
+/// Gives a configuration a path, or an address.
+type SetPath = fn(&mut Config, PathBuf);
 
 #[test]
 fn a_start_that_fails_names_the_key_and_the_cause() {
@@ -201,43 +201,49 @@ fn a_start_that_fails_names_the_key_and_the_cause() {
             .local_addr()
             .map(|at| (taken, at.to_string()))
             .unwrap();
-        let mut config = Config::new("a", "g");
-        config.listen = Some(taken.1.clone());
-        let said = config.start().unwrap_err().to_string();
-        let expected = format!(
+        fs::write(at("file"), "no folder").unwrap();
+        fs::write(at("vote"), "something else").unwrap();
+        let listen = format!(
             "the bridge does not start, because of `listen`: cannot listen at {}: ",
             taken.1
         );
-        assert!(said.starts_with(&expected), "{said}");
-
-        config.listen = Some("127.0.0.1:0".to_owned());
-        config.memory_file = Some(at("none").join("node"));
-        let said = config.start().unwrap_err().to_string();
-        assert!(
-            said.starts_with("the bridge does not start, because of `memory_file`: "),
-            "{said}"
-        );
-        config.memory_file = None;
-        fs::write(at("file"), "no folder").unwrap();
-        config.records_folder = Some(at("file").join("records"));
-        let said = config.start().unwrap_err().to_string();
-        assert!(
-            said.starts_with("the folder in `records_folder` cannot be used: "),
-            "{said}"
-        );
-        config.records_folder = None;
-        refused_secrets(&mut config, &at("secret"));
-
-        config.secret_file = None;
-        config.quorum.voters = vec!["a".to_owned()];
-        config.quorum.store_file = Some(at("vote"));
-        fs::write(at("vote"), "something else").unwrap();
-        let said = config.start().unwrap_err().to_string();
-        assert!(
-            said.starts_with("the store in `quorum.store_file` cannot be used: "),
-            "{said}"
-        );
-
+        let rows: [(SetPath, PathBuf, &str); 5] = [
+            (
+                |config, path| config.listen = Some(path.display().to_string()),
+                PathBuf::from(&taken.1),
+                &listen,
+            ),
+            (
+                |config, path| config.memory_file = Some(path),
+                at("none").join("node"),
+                "the bridge does not start, because of `memory_file`: ",
+            ),
+            (
+                |config, path| config.records_folder = Some(path),
+                at("file").join("records"),
+                "the folder in `records_folder` cannot be used: ",
+            ),
+            (
+                |config, path| config.secret_file = Some(path),
+                at("secret"),
+                "the secret in `secret_file` cannot be used: the secret cannot be read from ",
+            ),
+            (
+                |config, path| {
+                    config.quorum.voters = vec!["a".to_owned()];
+                    config.quorum.store_file = Some(path);
+                },
+                at("vote"),
+                "the store in `quorum.store_file` cannot be used: ",
+            ),
+        ];
+        for (set, path, expected) in rows {
+            let mut config = Config::new("a", "g");
+            config.listen = Some("127.0.0.1:0".to_owned());
+            set(&mut config, path);
+            let said = config.start().unwrap_err().to_string();
+            assert!(said.starts_with(expected), "{said}");
+        }
         let refused = Config::new("a", "").start().unwrap_err();
         assert_eq!(
             refused.to_string(),
@@ -246,19 +252,16 @@ fn a_start_that_fails_names_the_key_and_the_cause() {
     });
 }
 
-/// What a file of a secret must not be, and that nothing of it is shown.
-fn refused_secrets(config: &mut Config, path: &Path) {
-    config.secret_file = Some(path.to_owned());
-    let said = config.start().unwrap_err().to_string();
-    assert!(
-        said.starts_with(
-            "the secret in `secret_file` cannot be used: the secret cannot be read from "
-        ),
-        "{said}"
-    );
-    fs::write(path, "hunter2").unwrap();
-    only_for_its_owner(path);
-    let refused = config.start().unwrap_err();
+#[test]
+fn a_secret_that_is_too_short_is_refused_and_not_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("secret");
+    fs::write(&path, "hunter2").unwrap();
+    only_for_its_owner(&path);
+    let mut config = Config::new("a", "g");
+    config.listen = Some("127.0.0.1:0".to_owned());
+    config.secret_file = Some(path);
+    let refused = System::new().block_on(async { config.start().unwrap_err() });
     let said = format!("{refused} {refused:?} {config:?}");
     assert!(said.contains("a secret of 7 bytes is too short"), "{said}");
     assert!(!said.contains("hunter2"), "{said}");
@@ -292,12 +295,11 @@ fn over_tcp(name: &str, folder: &Path, peers: &[(&str, Option<&RunningNode>)]) -
 /// Its wall clock was far ahead once, and is set back since.
 #[test]
 fn a_voter_whose_clock_was_set_back_is_let_in_at_once_and_without_a_key() {
-    play(async {
-        let (pipes, folder) = (Pipes::new(), tempfile::tempdir().unwrap());
+    scene(async |pipes, folder| {
         let first = [("QUORUM_STORE", "open-or-create")];
         let voter = |name: &str, clock: u64| {
-            let config = of_trio(name, folder.path(), &first);
-            start(&config, &pipes, clock << 40).unwrap()
+            let config = of_trio(name, folder, &first);
+            start(&config, pipes, clock << 40).unwrap()
         };
         let [a, b] = ["a", "b"].map(|name| voter(name, 1_000));
         let mut last = 0;

@@ -6,10 +6,10 @@ use std::thread;
 use actix::clock::sleep;
 use actix_bully::{
     protocol::AgentId,
-    remote::{BridgeError, LinkStatus, NodeId, Peer, transport::Pipes},
+    remote::{BridgeError, LinkStatus, NodeId, Peer},
 };
 
-use super::kit::{Host, MS, address, id, node, play, until};
+use super::kit::{Host, MS, address, id, node, scene, until};
 
 fn contact(host: &str) -> (AgentId, NodeId, Option<String>) {
     (id(&format!("{host}1")), node(host), Some(address(host)))
@@ -22,10 +22,9 @@ fn peers(host: &Host) -> Vec<String> {
 
 #[test]
 fn lists_of_two_groups_that_come_at_once_leave_the_peers_that_the_last_ones_name() {
-    play(async {
-        let pipes = Pipes::new();
-        let a = Host::start(&pipes, "a", &[]);
-        let _b = Host::start(&pipes, "b", &["a"]);
+    scene(async |pipes, _| {
+        let a = Host::start(pipes, "a", &[]);
+        let _b = Host::start(pipes, "b", &["a"]);
         for round in 0..2 {
             let bridge = &a.bridge;
             thread::scope(|threads| {
@@ -56,10 +55,9 @@ fn lists_of_two_groups_that_come_at_once_leave_the_peers_that_the_last_ones_name
 
 #[test]
 fn an_earlier_list_that_comes_late_changes_no_peer() {
-    play(async {
-        let pipes = Pipes::new();
-        let a = Host::start(&pipes, "a", &[]);
-        let _b = Host::start(&pipes, "b", &["a"]);
+    scene(async |pipes, _| {
+        let a = Host::start(pipes, "a", &[]);
+        let _b = Host::start(pipes, "b", &["a"]);
         a.bridge.decree_peers("g", 2, &[contact("b")]);
         a.bridge.decree_peers("g", 1, &[contact("c")]);
         assert_eq!(peers(&a), ["b"]);
@@ -69,10 +67,9 @@ fn an_earlier_list_that_comes_late_changes_no_peer() {
 
 #[test]
 fn the_host_of_a_voter_that_an_operator_removes_stays_away_until_the_operator_adds_it() {
-    play(async {
-        let pipes = Pipes::new();
-        let a = Host::start(&pipes, "a", &["b"]);
-        let _b = Host::start(&pipes, "b", &["a"]);
+    scene(async |pipes, _| {
+        let a = Host::start(pipes, "a", &["b"]);
+        let _b = Host::start(pipes, "b", &["a"]);
         a.bridge.decree_peers("g", 1, &[contact("b")]);
         until("linked", || a.is_linked("b")).await;
         assert!(a.bridge.remove_peer(&node("b")));
@@ -91,10 +88,9 @@ fn the_host_of_a_voter_that_an_operator_removes_stays_away_until_the_operator_ad
 
 #[test]
 fn an_operator_may_configure_a_peer_that_a_list_named_and_the_link_stays() {
-    play(async {
-        let pipes = Pipes::new();
-        let a = Host::start(&pipes, "a", &[]);
-        let _b = Host::start(&pipes, "b", &["a"]);
+    scene(async |pipes, _| {
+        let a = Host::start(pipes, "a", &[]);
+        let _b = Host::start(pipes, "b", &["a"]);
         a.bridge.decree_peers("g", 1, &[contact("b")]);
         until("linked", || a.is_linked("b")).await;
         sleep(MS(500)).await; // until of two links one is left

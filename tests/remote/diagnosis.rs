@@ -8,11 +8,11 @@ use actix_bully::{
     agent::{BullyAgent, Diagnosis, Finding, VoterCount},
     elections::quorum::QuorumConfig,
     protocol::Timings,
-    remote::{NodeIncarnation, Peer, RemoteBridge, transport::Pipes},
+    remote::{NodeIncarnation, transport::Pipes},
 };
 
 use super::{
-    kit::{Host, MS, address, builder, id, patient, play, until},
+    kit::{Host, MS, address, all_follow, are_linked, builder, id, pair, scene, until},
     voters::host,
 };
 
@@ -26,12 +26,9 @@ fn counted(voters: Option<VoterCount>) -> Option<(u32, u32, u32)> {
 
 #[test]
 fn a_voter_that_is_alone_says_how_many_are_needed_and_why_the_others_are_away() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b, c] = ["a", "b", "c"].map(|name| host(&pipes, name, 1_000, folder));
-        until("c1 leads", || a.follows("c1") && b.follows("c1")).await;
+    scene(async |pipes, folder| {
+        let [a, b, c] = ["a", "b", "c"].map(|name| host(pipes, name, 1_000, folder));
+        all_follow(&[&a, &b], "c1").await;
         let well = a.agents[0].diagnosis();
         assert_eq!(counted(well.voters), Some((3, 3, 2)), "{well}");
         assert!(
@@ -68,8 +65,8 @@ fn a_voter_that_is_alone_says_how_many_are_needed_and_why_the_others_are_away() 
                 .all(|p| p.last_error.is_some() && p.unlinked_for >= Some(MS(4_900)))
         );
 
-        let b = host(&pipes, "b", 2_000, folder);
-        until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
+        let b = host(pipes, "b", 2_000, folder);
+        all_follow(&[&a, &b], "b1").await;
         let two = a.agents[0].diagnosis();
         assert_eq!(counted(two.voters), Some((2, 3, 2)), "{two}");
         assert!(!has(&two, |finding| matches!(
@@ -86,15 +83,12 @@ fn a_voter_that_is_alone_says_how_many_are_needed_and_why_the_others_are_away() 
 
 #[test]
 fn a_partition_is_told_by_both_sides() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b, c] = ["a", "b", "c"].map(|name| host(&pipes, name, 1_000, folder));
-        until("c1 leads", || a.follows("c1") && b.follows("c1")).await;
+    scene(async |pipes, folder| {
+        let [a, b, c] = ["a", "b", "c"].map(|name| host(pipes, name, 1_000, folder));
+        all_follow(&[&a, &b], "c1").await;
         pipes.partition("a", "c");
         pipes.partition("b", "c");
-        until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
+        all_follow(&[&a, &b], "b1").await;
         sleep(MS(5_000)).await;
         let lost = c.agents[0].diagnosis();
         assert_eq!(counted(lost.voters), Some((1, 3, 2)), "{lost}");
@@ -106,36 +100,29 @@ fn a_partition_is_told_by_both_sides() {
     });
 }
 
-fn quorum_host(pipes: &Pipes, name: &'static str, folder: &Path, voters: &[&str]) -> Host {
-    let peers: Vec<_> = ["a", "b"].into_iter().filter(|n| *n != name).collect();
-    let mut host = Host::start(pipes, name, &peers);
-    let config = QuorumConfig {
+fn config(epoch: u64, voters: &[&str]) -> QuorumConfig {
+    QuorumConfig {
         timings: Timings::lan(),
+        epoch,
         ..QuorumConfig::new(voters.iter().map(|name| id(name)))
-    };
-    host.voter(&format!("{name}1"), 1, folder, config);
-    host
+    }
+}
+
+/// The hosts `a` and `b` with a voter of this configuration each.
+fn configured(pipes: &Pipes, folder: &Path, config: [QuorumConfig; 2]) -> [Host; 2] {
+    let mut hosts = pair(pipes, |bridge| bridge);
+    for ((host, name), config) in hosts.iter_mut().zip(["a1", "b1"]).zip(config) {
+        host.voter(name, 1, folder, config);
+    }
+    hosts
 }
 
 #[test]
 fn a_list_that_was_only_typed_is_told_by_the_host_of_the_older_one_and_by_that_of_the_newer_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let typed = |name: &'static str, other, epoch, voters: &[&str]| {
-            let mut host = Host::start(&pipes, name, &[other]);
-            let config = QuorumConfig {
-                timings: Timings::lan(),
-                epoch,
-                ..QuorumConfig::new(voters.iter().map(|name| id(name)))
-            };
-            host.voter(&format!("{name}1"), 1, folder, config);
-            host
-        };
-        let a = typed("a", "b", 4, &["a1", "b1"]);
-        let b = typed("b", "a", 5, &["b1", "c1"]);
-        until("they meet", || a.is_linked("b") && b.is_linked("a")).await;
+    scene(async |pipes, folder| {
+        let typed = [config(4, &["a1", "b1"]), config(5, &["b1", "c1"])];
+        let [a, b] = configured(pipes, folder, typed);
+        are_linked(&a, &b).await;
         sleep(MS(3_000)).await;
         let [older, newer] = [&a, &b].map(|host| host.agents[0].diagnosis());
         let is_older = |finding: &Finding| matches!(finding, Finding::ListOlder { node, theirs: 5, mine: 4 } if node == "b");
@@ -154,12 +141,9 @@ fn a_list_that_was_only_typed_is_told_by_the_host_of_the_older_one_and_by_that_o
 
 #[test]
 fn a_refused_configuration_names_what_differs() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let a = quorum_host(&pipes, "a", folder, &["a1", "b1"]);
-        let b = quorum_host(&pipes, "b", folder, &["a1", "b1", "c1"]);
+    scene(async |pipes, folder| {
+        let lists = [config(0, &["a1", "b1"]), config(0, &["a1", "b1", "c1"])];
+        let [a, b] = configured(pipes, folder, lists);
         sleep(MS(3_000)).await;
         for (host, other, [theirs_is, mine_is], all) in [
             (&a, "b", ["3 voters", "2 voters"], 2),
@@ -172,20 +156,12 @@ fn a_refused_configuration_names_what_differs() {
             assert_eq!(counted(found.voters), Some((1, all, 2)));
         }
         b.stop().await;
+        // A process with a store of its own.
+        let bridge = builder(pipes, "b", &["a"]).incarnation(NodeIncarnation(2_000));
+        let mut b = Host::with(|group| bridge.carry(group));
         let folder = tempfile::tempdir().unwrap();
-        let b = Host::with(|group| {
-            let incarnation = NodeIncarnation(2_000);
-            builder(&pipes, "b", &["a"])
-                .incarnation(incarnation)
-                .carry(group)
-        });
-        let mut b = b;
-        let config = QuorumConfig {
-            timings: Timings::lan(),
-            ..QuorumConfig::new(["a1", "b1"].map(id))
-        };
-        b.voter("b1", 1, folder.path(), config);
-        until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
+        b.voter("b1", 1, folder.path(), config(0, &["a1", "b1"]));
+        all_follow(&[&a, &b], "b1").await;
         let found = a.agents[0].diagnosis();
         assert!(
             matches!(
@@ -197,58 +173,6 @@ fn a_refused_configuration_names_what_differs() {
     });
 }
 
-#[test]
-fn a_name_that_two_hosts_give_to_their_agents_is_told_of() {
-    play(async {
-        let pipes = Pipes::new();
-        let mut a = Host::start(&pipes, "a", &["b"]);
-        let mut b = Host::start(&pipes, "b", &["a"]);
-        pipes.partition("a", "b");
-        a.agent("x", 1);
-        b.agent("x", 2);
-        sleep(MS(1_000)).await;
-        pipes.heal("a", "b");
-        until("linked", || a.is_linked("b") && b.is_linked("a")).await;
-        sleep(MS(1_000)).await;
-        let twice = |host: &Host, peer: &str| {
-            has(
-                &host.agents[0].diagnosis(),
-                |finding| matches!(finding, Finding::AgentNameTwice { node, agent } if node == peer && *agent == id("x")),
-            )
-        };
-        assert!(twice(&a, "b") && twice(&b, "a"));
-    });
-}
-
-#[test]
-fn the_older_of_two_processes_of_one_node_name_says_so() {
-    play(async {
-        let pipes = Pipes::new();
-        let mut old = Host::start(&pipes, "a", &["b"]);
-        old.agent("a1", 1);
-        let mut b = Host::start(&pipes, "b", &["a"]);
-        b.agent("b1", 2);
-        until("linked", || old.is_linked("b")).await;
-        let new = Host::with(|group| {
-            RemoteBridge::builder("a")
-                .cluster("test")
-                .transport(pipes.host("elsewhere"))
-                .incarnation(NodeIncarnation(2_000))
-                .restart_policy(patient())
-                .peer(Peer::new("b", &address("b")))
-                .carry(group)
-        });
-        until("linked", || new.is_linked("b")).await;
-        until("it is told", || {
-            has(
-                &old.agents[0].diagnosis(),
-                |finding| matches!(finding, Finding::NodeNameTwice { node, .. } if node == "b"),
-            )
-        })
-        .await;
-    });
-}
-
 /// What a host's diagnosis says of a peer, once it says all of these parts.
 async fn says(what: &str, host: &Host, parts: &[&str]) {
     let told = || host.agents[0].diagnosis().to_string();
@@ -256,27 +180,11 @@ async fn says(what: &str, host: &Host, parts: &[&str]) {
 }
 
 #[test]
-fn a_peer_of_another_cluster_is_told_at_both_ends() {
-    play(async {
-        let pipes = Pipes::new();
-        let mut a = Host::start(&pipes, "a", &["b"]);
-        let mut b = Host::with(|group| builder(&pipes, "b", &["a"]).cluster("other").carry(group));
-        a.agent("a1", 1);
-        b.agent("b1", 2);
-        for host in [&a, &b] {
-            let parts = ["another cluster", "give both nodes the same cluster"];
-            says("it is of another cluster", host, &parts).await;
-        }
-    });
-}
-
-#[test]
 fn a_peer_without_the_group_is_told_with_the_one_that_it_has() {
-    play(async {
-        let pipes = Pipes::new();
-        let mut a = Host::start(&pipes, "a", &["b"]);
+    scene(async |pipes, _| {
+        let mut a = Host::start(pipes, "a", &["b"]);
         let other = Group::new("gg").unwrap();
-        let bridge = builder(&pipes, "b", &["a"]).carry(&other);
+        let bridge = builder(pipes, "b", &["a"]).carry(&other);
         let _bridge = bridge.start().unwrap();
         let agent = BullyAgent::builder("b1").join(&other).start().unwrap();
         a.agent("a1", 1);
@@ -289,10 +197,8 @@ fn a_peer_without_the_group_is_told_with_the_one_that_it_has() {
 
 #[test]
 fn timings_that_differ_are_told_at_both_ends() {
-    play(async {
-        let pipes = Pipes::new();
-        let [mut a, mut b] =
-            [("a", ["b"]), ("b", ["a"])].map(|(name, peers)| Host::start(&pipes, name, &peers));
+    scene(async |pipes, _| {
+        let [mut a, mut b] = pair(pipes, |bridge| bridge);
         a.agent("a1", 1);
         let slow = BullyAgent::builder("b1").score(2);
         b.agents.push(slow.join(&b.group).start().unwrap());
@@ -301,9 +207,6 @@ fn timings_that_differ_are_told_at_both_ends() {
             let parts = [&*other, "detection after 250ms", "detection after 900ms"];
             says("their timings differ", host, &parts).await;
         }
-        until("b1 leads all the same", || {
-            a.follows("b1") && b.follows("b1")
-        })
-        .await;
+        all_follow(&[&a, &b], "b1").await;
     });
 }

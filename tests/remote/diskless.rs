@@ -5,15 +5,12 @@ use actix_bully::{
     agent::{BullyAgent, BullyHandle, Finding},
     clock::{WallClock as _, WallTime},
     protocol::{Term, Timings},
-    remote::{
-        BridgeBuilder, BridgeEvent, Closed, DropReason, NodeIncarnation, Peer, RemoteBridge,
-        transport::Pipes,
-    },
+    remote::{BridgeBuilder, BridgeEvent, Closed, DropReason, NodeIncarnation, transport::Pipes},
     testkit::{VirtualClock, VirtualWallClock},
 };
 
 use super::{
-    kit::{Host, MS, address, builder, play, told, until},
+    kit::{Host, MS, builder, elsewhere, scene, told, until},
     voters::{believer, others},
 };
 
@@ -57,16 +54,8 @@ fn host(pipes: &Pipes, name: &'static str, incarnation: u64, wall: &VirtualWallC
     process(builder(pipes, name, &others(name)), name, incarnation, wall)
 }
 
-/// A later process of the node `b`, on another host: as a pod that is started while the one before still runs.
 fn twin(pipes: &Pipes, wall: &VirtualWallClock) -> Host {
-    let bridge = RemoteBridge::builder("b")
-        .cluster("test")
-        .transport(pipes.host("elsewhere"))
-        .listen(&address("elsewhere"))
-        .seed(7);
-    let peer = |bridge: BridgeBuilder, name| bridge.peer(Peer::new(name, &address(name)));
-    let bridge = ["a", "c"].into_iter().fold(bridge, peer);
-    process(bridge, "b", 2_000, wall)
+    process(elsewhere(pipes, "b", &["a", "c"]), "b", 2_000, wall)
 }
 
 async fn elected(pipes: &Pipes, incarnation: u64, wall: &VirtualWallClock) -> ([Host; 3], Term) {
@@ -82,11 +71,11 @@ async fn elected(pipes: &Pipes, incarnation: u64, wall: &VirtualWallClock) -> ([
 
 #[test]
 fn three_hosts_that_are_killed_at_once_elect_in_a_later_term_after_the_wait() {
-    play(async {
-        let (pipes, wall) = (Pipes::new(), VirtualWallClock::new(DAWN));
+    scene(async |pipes, _| {
+        let wall = VirtualWallClock::new(DAWN);
         let mut before = Term::ZERO;
         for incarnation in 1_000..1_003 {
-            let (hosts, term) = elected(&pipes, incarnation, &wall).await;
+            let (hosts, term) = elected(pipes, incarnation, &wall).await;
             assert!(term > before, "{term} after {before}");
             before = term;
             for host in hosts {
@@ -98,10 +87,10 @@ fn three_hosts_that_are_killed_at_once_elect_in_a_later_term_after_the_wait() {
 
 #[test]
 fn a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_why() {
-    play(async {
-        let (pipes, wall) = (Pipes::new(), VirtualWallClock::new(DAWN));
-        let ([a, b, c], term) = elected(&pipes, 1_000, &wall).await;
-        let twin = twin(&pipes, &wall);
+    scene(async |pipes, _| {
+        let wall = VirtualWallClock::new(DAWN);
+        let ([a, b, c], term) = elected(pipes, 1_000, &wall).await;
+        let twin = twin(pipes, &wall);
         for _ in 0..10_000 {
             sleep(MS(1)).await;
             assert_eq!(believer(&[&a, &b, &c, &twin]).as_deref(), Some("c1"));
@@ -144,12 +133,12 @@ fn a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_
 /// It claims no term that the others refuse by their clocks, so no bridge refuses one either; both sides name the other's clock.
 #[test]
 fn a_host_whose_clock_is_an_hour_ahead_leads_in_the_terms_of_the_others() {
-    play(async {
-        let (pipes, wall) = (Pipes::new(), VirtualWallClock::new(DAWN));
+    scene(async |pipes, _| {
+        let wall = VirtualWallClock::new(DAWN);
         let hour = 3_600_000;
         let ahead = VirtualWallClock::new(WallTime::from_millis(DAWN.as_millis() + hour));
-        let [a, b] = ["a", "b"].map(|name| host(&pipes, name, 1_000, &wall));
-        let c = host(&pipes, "c", 1_000, &ahead);
+        let [a, b] = ["a", "b"].map(|name| host(pipes, name, 1_000, &wall));
+        let c = host(pipes, "c", 1_000, &ahead);
         until("c1 leads", || {
             believer(&[&a, &b, &c]).as_deref() == Some("c1")
                 && [&a, &b].iter().all(|host| host.follows("c1"))
@@ -191,12 +180,12 @@ fn a_host_whose_clock_is_an_hour_ahead_leads_in_the_terms_of_the_others() {
 /// A process that was stopped and goes on finds its name taken by the one that was started meanwhile.
 #[test]
 fn a_process_whose_link_is_silent_holds_its_name_no_longer() {
-    play(async {
-        let (pipes, wall) = (Pipes::new(), VirtualWallClock::new(DAWN));
-        let ([a, b, c], _) = elected(&pipes, 1_000, &wall).await;
+    scene(async |pipes, _| {
+        let wall = VirtualWallClock::new(DAWN);
+        let ([a, b, c], _) = elected(pipes, 1_000, &wall).await;
         pipes.partition("a", "b");
         pipes.partition("b", "c");
-        let twin = twin(&pipes, &wall);
+        let twin = twin(pipes, &wall);
         until("the twin is let in", || {
             twin.is_linked("a") && twin.is_linked("c")
         })
@@ -219,11 +208,11 @@ fn a_process_whose_link_is_silent_holds_its_name_no_longer() {
 
 #[test]
 fn other_timings_at_another_host_are_refused_and_both_are_named() {
-    play(async {
-        let (pipes, wall) = (Pipes::new(), VirtualWallClock::new(DAWN));
-        let a = host(&pipes, "a", 1_000, &wall);
+    scene(async |pipes, _| {
+        let wall = VirtualWallClock::new(DAWN);
+        let a = host(pipes, "a", 1_000, &wall);
         let mut events = a.bridge.events();
-        let mut b = Host::with(|group| builder(&pipes, "b", &others("b")).carry(group));
+        let mut b = Host::with(|group| builder(pipes, "b", &others("b")).carry(group));
         voter(&mut b, "b1", Timings::default(), &wall);
         sleep(MS(2_000)).await;
         let (theirs, mine) = mismatch(&told(&mut events)).unwrap();

@@ -14,7 +14,7 @@ use bully_core::{
     protocol::{Electorate, Epochs, Member, Requirements, Rules, To},
 };
 
-use super::kit::{Host, MS, address, builder, id, node, play, until};
+use super::kit::{Host, MS, address, builder, id, node, scene, until};
 
 /// A member that writes down the terms that it hears.
 #[derive(Clone, Default)]
@@ -120,9 +120,8 @@ async fn two_hosts(pipes: &Pipes) -> [Host; 2] {
 
 #[test]
 fn agents_go_to_another_epoch_over_a_link_that_stays() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b] = two_hosts(&pipes).await;
+    scene(async |pipes, _| {
+        let [a, b] = two_hosts(pipes).await;
         let voter = MemberKind::Voter;
         let a1 = join(&a, "a1", voter, &of(0, THREE));
         let b2 = join(&b, "b2", voter, &of(0, THREE));
@@ -160,9 +159,8 @@ fn agents_go_to_another_epoch_over_a_link_that_stays() {
 
 #[test]
 fn one_epoch_with_two_lists_is_refused_until_one_of_them_is_told_of_the_next() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b] = two_hosts(&pipes).await;
+    scene(async |pipes, _| {
+        let [a, b] = two_hosts(pipes).await;
         let voter = MemberKind::Voter;
         let a1 = join(&a, "a1", voter, &of(1, THREE));
         let _b1 = join(&b, "b1", voter, &of(1, FOUR));
@@ -176,9 +174,8 @@ fn one_epoch_with_two_lists_is_refused_until_one_of_them_is_told_of_the_next() {
 
 #[test]
 fn an_absurd_epoch_is_heard_only_if_a_quorum_names_it() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b] = two_hosts(&pipes).await;
+    scene(async |pipes, _| {
+        let [a, b] = two_hosts(pipes).await;
         let voter = MemberKind::Voter;
         let a1 = join(&a, "a1", voter, &of(0, THREE));
         let b1 = join(&b, "b1", voter, &of(0, THREE));
@@ -208,10 +205,9 @@ fn an_absurd_epoch_is_heard_only_if_a_quorum_names_it() {
 
 #[test]
 fn a_decree_makes_the_node_of_a_voter_a_peer_for_that_voter_alone() {
-    play(async {
-        let pipes = Pipes::new();
-        let a = Host::start(&pipes, "a", &[]);
-        let b = Host::start(&pipes, "b", &["a"]);
+    scene(async |pipes, _| {
+        let a = Host::start(pipes, "a", &[]);
+        let b = Host::start(pipes, "b", &["a"]);
         let _b1 = join(&b, "b1", MemberKind::Voter, &of(0, THREE));
         sleep(MS(1_000)).await;
         assert!(
@@ -235,12 +231,11 @@ fn a_decree_makes_the_node_of_a_voter_a_peer_for_that_voter_alone() {
 
 #[test]
 fn a_decree_adds_to_what_was_configured_while_the_link_runs_and_takes_only_that_away() {
-    play(async {
-        let pipes = Pipes::new();
+    scene(async |pipes, _| {
         let rights = Rights::none().grant("g", "b1", MayBe::Observer);
         let peer = Peer::new("b", &address("b")).allow(rights);
-        let a = Host::with(|group| builder(&pipes, "a", &[]).peer(peer).carry(group));
-        let b = Host::start(&pipes, "b", &["a"]);
+        let a = Host::with(|group| builder(pipes, "a", &[]).peer(peer).carry(group));
+        let b = Host::start(pipes, "b", &["a"]);
         let b1 = join(&b, "b1", MemberKind::Observer, &of(0, THREE));
         let _a1 = join(&a, "a1", MemberKind::Voter, &of(0, THREE));
         until("it observes", || knows(&a, "b1")).await;
@@ -272,9 +267,8 @@ fn a_decree_adds_to_what_was_configured_while_the_link_runs_and_takes_only_that_
 /// Nobody here counted the terms of the earlier epoch meanwhile, in which the one that comes back still is.
 #[test]
 fn an_agent_that_comes_back_hears_of_the_epoch_that_its_peers_have_entered() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b] = two_hosts(&pipes).await;
+    scene(async |pipes, _| {
+        let [a, b] = two_hosts(pipes).await;
         let gone = join(&a, "a1", MemberKind::Voter, &of(0, THREE));
         let peer = join(&b, "b1", MemberKind::Voter, &of(0, THREE));
         until("both are known", || knows(&a, "b1") && knows(&b, "a1")).await;

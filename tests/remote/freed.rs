@@ -6,11 +6,11 @@ use actix::{System, clock::sleep};
 use actix_bully::{
     agent::ElectionArbiter,
     operate::{Command, Operated, Order, OutcomeVerdict},
-    remote::{BridgeEvent, LinkStatus, Peer, RemoteBridge, transport::Pipes},
+    remote::{BridgeEvent, LinkStatus, Peer, RemoteBridge},
 };
 use futures::StreamExt;
 
-use super::kit::{Host, MS, address, builder, group, play, until};
+use super::kit::{Host, MS, address, builder, group, scene, until};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -43,17 +43,13 @@ fn a_port_is_free_when_a_drain_has_returned_and_when_the_end_is_told() {
 /// Where the name of b leads for now, a process of the name a listens.
 #[test]
 fn a_peer_whose_address_led_to_this_node_once_is_dialled_again() {
-    play(async {
-        let pipes = Pipes::new();
+    scene(async |pipes, _| {
         let at_b = |name: &str, host: &str| {
-            let bridge = builder(&pipes, name, &[]).transport(pipes.host(host));
+            let bridge = builder(pipes, name, &[]).transport(pipes.host(host));
             bridge.listen(&address("b"))
         };
         let old = at_b("a", "old").carry(&group()).start().unwrap();
-        let a = builder(&pipes, "a", &["b"])
-            .carry(&group())
-            .start()
-            .unwrap();
+        let a = builder(pipes, "a", &["b"]).carry(&group()).start().unwrap();
         sleep(MS(1_000)).await;
         old.drain(MS(1_000)).await.unwrap();
         let inbound = at_b("b", "b").peer(Peer::inbound("a"));
@@ -66,10 +62,9 @@ fn a_peer_whose_address_led_to_this_node_once_is_dialled_again() {
 
 #[test]
 fn the_last_agent_of_a_node_that_is_drained_ends_the_bridge_and_no_other_does() {
-    play(async {
-        let pipes = Pipes::new();
-        let mut a = Host::start(&pipes, "a", &["b"]);
-        let b = Host::start(&pipes, "b", &["a"]);
+    scene(async |pipes, _| {
+        let mut a = Host::start(pipes, "a", &["b"]);
+        let b = Host::start(pipes, "b", &["a"]);
         let agents = ["a1", "a2"].map(|name| a.agent(name, 1));
         let node = Operated::new(&agents[0]).agent(&agents[1]);
         let node = node.bridge(&a.bridge);

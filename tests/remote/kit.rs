@@ -5,7 +5,7 @@ use std::{future::Future, path::Path, sync::Arc, time::Duration};
 use actix::clock::{sleep, timeout};
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle, StartError},
+    agent::{BullyAgent, BullyHandle, Finding, StartError},
     elections::quorum::QuorumConfig,
     protocol::{AgentId, Timings},
     remote::{
@@ -27,6 +27,12 @@ pub(crate) fn play(scene: impl Future<Output = ()>) {
     });
 }
 
+/// Plays a scene on a network of its own, beside a folder of its own.
+pub(crate) fn scene(scene: impl AsyncFnOnce(&Pipes, &Path)) {
+    let (pipes, folder) = (Pipes::new(), tempfile::tempdir().unwrap());
+    play(scene(&pipes, folder.path()));
+}
+
 /// One process: a group, a bridge, and agents.
 pub(crate) struct Host {
     pub(crate) group: Group,
@@ -45,6 +51,13 @@ pub(crate) fn builder(pipes: &Pipes, name: &str, peers: &[&str]) -> BridgeBuilde
         .seed(7);
     let peer = |name: &&str| Peer::new(name, &address(name));
     peers.iter().map(peer).fold(builder, BridgeBuilder::peer)
+}
+
+/// A later process of the node `name`, on another host: as a pod that is started while the one before still runs.
+pub(crate) fn elsewhere(pipes: &Pipes, name: &str, peers: &[&str]) -> BridgeBuilder {
+    let bridge = builder(pipes, name, peers).transport(pipes.host("elsewhere"));
+    let bridge = bridge.listen(&address("elsewhere"));
+    bridge.incarnation(NodeIncarnation(2_000))
 }
 
 /// Crashes are forgiven without end.
@@ -139,6 +152,11 @@ impl Host {
         Ok(agent)
     }
 
+    /// Whether its first agent finds this.
+    pub(crate) fn finds(&self, is_it: impl Fn(&Finding) -> bool) -> bool {
+        self.agents[0].diagnosis().findings.iter().any(is_it)
+    }
+
     /// Whether all agents here follow that leader.
     pub(crate) fn follows(&self, leader: &str) -> bool {
         let leads = |agent: &BullyHandle| agent.leader().is_some_and(|l| l.id.as_str() == leader);
@@ -161,6 +179,26 @@ impl Host {
             .iter()
             .any(|p| p.node.as_str() == peer && linked(&p.link))
     }
+}
+
+/// The hosts `a` and `b`, which dial each other, and differ from others as said.
+pub(crate) fn pair(pipes: &Pipes, set: impl Fn(BridgeBuilder) -> BridgeBuilder) -> [Host; 2] {
+    [("a", "b"), ("b", "a")].map(|(name, peer)| {
+        let bridge = |group: &Group| set(builder(pipes, name, &[peer])).carry(group);
+        Host::with(bridge)
+    })
+}
+
+/// Waits until all agents of these hosts follow that leader.
+pub(crate) async fn all_follow(hosts: &[&Host], leader: &str) {
+    let all = || hosts.iter().all(|host| host.follows(leader));
+    until(&format!("all follow {leader}"), all).await;
+}
+
+/// Waits until both hosts are linked with each other.
+pub(crate) async fn are_linked(a: &Host, b: &Host) {
+    let knows = |one: &Host, other: &Host| one.is_linked(other.bridge.node().as_str());
+    until("they are linked", || knows(a, b) && knows(b, a)).await;
 }
 
 /// Waits until it holds.

@@ -2,13 +2,15 @@
 
 use actix::clock::sleep;
 use actix_bully::{
-    elections::{AnyMessage, bully::Elect},
-    protocol::{AgentId, Incarnation, Round, Term},
+    protocol::AgentId,
     remote::{Closed, DropReason, Limits, LimitsBuilder, transport::Pipes},
 };
 use bully_core::protocol::To;
 
-use super::kit::{Host, MS, builder, id, play, until};
+use super::{
+    kit::{Host, MS, all_follow, builder, id, scene, until},
+    load::{elect, say},
+};
 
 /// Two hosts; `b` takes less than `a`, whose limits are the defaults.
 fn hosts(pipes: &Pipes, less: &LimitsBuilder) -> [Host; 2] {
@@ -29,52 +31,30 @@ fn breaches(host: &Host) -> Vec<(&'static str, u64)> {
     counted.collect()
 }
 
-fn elect(counter: u64) -> AnyMessage {
-    let incarnation = Incarnation(1);
-    Elect {
-        round: Round {
-            incarnation,
-            counter,
-        },
-        score: 1.into(),
-        seen: Term(0),
-        takeover: None,
-        released: None,
-    }
-    .into()
-}
-
 #[test]
 fn many_agents_elect_with_a_peer_that_takes_short_frames_of_few_items() {
-    play(async {
-        let pipes = Pipes::new();
+    scene(async |pipes, _| {
         let low = Limits::builder().frame(4 << 10).items(64).depth(4);
-        let [mut a, mut b] = hosts(&pipes, &low);
+        let [mut a, mut b] = hosts(pipes, &low);
         for k in 0..100 {
             a.agent(&format!("a{k:02}"), k);
         }
         for k in 0..100 {
             b.agent(&format!("b{k:02}"), 200 - k);
         }
-        until("b00 leads", || a.follows("b00") && b.follows("b00")).await;
+        all_follow(&[&a, &b], "b00").await;
         sleep(MS(1_000)).await;
-        let incarnation = a.group.members().get(&id("a00")).unwrap().incarnation;
-
         // More messages than it takes in a frame, and one to more agents than it takes in an array.
         let before = b.bridge.traffic().messages_in;
-        let from = id("a00");
-        for counter in 0..1_000 {
-            let to = To::One(id("b01"));
-            a.group
-                .deliver(&from, incarnation.unwrap(), &to, elect(counter));
-        }
+        let to = To::One(id("b01"));
+        say(&a.group, "a00", &to, (0..1_000).map(elect));
         sleep(MS(5)).await;
         let arrived = b.bridge.traffic().messages_in - before;
         assert!((1_000..1_010).contains(&arrived), "{arrived}");
         let told = b.group.counters().sent;
         let most: Vec<AgentId> = (1..100).map(|k| id(&format!("b{k:02}"))).collect();
         let to = To::Set(most.into());
-        a.group.deliver(&from, incarnation.unwrap(), &to, elect(7));
+        say(&a.group, "a00", &to, [elect(7)]);
         sleep(MS(5)).await;
         let told = b.group.counters().sent - told;
         assert!(told >= 99, "{told} of 99 were told");
@@ -85,14 +65,13 @@ fn many_agents_elect_with_a_peer_that_takes_short_frames_of_few_items() {
 
 #[test]
 fn more_agents_than_the_peer_takes_are_not_announced_and_this_side_says_why() {
-    play(async {
-        let pipes = Pipes::new();
-        let [mut a, mut b] = hosts(&pipes, &Limits::builder().agents(3));
+    scene(async |pipes, _| {
+        let [mut a, mut b] = hosts(pipes, &Limits::builder().agents(3));
         b.agent("b1", 9);
         for k in 1..=3 {
             a.agent(&format!("a{k}"), k);
         }
-        until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
+        all_follow(&[&a, &b], "b1").await;
         assert_eq!((breaches(&a), breaches(&b)), (vec![], vec![]));
         a.agent("a4", 4);
         until("one too many", || {

@@ -5,13 +5,13 @@ use actix_bully::{
     Group,
     elections::{AnyMessage, bully::Elect},
     protocol::{Incarnation, Round, Score, Term, Time},
-    remote::{BridgeHandle, Closed, Limits, NodeIncarnation, Traffic, transport::Pipes},
+    remote::{BridgeHandle, Closed, Farewell, Limits, Traffic, transport::Pipes},
 };
 use bully_core::{elections::bully::Heartbeat, protocol::To};
 
-use super::kit::{Host, MS, builder, id, play, until};
+use super::kit::{Host, MS, all_follow, builder, id, pair, scene, until};
 
-/// What crossed since.
+/// What crossed since: messages, frames and writes.
 fn since(bridge: &BridgeHandle, before: Traffic) -> [u64; 3] {
     let now = bridge.traffic();
     [
@@ -31,7 +31,8 @@ fn heartbeat(term: u64, score: i32) -> AnyMessage {
     .into()
 }
 
-fn elect(counter: u64) -> AnyMessage {
+/// A message that no other one replaces.
+pub(crate) fn elect(counter: u64) -> AnyMessage {
     let incarnation = Incarnation(1);
     Elect {
         round: Round {
@@ -46,32 +47,60 @@ fn elect(counter: u64) -> AnyMessage {
     .into()
 }
 
-fn incarnation(group: &Group, agent: &str) -> Incarnation {
-    group
-        .members()
-        .get(&id(agent))
-        .unwrap()
-        .incarnation
-        .unwrap()
+/// Lets an agent of this group say that.
+pub(crate) fn say(
+    group: &Group,
+    from: &str,
+    to: &To,
+    messages: impl IntoIterator<Item = AnyMessage>,
+) {
+    let from = id(from);
+    let incarnation = group.members().get(&from).unwrap().incarnation.unwrap();
+    for message in messages {
+        group.deliver(&from, incarnation, to, message);
+    }
+}
+
+/// The same, from `a1` to `b1`.
+pub(crate) fn say_to_b1(a: &Host, messages: impl IntoIterator<Item = AnyMessage>) {
+    say(&a.group, "a1", &To::One(id("b1")), messages);
+}
+
+/// Two linked hosts with these limits and an agent each, of which the one with the higher score leads.
+pub(crate) async fn linked(pipes: &Pipes, limits: [&Limits; 2], scores: [i32; 2]) -> [Host; 2] {
+    let host = |name: &str, peer: &str, limits: &Limits| {
+        Host::with(|group| builder(pipes, name, &[peer]).limits(*limits).carry(group))
+    };
+    let (mut a, mut b) = (host("a", "b", limits[0]), host("b", "a", limits[1]));
+    a.agent("a1", scores[0]);
+    b.agent("b1", scores[1]);
+    let leader = if scores[0] > scores[1] { "a1" } else { "b1" };
+    all_follow(&[&a, &b], leader).await;
+    sleep(MS(500)).await;
+    [a, b]
+}
+
+/// Limits of a host that may take its time.
+fn slow() -> Limits {
+    let limits = Limits::builder().silence(MS(60_000)).ping_after(MS(20_000));
+    limits.build().unwrap()
 }
 
 #[test]
 fn a_hundred_agents_on_each_of_two_hosts_elect_within_the_default_limits() {
-    play(async {
-        let pipes = Pipes::new();
-        let mut a = Host::start(&pipes, "a", &["b"]);
-        let mut b = Host::start(&pipes, "b", &["a"]);
+    scene(async |pipes, _| {
+        let [mut a, mut b] = pair(pipes, |bridge| bridge);
         for k in 0..100 {
             a.agent(&format!("a{k:02}"), k);
             b.agent(&format!("b{k:02}"), k);
         }
-        until("b99 leads", || a.follows("b99") && b.follows("b99")).await;
+        all_follow(&[&a, &b], "b99").await;
         sleep(MS(1_000)).await;
         assert_eq!(a.group.members().len(), 200);
         for host in [&a, &b] {
             let closed: u64 = host.bridge.counters().iter().map(|(_, n)| n).sum();
             let replaced = host.bridge.counters().closed(Closed::Replaced);
-            let farewell = Closed::Goodbye(actix_bully::remote::Farewell::Replaced);
+            let farewell = Closed::Goodbye(Farewell::Replaced);
             let expected = replaced + host.bridge.counters().closed(farewell);
             assert_eq!(closed, expected, "{:?}", host.bridge.counters());
             assert_eq!(host.bridge.peers()[0].lost, 0);
@@ -80,14 +109,8 @@ fn a_hundred_agents_on_each_of_two_hosts_elect_within_the_default_limits() {
         // A broadcast to a hundred crosses once.
         let before = [&a, &b].map(|host| host.bridge.traffic());
         let sent = a.group.counters().sent;
-        let from = id("b99");
-        let term = b.agents[99].leader().unwrap().term.0;
-        b.group.deliver(
-            &from,
-            incarnation(&b.group, "b99"),
-            &To::All,
-            heartbeat(term, 99),
-        );
+        let beat = heartbeat(b.agents[99].leader().unwrap().term.0, 99);
+        say(&b.group, "b99", &To::All, [beat]);
         sleep(MS(1)).await;
         let [messages, frames, writes] = since(&b.bridge, before[1]);
         assert!(
@@ -113,15 +136,10 @@ fn a_hundred_agents_on_each_of_two_hosts_elect_within_the_default_limits() {
 
 #[test]
 fn everything_that_waits_crosses_in_one_frame() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, _b] = linked(&pipes, &Limits::default()).await;
+    scene(async |pipes, _| {
+        let [a, _b] = linked(pipes, [&Limits::default(); 2], [1, 2]).await;
         let before = a.bridge.traffic();
-        let (from, to) = (id("a1"), To::One(id("b1")));
-        for counter in 0..1_000 {
-            a.group
-                .deliver(&from, incarnation(&a.group, "a1"), &to, elect(counter));
-        }
+        say_to_b1(&a, (0..1_000).map(elect));
         sleep(MS(1)).await;
         let [messages, frames, writes] = since(&a.bridge, before);
         assert!((1_000..1_003).contains(&messages), "{messages}");
@@ -132,10 +150,7 @@ fn everything_that_waits_crosses_in_one_frame() {
 
         // Beyond the limits of a frame there are more of them, and nothing is lost.
         let before = a.bridge.traffic();
-        for counter in 0..5_000 {
-            a.group
-                .deliver(&from, incarnation(&a.group, "a1"), &to, elect(counter));
-        }
+        say_to_b1(&a, (0..5_000).map(elect));
         sleep(MS(1)).await;
         let [messages, frames, _] = since(&a.bridge, before);
         assert!((5_000..5_003).contains(&messages), "{messages}");
@@ -144,33 +159,12 @@ fn everything_that_waits_crosses_in_one_frame() {
     });
 }
 
-/// Two linked hosts with an agent each; a1 does not lead.
-async fn linked(pipes: &Pipes, limits: &Limits) -> [Host; 2] {
-    let host = |name: &'static str, peer: &'static str| {
-        Host::with(|group| builder(pipes, name, &[peer]).limits(*limits).carry(group))
-    };
-    let (mut a, mut b) = (host("a", "b"), host("b", "a"));
-    a.agent("a1", 1);
-    b.agent("b1", 2);
-    until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
-    sleep(MS(500)).await;
-    [a, b]
-}
-
 #[test]
 fn repeated_messages_wait_once_and_the_newest_counts() {
-    play(async {
-        let pipes = Pipes::new();
-        // The peer takes its time, and may.
-        let limits = Limits::builder().silence(MS(60_000)).ping_after(MS(20_000));
-        let [a, b] = linked(&pipes, &limits.build().unwrap()).await;
-        let (from, to) = (id("a1"), To::One(id("b1")));
+    scene(async |pipes, _| {
+        let [a, b] = linked(pipes, [&slow(); 2], [1, 2]).await;
         let before = b.bridge.traffic().messages_in;
-        for term in 0..20_000u64 {
-            let term = term / 1_000;
-            a.group
-                .deliver(&from, incarnation(&a.group, "a1"), &to, heartbeat(term, 1));
-        }
+        say_to_b1(&a, (0..20_000).map(|n| heartbeat(n / 1_000, 1)));
         sleep(MS(5)).await;
         let arrived = b.bridge.traffic().messages_in - before;
         assert!((1..4).contains(&arrived), "{arrived}");
@@ -180,21 +174,15 @@ fn repeated_messages_wait_once_and_the_newest_counts() {
 
 #[test]
 fn a_peer_that_does_not_read_is_given_up_after_two_seconds() {
-    play(async {
-        let pipes = Pipes::new();
-        let limits = Limits::builder().silence(MS(60_000)).ping_after(MS(20_000));
-        let [a, _b] = linked(&pipes, &limits.build().unwrap()).await;
+    scene(async |pipes, _| {
+        let [a, _b] = linked(pipes, [&slow(); 2], [1, 2]).await;
         pipes.partition_one_way("a", "b");
         let began = Instant::now();
-        let (from, to) = (id("a1"), To::One(id("b1")));
         let mut counter = 0;
         while a.bridge.counters().closed(Closed::SlowPeer) == 0 {
             assert!(began.elapsed() < MS(4_000), "{:?}", began.elapsed());
-            for _ in 0..2 {
-                counter += 1;
-                a.group
-                    .deliver(&from, incarnation(&a.group, "a1"), &to, elect(counter));
-            }
+            say_to_b1(&a, (counter..counter + 2).map(elect));
+            counter += 2;
             sleep(MS(1)).await;
         }
         assert!(began.elapsed() >= MS(2_000), "{:?}", began.elapsed());
@@ -204,19 +192,14 @@ fn a_peer_that_does_not_read_is_given_up_after_two_seconds() {
 
 #[test]
 fn a_full_queue_closes_the_link_and_its_messages_are_counted() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, _b] = linked(&pipes, &Limits::default()).await;
+    scene(async |pipes, _| {
+        let [a, _b] = linked(pipes, [&Limits::default(); 2], [1, 2]).await;
         pipes.partition_one_way("a", "b");
-        let (from, to) = (id("a1"), To::One(id("b1")));
         let began = Instant::now();
         let mut sent = 0;
         while a.bridge.counters().closed(Closed::SlowPeer) == 0 {
-            for _ in 0..1_000 {
-                sent += 1;
-                a.group
-                    .deliver(&from, incarnation(&a.group, "a1"), &to, elect(sent));
-            }
+            say_to_b1(&a, (sent..sent + 1_000).map(elect));
+            sent += 1_000;
             assert!(sent < 100_000, "1 MiB is not that much");
             sleep(MS(1)).await;
         }
@@ -227,60 +210,14 @@ fn a_full_queue_closes_the_link_and_its_messages_are_counted() {
 
 #[test]
 fn messages_outlast_a_cut_and_arrive_in_order() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b] = linked(&pipes, &Limits::default()).await;
+    scene(async |pipes, _| {
+        let [a, b] = linked(pipes, [&Limits::default(); 2], [1, 2]).await;
         let before = b.bridge.traffic().messages_in;
         pipes.cut("a", "b");
-        let (from, to) = (id("a1"), To::One(id("b1")));
-        for counter in 0..50 {
-            a.group
-                .deliver(&from, incarnation(&a.group, "a1"), &to, elect(counter));
-        }
+        say_to_b1(&a, (0..50).map(elect));
         sleep(MS(500)).await;
         let arrived = b.bridge.traffic().messages_in - before;
         assert!(arrived >= 49, "{arrived}");
         assert_eq!(a.bridge.peers()[0].lost, 0);
-    });
-}
-
-#[test]
-fn two_groups_cross_one_bridge_and_know_nothing_of_each_other() {
-    play(async {
-        let pipes = Pipes::new();
-        let start = |name: &'static str, peer: &'static str| {
-            let groups: [Group; 2] = ["red", "blue"].map(|name| Group::new(name).unwrap());
-            // Each side counts its groups in its own order.
-            let [first, second] = if name == "a" { [0, 1] } else { [1, 0] };
-            let bridge = builder(&pipes, name, &[peer])
-                .carry(&groups[first])
-                .carry(&groups[second])
-                .incarnation(NodeIncarnation(5))
-                .start()
-                .unwrap();
-            (groups, bridge)
-        };
-        let (a, bridge) = start("a", "b");
-        let (b, _other) = start("b", "a");
-        let agent = |group: &Group, name: &str, score: i32| {
-            let agent = actix_bully::agent::BullyAgent::builder(name).score(score);
-            agent.join(group).start().unwrap()
-        };
-        let agents = [
-            agent(&a[0], "x", 1),
-            agent(&b[0], "y", 2),
-            agent(&a[1], "y", 2),
-            agent(&b[1], "x", 1),
-        ];
-        until("y leads both", || {
-            let leads = |agent: &actix_bully::agent::BullyHandle| {
-                agent.leader().is_some_and(|l| l.id.as_str() == "y")
-            };
-            agents.iter().all(leads)
-        })
-        .await;
-        sleep(MS(500)).await;
-        assert!(agents[1].is_leader() && agents[2].is_leader());
-        assert_eq!(bridge.traffic().links, bridge.traffic().links.min(2));
     });
 }

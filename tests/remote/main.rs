@@ -46,6 +46,5 @@ mod sockets;
 mod stores;
 mod strangers;
 mod twins;
-mod versions;
 mod voters;
 mod warnings;

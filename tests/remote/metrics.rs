@@ -7,7 +7,7 @@ use actix::clock::sleep;
 use actix_bully::{metrics::series, remote::transport::Pipes};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 
-use super::kit::{Host, MS, play, until};
+use super::kit::{Host, MS, all_follow, play};
 
 #[test]
 fn links_and_what_crosses_them_are_measured_by_peer_and_by_reason() {
@@ -37,7 +37,7 @@ fn links_and_what_crosses_them_are_measured_by_peer_and_by_reason() {
             let mut b = Host::start(&pipes, "host-b", &["host-a"]);
             a.agent("a1", 1);
             b.agent("b1", 2);
-            until("linked", || a.follows("b1") && b.follows("b1")).await;
+            all_follow(&[&a, &b], "b1").await;
             sleep(MS(11_000)).await;
             let seen = look();
             let up = DebugValue::Gauge(1.0.into());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use actix::clock::sleep;
 use actix_bully::{
-    agent::{BullyAgent, BullyHandle, StartError},
+    agent::{BullyAgent, BullyHandle, Finding, StartError},
     elections::{bully::Preemption, quorum::QuorumConfig},
     group::{Holder, JoinError},
     protocol::{Presence, Timings},
@@ -12,7 +12,7 @@ use actix_bully::{
     testkit::Inject,
 };
 
-use super::kit::{Host, MS, builder, id, node, play, told, until};
+use super::kit::{Host, MS, all_follow, are_linked, builder, id, node, play, scene, told, until};
 
 fn host(pipes: &Pipes, name: &str, peers: &[&str], incarnation: u64) -> Host {
     Host::with(|group| {
@@ -40,7 +40,7 @@ fn a_name_that_an_agent_of_a_linked_host_has_is_taken() {
             let mut b = host(&pipes, "b", &["a"], incarnations[1]);
             a.agent("y", 1);
             let x = b.agent("x", 5);
-            until("both follow x", || a.follows("x") && b.follows("x")).await;
+            all_follow(&[&a, &b], "x").await;
             let refused = start_again(&a, "x");
             let held_there = |reason: &StartError| matches!(reason, StartError::Join(JoinError::Taken { holder: Holder::Node(node), .. }) if &**node == "b");
             assert!(refused.as_ref().is_err_and(held_there), "{refused:?}");
@@ -74,18 +74,15 @@ async fn moves(incarnations: [u64; 3]) {
     a.agent("y", 1);
     c.agent("z", 2);
     b.agent("x", 5);
-    until("x of b leads", || a.follows("x") && c.follows("x")).await;
+    all_follow(&[&a, &c], "x").await;
     pipes.partition("a", "b");
     pipes.partition("b", "c");
     b.agents[0].leave(MS(2_000)).await.unwrap();
-    until("z leads", || a.follows("z") && c.follows("z")).await;
+    all_follow(&[&a, &c], "z").await;
     assert!(start_again(&a, "x").is_err(), "b is still linked");
     until("b is given up", || !a.is_linked("b") && !c.is_linked("b")).await;
     let x = a.agent("x", 5);
-    until("x leads at its new place", || {
-        a.follows("x") && c.follows("x")
-    })
-    .await;
+    all_follow(&[&a, &c], "x").await;
     sleep(MS(1_000)).await;
     pipes.heal("a", "b");
     pipes.heal("b", "c");
@@ -161,11 +158,10 @@ fn a_voter_that_has_moved_is_not_taken_for_dead() {
 
 #[test]
 fn two_of_one_name_are_told_and_the_second_is_not_heard() {
-    play(async {
-        let pipes = Pipes::new();
+    scene(async |pipes, _| {
         let (mut a, mut b) = (
-            host(&pipes, "a", &["b"], 1_000),
-            host(&pipes, "b", &["a"], 2_000),
+            host(pipes, "a", &["b"], 1_000),
+            host(pipes, "b", &["a"], 2_000),
         );
         a.agent("y", 1);
         b.agent("z", 1);
@@ -178,11 +174,16 @@ fn two_of_one_name_are_told_and_the_second_is_not_heard() {
         .await;
         let (mut at_a, mut at_b) = (a.bridge.events(), b.bridge.events());
         pipes.heal("a", "b");
-        until("they meet", || a.is_linked("b") && b.is_linked("a")).await;
+        are_linked(&a, &b).await;
         sleep(MS(3_000)).await;
         for (events, peer) in [(&mut at_a, "b"), (&mut at_b, "a")] {
             let is_taken = |event: &BridgeEvent| matches!(event, BridgeEvent::NameTaken { node: n, agent, .. } if *n == node(peer) && *agent == id("x"));
             assert!(told(events).iter().any(is_taken));
+        }
+        for (agent, peer) in [(&mine, "b"), (&theirs, "a")] {
+            let diagnosis = agent.diagnosis();
+            let is_twice = |finding: &Finding| matches!(finding, Finding::AgentNameTwice { node, agent } if node == peer && *agent == id("x"));
+            assert!(diagnosis.findings.iter().any(is_twice), "{diagnosis}");
         }
         assert!(a.bridge.counters().dropped(DropReason::RefusedName) > 0);
         let held_here = |host: &Host, agent: &BullyHandle| {

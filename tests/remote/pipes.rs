@@ -3,14 +3,21 @@
 use actix::clock::{Instant, sleep};
 use actix_bully::{
     protocol::Presence,
-    remote::{BridgeEvent, Closed, NodeIncarnation, transport::Pipes},
+    remote::{BridgeEvent, Closed, Farewell, NodeIncarnation, Peer, transport::Pipes},
+    supervisor::RestartPolicy,
     testkit::{CrashBridge, Inject},
 };
 
-use super::kit::{Host, MS, builder, id, node, play, told, until};
+use super::kit::{
+    Host, MS, all_follow, are_linked, builder, elsewhere, id, node, scene, told, until,
+};
 
 fn presence(host: &Host, agent: &str) -> Option<Presence> {
     host.group.members().get(&id(agent)).map(|m| m.presence)
+}
+
+fn term(host: &Host) -> u64 {
+    host.agents[0].leader().unwrap().term.0
 }
 
 /// Agents a1 and a2 on host a, b1 on host b, which leads.
@@ -20,79 +27,41 @@ async fn two(pipes: &Pipes) -> [Host; 2] {
     a.agent("a1", 1);
     b.agent("b1", 3);
     a.agent("a2", 2);
-    until("all follow b1", || a.follows("b1") && b.follows("b1")).await;
-    sleep(MS(500)).await; // until of two links one is left
+    all_follow(&[&a, &b], "b1").await;
+    sleep(MS(500)).await;
+    assert_eq!(pipes.connections("a", "b"), 1, "of two links one stays");
+    assert!(b.agents[0].is_leader());
+    for (host, others) in [(&a, 1), (&b, 2)] {
+        assert_eq!(host.group.members().len(), 3);
+        assert_eq!(host.bridge.peers()[0].agents, others);
+    }
     [a, b]
 }
 
 #[test]
-fn agents_of_two_hosts_elect_the_most_important() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b] = two(&pipes).await;
-        assert!(b.agents[0].is_leader());
-        assert_eq!(a.group.members().len(), 3);
-        assert_eq!(b.group.members().len(), 3);
-        assert_eq!(pipes.connections("a", "b"), 1, "of two links one stays");
-        assert_eq!(a.bridge.peers()[0].agents, 1);
-        assert_eq!(b.bridge.peers()[0].agents, 2);
-    });
-}
-
-#[test]
-fn a_host_that_ends_is_noticed_by_the_redial_at_once() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b] = two(&pipes).await;
-        let mut events = a.bridge.events();
-        let began = Instant::now();
-        b.stop().await;
-        until("a2 leads", || a.follows("a2")).await;
-        assert!(began.elapsed() < MS(50), "{:?}", began.elapsed());
-        assert_eq!(presence(&a, "b1"), Some(Presence::Suspect), "suspected");
-        assert_eq!(
-            told(&mut events),
-            [BridgeEvent::PeerLost { node: node("b") }]
-        );
-    });
-}
-
-#[test]
 fn a_cut_connection_is_redialled_and_no_member_hears_of_it() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b] = two(&pipes).await;
+    scene(async |pipes, _| {
+        let [a, b] = two(pipes).await;
         let mut events = [a.bridge.events(), b.bridge.events()];
-        let version = [
-            a.group.snapshot(&id("-")).version(),
-            b.group.snapshot(&id("-")).version(),
-        ];
+        let versions = || [&a, &b].map(|host| host.group.snapshot(&id("-")).version());
+        let before = versions();
         for _ in 0..3 {
             pipes.cut("a", "b");
             sleep(MS(5)).await;
-            until("linked", || a.is_linked("b") && b.is_linked("a")).await;
+            are_linked(&a, &b).await;
             sleep(MS(20_000)).await;
         }
         assert!(events.iter_mut().all(|events| told(events).is_empty()));
-        let now = [
-            a.group.snapshot(&id("-")).version(),
-            b.group.snapshot(&id("-")).version(),
-        ];
-        assert_eq!(now, version, "the membership is as it was");
+        assert_eq!(versions(), before, "the membership is as it was");
         assert!(b.agents[0].is_leader() && a.follows("b1"));
-        assert_eq!(
-            b.agents[0].leader().unwrap().term.0,
-            1,
-            "no election was held"
-        );
+        assert_eq!(term(&b), 1, "no election was held");
     });
 }
 
 #[test]
 fn a_partition_is_left_to_the_elections_and_heals() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b] = two(&pipes).await;
+    scene(async |pipes, _| {
+        let [a, b] = two(pipes).await;
         let mut events = a.bridge.events();
         pipes.partition("a", "b");
         let began = Instant::now();
@@ -107,16 +76,15 @@ fn a_partition_is_left_to_the_elections_and_heals() {
         let away = BridgeEvent::PeerUnreachable { node: node("b") };
         assert_eq!(told(&mut events), [away]);
         pipes.heal("a", "b");
-        until("b1 leads everywhere", || a.follows("b1") && b.follows("b1")).await;
+        all_follow(&[&a, &b], "b1").await;
         assert_eq!(told(&mut events), [BridgeEvent::PeerUp { node: node("b") }]);
     });
 }
 
 #[test]
 fn a_panic_on_another_host_is_certain() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b] = two(&pipes).await;
+    scene(async |pipes, _| {
+        let [a, b] = two(pipes).await;
         let first = b.agents[0].leader().unwrap().incarnation;
         let began = Instant::now();
         b.agents[0].addr().do_send(Inject::Crash);
@@ -125,65 +93,50 @@ fn a_panic_on_another_host_is_certain() {
         let members = a.group.members();
         let ended = members.get(&id("b1")).unwrap();
         assert!(ended.has_ended(first), "{ended:?}");
-        until("b1 is back, and leads", || {
-            a.follows("b1") && b.follows("b1")
-        })
-        .await;
+        all_follow(&[&a, &b], "b1").await;
         let incarnation = a.group.members().get(&id("b1")).unwrap().incarnation;
         assert!(incarnation > Some(first));
     });
 }
 
 #[test]
-fn an_agent_that_leaves_is_no_member_elsewhere() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b] = two(&pipes).await;
-        b.agents[0].leave(MS(1_000)).await.unwrap();
-        until("a2 leads", || a.follows("a2")).await;
-        until("b1 is gone", || presence(&a, "b1").is_none()).await;
-    });
-}
-
-#[test]
-fn a_host_that_comes_back_is_another_incarnation() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b] = two(&pipes).await;
+fn a_host_that_ends_is_noticed_by_the_redial_at_once_and_comes_back_as_another_incarnation() {
+    scene(async |pipes, _| {
+        let [a, b] = two(pipes).await;
         let first = a.group.members().get(&id("b1")).unwrap().incarnation;
         let mut events = a.bridge.events();
+        let began = Instant::now();
         b.stop().await;
         until("a2 leads", || a.follows("a2")).await;
-        let again = builder(&pipes, "b", &["a"]).incarnation(NodeIncarnation(2_000));
+        assert!(began.elapsed() < MS(50), "{:?}", began.elapsed());
+        assert_eq!(presence(&a, "b1"), Some(Presence::Suspect), "suspected");
+        let lost = BridgeEvent::PeerLost { node: node("b") };
+        assert_eq!(told(&mut events), [lost]);
+        let again = builder(pipes, "b", &["a"]).incarnation(NodeIncarnation(2_000));
         let mut b = Host::with(|group| again.carry(group));
         b.agent("b1", 3);
         b.agent("b2", 0);
-        until("b1 leads again", || a.follows("b1") && b.follows("b1")).await;
+        all_follow(&[&a, &b], "b1").await;
         let incarnation = a.group.members().get(&id("b1")).unwrap().incarnation;
         assert!(incarnation > first && incarnation.unwrap().0 > 2_000);
-        let (lost, up) = (
-            BridgeEvent::PeerLost { node: node("b") },
-            BridgeEvent::PeerUp { node: node("b") },
-        );
-        assert_eq!(told(&mut events), [lost, up]);
+        assert_eq!(told(&mut events), [BridgeEvent::PeerUp { node: node("b") }]);
     });
 }
 
 #[test]
 fn a_host_that_was_replaced_by_another_incarnation_loses_the_agents_that_did_not_come_back() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, mut b] = two(&pipes).await;
+    scene(async |pipes, _| {
+        let [a, mut b] = two(pipes).await;
         b.agent("b2", 0);
         until("b2 is known", || presence(&a, "b2").is_some()).await;
         let mut events = a.bridge.events();
         pipes.partition("a", "b"); // so that a does not notice the end
         b.stop().await;
-        let again = builder(&pipes, "b", &["a"]).incarnation(NodeIncarnation(2_000));
+        let again = builder(pipes, "b", &["a"]).incarnation(NodeIncarnation(2_000));
         pipes.heal("a", "b");
         let mut b = Host::with(|group| again.carry(group));
         b.agent("b1", 3);
-        until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
+        all_follow(&[&a, &b], "b1").await;
         until("b2 is gone", || presence(&a, "b2").is_none()).await;
         let events = told(&mut events);
         assert!(
@@ -196,25 +149,14 @@ fn a_host_that_was_replaced_by_another_incarnation_loses_the_agents_that_did_not
 
 #[test]
 fn a_former_incarnation_of_a_host_is_refused_while_the_later_one_is_linked() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b] = two(&pipes).await;
+    scene(async |pipes, _| {
+        let [a, b] = two(pipes).await;
         let mut events = a.bridge.events();
-        let stale = builder(&pipes, "b", &["a"])
-            .transport(pipes.host("elsewhere"))
-            .listen("elsewhere:1");
-        let stale = stale.incarnation(NodeIncarnation(999));
+        let stale = elsewhere(pipes, "b", &["a"]).incarnation(NodeIncarnation(999));
         let _b = Host::with(|group| stale.carry(group));
         until("refused", || a.bridge.counters().closed(Closed::Stale) > 0).await;
-        let refused = |event: &BridgeEvent| {
-            matches!(
-                event,
-                BridgeEvent::Refused {
-                    why: Closed::Stale,
-                    ..
-                }
-            )
-        };
+        let why = Closed::Stale;
+        let refused = |event: &BridgeEvent| matches!(event, BridgeEvent::Refused { why: of, .. } if *of == why);
         assert!(told(&mut events).iter().any(refused));
         assert!(a.is_linked("b") && b.is_linked("a"));
     });
@@ -222,20 +164,15 @@ fn a_former_incarnation_of_a_host_is_refused_while_the_later_one_is_linked() {
 
 #[test]
 fn a_crash_of_the_bridge_costs_a_link_and_nothing_else() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b] = two(&pipes).await;
+    scene(async |pipes, _| {
+        let [a, b] = two(pipes).await;
         let mut events = [a.bridge.events(), b.bridge.events()];
         a.bridge.addr().do_send(CrashBridge);
         sleep(MS(50)).await;
-        until("linked", || a.is_linked("b") && b.is_linked("a")).await;
+        are_linked(&a, &b).await;
         sleep(MS(2_000)).await;
         assert!(a.follows("b1") && b.agents[0].is_leader());
-        assert_eq!(
-            b.agents[0].leader().unwrap().term.0,
-            1,
-            "no election was held"
-        );
+        assert_eq!(term(&b), 1, "no election was held");
         let [restarted, nothing] = events.each_mut().map(told);
         assert!(restarted.contains(&BridgeEvent::Restarted), "{restarted:?}");
         let lost = BridgeEvent::PeerLost { node: node("b") };
@@ -246,28 +183,23 @@ fn a_crash_of_the_bridge_costs_a_link_and_nothing_else() {
         let answered = a.bridge.traffic().frames_in;
         pipes.cut("a", "b");
         a.bridge.remove_peer(&node("b"));
-        a.bridge
-            .add_peer(actix_bully::remote::Peer::inbound("b"))
-            .unwrap();
+        a.bridge.add_peer(Peer::inbound("b")).unwrap();
         until("b dials", || a.is_linked("b")).await;
         assert!(a.bridge.traffic().frames_in > answered);
-        until("b1 leads both", || a.follows("b1") && b.follows("b1")).await;
+        all_follow(&[&a, &b], "b1").await;
         // And the election goes on across the new link.
         b.agents[0].step_down(None).unwrap();
-        until("a2 leads", || a.follows("a2") && b.follows("a2")).await;
+        all_follow(&[&a, &b], "a2").await;
     });
 }
 
 #[test]
 fn a_name_belongs_to_the_node_that_announced_it_first() {
-    play(async {
-        let pipes = Pipes::new();
-        let [mut a, mut b] = two(&pipes).await;
-        let mut c = Host::start(&pipes, "c", &["a", "b"]);
+    scene(async |pipes, _| {
+        let [mut a, mut b] = two(pipes).await;
+        let mut c = Host::start(pipes, "c", &["a", "b"]);
         for host in [&mut a, &mut b] {
-            host.bridge
-                .add_peer(actix_bully::remote::Peer::new("c", "c:1"))
-                .unwrap();
+            host.bridge.add_peer(Peer::new("c", "c:1")).unwrap();
         }
         let mut events = a.bridge.events();
         c.agent("a1", 0); // as one of a
@@ -303,9 +235,8 @@ fn a_name_belongs_to_the_node_that_announced_it_first() {
 
 #[test]
 fn peers_come_and_go_while_the_bridge_runs() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b] = two(&pipes).await;
+    scene(async |pipes, _| {
+        let [a, b] = two(pipes).await;
         assert!(a.bridge.remove_peer(&node("b")));
         until("a2 leads alone", || a.follows("a2")).await;
         assert_eq!(presence(&a, "b1"), None);
@@ -313,26 +244,18 @@ fn peers_come_and_go_while_the_bridge_runs() {
         sleep(MS(5_000)).await;
         assert_eq!(pipes.connections("a", "b"), 0, "b is refused");
         assert_eq!(presence(&b, "a2"), Some(Presence::Suspect));
-        assert!(
-            b.bridge
-                .counters()
-                .closed(Closed::Goodbye(actix_bully::remote::Farewell::Auth))
-                > 0
-        );
+        assert!(b.bridge.counters().closed(Closed::Goodbye(Farewell::Auth)) > 0);
 
-        a.bridge
-            .add_peer(actix_bully::remote::Peer::new("b", "b:1"))
-            .unwrap();
-        until("b1 leads both", || a.follows("b1") && b.follows("b1")).await;
+        a.bridge.add_peer(Peer::new("b", "b:1")).unwrap();
+        all_follow(&[&a, &b], "b1").await;
         assert!(!a.bridge.remove_peer(&node("x")));
     });
 }
 
 #[test]
 fn a_drained_bridge_says_goodbye() {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b] = two(&pipes).await;
+    scene(async |pipes, _| {
+        let [a, b] = two(pipes).await;
         let mut events = a.bridge.events();
         let began = Instant::now();
         b.bridge.drain(MS(1_000)).await.unwrap();
@@ -352,9 +275,8 @@ fn a_drained_bridge_says_goodbye() {
 
 #[test]
 fn a_peer_that_never_came_is_reported_once() {
-    play(async {
-        let pipes = Pipes::new();
-        let a = Host::start(&pipes, "a", &["b"]);
+    scene(async |pipes, _| {
+        let a = Host::start(pipes, "a", &["b"]);
         let mut events = a.bridge.events();
         sleep(MS(60_000)).await;
         let listening = BridgeEvent::Listening { at: None };
@@ -368,16 +290,15 @@ fn a_peer_that_never_came_is_reported_once() {
 
 #[test]
 fn a_peer_without_an_address_dials() {
-    play(async {
-        let pipes = Pipes::new();
+    scene(async |pipes, _| {
         let mut a = Host::with(|group| {
-            let peer = actix_bully::remote::Peer::inbound("b");
-            builder(&pipes, "a", &[]).peer(peer).carry(group)
+            let peer = Peer::inbound("b");
+            builder(pipes, "a", &[]).peer(peer).carry(group)
         });
-        let mut b = Host::start(&pipes, "b", &["a"]);
+        let mut b = Host::start(pipes, "b", &["a"]);
         a.agent("a1", 1);
         b.agent("b1", 2);
-        until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
+        all_follow(&[&a, &b], "b1").await;
         assert_eq!(a.bridge.traffic().dials, 0);
         pipes.cut("a", "b");
         sleep(MS(50)).await;
@@ -391,24 +312,23 @@ fn a_peer_without_an_address_dials() {
 
 #[test]
 fn a_bridge_that_crashes_too_often_is_given_up() {
-    play(async {
-        let pipes = Pipes::new();
-        let once = actix_bully::supervisor::RestartPolicy::temporary();
+    scene(async |pipes, _| {
+        let once = RestartPolicy::temporary();
         let mut a = Host::with(|group| {
-            let bridge = builder(&pipes, "a", &["b"]);
+            let bridge = builder(pipes, "a", &["b"]);
             bridge.restart_policy(once).carry(group)
         });
-        let mut b = Host::start(&pipes, "b", &["a"]);
+        let mut b = Host::start(pipes, "b", &["a"]);
         a.agent("a1", 1);
         b.agent("b1", 2);
-        until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
+        all_follow(&[&a, &b], "b1").await;
         let mut events = a.bridge.events();
         a.bridge.addr().do_send(CrashBridge);
         until("a1 leads alone", || a.follows("a1")).await;
         assert_eq!(told(&mut events), [BridgeEvent::Ended]);
         assert_eq!(presence(&a, "b1"), None);
         until("b knows", || presence(&b, "a1") == Some(Presence::Suspect)).await;
-        let again = builder(&pipes, "a", &["b"]).incarnation(NodeIncarnation(2_000));
+        let again = builder(pipes, "a", &["b"]).incarnation(NodeIncarnation(2_000));
         let again = again.carry(&a.group).start().unwrap();
         until("linked again", || a.follows("b1")).await;
         again.drain(MS(1_000)).await.unwrap();

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use actix::clock::sleep;
 use actix_bully::{
-    Group,
-    agent::{BullyAgent, BullyHandle, StartError},
+    agent::{BullyAgent, BullyHandle},
     elections::quorum::Vote,
     protocol::Timings,
     remote::{BridgeHandle, NodeIncarnation, transport::Pipes},
-    store::{MemoryStore, TermStore},
+    store::TermStore as _,
     testkit::{KeptStore, Process, VirtualClock},
 };
 
@@ -31,21 +30,6 @@ struct Hosts {
     starts: u64,
 }
 
-fn agent(
-    group: &Group,
-    name: &str,
-    store: impl TermStore<Vote> + 'static,
-) -> Result<BullyHandle, StartError> {
-    BullyAgent::builder(name)
-        .timings(Timings::lan())
-        .quorum(NAMES)
-        .restart_policy(patient())
-        .clock(VirtualClock::new())
-        .store(store)
-        .join(group)
-        .start()
-}
-
 impl Hosts {
     fn start(&mut self, name: &'static str) {
         self.starts += 1;
@@ -59,7 +43,14 @@ impl Hosts {
                 .carry(&group)
                 .start()
                 .unwrap();
-            (agent(&group, name, store).unwrap(), bridge)
+            let agent = BullyAgent::builder(name)
+                .timings(Timings::lan())
+                .quorum(NAMES)
+                .restart_policy(patient())
+                .clock(VirtualClock::new())
+                .store(store)
+                .join(&group);
+            (agent.start().unwrap(), bridge)
         });
         let running = Running {
             process,
@@ -117,20 +108,5 @@ fn the_hosts_of_a_test_keep_their_votes_through_kills_and_freezes() {
         hosts.running["b"].process.resume();
         sleep(MS(500)).await;
         assert!(hosts.leads("c"));
-    });
-}
-
-#[test]
-fn a_store_that_ends_with_its_process_is_refused_where_other_hosts_rely_on_it() {
-    play(async {
-        let group = group();
-        let bridge = builder(&Pipes::new(), "a", &["b", "c"]).carry(&group);
-        let _bridge = bridge.start().unwrap();
-        let refused = agent(&group, "a", MemoryStore::new());
-        assert!(
-            matches!(refused, Err(StartError::VolatileStore)),
-            "{refused:?}"
-        );
-        assert!(agent(&group, "a", KeptStore::new()).is_ok());
     });
 }

@@ -13,7 +13,7 @@ use actix_bully::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::kit::{Host, MS, play, until};
+use super::kit::{Host, MS, play, scene, until};
 
 const SOON: Duration = Duration::from_secs(1);
 
@@ -226,13 +226,13 @@ fn an_ask_in_the_middle_of_which_the_link_is_cut_is_answered_or_unknown() {
 
 #[test]
 fn a_message_longer_than_a_frame_is_given_up_and_the_next_ones_arrive() {
-    play(async {
-        let (pipes, done) = (Pipes::new(), Done::default());
+    scene(async |pipes, _| {
+        let done = Done::default();
         let [mut a, mut b] = [("a", "b"), ("b", "a")].map(|(name, peer)| {
             Host::with(|group| {
                 let limits = actix_bully::remote::Limits::builder().frame(4 << 10);
                 let limits = limits.build().unwrap();
-                super::kit::builder(&pipes, name, &[peer])
+                super::kit::builder(pipes, name, &[peer])
                     .limits(limits)
                     .carry(group)
             })
@@ -275,11 +275,11 @@ impl Handler<Text> for TextWorker {
 #[test]
 fn a_message_that_a_leader_has_handled_is_not_sent_to_it_again_when_it_has_moved() {
     const HOSTS: [&str; 4] = ["a", "b", "c", "d"];
-    play(async {
-        let (pipes, done) = (Pipes::new(), Done::default());
+    scene(async |pipes, _| {
+        let done = Done::default();
         let start = |name| {
             let peers: Vec<_> = HOSTS.into_iter().filter(|peer| *peer != name).collect();
-            Host::start(&pipes, name, &peers)
+            Host::start(pipes, name, &peers)
         };
         let mut here = start("a");
         let sender = here.agent("a", 1);

@@ -12,8 +12,8 @@ use actix_bully::{
 };
 
 use super::{
-    kit::{Host, MS, builder, id, play, until},
-    voters::believer,
+    kit::{Host, MS, builder, id, scene, until},
+    voters::{believer, leads_alone},
 };
 
 const NODES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -53,11 +53,8 @@ fn asked_and_answered(host: &Host) -> u64 {
 
 #[test]
 fn a_follower_asks_the_others_seldom_while_the_leader_is_heard() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let hosts = settled(&pipes, folder).await;
+    scene(async |pipes, folder| {
+        let hosts = settled(pipes, folder).await;
         let before = hosts.each_ref().map(asked_and_answered);
         let beats = hosts[4].bridge.traffic().messages_out;
         sleep(MS(100_000)).await;
@@ -81,11 +78,8 @@ fn a_follower_asks_the_others_seldom_while_the_leader_is_heard() {
 
 #[test]
 fn a_broken_link_between_followers_is_found_as_soon_as_the_leader_falls_silent() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let hosts = settled(&pipes, folder).await;
+    scene(async |pipes, folder| {
+        let hosts = settled(pipes, folder).await;
         let [first, second, ..] = &hosts;
         pipes.partition("a", "b");
         sleep(MS(2_000)).await;
@@ -100,10 +94,7 @@ fn a_broken_link_between_followers_is_found_as_soon_as_the_leader_falls_silent()
         let took = began.elapsed();
         // As long as it takes to find the leader gone, and not after the votes have begun.
         assert!(took < MS(1_100), "the link was not asked: {took:?}");
-        until("d1 leads", || {
-            believer(&hosts.each_ref()).as_deref() == Some("d1")
-        })
-        .await;
+        leads_alone(&hosts.each_ref(), "d1").await;
         let bound = Timings::default().worst_case_quorum_failover(0);
         assert!(began.elapsed() <= bound, "{:?}", began.elapsed());
     });
@@ -111,11 +102,8 @@ fn a_broken_link_between_followers_is_found_as_soon_as_the_leader_falls_silent()
 
 #[test]
 fn a_name_on_a_host_that_is_gone_is_free_soon_after_somebody_asks_for_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let mut hosts = settled(&pipes, folder).await;
+    scene(async |pipes, folder| {
+        let mut hosts = settled(pipes, folder).await;
         for other in ["a", "c", "d", "e"] {
             pipes.partition("b", other);
         }

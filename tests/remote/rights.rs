@@ -10,7 +10,7 @@ use actix_bully::{
     testkit::VirtualClock,
 };
 
-use super::kit::{Host, MS, address, builder, id, play, until};
+use super::kit::{Host, MS, address, builder, id, scene, until};
 
 const VOTERS: [&str; 3] = ["a1", "b1", "c1"];
 const HOSTS: [&str; 3] = ["a", "b", "c"];
@@ -50,39 +50,29 @@ fn observer(pipes: &Pipes) -> (Host, BullyHandle) {
 }
 
 #[test]
-fn a_host_that_may_only_observe_is_refused_a_change_of_the_voters_and_stays_linked() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let hosts = HOSTS.map(|name| voter(&pipes, name, folder, MayBe::Observer));
-        let (e, agent) = observer(&pipes);
-        until("it observes", || agent.leader().is_some()).await;
-        let refused = agent.remove_voter(id("a1"), MS(5_000)).await;
-        assert_eq!(refused, Err(VotersError::Refused(ChangeError::NotAllowed)));
-        assert_eq!(agent.voters().unwrap().epoch, 0);
-        for (host, name) in hosts.iter().zip(HOSTS) {
-            let closed = host.bridge.counters().closed(Closed::Role { kind: "" });
-            assert_eq!((closed, e.is_linked(name)), (0, true));
-        }
-    });
-}
-
-#[test]
-fn an_observer_on_a_host_whose_agents_may_vote_asks_for_a_change() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let hosts = HOSTS.map(|name| voter(&pipes, name, folder, MayBe::Voter));
-        let (_e, agent) = observer(&pipes);
-        until("it observes", || agent.leader().is_some()).await;
-        let changed = agent.remove_voter(id("a1"), MS(5_000)).await.unwrap();
-        assert_eq!(changed.epoch, 1);
-        until("all know", || {
-            let knows = |agent: &BullyHandle| agent.voters().is_some_and(|now| now.epoch == 1);
-            hosts.iter().flat_map(|host| &host.agents).all(knows)
-        })
-        .await;
-    });
+fn an_observer_may_ask_for_a_change_of_the_voters_if_the_agents_of_its_host_may_vote() {
+    for (e_may_be, changed) in [
+        (MayBe::Observer, Err(ChangeError::NotAllowed)),
+        (MayBe::Voter, Ok(1)),
+    ] {
+        scene(async |pipes, folder| {
+            let hosts = HOSTS.map(|name| voter(pipes, name, folder, e_may_be));
+            let (e, agent) = observer(pipes);
+            until("it observes", || agent.leader().is_some()).await;
+            let answer = agent.remove_voter(id("a1"), MS(5_000)).await;
+            let epoch = answer.map(|changed| changed.epoch);
+            let expected = changed.clone().map_err(VotersError::Refused);
+            assert_eq!(epoch, expected, "{e_may_be:?}");
+            let epoch = changed.unwrap_or(0);
+            let knows = |agent: &BullyHandle| agent.voters().is_some_and(|now| now.epoch == epoch);
+            until(&format!("{e_may_be:?}: all know"), || {
+                knows(&agent) && hosts.iter().flat_map(|host| &host.agents).all(knows)
+            })
+            .await;
+            for (host, name) in hosts.iter().zip(HOSTS) {
+                let closed = host.bridge.counters().closed(Closed::Role { kind: "" });
+                assert_eq!((closed, e.is_linked(name)), (0, true), "{e_may_be:?}");
+            }
+        });
+    }
 }

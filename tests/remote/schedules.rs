@@ -19,8 +19,8 @@ use actix_bully::{
 };
 
 use super::{
-    kit::{Host, MS, id, play, until},
-    voters::{believer, host},
+    kit::{Host, MS, id, scene, until},
+    voters::{believer, host, others},
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -96,64 +96,52 @@ fn store(agent: &BullyHandle, folder: &Path) -> FileStore<ScheduleRecord> {
     opened.unwrap()
 }
 
-/// Cuts the host of the leader off, several times.
-async fn partitions(scene: &mut Scene<'_>) {
-    let hosts = scene.all().await;
-    for _ in 0..4 {
-        sleep(MS(3_300)).await;
-        let leader = believer(&hosts.each_ref()).unwrap_or_default();
-        let leader = leader.trim_end_matches('1');
-        for other in ["a", "b", "c"].into_iter().filter(|name| *name != leader) {
-            scene.pipes.partition(leader, other);
+/// The host of the leader is cut off, several times; what has begun by the end.
+fn begun_through_partitions(misfire: Misfire) -> BTreeMap<u64, (u32, u32)> {
+    let mut begun = BTreeMap::new();
+    scene(async |_, folder| {
+        let mut scene = Scene::new(folder, misfire);
+        let hosts = scene.all().await;
+        for _ in 0..4 {
+            sleep(MS(3_300)).await;
+            let leader = believer(&hosts.each_ref()).unwrap_or_default();
+            let leader = leader.trim_end_matches('1');
+            for other in others(leader) {
+                scene.pipes.partition(leader, other);
+            }
+            sleep(MS(9_400)).await;
+            assert!(believer(&hosts.each_ref()).is_some(), "the others elect");
+            for other in others(leader) {
+                scene.pipes.heal(leader, other);
+            }
         }
-        sleep(MS(9_400)).await;
-        assert!(believer(&hosts.each_ref()).is_some(), "the others elect");
-        for other in ["a", "b", "c"].into_iter().filter(|name| *name != leader) {
-            scene.pipes.heal(leader, other);
-        }
-    }
-    sleep(MS(15_000)).await;
+        sleep(MS(15_000)).await;
+        begun = scene.begun();
+    });
+    begun
 }
 
 #[test]
 fn a_partition_repeats_no_tick() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async move {
-        let mut scene = Scene::new(folder, Misfire::Skip);
-        partitions(&mut scene).await;
-        let begun = scene.begun();
-        assert!(begun.values().all(|times| *times == (1, 0)), "{begun:?}");
-        assert!(begun.len() > 40, "{}", begun.len());
-    });
+    let begun = begun_through_partitions(Misfire::Skip);
+    assert!(begun.values().all(|times| *times == (1, 0)), "{begun:?}");
+    assert!(begun.len() > 40, "{}", begun.len());
 }
 
 #[test]
 fn a_partition_loses_no_tick_that_must_not_be_lost() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async move {
-        let mut scene = Scene::new(folder, Misfire::AtLeastOnce);
-        partitions(&mut scene).await;
-        let begun = scene.begun();
-        let (first, last) = (*begun.keys().next().unwrap(), *begun.keys().last().unwrap());
-        assert!(last - first > 60, "{first} to {last}");
-        let missing: Vec<_> = (first..=last)
-            .filter(|due| !begun.contains_key(due))
-            .collect();
-        assert!(missing.is_empty(), "{missing:?}");
-        let unnamed = begun
-            .values()
-            .filter(|(times, repeats)| *times != repeats + 1);
-        assert_eq!(unnamed.count(), 0, "{begun:?}");
-    });
+    let begun = begun_through_partitions(Misfire::AtLeastOnce);
+    let (first, last) = (*begun.keys().next().unwrap(), *begun.keys().last().unwrap());
+    assert!(last - first > 60, "{first} to {last}");
+    let mut all = first..=last;
+    assert!(all.all(|due| begun.contains_key(&due)), "{begun:?}");
+    let is_named = |(times, repeats): &(u32, u32)| *times == repeats + 1;
+    assert!(begun.values().all(is_named), "{begun:?}");
 }
 
 #[test]
 fn hosts_that_were_killed_know_what_they_acknowledged_whatever_their_clocks_say() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async move {
+    scene(async |_, folder| {
         let mut scene = Scene::new(folder, Misfire::Skip);
         let hosts = scene.all().await;
         sleep(MS(5_000)).await;
@@ -178,11 +166,8 @@ fn hosts_that_were_killed_know_what_they_acknowledged_whatever_their_clocks_say(
 
 #[test]
 fn a_voter_of_several_hosts_has_to_store_what_it_acknowledges() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async move {
-        let pipes = Pipes::new();
-        let host = host(&pipes, "a", 1_000, folder);
+    scene(async |pipes, folder| {
+        let host = host(pipes, "a", 1_000, folder);
         let agent = &host.agents[0];
         let nothing = |_: Tick| async {};
         let refused = agent.every("job", SECOND).start(nothing).unwrap_err();

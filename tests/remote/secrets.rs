@@ -5,138 +5,40 @@ use actix_bully::{
     agent::BullyHandle,
     protocol::{Incarnation, MemberKind, Presence},
     remote::{
-        BridgeEvent, Closed, Farewell, Limits, LinkId, NodeIncarnation, Peer, SecretFault,
-        internals::wire::{
-            Allowance, Frame, Hello, LinkConditions, RosterContent, RosterFrame, Versions,
-            encode_ready,
+        Closed, ClusterId, Limits, LinkId, NodeIncarnation, SecretFault,
+        internals::{
+            Nonce,
+            wire::{
+                Allowance, Features, Frame, Hello, LinkConditions, RosterContent, RosterFrame,
+                Versions, encode_ready,
+            },
         },
         secret::Secret,
-        transport::Pipes,
+        transport::{Pipes, Stream, Transport as _},
     },
 };
 use bully_core::protocol::Member;
 use bytes::BytesMut;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::{
-    kit::{Host, MS, address, builder, id, node, play, told, until},
-    strangers::{Raw, hello},
-    voters::voter,
+    kit::{Host, MS, address, all_follow, builder, id, node, play, scene, until},
+    voters::{others, voter},
 };
 
-fn secret(word: u8) -> Secret {
+pub(crate) fn secret(word: u8) -> Secret {
     Secret::new([word; 32]).unwrap()
-}
-
-/// A host with a secret, or with none.
-fn host(pipes: &Pipes, name: &str, peers: &[&str], secret: Option<Secret>) -> Host {
-    Host::with(|group| {
-        let builder = builder(pipes, name, peers).carry(group);
-        match secret {
-            Some(secret) => builder.secret(secret),
-            None => builder,
-        }
-    })
-}
-
-#[test]
-fn hosts_that_share_a_secret_elect_together() {
-    play(async {
-        let pipes = Pipes::new();
-        let mut a = host(&pipes, "a", &["b"], Some(secret(1)));
-        let mut b = host(&pipes, "b", &["a"], Some(secret(1)));
-        a.agent("a1", 1);
-        b.agent("b1", 2);
-        until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
-    });
-}
-
-/// What two hosts count and tell in a second, of which `a` dials and `b` listens.
-async fn refusals(a: Option<Secret>, b: Option<Secret>) -> [(u64, Vec<BridgeEvent>); 2] {
-    let pipes = Pipes::new();
-    let b = Host::with(|group| {
-        let builder = builder(&pipes, "b", &[]).peer(Peer::inbound("a"));
-        let builder = builder.carry(group);
-        match b {
-            Some(secret) => builder.secret(secret),
-            None => builder,
-        }
-    });
-    let a = host(&pipes, "a", &["b"], a);
-    let mut events = [a.bridge.events(), b.bridge.events()];
-    sleep(MS(1_000)).await;
-    assert!(!a.is_linked("b") && !b.is_linked("a"));
-    assert!(a.group.members().is_empty() && b.group.members().is_empty());
-    let fault = Closed::Secret(SecretFault::Unproved); // all faults are counted under one name
-    let counted = [&a, &b].map(|host| host.bridge.counters().closed(fault));
-    let mut told = events.each_mut().map(told);
-    [
-        (counted[0], std::mem::take(&mut told[0])),
-        (counted[1], std::mem::take(&mut told[1])),
-    ]
-}
-
-#[test]
-fn a_host_without_a_secret_is_refused_and_refuses() {
-    play(async {
-        let (with, absent) = (Some(secret(1)), None);
-        for (a, b, why_a, why_b) in [
-            (
-                with.clone(),
-                absent.clone(),
-                SecretFault::NotThere,
-                SecretFault::NotHere,
-            ),
-            (absent, with, SecretFault::NotHere, SecretFault::NotThere),
-        ] {
-            let [(by_a, told_a), (by_b, told_b)] = refusals(a, b).await;
-            assert!(by_a > 0 && by_b > 0, "{by_a} {by_b}");
-            let (node, from, why) = (Some(node("b")), address("b"), Closed::Secret(why_a));
-            assert!(
-                told_a.contains(&BridgeEvent::Refused { node, from, why }),
-                "{told_a:?}"
-            );
-            let (node, from, why) = (None, "a".to_owned(), Closed::Secret(why_b));
-            assert!(
-                told_b.contains(&BridgeEvent::Refused { node, from, why }),
-                "{told_b:?}"
-            );
-        }
-    });
-}
-
-#[test]
-fn a_host_with_another_secret_is_refused_and_told_so() {
-    play(async {
-        let [(_, told_a), (by_b, told_b)] = refusals(Some(secret(1)), Some(secret(2))).await;
-        assert!(by_b > 0);
-        let refused = BridgeEvent::RefusedBy {
-            node: Some(node("b")),
-            from: address("b"),
-            why: Farewell::Secret,
-        };
-        assert!(told_a.contains(&refused), "{told_a:?}");
-        let unproven = BridgeEvent::Unproven {
-            node: None,
-            from: "a".to_owned(),
-            reason: "it does not know the secret",
-            names: Vec::new(),
-        };
-        assert!(told_b.contains(&unproven), "{told_b:?}");
-    });
 }
 
 /// Each host in its turn: first all accept both secrets, then the new one only.
 #[test]
 fn a_secret_is_changed_host_by_host_while_the_others_are_linked() {
-    play(async {
-        let pipes = Pipes::new();
+    scene(async |pipes, _| {
         let (old, new) = (secret(1), secret(2));
         let both = new.clone().also_accept(old.clone());
         let start = |name: &str, incarnation, secret: &Secret| {
-            let others = ["a", "b", "c"].into_iter().filter(|other| *other != name);
-            let others: Vec<_> = others.collect();
             let mut host = Host::with(|group| {
-                let builder = builder(&pipes, name, &others);
+                let builder = builder(pipes, name, &others(name));
                 let builder = builder.incarnation(NodeIncarnation(incarnation));
                 builder.secret(secret.clone()).carry(group)
             });
@@ -173,15 +75,40 @@ fn a_secret_is_changed_host_by_host_while_the_others_are_linked() {
     });
 }
 
+/// Speaks the bytes of the protocol itself.
+struct Raw(Box<dyn Stream>);
+
+impl Raw {
+    async fn dial(pipes: &Pipes, from: &str, to: &str) -> Self {
+        Self(pipes.host(from).dial(&address(to)).await.unwrap())
+    }
+
+    async fn say(&mut self, bytes: &[u8]) {
+        self.0.write_all(bytes).await.unwrap();
+    }
+
+    /// The body of the next frame; `None` at the end.
+    async fn hear(&mut self) -> Option<Vec<u8>> {
+        let len = self.0.read_u32().await.ok()?;
+        let mut body = vec![0; usize::try_from(len).unwrap()];
+        self.0.read_exact(&mut body).await.ok()?;
+        Some(body)
+    }
+}
+
 /// Says to the host at `to` that it is `c`, and that this incarnation of the agent `c1` has ended.
 async fn forge(pipes: &Pipes, to: &str, incarnation: Incarnation) -> Option<Raw> {
     let bounds = Limits::default().bounds();
     let mut raw = Raw::dial(pipes, "x", to).await;
-    let honest = hello("c", Versions::OURS);
-    let mine = Hello::decode(&honest[4..], bounds).ok()?;
     let mine = Hello {
+        versions: Versions::OURS,
+        cluster: ClusterId::new("test").unwrap(),
+        node: node("c"),
         incarnation: NodeIncarnation(1_001),
-        ..mine
+        nonce: Nonce([3; 8]),
+        frame: 64 * 1024,
+        features: Features::default(),
+        required: Features::default(),
     };
     let mut said = BytesMut::new();
     mine.encode(&mut said);
@@ -218,16 +145,20 @@ async fn believers_after_a_forged_end(secret: Option<Secret>) -> (usize, u64) {
     let folder = tempfile::tempdir().unwrap();
     let pipes = Pipes::new();
     let [a, b, c] = ["a", "b", "c"].map(|name| {
-        let others = ["a", "b", "c"].into_iter().filter(|other| *other != name);
-        let others: Vec<_> = others.collect();
-        let mut host = host(&pipes, name, &others, secret.clone());
+        let mut host = Host::with(|group| {
+            let bridge = builder(&pipes, name, &others(name)).carry(group);
+            match &secret {
+                Some(secret) => bridge.secret(secret.clone()),
+                None => bridge,
+            }
+        });
         voter(&mut host, &format!("{name}1"), folder.path());
         host
     });
     let agents: Vec<BullyHandle> = [&a, &b, &c].map(|host| host.agents[0].clone()).into();
     let leads = |agent: &&BullyHandle| agent.is_leader();
     until("c1 leads", || agents[2].is_leader()).await;
-    until("all know", || a.follows("c1") && b.follows("c1")).await;
+    all_follow(&[&a, &b], "c1").await;
     sleep(MS(500)).await;
     let incarnation = agents[2].current().incarnation;
     let forged = [

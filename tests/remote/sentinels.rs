@@ -7,10 +7,9 @@ use actix_bully::remote::{
     BridgeError, LinkStatus,
     secret::Secret,
     sentinel::{EndNotice, Sentinel, SentinelDriver, SentinelError, Watched},
-    transport::Pipes,
 };
 
-use super::kit::{Host, builder, group, play, until};
+use super::kit::{Host, builder, group, scene, until};
 
 /// What a sentinel was ordered, and whether it has ended.
 #[derive(Clone, Debug, Default)]
@@ -48,9 +47,8 @@ impl SentinelDriver for Told {
 
 #[test]
 fn a_bridge_whose_peers_prove_nothing_takes_no_sentinel() {
-    play(async {
-        let pipes = Pipes::new();
-        let started = builder(&pipes, "a", &[])
+    scene(async |pipes, _| {
+        let started = builder(pipes, "a", &[])
             .carry(&group())
             .sentinel(Sentinel::driven_by(Told::default()))
             .start();
@@ -60,12 +58,11 @@ fn a_bridge_whose_peers_prove_nothing_takes_no_sentinel() {
 
 #[test]
 fn a_sentinel_that_ends_is_replaced_by_one_with_other_bytes_and_the_links_are_made_anew() {
-    play(async {
-        let pipes = Pipes::new();
+    scene(async |pipes, _| {
         let told = Told::default();
         let host = |name, peers: &[&str], sentinel: Option<Sentinel>| {
             Host::with(|group| {
-                builder(&pipes, name, peers)
+                builder(pipes, name, peers)
                     .carry(group)
                     .secret(Secret::new([1; 32]).unwrap())
                     .sentinel(sentinel)

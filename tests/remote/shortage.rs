@@ -16,7 +16,7 @@ use actix_bully::{
 };
 
 use super::{
-    kit::{Host, MS, builder, until},
+    kit::{Host, MS, are_linked, builder},
     warnings::warnings,
 };
 
@@ -104,7 +104,7 @@ fn a_host_without_descriptors_says_so_tries_ever_less_and_links_when_it_has_some
             "{found}"
         );
         short.is_refused.store(false, Relaxed);
-        until("they are linked", || a.is_linked("b") && b.is_linked("a")).await;
+        are_linked(&a, &b).await;
         let found = agent.diagnosis();
         assert!(!found.findings.iter().any(is_named), "{found}");
     });

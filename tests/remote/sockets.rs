@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use actix::{System, clock::sleep};
-use actix_bully::remote::{BridgeHandle, NodeIncarnation, Peer, RemoteBridge};
+use actix_bully::remote::{NodeIncarnation, Peer, RemoteBridge};
 
 use super::kit::{Host, MS};
 
@@ -15,40 +15,6 @@ async fn until(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(began.elapsed() < Duration::from_secs(20), "never: {what}");
         sleep(MS(2)).await;
     }
-}
-
-fn host(name: &str, incarnation: u64, peers: &[(&str, Option<&BridgeHandle>)]) -> Host {
-    Host::with(|group| {
-        let mut builder = RemoteBridge::builder(name)
-            .incarnation(NodeIncarnation(incarnation))
-            .listen("127.0.0.1:0")
-            .carry(group);
-        for (peer, bridge) in peers {
-            let at = bridge.map(|bridge| bridge.local_addr().unwrap().to_string());
-            builder = builder.peer(match at {
-                Some(at) => Peer::new(peer, &at),
-                None => Peer::inbound(peer),
-            });
-        }
-        builder
-    })
-}
-
-#[test]
-fn agents_of_three_hosts_elect_over_tcp_and_go_on_without_the_leader() {
-    System::new().block_on(async {
-        let mut a = host("a", 1, &[("b", None), ("c", None)]);
-        let mut b = host("b", 1, &[("a", Some(&a.bridge)), ("c", None)]);
-        let known = [("a", Some(&a.bridge)), ("b", Some(&b.bridge))];
-        let mut c = host("c", 1, &known);
-        a.agent("a1", 1);
-        b.agent("b1", 2);
-        c.agent("c1", 3);
-        let all = |leader: &str, hosts: &[&Host]| hosts.iter().all(|h| h.follows(leader));
-        until("c1 leads", || all("c1", &[&a, &b, &c])).await;
-        c.bridge.stop();
-        until("b1 leads", || all("b1", &[&a, &b])).await;
-    });
 }
 
 /// A host in a System of its own, on a thread of its own.
@@ -71,7 +37,11 @@ fn apart(name: &'static str, incarnation: u64, peer: &'static str, agent: &'stat
     let (end, ended) = tokio::sync::oneshot::channel();
     let thread = std::thread::spawn(move || {
         System::new().block_on(async {
-            let mut host = host(name, incarnation, &[(peer, None)]);
+            let mut host = Host::with(|group| {
+                let bridge = RemoteBridge::builder(name).listen("127.0.0.1:0");
+                let bridge = bridge.incarnation(NodeIncarnation(incarnation));
+                bridge.peer(Peer::inbound(peer)).carry(group)
+            });
             let agent = host.agent(agent, 9);
             let at = host.bridge.local_addr().unwrap().to_string();
             told.send(at).unwrap();

@@ -6,7 +6,7 @@ use actix::clock::sleep;
 use actix_bully::{agent::Finding, remote::transport::Pipes};
 
 use super::{
-    kit::{Host, MS, id, play, until},
+    kit::{Host, MS, id, scene, until},
     voters::{believer, elected, host},
 };
 
@@ -34,11 +34,8 @@ async fn with_another_store(pipes: &Pipes, folder: &Path) -> [Host; 3] {
 
 #[test]
 fn a_voter_with_another_store_is_refused_by_the_leader_and_both_say_so() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b, c] = with_another_store(&pipes, folder).await;
+    scene(async |pipes, folder| {
+        let [a, b, c] = with_another_store(pipes, folder).await;
         let said = a.agents[0].diagnosis().to_string();
         assert!(
             said.contains("a1 has voted with another store") && said.contains("raise the epoch"),
@@ -58,11 +55,8 @@ fn a_voter_with_another_store_is_refused_by_the_leader_and_both_say_so() {
 /// The operator did what the finding says: it is about the epoch before.
 #[test]
 fn a_change_of_the_voters_ends_the_finding_of_another_store() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b, c] = with_another_store(&pipes, folder).await;
+    scene(async |pipes, folder| {
+        let [a, b, c] = with_another_store(pipes, folder).await;
         let changed = c.agents[0].remove_voter(id("a1"), MS(20_000)).await;
         changed.unwrap();
         until("none says so", || {
@@ -76,13 +70,10 @@ fn a_change_of_the_voters_ends_the_finding_of_another_store() {
 /// The control of the first test: with its own store the same voter is heard.
 #[test]
 fn a_voter_with_its_own_store_is_heard_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b, c] = elected(&pipes, folder).await;
+    scene(async |pipes, folder| {
+        let [a, b, c] = elected(pipes, folder).await;
         a.stop().await;
-        let a = host(&pipes, "a", 2_000, folder);
+        let a = host(pipes, "a", 2_000, folder);
         until("a1 follows", || a.follows("c1")).await;
         b.stop().await;
         sleep(MS(20_000)).await;

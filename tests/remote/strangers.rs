@@ -1,61 +1,238 @@
 //! Which nodes are refused, and what both sides are told of it: rights, greetings, limits.
 
 use actix::clock::sleep;
+#[cfg(feature = "secret")]
+use actix_bully::remote::SecretFault;
 use actix_bully::{
     Group,
     agent::{BullyAgent, StartError},
     group::OpenError,
     remote::{
-        BridgeBuilder, BridgeError, BridgeEvent, Closed, Farewell, Limits, MayBe, NodeIncarnation,
-        Peer, RemoteBridge, Rights,
-        internals::wire::{Features, Frame, Hello, Versions},
+        BridgeBuilder, BridgeError, BridgeEvent, Closed, Farewell, MayBe, NodeId, Peer,
+        RemoteBridge, Rights,
+        internals::wire::Versions,
         transport::{Pipes, Transport},
     },
     store::MemoryStore,
 };
-use bytes::BytesMut;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use super::kit::{Host, MS, address, builder, group, id, node, play, told, until};
+#[cfg(feature = "secret")]
+use super::secrets::secret;
+use super::{
+    kit::{
+        Host, MS, address, all_follow, are_linked, builder, group, id, node, play, scene, told,
+        until,
+    },
+    warnings::warnings,
+};
 
-/// A host whose bridge differs from those of `kit` as said.
-fn host(
-    pipes: &Pipes,
-    name: &str,
-    peers: &[&str],
-    set: impl FnOnce(BridgeBuilder) -> BridgeBuilder,
-) -> Host {
-    Host::with(|group| set(builder(pipes, name, peers)).carry(group))
+/// How a bridge differs from that of the kit.
+type Set = fn(BridgeBuilder) -> BridgeBuilder;
+
+/// One of two hosts that must not link: its settings, and what it counts, tells and says of the other one.
+struct Side {
+    set: Set,
+    counts: Closed,
+    tells: Vec<BridgeEvent>,
+    says: &'static [&'static str],
+}
+
+fn refuses(from: &str, node: Option<NodeId>, why: Closed) -> BridgeEvent {
+    let from = from.to_owned();
+    BridgeEvent::Refused { node, from, why }
+}
+
+/// `b` refuses the host that dials it, which is `a`.
+fn refused_by_b(why: Farewell) -> BridgeEvent {
+    let (node, from) = (Some(node("b")), address("b"));
+    BridgeEvent::RefusedBy { node, from, why }
+}
+
+/// Two hosts dial each other for five seconds, unless one of them does not know the other one.
+async fn are_refused(row: &str, [at_a, at_b]: [Side; 2]) {
+    let pipes = Pipes::new();
+    let start = |name: &str, side: &Side| {
+        let bridge = (side.set)(builder(&pipes, name, &[]));
+        let mut host = Host::with(|group| bridge.carry(group));
+        let events = host.bridge.events();
+        host.agent(&format!("{name}1"), 1);
+        (host, events)
+    };
+    let sides = [("a", "b", at_a), ("b", "a", at_b)];
+    let mut hosts = sides.each_ref().map(|(name, _, side)| start(name, side));
+    sleep(MS(5_000)).await;
+    assert_eq!(pipes.connections("a", "b"), 0, "{row}");
+    for ((host, events), (name, other, side)) in hosts.iter_mut().zip(sides) {
+        let row = format!("{row}, at {name}");
+        assert!(!host.is_linked(other), "{row}");
+        assert_eq!(host.group.members().len(), 1, "{row}: no agent has crossed");
+        assert!(host.bridge.counters().closed(side.counts) > 0, "{row}");
+        let dials = host.bridge.traffic().dials;
+        assert!(dials < 6, "{row}: not again and again at once: {dials}");
+        let told = told(events);
+        for event in side.tells {
+            assert!(told.contains(&event), "{row}: {told:?}");
+        }
+        let diagnosis = host.agents[0].diagnosis().to_string();
+        for words in side.says {
+            assert!(diagnosis.contains(words), "{row}: {diagnosis}");
+        }
+    }
+}
+
+fn knows_a(builder: BridgeBuilder) -> BridgeBuilder {
+    builder.peer(Peer::new("a", &address("a")))
+}
+
+fn knows_b(builder: BridgeBuilder) -> BridgeBuilder {
+    builder.peer(Peer::new("b", &address("b")))
 }
 
 #[test]
-fn another_cluster_is_refused_and_both_are_told() {
+fn a_host_of_another_cluster_is_refused_and_both_say_what_to_do() {
+    let said = warnings("link refused", async {
+        let why = Closed::Cluster;
+        let says = &["another cluster", "give both nodes the same cluster"];
+        let side = |set, from| {
+            let tells = vec![refuses(from, None, why)];
+            let counts = why;
+            Side {
+                set,
+                counts,
+                tells,
+                says,
+            }
+        };
+        let of_other: Set = |builder| knows_a(builder).cluster("other");
+        are_refused("another cluster", [side(knows_b, "b"), side(of_other, "a")]).await;
+    });
+    let advice = "give both nodes the same cluster";
+    assert!(said.len() >= 2, "{said:?}");
+    assert!(said.iter().all(|line| line.contains(advice)), "{said:?}");
+}
+
+#[test]
+fn a_host_that_is_no_peer_is_refused_without_detail() {
     play(async {
-        let pipes = Pipes::new();
-        let a = Host::start(&pipes, "a", &["b"]);
-        let mut events = a.bridge.events();
-        let b = host(&pipes, "b", &["a"], |b| b.cluster("other"));
-        sleep(MS(5_000)).await;
-        assert!(a.bridge.counters().closed(Closed::Cluster) > 0);
-        let (node, from, why) = (None, "b".to_owned(), Closed::Cluster);
-        assert!(told(&mut events).contains(&BridgeEvent::Refused { node, from, why }));
-        assert!(
-            b.bridge.counters().closed(Closed::Cluster) > 0,
-            "each sees the other's"
-        );
-        assert!(a.bridge.traffic().dials < 6, "not again and again at once");
-        assert_eq!(pipes.connections("a", "b"), 0);
+        let counts = Closed::Goodbye(Farewell::Auth);
+        let tells = vec![refused_by_b(Farewell::Auth)];
+        let says = &["b"];
+        let a = Side {
+            set: knows_b,
+            counts,
+            tells,
+            says,
+        };
+        let counts = Closed::Auth;
+        let tells = vec![refuses("a", None, counts)];
+        let set: Set = |builder| builder;
+        let b = Side {
+            set,
+            counts,
+            tells,
+            says: &[],
+        };
+        are_refused("no peer", [a, b]).await;
     });
 }
 
 #[test]
-fn a_bridge_that_dials_itself_does_so_ever_less() {
+fn releases_without_a_version_in_common_say_so_at_both_ends_and_do_not_link() {
     play(async {
-        let pipes = Pipes::new();
+        let side = |set: Set| {
+            let (counts, says) = (Closed::Version, &["version"]);
+            Side {
+                set,
+                counts,
+                tells: Vec::new(),
+                says,
+            }
+        };
+        let old: Set = |builder| knows_b(builder).versions(Versions { min: 1, max: 1 });
+        let new: Set = |builder| knows_a(builder).versions(Versions { min: 2, max: 3 });
+        are_refused("versions", [side(old), side(new)]).await;
+    });
+}
+
+#[test]
+fn two_releases_with_a_version_in_common_link() {
+    scene(async |pipes, _| {
+        let host = |name: &str, peer: &str, max| {
+            let bridge = builder(pipes, name, &[peer]).versions(Versions { min: 1, max });
+            Host::with(|group| bridge.carry(group))
+        };
+        are_linked(&host("a", "b", 1), &host("b", "a", 2)).await;
+    });
+}
+
+#[cfg(feature = "secret")]
+#[test]
+fn a_host_without_the_secret_is_refused_and_refuses_and_each_says_which_of_them_has_none() {
+    // All faults of a secret are counted under one name.
+    let counts = Closed::Secret(SecretFault::Unproved);
+    let without: [Set; 2] = [knows_b, knows_a];
+    let with: [Set; 2] = [
+        |builder| knows_b(builder).secret(secret(1)),
+        |builder| knows_a(builder).secret(secret(1)),
+    ];
+    let has: (_, &[&str]) = (
+        SecretFault::NotThere,
+        &["give the peer the secret of this node"],
+    );
+    let has_none: (_, &[&str]) = (
+        SecretFault::NotHere,
+        &["give this node the secret of the peer"],
+    );
+    for (row, [a, b], [of_a, of_b]) in [
+        ("a alone has one", [with[0], without[1]], [has, has_none]),
+        ("b alone has one", [without[0], with[1]], [has_none, has]),
+    ] {
+        let side = |set, (why, says), from: &str, node| {
+            let tells = vec![refuses(from, node, Closed::Secret(why))];
+            Side {
+                set,
+                counts,
+                tells,
+                says,
+            }
+        };
+        let at_a = side(a, of_a, &address("b"), Some(node("b")));
+        let at_b = side(b, of_b, "a", None);
+        play(are_refused(row, [at_a, at_b]));
+    }
+}
+
+#[cfg(feature = "secret")]
+#[test]
+fn a_host_with_another_secret_is_refused_and_told_so() {
+    let a = Side {
+        set: |builder| knows_b(builder).secret(secret(1)),
+        counts: Closed::Goodbye(Farewell::Secret),
+        tells: vec![refused_by_b(Farewell::Secret)],
+        says: &["secret"],
+    };
+    let unproven = BridgeEvent::Unproven {
+        node: None,
+        from: "a".to_owned(),
+        reason: "it does not know the secret",
+        names: Vec::new(),
+    };
+    let b = Side {
+        set: |builder| knows_a(builder).secret(secret(2)),
+        counts: Closed::Secret(SecretFault::Unproved),
+        tells: vec![unproven],
+        says: &["secret"],
+    };
+    play(are_refused("another secret", [a, b]));
+}
+
+#[test]
+fn a_bridge_that_dials_itself_does_so_ever_less() {
+    scene(async |pipes, _| {
         // By mistake the peer's address is one's own.
         let a = Host::with(|group| {
             let peer = Peer::new("b", &address("a"));
-            builder(&pipes, "a", &[]).peer(peer).carry(group)
+            builder(pipes, "a", &[]).peer(peer).carry(group)
         });
         sleep(MS(60_000)).await;
         let dials = a.bridge.traffic().dials;
@@ -67,38 +244,17 @@ fn a_bridge_that_dials_itself_does_so_ever_less() {
 }
 
 #[test]
-fn an_unknown_node_is_refused_without_detail() {
-    play(async {
-        let pipes = Pipes::new();
-        let a = Host::start(&pipes, "a", &["b"]);
-        let mut events = a.bridge.events();
-        let stranger = Host::start(&pipes, "x", &["a"]);
-        let mut answers = stranger.bridge.events();
-        sleep(MS(1_000)).await;
-        let refused = BridgeEvent::RefusedBy {
-            node: Some(node("a")),
-            from: address("a"),
-            why: Farewell::Auth,
-        };
-        assert!(told(&mut answers).contains(&refused));
-        let (node, from, why) = (None, "x".to_owned(), Closed::Auth);
-        assert!(told(&mut events).contains(&BridgeEvent::Refused { node, from, why }));
-    });
-}
-
-#[test]
 fn an_agent_beyond_the_peers_rights_ends_the_link() {
-    play(async {
-        let pipes = Pipes::new();
+    scene(async |pipes, _| {
         let rights = Rights::none().grant("g", "b*", MayBe::Leader);
         let mut a = Host::with(|group| {
             let peer = Peer::new("b", &address("b")).allow(rights);
-            builder(&pipes, "a", &[]).peer(peer).carry(group)
+            builder(pipes, "a", &[]).peer(peer).carry(group)
         });
         a.agent("a1", 1);
-        let mut b = Host::start(&pipes, "b", &["a"]);
+        let mut b = Host::start(pipes, "b", &["a"]);
         b.agent("b1", 2);
-        until("b1 leads", || a.follows("b1") && b.follows("b1")).await;
+        all_follow(&[&a, &b], "b1").await;
         let mut events = a.bridge.events();
         b.agent("c1", 3);
         until("refused", || {
@@ -113,95 +269,23 @@ fn an_agent_beyond_the_peers_rights_ends_the_link() {
     });
 }
 
-/// Speaks the bytes of the protocol itself.
-pub(crate) struct Raw(Box<dyn actix_bully::remote::transport::Stream>);
-
-impl Raw {
-    pub(crate) async fn dial(pipes: &Pipes, from: &str, to: &str) -> Self {
-        Self(pipes.host(from).dial(&address(to)).await.unwrap())
-    }
-
-    pub(crate) async fn say(&mut self, bytes: &[u8]) {
-        self.0.write_all(bytes).await.unwrap();
-    }
-
-    /// The body of the next frame; `None` at the end.
-    pub(crate) async fn hear(&mut self) -> Option<Vec<u8>> {
-        let len = self.0.read_u32().await.ok()?;
-        let mut body = vec![0; usize::try_from(len).unwrap()];
-        self.0.read_exact(&mut body).await.ok()?;
-        Some(body)
-    }
-}
-
-pub(crate) fn hello(name: &str, versions: Versions) -> BytesMut {
-    let mut out = BytesMut::new();
-    Hello {
-        versions,
-        cluster: actix_bully::remote::ClusterId::new("test").unwrap(),
-        node: node(name),
-        incarnation: NodeIncarnation(1),
-        nonce: actix_bully::remote::internals::Nonce([3; 8]),
-        frame: 64 * 1024,
-        features: Features::default(),
-        required: Features::default(),
-    }
-    .encode(&mut out);
-    out
-}
-
-#[test]
-fn a_version_that_is_not_spoken_here_gets_a_goodbye() {
-    play(async {
-        let pipes = Pipes::new();
-        let a = Host::start(&pipes, "a", &["b"]);
-        sleep(MS(1)).await;
-        let mut raw = Raw::dial(&pipes, "b", "a").await;
-        raw.say(&hello("b", Versions { min: 7, max: 9 })).await;
-        let bounds = Limits::default().bounds();
-        let first = raw.hear().await.unwrap();
-        assert!(matches!(Frame::decode(&first, bounds), Ok(Frame::Hello(_))));
-        let second = raw.hear().await.unwrap();
-        let why = Farewell::Version;
-        assert_eq!(Frame::decode(&second, bounds), Ok(Frame::Goodbye { why }));
-        assert_eq!(raw.hear().await, None);
-        assert_eq!(a.bridge.counters().closed(Closed::Version), 1);
-    });
-}
-
 #[test]
 fn a_silent_connection_is_not_waited_for() {
-    play(async {
-        let pipes = Pipes::new();
-        let a = Host::start(&pipes, "a", &[]);
+    scene(async |pipes, _| {
+        let a = Host::start(pipes, "a", &[]);
         sleep(MS(1)).await;
         let mut silent = Vec::new();
         for _ in 0..9 {
-            silent.push(Raw::dial(&pipes, "x", "a").await);
+            silent.push(pipes.host("x").dial(&address("a")).await.unwrap());
         }
+        let closed = |why| a.bridge.counters().closed(why);
         sleep(MS(1)).await;
-        let full = a.bridge.counters().closed(Closed::TooManyConnections);
+        let full = closed(Closed::TooManyConnections);
         assert_eq!(full, 1, "eight of one address that are not known");
         sleep(MS(590)).await;
-        assert_eq!(a.bridge.counters().closed(Closed::HandshakeTimeout), 0);
+        assert_eq!(closed(Closed::HandshakeTimeout), 0);
         sleep(MS(20)).await;
-        assert_eq!(a.bridge.counters().closed(Closed::HandshakeTimeout), 8);
-        let mut later = Raw::dial(&pipes, "x", "a").await;
-        assert!(later.hear().await.is_some(), "there is room again");
-    });
-}
-
-#[test]
-fn garbage_is_counted_and_closed() {
-    play(async {
-        let pipes = Pipes::new();
-        let a = Host::start(&pipes, "a", &[]);
-        sleep(MS(1)).await;
-        let mut raw = Raw::dial(&pipes, "x", "a").await;
-        raw.say(b"GET / HTTP/1.1\r\n\r\n").await;
-        sleep(MS(1)).await;
-        let too_large = Closed::FrameTooLarge { len: 0, max: 0 };
-        assert_eq!(a.bridge.counters().closed(too_large), 1);
+        assert_eq!(closed(Closed::HandshakeTimeout), 8);
     });
 }
 
@@ -219,26 +303,29 @@ fn plain_text_stays_on_this_host_unless_it_is_called_dangerous() {
 
 #[test]
 fn an_invalid_bridge_is_refused_before_anything_changes() {
-    play(async {
-        let pipes = Pipes::new();
+    scene(async |pipes, _| {
         let group = group();
         let other = super::kit::group();
         let refused = |builder: BridgeBuilder| builder.start().unwrap_err();
-        let plain = |name| builder(&pipes, name, &[]);
+        let plain = |name| builder(pipes, name, &[]);
         assert!(matches!(refused(plain("a")), BridgeError::NoGroup));
         let named = RemoteBridge::builder("A b").carry(&group);
         assert!(matches!(refused(named), BridgeError::Node { .. }));
         let twice = plain("a").carry(&group).carry(&other);
         assert!(matches!(refused(twice), BridgeError::TwoGroups { .. }));
-        let oneself = builder(&pipes, "a", &["a"]).carry(&group);
+        let oneself = builder(pipes, "a", &["a"]).carry(&group);
         assert!(matches!(refused(oneself), BridgeError::PeerIsSelf { .. }));
-        let peers = builder(&pipes, "a", &["b", "b"]).carry(&group);
+        let peers = builder(pipes, "a", &["b", "b"]).carry(&group);
         assert!(matches!(refused(peers), BridgeError::PeerTaken { .. }));
         let cluster = plain("a").cluster("").carry(&group);
         assert!(matches!(refused(cluster), BridgeError::Cluster(_)));
+        let folder = tempfile::tempdir().unwrap();
+        let memory = folder.path().join("none").join("a");
+        let forgets = plain("a").remember(&memory).carry(&group);
+        assert!(matches!(refused(forgets), BridgeError::Memory { path, .. } if path == memory));
         assert!(group.members().is_closed(), "nothing was changed");
 
-        let taken = Host::start(&pipes, "a", &[]);
+        let taken = Host::start(pipes, "a", &[]);
         let busy = plain("a").carry(&group);
         assert!(matches!(refused(busy), BridgeError::Listen { .. }));
         drop(taken);
@@ -247,11 +334,10 @@ fn an_invalid_bridge_is_refused_before_anything_changes() {
 
 #[test]
 fn agents_start_after_the_bridge() {
-    play(async {
-        let pipes = Pipes::new();
+    scene(async |pipes, _| {
         let (early, second): (Group, Group) = (group(), Group::new("second").unwrap());
         let agent = BullyAgent::builder("a1").join(&early).start().unwrap();
-        let late = builder(&pipes, "a", &[]).carry(&second).carry(&early);
+        let late = builder(pipes, "a", &[]).carry(&second).carry(&early);
         let Err(BridgeError::Open { reason, .. }) = late.start() else {
             panic!("the incarnations of a1 could be mistaken");
         };
@@ -259,7 +345,7 @@ fn agents_start_after_the_bridge() {
         assert!(second.members().is_closed(), "all groups or none");
         agent.leave(MS(1_000)).await.unwrap();
         sleep(MS(1)).await;
-        let bridge = builder(&pipes, "a", &[]).carry(&early).start().unwrap();
+        let bridge = builder(pipes, "a", &[]).carry(&early).start().unwrap();
         let incarnation = |agent: &actix_bully::agent::BullyHandle| agent.current().incarnation.0;
         let agent = BullyAgent::builder("a1").join(&early).start().unwrap();
         assert!(incarnation(&agent) > bridge.incarnation().0);
@@ -268,8 +354,7 @@ fn agents_start_after_the_bridge() {
 
 #[test]
 fn a_vote_that_is_kept_in_memory_is_not_for_other_hosts() {
-    play(async {
-        let pipes = Pipes::new();
+    scene(async |pipes, _| {
         let group = group();
         let voter = || {
             let voter = BullyAgent::builder("a1").quorum(["a1", "b1", "c1"]);
@@ -278,7 +363,7 @@ fn a_vote_that_is_kept_in_memory_is_not_for_other_hosts() {
         };
         // The agent first: the bridge is refused.
         let agent = voter().start().unwrap();
-        let Err(BridgeError::Open { reason, .. }) = builder(&pipes, "a", &[]).carry(&group).start()
+        let Err(BridgeError::Open { reason, .. }) = builder(pipes, "a", &[]).carry(&group).start()
         else {
             panic!("others would rely on it");
         };
@@ -286,7 +371,7 @@ fn a_vote_that_is_kept_in_memory_is_not_for_other_hosts() {
         agent.leave(MS(1_000)).await.ok();
         sleep(MS(1)).await;
         // The bridge first: the agent is.
-        let _bridge = builder(&pipes, "a", &[]).carry(&group).start().unwrap();
+        let _bridge = builder(pipes, "a", &[]).carry(&group).start().unwrap();
         assert!(matches!(voter().start(), Err(StartError::VolatileStore)));
     });
 }

@@ -4,33 +4,15 @@ use actix::clock::{Instant, sleep};
 use actix_bully::{
     agent::Finding,
     protocol::Timings,
-    remote::{
-        BridgeBuilder, Closed, Farewell, NodeIncarnation, Peer, RemoteBridge, transport::Pipes,
-    },
+    remote::{Closed, Farewell, transport::Pipes},
 };
 
-use super::kit::{Host, MS, address, patient, play, until};
+use super::kit::{Host, MS, elsewhere, scene, until};
 
-/// A later process of the node `a`, on another host at an unknown address.
-fn twin(pipes: &Pipes) -> Host {
-    let peer = |bridge: BridgeBuilder, name| bridge.peer(Peer::new(name, &address(name)));
-    let mut twin = Host::with(|group| {
-        let bridge = RemoteBridge::builder("a")
-            .cluster("test")
-            .transport(pipes.host("elsewhere"))
-            .incarnation(NodeIncarnation(2_000))
-            .restart_policy(patient())
-            .seed(8);
-        ["b", "c"].into_iter().fold(bridge, peer).carry(group)
-    });
-    twin.agent("a1", 9);
-    twin
-}
-
+/// Whether its agent says that this node's name is given twice, as far as both peers can tell.
 fn says_twice(host: &Host) -> bool {
-    let findings = host.agents[0].diagnosis().findings;
-    let is_twice = |finding: &Finding| matches!(finding, Finding::NodeNameTwice { .. });
-    findings.iter().any(is_twice)
+    let is_twice = |of| move |finding: &Finding| matches!(finding, Finding::NodeNameTwice { node, .. } if node == of);
+    host.finds(is_twice("b")) && host.finds(is_twice("c"))
 }
 
 fn three(pipes: &Pipes) -> [Host; 3] {
@@ -46,16 +28,16 @@ fn three(pipes: &Pipes) -> [Host; 3] {
 #[test]
 fn the_earlier_of_two_processes_of_the_leaders_name_steps_down_and_takes_part_again_after_the_later_one()
  {
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b, c] = three(&pipes);
+    scene(async |pipes, _| {
+        let [a, b, c] = three(pipes);
         until("a1 leads", || {
             a.agents[0].is_leader() && b.follows("a1") && c.follows("a1")
         })
         .await;
         let first = b.agents[0].leader().unwrap().incarnation;
 
-        let later = twin(&pipes);
+        let mut later = Host::with(|group| elsewhere(pipes, "a", &["b", "c"]).carry(group));
+        later.agent("a1", 9);
         until("the later one leads, and alone", || {
             let followed = |host: &Host| {
                 let leader = host.agents[0].leader();
@@ -85,6 +67,7 @@ fn the_earlier_of_two_processes_of_the_leaders_name_steps_down_and_takes_part_ag
         .await;
         let detection = Timings::lan().detector().unwrap().detection;
         assert!(ended.elapsed() < detection, "{:?}", ended.elapsed());
-        assert!(!says_twice(&a));
+        let is_twice = |finding: &Finding| matches!(finding, Finding::NodeNameTwice { .. });
+        assert!(!a.finds(is_twice));
     });
 }

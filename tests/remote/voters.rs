@@ -13,7 +13,7 @@ use actix_bully::{
     testkit::Inject,
 };
 
-use super::kit::{Host, MS, builder, id, play, told, until};
+use super::kit::{Host, MS, all_follow, are_linked, builder, id, pair, play, scene, told, until};
 
 pub(crate) const VOTERS: [&str; 3] = ["a1", "b1", "c1"];
 
@@ -63,34 +63,31 @@ pub(crate) fn believer(hosts: &[&Host]) -> Option<String> {
     leading.first().cloned()
 }
 
+/// Waits until that agent leads, while no other one believes that it does.
+pub(crate) async fn leads_alone(hosts: &[&Host], leader: &str) {
+    let leads = || believer(hosts).as_deref() == Some(leader);
+    until(&format!("{leader} leads"), leads).await;
+}
+
 /// Three hosts, whose voters all follow `c1`.
 pub(crate) async fn elected(pipes: &Pipes, folder: &Path) -> [Host; 3] {
     let hosts = ["a", "b", "c"].map(|name| host(pipes, name, 1_000, folder));
-    until("c1 leads", || {
-        believer(&hosts.each_ref()).as_deref() == Some("c1")
-    })
-    .await;
+    leads_alone(&hosts.each_ref(), "c1").await;
     until("all know", || hosts.iter().all(|host| host.follows("c1"))).await;
     hosts
 }
 
 #[test]
 fn three_hosts_vote_and_never_believe_in_two() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b, c] = elected(&pipes, folder).await;
+    scene(async |pipes, folder| {
+        let [a, b, c] = elected(pipes, folder).await;
         let term = c.agents[0].leader().unwrap().term;
 
         // Cut off from both, it stops believing before another one begins.
         pipes.partition("a", "c");
         pipes.partition("b", "c");
         let began = Instant::now();
-        until("b1 leads", || {
-            believer(&[&a, &b, &c]).as_deref() == Some("b1")
-        })
-        .await;
+        leads_alone(&[&a, &b, &c], "b1").await;
         assert!(began.elapsed() < MS(1_000), "{:?}", began.elapsed());
         assert!(b.agents[0].leader().unwrap().term > term);
         let quiet = Instant::now();
@@ -110,18 +107,12 @@ fn three_hosts_vote_and_never_believe_in_two() {
 
 #[test]
 fn a_certain_death_on_another_host_frees_the_voters_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b, c] = elected(&pipes, folder).await;
+    scene(async |pipes, folder| {
+        let [a, b, c] = elected(pipes, folder).await;
         sleep(MS(1_000)).await;
         let began = Instant::now();
         c.agents[0].addr().do_send(Inject::Crash);
-        until("b1 leads", || {
-            believer(&[&a, &b, &c]).as_deref() == Some("b1")
-        })
-        .await;
+        leads_alone(&[&a, &b, &c], "b1").await;
         let took = began.elapsed();
         assert!(took < MS(100), "no lease was waited for: {took:?}");
     });
@@ -129,14 +120,11 @@ fn a_certain_death_on_another_host_frees_the_voters_at_once() {
 
 #[test]
 fn a_host_that_is_killed_and_comes_back_with_its_store_votes_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let [a, b, c] = elected(&pipes, folder).await;
+    scene(async |pipes, folder| {
+        let [a, b, c] = elected(pipes, folder).await;
         let first = c.agents[0].leader().unwrap().term;
         c.stop().await;
-        until("b1 leads", || believer(&[&a, &b]).as_deref() == Some("b1")).await;
+        leads_alone(&[&a, &b], "b1").await;
         let known = a.group.members().get(&id("c1")).map(|m| m.presence);
         assert_eq!(
             known,
@@ -144,12 +132,12 @@ fn a_host_that_is_killed_and_comes_back_with_its_store_votes_on() {
             "suspected, as far as a can tell"
         );
 
-        let c = host(&pipes, "c", 2_000, folder);
+        let c = host(pipes, "c", 2_000, folder);
         until("c1 follows", || c.follows("b1")).await;
         b.stop().await; // now a1 needs the vote of c1, or c1 that of a1
         until("one of them leads", || believer(&[&a, &c]).is_some()).await;
         let leader = believer(&[&a, &c]).unwrap();
-        until("both know", || a.follows(&leader) && c.follows(&leader)).await;
+        all_follow(&[&a, &c], &leader).await;
         let term = a.agents[0].leader().unwrap().term;
         assert!(term > Term(first.0 + 1), "{term} after {first}");
     });
@@ -169,13 +157,12 @@ fn mismatch(events: Vec<BridgeEvent>) -> Option<(GroupRules, GroupRules)> {
 async fn that_differ(config: [QuorumConfig; 2]) -> (GroupRules, GroupRules) {
     let folder = tempfile::tempdir().unwrap();
     let pipes = Pipes::new();
-    let mut a = Host::start(&pipes, "a", &["b"]);
-    let mut b = Host::start(&pipes, "b", &["a"]);
+    let [mut a, mut b] = pair(&pipes, |bridge| bridge);
     let mut events = a.bridge.events();
     let [of_a, of_b] = config;
     voter_with(&mut a, "a1", folder.path(), of_a);
     voter_with(&mut b, "b1", folder.path(), of_b);
-    until("they are linked", || a.is_linked("b") && b.is_linked("a")).await;
+    are_linked(&a, &b).await;
     sleep(MS(3_000)).await;
     for host in [&a, &b] {
         assert_eq!(host.group.members().len(), 1, "no agent has crossed");
@@ -222,73 +209,26 @@ fn other_voters_or_quorums_in_one_epoch_are_refused_and_both_are_named() {
 
 #[test]
 fn other_timings_are_no_other_rules() {
-    let folder = tempfile::tempdir().unwrap();
-    play(async {
-        let pipes = Pipes::new();
-        let mut a = Host::start(&pipes, "a", &["b"]);
-        let mut b = Host::start(&pipes, "b", &["a"]);
+    scene(async |pipes, folder| {
+        let [mut a, mut b] = pair(pipes, |bridge| bridge);
         let voters = ["a1", "b1", "c1"];
         let slow = QuorumConfig {
             timings: Timings::default(),
             ..config(&voters)
         };
-        voter_with(&mut a, "a1", folder.path(), config(&voters));
-        voter_with(&mut b, "b1", folder.path(), slow);
-        until("both follow", || a.follows("b1") && b.follows("b1")).await;
-    });
-}
-
-#[test]
-fn voters_of_two_epochs_that_were_configured_do_not_vote_together() {
-    let folder = tempfile::tempdir().unwrap();
-    play(async {
-        let pipes = Pipes::new();
-        let mut a = Host::start(&pipes, "a", &["b"]);
-        let mut b = Host::start(&pipes, "b", &["a"]);
-        let of = |epoch| QuorumConfig {
-            epoch,
-            ..config(&["a1", "b1", "c1"])
-        };
-        voter_with(&mut a, "a1", folder.path(), of(0));
-        voter_with(&mut b, "b1", folder.path(), of(1));
-        until("they are linked", || a.is_linked("b") && b.is_linked("a")).await;
-        sleep(MS(5_000)).await;
-        for host in [&a, &b] {
-            assert!(host.agents[0].leader().is_none());
-        }
-    });
-}
-
-#[test]
-fn agents_that_follow_other_rules_do_not_hear_each_other() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let mut a = Host::start(&pipes, "a", &["b"]);
-        let mut b = Host::start(&pipes, "b", &["a"]);
-        let mut events = a.bridge.events();
-        a.agent("a1", 1);
-        voter(&mut b, "b1", folder);
-        sleep(MS(3_000)).await;
-        assert!(a.is_linked("b"), "the link stays");
-        assert!(a.follows("a1") && a.group.members().len() == 1);
-        assert_eq!(b.group.members().len(), 1);
-        let (theirs, mine) = mismatch(told(&mut events)).unwrap();
-        assert_eq!((&*theirs.rules, theirs.epoch), ("quorum", 0));
-        assert_eq!((&*mine.rules, mine.voters), ("available", None));
+        voter_with(&mut a, "a1", folder, config(&voters));
+        voter_with(&mut b, "b1", folder, slow);
+        all_follow(&[&a, &b], "b1").await;
     });
 }
 
 /// The other side opened the group while there were no agents here, thus no rules either.
 #[test]
-fn agents_that_turn_out_to_follow_other_rules_are_no_members() {
-    let folder = tempfile::tempdir().unwrap();
-    play(async {
-        let pipes = Pipes::new();
-        let mut a = Host::start(&pipes, "a", &["b"]);
-        let mut b = Host::start(&pipes, "b", &["a"]);
-        voter(&mut b, "b1", folder.path());
+fn agents_that_turn_out_to_follow_other_rules_are_no_members_and_do_not_hear_each_other() {
+    scene(async |pipes, folder| {
+        let [mut a, mut b] = pair(pipes, |bridge| bridge);
+        voter(&mut b, "b1", folder);
+        let mut events = a.bridge.events();
         let knows = |host: &Host| host.group.members().get(&id("b1")).is_some();
         until("a knows b1", || knows(&a)).await;
         a.agent("a1", 1);
@@ -296,57 +236,22 @@ fn agents_that_turn_out_to_follow_other_rules_are_no_members() {
         sleep(MS(3_000)).await;
         assert!(a.is_linked("b") && !knows(&a), "nor does it come again");
         assert!(a.follows("a1"));
-    });
-}
-
-#[test]
-fn voters_of_another_epoch_do_not_hear_each_other_until_all_have_changed() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let mut hosts = elected(&pipes, folder).await;
-        let term = hosts[2].agents[0].leader().unwrap().term;
-        let mut events = hosts[0].bridge.events();
-        // The voters stop, and start again as another choice, one after the other.
-        for host in &mut hosts {
-            let agent = host.agents.pop().unwrap();
-            agent.leave(MS(1_000)).await.ok();
+        for host in [&a, &b] {
+            assert_eq!(host.group.members().len(), 1);
         }
-        sleep(MS(1_000)).await;
-        for (host, name) in hosts.iter_mut().zip(VOTERS) {
-            voter_of(host, name, folder, 1);
-            sleep(MS(700)).await;
-        }
-        until("one leads", || believer(&hosts.each_ref()).is_some()).await;
-        let leader = believer(&hosts.each_ref()).unwrap();
-        until("all know", || {
-            hosts.iter().all(|host| host.follows(&leader))
-        })
-        .await;
-        let now = hosts[0].agents[0].leader().unwrap().term;
-        assert!(
-            now.0 > term.0 + (1 << 20),
-            "{now}: far above {term}, and no link was closed"
-        );
-        for host in &hosts {
-            let counters = host.bridge.counters();
-            let fault = TermFault::Last { term: now };
-            assert_eq!(counters.closed(Closed::Term(fault)), 0);
-        }
-        drop(told(&mut events));
+        let (theirs, mine) = mismatch(told(&mut events)).unwrap();
+        assert_eq!((&*theirs.rules, theirs.epoch), ("quorum", 0));
+        assert_eq!((&*mine.rules, mine.voters), ("available", None));
     });
 }
 
 /// The first term of an epoch is far above all of the one before.
 #[test]
-fn a_host_without_agents_follows_its_peers_to_the_next_epoch() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let mut voters = ["a", "b"].map(|name| host(&pipes, name, 1_000, folder));
-        let bare = Host::with(|group| builder(&pipes, "c", &others("c")).carry(group));
+fn voters_that_start_again_in_the_next_epoch_elect_over_their_links_and_a_host_without_agents_follows()
+ {
+    scene(async |pipes, folder| {
+        let mut voters = ["a", "b"].map(|name| host(pipes, name, 1_000, folder));
+        let bare = Host::with(|group| builder(pipes, "c", &others("c")).carry(group));
         let mut links = 0;
         for epoch in [0, 1] {
             until("one leads", || believer(&voters.each_ref()).is_some()).await;
@@ -369,26 +274,9 @@ fn a_host_without_agents_follows_its_peers_to_the_next_epoch() {
             }
         }
         let last = TermFault::Last { term: Term(0) };
-        assert_eq!(bare.bridge.counters().closed(Closed::Term(last)), 0);
+        for host in voters.iter().chain([&bare]) {
+            assert_eq!(host.bridge.counters().closed(Closed::Term(last)), 0);
+        }
         assert_eq!(bare.bridge.traffic().links, links, "the first ones stay");
-    });
-}
-
-#[test]
-fn a_leader_that_leaves_hands_over_before_its_lease_has_run_out() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let pipes = Pipes::new();
-        let mut hosts = ["a", "b", "c"].map(|name| host(&pipes, name, 1_000, folder));
-        let leads = |hosts: &[Host; 3]| believer(&hosts.each_ref());
-        until("c1 leads", || leads(&hosts).as_deref() == Some("c1")).await;
-        sleep(MS(2_000)).await;
-        let began = Instant::now();
-        let agent = hosts[2].agents.pop().unwrap();
-        agent.leave(MS(1_000)).await.unwrap();
-        until("b1 leads", || leads(&hosts).as_deref() == Some("b1")).await;
-        let took = began.elapsed();
-        assert!(took < MS(100), "{took:?}");
     });
 }

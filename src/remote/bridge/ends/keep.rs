@@ -36,7 +36,8 @@ pub(crate) async fn keep(shared: Arc<BridgeState>, bridge: Addr<RemoteBridge>) {
     while lock(&shared.ends.kept).is_some() {
         if shared.ends.revive(shared.now()) {
             // A new sentinel has new secret bytes, so the digest that the peers have is no longer valid: the links are
-            // made again. do_send: one message for each new sentinel.
+            // made again.
+            // do_send: one message for each new sentinel.
             bridge.do_send(Relink);
         }
         contacts.update(&shared).await;
