@@ -27,9 +27,9 @@ Exit codes of run:
   126  the command cannot be started
   127  the command is not found";
 
-/// The command was refused, or had another outcome.
+/// Exit code: the command was refused, or had another outcome than the requested one.
 pub(crate) const REFUSED: u8 = 1;
-/// The outcome is unknown yet.
+/// Exit code: the outcome is not known yet.
 pub(crate) const LATE: u8 = 4;
 
 /// The reason why there was no answer.
@@ -38,20 +38,20 @@ pub(crate) enum Failure {
     /// The arguments are valid, but cannot be carried out.
     #[error("{0}")]
     Usage(&'static str),
-    /// A file of the arguments cannot be used.
+    /// A file that the arguments name cannot be used.
     #[error("{} cannot be read: is the file there, and may this user read it? ({error})", path.display())]
     File {
-        /// Its path.
+        /// The path of the file.
         path: PathBuf,
-        /// The cause.
+        /// The reason why the file cannot be read.
         error: io::Error,
     },
-    /// The configuration of the arguments is refused.
+    /// The configuration that the arguments name is refused.
     #[error("{} is refused: {error}", path.display())]
     Config {
-        /// Its path.
+        /// The path of the configuration.
         path: PathBuf,
-        /// The cause.
+        /// The reason why the configuration is refused.
         error: Box<ConfigError>,
     },
     /// The runtime for the measurement does not start.
@@ -60,11 +60,11 @@ pub(crate) enum Failure {
     /// No node answers.
     #[error("no node answers at {place}: {cause}; {advice}")]
     Unreachable {
-        /// The place that was tried.
+        /// The socket or the URL that was tried.
         place: String,
-        /// The cause.
+        /// The reason why no node answered.
         cause: String,
-        /// Advice.
+        /// The advice to the user.
         advice: &'static str,
     },
     /// The node does not answer this user.
@@ -75,7 +75,7 @@ pub(crate) enum Failure {
         "the answer cannot be understood: {0}; look whether a node sent it, and use the bullyctl of the node's release"
     )]
     Odd(String),
-    /// The node says why it cannot answer.
+    /// The node cannot answer, and has sent the reason.
     #[error("the node cannot answer: {0}")]
     Unable(String),
     /// The command of `run` does not run.

@@ -9,8 +9,8 @@
 //!
 //! Decided here: the exit codes (`failure.rs` has the table), and that the answer goes to the standard output, as a
 //! table for people or as JSON for programs. Not here: the arguments (`args.rs`), how a node is reached (`node/`), the
-//! form of an answer (`show/`), the place of a node before it runs (`preflight.rs`), a command that runs while its host
-//! leads (`run/`).
+//! form of an answer (`show/`), the check of a host before its node runs (`preflight.rs`), a command that runs while
+//! its host leads (`run/`).
 
 mod args;
 mod config;

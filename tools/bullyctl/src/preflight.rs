@@ -13,14 +13,14 @@ use tokio::runtime::Builder;
 
 use crate::{args, config, failure::Failure, show};
 
-/// Measures; returns the text to print, and whether the results allow an election.
+/// Measures the host. Returns the text to print, and whether the results allow an election.
 pub(crate) fn run(preflight: &args::Preflight, is_json: bool) -> Result<(String, bool), Failure> {
     let config = config::load(&preflight.config, preflight.env.as_deref())?;
     let refused = |error| config::refused(&preflight.config, error);
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(Failure::Runtime)?;
     let measured = runtime.block_on(config.preflight(preflight.seconds));
-    // Does not wait for a name that is still being resolved.
+    // This does not wait for a name that is still being resolved.
     runtime.shutdown_background();
     let found = measured.map_err(refused)?;
     let text = if is_json {

@@ -1,7 +1,7 @@
 //! The parameters of the rules: the voters, the length of a round, the waiting times.
 //!
-//! All members have the same parameters. The voters come from the configuration, not from the snapshot of the
-//! members.
+//! All members have the same parameters. The list of voters is one of them, because all members have to count the same
+//! majority, and their snapshots of the group may differ.
 
 use std::time::Duration;
 
@@ -35,12 +35,12 @@ pub struct BallotConfig {
     pub round: Option<Duration>,
     /// Longest round while answers are late; at least Δ. Default: 4 Δ.
     pub cap: Option<Duration>,
-    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s, chosen: with far less,
-    /// work is cut off; with far more, work that hangs delays the hand-over.
+    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s. With far less, work is cut
+    /// off; with far more, work that hangs delays the hand-over.
     pub drain: Duration,
     /// Time after a step-down by command in which the agent lets other voters lead first. It ends early if the agent's
-    /// score is set, if the agent is told to campaign, or if no other voter is eligible. Default: 60 s, chosen: time to
-    /// stop the process.
+    /// score is set, if the agent is told to campaign, or if no other voter is eligible. Default: 60 s, which is enough
+    /// to stop the process.
     pub cooldown: Duration,
 }
 
@@ -120,7 +120,7 @@ impl BallotConfig {
     }
 
     /// Longest time from the silent death of a leader until all voters that can be reached follow the next leader,
-    /// while rounds have their usual length and messages take at most d: 3 Δ + 4 d.
+    /// while rounds have their usual length and messages take at most the delay bound d: 3 Δ + 4 d.
     ///
     /// The dead leader may have answered in a round that has just begun (Δ). The next round shows that the leader is
     /// gone (Δ), and one more round elects (Δ). A round that has become longer counts with its length, at most `cap`.
@@ -152,7 +152,7 @@ pub enum BallotError {
     /// Two voters have the same name.
     #[error("the voter {id} is listed twice: give each its own name")]
     DuplicateVoter {
-        /// The name.
+        /// The name that two voters have.
         id: AgentId,
     },
     /// The timings have no failure detector, from which the default length of a round is taken.
@@ -165,17 +165,17 @@ pub enum BallotError {
         "a round of {round:?} is too short, because an answer may take twice the delay bound of {delay:?}: raise the round"
     )]
     Round {
-        /// Δ.
+        /// The round Δ.
         round: Duration,
-        /// d.
+        /// The delay bound d.
         delay: Duration,
     },
     /// The longest round is shorter than Δ.
     #[error("a cap of {cap:?} is shorter than a round of {round:?}: raise the cap")]
     Cap {
-        /// Longest round.
+        /// The configured longest round.
         cap: Duration,
-        /// Δ.
+        /// The round Δ.
         round: Duration,
     },
 }

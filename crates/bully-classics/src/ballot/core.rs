@@ -152,7 +152,8 @@ impl Core {
         out.set_timer(BallotTimer::Round, self.pace.span());
     }
 
-    /// Asks each voter once more that has not answered in this round, because links lose messages (rule `ask-again`).
+    /// Asks once more each voter that has not answered in this round, because links may lose messages (rule
+    /// `ask-again`).
     pub(super) fn ask_again(&self, now: Time, state: &State, out: &mut Out) {
         let peers = self.peers.iter();
         let silent = peers.filter(|id| self.statements.answered(id) < self.round);
@@ -171,7 +172,8 @@ impl Core {
                 counter: self.round,
             },
             max: self.voter.record.max.clone(),
-            // Contains the asker's ballot, which the others then know after one delay (`tell-a-new-ballot`).
+            // The question contains the asker's ballot, so the others know this ballot after one delay (rule
+            // `tell-a-new-ballot`).
             standing: self.standing(now, state),
         }
     }
@@ -231,7 +233,8 @@ impl Core {
         (!is_below_max).then_some(top)
     }
 
-    /// Returns a ballot that is not below the highest elected one and whose holder another voter hears.
+    /// Returns a ballot whose holder another voter still hears. The ballot is not below bmax (the highest elected
+    /// ballot).
     pub(super) fn heard_by_others(&self) -> Option<&BallotNumber> {
         let max = self.voter.record.max.as_ref();
         self.statements.heard_by_others(self.recent(), |ballot| {

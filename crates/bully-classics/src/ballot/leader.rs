@@ -1,7 +1,7 @@
 //! A leader that steps down: it stays leader until its application has ended its work.
 //!
-//! Decided here: to which agent it hands over. Not here: that the leadership ends before the others learn of it
-//! ([`machine`](super::machine)).
+//! Decided here: the agent to which it hands over. [`machine`](super::machine) decides the order: the leadership ends
+//! before the other agents learn of its end.
 
 use std::time::Duration;
 

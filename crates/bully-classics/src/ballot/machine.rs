@@ -37,8 +37,8 @@ impl Ballot {
     }
 
     /// Handles the start. The first incarnation takes a ballot at once, with the number 1. A later incarnation holds no
-    /// ballot until it finds the leadership vacant (`come-back-without-ballot`). Any ballot that it takes is above all
-    /// ballots that it ever used. With it, a restart alone would end the leadership of a healthy leader.
+    /// ballot until it finds the leadership vacant (rule `come-back-without-ballot`). A new ballot would be above all
+    /// ballots that the agent ever used, so a restart alone would end the leadership of a healthy leader.
     fn on_start(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         let core = &mut self.core;
         core.meet(members);
@@ -53,7 +53,7 @@ impl Ballot {
         if core.peers.is_empty() {
             self.check(now, self.core.last_round, out); // this agent alone is the majority
         }
-        // Asks at once; the original algorithm first waits for one round (rule `first-round-at-once`).
+        // This agent asks at once; the original algorithm first waits for one round (rule `first-round-at-once`).
         self.core.ask(now, &self.state, out);
     }
 
@@ -101,8 +101,8 @@ impl Ballot {
     /// Handles a new snapshot of the members. If the leader of this agent has left the snapshot, the agent no longer
     /// follows it. The leader's ballot becomes void only if the end of its process is confirmed: a leader that is only
     /// absent may still run and come back (a bridge forgets a peer and meets it again), and the next round of this
-    /// agent finds out. A suspicion changes nothing. The snapshot does not change who votes: the configuration lists
-    /// the voters.
+    /// agent shows whether it still runs. A suspicion changes nothing. The snapshot does not change who votes: the
+    /// configuration lists the voters.
     fn on_members(&mut self, now: Time, members: Arc<Members>, out: &mut Out) {
         self.core.meet(members);
         let Some(following) = self.state.following() else {
@@ -142,7 +142,7 @@ impl Ballot {
         self.core.cooldown = None;
         match self.role() {
             Role::Leader | Role::Candidate => self.ignore("it leads, or is a candidate already"),
-            // No voter would elect this ballot now, but later it would replace a healthy leader.
+            // Without a majority, no voter would elect the new ballot now, but later it would replace a healthy leader.
             Role::Follower | Role::Waiting if !self.core.is_connected() => {
                 self.ignore("it hears no majority");
             }
@@ -176,7 +176,7 @@ impl Ballot {
         }
     }
 
-    /// Resigns, after the work has ended or its time has passed.
+    /// Resigns, because the work has ended or the time for the work has passed.
     fn on_drained(&mut self, now: Time, out: &mut Out) {
         let leading = self.state.leading();
         let Some((resign, cooldown)) = leading.and_then(|l| l.resignation(&self.core)) else {
@@ -223,8 +223,8 @@ impl Ballot {
         request: HeartbeatRequest,
         out: &mut Out,
     ) {
-        // Ignored from a voter that hears no majority: it may report a ballot that no majority ever elected, and could
-        // so replace the leader of the others (rule `believe-the-connected`).
+        // The asker's bmax is ignored if the asker hears no majority: it may report a ballot that no majority ever
+        // elected, and could so replace the leader of the others (rule `believe-the-connected`).
         if request.standing.connected
             && let Some(max) = request.max
         {

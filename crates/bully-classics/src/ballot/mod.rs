@@ -1,10 +1,10 @@
 //! Ballot leader election by gossip (BLE): a majority whose voters hear each other has one leader in the end.
 //!
 //! Every voter asks every other voter, round after round. Each question and each answer contains the ballot with which
-//! the voter campaigns. After a round in which a majority answered, an agent trusts the holder of the highest ballot of
-//! the round, unless that ballot is below bmax, the highest elected ballot that the agent knows. Otherwise the
-//! leadership is vacant, and each agent that notices this takes a ballot above all others. The question and the answer
-//! are the only messages of an election. There are no announcements and no votes.
+//! the voter campaigns. After a round in which a majority answered, an agent looks at the highest ballot of the round,
+//! and at bmax, the highest elected ballot that it knows. If the ballot is not below bmax, the agent trusts its holder.
+//! Otherwise the leadership is vacant, and each agent that notices this takes a ballot above all others. The question
+//! and the answer are the only messages of an election. There are no announcements and no votes.
 //!
 //! # One normal election
 //! Three voters of a new group; `c` has the highest score. `[..]` is written to the disk.
@@ -34,8 +34,8 @@
 //! The named successor takes a ballot at once.
 //!
 //! # The promise
-//! BLE1 to BLE3 of the source (KTH's course on distributed algorithms, "Gossip Leader Election"); all three are
-//! *eventual*:
+//! The promises are BLE1 to BLE3 of the source (KTH's course on distributed algorithms, "Gossip Leader Election"); all
+//! three are *eventual*:
 //! - BLE1: when a majority of the voters can hear each other in time, each of them trusts a living agent. BLE2: in
 //!   the end all of them trust the same agent.
 //! - BLE3: an agent trusts higher and higher ballots, over restarts too, and a ballot belongs to one incarnation of
@@ -46,9 +46,10 @@
 //! majority hears the same ballots in a round and trusts the highest (BLE2). If the holder of that ballot is gone, no
 //! voter hears it, and a voter takes a higher ballot (BLE1).
 //!
-//! **What you cannot rely on.** Until "in the end", two agents may act as leader at once. Use this election below a
-//! protocol that compares ballots (Paxos), or use the quorum mode, which has a lease. Condition: every two voters of
-//! the majority reach each other, and an answer comes back within a round. A minority has no leader.
+//! **What you cannot rely on.** The promises hold only in the end; before, two agents may act as leader at once. Use
+//! this election below a protocol that compares ballots (Paxos), or use the quorum mode, which has a lease. Condition:
+//! every two voters of the majority reach each other, and an answer comes back within a round. A minority has no
+//! leader.
 //!
 //! The leader is *sticky*: neither a recovery nor a better score moves the leadership. A new score counts only in the
 //! next ballot. [`Campaign`](bully_core::protocol::Input::Campaign) takes a new ballot.

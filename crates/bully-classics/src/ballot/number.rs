@@ -32,7 +32,7 @@ pub struct BallotNumber {
     pub n: u64,
     /// The holder's score when it took the ballot.
     pub score: Score,
-    /// The holder.
+    /// The name of the holder. Between equal numbers and scores it decides.
     pub id: AgentId,
 }
 

@@ -1,8 +1,8 @@
 //! The last statements of the other voters, and what follows from them.
 //!
-//! Decided here: which ballot is the highest of a round (`trust-the-highest`), and whether another voter still hears
-//! the holder of a ballot (`ask-who-hears-the-leader`). Each voter has one statement; a new statement replaces the
-//! earlier one. The original algorithm keeps a set of pairs, in which a voter that answers twice counts twice.
+//! Decided here: which ballot is the highest of a round (rule `trust-the-highest`), and whether another voter still
+//! hears the holder of a ballot (`ask-who-hears-the-leader`). Each voter has one statement; a new statement replaces
+//! the earlier one. The original algorithm keeps a set of pairs, in which a voter that answers twice counts twice.
 
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ impl Statements {
     }
 
     /// Returns the highest ballot of the voters that answered this round and had heard a majority when they answered
-    /// (`believe-the-connected`).
+    /// (rule `believe-the-connected`).
     pub(super) fn highest(
         &self,
         round: u64,
@@ -88,8 +88,8 @@ impl Statements {
         ballots.filter(|(ballot, _)| !is_void(ballot)).max()
     }
 
-    /// Returns the highest ballot of which a voter other than its holder reports that it hears the holder. Only
-    /// connected voters (they heard a majority) that answered in the round `since` or later count.
+    /// Returns the highest ballot whose holder another voter reports to hear. A report counts only if its voter heard a
+    /// majority (it is connected) and answered in the round `since` or later.
     pub(super) fn heard_by_others(
         &self,
         since: u64,

@@ -1,8 +1,8 @@
 //! A voter's memory of ballots: its last ballot, the highest elected ballot, and a ballot whose holder no longer leads.
 //! This module does not depend on the role.
 //!
-//! Decided here: `number-never-reused` and `max-never-falls`. `Persist` writes the record before any
-//! message that depends on it is sent.
+//! Decided here: the rules `number-never-reused` and `max-never-falls`. The effect `Persist` writes the record before
+//! any message that depends on it is sent.
 
 use super::{BallotNumber, BallotRecord, Out};
 use bully_core::protocol::{AgentId, Score};

@@ -1,8 +1,8 @@
 //! A candidate: it has invited others to a new group, and waits for their answers.
 //!
-//! Decided here: when the group is formed (`count-acceptances`). In the paper, a candidate waits for T. This candidate
-//! stops waiting when all invited agents have answered, because no member works while it waits. An invited coordinator
-//! reports how many members it brings, and each of them accepts for itself.
+//! Decided here: when the group is formed (rule `count-acceptances`). In the paper, a candidate always waits for the
+//! time T. This candidate stops waiting when all invited agents have answered, because no member works while it waits.
+//! An invited coordinator reports how many members it brings, and each of them accepts for itself.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -116,7 +116,7 @@ impl Merge {
         }
     }
 
-    /// Forms the group when T has passed.
+    /// Forms the group when the time for answers (the paper's T) has passed.
     pub(super) fn on_accepts_due(&self, now: Time, out: &mut Out) -> Next {
         if now < self.due {
             out.set_timer(InvitationTimer::Accepts, self.due.since(now));

@@ -26,11 +26,11 @@ pub struct InvitationConfig {
     /// Task that this agent gives to all members when it coordinates. Default: 0. This is the only field that may
     /// differ between members.
     pub task: Task,
-    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s, chosen: with far less,
-    /// work is cut off; with far more, work that hangs delays the hand-over.
+    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s. With far less, work is cut
+    /// off; with far more, work that hangs delays the hand-over.
     pub drain: Duration,
-    /// Time after a step-down in which the agent lets others lead first. It ends early if the agent's score is set,
-    /// if the agent is told to campaign, or if no other agent is up. Default: 60 s, chosen: time to stop the process.
+    /// Time after a step-down in which the agent lets others lead first. It ends early if the agent's score is set, if
+    /// the agent is told to campaign, or if no other agent is up. Default: 60 s, which is enough to stop the process.
     ///
     /// Agents form groups in order of rank, in slots of one step. An agent that cools down waits for an invitation for
     /// `takeover`, and then for its slot, which is eight slots after the others. Then it forms a group, because perhaps

@@ -1,7 +1,7 @@
 //! The data and decisions that every role of an invitation election needs. This file does not call the code of a role.
 //!
-//! Decided here: whether this agent can be elected now, when it forms a new group (`form-by-rank`), and which number
-//! a new group gets.
+//! Decided here: whether this agent can be elected now, when it forms a new group (rule `form-by-rank`), and which
+//! number a new group gets.
 
 use std::sync::Arc;
 
@@ -56,8 +56,8 @@ impl Core {
         self.me.outranks(score, id) && !self.defers(now, None)
     }
 
-    /// Forms a new group in order of rank (rule `form-by-rank`): the agents that rank above this agent have time to
-    /// invite it before. If all agents formed groups at once, each would lead a group of its own. `gone` is an agent
+    /// Forms a new group in order of rank (rule `form-by-rank`): the agents that rank above this agent get time to
+    /// invite it first. If all agents formed groups at once, each would lead a group of its own. `gone` is an agent
     /// that is known to be gone, although the snapshot may show it as up.
     pub(super) fn form_by_rank(
         &mut self,

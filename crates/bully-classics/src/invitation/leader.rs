@@ -1,9 +1,9 @@
 //! A leader: the coordinator of a group, which looks for agents outside of the group.
 //!
-//! It asks all agents again and again in which group they are (`look-for-others`). From this question its members also
-//! learn that it is up. In the original algorithm only coordinators answer. In this one all agents answer. So an agent
-//! that is free, or that was left out because its `Accept` was lost, is found at once and not after a time-out. Of the
-//! coordinators that find each other, the highest one invites, because the others wait for it.
+//! It asks all agents again and again in which group they are (rule `look-for-others`). From this question its members
+//! also learn that it is up. In the original algorithm only coordinators answer. In this one all agents answer. So an
+//! agent that is free, or that was left out because its `Accept` was lost, is found at once and not after a time-out.
+//! Of the coordinators that find each other, the highest one invites, because the others wait for it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -206,9 +206,9 @@ impl Leading {
         let members = match &reply.standing {
             GroupRole::Coordinator { members } => *members,
             GroupRole::Free => 0,
-            // Not noted: the sender declines all invitations while it forms a group. The next check finds it.
+            // The sender is not noted: it declines all invitations while it forms a group. The next check finds it.
             GroupRole::Merging => return Next::Stay,
-            // Not noted: when the sender's coordinator is invited, it brings the sender along.
+            // The sender is not noted: when its coordinator is invited, the coordinator brings the sender along.
             GroupRole::Member { group } | GroupRole::Joining { group } if *group != self.group => {
                 return Next::Stay;
             }
@@ -224,8 +224,8 @@ impl Leading {
             }
         };
         let score = reply.score;
-        // A member that reports that it is in no group has left this one, so `AreYouThere` must not tell it that it
-        // still belongs.
+        // A member that reports that it is in no group has left this one, so the answer to its `AreYouThere` must not
+        // say that it still belongs to the group.
         self.up.remove(from);
         self.found.insert(from.clone(), Found { score, members });
         Next::Stay

@@ -101,7 +101,7 @@ impl InvitationElection {
         if !is_voter && !matches!(message, Message::Decline(_)) {
             return Next::Ignore("an observer may only report a higher count");
         }
-        // The agent must not adopt such a count: the next group needs a higher count, and there would be none.
+        // If the agent adopted such a count, it could form no further group, because no higher count exists.
         if message.term() > LAST_COUNT {
             return Next::Ignore("an impossible count");
         }

@@ -1,8 +1,8 @@
 //! A member: an agent in the group of another agent. It watches the coordinator.
 //!
-//! Decided here: what a member does after it has joined (`join-from-above`), that only the task of its own group counts
-//! (`hand-out-task`), and when it no longer waits for the coordinator (`miss-a-silent-coordinator`). An observer is not
-//! invited: it follows the coordinator of the latest group.
+//! Decided here: what a member does after it has joined (rule `join-from-above`), that only the task of its own group
+//! counts (`hand-out-task`), and when it no longer waits for the coordinator (`miss-a-silent-coordinator`). An observer
+//! is not invited: it follows the coordinator of the latest group.
 
 use super::{
     AgentId, ElectionId, Next, Out, Score, Task,
@@ -67,7 +67,7 @@ impl Membership {
         membership
     }
 
-    /// Notes that the coordinator is up, and restarts its time: it may now be silent for the detection time.
+    /// Notes that the coordinator is up, and restarts the time for which it may be silent (the detection time).
     fn hear_coordinator(&mut self, core: &Core, now: Time, out: &mut Out) {
         let limit = core.config.detector().detection;
         let jitter = core.config.timings.jitter();
@@ -167,7 +167,8 @@ impl Membership {
     }
 
     fn ask_coordinator(&mut self, core: &Core, now: Time, out: &mut Out) {
-        // Asked already: a second question would delay the deadline for the answer to the first one.
+        // The coordinator was asked already: a second question would delay the deadline for the answer to the first
+        // one.
         if self.watch == CoordinatorWatch::Asks {
             return;
         }

@@ -60,7 +60,7 @@ pub enum GroupRole {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoordinatorReply {
-    /// The asker's group.
+    /// The asker's group, as in the question.
     pub group: ElectionId,
     /// The sender's present score; `None` if it cannot be elected, or lets others lead first.
     pub score: Option<Score>,
@@ -76,7 +76,7 @@ pub struct CoordinatorReply {
 pub struct Invitation {
     /// The new group. It contains the name of its coordinator, even if a member passes the message on.
     pub group: ElectionId,
-    /// The score of that coordinator.
+    /// The score of the coordinator of the new group.
     pub score: Score,
 }
 
@@ -84,7 +84,7 @@ pub struct Invitation {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Accept {
-    /// The new group.
+    /// The new group, as in the invitation.
     pub group: ElectionId,
 }
 
@@ -92,7 +92,7 @@ pub struct Accept {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decline {
-    /// The new group.
+    /// The new group, as in the invitation.
     pub group: ElectionId,
     /// The highest count that the sender has seen: a new group must have a higher count.
     pub seen: Term,
@@ -104,7 +104,7 @@ pub struct Decline {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ready {
-    /// The group.
+    /// The new group, which is formed now.
     pub group: ElectionId,
     /// The coordinator's score.
     pub score: Score,
@@ -116,7 +116,7 @@ pub struct Ready {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AreYouThere {
-    /// The group.
+    /// The group in which the asker is.
     pub group: ElectionId,
 }
 
@@ -134,7 +134,7 @@ pub struct There {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resign {
-    /// The group.
+    /// The group that the sender coordinated.
     pub group: ElectionId,
     /// The agent that shall form the next group at once.
     pub successor: Option<AgentId>,

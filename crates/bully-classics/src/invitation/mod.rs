@@ -100,9 +100,9 @@
 //!
 //! # Sources
 //! H. Garcia-Molina, *Elections in a Distributed Computing System*, IEEE Transactions on Computers C-31(1), 1982: the
-//! algorithm for asynchronous systems. The replication of `ZeroC` `IceStorm` has the wait in proportion to the
-//! distance from the highest coordinator. It also shows what production needs: stop serving before joining, and serve
-//! only with a majority.
+//! algorithm for asynchronous systems. In the replication of `ZeroC` `IceStorm`, an agent also waits in proportion to
+//! its distance from the highest coordinator. It also shows what production needs: stop serving before joining, and
+//! serve only with a majority.
 
 mod candidate;
 mod config;
@@ -216,13 +216,13 @@ impl Election for InvitationElection {
 /// The paper's variables of a participant, except for its task.
 #[cfg(any(test, feature = "testkit"))]
 impl InvitationElection {
-    /// The paper's S(i).s.
+    /// Returns the status of the agent, the paper's S(i).s.
     pub fn status(&self) -> PaperStatus {
         self.stepped
             .map_or(PaperStatus::Down, |_| self.state.status())
     }
 
-    /// The paper's S(i).g: the group of the agent, in *Reorganization* and *Normal*.
+    /// Returns the group of the agent in the status *Reorganization* or *Normal*; the paper's S(i).g.
     pub fn group(&self) -> Option<&ElectionId> {
         match &self.state {
             State::Leader(leading) => Some(&leading.group),
@@ -231,7 +231,7 @@ impl InvitationElection {
         }
     }
 
-    /// The paper's S(i).c: the coordinator of that group.
+    /// Returns the coordinator of the group; the paper's S(i).c.
     pub fn coordinator(&self) -> Option<&AgentId> {
         match &self.state {
             State::Leader(_) => Some(&self.core.me.id),
@@ -242,7 +242,7 @@ impl InvitationElection {
 }
 
 impl InvitationElection {
-    /// The paper's S(i).d: the task, in *Normal*. An observer need not know it.
+    /// Returns the task in the status *Normal*; the paper's S(i).d. An observer need not know it.
     pub fn task(&self) -> Option<Task> {
         match &self.state {
             State::Leader(_) => Some(self.core.config.task),

@@ -92,7 +92,8 @@ pub(super) enum Next {
     Stay,
     /// The input changes nothing, for this reason.
     Ignore(&'static str),
-    /// Form a group in order of rank. A leadership ends for this reason; the contained agent is gone.
+    /// Form a group in order of rank. If this agent leads, its leadership ends for this reason. The contained agent is
+    /// known to be gone.
     FormByRank(LostReason, Option<AgentId>),
     /// Wait for an invitation, at most for this time.
     Wait(After),

@@ -130,7 +130,7 @@ impl InvitationElection {
             return Next::Stay;
         };
         let group = leading.group.clone();
-        // Chosen again: the successor that was chosen when the step-down began may be gone by now.
+        // The successor is chosen again: the agent that was chosen when the step-down began may be gone by now.
         let successor = self.core.me.successor(to);
         self.leave(LostReason::Resigned, out);
         let span = self.core.config.cooldown;

@@ -104,12 +104,12 @@ impl Candidacy {
                 Some(above) => defer_to(core, above),
                 None => self.halt_others(core, now, out),
             },
-            // The members that acknowledged the halt have stopped their work (`make-coordinator-known`).
+            // The members that acknowledged the halt have stopped their work (rule `make-coordinator-known`).
             Phase::Halting => {
                 self.enter(Phase::Reorganizing);
                 self.call(core, now, NewCoordinator { election }, out)
             }
-            // Observers receive the task as well, but their answers are not awaited (`hand-out-task`).
+            // Observers receive the task as well, but their answers are not awaited (rule `hand-out-task`).
             Phase::Reorganizing => {
                 self.enter(Phase::Readying);
                 let task = core.config.task;

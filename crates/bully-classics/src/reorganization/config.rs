@@ -31,11 +31,11 @@ pub struct ReorganizationConfig {
     /// Task that this agent gives to all members when it coordinates. Default: 0. This is the only field that may
     /// differ between members.
     pub task: Task,
-    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s, chosen: with far less,
-    /// work is cut off; with far more, work that hangs delays the hand-over.
+    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s. With far less, work is cut
+    /// off; with far more, work that hangs delays the hand-over.
     pub drain: Duration,
-    /// Time after a step-down in which the agent lets others lead first. It ends early if the agent's score is set,
-    /// if the agent is told to campaign, or if no other agent is up. Default: 60 s, chosen: time to stop the process.
+    /// Time after a step-down in which the agent lets others lead first. It ends early if the agent's score is set, if
+    /// the agent is told to campaign, or if no other agent is up. Default: 60 s, which is enough to stop the process.
     ///
     /// An agent that cools down waits first for [`takeover`](Self::takeover), and then for its slot. Agents act in
     /// order of rank, in slots of one [step](Timings::step); an agent that cools down acts eight slots later than it
@@ -44,7 +44,7 @@ pub struct ReorganizationConfig {
     pub cooldown: Duration,
 }
 
-/// The reaction of an agent to the question `AreYouThere` of an agent below (`ask-those-above`).
+/// The reaction of an agent to the question `AreYouThere` of an agent below (rule `ask-those-above`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum WhenAsked {
     /// As in the paper: the agent answers and begins no election, because its own timers detect a missing leader.
@@ -82,8 +82,8 @@ impl ReorganizationConfig {
         detector.map(drop).ok_or(ReorganizationError::NoDetector)
     }
 
-    /// Interval at which a coordinator checks that all members work under it, and the silence after which a member asks
-    /// its coordinator whether it is up.
+    /// Interval between two checks of a coordinator (do all members work under it?), and the silence after which a
+    /// member asks whether its coordinator is up.
     pub fn detector(&self) -> Detector {
         detector_of(&self.timings)
     }
@@ -102,8 +102,8 @@ impl ReorganizationConfig {
         three.min(self.timings.deadline())
     }
 
-    /// Longest time from the beginning of an election by the highest agent that is up until all members work under
-    /// it, if all agents below are up: the deadline and six delay bounds.
+    /// Longest time of an election that the highest agent that is up holds, until all members work under it: the
+    /// deadline and six delay bounds. All agents below must be up.
     pub fn worst_case_election(&self) -> Duration {
         let t = &self.timings;
         let calls = t.delay_bound().saturating_mul(6);

@@ -115,7 +115,8 @@ impl Core {
             .is_some_and(|theirs| (theirs, id) > (score, other))
     }
 
-    /// Returns the other voters that rank above this agent with the score `score`; if not `above`, those below.
+    /// Returns the other voters that rank above this agent, or (if not `above`) the other voters that do not. `score`
+    /// is this agent's score in the comparison.
     pub(super) fn others(&self, score: Score, above: bool) -> BTreeSet<AgentId> {
         let voters = self.me.members.voters().filter(|m| m.id != self.me.id);
         voters
@@ -137,7 +138,7 @@ impl Core {
     }
 
     /// Returns the time in which these members may answer. It is shorter if all of them are known to be down; they are
-    /// called all the same, because a new incarnation may already be up.
+    /// still called, because a new incarnation may already be up.
     pub(super) fn answer_time(&self, pending: &BTreeSet<AgentId>) -> Duration {
         if pending.iter().any(|id| self.may_be_there(id)) {
             self.config.timings.deadline()

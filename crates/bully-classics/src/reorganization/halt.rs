@@ -58,7 +58,8 @@ pub(super) fn on_halt(
 }
 
 fn judge(core: &Core, state: &State, now: Time, by: &Rank, halt: &Halt) -> HaltAnswer {
-    // Checked first, because `is_older` is also true for the election that this agent has already promised to obey.
+    // This case is checked first, because `is_older` is also true for the election that this agent has already promised
+    // to obey.
     if state.halter(&halt.election).is_some() {
         return HaltAnswer::Obeyed;
     }

@@ -1,8 +1,8 @@
 //! A leader: the coordinator of a group in which all members are *Normal* (they work).
 //!
-//! The leader asks all members again and again whether they work under it (`check-all-normal`). From this question the
-//! members also learn that the leader is up. One "no" begins an election. By the original rules it has no effect, so
-//! two coordinators never notice each other.
+//! The leader asks all members again and again whether they work under it (rule `check-all-normal`). From this question
+//! the members also learn that the leader is up. One "no" begins an election. By the original rules it has no effect,
+//! so two coordinators never notice each other.
 
 use super::{
     AgentId, ElectionId, Next, Out, Score,
@@ -23,7 +23,7 @@ pub(super) struct Leading {
     /// The score with which it leads. A leader without a score of its own keeps this score while it drains (ends its
     /// work).
     score: Score,
-    /// Time of the next check.
+    /// Time at which the leader next asks all members whether they work under it.
     check: Time,
     pub handover: Option<Handover>,
 }

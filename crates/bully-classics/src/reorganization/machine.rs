@@ -96,7 +96,7 @@ impl Reorganization {
         if !is_voter && !matches!(message, Message::NotNormal(_)) {
             return Next::Ignore("an observer may only report a higher count");
         }
-        // The agent must not adopt such a count: the next election needs a higher count, and there would be none.
+        // If the agent adopted such a count, it could hold no further election, because no higher count exists.
         if message.term() > LAST_COUNT {
             return Next::Ignore("an impossible count");
         }

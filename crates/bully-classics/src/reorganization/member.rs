@@ -1,6 +1,6 @@
 //! A member: an agent that works under a coordinator. It watches the coordinator.
 //!
-//! Decided here: only the agent that has halted a member coordinates it (`join-own-halter`), only the coordinator
+//! Decided here: only the agent that has halted a member coordinates it (rule `join-own-halter`), only the coordinator
 //! gives it a task (`work-for-own-coordinator`), and a member asks a silent coordinator before it holds an election
 //! (`miss-a-silent-coordinator`). An observer is not halted: it follows the agent that coordinates by the latest
 //! election.
@@ -73,7 +73,7 @@ impl Membership {
         membership
     }
 
-    /// Notes that the coordinator is up, and restarts its time: it may now be silent for the detection time.
+    /// Notes that the coordinator is up, and restarts the time for which it may be silent (the detection time).
     pub(super) fn hear_leader(&mut self, core: &Core, now: Time, out: &mut Out) {
         let limit = core.config.detector().detection;
         let jitter = core.config.timings.jitter();
@@ -152,7 +152,8 @@ impl Membership {
     }
 
     fn ask_leader(&mut self, core: &Core, now: Time, out: &mut Out) {
-        // Asked already: a second question would delay the deadline for the answer to the first one.
+        // The coordinator was asked already: a second question would delay the deadline for the answer to the first
+        // one.
         if self.watch == CoordinatorWatch::Asks {
             return;
         }

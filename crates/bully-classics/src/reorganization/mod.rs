@@ -31,10 +31,10 @@
 //!
 //! Both assertions are the paper's, and so are their conditions. No message is lost or takes longer than d < T / 2 (d
 //! is the [delay bound](bully_core::protocol::Timings::delay_bound), T the
-//! [deadline](bully_core::protocol::Timings::deadline)). No agent pauses. The members and their scores are fixed, and
-//! a record survives crashes. Agents may crash and recover at any time. If one of these conditions fails, both
-//! promises are void until it holds again. A partition has a coordinator on each side. A pause may lead to two
-//! coordinators until the agent notices it. After that the group agrees again by itself. An application that cannot
+//! [deadline](bully_core::protocol::Timings::deadline)). No agent pauses. The members and their scores are fixed, and a
+//! record survives crashes. Agents may crash and recover at any time. If one of these conditions fails, both promises
+//! are void until it holds again. A partition has a coordinator on each side. A pause may lead to two coordinators
+//! until the paused agent notices its pause. After that the group agrees again by itself. An application that cannot
 //! accept this needs the quorum election.
 //!
 //! A model checker checks GM1 in every order in which three agents can act while no message takes longer than d and
@@ -60,8 +60,8 @@
 //! | `answer-truthfully` | `Are-You-There`, `Are-You-Normal` | always answer the first; answer "yes" to the second only as a member of the asker, by that election | `answer.rs` |
 //!
 //! # State × input
-//! − is a traced no-op. A "nack" contains the highest count that the agent has seen, and its score. "elects" means
-//! that the agent leaves its present state and holds an election (`ask-those-above`).
+//! − is a traced no-op. A "nack" contains the highest count that the agent has seen, and its score. "elects" means that
+//! the agent leaves its present state and holds an election (rule `ask-those-above`).
 //!
 //! | input | idle | asks | halts | reorganizes, readies | waits | joins, follows | leads |
 //! |---|---|---|---|---|---|---|---|
@@ -249,13 +249,13 @@ impl Election for Reorganization {
 /// The paper's variables of a participant, except for its task.
 #[cfg(any(test, feature = "testkit"))]
 impl Reorganization {
-    /// The paper's S(i).s.
+    /// Returns the status of the agent, the paper's S(i).s.
     pub fn status(&self) -> PaperStatus {
         self.stepped
             .map_or(PaperStatus::Down, |_| self.state.status())
     }
 
-    /// The paper's S(i).c: the coordinator; `None` unless the status is *Reorganization* or *Normal*.
+    /// Returns the coordinator, the paper's S(i).c; `None` unless the status is *Reorganization* or *Normal*.
     pub fn coordinator(&self) -> Option<&AgentId> {
         match (self.state.status(), &self.state) {
             (PaperStatus::Down | PaperStatus::Election, _) => None,
@@ -266,7 +266,7 @@ impl Reorganization {
 }
 
 impl Reorganization {
-    /// The paper's S(i).d: the task; `None` unless the status is *Normal*. An observer need not know the task.
+    /// Returns the task, the paper's S(i).d; `None` unless the status is *Normal*. An observer need not know the task.
     pub fn task(&self) -> Option<Task> {
         match &self.state {
             State::Leader(_) => Some(self.core.config.task),

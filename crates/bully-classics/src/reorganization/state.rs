@@ -141,7 +141,7 @@ pub(super) enum Next {
     ElectWithout(AgentId),
     /// Hold an election when this agent's slot comes (the slots are in order of rank).
     WaitForSlot,
-    /// Wait at most for this time for the event of the cause.
+    /// Wait for the event that the cause names, at most for this time.
     Defer(WaitCause, After),
     /// Obey the agent that has halted this agent.
     Obey(Halter),

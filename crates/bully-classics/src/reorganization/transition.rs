@@ -112,7 +112,7 @@ impl Reorganization {
             return Next::Stay;
         };
         let election = leading.election.clone();
-        // Chosen again: the successor that was chosen when the step-down began may be gone by now.
+        // The successor is chosen again: the agent that was chosen when the step-down began may be gone by now.
         let successor = self.core.me.successor(to);
         self.leave(LostReason::Resigned, out);
         let span = self.core.config.cooldown;

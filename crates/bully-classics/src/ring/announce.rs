@@ -1,8 +1,8 @@
 //! The third lap of an election, and the heartbeats: from the leader round the ring and back to it.
 //!
-//! Decided here: which announcement counts (`follow-the-newest`). Announcements and heartbeats are the same message,
-//! so a member that missed the announcement follows from the next heartbeat on. The message contains no list of
-//! members, so it stays small in a large ring: each member remembers that it has passed the message on.
+//! Decided here: which announcement counts (rule `follow-the-newest`). Announcements and heartbeats are the same
+//! message, so a member that missed the announcement follows from the next heartbeat on. The message contains no list
+//! of members, so it stays small in a large ring: each member remembers that it has passed the message on.
 
 use super::{
     AgentId, Next, Out,
@@ -33,7 +33,7 @@ pub(super) fn judge(
     core.seen = core.seen.max(m.term);
     if is_stale(core, state, campaign, m) {
         if !core.me.is_voter() {
-            // No hop waits for an observer's acknowledgement, but the leader has to learn the term.
+            // No sender waits for an observer's acknowledgement. It only tells the leader that a later term exists.
             core.acknowledge(from, &m.clone().into(), out);
         }
         return Err("an older announcement");
@@ -48,7 +48,7 @@ pub(super) fn judge(
         let same = (p.term, &p.leader, p.incarnation) == (m.term, &m.leader, m.incarnation);
         same && p.beat >= m.beat
     };
-    // A second copy is dropped here: its leader, which would also remove it from the ring, may be dead.
+    // A second copy is dropped here. Usually a leader removes its own message from the ring, but it may be dead.
     if core.passed.as_ref().is_some_and(is_again) {
         return Err("passed on before");
     }

@@ -10,9 +10,9 @@ use serde::{
     de::{Error, SeqAccess, Visitor},
 };
 
-/// Largest number of members that one lap can list. A member with a score is nine items of a message, and a bridge
-/// takes 1,024 items by default: a longer list would not cross. In a larger ring, the members without a place in the
-/// list can still follow a leader and challenge it.
+/// Largest number of members that one lap can list. A member with a score takes nine items of a message, and a bridge
+/// accepts 1,024 items by default, so it would refuse a longer list. In a larger ring, the members without a place in
+/// the list can still follow a leader and challenge it.
 pub const MOST: usize = 100;
 
 /// At most [`MOST`] items, in the order in which they were added.

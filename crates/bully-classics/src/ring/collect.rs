@@ -1,6 +1,6 @@
 //! The first lap of an election: a list goes round, and each member adds itself.
 //!
-//! Decided here: an election has a higher term than all terms seen (`begin-above-all-terms`), the weaker of two
+//! Decided here: an election has a higher term than all terms seen (rule `begin-above-all-terms`), the weaker of two
 //! elections is dropped (`yield-to-stronger`), and a member that finds itself in the list closes the list
 //! (`close-on-own-name`). `nominate.rs` handles the closed list.
 
@@ -19,7 +19,7 @@ pub(super) struct Contest {
     pub id: RingElectionId,
     /// The latest lap of the election that this agent has seen. In the last lap, this agent announces itself.
     pub lap: Lap,
-    /// Time at which an election without an outcome counts as lost (`restart-lost-election`).
+    /// Time at which an election without an outcome counts as lost (rule `restart-lost-election`).
     due: Time,
 }
 

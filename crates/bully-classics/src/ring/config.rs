@@ -1,7 +1,7 @@
 //! The parameters of the rules: the length of a hop, and all durations that follow from it.
 //!
-//! A *hop* is the step of a message from one member to the next. A lap of n members takes n times as long as one
-//! message, and the time of a whole hop more for each dead member on the way. So waiting times grow with the ring.
+//! A *hop* is the step of a message from one member to the next. A lap of n members takes n message delays, and a whole
+//! hop more for each dead member on the way. So waiting times grow with the ring.
 
 use std::time::Duration;
 
@@ -26,23 +26,23 @@ use bully_core::{
 pub struct RingConfig {
     /// The waiting times. Default: [`Timings::default`]. They need a failure detector.
     pub timings: Timings,
-    /// Time without an acknowledgement after which the sender tries the next member (`skip-the-silent`). It must exceed
-    /// two delay bounds for each of the [`sends`](Self::sends). Default: one delay bound more than that.
+    /// Time without an acknowledgement after which the sender tries the next member (rule `skip-the-silent`). It must
+    /// exceed two delay bounds for each of the [`sends`](Self::sends). Default: one delay bound more than that.
     pub hop: Option<Duration>,
     /// Number of times that a message is sent to a member in one hop; 1 to 8. Default: 2, so that one lost message
     /// does not count as a death.
     pub sends: u32,
-    /// Interval of the probes to skipped members (`probe-the-skipped`); more than zero. Default: two heartbeats,
-    /// chosen: with far less, many messages go to dead members; with far more, two sides of a partition join later.
+    /// Interval of the probes to skipped members (rule `probe-the-skipped`); more than zero. Default: two heartbeats.
+    /// With far less, many messages go to dead members; with far more, two sides of a partition join later.
     pub probe: Option<Duration>,
     /// Time for which a member must outrank its leader before it challenges the leader. Default: zero, so that the
     /// highest-ranked member leads at once.
     pub challenge_after: Duration,
-    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s, chosen: with far less,
-    /// work is cut off; with far more, work that hangs delays the hand-over.
+    /// Longest time between the step-down of a leader and the end of its work. Default: 5 s. With far less, work is cut
+    /// off; with far more, work that hangs delays the hand-over.
     pub drain: Duration,
-    /// Time after a step-down in which the agent lets others lead first. It ends early if the agent's score is set,
-    /// if the agent is told to campaign, or if no other agent is up. Default: 60 s, chosen: time to stop the process.
+    /// Time after a step-down in which the agent lets others lead first. It ends early if the agent's score is set, if
+    /// the agent is told to campaign, or if no other agent is up. Default: 60 s, which is enough to stop the process.
     ///
     /// Agents begin elections in order of rank, in slots of one step. An agent that cools down has its slot eight slots
     /// after the others, and it is elected if all remaining agents cool down. So a cool-down delays the next leader by
@@ -123,9 +123,9 @@ impl RingConfig {
         self.hop() / self.sends.max(1)
     }
 
-    /// Time for which a ring of `n` members waits for the outcome of an election (`restart-lost-election`). For each
-    /// member it is three delay bounds (one for each lap) and a hop (in case the member is dead); or two hops, if they
-    /// are longer.
+    /// Time for which a ring of `n` members waits for the outcome of an election (rule `restart-lost-election`). For
+    /// each member it is three delay bounds (one for each lap) and a hop (in case the member is dead); or two hops, if
+    /// they are longer.
     pub fn token(&self, n: usize) -> Duration {
         let laps = self.timings.delay_bound().saturating_mul(3);
         let hop = self.hop();
@@ -133,15 +133,15 @@ impl RingConfig {
         each.saturating_mul(count(n))
     }
 
-    /// Silence after which the leader of a ring of `n` members counts as gone (`miss-a-silent-leader`): the detection
-    /// time and a [hop](Self::hop) for each member, because each member may delay a heartbeat.
+    /// Silence after which the leader of a ring of `n` members counts as gone (rule `miss-a-silent-leader`): the
+    /// detection time and a [hop](Self::hop) for each member, because each member may delay a heartbeat.
     pub fn silence(&self, n: usize) -> Duration {
         let laps = self.hop().saturating_mul(count(n));
         self.detector().detection.saturating_add(laps)
     }
 
-    /// Longest time of an election among `n` members that one member begins, if `dead` of them are dead and no other
-    /// member knows it: three delay bounds for each member, and a hop for each dead member.
+    /// Longest time of an election that one of `n` members begins, if `dead` of them are dead and no other member knows
+    /// it: three delay bounds for each member, and a hop for each dead member.
     pub fn worst_case_election(&self, n: usize, dead: usize) -> Duration {
         let laps = self.timings.delay_bound().saturating_mul(3);
         laps.saturating_mul(count(n))
@@ -170,7 +170,7 @@ impl RingConfig {
             .saturating_add(self.worst_case_election(n, dead))
     }
 
-    /// Largest number of messages of an election among `n` living members that `initiators` of them begin at once.
+    /// Largest number of messages of an election that `initiators` of `n` living members begin at once.
     /// Acknowledgements count, heartbeats do not.
     ///
     /// The k-th strongest token makes k - 1 hops fewer than a full lap (Chang and Roberts: n (n + 1) / 2 hops if all
@@ -227,8 +227,8 @@ pub enum RingError {
 
 debug_is_text!(RingError);
 
-/// Largest `sends`. Chosen: eight copies are rarely all lost. Each makes the wait for a dead member 2 delay bounds
-/// longer.
+/// Largest `sends`. Chosen: eight copies are rarely all lost, and each copy makes the wait for a dead member 2 delay
+/// bounds longer.
 const MOST_SENDS: u32 = 8;
 
 fn count(n: usize) -> u32 {

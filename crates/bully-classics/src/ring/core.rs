@@ -1,7 +1,7 @@
 //! The data and decisions that every role of a ring election needs. This file does not call the code of a role.
 //!
-//! Decided here: which agents may lead, which agents let others lead first, and when an agent begins an election if
-//! no agent leads (`begin-by-rank`). `presence.rs` decides which members are up, `hop.rs` sends the messages of the
+//! Decided here: which agents may lead, which agents let others lead first, and when an agent begins an election if no
+//! agent leads (rule `begin-by-rank`). `presence.rs` decides which members are up, `hop.rs` sends the messages of the
 //! ring, and `probe.rs` probes the skipped members; all three use this core.
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -23,7 +23,7 @@ pub(super) struct Core {
     pub config: Arc<RingConfig>,
     /// The observers, which are not in the ring: a leader sends them messages of their own.
     pub observers: Arc<[AgentId]>,
-    /// By lap: the message that was passed on and is not acknowledged yet.
+    /// For each lap: the message that was passed on and is not acknowledged yet.
     pub hops: BTreeMap<Lap, Hop>,
     /// The members that did not acknowledge, each with the incarnation that was silent.
     pub suspects: BTreeMap<AgentId, Option<Incarnation>>,
@@ -101,9 +101,9 @@ impl Core {
         let Some(ahead) = ahead.filter(|_| self.may_lead()) else {
             return Next::Stay;
         };
-        // All members learn of a leader's end at the same moment. Without an order, n tokens would go round at once,
-        // and all but one of them in vain. An agent that cools down has one of the last slots, so that some agent
-        // begins even if all remaining agents cool down.
+        // All members learn of a leader's end at the same moment. Without an order, a token of each member would go
+        // round, and all but one of them would be useless. An agent that cools down has one of the last slots, so that
+        // some agent begins even if all remaining agents cool down.
         let own = slot::behind(ahead, self.defers(now, gone));
         if own == 0 {
             return Next::Begin;
@@ -130,7 +130,8 @@ impl Core {
             id: self.me.id.clone(),
             incarnation: self.me.incarnation,
             score: self.me.score,
-            // Only the member that closes the list knows whether another member can lead.
+            // The cool-down is reported even if no other member can lead: only the member that closes the list knows
+            // that.
             defers: self.cooldown.is_active(now),
         }
     }

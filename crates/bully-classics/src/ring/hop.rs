@@ -132,8 +132,8 @@ impl Core {
         stuck.map(|(lap, _)| *lap).collect()
     }
 
-    /// Passes the message of this lap to the member after the one that was silent. If no other member is left, returns
-    /// the message.
+    /// Passes the message of this lap to the member after the silent member. If no other member is left, returns the
+    /// message.
     #[must_use]
     pub(super) fn skip(&mut self, now: Time, lap: Lap, out: &mut Out) -> Option<RingMessage> {
         let Hop { to, message, .. } = self.hops.get(&lap)?.clone();
@@ -156,7 +156,8 @@ impl Core {
         let Some(hop) = self.hops.get_mut(&ack.lap).filter(|hop| hop.to == *from) else {
             return;
         };
-        // Only an acknowledgement of this message ends the wait; this one may be lost although an older one arrived.
+        // Only an acknowledgement of this message ends the wait. An acknowledgement of an older message does not: this
+        // one may still be lost.
         if hop.message.acknowledgement(ack.known).as_ref() == Some(ack) {
             return self.forget_hop(ack.lap, out);
         }

@@ -114,8 +114,8 @@ impl Leading {
         out.set_timer(RingTimer::Silence, silence);
     }
 
-    /// Handles the end of the time in which a heartbeat should have come back. A member that follows another leader
-    /// stops the heartbeats, so an election asks all members.
+    /// Handles the end of the time in which a heartbeat should have come back. Perhaps a member follows another leader
+    /// and stops the heartbeats, so this leader begins an election, which asks all members.
     pub(super) fn on_silence_due(
         &mut self,
         core: &Core,

@@ -198,7 +198,8 @@ impl Ring {
                 State::Follower(f) => {
                     if f.is_silent(&self.core, now, out) {
                         let id = f.leader.id.clone();
-                        // Suspected before the election begins: otherwise the token would go to the dead leader.
+                        // The silent leader is suspected before the election begins: otherwise the token would go to
+                        // it.
                         self.core.suspect(now, &id, out);
                         self.vacate(now, out);
                         self.skip_absent(now, out);
@@ -219,7 +220,8 @@ impl Ring {
         }
     }
 
-    /// Handles an election without an outcome: begins another one if it still has a reason (`restart-lost-election`).
+    /// Handles an election without an outcome: begins another one if it still has a reason (rule
+    /// `restart-lost-election`).
     fn on_lost_election(&mut self, now: Time, out: &mut Out) -> Next {
         self.end_contest(out);
         match &self.state {

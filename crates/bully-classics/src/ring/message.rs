@@ -20,8 +20,8 @@ use super::bounded::Bounded;
 use bully_core::parts::messages;
 use bully_core::protocol::{AgentId, Incarnation, Leader, MinimumRole, PeerMessage, Score, Term};
 
-/// One election: its term, and the member that began it. Of two elections the larger one is stronger
-/// (`yield-to-stronger`): the later term wins, then the higher-ranked origin.
+/// One election: its term, and the member that began it. Of two elections the larger one is stronger (rule
+/// `yield-to-stronger`): the later term wins, then the higher-ranked origin.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RingElectionId {
@@ -53,7 +53,7 @@ pub struct Entrant {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Collect {
-    /// The election.
+    /// The election to which this lap belongs.
     pub election: RingElectionId,
     /// The members that take part, in ring order from the origin.
     pub entrants: Bounded<Entrant>,
@@ -63,7 +63,7 @@ pub struct Collect {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Nominate {
-    /// The election.
+    /// The election to which this lap belongs.
     pub election: RingElectionId,
     /// The highest-ranked entrant.
     pub winner: AgentId,
@@ -77,13 +77,13 @@ pub struct Nominate {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Coordinator {
-    /// The leader.
+    /// The name of the leader that announces itself.
     pub leader: AgentId,
     /// The leader's incarnation.
     pub incarnation: Incarnation,
     /// The leader's score.
     pub score: Score,
-    /// The term.
+    /// The term in which it leads.
     pub term: Term,
     /// 0 for an announcement; for a heartbeat its number in the term, from 1 on.
     pub beat: u64,

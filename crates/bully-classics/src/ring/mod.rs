@@ -226,7 +226,8 @@ impl Election for Ring {
             // A token goes round among members that can reach each other. Each side of a partition is a separate
             // ring, until the probes of one side reach the other.
             leaders: Leaders::PerSide,
-            // Members learn of a vacant leadership in order of rank, so that one token goes round instead of n tokens.
+            // Members learn of a vacant leadership in order of rank, so that one token goes round instead of one for
+            // each member.
             notify: NotifyOrder::HighestRankFirst,
             ..Requirements::new(RULES)
         })

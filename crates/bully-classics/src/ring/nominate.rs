@@ -1,7 +1,8 @@
 //! The second lap of an election: a nomination goes to the winner, or once round the ring if the winner is gone.
 //!
-//! Decided here: `nominate-the-highest`. By the original algorithm the winner is announced at once. In this machine
-//! the winner announces itself. So a winner that died after it was collected is detected: its nomination comes back.
+//! Decided here: the rule `nominate-the-highest`. By the original algorithm the winner is announced at once. In this
+//! machine the winner announces itself. So a winner that died after it was collected is detected: its nomination comes
+//! back.
 
 use super::{
     AgentId, Next,

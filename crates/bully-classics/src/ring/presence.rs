@@ -1,4 +1,4 @@
-//! The presence of the members: one function for each question, in one table.
+//! The presence of the members: a table of the questions about it, with one function for each question.
 //!
 //! An agent knows two facts about a member: its presence in the group's snapshot, and whether it was silent
 //! (`suspects`). The answers to these questions differ:
@@ -11,9 +11,9 @@
 //! | [`rivals`](Core::rivals): can the leadership be left to this voter, if it has a score? | yes | no | no | no | no |
 //! | [`members_ahead`](Core::members_ahead): does this voter begin first, if it ranks above? | yes | no | no | no | the same: it costs a step |
 //!
-//! Two questions are about one incarnation in a message or in the snapshot: [`may_lead_in`](Core::may_lead_in) (can
-//! it be elected or followed?), and [`has_ended`] (is a leader gone, by a new snapshot?). The only question about an
-//! observer is [`seems_there`].
+//! Two questions are about one incarnation in a message or in the snapshot: [`may_lead_in`](Core::may_lead_in) (can it
+//! be elected or followed?), and [`has_ended`] (does a new snapshot show that a leader is gone?). The only question
+//! about an observer is [`seems_there`].
 //!
 //! Not here: when a member becomes suspected, and when it is trusted again (`probe.rs`).
 
@@ -21,22 +21,22 @@ use super::{AgentId, Incarnation, core::Core};
 use bully_core::protocol::{Leader, Member, Members, Presence};
 
 impl Core {
-    /// Returns the number of members for which the waiting times of the ring allow.
+    /// Returns the number of members from which the ring computes its waiting times.
     pub(super) fn size(&self) -> usize {
-        // Suspected members count, because one that is up after all makes a lap longer.
+        // Suspected members count: if such a member is up after all, it makes a lap longer.
         let voters = self.me.members.voters();
         voters.filter(|m| may_be_there(m)).count().max(1)
     }
 
-    /// Whether messages are passed to that member.
+    /// Returns whether messages of the ring are passed to this member.
     pub(super) fn is_in_ring(&self, member: &Member) -> bool {
         // A member that was never seen is in the ring: it may be there, and only a hop of silence takes
         // it out.
         member.is_voter() && seems_there(member) && !self.was_silent(member)
     }
 
-    /// Whether this agent skips that member although the member may be there. An observer passes no
-    /// messages on, so it skips no member and probes none.
+    /// Returns whether this agent skips the member although the member may be there. An observer passes no messages on,
+    /// so it skips no member and probes none.
     pub(super) fn is_skipped(&self, member: &Member) -> bool {
         self.me.is_voter()
             && member.is_voter()

@@ -38,7 +38,7 @@ impl Ring {
                     Some(message) => self.came_home(now, message, out),
                     None => return,
                 },
-                // Checked again: the agent may have lost its score while the list went round.
+                // The score is checked again: the agent may have lost it while the list went round.
                 Next::Announce(id) if self.core.me.eligible().is_some() => {
                     let term = id.term;
                     announce::begin(&mut self.core, out);
@@ -192,7 +192,7 @@ impl Ring {
 
     /// Ends the leadership, and only then nominates the successor, so that no other agent leads meanwhile.
     fn resign(&mut self, now: Time, to: Option<AgentId>, out: &mut Out) -> Next {
-        // Chosen again: the successor that was chosen when the step-down began may be gone by now.
+        // The successor is chosen again: the agent that was chosen when the step-down began may be gone by now.
         let to = self.core.successor(to);
         self.lose(LostReason::Resigned, out);
         let span = self.core.config.cooldown;

@@ -1,7 +1,7 @@
 //! One step of a bully election, by the plain rules or by those of ASTRA: the code that every role needs.
 //!
-//! Decided here: which agents are eligible, which of two agents outranks the other, and which term is the highest that
-//! was seen. Not here: the agent's reaction; this module calls no role.
+//! Decided here: which agents are eligible, which of two agents outranks the other, and the highest term seen. Not
+//! here: the agent's reaction; this module calls no role.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -123,7 +123,7 @@ impl<C> StepOf<'_, C> {
     /// `bully/candidate.rs`, and ASTRA's `holding.rs`. So a change in this function changes both. The question to a
     /// leader alone is `ask_leader` in `bully/candidate.rs`, and the quorum mode has its own question.
     pub(super) fn ask(&mut self, voters: &BTreeSet<AgentId>, round: Round, score: Score) {
-        // To all members, if all are asked: such a message needs no list of names.
+        // If all members are asked, the message goes to all, and needs no list of names.
         let is_everybody = voters.len().saturating_add(1) == self.core.me.members.len();
         let to = if is_everybody {
             To::All
@@ -134,7 +134,7 @@ impl<C> StepOf<'_, C> {
         self.out.send_to(to, elect);
     }
 
-    /// Sends "stop" (ASTRA's `result("ok")`).
+    /// Answers the asker with `Ok`, so that it stops its election (ASTRA's `result("ok")`).
     pub(super) fn answer_ok(&mut self, asker: &AgentId, elect: &Elect) {
         let ok = Ok {
             round: elect.round,

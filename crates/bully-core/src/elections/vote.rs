@@ -9,13 +9,13 @@ use crate::{
     protocol::{AgentId, Decree, Incarnation, StoreId, Term},
 };
 
-/// The record of a voter: its term, the agent that got its vote in that term, and the longest time for which it may
-/// have promised to support no other agent.
+/// The record of a voter: its term, its vote in that term, and the length of the longest promise (to support no other
+/// agent) that it may have given.
 ///
 /// The record is written as a whole, before any message that depends on it is sent. A voter whose record has a term
 /// above zero may have supported a leader in an earlier incarnation. So the voter abstains at the beginning of each
 /// incarnation: for its promise P (the time for which a voter supports no other agent after an acknowledgement), or for
-/// the longest promise in this record, whichever is longer (`abstain-after-restart` of the quorum election). The
+/// the longest promise in this record, whichever is longer (rule `abstain-after-restart` of the quorum election). The
 /// default is the record of a store that was just created. A store that was *lost* must not be replaced by a new one
 /// under the old name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -23,9 +23,9 @@ use crate::{
 pub struct Vote {
     /// The highest term in which this voter took part.
     pub term: Term,
-    /// The candidate that got this voter's vote in that term, or that the voter follows in that term.
+    /// The candidate that got this voter's vote in the term `term`, or that the voter follows in that term.
     pub voted_for: Option<Candidate>,
-    /// Upper limit of the voter's promises that may still hold. Rounded up.
+    /// Upper limit of the length of the voter's promises that may still hold. Rounded up.
     pub promise: Micros,
     /// The last incarnation of this voter that took part. It is made durable before the first vote or acknowledgement
     /// of that incarnation.
@@ -44,7 +44,7 @@ pub struct Heard {
     pub store: Option<StoreId>,
     /// The last incarnation from which a vote or an acknowledgement has arrived.
     pub incarnation: Option<Incarnation>,
-    /// The highest term of these votes and acknowledgements.
+    /// The highest term of the votes and acknowledgements from this incarnation.
     pub term: Term,
 }
 
@@ -76,7 +76,7 @@ pub struct VotersRecord {
 pub struct SealRecord {
     /// The term of the agent that asked for the seal.
     pub term: Term,
-    /// The list that shall follow.
+    /// The list of voters that shall follow.
     pub next: Decree,
 }
 

@@ -124,7 +124,7 @@ pub enum AboutError {
         "the text about an agent contains {found:?}: use printable characters in one line of text"
     )]
     Forbidden {
-        /// The first such character.
+        /// The first forbidden character.
         found: char,
     },
 }

@@ -30,7 +30,7 @@ pub enum VoterChange {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewVoter {
-    /// The name.
+    /// The name of the voter.
     pub id: AgentId,
     /// Contact of the voter's host; `None` if each host knows the contact already.
     pub contact: Option<Contact>,
@@ -42,7 +42,7 @@ pub struct NewVoter {
 pub struct Contact {
     /// The node's name; at most 256 bytes.
     pub node: String,
-    /// Its address; at most 256 bytes.
+    /// The node's address; at most 256 bytes.
     pub address: String,
 }
 
@@ -50,7 +50,7 @@ pub struct Contact {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decree {
-    /// Its number: the number of the previous list plus one.
+    /// The number of this list: the number of the previous list plus one.
     pub epoch: u64,
     /// The voters, in the order of their names.
     pub voters: Vec<NewVoter>,
@@ -64,9 +64,9 @@ pub struct Decree {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Changed {
-    /// The epoch of the list.
+    /// The epoch of the list after the change.
     pub epoch: u64,
-    /// The voters now.
+    /// The voters after the change.
     pub voters: Vec<AgentId>,
     /// Whether the group had the list already, and nothing was changed.
     pub already: bool,
@@ -87,24 +87,24 @@ pub enum VotersEvent {
     /// This list is in force from now on. An agent whose record has a later list than its configuration also reports
     /// this once.
     Installed(Decree),
-    /// This agent leads and was asked to make another agent a voter, but has not heard from that agent. The question
-    /// has the contact of that agent's host, so that the carrier of messages may connect to that host.
+    /// This agent leads and was asked to make another agent a voter, but has not heard from that agent. The request
+    /// contains the contact of the agent's host, so the carrier of messages can connect to it.
     Wanted(NewVoter),
     /// The answer to a change that was requested from this agent.
     Answered {
         /// The change that was asked for.
         change: VoterChange,
-        /// The outcome.
+        /// The outcome of the request: the present voters, or the reason for a refusal.
         outcome: Result<Changed, ChangeError>,
     },
     /// A voter has another store than the store with which it took part in this epoch, so this agent does not count its
     /// messages. If `id` is this agent itself, another voter has reported that.
     OtherStore {
-        /// The voter.
+        /// The name of the voter.
         id: AgentId,
         /// The store with which it took part in this epoch.
         kept: StoreId,
-        /// The store that it has now.
+        /// The store with which it takes part now.
         found: StoreId,
     },
     /// This agent's record is an old copy: another voter has received a later vote or acknowledgement from this agent
@@ -112,9 +112,9 @@ pub enum VotersEvent {
     OldRecord {
         /// The voter that received the later vote or acknowledgement.
         by: AgentId,
-        /// The term of the record.
+        /// The term of this agent's record.
         term: Term,
-        /// The term of that later vote or acknowledgement.
+        /// The term of the later vote or acknowledgement.
         heard: Term,
     },
 }
@@ -124,13 +124,13 @@ pub enum VotersEvent {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum ChangeError {
-    /// The leader changes the voters already, or steps down.
+    /// The leader is already changing the voters, or it steps down.
     #[error("the leader is already changing the voters, or it steps down: ask again later")]
     UnderWay,
     /// The agent to replace is not a voter.
     #[error("{id} is not in the list of voters: name an agent of that list")]
     NotAVoter {
-        /// The name.
+        /// The name of the agent.
         id: AgentId,
     },
     /// The agent that shall replace another voter is a voter already.
@@ -138,7 +138,7 @@ pub enum ChangeError {
         "{id} is a voter already, so it cannot replace another voter: remove that voter without a replacement"
     )]
     AlreadyAVoter {
-        /// The name.
+        /// The name of the voter.
         id: AgentId,
     },
     /// The group would have no voter.
@@ -150,7 +150,7 @@ pub enum ChangeError {
         "the leader has not heard {id} as a learner: start it with a store and `.learner()`, then ask again"
     )]
     NotSeen {
-        /// The name.
+        /// The name of the agent that should become a voter.
         id: AgentId,
     },
     /// The leader hears too few voters of the present list or of the next list: no agent could be elected after the
@@ -161,7 +161,7 @@ pub enum ChangeError {
     NoQuorum {
         /// Number of voters that the leader heard recently, including itself.
         heard: u32,
-        /// The larger quorum.
+        /// The larger quorum of the present and the next list.
         needed: u32,
     },
     /// The leader's host allows the agent that was asked only to observe.
@@ -174,7 +174,7 @@ pub enum ChangeError {
     TooMany {
         /// Number of voters of the new list.
         voters: u32,
-        /// Largest number of voters.
+        /// Largest number of voters in a list.
         most: u32,
     },
     /// A record has too little room for the names and contacts of the new list.
@@ -184,7 +184,7 @@ pub enum ChangeError {
     TooLong {
         /// Size of the list in bytes.
         len: u32,
-        /// Largest size in bytes.
+        /// Largest size of a list in bytes.
         most: u32,
     },
     /// The present epoch has the largest possible number.

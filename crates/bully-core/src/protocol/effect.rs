@@ -6,7 +6,8 @@ use super::{AgentId, Election, Event};
 
 /// One action of the driver; see [`Election::handle`].
 ///
-/// `A` is the type of the questions that the machine asks a store. Without a store the type has no value.
+/// `A` is the type of the questions that the machine asks a store. The type of an election without a store has no
+/// value, so that no question can be made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect<M, T, D, A = Infallible> {
     /// Make this record durable before any later effect of the step leaves the agent.
@@ -22,7 +23,7 @@ pub enum Effect<M, T, D, A = Infallible> {
     Ask(A),
     /// Set a timer; this replaces a running timer of the same name.
     SetTimer {
-        /// Its name.
+        /// The name of the timer.
         timer: T,
         /// Time until it fires, counted from the step's clock reading.
         after: After,
@@ -68,9 +69,9 @@ pub enum To {
 /// A machine that re-checks a deadline uses [`min`](Self::min), because no timer fires before that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct After {
-    /// Shortest time.
+    /// Shortest span that the driver may choose.
     pub min: Duration,
-    /// Longest time.
+    /// Longest span that the driver may choose.
     pub max: Duration,
 }
 

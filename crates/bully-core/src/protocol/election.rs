@@ -42,7 +42,7 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     type Timer: Copy + Debug + Ord + Unpin + 'static;
     /// A question to a store that the participants share: [`Infallible`] for an election without a store.
     type Ask: Clone + Debug + PartialEq + Send + Unpin + 'static;
-    /// An answer of that store.
+    /// An answer of the store to a question of the type `Ask`.
     type Told: Clone + Debug + PartialEq + Send + Unpin + 'static;
     /// The record that must survive a crash: `()` or a small value.
     type Durable: Clone + Debug + PartialEq + Send + Unpin + 'static;
@@ -99,7 +99,7 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     /// There is no default, because a default would promise more than the author of an election has considered.
     ///
     /// # Errors
-    /// [`MembershipError`] when the configuration has no such participant.
+    /// [`MembershipError`] when the configuration does not allow this agent to take part as this kind of member.
     fn requirements(
         config: &Self::Config,
         agent: &AgentId,
@@ -139,11 +139,11 @@ pub trait PeerMessage: Clone + Debug + Display + PartialEq + Send + Unpin + 'sta
     /// link of a peer whose agent may not send the message, unless a receiver can [hear another message
     /// instead](Self::unentitled).
     ///
-    /// An election never sends a message for which its participant's [`MemberKind`] is too little.
+    /// An election never sends a message that needs a higher role than the [`MemberKind`] of its participant allows.
     fn needs(&self, from: &AgentId) -> MinimumRole;
 
-    /// Returns the message that is received instead from an agent that may not [send this one](Self::needs), if a
-    /// refusal of the question is better than a closed link. `None`: the link is closed.
+    /// Returns the message that the receiver gets in place of this one if the sender may not [send it](Self::needs):
+    /// for a question whose refusal is better than a closed link. `None`: the link is closed.
     fn unentitled(&self) -> Option<Self> {
         None
     }
@@ -183,7 +183,7 @@ impl PeerMessage for Infallible {
 /// The agent that a machine decides for; fixed for one incarnation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
-    /// The name.
+    /// The name of the agent.
     pub id: AgentId,
     /// The number of the incarnation.
     pub incarnation: Incarnation,

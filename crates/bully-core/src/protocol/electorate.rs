@@ -31,7 +31,7 @@ impl Electorate {
     pub fn new(voters: &[AgentId], vote_quorum: usize, lease_quorum: usize) -> Self {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let mut names: Vec<&str> = voters.iter().map(AgentId::as_str).collect();
-        // Sorted, because two members may list the same voters in different orders.
+        // The names are sorted, because two members may list the same voters in different orders.
         names.sort_unstable();
         let bytes = names.iter().flat_map(|name| name.bytes().chain([0]));
         let list = mix(OFFSET, bytes);

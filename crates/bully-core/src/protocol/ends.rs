@@ -41,7 +41,7 @@ impl Ends {
             return false;
         };
         let is_full = self.told().len() >= Self::MOST;
-        // because only the latest ends are kept
+        // Only the latest ends are kept, and this end is earlier than all of them.
         if is_full && at == 0 {
             return false;
         }

@@ -18,26 +18,26 @@ use super::{AgentId, Incarnation, Term, VotersEvent};
 pub enum Event {
     /// This agent leads from now on.
     Acquired {
-        /// The term it leads in.
+        /// The term in which this agent leads.
         term: Term,
     },
     /// This agent continues to lead without a gap, in a higher term.
     Renewed {
-        /// The new term.
+        /// The higher term, in which this agent leads from now on.
         term: Term,
     },
     /// This agent was asked to hand over the leadership. End the work, then report that it has ended.
     Draining {
-        /// The term it leads in.
+        /// The term in which this agent leads.
         term: Term,
         /// The agent that shall lead next, if known.
         to: Option<AgentId>,
     },
     /// This agent no longer leads.
     Lost {
-        /// The term it led in.
+        /// The term in which this agent led.
         term: Term,
-        /// The reason.
+        /// The reason for the end of the leadership.
         reason: LostReason,
     },
     /// This agent follows another leader from now on, or the same leader in a higher term.
@@ -117,7 +117,7 @@ lost_reasons! {
     Superseded "superseded" "superseded" false,
     /// This agent stepped down or left the group, and handed over.
     Resigned "resigned" "resigned" true,
-    /// This agent did not run for longer than the others wait for a silent leader.
+    /// This agent stood still for too long: the others may have missed it and elected another leader.
     Stalled "stalled" "stalled" false,
     /// This agent crashed or was stopped.
     Ended "ended" "ended" false,
@@ -137,10 +137,10 @@ lost_reasons! {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Leader {
-    /// The name.
+    /// The name of the leader.
     pub id: AgentId,
     /// The incarnation it leads in.
     pub incarnation: Incarnation,
-    /// The term it leads in.
+    /// The term in which it leads.
     pub term: Term,
 }

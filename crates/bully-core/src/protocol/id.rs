@@ -18,8 +18,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Visitor};
 
 /// The name of one agent, unique within its group.
 ///
-/// 1 to 256 bytes, printable, no white space, no format character (such as one that turns the direction of writing),
-/// and none of `/ * $ # ?` (these have a meaning in the addresses of message brokers). Cloning copies a pointer.
+/// A name has 1 to 256 bytes, all printable. It has no white space, no format character (such as a character that turns
+/// the direction of writing), and none of `/ * $ # ?`, which have a meaning in the addresses of message brokers.
+/// Cloning copies a pointer.
 ///
 /// ```
 /// use actix_bully::protocol::AgentId;
@@ -106,7 +107,7 @@ const fn is_format(c: char) -> bool {
     )
 }
 
-/// FNV-1a, 32 bits.
+/// Returns the hash FNV-1a of these bytes, in 32 bits.
 fn fnv1a(bytes: &[u8]) -> u32 {
     let mix = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
     bytes.iter().fold(0x811c_9dc5, mix)
@@ -243,7 +244,7 @@ pub enum IdError {
         "an agent's name contains {found:?}: use printable characters without white space, format characters and / * $ # ?"
     )]
     Forbidden {
-        /// The first such character.
+        /// The first forbidden character.
         found: char,
     },
 }
@@ -307,7 +308,7 @@ impl fmt::Display for Incarnation {
 pub struct StoreId(NonZeroU64);
 
 impl StoreId {
-    /// Makes the id of that number. No store has the number 0, so 0 becomes 1.
+    /// Makes the id with the number `number`. No store has the number 0, so 0 becomes 1.
     pub const fn new(number: u64) -> Self {
         match NonZeroU64::new(number) {
             Some(number) => Self(number),
@@ -333,7 +334,7 @@ impl fmt::Display for StoreId {
     }
 }
 
-/// The identity of one round of questions of one agent. An answer repeats the whole identity.
+/// The identity of one round of questions that an agent asks. An answer repeats the whole identity.
 ///
 /// So the agent recognizes an answer to a former incarnation or to an earlier question, and does not count it.
 #[derive(

@@ -20,7 +20,8 @@ use super::{AgentId, Election, Incarnation, Members, Score, VoterChange};
 
 /// One event for a machine; see [`Election::handle`].
 ///
-/// `A` is the type of a store's answers. Without a store the type has no value.
+/// `A` is the type of a store's answers. The type of an election without a store has no value, so that no answer can
+/// arrive.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input<M, T, A = Infallible> {
     /// The incarnation begins, among these members. This is the first input, and it is given once.
@@ -34,7 +35,7 @@ pub enum Input<M, T, A = Infallible> {
         /// The message.
         message: M,
     },
-    /// The store has answered, or has reported a change without a question.
+    /// The store has answered a question, or has reported a change for which the machine did not ask.
     Told(A),
     /// A timer that was set is due.
     TimedOut(T),

@@ -41,7 +41,8 @@ impl Measurement {
         Some(shortest.saturating_sub(used) / 2)
     }
 
-    /// Returns whether a claim, the writing of a vote, and the answer fit into a round of that length.
+    /// Returns whether one round has enough time for a claim, the write of a vote, and the answer. `round` is its
+    /// length.
     pub fn is_answered_within(&self, round: Duration) -> bool {
         round > self.echo.saturating_add(self.write)
     }
@@ -70,9 +71,9 @@ impl Timings {
     /// ```
     ///
     /// # Errors
-    /// [`TimingsError::NoEcho`] if the echo is zero, and [`TimingsError::TooSlow`] if d or w is more than a second:
-    /// such a measurement shows a fault, and with timings that tolerate it the failure of a leader would be noticed
-    /// after minutes.
+    /// [`TimingsError::NoEcho`] if the echo is zero, and [`TimingsError::TooSlow`] if the delay bound d or the write w
+    /// is more than a second: such a measurement shows a fault, and with timings that tolerate it the failure of a
+    /// leader would be noticed after minutes.
     pub fn measured(measured: Measurement) -> Result<Self, TimingsError> {
         let Measurement { echo, write, stall } = measured;
         if echo.is_zero() {

@@ -12,21 +12,22 @@ use super::{About, AgentId, Ends, Incarnation, Rank, Score, StoreId};
 /// One member as the others see it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Member {
-    /// The name.
+    /// The name of the member.
     pub id: AgentId,
     /// Voter or observer.
     pub kind: MemberKind,
-    /// Its score when last heard; `None` for an agent that cannot be elected.
+    /// The score that the member reported last; `None` for an agent that cannot be elected.
     pub score: Option<Score>,
-    /// Whether it is present.
+    /// Whether the member is present, as far as is known.
     pub presence: Presence,
-    /// The last known incarnation.
+    /// The last known incarnation of the member.
     pub incarnation: Option<Incarnation>,
-    /// The last incarnation whose end this process has seen, with its leadership revoked. The earlier incarnations had
-    /// ended before it began. `None` for an agent of another process.
+    /// The last incarnation whose end this process has seen; if it led, its leadership is revoked. The earlier
+    /// incarnations had ended before it began. `None` for an agent of another process.
     pub ended: Option<Incarnation>,
     /// The incarnations whose ends another process or a sentinel reported. Each report is about one incarnation only
-    /// (`told-end-is-exact` of the quorum): two processes may have the same name, and the earlier one may still run.
+    /// (rule `told-end-is-exact` of the quorum): two processes may have the same name, and the earlier one may still
+    /// run.
     pub ends: Ends,
     /// If the member has moved to another host: the last incarnation that was known at the former host. Reports of its
     /// present host do not apply to that incarnation or to earlier ones.
@@ -57,14 +58,14 @@ pub enum MemberKind {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Presence {
-    /// It is configured, and was never seen.
+    /// The member is configured, and was never seen.
     #[default]
     Unseen,
-    /// Its last known incarnation still runs, as far as is known.
+    /// The last known incarnation of the member still runs, as far as is known.
     Up,
-    /// Its last known incarnation may have ended: that is suspected, not confirmed.
+    /// The last known incarnation of the member may have ended: its end is suspected, not confirmed.
     Suspect,
-    /// The end of its last known incarnation is confirmed.
+    /// The end of the member's last known incarnation is confirmed.
     Down,
 }
 
@@ -176,7 +177,8 @@ impl Member {
     }
 
     fn is_over(&mut self, incarnation: Incarnation) {
-        // A late report changes nothing, because a later incarnation is known, and its end is not.
+        // If a later incarnation is known, this report is late, and the presence stays: it belongs to the later
+        // incarnation.
         if self.incarnation.is_none_or(|known| known <= incarnation) {
             self.enter(Presence::Down, incarnation);
         }
@@ -190,14 +192,14 @@ impl Member {
         (self.presence, self.incarnation) = (presence, Some(incarnation));
     }
 
-    /// Returns the text that the member published about itself in that incarnation.
+    /// Returns the text that the member published about itself in this incarnation.
     pub fn about_in(&self, incarnation: Incarnation) -> Option<&About> {
         self.about
             .as_ref()
             .filter(|_| self.incarnation == Some(incarnation))
     }
 
-    /// Returns its rank, if it may be elected.
+    /// Returns the rank of the member, if it may be elected.
     pub fn rank(&self) -> Option<Rank> {
         self.score.filter(|_| self.is_voter()).map(|score| Rank {
             score,
@@ -205,7 +207,7 @@ impl Member {
         })
     }
 
-    /// Returns whether it may be elected and has a higher rank than an agent of that score and name.
+    /// Returns whether the member may be elected and ranks above an agent with this score and name.
     pub fn outranks(&self, score: Score, id: &AgentId) -> bool {
         self.is_voter() && self.score.is_some_and(|own| (own, &self.id) > (score, id))
     }

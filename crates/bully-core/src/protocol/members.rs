@@ -20,7 +20,7 @@ use super::{
 pub struct Members {
     list: Roster,
     by_name: Arc<NameIndex>,
-    /// Places in `list` of the voters with a score, highest rank first.
+    /// The indices in `list` of the voters with a score, highest rank first.
     by_rank: Arc<[u32]>,
     /// Number of entries at the front of `by_rank` that are not up.
     absent: usize,
@@ -98,22 +98,22 @@ impl Members {
             .filter(|l| self.get(&l.id).is_some_and(|m| !m.is_gone(l.incarnation)))
     }
 
-    /// Returns the highest term that was noted. It is a hint.
+    /// Returns the highest term that the snapshot has noted. It is a hint.
     pub fn term(&self) -> Term {
         self.term
     }
 
-    /// Returns the member of that name.
+    /// Returns the member with this name.
     pub fn get(&self, id: &AgentId) -> Option<&Member> {
         self.list.get(self.index_of(id)?)
     }
 
-    /// Returns the place of the member of that name in [`iter`](Self::iter).
+    /// Returns the index of the member with this name in [`iter`](Self::iter).
     pub fn index_of(&self, id: &AgentId) -> Option<usize> {
         self.by_name.find(id, self.list.names())
     }
 
-    /// Returns the member at that place of [`iter`](Self::iter).
+    /// Returns the member at this index of [`iter`](Self::iter).
     pub fn at(&self, index: usize) -> Option<&Member> {
         self.list.get(index)
     }
@@ -133,7 +133,7 @@ impl Members {
         self.list.names().len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether the group has no members.
     pub fn is_empty(&self) -> bool {
         self.list.names().is_empty()
     }
@@ -155,7 +155,7 @@ impl Members {
             .filter_map(|at| self.list.get(usize::try_from(*at).ok()?))
     }
 
-    /// Returns the number of members that are up, may be elected and outrank an agent of that score and name. The
+    /// Returns the number of members that are up, may be elected, and rank above an agent with this score and name. The
     /// member `but` is not counted.
     ///
     /// Counts no further than `limit`, so the cost does not grow with the group.
@@ -252,7 +252,7 @@ impl MembersReports for Members {
 
     fn forget_leader(&mut self, id: &AgentId, incarnation: Incarnation) {
         self.leader
-            // because the end of an earlier incarnation does not end the leadership of a later one
+            // The end of an earlier incarnation does not end the leadership of a later one.
             .take_if(|l| l.id == *id && l.incarnation <= incarnation);
     }
 

@@ -5,10 +5,10 @@
 
 use super::{AgentId, Member};
 
-/// Places in a list of members, by name.
+/// The indices of a list of members, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct NameIndex {
-    /// A place plus one, or 0 for an empty slot. At most half of the slots are taken.
+    /// An index plus one, or 0 for an empty slot. At most half of the slots are taken.
     slots: Vec<u32>,
 }
 
@@ -30,7 +30,7 @@ impl NameIndex {
         index
     }
 
-    /// Returns the place of the member of that name in `list`, from which the index was made.
+    /// Returns the index in `list` of the member with this name. `list` must be the list from which the table was made.
     pub(super) fn find(&self, id: &AgentId, list: &[Member]) -> Option<usize> {
         for at in self.probe(id) {
             let place = usize::try_from(*self.slots.get(at)?).ok()?.checked_sub(1)?;

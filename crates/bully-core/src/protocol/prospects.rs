@@ -24,7 +24,8 @@ pub struct Prospects {
     /// Time until which, by this participant's timings, the lease of the leader that it follows holds. The leader may
     /// know later renewals. `None` without such a lease.
     pub followed_until: Option<Time>,
-    /// Time at which a live leader yields, by this participant's policy; `None` if its election has no such policy.
+    /// When a live leader yields to an agent of higher rank, by this participant's policy; `None` if its election has
+    /// no such policy.
     pub preemption: Option<Preemption>,
     /// Set while it has no memory of an earlier incarnation: it takes no part until it has recovered.
     pub recovers: Option<Recovering>,
@@ -86,14 +87,14 @@ pub struct Recovering {
     pub restarts: Option<u32>,
 }
 
-/// Two wall clocks that differ by more than terms by the clock allow.
+/// Two wall clocks whose difference is too large for terms that are read from the clocks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClockGap {
     /// The voter whose clock the participant's own clock is compared with.
     pub voter: AgentId,
     /// Whether the other clock is ahead of the participant's own.
     pub is_ahead: bool,
-    /// Difference of the clocks.
+    /// Difference of the two clocks.
     pub by: Duration,
 }
 

@@ -35,8 +35,8 @@ impl Score {
 
     /// Returns whether this score exceeds `other` by at least `margin`.
     ///
-    /// The first part in which the two differ decides. This score must be larger there by the part of the margin at the
-    /// same place, and by at least 1. With a margin of `Score::default()`, any larger score is enough.
+    /// The first part in which the two scores differ decides. In this part, this score must be larger by at least the
+    /// same part of the margin, and by at least 1. With a margin of `Score::default()`, any larger score is enough.
     ///
     /// ```
     /// use actix_bully::protocol::Score;
@@ -103,7 +103,7 @@ impl<A: Into<i64>, B: Into<i64>, C: Into<i64>, D: Into<i64>> From<(A, B, C, D)> 
 /// A total order without ties.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rank {
-    /// The application's measure.
+    /// The score that the application gave to the agent.
     pub score: Score,
     /// Decides between equal scores.
     pub id: AgentId,

@@ -32,11 +32,12 @@ pub struct Requirements {
     pub clock: ClockKind,
     /// Order in which a group notifies its members of a change.
     pub notify: NotifyOrder,
-    /// Number of the list of voters in the configuration; 0 for an election without voters to choose.
+    /// Number of the configured list of voters; 0 for an election without such a list.
     pub epoch: u64,
     /// Whether members of different epochs hear each other; the same for all members with these rules.
     pub epochs: Epochs,
-    /// The voters and quorums; `None` if there are no voters to choose. All members of an epoch have the same.
+    /// The voters and quorums; `None` for an election without a list of voters. All members of an epoch have the same
+    /// ones.
     pub voters: Option<Electorate>,
     /// The names of these voters, where they are known, so that a refusal can name the differences; only
     /// [`voters`](Self::voters) is compared.
@@ -60,7 +61,7 @@ impl Requirements {
         }
     }
 
-    /// Returns the same requirements for the epoch and the voters of that list.
+    /// Returns the same requirements for the epoch and the voters of the list `decree`.
     #[must_use]
     pub fn after(&self, decree: &Decree) -> Self {
         let names: Vec<AgentId> = decree.names().cloned().collect();
@@ -128,7 +129,7 @@ impl Epochs {
 pub struct Rules(&'static str);
 
 impl Rules {
-    /// Makes rules of that name, at most 256 bytes.
+    /// Makes rules with this name; it has at most 256 bytes.
     pub const fn new(name: &'static str) -> Self {
         Self(name)
     }
@@ -211,7 +212,7 @@ pub enum MembershipError {
         "{id} is not in its list of voters: start it as an observer, or add it to the list of every member (if the group has run before, stop all voters for that, and raise `epoch` by 1)"
     )]
     NotListed {
-        /// Its name.
+        /// The name of the agent.
         id: AgentId,
     },
     /// The agent is an observer, but the list of voters contains it.
@@ -219,7 +220,7 @@ pub enum MembershipError {
         "{id} is an observer and in the list of voters: start it as a voter, or take it off the list of every member (if the group has run before, stop all voters for that, and raise `epoch` by 1)"
     )]
     ListedObserver {
-        /// Its name.
+        /// The name of the agent.
         id: AgentId,
     },
     /// The voter took part in a later epoch, by its record.
@@ -227,9 +228,9 @@ pub enum MembershipError {
         "{id} has taken part with the list of voters of epoch {found}, and its configuration has the older epoch {epoch}: give it the voters and the `epoch` of the other members, {found} or higher"
     )]
     LaterEpoch {
-        /// Its name.
+        /// The name of the voter.
         id: AgentId,
-        /// The epoch of its record.
+        /// The epoch in the voter's record.
         found: u64,
         /// The epoch of the configuration.
         epoch: u64,

@@ -10,11 +10,11 @@ use std::{
 
 use super::Member;
 
-/// Members by place. A change never moves a member.
+/// Members in the order of a list. A change never moves a member to another index.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Roster {
     list: Arc<Vec<Member>>,
-    /// The changes of the list: places, and their present members.
+    /// The changes of the list: the indices, and the present members at these indices.
     places: Vec<usize>,
     changed: Vec<Member>,
 }
@@ -31,7 +31,8 @@ impl Roster {
         }
     }
 
-    /// Returns the names in their order; the other fields of a member may be out of date.
+    /// Returns the members in the order of their names. Only the names are reliable: the other fields may be out of
+    /// date.
     pub(super) fn names(&self) -> &[Member] {
         &self.list
     }
@@ -47,7 +48,7 @@ impl Roster {
             .map(|(at, member)| self.beside(at).unwrap_or(member))
     }
 
-    /// Changes the member at a place; returns the result of `change`: whether anything changed.
+    /// Changes the member at the index `at`. Returns the result of `change`: whether anything changed.
     pub(super) fn change(&mut self, at: usize, change: impl FnOnce(&mut Member) -> bool) -> bool {
         // The change is made on a copy, because a report without a change must not take a place beside the list.
         let Some(mut member) = self.get(at).cloned() else {
@@ -69,7 +70,7 @@ impl Roster {
         true
     }
 
-    /// Returns whether a change at that place can be kept beside the list.
+    /// Returns whether a change of the member at this index can be kept beside the list.
     pub(super) fn has_room(&self, at: usize) -> bool {
         self.places.len() < MOST || self.beside(at).is_some()
     }

@@ -12,11 +12,12 @@ const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// The fastest and slowest rate of a clock, in per cent. The error of its rate is r = 11 %, which P = 1.25 D tolerates.
+/// The fastest and slowest rate of a clock, in per cent. The error of its rate is r = 11 %. A promise P of 1.25 leases
+/// D tolerates it.
 const FASTEST: u32 = 111;
 const SLOWEST: u32 = 89;
 
-/// Resolution of these clocks.
+/// Resolution of the agents' clocks.
 const GRANULE: Duration = Duration::from_nanos(1);
 
 /// The durations of one election; the same at every member, except in the quorum mode, where members may have different
@@ -156,39 +157,40 @@ impl Timings {
         self.jitter
     }
 
-    /// Returns E: the length of one round of questions in quorum mode; more than 2 d (`answers-within-round`).
+    /// Returns E: the length of one round of questions in quorum mode; more than 2 d (rule `answers-within-round`).
     pub fn round(&self) -> Duration {
         self.round
     }
 
     /// Returns D: the time for which an acknowledged heartbeat lets a leader consider itself leader, counted from when
-    /// the heartbeat was sent (quorum mode); at least 3 H + 2 d (`heartbeats-within-lease`).
+    /// the heartbeat was sent (quorum mode); at least 3 H + 2 d (rule `heartbeats-within-lease`).
     pub fn lease(&self) -> Duration {
         self.lease
     }
 
     /// Returns P: the time for which a voter that acknowledged supports no other agent, counted from its
-    /// acknowledgement (quorum mode); at least D (1 + r) / (1 - r) for the clock-rate error r = 11 %
-    /// (`promise-outlasts-lease`).
+    /// acknowledgement (quorum mode); at least D (1 + r) / (1 - r) for the clock-rate error r = 11 % (rule
+    /// `promise-outlasts-lease`).
     pub fn promise(&self) -> Duration {
         self.promise
     }
 
-    /// Returns the longest lease that a promise of this length covers: at most (P - 1 ns) (1 - r) / (1 + r) for the
-    /// clock-rate error r = 11 %, the reverse of `promise-outlasts-lease`. A leader of the quorum mode counts on no
-    /// more than this of each voter's promise, so that members may have different timings.
+    /// Returns the longest lease that a promise of this length covers: at most (P - 1 ns) (1 - r) / (1 + r) for a
+    /// promise P and the clock-rate error r = 11 %. It is the reverse of the rule `promise-outlasts-lease`. A leader of
+    /// the quorum mode counts on no more than this of each voter's promise, so that members may have different timings.
     pub fn lease_within(promise: Duration) -> Duration {
         promise.saturating_sub(GRANULE).saturating_mul(SLOWEST) / FASTEST
     }
 
-    /// Returns the shortest promise that covers a lease of this length: D (1 + r) / (1 - r) and a nanosecond for the
-    /// clock-rate error r = 11 % (`promise-outlasts-lease`).
+    /// Returns the shortest promise that covers a lease D of this length: D (1 + r) / (1 - r) and a nanosecond, for the
+    /// clock-rate error r = 11 % (rule `promise-outlasts-lease`).
     pub fn least_promise(lease: Duration) -> Duration {
         lease.saturating_mul(FASTEST) / SLOWEST + GRANULE
     }
 
-    /// Returns the time for which a candidate that got an `Ok` waits for the announcement: 2.5 T. The other agent may
-    /// take T + 2 d, less than 2 T; T / 2 is a chosen margin. If that agent ends after its `Ok`, the wait is in vain.
+    /// Returns the time for which a candidate that got an `Ok` waits for the announcement: 2.5 deadlines T. The other
+    /// agent may take T and two delay bounds, less than 2 T; T / 2 is a chosen margin. If that agent ends after its
+    /// `Ok`, the wait is in vain.
     pub fn victory_wait(&self) -> Duration {
         self.deadline.saturating_mul(5) / 2
     }
@@ -221,9 +223,9 @@ impl Timings {
         })
     }
 
-    /// Returns the longest time from the silent death of a leader, or any other silence of the leader, until another
-    /// agent considers itself leader in the quorum mode, while a majority of the voters is well. `above` is the number
-    /// of voters that outrank the winner and are dead, or not known to be alive.
+    /// Returns the longest time in quorum mode from the moment at which a leader becomes silent (it died, or it cannot
+    /// be heard) until another agent considers itself leader, while a majority of the voters is well. `above` is the
+    /// number of voters that outrank the winner and are dead, or not known to be alive.
     ///
     /// d + P / (1 - r) + S × `above` + J + E + 4 d for the clock-rate error r = 11 %. If voters answer later than these
     /// timings assume, rounds are longer ([`deadline`](Self::deadline) at most): then add T. This holds while a quorum

@@ -150,74 +150,76 @@ impl TimingsBuilder {
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TimingsError {
-    /// d is zero.
+    /// The delay bound d is zero.
     #[error("the delay bound is zero: state the longest one-way delay, such as 10ms")]
     ZeroDelayBound,
-    /// H is zero.
+    /// The heartbeat interval H is zero.
     #[error("the heartbeat interval is zero: state how often a leader is heard, such as 100ms")]
     ZeroHeartbeat,
-    /// T > 2 d does not hold.
+    /// The deadline T is not longer than two delay bounds d (T > 2 d).
     #[error(
         "the deadline of {deadline:?} must exceed twice the delay bound of {delay_bound:?}: raise the deadline"
     )]
     Deadline {
-        /// T.
+        /// The deadline T.
         deadline: Duration,
-        /// d.
+        /// The delay bound d.
         delay_bound: Duration,
     },
-    /// L > H + d does not hold.
+    /// The detection time L is not longer than the heartbeat interval H and the delay bound d together (L > H + d).
     #[error(
         "a detection time of {detection:?} must exceed the heartbeat interval of {heartbeat:?} plus the delay bound of {delay_bound:?}: raise the detection time"
     )]
     Detection {
-        /// L.
+        /// The detection time L.
         detection: Duration,
-        /// H.
+        /// The heartbeat interval H.
         heartbeat: Duration,
-        /// d.
+        /// The delay bound d.
         delay_bound: Duration,
     },
-    /// S >= d does not hold.
+    /// The step S is shorter than the delay bound d (S >= d).
     #[error(
         "a step of {step:?} must be at least the delay bound of {delay_bound:?}: raise the step"
     )]
     Step {
-        /// S.
+        /// The step S.
         step: Duration,
-        /// d.
+        /// The delay bound d.
         delay_bound: Duration,
     },
-    /// `answers-within-round`, E > 2 d, does not hold.
+    /// The round E is not longer than two delay bounds d (rule `answers-within-round`: E > 2 d).
     #[error(
         "a round of {round:?} must exceed twice the delay bound of {delay_bound:?}: raise the round"
     )]
     Round {
-        /// E.
+        /// The round E.
         round: Duration,
-        /// d.
+        /// The delay bound d.
         delay_bound: Duration,
     },
-    /// `heartbeats-within-lease`, D >= 3 H + 2 d, does not hold.
+    /// The lease D is too short for three heartbeat intervals H and two delay bounds d (rule `heartbeats-within-lease`:
+    /// D >= 3 H + 2 d).
     #[error(
         "a lease of {lease:?} must be at least three heartbeat intervals of {heartbeat:?} plus twice the delay bound of {delay_bound:?}: raise the lease"
     )]
     Lease {
-        /// D.
+        /// The lease D.
         lease: Duration,
-        /// H.
+        /// The heartbeat interval H.
         heartbeat: Duration,
-        /// d.
+        /// The delay bound d.
         delay_bound: Duration,
     },
-    /// `promise-outlasts-lease`, P >= D (1 + r) / (1 - r), does not hold.
+    /// The promise P is too short for the lease D (rule `promise-outlasts-lease`): with the clock-rate error r, P must
+    /// be at least D (1 + r) / (1 - r).
     #[error(
         "a promise of {promise:?} is too short for a lease of {lease:?}: make it at least {least:?}"
     )]
     Promise {
-        /// P.
+        /// The promise P.
         promise: Duration,
-        /// D.
+        /// The lease D.
         lease: Duration,
         /// The shortest promise that is long enough.
         least: Duration,

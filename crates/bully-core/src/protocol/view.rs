@@ -11,7 +11,7 @@ use super::{About, Leader, Term, Time};
 /// [`Election::view`]: super::Election::view
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct View {
-    /// Its role.
+    /// The role of the participant.
     pub role: Role,
     /// The term of the leader that it follows, or of its own leadership; otherwise the highest term that it has seen.
     pub term: Term,

@@ -33,7 +33,7 @@ pub struct BoundedText {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the text to write would exceed its limit of {most} bytes")]
 pub struct TooLong {
-    /// The limit.
+    /// The limit of the text, in bytes.
     pub most: usize,
 }
 
@@ -73,7 +73,7 @@ impl BoundedText {
         })
     }
 
-    /// Returns whether something was left out.
+    /// Returns whether a part of the text was left out, because it did not fit.
     pub const fn is_full(&self) -> bool {
         self.is_full
     }

@@ -62,7 +62,7 @@ pub enum RecordedCommand {
     },
     /// The leader hands over.
     StepDown {
-        /// The leader.
+        /// The leader that hands over.
         agent: AgentId,
         /// The agent that shall lead next, if the command names one.
         to: Option<AgentId>,

@@ -9,9 +9,9 @@ use super::Recording;
 pub struct Difference {
     /// Number of the line, counted from 1.
     pub line: usize,
-    /// That line of the first recording, if the recording is long enough.
+    /// The line with this number in the first recording; `None` if the recording is shorter.
     pub one: Option<String>,
-    /// That line of the second recording, if the recording is long enough.
+    /// The line with this number in the second recording; `None` if the recording is shorter.
     pub other: Option<String>,
 }
 

@@ -18,7 +18,7 @@ pub struct TraceEntry {
     /// The time since the beginning of the run, the same for all agents.
     #[serde(rename = "at_ns")]
     pub at: Time,
-    /// The event.
+    /// The content of the entry.
     pub what: What,
 }
 
@@ -26,51 +26,51 @@ pub struct TraceEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum What {
-    /// A message left, and will arrive at these times: more than one if it was duplicated.
+    /// A message left, and will arrive. A duplicated message arrives several times.
     Sent {
-        /// The message.
+        /// The message that left.
         message: MessageText,
         /// The times of its arrivals; empty if they are not known.
         arrives: Vec<Time>,
     },
     /// A message left, and will not arrive.
     Lost {
-        /// The message.
+        /// The message that was lost.
         message: MessageText,
-        /// The reason.
+        /// The reason for the loss.
         why: String,
     },
     /// A message arrived and was handled.
     Delivered(MessageText),
     /// A message arrived, and was dropped.
     Dropped {
-        /// The message.
+        /// The message that was dropped.
         message: MessageText,
-        /// The reason.
+        /// The reason why it was dropped.
         why: String,
     },
     /// An agent has another role from now on.
     Role {
-        /// The agent.
+        /// The agent whose role changed.
         agent: AgentId,
-        /// Its role.
+        /// The role from now on.
         role: Role,
     },
     /// An agent reported an event to its application.
     Event {
-        /// The agent.
+        /// The agent that reported the event.
         agent: AgentId,
-        /// The event.
+        /// The reported event.
         event: Event,
     },
     /// The state of an agent changed, for example by a crash.
     Happened {
-        /// The agent.
+        /// The agent whose state changed.
         agent: AgentId,
-        /// The change.
+        /// The change of its state.
         what: Happening,
     },
-    /// Another remarkable event, such as a partition, in words.
+    /// Another event in words, such as a partition.
     Mark(String),
     /// A command was given. When the run is repeated, the command is given again. The effects of the command have
     /// entries of their own.
@@ -81,7 +81,7 @@ pub enum What {
         sides: Vec<RecordedSide>,
         /// Time since the last command, in nanoseconds.
         took_ns: u64,
-        /// Number of election messages in that time.
+        /// Number of election messages since the last command.
         messages: u64,
     },
     /// A promise of the election was broken.
@@ -94,11 +94,11 @@ pub enum What {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedSide {
-    /// The agents.
+    /// The agents of this side.
     pub agents: Vec<AgentId>,
     /// The leader that these agents follow, if there is one.
     pub leader: Option<AgentId>,
-    /// The term of that leadership.
+    /// The term in which this leader leads.
     pub term: Term,
 }
 
@@ -106,9 +106,9 @@ pub struct RecordedSide {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MessageText {
-    /// The sender.
+    /// The sender of the message.
     pub from: AgentId,
-    /// The receiver.
+    /// The receiver of the message.
     pub to: AgentId,
     /// The name of the message, such as `"elect"`.
     pub kind: Cow<'static, str>,

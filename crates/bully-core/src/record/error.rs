@@ -32,9 +32,9 @@ pub enum RecordingError {
     /// A line is not an entry.
     #[error("line {line} is not an entry of a recording: {}", words(source))]
     Malformed {
-        /// The number of the line.
+        /// The number of the line that is not an entry.
         line: usize,
-        /// The error of the parser.
+        /// The error of the JSON parser.
         source: serde_json::Error,
     },
     /// A line is too long.
@@ -42,9 +42,9 @@ pub enum RecordingError {
         "line {line} of the recording exceeds the limit of {max} bytes: record a cluster of fewer agents"
     )]
     LineTooLong {
-        /// The number of the line.
+        /// The number of the line that is too long.
         line: usize,
-        /// The limit.
+        /// The largest length of a line, in bytes.
         max: usize,
     },
     /// There are too many entries.
@@ -52,7 +52,7 @@ pub enum RecordingError {
     TooManyEntries {
         /// The first line beyond the limit.
         line: usize,
-        /// The limit.
+        /// The largest number of entries.
         max: usize,
     },
     /// All lines together are too long.
@@ -60,7 +60,7 @@ pub enum RecordingError {
     TooLarge {
         /// The first line beyond the limit.
         line: usize,
-        /// The limit.
+        /// The largest size of a recording, in bytes.
         max: usize,
     },
     /// A line contains a list that is too long.
@@ -68,11 +68,11 @@ pub enum RecordingError {
         "line {line} of the recording has a list of {len} items, and the limit is {max}: record a cluster of fewer agents"
     )]
     TooManyItems {
-        /// The number of the line.
+        /// The number of the line with the list.
         line: usize,
         /// Length of the list.
         len: usize,
-        /// The limit.
+        /// The largest length of a list.
         max: usize,
     },
     /// An entry is earlier than the entry before it.
@@ -80,7 +80,7 @@ pub enum RecordingError {
         "line {line} is of {at} ms, earlier than the line before, which is of {before} ms: the file was changed, so copy the recording again"
     )]
     Backwards {
-        /// The number of the line.
+        /// The number of the line that is too early.
         line: usize,
         /// The time of this line.
         at: Time,
@@ -92,7 +92,7 @@ pub enum RecordingError {
         "the recording breaks off after line {line}: its last line is missing, so copy it again"
     )]
     Unended {
-        /// The last line that exists.
+        /// The number of the last line that exists.
         line: usize,
     },
     /// There are lines after the last entry.
@@ -100,7 +100,7 @@ pub enum RecordingError {
         "line {line} follows the end of the recording: remove this line and all lines after it"
     )]
     AfterEnd {
-        /// The number of the line.
+        /// The number of the first line after the end.
         line: usize,
     },
 }
@@ -167,7 +167,7 @@ pub enum Untold {
     /// The recording is a history of the simulator.
     #[error("this is a history of the simulator: play it again by `{again}`")]
     History {
-        /// The command.
+        /// The command that repeats the history.
         again: String,
     },
     /// The run begins in another way than the example `cluster`.
@@ -175,15 +175,15 @@ pub enum Untold {
         "the example `cluster` cannot begin like this recording: {what}; play the run again in the program that recorded it"
     )]
     Beginning {
-        /// The difference.
+        /// The difference between the two beginnings.
         what: &'static str,
     },
-    /// The example cannot build a cluster by the name of the run's election.
+    /// The example `cluster` has no election with the name that the recording has.
     #[error(
         "the example `cluster` has no election `{protocol}`: play the run again in the program that recorded it"
     )]
     Protocol {
-        /// The name.
+        /// The name of the election in the recording.
         protocol: String,
     },
     /// A command has no form in words.

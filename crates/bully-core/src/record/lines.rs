@@ -26,11 +26,11 @@ pub enum Subject<'a> {
     Agents(Vec<&'a AgentId>),
     /// The sender and the receivers of a message.
     Message {
-        /// The sender.
+        /// The sender of the message.
         from: &'a AgentId,
         /// The fate of the message.
         way: Way,
-        /// The receivers.
+        /// The receivers of the message.
         to: Vec<&'a AgentId>,
     },
 }

@@ -18,7 +18,7 @@ pub(super) struct RecordedMoment<'a> {
     /// included.
     pub(super) agents: Vec<AgentMoment<'a>>,
     pub(super) under_way: Vec<UnderWay<'a>>,
-    /// Pairs of agents of which the first cannot reach the second.
+    /// Pairs of agents: the first agent cannot reach the second one.
     pub(super) cut: BTreeSet<(&'a AgentId, &'a AgentId)>,
     /// The last action or result, in words, with its time.
     pub(super) caption: Option<(Time, String)>,
@@ -164,7 +164,7 @@ impl<'a> RecordedMoment<'a> {
         }
     }
 
-    /// Handles a new list of voters. An agent that can be elected but is not in the list only follows.
+    /// Handles a new list of voters. An agent with a score that is not in the list becomes an observer.
     fn list(&mut self, list: &Decree) {
         let eligible = self.agents.iter_mut().filter(|agent| agent.score.is_some());
         for agent in eligible {

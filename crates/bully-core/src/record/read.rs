@@ -48,7 +48,7 @@ pub(super) fn read(mut from: impl BufRead) -> Result<Recording, RecordingError> 
     }
 }
 
-/// The position of the reader.
+/// The position of the reader in a file: the lines and bytes that it has read so far.
 #[derive(Debug, Default)]
 struct Lines {
     number: usize,

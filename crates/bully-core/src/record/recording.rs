@@ -43,7 +43,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Returns a recording of these entries, and adds [`What::Ended`].
+    /// Returns a recording of these entries, with [`What::Ended`] as the last entry.
     pub fn new(header: Header, entries: impl IntoIterator<Item = TraceEntry>, ended: Time) -> Self {
         let mut entries: Vec<_> = entries.into_iter().collect();
         let last = entries.last().map_or(Time::ZERO, |entry| entry.at);
@@ -179,7 +179,7 @@ impl Recording {
     /// to run the same election.
     ///
     /// # Errors
-    /// [`Untold`], which says what to do instead.
+    /// [`Untold`] with the reason, and the advice what to do instead.
     pub fn can_be_repeated(&self) -> Result<(), Untold> {
         script::must_be_whole(self)?;
         match self.header.clock {

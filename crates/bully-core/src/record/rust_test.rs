@@ -26,7 +26,7 @@ pub(super) fn to_rust_test(recording: &Recording) -> Result<String, Untold> {
     ))
 }
 
-/// Returns the imports for the names that the body uses.
+/// Returns the imports for the names that the body of the test uses.
 fn imports(body: &str) -> String {
     let std = [
         ("Error", "std::error::Error"),
@@ -177,7 +177,8 @@ fn begin(out: &mut String, recording: &Recording) {
     );
 }
 
-/// Writes the builder. Returns its constructor, and the calls that follow the agents.
+/// Writes the builder of the cluster. Returns the call of its constructor, and the calls that follow those of the
+/// agents.
 fn builder(out: &mut String, recording: &Recording) -> (String, Vec<&'static str>) {
     let usual = || String::from("Cluster::builder()");
     match recording.header().protocol.as_str() {

@@ -108,25 +108,25 @@ pub enum CommandError {
     /// The first word is not a command.
     #[error("there is no command `{verb}`{}", instead(verb))]
     Unknown {
-        /// The first word.
+        /// The first word of the text.
         verb: String,
     },
     /// The other words do not fit the first word.
     #[error("`{verb}` needs other words: write {}", forms(verb))]
     Form {
-        /// The first word.
+        /// The first word of the command.
         verb: String,
     },
-    /// A word separates other words, or cannot be used in a script.
+    /// A word in the place of an agent's name is a separator, or cannot be used in a script.
     #[error("`{word}` has no meaning here: write the name of an agent")]
     NoName {
-        /// The word.
+        /// The word that is no name here.
         word: String,
     },
     /// The word cannot be the name of an agent.
     #[error("{word:?} cannot be the name of an agent: {source}")]
     Name {
-        /// The word.
+        /// The word that cannot be a name.
         word: String,
         /// The reason why it cannot be a name.
         source: IdError,
@@ -136,7 +136,7 @@ pub enum CommandError {
         "`{word}` is not a score: write a number, up to four joined by commas as in `10,-300`, or `none`"
     )]
     Score {
-        /// The word.
+        /// The word that is not a score.
         word: String,
     },
     /// A word is not a span of time.
@@ -144,13 +144,13 @@ pub enum CommandError {
         "`{word}` is not a span of time: write a number with ns, us, ms or s, such as `500ms` or `1.5s`"
     )]
     Span {
-        /// The word.
+        /// The word that is not a span of time.
         word: String,
     },
     /// A word is not a share.
     #[error("`{word}` is not a share of messages: write 0% to 100%, such as `10%` or `0.5%`")]
     Share {
-        /// The word.
+        /// The word that is not a share.
         word: String,
     },
 }

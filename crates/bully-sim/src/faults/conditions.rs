@@ -79,7 +79,7 @@ impl Conditions {
         }
     }
 
-    /// Returns the range of the delay in one direction, without slow messages.
+    /// Returns the range of the delay in one direction, without the additional delay of slow messages.
     pub const fn delay(&self) -> After {
         self.delay
     }
@@ -221,13 +221,13 @@ pub enum ConditionsError {
     /// The share of lost messages exceeds 1000 per mille.
     #[error("a loss of {per_mille} per mille is more than all messages: choose 0 to 1000")]
     Loss {
-        /// The value.
+        /// The given share, per thousand.
         per_mille: u16,
     },
     /// The share of duplicated messages exceeds 1000 per mille.
     #[error("a duplication of {per_mille} per mille is more than all messages: choose 0 to 1000")]
     Duplication {
-        /// The value.
+        /// The given share, per thousand.
         per_mille: u16,
     },
     /// The share of slow messages exceeds 1000 per mille.
@@ -235,15 +235,15 @@ pub enum ConditionsError {
         "a share of slow messages of {per_mille} per mille is more than all messages: choose 0 to 1000"
     )]
     Slow {
-        /// The value.
+        /// The given share, per thousand.
         per_mille: u16,
     },
     /// The shortest delay of a range is longer than the longest one.
     #[error("a delay from {min:?} to {max:?} runs backwards: swap the two")]
     Backwards {
-        /// The lower end.
+        /// The lower end of the range.
         min: Duration,
-        /// The upper end.
+        /// The upper end of the range.
         max: Duration,
     },
 }

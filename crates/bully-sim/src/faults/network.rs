@@ -319,7 +319,7 @@ fn arrival(
         tally.slow = tally.slow.saturating_add(1);
     }
     if at < link.latest {
-        // because without `any_order` a message waits for the message that was sent before it
+        // Without `any_order`, a message arrives no earlier than the message that was sent before it.
         if !conditions.any_order {
             return link.latest;
         }

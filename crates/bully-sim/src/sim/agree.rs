@@ -1,4 +1,4 @@
-//! Checks whether the agents agree, and shows what they believe if they do not.
+//! Checks whether the agents agree on a leader, and shows the view of each agent if they do not.
 
 use std::{fmt, time::Duration};
 
@@ -9,8 +9,8 @@ use super::{
 use bully_core::protocol::{AgentId, Election, Leader, MemberKind, Rank, Term, Time, View};
 
 impl<E: Election> World<E> {
-    /// Returns the agents that now believe that they lead, including agents that hang. When an agent that hung runs
-    /// again, it still believes that it leads, unless its belief has a limit in time.
+    /// Returns the agents that now believe themselves to be leader, including agents that hang. When an agent that hung
+    /// runs again, it still believes that it leads, unless its belief has a limit in time.
     pub fn believers(&self) -> Vec<AgentId> {
         self.beliefs().map(|(id, _)| id.clone()).collect()
     }
@@ -27,7 +27,8 @@ impl<E: Election> World<E> {
         self.driver.published > 1 && self.believing().nth(1).is_some()
     }
 
-    /// Returns the beliefs that applications may read: published beliefs whose validity has not ended.
+    /// Returns the agents whose applications may now read that they lead, each with its term: the published belief is
+    /// still valid.
     fn believing(&self) -> impl Iterator<Item = (NodeIndex, Term)> {
         let nodes = if self.driver.published == 0 {
             &[]
@@ -120,7 +121,7 @@ impl<E: Election> World<E> {
     }
 }
 
-/// What each agent believes if no agreement was reached; see [`World::settle`].
+/// The view of each agent if the agents did not agree on a leader; see [`World::settle`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsettled {
     /// The time for which the world waited.

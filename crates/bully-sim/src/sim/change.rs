@@ -40,15 +40,15 @@ impl<E: Election> World<E> {
             incarnation,
             change: Box::new(change),
             since: self.now,
-            // at least 1 ms, so that time passes between two questions
+            // The interval is at least 1 ms, so that time passes between two questions.
             every: every.max(Duration::from_millis(1)),
             until: self.now.after(within),
         });
         true
     }
 
-    /// Gives the command, and gives it again after a while, until it is answered, its time has passed or the agent
-    /// has ended.
+    /// Gives the agent the command to change the voters, again and again until the agent answers, the time has passed
+    /// or the agent has ended.
     pub(super) fn go_on_asking(&mut self, asking: PendingChange) {
         let PendingChange {
             at, incarnation, ..

@@ -41,7 +41,7 @@ impl SkewedClock {
         if self.ppm == 0 {
             return self.set_to.after(passed);
         }
-        // Computed in 64 bits if the product fits, which is usual, because a 64-bit division is cheap.
+        // The product is computed in 64 bits if it fits, which is usual: a 64-bit division is cheap.
         let short = nanos(passed).and_then(|nanos| nanos.checked_mul(self.speed()));
         self.set_to.after(match short {
             Some(product) => Duration::from_nanos(product / MILLION),
@@ -62,7 +62,7 @@ impl SkewedClock {
         }
         let short = nanos(missing).and_then(|nanos| nanos.checked_mul(MILLION));
         self.set_at.after(match short {
-            // Rounded up, because a timer must not be early by its own clock.
+            // The time is rounded up, because a timer must not be early by its own clock.
             Some(product) => Duration::from_nanos(product.div_ceil(speed)),
             None => span((missing.as_nanos() * u128::from(MILLION)).div_ceil(speed.into())),
         })

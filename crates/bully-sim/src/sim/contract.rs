@@ -35,7 +35,7 @@ impl ContractState {
         }
     }
 
-    /// Notes that the incarnation knows other members from now on.
+    /// Notes that the incarnation has another list of members from now on.
     pub(super) const fn is_told(&mut self) {
         self.update = true;
     }

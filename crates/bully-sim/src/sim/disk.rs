@@ -1,7 +1,7 @@
 //! A disk that needs time: the rest of a step waits until the record of the step is written, and all later inputs
 //! wait as well.
 //!
-//! Decided here: which effects wait, and the contents of the disk after a crash. An agent does the same
+//! Decided here: which effects wait, and the contents of the disk after a crash. A real agent does the same
 //! (`actix_bully::agent`): effects before the record leave at once, the others when the record is durable. Messages,
 //! timers and commands that arrive meanwhile are handled afterwards, in their order.
 
@@ -46,7 +46,7 @@ impl<E: Election> Node<E> {
     }
 }
 
-/// Interval between two measurements of a disk, the same as for an agent.
+/// Interval between two measurements of a disk, the same as for a real agent.
 const PROBED: Duration = Duration::from_secs(60);
 
 impl<E: Election> Node<E> {

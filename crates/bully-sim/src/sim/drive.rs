@@ -27,19 +27,20 @@ use bully_core::{
 #[derive(Debug)]
 pub(super) struct Driver<E: Election> {
     effects: EffectsOf<E>,
-    /// How late timers fire.
+    /// Range of the time by which timers fire late.
     pub(super) lateness: After,
     /// Time that the work of a leader needs to end after a step-down; `None`: it does not end.
     pub(super) drains_in: Option<Duration>,
     /// Number of steps of machines, and the machine of the last step.
     pub(super) moves: u64,
     pub(super) last: Option<NodeIndex>,
-    /// Number of times that an agent began or stopped to run, changed its belief, or got another score.
+    /// Number of times that an agent began or stopped to run, got another leader or another score, or gained or lost
+    /// the leadership.
     pub(super) shifts: u64,
-    /// Number of published beliefs.
+    /// Number of agents whose published state says that they lead.
     pub(super) published: usize,
     pub(super) term_order: TermOrder,
-    /// The duty that a machine broke.
+    /// The duty of a machine that was broken, if there is one; see `contract.rs`.
     pub(super) broken: Option<&'static str>,
 }
 
@@ -58,7 +59,7 @@ impl<E: Election> Driver<E> {
         }
     }
 
-    /// Ends a belief, if there was one.
+    /// Ends an agent's published belief that it leads, if there was one.
     pub(super) fn shrinks(&mut self, belief: &mut Option<Term>) {
         self.published -= usize::from(belief.take().is_some());
     }
@@ -69,7 +70,8 @@ impl<E: Election> Driver<E> {
         self.published += usize::from(to.is_some());
     }
 
-    /// Notes that an agent begins or stops to run, changes its belief, or gets another score.
+    /// Notes that an agent begins or stops to run, gets another leader or another score, or gains or loses the
+    /// leadership.
     pub(super) fn shifted(&mut self) {
         self.shifts = self.shifts.saturating_add(1);
     }
@@ -289,7 +291,7 @@ impl<E: Election> World<E> {
         let Some(machine) = &mut node.machine else {
             return;
         };
-        // duty 1 of a driver: one reading for the whole step
+        // Duty 1 of a driver (see `Election`): one reading of the clock for the whole step.
         let clock = node.clock.read(self.now);
         machine.handle(clock, input, &mut self.driver.effects);
         let view = machine.view(clock);
@@ -309,8 +311,8 @@ impl<E: Election> World<E> {
         self.conclude(at, &me, &view, old, suffers);
     }
 
-    /// Ends a step: publishes the belief of its agent. `old` is the belief before the step. If the agent waits for
-    /// its record, the belief is published when the record is durable.
+    /// Ends a step: publishes whether its agent believes that it leads. `old` is that belief before the step. If the
+    /// agent waits for its record, the belief is published when the record is durable.
     pub(super) fn conclude(
         &mut self,
         at: NodeIndex,
@@ -417,7 +419,7 @@ impl<E: Election> World<E> {
                         };
                         transit.queue.push(now.after(span), drained);
                     }
-                    // because with another list of voters, other agents may lead
+                    // With another list of voters, other agents may lead.
                     driver.shifts += u64::from(matches!(event, Event::Voters(_)));
                     driver.broken = node.contract.hears(&event).err().or(driver.broken);
                     node.events.push((now, event));

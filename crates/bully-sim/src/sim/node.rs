@@ -118,7 +118,7 @@ pub(super) struct Node<E: Election> {
     pub(super) role: Role,
     /// The leader that the agent follows, or the agent itself, after its last step.
     pub(super) leader: Option<Leader>,
-    /// The belief that the application may read.
+    /// The term in which the agent believes that it leads, as its application may read it.
     pub(super) published: Option<Term>,
     /// Time until which the agent's view of the leader is valid, by the agent's own clock.
     pub(super) valid_until: Time,

@@ -174,7 +174,7 @@ impl<E: Election> World<E> {
 }
 
 impl<E: Election> Node<E> {
-    /// Returns the record and the id of such a store.
+    /// Returns the record and the id of a store with these contents.
     fn contents(&self, contents: StoreContents) -> (Option<E::Durable>, Option<StoreId>) {
         match contents {
             StoreContents::New => (None, None),

@@ -107,7 +107,7 @@ pub(super) struct SenderState {
     pub(super) situation: Situation,
 }
 
-/// The effects of the network on messages, by the situations of the senders.
+/// Numbers of messages for each effect of the network, by the situations of the senders.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hits {
     pub(super) lost: Situations,
@@ -208,7 +208,7 @@ pub(super) struct Transit<E: Election> {
     pub(super) seconds: Vec<(NodeIndex, NodeIndex)>,
     /// Number of messages on their way, without repeated messages.
     pub(super) under_way: usize,
-    /// The latest arrival so far.
+    /// The latest time at which a sent message arrives.
     pub(super) last_arrival: Time,
     pub(super) dropped: DroppedMessages,
     pub(super) hits: Hits,
@@ -244,7 +244,7 @@ impl<E: Election> Transit<E> {
         found.map_or(at, |(first, _)| *first)
     }
 
-    /// Sends one message. Returns the reaction of a trap for its sender.
+    /// Sends one message. If the message springs a trap of its sender, returns the reaction.
     pub(super) fn send(
         &mut self,
         now: Time,
@@ -294,7 +294,8 @@ impl<E: Election> Transit<E> {
 }
 
 impl<E: Election> Transit<E> {
-    /// Sends a message to one agent, to all or to some, never to its sender. Returns the reaction of a trap.
+    /// Sends a message to one agent, to all or to some, never to its sender. If a message springs a trap, returns the
+    /// reaction.
     pub(super) fn send_to(
         &mut self,
         now: Time,

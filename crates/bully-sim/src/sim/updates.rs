@@ -78,7 +78,7 @@ pub(super) enum Recipients {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum MemberChange {
-    /// Whether the agent can be seen.
+    /// Whether the others can see the agent: it is up, or suspected.
     Sight,
     /// The end of this incarnation is confirmed.
     Down(Incarnation),
@@ -163,7 +163,7 @@ impl<E: Election> World<E> {
                 .queue
                 .push(at, Scheduled::Update(MemberUpdate { about, to, what }));
         };
-        // One update for all, because all agents learn the fact at the same moment, and so can share one list.
+        // One update goes to all agents, because they learn the fact at the same moment, and so can share one list.
         if takes.min >= takes.max {
             push(self, Recipients::All);
             return;
@@ -291,14 +291,16 @@ impl<E: Election> World<E> {
         }
     }
 
-    /// Tells one agent a fact. `same` saves work for agents that had the same knowledge before.
+    /// Tells one agent a fact. `same` has the list before and after the last change, so that an agent with the same
+    /// list before shares the new list.
     fn tell(
         &mut self,
         at: NodeIndex,
         update: MemberUpdate,
         same: &mut Option<(Arc<Members>, KnownMembers)>,
     ) {
-        // because a process is not told about another process with its own name
+        // A process is not told about another process with its own name. Processes with one name have the same first
+        // process.
         let (me, about) = (
             self.transit.first_of(at),
             self.transit.first_of(update.about),

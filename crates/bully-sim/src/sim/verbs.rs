@@ -105,7 +105,7 @@ impl<E: Election> World<E> {
         let at = self.transit.directory.enter(&id);
         let mut node = Node::new(participant, self.now, self.registry.clone());
         node.store = self.stored(None, node.keeps_record());
-        // because a second process of the name may have begun since the agent left
+        // The last incarnation of the name counts, because a second process may have begun since the agent left.
         let next = self.last(at).next();
         match self.nodes.get_mut(at.0) {
             Some(old) if old.is_member => return false,
@@ -159,7 +159,7 @@ impl<E: Election> World<E> {
         true
     }
 
-    /// Changes an agent's score. The others learn it like other changes.
+    /// Changes an agent's score. The others learn the new score in the same way as other changes.
     pub fn set_score(&mut self, agent: impl AsRef<str>, score: Option<Score>) -> bool {
         let Some(at) = self.alive(agent.as_ref()) else {
             return false;
@@ -247,7 +247,7 @@ impl<E: Election> World<E> {
         self.end(at);
         self.happened(at, Happening::Crashed);
         match self.detection {
-            // because only another process can report an end if a second process exists
+            // If a second process has the name, only another process can report the end of this one.
             Detection::Certain(_) if self.is_doubled(at) => {
                 self.report(at, MemberChange::EndTold(incarnation));
             }
@@ -274,7 +274,7 @@ impl<E: Election> World<E> {
             self.detection,
             Detection::Certain(_) | Detection::Suspect(_)
         );
-        // not after a join, because the agent was reported as a member already
+        // After a join nothing is reported, because the agent was reported as a member already.
         if told && how != Happening::Joined {
             self.report(at, MemberChange::Sight);
         }

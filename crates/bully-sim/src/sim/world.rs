@@ -58,9 +58,9 @@ pub struct World<E: Election> {
     /// The members that an agent learns at its start.
     pub(super) registry: super::node::KnownMembers,
     pub(super) detection: Detection,
-    /// Pairs of agents of which the first can no longer see the second.
+    /// Pairs of agents: the first agent can no longer see the second one.
     pub(super) apart: std::collections::BTreeSet<(NodeIndex, NodeIndex)>,
-    /// Pairs of agents of which the first has lost the second from its list of members.
+    /// Pairs of agents: the first agent has lost the second one from its list of members.
     pub(super) forgotten: std::collections::BTreeSet<(NodeIndex, NodeIndex)>,
     /// Number of agents that have not started yet.
     pub(super) to_start: usize,
@@ -68,7 +68,7 @@ pub struct World<E: Election> {
     pub(super) violation: Option<Violation>,
     pub(super) reproduce: String,
     pub(super) steps: u64,
-    /// Number of stores made so far.
+    /// Number of stores made so far; it gives each new store its id.
     pub(super) stores: u64,
 }
 
@@ -186,8 +186,8 @@ impl<E: Election> World<E> {
     /// that it leads, all agents have started, and no message of an election is on its way.
     ///
     /// # Errors
-    /// [`Unsettled`] with the belief of each agent, if that does not happen within `limit`, or if a promise was
-    /// broken before.
+    /// [`Unsettled`] with the view of each agent, if that does not happen within `limit`, or if a promise was broken
+    /// before.
     pub fn settle(&mut self, limit: Duration) -> Result<AgentId, Unsettled> {
         let mut seen = None;
         let quiet = self.run_until(
@@ -347,8 +347,8 @@ impl<E: Election> World<E> {
         self.driver.moves
     }
 
-    /// Returns a value that changes whenever an agent begins or stops to run, changes its belief, or gets another
-    /// score. Until then, [`agreed`](Self::agreed) returns the same leader.
+    /// Returns a value that changes whenever an agent begins or stops to run, gets another leader or another score, or
+    /// gains or loses the leadership. Until then, [`agreed`](Self::agreed) returns the same leader.
     pub(super) fn shape(&self) -> (u64, usize) {
         (self.driver.shifts, self.beliefs().count())
     }

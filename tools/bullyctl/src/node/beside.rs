@@ -12,10 +12,11 @@ use ureq::http::Uri;
 
 use super::{Node, http::Routes};
 
-/// What one node knows of another node.
+/// The facts that one node knows about another node.
 #[derive(Debug, Default)]
 pub(crate) struct Beside<'a> {
-    /// Names of the first node and of its agents, each with the other node's name that takes its place.
+    /// Names of the first node and of its agents, each with the name that replaces it in the path of the other node's
+    /// socket.
     pub(crate) names: Vec<(&'a str, &'a str)>,
     /// The address at which the first node dials the other one; `None` if it dials none.
     pub(crate) address: Option<&'a str>,
@@ -59,7 +60,7 @@ fn paths(path: &Path, other: &Beside<'_>) -> Vec<PathBuf> {
     distinct(paths.collect())
 }
 
-/// Returns the path with the other name in the last part that has the own name; `None` if there is no such part.
+/// Returns the path in which `its` replaces `own`, in the last part that contains `own`; `None` if no part does.
 fn renamed(path: &Path, own: &str, its: &str) -> Option<PathBuf> {
     // A name that another host chose must not lead to another folder.
     if own.is_empty() || own == its || its.contains(['/', '\\']) || its.starts_with('.') {

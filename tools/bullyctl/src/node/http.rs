@@ -203,7 +203,7 @@ fn read_token(path: &Path) -> Result<String, Failure> {
     Ok(token.to_owned())
 }
 
-/// Returns whether a message to that host stays on this host.
+/// Returns whether `host` is this host, so that a message to it does not leave this host.
 fn is_here(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")

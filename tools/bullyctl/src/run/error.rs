@@ -27,7 +27,7 @@ pub(crate) enum RunFailure {
         "{node} has a role that never leads, so the command would never run: set `role = \"leader\"`, or run the command elsewhere"
     )]
     Role {
-        /// Its name.
+        /// The name of the node.
         node: String,
     },
     /// Nothing refuses a late write of a former leader's command.
@@ -40,20 +40,20 @@ pub(crate) enum RunFailure {
         /// set back.
         is_conditional: bool,
     },
-    /// The socket for operators.
+    /// The socket for operators cannot be used.
     #[error("the socket for operators cannot be used: {0}")]
     Socket(#[from] SocketError),
     /// The command does not exist.
     #[error("{} is not found: name a program by its path, or one in a folder of PATH", .0.display())]
     NotFound(OsString),
-    /// The host lacks something.
+    /// The host does not allow something that a run needs.
     #[error(
         "this process cannot use {what}: look what its container or its limits forbid ({error})"
     )]
     Host {
-        /// The missing facility.
+        /// The facility that this process cannot use.
         what: &'static str,
-        /// The cause.
+        /// The error of the system.
         error: io::Error,
     },
     /// The node did not lead within the time of `--try`.
@@ -61,15 +61,15 @@ pub(crate) enum RunFailure {
         "{node} does not lead {group} within the time of --try, so the command did not run: allow a longer time, or see `bullyctl diagnosis`"
     )]
     NotLeading {
-        /// The node.
+        /// The name of the node.
         node: String,
-        /// The group.
+        /// The name of the group.
         group: String,
     },
     /// The agent has ended without a request.
     #[error("the agent of {node} has ended for good: start this program again")]
     Ended {
-        /// The node.
+        /// The name of the node.
         node: String,
     },
     /// The agent did not accept the work.

@@ -86,7 +86,7 @@ pub(crate) fn live(args: &GuardArgs) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            // Reported before the message is printed, because the printing may wait for a reader.
+            // The end is reported before the message is printed, because the printing may wait for a reader.
             report(RunReport::Ended(CommandEnd {
                 status: CommandStatus::Exited(CANNOT_RUN),
                 cause: EndCause::Itself,
@@ -115,7 +115,7 @@ impl Guard {
         adopt_orphans()?;
         let (signals, written) = UnixStream::pair()?;
         signals.set_nonblocking(true)?;
-        // The other signals wake the guard but do not end it: a signal to the whole service reaches the guard too.
+        // These signals wake the guard but do not end it: a signal to the whole service reaches the guard too.
         for signal in [SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
             pipe::register(signal, written.try_clone()?)?;
         }
@@ -163,7 +163,8 @@ impl Guard {
             if is_alone {
                 return self.end(EndCause::Abandoned);
             }
-            // Checked after the orders: a guard that stood still first reads the orders that arrived meanwhile.
+            // The deadline is checked after the orders: a guard that stood still first reads the orders that arrived
+            // meanwhile.
             if self.clock.now().as_nanos() >= self.limits.kill_at(self.order.deadline) {
                 return self.end(EndCause::Deadline);
             }

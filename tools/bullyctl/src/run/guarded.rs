@@ -63,8 +63,8 @@ pub(super) struct Guarded {
     spared: Vec<Pid>,
     limits: Limits,
     clock: BootClock,
-    /// Last moment at which no request to hand over was seen. The drain began later, so its end is never assumed too
-    /// late, even if this process stood still meanwhile.
+    /// Last moment at which no request to hand over was seen. The drain began later, so the end of the drain that is
+    /// computed from this time is never too late, even if this process stood still meanwhile.
     led: u64,
     /// End of the drain, if the command was asked to end.
     drained_at: Option<u64>,
@@ -116,7 +116,7 @@ impl Guarded {
         let spared = children()?;
         let parent = getpid().as_raw_nonzero().to_string();
         let margin = limits.margin.as_nanos().to_string();
-        // Started through /proc: the file may have been replaced by a newer version meanwhile.
+        // The guard is started through /proc, because the program's file may have been replaced by a newer version.
         let mut guard = Command::new("/proc/self/exe");
         guard
             .arg0("bullyctl-guard")
@@ -142,10 +142,10 @@ impl Guarded {
             told: None,
             state: GuardState::Runs,
         };
-        // Closes this process's copy of the guard's end of the socket.
+        // This closes this process's copy of the guard's end of the socket.
         drop(guard);
-        // Checked again, because the start of a process may take longer than the drain. A guard whose first order asks
-        // for the end starts no command.
+        // The step-down is checked again, because the start of a process may take longer than the drain. A guard whose
+        // first order asks for the end starts no command.
         if is_ready(pin!(leader.stepping_down())).await {
             guarded.drained_at = Some(after(led, limits.drain));
         }

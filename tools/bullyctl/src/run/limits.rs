@@ -13,13 +13,13 @@ pub(crate) const NEVER: u64 = u64::MAX;
 pub(crate) struct Limits {
     /// Time between the kill and the end of the lease.
     pub(crate) margin: Duration,
-    /// The drain of the node.
+    /// The drain of the node: time for which the command may end its work after a step-down.
     pub(crate) drain: Duration,
 }
 
 impl Limits {
     /// Makes limits with a margin of an eighth of the lease. A kill takes some milliseconds. Renewals come four times
-    /// per lease, so more than the margin is left between them.
+    /// per lease, so at each renewal much more than the margin is left of the lease.
     pub(crate) fn new(lease: Duration, drain: Duration) -> Self {
         let margin = (lease / 8).clamp(LEAST_MARGIN, MOST_MARGIN);
         Self { margin, drain }
@@ -59,7 +59,8 @@ impl Limits {
         self.margin / 4
     }
 
-    /// Returns the time until the next check: an eighth of the rest, so that a renewal reaches the guard in time.
+    /// Returns the time until the next check: an eighth of the time until the deadline, so that a renewal reaches the
+    /// guard in time.
     pub(crate) fn look_after(&self, now: u64, deadline: u64) -> Duration {
         if deadline == NEVER {
             return LONGEST_LOOK;

@@ -47,7 +47,7 @@
 //! | both stand still (a freezer, a virtual machine) | the command may continue before they do: only the fence helps |
 //!
 //! In the mode without a lease (neither `quorum.voters` nor the section `lease`) two hosts may lead for a while, for
-//! example after a network partition, and the command runs on both until one host receives a message of the other.
+//! example after a network partition. Then the command runs on both, until one host receives a message of the other.
 //! This mode has a deadline too: a leader that stands still for the detection time loses the leadership. It has no
 //! fence, so `run` refuses this mode without `--no-fence`. It also refuses voters without a disk, because their fences
 //! have a condition.

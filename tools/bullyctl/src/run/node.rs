@@ -1,7 +1,7 @@
 //! Runs the node: it elects, runs the command while it leads, and ends in order.
 //!
-//! Decided here: the order of a run and of its end, and the effect of an end of the command. Not here: the start and
-//! the end of the command itself (`guarded.rs`).
+//! Decided here: the steps of a run and of its end, in their order, and the next step when the command has ended. Not
+//! here: the start and the end of the command itself (`guarded.rs`).
 
 use std::{
     cell::Cell,

@@ -8,9 +8,9 @@ use std::{fmt, time::Duration};
 /// End of the command's own process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommandStatus {
-    /// It exited with this status.
+    /// The process exited with this status.
     Exited(u8),
-    /// This signal ended it.
+    /// This signal ended the process.
     Signaled(u8),
     /// The process was never started, or its end was not observed.
     Unknown,
@@ -21,11 +21,11 @@ pub(crate) enum CommandStatus {
 pub(crate) enum EndCause {
     /// The command ended by itself, or after SIGTERM at a step-down.
     Itself,
-    /// Its guard killed it before the lease or the drain ended.
+    /// The guard killed the command before the lease or the drain ended.
     Deadline,
-    /// The leadership or `bullyctl` ended, and the guard killed it.
+    /// The leadership or `bullyctl` ended, and the guard killed the command.
     Abandoned,
-    /// Its guard ended or stood still, and `bullyctl` killed it.
+    /// The guard ended or stood still, and `bullyctl` killed the command.
     GuardLost,
     /// There was no time left to start the command.
     Late,
@@ -89,7 +89,7 @@ const KILL: u8 = 9;
 /// The number of times that the command runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Repeat {
-    /// `--once`: to its first end.
+    /// With `--once`: until it has ended for the first time.
     Once,
     /// As long as the host leads.
     WhileLeading,

@@ -94,7 +94,8 @@ impl Board {
         Self { tall: 0, colours }
     }
 
-    /// Returns the text that replaces the last frame, for a terminal with that number of columns, if known.
+    /// Returns the text that replaces the last frame, for a terminal with this number of columns, if the number is
+    /// known.
     pub(crate) fn frame(&mut self, text: &str, columns: Option<usize>) -> String {
         let mut out = String::new();
         if self.tall > 0 {

@@ -256,7 +256,7 @@ fn members(agent: &AgentReport, text: &mut String) {
     }
 }
 
-/// The agents that only the store of a lease lists.
+/// Writes the agents that only the store of a lease lists.
 fn contenders(agent: &AgentReport, text: &mut String) {
     if agent.contenders.is_empty() {
         return;

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-/// Rows with that number of columns; the first row has their names.
+/// Rows with `COLUMNS` columns; the first row has the names of the columns.
 pub(super) struct Table<const COLUMNS: usize>(Vec<[String; COLUMNS]>);
 
 impl<const COLUMNS: usize> Table<COLUMNS> {

@@ -35,13 +35,13 @@ struct HeardNode {
 /// A node, as far as it is known.
 pub(crate) struct SeenNode<'a> {
     pub(crate) name: &'a str,
-    /// Its last answer; `None` if it never answered.
+    /// The last answer of the node; `None` if it never answered.
     pub(crate) report: Option<&'a Report>,
-    /// Time since its last answer; `None` if it answered when it was asked last.
+    /// Time since the last answer; `None` if the node answered when it was asked last.
     pub(crate) age: Option<Duration>,
-    /// The reason why it did not answer when it was asked last, or was not asked; `None` if it answered.
+    /// The reason why the node did not answer when it was asked last, or was not asked; `None` if it answered.
     pub(crate) failure: Option<&'a str>,
-    /// The first node's knowledge of it.
+    /// The facts that the first node knows about this node.
     pub(crate) known: KnownNode<'a>,
 }
 

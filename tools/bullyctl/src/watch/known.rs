@@ -1,9 +1,9 @@
 //! The nodes that one node knows, from its report.
 //!
-//! Decided here: the peers of its bridge, the nodes of the members of its groups, and the agents that the store of a
-//! lease lists are nodes. A contender of a store is a node with its agent's name, because the store knows no other
-//! name. So only this agent of the node's report is used. Not here: where these nodes are reached (`node/beside.rs`),
-//! and what they say themselves (`all.rs`).
+//! Decided here: three kinds of nodes count: the peers of its bridge, the nodes on which members of its groups run, and
+//! the agents in the store of a lease. A contender of a store is a node with its agent's name, because the store knows
+//! no other name. So only this agent of the node's report is used. Not here: where these nodes are reached
+//! (`node/beside.rs`), and what they say themselves (`all.rs`).
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub(crate) struct KnownAgent<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KnownSign {
     Member(Presence),
-    /// Its row in the store of the lease, and the time since the row has changed, in milliseconds.
+    /// The agent has an entry in the store of the lease; the number is the time since its last change, in milliseconds.
     Row(u64),
 }
 
@@ -101,7 +101,7 @@ fn of_row<'a>(own: &'a AgentReport, row: &'a ContenderReport) -> (&'a str, Known
 pub(crate) fn about_of<'a>(own: &'a AgentReport, row: &'a ContenderReport) -> Option<&'a About> {
     let leader = own.leader.as_ref();
     let leads = leader.is_some_and(|leader| leader.id == row.agent);
-    // The record of the lease is newer than a row.
+    // The text in the lease is newer than the text in an agent's own entry of the store.
     let about = own.leader_about.as_ref().filter(|_| leads);
     about.or(row.about.as_ref())
 }
@@ -120,7 +120,7 @@ pub(crate) fn report_of(mut report: Report, name: &str, node: &KnownNode<'_>) ->
     (!report.agents.is_empty()).then_some(report)
 }
 
-/// Returns what the first node knows of another one. `Node::beside` derives the places to ask from it.
+/// Returns the facts that the first node knows about another node. From them `Node::beside` derives the places to ask.
 pub(crate) fn beside<'a>(report: &'a Report, name: &'a str, node: &KnownNode<'a>) -> Beside<'a> {
     let mut names: Vec<_> = name_of(report).into_iter().map(|own| (own, name)).collect();
     for own in &report.agents {

@@ -16,7 +16,7 @@ use crate::protocol::{AgentId, Time};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Deferring {
     to: AgentId,
-    /// Agents that need not be asked in another election.
+    /// Agents that rank below this agent, so that another election need not ask them.
     failed_election: BTreeSet<AgentId>,
     due: Time,
 }

@@ -257,7 +257,8 @@ impl State {
             | Self::Announced(_) => {}
         }
         let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
-        // A second copy of the message calls no agent, because the first copy has raised `floor` above the ended term.
+        // A second copy of the message makes no successor lead, because the first copy has raised `floor` above the
+        // ended term.
         let is_called = is_named && resign.term >= step.core.floor && step.competes();
         step.core.note_resigned(resign.term);
         match self {

@@ -43,7 +43,7 @@ pub(super) enum Asked {
 }
 
 impl Asked {
-    /// The timer that ends the round.
+    /// Returns the timer that ends the round.
     pub(super) const fn timer(&self) -> BullyTimer {
         match self {
             Self::Leader { .. } => BullyTimer::Widen,
@@ -181,7 +181,8 @@ impl Candidate {
     }
 
     pub(super) fn on_yield(&mut self, from: &AgentId, yielded: &Yield, step: &Step<'_>) -> Next {
-        // Checked first, because once a leader has stopped for this agent, it does not matter which agents were asked.
+        // A release is checked first: once a leader has stopped for this agent, it does not matter which agents were
+        // asked.
         if step.is_release(yielded, self.round) {
             return Next::Become(Change::Lead);
         }

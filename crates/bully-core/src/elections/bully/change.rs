@@ -90,7 +90,7 @@ impl Change {
         Self::WaitFor(Deference {
             to: to.clone(),
             wait: step.core.config.timings.victory_wait(),
-            // because another agent may lead after this time, so this agent has to ask before it announces itself
+            // After this wait another agent may lead, so this agent asks before it announces itself.
             attempt: Attempt::Ask,
             round: None,
         })
@@ -129,7 +129,8 @@ impl Attempt {
             (Some(0), Self::Ask) => Change::ask_voters(),
             (slot, attempt) => Change::Vacant(slot.map(|slot| SlotPlan {
                 slot,
-                // because another agent may already have announced itself to some agents before the last slot comes
+                // In the last slot the agent asks first, because another agent may have announced itself to some agents
+                // by then.
                 attempt: if slot < slot::LAST {
                     attempt
                 } else {

@@ -109,8 +109,8 @@ impl Vacant {
             };
         };
         let ahead = step.core.me.ahead(None, slot.position);
-        // `rank-staggered-slots`, but not in a cool-down, because then the slot is eight slots later than by rank, and
-        // a snapshot must not shorten that wait.
+        // Rule `rank-staggered-slots`. It does not apply in a cool-down: then the slot is eight slots later than by
+        // rank, and a snapshot must not shorten that wait.
         if step.competes() && ahead.is_some_and(|ahead| ahead < slot.position) {
             return Next::Become(Change::TakeSlot {
                 attempt: slot.attempt,
@@ -220,7 +220,7 @@ impl Following {
         step: &mut Step<'_>,
     ) -> Next {
         if is_called {
-            // because the leader's end must be reported before this agent leads
+            // The role `Vacant` comes first, because the leader's end must be reported before this agent leads.
             return Next::Again(Change::Vacant(None));
         }
         step.core.note_resigned(resign.term);
@@ -302,7 +302,7 @@ pub(super) fn after_resignation(from: &AgentId, resign: &Resign, step: &Step<'_>
     let attempt = Attempt::Announce;
     let is_led = resign.successor.as_ref().is_some_and(|id| me.is_up(id));
     match me.ahead(Some(from), slot::LAST - 1) {
-        // One slot later than by rank, because the named successor leads at once.
+        // This agent acts one slot later than by its rank, because the named successor leads at once.
         Some(ahead) if is_led && step.competes() => attempt.in_slot(Some(ahead.saturating_add(1))),
         _ => Change::TakeSlot {
             attempt,

@@ -139,7 +139,7 @@ impl Tenure {
     pub(super) fn on_announcement(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
         let is_above = step.core.me.outranks(said.score, said.from);
         if said.term < self.term || said.term == self.term && is_above {
-            // A stale announcement must not end this leadership. The answer makes its sender stop.
+            // A stale announcement must not end this leadership. The answer makes the sender of the announcement stop.
             let elected = Elected::plain(self.term, self.score, None);
             step.out.send(said.from, elected);
             return Next::Stay;
@@ -151,7 +151,8 @@ impl Tenure {
             return Next::Stay;
         }
         self.lose(LostReason::Superseded, step);
-        // because without a leadership the agent can follow the announcer, or ask it
+        // The former leader handles the announcement again, as an agent without a leader: it follows the announcer, or
+        // asks it.
         Next::Again(Change::Vacant(None))
     }
 
@@ -239,7 +240,8 @@ impl Tenure {
                 gone: None,
             });
         }
-        // because, if the `Resign` is lost, the others act only when they have missed heartbeats for the detection time
+        // The others act first: if the `Resign` is lost, they act only when they have missed heartbeats for the
+        // detection time.
         let timings = &step.core.config.timings;
         let head_start = timings.detector().map_or(Duration::ZERO, |detector| {
             detector.detection.saturating_add(timings.jitter())

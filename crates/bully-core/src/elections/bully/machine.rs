@@ -224,7 +224,7 @@ impl State {
         answer: Option<Round>,
         step: &mut Step<'_>,
     ) -> Next {
-        // Checked first, because nearly every message is a heartbeat of the leader that this agent follows.
+        // Heartbeats are checked first: nearly every message is a heartbeat of the leader that this agent follows.
         if let Self::Following(following) = self
             && following.refresh(said, step)
         {
@@ -268,7 +268,8 @@ impl State {
         step.core.note_term(ok.seen);
         match self {
             Self::Candidate(candidate) => return candidate.on_ok(from, ok, step),
-            // because a sender that has followed a higher term ignores this leader's announcements as stale
+            // A sender that has followed a higher term ignores this leader's announcements as stale, so the leader
+            // takes a term above that one.
             Self::Leading(tenure) => tenure.renew_above(ok.seen, step),
             Self::Vacant(_) | Self::Following(_) | Self::Waiting(_) => {
                 step.ignore("an answer to another round");
@@ -308,7 +309,7 @@ impl State {
             return Next::ignore(step, "not the leader that is followed");
         }
         let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
-        // Only the first copy of a `Resign` calls its successor, because it raises `floor` above the ended term.
+        // Only the first copy of a `Resign` makes its successor lead, because it raises `floor` above the ended term.
         let is_called = is_named && resign.term >= step.core.floor && step.competes();
         match self {
             Self::Following(_) => Following::on_resign(from, resign, is_called, step),

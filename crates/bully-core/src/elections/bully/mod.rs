@@ -87,10 +87,10 @@
 //! # Two processes of one name
 //! The later process takes part. A peer that knows the later process refuses the earlier one, and the earlier one
 //! follows the rule `later-process-leads`. A peer that the later process never reached still accepts the earlier one.
-//! Both processes report that the name is used twice. When the later process has ended, the peers hear the earlier
-//! one again at the next attempt to link, within about a second. Voters without disks act in the opposite way: the
-//! *later* process abstains ([`quorum`](super::quorum), `N6`), because the earlier one may have voted. With disks, a
-//! vote belongs to one incarnation and one store.
+//! Both processes report that the name is used twice. When the later process has ended, the peers hear the earlier one
+//! again at the next attempt to link, within about a second. Voters without disks act in the opposite way: the *later*
+//! process abstains ([`quorum`](super::quorum), rule `recover-by-the-others`), because the earlier one may have voted.
+//! With disks, a vote belongs to one incarnation and one store.
 //!
 //! Not here: votes, leases and fencing tokens. Two leaders in a partition do not contradict what this page promises.
 
@@ -133,7 +133,7 @@ use crate::protocol::{
 
 type Step<'a> = step::StepOf<'a, BullyConfig>;
 
-/// Name of these rules in messages between hosts. The ASTRA rules have the same name.
+/// Name of the bully rules in messages between hosts. The ASTRA rules have the same name.
 const RULES: Rules = Rules::new("available");
 
 /// The part of one agent in a bully election; see the [module's page](self).
@@ -142,7 +142,7 @@ pub struct Bully {
     core: step::Core<BullyConfig>,
     /// `None` before the start.
     state: Option<State>,
-    /// Time of the last step.
+    /// Time of the last step: a leader considers itself leader for the detection time L after it.
     stepped: Time,
 }
 
@@ -183,7 +183,7 @@ impl Election for Bully {
             // A leader leads as long as it hears of no leader above it, and the two sides of a partition do not hear
             // each other.
             leaders: Leaders::PerSide,
-            // For the fast path: the highest-ranked survivor announces itself before the others ask.
+            // The fast path needs this order: the highest-ranked survivor announces itself before the others ask.
             notify: NotifyOrder::HighestRankFirst,
             ..Requirements::new(RULES)
         })

@@ -116,7 +116,8 @@ impl Claims {
         config: &LeaseConfig,
     ) -> Option<&Version> {
         let seen = self.seen.as_ref()?;
-        // at most one claim per renewal interval H, because the holder reads the claim only once per H
+        // An agent writes at most one claim in each renewal interval H, because the holder reads the claim only once in
+        // that time.
         let is_due = self
             .written
             .is_none_or(|written| now.since(written) >= config.heartbeat());

@@ -87,7 +87,7 @@ impl LeaseConfig {
             return Err(LeaseError::NoHeartbeat);
         };
         let (heartbeat, delay) = (detector.heartbeat, self.timings.delay_bound());
-        // because an answer may take twice the delay bound, and the next renewal is sent only after the answer
+        // An answer may take twice the delay bound, and the next renewal is sent only after the answer.
         if heartbeat <= delay.saturating_mul(2) {
             return Err(LeaseError::Heartbeat { heartbeat, delay });
         }
@@ -108,7 +108,7 @@ impl LeaseConfig {
     /// longer lease in the store than their own, the time grows by 1.25 times the difference.
     pub fn worst_case_failover(&self, ahead: u32) -> Duration {
         let t = &self.timings;
-        // because an agent waits for at most 8 others (rule `rank-staggered-slots`)
+        // An agent waits for at most 8 others (rule `rank-staggered-slots`).
         let slots = self.poll().saturating_mul(ahead.min(8));
         let delays = t.delay_bound().saturating_mul(6);
         [self.poll().saturating_mul(2), self.patience(t.lease())]
@@ -127,8 +127,8 @@ impl LeaseConfig {
         self.poll.unwrap_or_else(|| self.least_poll())
     }
 
-    /// Returns whether an answer took at most H / 2. Then the next read may be sent one poll after the answer
-    /// arrived, without a gap in the reads (`a-poll-after-a-quick-answer`).
+    /// Returns whether an answer took at most half of the renewal interval H. Then the next read may be sent one poll
+    /// after the answer arrived, without a gap in the reads (rule `a-poll-after-a-quick-answer`).
     pub(super) fn is_short(&self, took: Duration) -> bool {
         took.saturating_mul(2) <= self.heartbeat()
     }
@@ -144,7 +144,7 @@ impl LeaseConfig {
         allowed.saturating_sub(self.gap())
     }
 
-    /// Time after its last renewal for which a claim counts. Two gaps, because a renewal is seen after one gap at the
+    /// Time for which a claim counts after its last renewal: two gaps, because a renewal is seen after one gap at the
     /// latest, and one renewal may fail. With a longer time, the holder could hand over to an ended agent.
     pub(super) fn claim_lasts(&self) -> Duration {
         self.gap().saturating_mul(2)

@@ -192,7 +192,7 @@ impl Core {
             return;
         };
         let (me, holder) = ((score, &self.me.id), (holder.score, &holder.id));
-        // an agent with slow answers could not keep the lease that it claims (rule `slow-waits`)
+        // An agent with slow answers could not keep the lease that it claims (rule `slow-waits`).
         if self.cooldown.is_active(now) || self.reads.is_slow(&self.config) {
             return;
         }
@@ -255,8 +255,8 @@ impl Core {
         })
     }
 
-    /// Returns the text that a leader publishes about itself: of this agent its present text, of another leader the
-    /// text in the record as this agent last saw it.
+    /// Returns the text that a leader publishes about itself. For this agent it is the present text; for another
+    /// leader, the text in the record as this agent last saw it.
     pub(super) fn about(&self, leader: &Leader) -> Option<&About> {
         let is_it =
             |holder: &&Holder| holder.id == leader.id && holder.incarnation == leader.incarnation;
@@ -375,7 +375,8 @@ impl Core {
                 me.members.get(id).is_none() && !me.outranks(score, id) && gone != Some(id)
             });
         let at = at.saturating_add(usize::from(outranked || self.reads.is_slow(config)));
-        // because a higher-ranked agent may see the same record later, by up to one poll
+        // Each slot is one poll later than the slot before, because a higher-ranked agent may see the same record one
+        // poll later.
         let wait = slot::delay(config.poll(), at);
         let begins = free.max(self.vacant_since);
         Some((begins.after(wait), config.timings.jitter()))

@@ -85,7 +85,8 @@ impl Leading {
         if is_own && record.term == self.term {
             Shows::Me
         } else if record.term < self.term {
-            // because no agent writes an earlier term while this lease lasts (rule `write-over-the-past`)
+            // No agent writes an earlier term while this lease lasts, so the record is from the past (rule
+            // `write-over-the-past`).
             Shows::Past
         } else {
             Shows::Another
@@ -124,7 +125,7 @@ impl Leading {
         });
         let known = core.me.successor(None);
         let known = known.and_then(|id| core.me.members.get(&id)?.rank());
-        // because this process knows more about its members than the store's list does
+        // The store's list counts only for agents of other processes: this process knows more about its own members.
         let is_no_member = |rank: &&Rank| core.me.members.get(&rank.id).is_none();
         let listed = core.contender.as_ref().filter(is_no_member).cloned();
         claimant.max(known).max(listed).map(|rank| rank.id)

@@ -26,8 +26,8 @@ impl Lease {
         }
     }
 
-    /// Every step begins with this check, so after its lease an agent sends nothing as leader (rule
-    /// `lease-ends-by-clock`).
+    /// Ends the leadership if its lease has ended. Every step begins with this check, so after its lease an agent sends
+    /// nothing as leader (rule `lease-ends-by-clock`).
     pub(super) fn end_expired_lease(&mut self, now: Time, out: &mut Out) {
         if let State::Leading(leading) = &self.state
             && !leading.has_lease(now)
@@ -106,7 +106,7 @@ impl Lease {
             self.core.cooldown.end(BullyTimer::Cooldown, out);
         }
         match (&mut self.state, score) {
-            // without a cool-down: only a new score lets this agent compete again, and a new score ends a cool-down
+            // No cool-down is needed: only a new score lets this agent compete again, and a new score ends a cool-down.
             (State::Leading(_), None) => self.on_step_down(now, None, Duration::ZERO, out),
             (State::Leading(leading), Some(score)) if leading.leaving.is_none() => {
                 leading.score = score; // the next renewal writes it

@@ -5,11 +5,11 @@
 //! holder. The holder leads, and renews the record. The others read it. If the record is not renewed for long enough,
 //! another agent takes it over.
 //!
-//! **What you can rely on.** At most one agent considers itself leader at any instant, if the store's
-//! compare-and-swap is linearizable and the rate of each clock errs by at most r = 11 %. The term increases with each
-//! leadership, so it is a fencing token. If the record is deleted, or the store goes back to a backup, the term still
-//! increases, as long as no wall clock that was used earlier was ahead of a wall clock that is used later. When the
-//! store does not answer, no agent leads after D. When it answers again, one agent leads again.
+//! **What you can rely on.** At most one agent considers itself leader at any instant, if the store's compare-and-swap
+//! is linearizable and the rate of each clock errs by at most r = 11 %. The term increases with each leadership, so it
+//! is a fencing token. The term still increases if the record is deleted, or if the store goes back to a backup. This
+//! needs correct wall clocks: a clock that was used earlier must not have been ahead of a clock that is used later.
+//! When the store does not answer, no agent leads after D. When it answers again, one agent leads again.
 //!
 //! The register is not a member of the group. A machine sends it a [`RegisterQuestion`] by the effect `Ask`, and
 //! receives a [`RegisterShown`] by the input `Told`.
@@ -58,8 +58,8 @@
 //! | `write-over-the-past` | a holder writes its record again while its lease lasts, if the record was deleted or the store shows an earlier term | `leader.rs` |
 //!
 //! # Role × input
-//! At the end of each step, an agent that does not lead follows the holder that the record shows, or sets the timer
-//! of its slot (the time at which it may take the lease). − is a traced no-op.
+//! An agent that does not lead ends each step in one of two ways. It follows the holder in the record, or it sets the
+//! timer of its slot (the time at which it may take the lease). − is a traced no-op.
 //!
 //! | input | vacant | following | taking | leading |
 //! |---|---|---|---|---|
@@ -78,12 +78,12 @@
 //! | `StepDown`, `Drained` | − | − | − | drain; release |
 //!
 //! # Why no two lead
-//! Agent A considers itself leader because of an applied attempt that A sent at the time s, by A's clock. Every
-//! reader B sees that record after s. B takes the lease when it has seen the record unchanged for D (1 + r) / (1 - r)
-//! by B's clock, which is at least D by A's clock, and only if the compare-and-swap finds the version that B saw
-//! last. So no write was applied in between, and A's lease, which lasted until s + D, has ended. If A released the
-//! lease, A had stopped leading before it asked for the release. An attempt of A that is applied later would have to
-//! replace a record that no longer exists, so it fails.
+//! Agent A considers itself leader because of an applied attempt that A sent at the time s, by A's clock. Every reader
+//! B sees that record after s. B takes the lease when it has seen the record unchanged for D (1 + r) / (1 - r) by B's
+//! clock, which is at least D by A's clock. The compare-and-swap succeeds only if it finds the version that B saw last.
+//! So no write was applied in between, and A's lease, which lasted until s + D, has ended. If A released the lease, A
+//! had stopped leading before it asked for the release. An attempt of A that is applied later would have to replace a
+//! record that no longer exists, so it fails.
 //!
 //! The store may go back to a backup. Then B may see an old record again, although A has renewed it since. While the
 //! store goes back, it does not answer. B notices this as a gap in its reads, and begins its wait again. A may lead
@@ -162,7 +162,7 @@ use crate::{
 
 type Out = EffectsOf<Lease>;
 
-/// Name of these rules in messages between hosts.
+/// Name of the lease rules in messages between hosts.
 pub const RULES: Rules = Rules::new("lease");
 
 /// The part of one agent in an election by a lease in a store; see the [module's page](self).
@@ -225,7 +225,7 @@ impl Election for Lease {
         config
     }
 
-    /// `release-until-confirmed`.
+    /// Returns whether the store has not confirmed a release yet (rule `release-until-confirmed`).
     fn is_releasing(&self) -> bool {
         self.core.releasing.is_some()
     }

@@ -1,7 +1,7 @@
 //! The reads of a participant at its register, and the time that the answers took.
 //!
-//! Decided here: which answer counts, the longest allowed time between two reads, how much longer the wait is because
-//! of that time, and which agent counts as slow. Not here: the content of an answer ([`sight`](super::sight)).
+//! Decided here: which answer counts, the longest allowed time between two reads, the part of that time by which the
+//! wait grows, and which agent counts as slow. Not here: the content of an answer ([`sight`](super::sight)).
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -48,7 +48,7 @@ impl Reads {
     ) -> Option<Looked> {
         let at = self.sent.iter().position(|(asked, _)| *asked == request)?;
         let (_, asked) = self.sent.drain(..=at).next_back()?;
-        // because the question waited in this process before the store was asked
+        // The question waited in this process first, so the store was asked later.
         let sent = asked.after(waited).min(now);
         // The limit comes from earlier answers, so that a slow answer does not extend its own limit.
         let allowed = self.allowed(config);
@@ -118,16 +118,17 @@ impl Reads {
         Some(self.median()).filter(|took| *took > assumed)
     }
 
-    /// Returns whether the store answers this agent too slowly: the median time is above 3/4 H (rule `slow-waits`).
-    /// Three answers have to fit into D, which is at least 3 H. A quarter of H is a chosen margin.
+    /// Returns whether the store answers this agent too slowly: the median time is above 3/4 of the renewal interval H
+    /// (rule `slow-waits`). Three answers have to fit into the lease D, which is at least 3 H. A quarter of H is a
+    /// chosen margin.
     pub(super) fn is_slow(&self, config: &LeaseConfig) -> bool {
         let bound = config.heartbeat().saturating_mul(3);
         self.median().saturating_mul(4) > bound
     }
 
-    /// Returns the time after which a renewal without an answer is repeated. Where answers are slow, this is 2/3 D: two
-    /// answers fit into it, so that a renewal is not sent twice. The third answer has to fit into the rest of the lease
-    /// (rule `renews-when-answered`).
+    /// Returns the time after which a renewal without an answer is repeated. Where answers are slow, this is 2/3 of the
+    /// lease D: two answers fit into it, so that a renewal is not sent twice. The third answer has to fit into the rest
+    /// of the lease (rule `renews-when-answered`).
     pub(super) fn again(&self, config: &LeaseConfig) -> Duration {
         let heartbeat = config.heartbeat();
         if self.median().is_zero() {

@@ -82,7 +82,7 @@ impl Lease {
             return;
         }
         self.core.release_again(now, request, out);
-        // because a read that was sent before the attempt proves nothing about the attempt
+        // Only a read that was sent after the attempt shows whether the attempt failed.
         if let State::Taking { request: attempt } = self.state
             && request.is_some_and(|request| request > attempt)
         {
@@ -140,7 +140,7 @@ impl Lease {
                 self.lose(now, LostReason::Superseded, out);
                 return self.reconsider(now, out);
             }
-            // `write-over-the-past`
+            // Rule `write-over-the-past`: the record was deleted, or is older than this leadership.
             Shows::Past => leading.renew(core, now, out),
             Shows::Me => {
                 let attempt = sight.record().and_then(|record| core.attempt_of(record));
@@ -197,7 +197,7 @@ impl Lease {
             }
             State::Vacant | State::Following(_) | State::Taking { .. } => {
                 self.core.wrote(now, sent, record, version);
-                // after a gap the agent does not lead by its own applied attempt (rule `a-gap-begins-anew`)
+                // After a gap the agent does not lead by its own applied attempt (rule `a-gap-begins-anew`).
                 if is_held && self.core.is_unbroken() {
                     return self.win(now, term, request, sent, out);
                 }

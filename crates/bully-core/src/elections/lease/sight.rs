@@ -148,7 +148,7 @@ impl Sight {
             }
             (Some(holder), _) if has_ended(holder) => self.since,
             (Some(_), _) => over,
-            // the others wait for the successor (rule `hand-over`)
+            // The others wait for the successor (rule `hand-over`).
             (None, Some(next)) if next.id != *me => over.min(self.since.after(next.wait.into())),
             (None, _) => self.since,
         })

@@ -40,7 +40,7 @@ pub struct Install {
 pub struct AskChange {
     /// The leader's term.
     pub term: Term,
-    /// The change.
+    /// The requested change of the voters.
     pub change: Box<VoterChange>,
     /// Not on the wire: the bridge sets it if the sender may only observe, and the leader then refuses the request.
     #[serde(skip)]
@@ -62,8 +62,8 @@ pub struct Enlist {
 pub struct ChangeAnswer {
     /// The leader's term.
     pub term: Term,
-    /// The requested change.
+    /// The requested change, as in the [`AskChange`].
     pub change: Box<VoterChange>,
-    /// The outcome.
+    /// The outcome of the request: the present voters, or the reason for the refusal.
     pub outcome: Result<Changed, ChangeError>,
 }

@@ -111,7 +111,7 @@ pub struct Yield {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Elected {
-    /// The term.
+    /// The term in which the sender leads.
     pub term: Term,
     /// The leader's score.
     pub score: Score,
@@ -125,7 +125,7 @@ pub struct Elected {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Heartbeat {
-    /// The term.
+    /// The term in which the sender leads.
     pub term: Term,
     /// The leader's present score.
     pub score: Score,
@@ -224,7 +224,7 @@ pub struct Claim {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Candidate {
-    /// The agent.
+    /// The name of the agent.
     pub id: AgentId,
     /// The incarnation. A vote for one incarnation counts for no other.
     pub incarnation: Incarnation,
@@ -234,16 +234,16 @@ pub struct Candidate {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimReply {
-    /// The term that this answers.
+    /// The term of the [`Claim`] that this answers.
     pub term: Term,
-    /// The voter's own term.
+    /// The term of the voter's record.
     pub seen: Term,
     /// Whether the voter gives its vote. The vote was made durable before this message was sent.
     pub granted: bool,
     /// If the vote is refused: time for which this voter is still bound to another agent or abstains, so that the
     /// candidate knows when to ask again. Zero if the term itself is refused.
     pub retry: Micros,
-    /// The incarnation that asked.
+    /// The incarnation that sent the [`Claim`].
     pub incarnation: Incarnation,
     /// The candidate of the answered claim. If a leader asks for votes for its successor, this is the successor.
     pub candidate: Candidate,
@@ -308,9 +308,9 @@ pub struct Takeover {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Leadership {
-    /// The agent.
+    /// The name of the leader.
     pub id: AgentId,
-    /// The term.
+    /// The term in which it leads.
     pub term: Term,
 }
 

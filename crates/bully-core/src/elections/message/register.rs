@@ -35,7 +35,7 @@ pub struct SwapRegister {
     pub request: u64,
     /// The version of this record that the register showed last.
     pub expected: Version,
-    /// The new record.
+    /// The record that replaces the present one.
     pub record: Swapped,
 }
 
@@ -75,9 +75,9 @@ pub struct RegisterShown {
 pub enum Answer {
     /// For a read or a report: the contents of both records. After a read, they are not older than the question.
     Holds {
-        /// The lease.
+        /// The record of the lease, and its version.
         lease: Cell<LeaseRecord>,
-        /// The claim.
+        /// The record of the claim, and its version.
         claim: Cell<ClaimRecord>,
     },
     /// For a swap: the swap was applied, and this is the version of the written record.

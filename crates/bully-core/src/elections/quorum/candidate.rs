@@ -1,7 +1,7 @@
 //! The two roles of a candidate: first it asks the voters, then it claims a term.
 //!
-//! Decided here: when an agent claims, and when it asks or claims again. A question changes nothing durable, neither
-//! at this agent nor at the voters (`ask-before-claim`). An agent uses up a term only when a quorum is likely to vote
+//! Decided here: when an agent claims, and when it asks or claims again. A question changes nothing durable, neither at
+//! this agent nor at the voters (rule `ask-before-claim`). An agent uses up a term only when a quorum is likely to vote
 //! for it. So an agent that cannot win does not raise the terms of the others.
 //!
 //! Not here: the answers of the voters ([`consent`](super::consent)), and the reasons for a claim
@@ -217,7 +217,7 @@ enum Answers {
 }
 
 /// Number of successive rounds without a new vote after which a candidate asks for a higher term. A single round may
-/// end before a slow voter has written its vote (`same-term-again`).
+/// end before a slow voter has written its vote (rule `same-term-again`).
 const QUIET: u8 = 2;
 
 impl Claiming {
@@ -229,7 +229,7 @@ impl Claiming {
         out: &mut Out,
     ) -> Result<State, Next> {
         core.voter.hear_of_election(&core.config, now, term);
-        // Checked again: while the questions were under way, this agent may have given a promise.
+        // The promise is checked again: while the questions were under way, this agent may have given one.
         let voter = &core.voter;
         let blocked = voter.blocked(&core.config, now, core.myself(), voter.resigned.as_ref());
         let blocked = blocked.max(voter.awaits(now));
@@ -352,7 +352,7 @@ impl Claiming {
         }
         if !self.asks_again(core) {
             let (retry, before) = (self.retry, self.before.take());
-            // the votes of this claim may still come (rule `late-vote-counts`)
+            // The claim is kept, because its votes may still come (rule `late-vote-counts`).
             if self.answers != Answers::Refused && keeps_term(&core.config) {
                 core.open_claim = Some(Box::new(self.clone()));
             }
@@ -381,8 +381,8 @@ impl Claiming {
     }
 }
 
-/// Returns whether a claim stays open for late votes. Without disks it does not, because a vote expires
-/// (`votes-expire`).
+/// Returns whether a claim stays open for late votes. Without disks it does not, because a vote expires (rule
+/// `votes-expire`).
 fn keeps_term(config: &QuorumConfig) -> bool {
     config.diskless().is_none()
 }

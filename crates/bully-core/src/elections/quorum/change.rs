@@ -120,7 +120,7 @@ impl QuorumBully {
         ask: &AskChange,
         out: &mut Out,
     ) -> Next {
-        // refuses the request of an agent that may only observe (rule `voters-ask`)
+        // The leader refuses the request of an agent that may only observe (rule `voters-ask`).
         let begun = if ask.is_unentitled && matches!(self.state, State::Leading(_)) {
             Err(ChangeError::NotAllowed)
         } else {
@@ -180,7 +180,7 @@ impl QuorumBully {
                 self.core.ignore(Role::Leader, why);
                 Ok(None)
             }
-            // because in one term a leader may ask for one list only (rule `one-change-at-a-time`)
+            // In one term a leader may ask for one list only (rule `one-change-at-a-time`).
             Ruling::Begin(_) if leading.is_leaving() || leading.is_raising() => {
                 Err(ChangeError::UnderWay)
             }
@@ -210,7 +210,7 @@ impl QuorumBully {
 impl Leading {
     /// Notes a member that could become a voter, and forgets the members that are no longer up.
     fn note_learner(&mut self, core: &Core, now: Time, id: &AgentId) {
-        // because a map that messages fill must stay bounded
+        // Messages fill this map, so it must stay bounded.
         self.learners.retain(|id, _| core.me.is_up(id));
         self.learners.insert(id.clone(), now);
     }

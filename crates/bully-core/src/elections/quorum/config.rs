@@ -48,9 +48,9 @@ pub struct QuorumConfig {
     pub margin: Option<Score>,
     /// Longest time between the step-down of a leader and the end of its work. Default: the [lease](Timings::lease)
     /// minus two [delay bounds](Timings::delay_bound), so that the work ends within the lease even if the leader is cut
-    /// off meanwhile (`drain-within-lease`). With a longer time the leader continues to renew its lease, and its work
-    /// must stop if the lease is lost. The work must also stop at the end of the lease if other voters have shorter
-    /// timings, because the lease is then shorter than by the leader's own timings.
+    /// off meanwhile (rule `drain-within-lease`). With a longer time the leader continues to renew its lease, and its
+    /// work must stop if the lease is lost. The work must also stop at the end of the lease if other voters have
+    /// shorter timings, because the lease is then shorter than by the leader's own timings.
     pub drain: Option<Duration>,
     /// Time after a step-down by command in which the agent does not compete, because it would otherwise be elected
     /// again at once. This time ends early if the agent's score is set or the agent is told to campaign. Default: 60 s.
@@ -162,7 +162,8 @@ impl QuorumConfig {
         asked.unwrap_or_else(|| majority(&self.voters))
     }
 
-    /// Returns the smallest allowed W: two rounds and four delay bounds (rule `wait-covers-rounds`).
+    /// Returns the smallest allowed wait W for the announcement of another agent: two rounds and four delay bounds
+    /// (rule `wait-covers-rounds`).
     fn least_wait(&self) -> Duration {
         let delays = self.timings.delay_bound().saturating_mul(4);
         let rounds = self.timings.round().saturating_mul(2);
@@ -214,7 +215,8 @@ impl QuorumConfig {
             Preemption::After(after) => after,
             Preemption::Never => return Ok(()),
         };
-        // An agent that comes and goes would otherwise be up long enough to take over (rule `grace-outlasts-promise`).
+        // With a shorter time, an agent that comes and goes would be up long enough to take over (rule
+        // `grace-outlasts-promise`).
         if after <= promise {
             return Err(QuorumError::Preemption { after, promise });
         }
@@ -232,7 +234,7 @@ pub enum QuorumError {
     /// Two voters have the same name.
     #[error("the voter {id} is listed twice: give each its own name")]
     DuplicateVoter {
-        /// The name.
+        /// The name that two voters have.
         id: AgentId,
     },
     /// The vote quorum is at most half of the voters (an even split could elect two leaders), or more than all voters.
@@ -254,7 +256,7 @@ pub enum QuorumError {
     LeaseQuorum {
         /// The configured lease quorum.
         lease: usize,
-        /// The vote quorum.
+        /// The vote quorum, which is configured or a majority.
         votes: usize,
         /// The number of voters.
         voters: usize,
@@ -271,7 +273,7 @@ pub enum QuorumError {
         "these timings have no failure detector, and the lease of a quorum needs one: choose other timings, such as Timings::default()"
     )]
     NoHeartbeat,
-    /// The configured wait is shorter than two rounds and four delay bounds (`wait-covers-rounds`).
+    /// The configured wait is shorter than two rounds and four delay bounds (rule `wait-covers-rounds`).
     #[error(
         "a wait of {wait:?} for an agent of higher rank is too short: make it at least {least:?}"
     )]
@@ -281,7 +283,7 @@ pub enum QuorumError {
         /// The smallest valid wait.
         least: Duration,
     },
-    /// The configured grace period is not longer than a promise (`grace-outlasts-promise`).
+    /// The configured grace period is not longer than a promise (rule `grace-outlasts-promise`).
     #[error(
         "preemption after {after:?} must come after the end of the promise of {promise:?}: give `preemption` a longer time, or set it to never"
     )]

@@ -1,6 +1,6 @@
 //! The answers of a voter to the question whether it would vote for an agent.
 //!
-//! Decided here: whether a voter consents, objects (`object-once`), or refuses. It answers every `Elect`, in every
+//! Decided here: whether a voter consents, objects (rule `object-once`), or refuses. It answers every `Elect`, in every
 //! role, and no answer changes anything durable (`ask-before-claim`).
 //!
 //! Not here: how long a leader keeps its leadership before it hands over ([`leader`](super::leader)).

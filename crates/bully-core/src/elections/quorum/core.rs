@@ -191,7 +191,7 @@ impl Core {
                 // In its cool-down the agent reports no score, so that the leader does not choose it as the successor.
                 score: self.me.score.filter(|_| !self.is_cooling_down(now)),
                 slow: self.is_slow(),
-                // Rounded down: a leader must not rely on a longer promise than this voter keeps.
+                // The promise is rounded down: a leader must not rely on a longer promise than this voter keeps.
                 promise: Micros::at_most(self.config.timings.promise()),
                 incarnation: leader.incarnation,
             },
@@ -266,7 +266,7 @@ impl Core {
             } else {
                 0
             };
-            // the slot of a slow voter comes after the slots of all other voters (rule `slow-waits`)
+            // The slot of a slow voter comes after the slots of all other voters (rule `slow-waits`).
             let slow = if self.is_slow() {
                 self.config.voters.len()
             } else {
@@ -327,7 +327,7 @@ impl Core {
         member.is_some_and(|member| member.has_ended(incarnation))
     }
 
-    /// Returns whether a later incarnation of that leader is up, or the leader has left the members.
+    /// Returns whether a later incarnation of this leader is up, or the leader is no longer a member.
     pub(super) fn is_replaced(&self, leader: &Leader) -> bool {
         let member = self.me.members.get(&leader.id);
         member.is_none_or(|member| member.is_stale(leader.incarnation))

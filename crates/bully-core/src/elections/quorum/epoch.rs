@@ -52,10 +52,10 @@
 //! - *The leader crashes, or reaches too few voters, after some have sealed.* The next leader needs the votes of a
 //!   quorum. If a vote reports the seal, the next leader asks for the same list again. If no vote reports it, the
 //!   list was not decided, the next leader leads in the old epoch, and the change has to be asked for again.
-//! - *A voter misses the `Install`.* It learns of the epoch from any member of the epoch, at the next message, and
-//!   may skip epochs. Three kinds of agents send the list without a question until they hear of a leader elected by
-//!   it: an agent that was removed, an agent that had the list decided and restarts, and an agent that is not
-//!   eligible while no agent leads.
+//! - *A voter misses the `Install`.* It learns of the epoch from any member of the epoch, at the next message, and may
+//!   skip epochs. Three kinds of agents send the list without a question until they hear of a leader elected by it:
+//!   removed agents; an agent that restarts after it had the list decided; and, while no agent leads, agents that are
+//!   not eligible.
 //! - *The new voter is on an unknown host.* If the question contains the voter's contact, the leader's host connects
 //!   to it (`VotersEvent::Wanted`), and the agent that was asked repeats its question. The other hosts learn the
 //!   contact with the list.

@@ -1,7 +1,8 @@
 //! The number of times that each agent lost the leadership without a resignation (rule `wait-longer-for-flapping`).
 //!
-//! An agent that loses the leadership again and again, because its host or its network comes and goes, has to be
-//! heard without a gap for longer each time before a leader hands over to it. A count halves with time.
+//! The host or the network of an agent may come and go, so that the agent loses the leadership again and again. Before
+//! a leader hands over to it, it has to be heard without a gap, for a longer time after each loss. A count halves with
+//! time.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -25,8 +26,8 @@ struct Losses {
 }
 
 impl Losses {
-    /// Largest count. It becomes zero after four periods; without a limit, 1,000 losses would need ten periods
-    /// (chosen). A count above 4 makes no wait longer; see `Flapping::grace_for`.
+    /// Largest count, chosen: from it a count falls to zero in four periods. Without a limit, a count of 1,000 losses
+    /// would need ten periods. A count above 4 makes no wait longer; see `Flapping::grace_for`.
     const MOST: u32 = 8;
 
     /// Returns the count at `now`: it halves once in each `period`.

@@ -90,7 +90,7 @@ impl Following {
         let ahead = known.filter(|known| known.leader == leader);
         let ahead = ahead.and_then(|known| known.ahead);
         adopt_term(core, now, &leader, out);
-        // An agent leads, so this voter may object to each agent once more in the next election (`object-once`).
+        // An agent leads, so this voter may object to each agent once more in the next election (rule `object-once`).
         core.objected.clear();
         if core.binds() {
             core.voter.promise = Some(Promise {
@@ -151,7 +151,8 @@ impl Following {
             return false;
         };
         let is_same = self.leader.term == said.term
-            // If the term is below the record's term, the leader needs a `Nack`, so that it raises its term.
+            // If the announced term is below the term of this voter's record, the leader needs a `Nack`, so that it
+            // raises its term.
             && (said.term >= core.voter.record.term || self.has_voted_ahead(core))
             && self.score == said.score
             && self.leader.incarnation == incarnation
@@ -218,7 +219,7 @@ impl Following {
 
 impl Following {
     /// Asks for a takeover if the grace period has passed: this agent has heard its leader without a gap for that time.
-    /// A slow voter does not ask (`slow-waits`). Called after each heartbeat.
+    /// A slow voter does not ask (rule `slow-waits`). Called after each heartbeat.
     fn consider_takeover(&mut self, core: &mut Core, now: Time, out: &mut Out) {
         if let Preemption::After(grace) = core.config.preemption
             && now.since(self.since) >= grace
@@ -313,7 +314,7 @@ impl Following {
         if consents.len() < core.config.vote_quorum() || !consents.contains(&self.leader.id) {
             return;
         }
-        // because a leader that agrees first waits for the end of its application's work
+        // This agent pauses, because a leader that agrees first waits for the end of its application's work.
         self.takeover = TakeoverAttempt::After(now.after(pause(&core.config)));
         out.cancel_timer(BullyTimer::Round);
         let term = self.leader.term;
@@ -344,8 +345,8 @@ impl Following {
 }
 
 /// Time for which this agent does not ask its leader again after an attempt to take over. If the leader agreed, its
-/// application may need the drain time to end its work. Before that the leader collects votes, for up to D / 2, which
-/// is less than P. P also makes the attempts rare if the drain time is zero.
+/// application may need the drain time to end its work. Before that the leader collects votes, for up to half a lease,
+/// which is less than the promise P. P also makes the attempts rare if the drain time is zero.
 fn pause(config: &QuorumConfig) -> Duration {
     config.timings.promise().saturating_add(config.drain())
 }
@@ -359,7 +360,7 @@ fn sign_of_life(core: &mut Core, now: Time, leader: &Leader) -> Duration {
         return span;
     }
     let before = std::mem::replace(&mut core.observed, now);
-    // the gap before the announcement is only known if the same leadership was heard before
+    // The gap before the announcement is known only if the same leadership was heard before.
     if core.flapping.is_last(&leader.id, leader.term) {
         silence(span, now.since(before))
     } else {
@@ -385,8 +386,8 @@ fn adopt_term(core: &mut Core, now: Time, leader: &Leader, out: &mut Out) {
 
 /// Longest time between two announcements that counts as contact without a gap: three heartbeat intervals of this
 /// agent's timings, or longer for a leader with longer timings. Such a leader may send a heartbeat every third of the
-/// lease that this agent's promise allows (`lease-within-promise`). By this agent's clock, which may be faster, that is
-/// at most a third of the promise.
+/// lease that this agent's promise allows (rule `lease-within-promise`). By this agent's clock, which may be faster,
+/// that is at most a third of the promise.
 fn gap(config: &QuorumConfig) -> Duration {
     let t = &config.timings;
     let slow = (t.promise() / 3).saturating_add(t.delay_bound().saturating_mul(2));
@@ -394,9 +395,10 @@ fn gap(config: &QuorumConfig) -> Duration {
 }
 
 /// Longest silence of a leader that an observer accepts: three times the gap before the last announcement, but at least
-/// P and at most 16 P. The leader does not know this observer's promise length P, so its heartbeats may fit longer
-/// promises. With three gaps, two lost announcements do not count as the leader's end. The limit of 16 P matters after
-/// an interruption. 16 is chosen: 16 P of `lan` is 4.8 s, more than the 3 s that three gaps take under a `wan` leader.
+/// the length P of a promise by this observer's timings, and at most 16 P. The leader does not know this P, so its
+/// heartbeats may fit longer promises. With three gaps, two lost announcements do not count as the leader's end. The
+/// limit of 16 P matters after an interruption. 16 is chosen: 16 P of `lan` is 4.8 s, more than the 3 s that three gaps
+/// take under a `wan` leader.
 fn silence(promise: Duration, gap: Duration) -> Duration {
     let longest = promise.saturating_mul(16);
     gap.saturating_mul(3).clamp(promise, longest)

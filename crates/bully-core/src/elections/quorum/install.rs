@@ -30,7 +30,7 @@ impl QuorumBully {
         if decree.epoch < config.epoch && self.answers_with_list(from, out) {
             return Next::Stay;
         }
-        // because an agent may enter an epoch only by a list that was decided (`OneListPerEpoch`)
+        // An agent may enter an epoch only by a list that was decided (invariant `OneListPerEpoch`).
         if !is_known || !is_later || config.check_decree(&decree).is_err() || !is_first {
             let why = "the list is not the next one, or not from one of its voters";
             self.core.ignore(self.state.role(), why);
@@ -98,13 +98,13 @@ pub(super) fn enter(
         .forget_others(asked.as_deref().unwrap_or_default());
     core.voter
         .enter(&core.config, now, (decree.clone(), tells), is_durable, out);
-    // the record is written above, before any message of the new epoch (rule `epoch-before-word`)
+    // The record was written above, before any message of the new epoch (rule `epoch-before-word`).
     let event = VotersEvent::Installed(decree.clone());
     out.notify(Event::Voters(Box::new(event)));
     core.answer_if_done(out);
     let term = core.config.term_above(core.config.first_term());
     match (from, term) {
-        // because this sender may be claiming the first term of the epoch
+        // This agent defers, because the sender may be claiming the first term of the epoch.
         (Some(from), _) if core.config.voters.contains(from) => {
             Err(Next::Become(Start::Defer { before: None }))
         }

@@ -4,11 +4,11 @@
 //!
 //! Not here: when a leader hands over, and to which agent ([`resign`](super::resign)).
 //!
-//! An elected agent does not lead yet (`lease-before-leading`). It considers itself leader from the moment at which a
-//! quorum has acknowledged it until the lease of these acknowledgements ends. Each check compares the clock with the
-//! end of the lease, so a late timer cannot prolong the lease (`lease-ends-by-clock`).
+//! An elected agent does not lead yet (rule `lease-before-leading`). It considers itself leader from the moment at
+//! which a quorum has acknowledged it until the lease of these acknowledgements ends. Each check compares the clock
+//! with the end of the lease, so a late timer cannot prolong the lease (`lease-ends-by-clock`).
 //!
-//! **A lease is no longer than the promises** (`lease-within-promise`). Each acknowledgement contains the time for
+//! **A lease is no longer than the promises** (rule `lease-within-promise`). Each acknowledgement contains the time for
 //! which its voter supports no other agent. The acknowledgement counts for no longer than that time allows, whatever
 //! this leader's own D is. So members may have different timings, for example during a rolling change.
 
@@ -285,9 +285,9 @@ impl Leading {
         }
     }
 
-    /// Returns the time between two heartbeats: H, or a third of the shortest time for which an acknowledgement
-    /// counts, if that is shorter. A voter with shorter timings gives a shorter promise, and H could be too long to
-    /// renew the lease in time.
+    /// Returns the time between two heartbeats: the configured H, or a third of the shortest time for which an
+    /// acknowledgement counts, if that is shorter. A voter with shorter timings gives a shorter promise, and H could be
+    /// too long to renew the lease in time.
     fn interval(&self, core: &Core, now: Time) -> Duration {
         let lease = core.config.timings.lease();
         let shortest = self.supporters.shortest(now, lease).unwrap_or(lease);

@@ -1,6 +1,6 @@
 //! The voters that support a leader, and the time when their support ends. A lease depends on both.
 //!
-//! A lease counts from the time at which a heartbeat was *sent*, by the leader's clock (`lease-from-send-time`). A
+//! A lease counts from the time at which a heartbeat was *sent*, by the leader's clock (rule `lease-from-send-time`). A
 //! promise counts from the time at which it was *processed*, by the voter's clock. However long a message takes, the
 //! leader's lease ends first.
 

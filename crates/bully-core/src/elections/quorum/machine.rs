@@ -33,7 +33,7 @@ impl QuorumBully {
                 self.core.recall(out);
                 self.core.tell_overruled(out);
                 let before = None;
-                // A former voter may be the only agent that knows the list (`tell-after-restart`).
+                // A former voter may be the only agent that knows the list (rule `tell-after-restart`).
                 let is_out = self.core.may_tell() && !self.core.me.is_voter();
                 let next = if self.core.installed().is_some() && is_out {
                     Start::Tell
@@ -143,7 +143,7 @@ impl QuorumBully {
         leading.on_drained(&mut self.core, now, out)
     }
 
-    /// A timer is only a hint: each role compares its time with the clock again.
+    /// Handles a timer, which is only a hint: each role compares its time with the clock again.
     fn on_timer(&mut self, now: Time, timer: BullyTimer, out: &mut Out) -> Next {
         let core = &mut self.core;
         match (timer, &mut self.state) {
@@ -183,7 +183,7 @@ impl QuorumBully {
         out: &mut Out,
     ) {
         self.core.recall_from(now, from, out);
-        // Checked first for speed, because nearly every message in a healthy group is a heartbeat.
+        // Heartbeats are checked first, for speed: nearly every message in a healthy group is a heartbeat.
         if let (QuorumMessage::Heartbeat(m), State::Following(following)) =
             (&message, &mut self.state)
             && following.refresh(&mut self.core, now, from, incarnation, m, out)
@@ -194,7 +194,7 @@ impl QuorumBully {
             let next = self.on_install(from, m, out);
             return self.proceed(now, next, out);
         }
-        // checked before the sender, because another epoch may have other voters
+        // The epoch is checked before the sender, because another epoch may have other voters.
         if *from != self.core.me.id && self.is_of_another_epoch(from, &message, out) {
             return;
         }
@@ -206,7 +206,7 @@ impl QuorumBully {
             let next = self.on_enlist(now, from, enlist);
             return self.proceed(now, next, out);
         }
-        // handled before the check of the sender, because an observer sends this report
+        // This report is handled before the check of the sender, because an observer sends it.
         if let Some(followed) = self.core.followed(&message) {
             let next = self.on_followed(now, followed, &message, out);
             return self.proceed(now, next, out);
@@ -367,7 +367,7 @@ impl QuorumBully {
             ClaimReply {
                 granted: refused.is_none(),
                 retry: refused.unwrap_or_default().into(),
-                // `report-seal`
+                // Rule `report-seal`: a vote contains the seal of its voter.
                 seal: self.core.report().filter(|_| refused.is_none()),
                 ..claim.reply(sender, self.core.voter.record.term)
             },

@@ -26,8 +26,8 @@
 //!
 //! # Why an honest voter is never mistaken for an old copy
 //! A voter sends a vote, a seal, an acknowledgement or an announcement only when its record contains its incarnation
-//! and at least that term (`incarnation-before-word`, `persist-before-send`). So a later incarnation starts with a
-//! record that is not behind the others' memory of the former ones. The number of crashes and the elections that it
+//! and at least that term (rules `incarnation-before-word`, `persist-before-send`). So a later incarnation starts with
+//! a record that is not behind the others' memory of the former ones. The number of crashes and the elections that it
 //! missed do not matter: the others do not compare its record with the term of the *group*. A claim does not count,
 //! because it is sent before its candidate's own vote is durable (`claim-beside-own-vote`).
 //!
@@ -42,8 +42,8 @@
 //! - The message is of a later term than the first one, and a voter has received it. Then the receiver's own term is
 //!   at least as high, and its answer does not excuse the voter.
 //! - The message is of a later term, and still on its way. Its receiver has answered, and ignores earlier incarnations
-//!   since then (`excused-by-all`). If the receiver has restarted, it has forgotten this. But the message answers the
-//!   receiver's former incarnation, so the present one does not count it (`bound-to-one-incarnation`).
+//!   since then (rule `excused-by-all`). If the receiver has restarted, it has forgotten this. But the message answers
+//!   the receiver's former incarnation, so the present one does not count it (`bound-to-one-incarnation`).
 //! - The message is of the first term. Its receiver may have counted it, and forgotten it by a restart. It supported
 //!   the receiver's own leadership, and the restart ended that leadership.
 //!
@@ -77,14 +77,14 @@ pub(super) struct Memory {
     late: Late,
     /// Time until which this voter waits for the first answer to its `Recall` (rule `ask-after-start`).
     pub(super) waits: Option<Time>,
-    /// The other voters that have not answered the question, each with the time of the last question. The time is
-    /// `None` if the voter was not asked since it appeared.
+    /// The other voters that have not answered this voter's `Recall`, each with the time of the last question. The time
+    /// is `None` if the voter was not asked since it appeared.
     pub(super) open: BTreeMap<AgentId, Option<Time>>,
     /// For each other voter, its earlier incarnations that are not in the record.
     pub(super) former: BTreeMap<AgentId, Former>,
     /// Time since which a part of the memory of the others is not in the durable record; `None` if all of it is.
     pub(super) unwritten: Option<Time>,
-    /// The agents of which this agent has reported that they have another store than before.
+    /// The agents whose change to another store this agent has already reported.
     pub(super) told: BTreeSet<AgentId>,
     /// Whether this agent no longer takes part, because its record is an old copy (rule `older-than-remembered`).
     pub(super) is_over: bool,
@@ -107,9 +107,9 @@ enum Late {
 pub(super) struct Former {
     /// The last incarnation that took part before the present one, and its highest term.
     pub(super) last: Option<(Incarnation, Term)>,
-    /// The incarnation to which this agent answered that it knows no earlier one, and the store of that incarnation.
-    /// After this answer, an earlier incarnation counts only if it has the same store: its number is lower only because
-    /// the wall clock was set back (rule `excused-by-all`).
+    /// Set after this agent has answered "I know no earlier incarnation of you": the incarnation that asked, and its
+    /// store. After this answer, an earlier incarnation counts only if it has the same store: its number is lower only
+    /// because the wall clock was set back (rule `excused-by-all`).
     pub(super) denied_to: Option<(Incarnation, Option<StoreId>)>,
 }
 
@@ -206,7 +206,8 @@ impl Voter {
         }
     }
 
-    /// Handles the answer of another voter. `seen` is the highest term that it has seen (rule `excused-by-all`).
+    /// Handles another voter's answer to this voter's `Recall`. `seen` is the highest term that the other voter has
+    /// seen (rule `excused-by-all`).
     pub(super) fn excuse_if_unknown(
         &mut self,
         config: &QuorumConfig,

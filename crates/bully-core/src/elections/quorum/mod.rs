@@ -35,7 +35,7 @@
 //!  │                                ├── Claim ─────────────────────────▶│ [term 2, vote b], at both
 //!  │                                ├── Elected ── Ack: b leads in term 2
 //! ```
-//! If a's end is *confirmed* (a process of ours that panicked or stopped, its leadership revoked), the promises to that
+//! If a's end is *confirmed* (a was seen to panic or stop, and its leadership was revoked), the promises to that
 //! incarnation are void at once, and b asks after a message delay instead of P. If a hands over, it sends `Resign`
 //! after its application has ended its work. `Resign` contains a successor, and the successor claims at once.
 //!
@@ -290,7 +290,7 @@ impl Election for QuorumBully {
             return self.ignore("its record is an old copy");
         }
         // Only these messages may cause the due write of the memory of other voters, because a question or a refused
-        // claim must change nothing durable (`NoDisrupt`).
+        // claim must change nothing durable (invariant `NoDisrupt`).
         let is_steady = matches!(
             input,
             Input::Received {

@@ -14,8 +14,8 @@ use std::time::Duration;
 use super::core::Core;
 use crate::protocol::{Round, Term};
 
-/// Time for which one agent must have led before rounds take E again. Chosen: with a
-/// second, the next election loses its first rounds again; with hours, elections stay slow after a repair.
+/// Time for which one agent must have led before rounds have their configured length E again. Chosen: with a second,
+/// the next election loses its first rounds again; with hours, elections stay slow after a repair.
 const CALM: Duration = Duration::from_secs(60);
 
 /// The length of an agent's rounds.
@@ -49,7 +49,7 @@ impl Core {
     pub(super) fn claim_round(&self) -> Duration {
         match self.config.diskless() {
             None => self.round(),
-            // because votes without disks expire after E
+            // Votes without disks expire after the configured round E, so a longer wait would be useless.
             Some(_) => self.config.timings.round(),
         }
     }

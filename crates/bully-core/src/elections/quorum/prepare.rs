@@ -25,7 +25,7 @@
 //!
 //! *Why no other agent leads beside a.* After a vote ahead, the voter's promise to a still holds, and no other agent
 //! gets its vote. b has a quorum of votes while a leads, and may use them only after a's `Resign`. a sends `Resign`
-//! after it has ended its leadership (`lose-before-resign`).
+//! after it has ended its leadership (rule `lose-before-resign`).
 //!
 //! *Why a keeps its lease.* A voter follows no announcement of a term below the term of its record, with one
 //! exception: after a vote ahead it still follows the leader that asked for the vote, in that leader's term, until it
@@ -124,7 +124,7 @@ impl Leading {
             .map(|(id, _)| id.clone())
             .collect();
         let is_enough = voters.len() >= core.config.vote_quorum() && voters.contains(&to);
-        // Not without disks, because a vote then holds for one incarnation.
+        // Without disks nothing is prepared, because a vote then holds for one incarnation.
         if core.config.diskless().is_some() || !is_enough || self.is_raising() {
             return None;
         }
@@ -147,7 +147,7 @@ impl Leading {
         }))
     }
 
-    /// Returns the incarnation of this voter that acknowledged last; `None` if the group knows a later one.
+    /// Returns the incarnation in which this voter acknowledged last; `None` if the group knows a later one.
     fn present(&self, core: &Core, id: &AgentId) -> Option<Incarnation> {
         let incarnation = self.supporters.contact(id)?.incarnation;
         let member = core.me.members.get(id);
@@ -236,9 +236,9 @@ pub(super) fn may_vote_ahead(
     let follows = state
         .following()
         .is_some_and(|f| f.leader.id == *from && f.leader.incarnation == incarnation);
-    // because a successor votes for itself only in its present incarnation
+    // A successor votes for itself only in its present incarnation.
     let is_present = to.id != core.me.id || to.incarnation == core.me.incarnation;
-    // because a voter has one vote in a term, and none in a term below its record
+    // A voter has one vote in a term, and none in a term below the term of its record.
     let is_free = claim.term > core.voter.record.term
         || claim.term == core.voter.record.term && core.voter.record.voted_for.as_ref() == Some(to);
     // A voter that abstains gives no vote: an earlier incarnation may have given a promise to another leader.

@@ -1,7 +1,8 @@
 //! The invariants behind "at most one agent leads", and the argument for them. This module has no code.
 //!
 //! On this page an agent *leads* while it considers itself leader: it is elected, and its lease has not ended by its
-//! own clock.
+//! own clock. Names with hyphens are rules or relations of time: the tables are on this page, on the module's page, and
+//! on the pages `epoch` and `memory`.
 //!
 //! # Invariants
 //! | | |
@@ -21,7 +22,7 @@
 //! | `Observers` | An observer never consents, votes or acknowledges. |
 //! | `OneListPerEpoch` | In each epoch at most one list of voters is ever entered by decision, and a quorum of the epoch before has sealed it. |
 //!
-//! Every simulated history checks all of them after every step (`tests/oracles`).
+//! Every simulated history checks all these invariants after every step (`tests/oracles`).
 //!
 //! # Assumptions
 //! Messages may be lost, doubled, reordered, or delayed without a limit; links may work in one direction only. Agents
@@ -41,7 +42,8 @@
 //! | grace period | the leader | `grace-outlasts-promise`: more than P | the better agent stays up |
 //! | drain | the leader | `drain-within-lease`: D - 2 d, or work must stop when the lease is lost | |
 //!
-//! Only `promise-outlasts-lease` is needed for safety. P = 1.25 D tolerates r = 11 %.
+//! Only the relation `promise-outlasts-lease` is needed for safety. A promise P = 1.25 D tolerates a clock-rate error r
+//! = 11 %.
 //!
 //! # Members with different timings
 //! The timings of each single member satisfy `promise-outlasts-lease`. Safety does not depend on equal timings of two
@@ -54,14 +56,14 @@
 //! | `record-longest-promise` | A voter's record contains the longest promise that may still hold. It is written before an acknowledgement that promises more, every vote keeps it, and it is lowered only when a quarantine of that length has ended. | A restart with a shorter P forgets the longer promise. |
 //! | `abstain-after-restart` | The quarantine is that promise or the present P, whichever is longer. | The same. |
 //!
-//! This does not hold for the voters and their quorums: they are the same at every member of an epoch.
+//! Members must not differ in the voters and their quorums: these are the same at every member of an epoch.
 //!
 //! # The argument
-//! *Votes, hence `LeaderPerTerm`.* A vote is durable before it is given, and given once in a term; two quorums of
-//! votes share a voter (2 Qv > n). A vote contains the incarnation of its candidate, and the incarnation that asked.
-//! No other incarnation counts it, however late a copy of it arrives (`answer-the-asker`). A candidate's claim leaves
-//! before its own vote is durable (`claim-beside-own-vote`). If the candidate crashes in between, it has given no
-//! vote, and without its own vote it was not elected. Its next incarnation needs new votes.
+//! *Votes, hence `LeaderPerTerm`.* A vote is durable before it is given, and given once in a term; two quorums of votes
+//! share a voter (2 Qv > n). A vote contains the incarnation of its candidate, and the incarnation that asked. No other
+//! incarnation counts it, however late a copy of it arrives (rule `answer-the-asker`). A candidate's claim leaves
+//! before its own vote is durable (`claim-beside-own-vote`). If the candidate crashes in between, it has given no vote,
+//! and without its own vote it was not elected. Its next incarnation needs new votes.
 //!
 //! A vote counts whenever it comes (`late-vote-counts`): a claim is open as long as the record of its candidate
 //! contains the candidate's own vote in that term, so the candidate has taken part in no later term. If the voters
@@ -79,9 +81,9 @@
 //! | a leader raises its term | A quorum is bound to it while it holds a lease, and votes for no other agent. |
 //! | a leader asks for its successor | The same quorum gives that vote once. The leader itself claims no term up to that one, and its next incarnation has to ask a quorum: one voter of that quorum answers with that term. |
 //!
-//! *A third safeguard (`one-leader-per-term`).* A voter that follows one leader in a term reports that to another
-//! leader of the term, which gives up, or raises its term. The voter's memory of this is volatile, so no argument
-//! depends on this rule; nor has the rule ever been needed.
+//! *A third safeguard (`one-leader-per-term`).* If a voter already follows a leader in a term, it tells every other
+//! leader of that term. Such a leader gives up, or raises its term. The voter's memory of this is volatile, so no
+//! argument depends on this rule; nor has the rule ever been needed.
 //!
 //! A vote ahead (`vote-ahead`) is a vote like any other, except that its voter stays bound to its leader. An agent
 //! that is elected by such votes leads by the acknowledgements of its own announcement, which it makes after its
@@ -138,10 +140,9 @@
 //! leads. A seal up to t does not belong to a chosen list, by the first case.
 //!
 //! *One list in each epoch (`OneListPerEpoch`).* Suppose that a list is chosen in s, and take the lowest term above s
-//! in which another list is asked for. The agent that asks was elected in that term with the vote of an agent that
-//! had sealed in s. That vote reports s or a higher seal, which is for the same list, because the term is the lowest.
-//! In one term one agent asks, for one list (`LeaderPerTerm`; a leader begins one change, and after a restart it
-//! needs a new term).
+//! in which another list is asked for. The asking agent was elected in that term, and one of its voters had sealed in
+//! s. That vote reports s or a higher seal, which is for the same list, because the term is the lowest. In one term one
+//! agent asks, for one list (`LeaderPerTerm`; a leader begins one change, and after a restart it needs a new term).
 //!
 //! *Tokens increase over epochs, and no two agents lead at one instant.* An agent enters an epoch only by a chosen
 //! list, or by a later chosen list if it has missed one. When it does, no agent leads in the epochs before, by the

@@ -1,5 +1,5 @@
-//! The memory that voters have of each other, and that they report to a voter that has started. The rules are on the
-//! page [`memory`](super::memory).
+//! The memory of voters about each other. A voter that has started asks the others for their memory of it. The rules
+//! are on the page [`memory`](super::memory).
 //!
 //! Decided here: which store is accepted under a name, which facts a voter keeps about another voter, and how it acts
 //! on the answers to its question.
@@ -55,7 +55,7 @@ impl Core {
     pub(super) fn keep_word(&mut self, now: Time, sender: SenderIncarnation<'_>, term: Term) {
         let (id, incarnation) = sender;
         let known = self.voter.record.others.get(id);
-        // Fast path, because this function runs for every heartbeat and acknowledgement, and usually nothing has
+        // This check is a fast path: the function runs for every heartbeat and acknowledgement, and usually nothing has
         // changed.
         let is_old = |heard: &Heard| {
             heard.store.is_some() && heard.incarnation == Some(incarnation) && heard.term >= term
@@ -274,7 +274,7 @@ impl QuorumBully {
         out: &mut Out,
     ) {
         let (from, core) = (sender.0, &mut self.core);
-        // a voter without a store id cannot excuse this voter, because it keeps no memory (rule `excused-by-all`)
+        // A voter without a store id keeps no memory, so its answer cannot excuse this voter (rule `excused-by-all`).
         let keeps_memory = core.store_of(sender).is_some();
         let is_unknown = answer.heard.incarnation.is_none();
         let has_another = answer.heard.store.is_some() && answer.heard.store != core.store;
@@ -282,7 +282,7 @@ impl QuorumBully {
         let heard = answer.heard;
         let memory = &mut core.voter.memory;
         memory.open.remove(from);
-        // the first answer ends the wait (rule `ask-after-start`)
+        // The first answer ends the wait (rule `ask-after-start`).
         memory.waits = None;
         let (incarnation, term) = memory.began;
         core.voter

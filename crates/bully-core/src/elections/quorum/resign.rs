@@ -1,6 +1,6 @@
 //! The hand-over of a leadership.
 //!
-//! Decided here: when a leader hands over, to which agent, and in which order (`leader-decides-takeover`,
+//! Decided here: when a leader hands over, to which agent, and in which order (rules `leader-decides-takeover`,
 //! `lose-before-resign`).
 //!
 //! No agent takes a leadership from a live leader: a better agent asks for it, and only the leader hands it over. The
@@ -25,8 +25,8 @@ use crate::{
 
 impl Leading {
     /// Returns the remaining time for which this leader does not hand over to the agent `from`; `None` if it may hand
-    /// over now. If a condition or the policy forbids it, the time is P. Any time of a few heartbeats is enough,
-    /// because it only limits how often that agent asks.
+    /// over now. If a condition or the policy forbids the hand-over, the time is P. Any time of a few heartbeats is
+    /// enough, because it only limits how often that agent asks.
     pub(super) fn grace(
         &self,
         core: &Core,
@@ -85,7 +85,7 @@ impl Leading {
         out: &mut Out,
     ) -> Next {
         let Some(score) = score else {
-            // without a cool-down: only a new score lets this agent compete again, and a new score ends a cool-down
+            // No cool-down is needed: only a new score lets this agent compete again, and a new score ends a cool-down.
             return self.drain(core, now, None, Duration::ZERO, out); // `drain-when-ineligible`
         };
         self.score = score;
@@ -169,7 +169,7 @@ impl Leading {
         };
         self.lose(LostReason::Resigned, out); // `Lost` is published before `Resign` can leave
         core.voter.resigned = Some(core.me.as_leader(term));
-        // because the successor needs W to announce itself
+        // This agent does not campaign for the wait W, in which the successor announces itself.
         core.cooldown.campaign = now.after(core.config.wait());
         if !cooldown.is_zero() {
             core.cooldown.yields = now.after(cooldown);
@@ -179,11 +179,12 @@ impl Leading {
     }
 
     /// Returns the agent to which this leader hands over: the wanted agent if it was heard a short time ago, else the
-    /// highest-ranked voter that was heard; voters that are not slow come first (`slow-waits`). The snapshot of the
-    /// members is not used, because it may contain agents that this leader cannot reach.
+    /// highest-ranked voter that was heard; voters that are not slow come first (rule `slow-waits`). The snapshot of
+    /// the members is not used, because it may contain agents that this leader cannot reach.
     fn successor(&self, core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
-        // Two intervals, because one acknowledgement may be lost or late. Within one interval a live voter could seem
-        // silent; with many intervals the leader could hand over to an agent that has died since.
+        // A voter counts as heard within two intervals, because one acknowledgement may be lost or late. Within one
+        // interval a live voter could seem silent; with many intervals the leader could hand over to an agent that has
+        // died since.
         let fresh = core.config.heartbeat().saturating_mul(2);
         let heard = || {
             let heard = self.supporters.heard(now, fresh);
@@ -252,11 +253,11 @@ pub(super) fn on_resign(
         return Next::Become(Start::Lead { term });
     }
     let resigned = Some(Predecessor::new(from.clone(), Certainty::Suspected));
-    // Without a named agent that can claim, the slots decide.
+    // If no agent is named, or this agent is named and cannot be elected, it waits for its slot.
     if resign.successor.is_none() || is_named && core.me.eligible().is_none() {
         return Next::own_slot(resigned);
     }
-    // because the named successor claims at once
+    // Any other agent defers, because the named successor claims at once.
     if !is_named {
         return Next::Become(Start::Defer { before: resigned });
     }

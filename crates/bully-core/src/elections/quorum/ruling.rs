@@ -40,7 +40,7 @@ impl Core {
             if self.config.voters.contains(&id) {
                 return Err(ChangeError::AlreadyAVoter { id });
             }
-            // a new voter must have reported to this leader before (rule `enlist-before-vote`)
+            // A new voter must have reported to this leader before (rule `enlist-before-vote`).
             if !self.me.is_up(&id) || !leading.is_heard(self, now, &id) {
                 return Err(ChangeError::NotSeen { id });
             }
@@ -81,9 +81,9 @@ impl Core {
         Ok(Ruling::Begin(Box::new(decree)))
     }
 
-    /// A quorum of the present voters has to decide the next list, and a quorum of the next voters has to elect by it.
-    /// If one of the two quorums were not up, the leader would end its leadership, and the group could elect no other
-    /// leader (rule `leave-a-quorum`).
+    /// Returns an error if too few voters are up. A quorum of the present voters has to decide the next list, and a
+    /// quorum of the next voters has to elect by it. If one of the two quorums were not up, the leader would end its
+    /// leadership, and the group could elect no other leader (rule `leave-a-quorum`).
     fn missing_quorum(&self, now: Time, leading: &Leading, next: &Decree) -> Option<ChangeError> {
         let is_there = |id: &&AgentId| {
             **id == self.me.id
@@ -92,7 +92,7 @@ impl Core {
         };
         let missing = |config: &QuorumConfig| {
             let heard = config.voters.iter().filter(is_there).count();
-            // because a leader needs both quorums: one to be elected, one for its lease
+            // A leader needs both quorums, one to be elected and one for its lease, so the larger quorum counts.
             let needed = config.vote_quorum().max(config.lease_quorum());
             let count = |n| u32::try_from(n).unwrap_or(u32::MAX);
             let (heard, needed) = (count(heard), count(needed));

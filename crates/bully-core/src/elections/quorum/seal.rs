@@ -22,8 +22,8 @@ use crate::elections::{
 };
 use crate::protocol::{AgentId, Decree, Leader, Role, Term, Time};
 
-/// The role of an agent that is elected to seal, and does not lead any more (`lose-before-seal`). It asks the voters
-/// only for seals.
+/// The role of an agent that is elected to seal, and does not lead any more (rule `lose-before-seal`). It asks the
+/// voters only for seals.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sealing {
     term: Term,

@@ -115,7 +115,8 @@ impl Next {
 pub(super) struct Predecessor {
     pub(super) id: AgentId,
     pub(super) certainty: Certainty,
-    /// Whether this agent has already asked again soon after a refusal. After a second refusal it waits for longer.
+    /// Whether this agent has already repeated its questions early after a refusal. After the next refusal it waits for
+    /// longer.
     is_asked_soon: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Announcements of a leader and changes of the members, which an agent handles in any role.
 //!
-//! Decided here: which announcements an agent follows (`one-leader-per-term`), and which end of a leader releases it
-//! from its promise (`only-confirmed-end-voids`).
+//! Decided here: which announcements an agent follows (rule `one-leader-per-term`), and which end of a leader releases
+//! it from its promise (`only-confirmed-end-voids`).
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ impl QuorumBully {
         let known = self.state.following();
         match known {
             Some(known) => known.stop_asking(out),
-            // because `Lost` must come before the record of the new term and before any message
+            // The former role ends first: `Lost` must come before the record of the new term and before any message.
             None => self.state.leave(out),
         }
         let leader = Leader {
@@ -86,7 +86,8 @@ impl QuorumBully {
 }
 
 impl QuorumBully {
-    /// Returns whether this voter follows another leader in that term, or leads in it (rule `one-leader-per-term`).
+    /// Returns whether this voter follows another leader than `from` in the term `term`, or leads in it (rule
+    /// `one-leader-per-term`).
     fn has_another(&self, from: &AgentId, incarnation: Incarnation, term: Term) -> bool {
         let core = &self.core;
         if !core.me.is_voter() {

@@ -1,10 +1,11 @@
 //! The role of an agent that knows no leader: it waits for its own slot, or defers to another agent.
 //!
-//! Decided here: when it campaigns. The highest-ranked voter campaigns first (`slot-by-rank`). An agent that deferred
-//! to another agent waits until the other one has had its chance.
+//! Decided here: when it campaigns. The highest-ranked voter campaigns first (rule `slot-by-rank`). An agent that
+//! deferred to another agent waits until the other one has had its chance.
 //!
 //! An agent that is not eligible never campaigns. It may still be the only agent that knows the list of its epoch, and
-//! it sends no `Elect` that would show the list. So it sends the list as long as no agent leads (`tell-while-vacant`).
+//! it sends no `Elect` that would show the list. So it sends the list as long as no agent leads (rule
+//! `tell-while-vacant`).
 
 use std::time::Duration;
 
@@ -62,8 +63,8 @@ impl Vacant {
         Ok(Self::until(core, now, Posture::OwnSlot, after, before, out))
     }
 
-    /// Schedules the next attempt after a failed one: after `retry` and the agent's slot, with a random part of a
-    /// round that separates rivals. `soon-after-end`: the first such attempt after a confirmed end comes after a
+    /// Schedules the next attempt after a failed one: after `retry` and the agent's slot, with a random part of a round
+    /// that separates rivals. By the rule `soon-after-end`, the first such attempt after a confirmed end comes after a
     /// message delay, because by then every voter has learned of that end.
     pub(super) fn again(
         core: &Core,
@@ -97,7 +98,7 @@ impl Vacant {
         before: Option<Predecessor>,
         out: &mut Out,
     ) -> State {
-        // because an agent that defers counts no more votes for itself (`late-vote-counts`)
+        // An agent that defers counts no more votes for itself (rule `late-vote-counts`).
         core.open_claim = None;
         out.cancel_timer(BullyTimer::Round);
         let after = After::jittered(core.config.wait(), core.config.timings.jitter());
@@ -112,7 +113,7 @@ impl Vacant {
         before: Option<Predecessor>,
         out: &mut Out,
     ) -> State {
-        // An agent that is not eligible uses the timer to send the list of its epoch (`tell-while-vacant`).
+        // An agent that is not eligible uses the timer to send the list of its epoch (rule `tell-while-vacant`).
         let after = if core.me.eligible().is_some() {
             Some(after)
         } else {

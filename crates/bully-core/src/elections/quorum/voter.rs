@@ -191,7 +191,7 @@ impl Voter {
         let own = self.record.voted_for.clone();
         let own = own.filter(|_| self.record.term >= led.term);
         let voted_for = own.or_else(|| Some(Candidate::new(&led.id, led.incarnation)));
-        // `TermMonotone`: a durable term never decreases
+        // Invariant `TermMonotone`: a durable term never decreases.
         let term = led.term.max(self.record.term);
         self.write_all(config, now, (term, voted_for, voters), out);
     }
@@ -231,7 +231,7 @@ impl Voter {
     /// Notes that this agent need not send the list after a restart, because it has heard a leader of the new epoch, so
     /// that a quorum of the voters has the list (rule `tell-after-restart`).
     pub(super) fn stop_telling(&mut self, config: &QuorumConfig, now: Time, out: &mut Out) {
-        // Fast path, because this function runs for every heartbeat that an observer hears.
+        // This check is a fast path: the function runs for every heartbeat that an observer hears.
         let Some(told) = self.record.voters.as_ref().filter(|voters| voters.tells) else {
             return;
         };

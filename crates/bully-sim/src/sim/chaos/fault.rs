@@ -40,7 +40,7 @@ pub enum Fault {
     Join,
     /// A member leaves.
     Leave,
-    /// An agent crashes right after it has sent a decisive message, or half of a message to all.
+    /// An agent crashes right after it has sent a decisive message, or after only some receivers of a message to all.
     CrashAfterSend,
     /// An agent hangs right after it has sent a decisive message.
     PauseAfterSend,
@@ -136,7 +136,7 @@ impl Fault {
             && !self.is_of_memory()
     }
 
-    /// Returns whether this fault gives a voter two memories, or replaces its memory.
+    /// Returns whether this fault gives the name of a voter two stores, or replaces its store.
     #[must_use]
     pub const fn is_of_memory(self) -> bool {
         matches!(

@@ -107,7 +107,7 @@ fn world<S: Scenario>(
         detection
     };
     let late = bound * u32::from(random.chance(300)) * 20;
-    // because each agent shall run for at least half of the time with faults
+    // At most half of the time with faults, because each agent shall run for the other half.
     let late = late.min(options.faults_for / 2);
     let reproduce = options
         .reproduce
@@ -213,7 +213,7 @@ impl<S: Scenario> Run<'_, S> {
             }
         }
         if options.faults.contains(&Fault::Restart) && self.random.chance(200) {
-            // because a crash of which no agent is told may be the last event before the calm
+            // A crash of which no agent is told may be the last event before the calm phase.
             let some = nemesis::target(&self.world, &mut self.random);
             if let Some(agent) = some.filter(|_| self.world.views().count() > 1) {
                 self.world.crash(agent);

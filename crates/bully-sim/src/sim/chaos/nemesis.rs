@@ -38,7 +38,7 @@ pub(super) struct Nemesis {
     pub(super) lost: usize,
     /// The agents that had a second process, or another store. They are ended before the members have to agree.
     pub(super) doubtful: Vec<AgentId>,
-    /// The agent among these agents that has an old record, or a copy of a record.
+    /// The agent in `doubtful` that has an old record, or a copy of a record.
     pub(super) copied: Option<AgentId>,
     /// The new timings, if a change of timings goes from member to member.
     rolling: RollingChange,
@@ -95,7 +95,8 @@ impl Nemesis {
         scenario: &mut S,
         random: &mut SplitMix64,
     ) {
-        // Chosen: with far fewer repairs, groups have no leader to test; with far more, two faults rarely overlap.
+        // The share of repairs is chosen: with far fewer, groups have no leader to test; with far more, two faults
+        // rarely overlap.
         if random.chance(400) {
             return self.repair(world, scenario.delay_bound(), random);
         }

@@ -60,13 +60,13 @@ pub struct HistoryReport {
     pub settled_after: Duration,
     /// Number of agreements that did not last.
     pub relapses: u32,
-    /// Times in which more than one agent believed that it leads.
+    /// Periods in which more than one agent believed that it leads.
     pub contested: Contested,
     /// Number of faults of each kind.
     pub coverage: Coverage,
     /// Number of messages by fate.
     pub tally: Tally,
-    /// Number of steps.
+    /// Number of events that the world handled.
     pub steps: u64,
     /// The virtual time at the end.
     pub ended: Time,
@@ -74,14 +74,14 @@ pub struct HistoryReport {
     pub trace: Trace,
 }
 
-/// Times in which more than one agent believed that it leads.
+/// Periods in which more than one agent believed that it leads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contested {
-    /// Number of such times.
+    /// Number of periods with more than one leader.
     pub times: u32,
-    /// Sum of all such times.
+    /// Sum of all periods with more than one leader.
     pub total: Duration,
-    /// The longest such time.
+    /// Longest period with more than one leader.
     pub longest: Duration,
 }
 

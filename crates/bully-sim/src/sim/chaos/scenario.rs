@@ -33,13 +33,13 @@ pub trait Scenario {
     /// Returns the names of the messages after which a fault is most dangerous.
     fn decisive(&self) -> &[&'static str];
 
-    /// Returns whether later leaders that one agent follows must have higher terms.
+    /// Returns whether a later leader that an agent follows may have a lower term than the leader before it.
     fn term_order(&self) -> TermOrder {
         TermOrder::Rising
     }
 
-    /// Returns the expected outcome. It is called again whenever an agent begins or stops to run, changes its belief,
-    /// or gets another score. Default: the highest-ranked agent leads.
+    /// Returns the expected outcome. It is called again whenever an agent begins or stops to run, gets another leader
+    /// or another score, or gains or loses the leadership. Default: the highest-ranked agent leads.
     fn expected(&self, world: &World<Self::Election>) -> Expected {
         let highest = world.highest();
         highest.map_or(Expected::NoLeader, |rank| Expected::Only(rank.id))
@@ -70,7 +70,7 @@ pub trait Scenario {
         None
     }
 
-    /// Returns the parameters of an agent with these timings instead of its own.
+    /// Returns the configuration of an agent in which these timings replace the agent's own timings.
     fn retimed(
         &mut self,
         config: &<Self::Election as Election>::Config,

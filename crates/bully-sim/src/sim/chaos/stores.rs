@@ -1,11 +1,12 @@
 //! Faults of memory: two processes of one name, and a replaced store.
 //!
-//! Decided here: which agents these faults meet, and which faults exclude each other. If two processes of one name
-//! are on two sides of a partition, the peers of each never met the other process, and then no rule helps. So no
-//! fault of the network happens while both run, and the others learn of the second process when it begins, as a link
-//! reports it before it carries a message. No rule helps either if a store is lost after a promise that is longer
-//! than the present promises, so no history has both. An agent that had two memories, or lost one, is gone when all
-//! faults have ended, and counts as an agent that lost its record.
+//! Decided here: which agents these faults meet, and which faults exclude each other. If two processes of one name are
+//! on two sides of a partition, the peers of one process never meet the other process, and then no rule helps. So no
+//! fault of the network happens while both processes run. The others learn of the second process when it begins,
+//! because a link reports a process before it carries a message of it. No rule helps either if a store is lost after a
+//! promise that is longer than promises by the present timings. So no history has both a lost store and changed
+//! timings. An agent that had two memories, or lost one, is gone when all faults have ended, and counts as an agent
+//! that lost its record.
 
 use std::time::Duration;
 
@@ -85,8 +86,8 @@ impl Nemesis {
         (is_replaced && world.restart(&agent)).then_some(met)
     }
 
-    /// Returns whether this fault must not happen now, because it could keep facts that some agents know from the other
-    /// agents.
+    /// Returns whether this fault must not happen now, because the facts that some agents know could then never reach
+    /// the other agents.
     pub(super) fn spares<E: Election>(&self, fault: Fault, world: &World<E>) -> bool {
         let is_copied = self.copied.is_some();
         let hides = fault.is_of_reach() || fault == Fault::Leave;

@@ -21,7 +21,7 @@ struct AgentRow<'a> {
     node: &'a SeenNode<'a>,
     group: &'a str,
     agent: &'a str,
-    /// Its own report; `None` if its node does not answer.
+    /// The agent's own report; `None` if its node does not answer.
     own: Option<&'a AgentReport>,
     role: String,
     heard: String,

@@ -1,4 +1,4 @@
-//! The contents of a register: the record of a lease, the record of a claim, the rows of present agents, and their
+//! The contents of a register: the record of a lease, the record of a claim, the records of present agents, and their
 //! text. Decided here: the fields, the strict and bounded text of the records, and which text is refused. Not here:
 //! which agent may write which record, and when ([`lease`](crate::elections::lease)), and how a store keeps a record.
 //!
@@ -43,9 +43,9 @@ const LAST_TERM: u64 = u64::MAX - (1 << 32);
 /// The name of a lease: one group in one cluster. Both names follow the rules of an [`AgentId`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LeaseName {
-    /// The cluster.
+    /// The name of the cluster.
     pub cluster: AgentId,
-    /// The group in the cluster.
+    /// The name of the group in the cluster.
     pub group: AgentId,
 }
 
@@ -55,11 +55,11 @@ pub struct LeaseName {
 /// is unique in that incarnation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Nonce {
-    /// The agent that wrote.
+    /// The agent that wrote the record.
     pub id: AgentId,
-    /// The incarnation of that agent.
+    /// The incarnation of the agent that wrote the record.
     pub incarnation: Incarnation,
-    /// The number of the attempt.
+    /// The number of the attempt among the attempts of this incarnation.
     pub attempt: u64,
 }
 
@@ -144,7 +144,7 @@ pub enum RecordError {
         /// Length of the text in bytes.
         len: usize,
     },
-    /// The first line belongs to another kind of record, or the text has none.
+    /// The first line belongs to another kind of record, or the text has no first line.
     #[error(
         "the entry in the store is not a lease, so another program wrote it: give this group another name or another store"
     )]
@@ -162,7 +162,7 @@ pub enum RecordError {
         "the line `{line}` of the record in the store is missing or damaged: delete that record, and an agent writes a new one"
     )]
     Line {
-        /// The line's first word.
+        /// The first word of the wrong or missing line.
         line: &'static str,
     },
     /// The record belongs to another group or cluster.
@@ -204,7 +204,7 @@ impl RegisterRecord for LeaseRecord {
                 format_args!("{} {}", next.id, next.wait.0),
             ),
         }
-        // Written only if the holder publishes a text, which few do: each renewal writes the whole record.
+        // The line is left out if the holder publishes no text, because each renewal writes the whole record.
         if let Some(about) = self
             .holder
             .as_ref()

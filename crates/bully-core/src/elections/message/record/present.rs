@@ -1,7 +1,7 @@
-//! The record of an agent that is present: a separate row beside the lease.
+//! The record of an agent that is present: an entry of its own in the store, beside the lease.
 //!
-//! Decided here: its fields and its text. Not here: which agents write it, and its uses. No rule of an election reads
-//! it.
+//! Decided here: the fields and the text of this record. Not here: which agents write it, and its uses. No rule of an
+//! election reads it.
 //!
 //! ```text
 //! actix-bully present 1

@@ -3,7 +3,7 @@
 //! Decided here: which clocks are kept, and the term by the clocks. A voter reports the term by its clock when it
 //! consents, when it answers a voter that recovers, and when it refuses a claim because of its clock. A clock that
 //! differs by up to 10 s counts as correct, and is not kept. A voter that reports a wrong time cannot lower the terms
-//! below the counted ones.
+//! below the terms that the voters have counted.
 //!
 //! Not here: the use of the lowest clock ([`term`](super::term), [`recovery`](super::recovery)).
 
@@ -17,7 +17,7 @@ use crate::elections::{
 use crate::protocol::{AgentId, ClockGap, Incarnation, Term, Time};
 
 /// The voters whose clocks differ by more than 10 s from this agent's clock. Each entry has the incarnation that read
-/// the clock, and the number of milliseconds by which that clock is ahead; the number is negative if it is behind.
+/// the clock, and the lead of that clock in milliseconds; the number is negative if the clock is behind.
 pub(in crate::elections::quorum) type ClocksApart = BTreeMap<AgentId, (Incarnation, i64)>;
 
 impl Core {

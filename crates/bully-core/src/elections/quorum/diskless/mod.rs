@@ -1,7 +1,7 @@
 //! Voters without a disk: for containers that have no volume.
 //!
-//! A voter that restarts has forgotten its promise, its vote and its term. The *order of leases* needs no disk: a
-//! voter that abstains for longer than any promise that it may have given breaks no lease. The *order of terms* needs
+//! A voter that restarts has forgotten its promise, its vote and its term. The *order of leases* needs no disk: if a
+//! voter abstains for longer than any promise that it may have given, it breaks no lease. The *order of terms* needs
 //! more: the memory of the others and, if a majority has forgotten, the clocks.
 //!
 //! Decided here: the parameters of the rules without disks.
@@ -35,8 +35,8 @@
 //! until a restart deletes its memory as well.
 //!
 //! *An agent leads* whatever the clocks show. A voter whose clock is an hour ahead claims no term that the others
-//! refuse, and asks the others for no such term when it recovers. The cost: suppose that two of three clocks are an
-//! hour ahead, that these two voters elected an agent while the third voter was not heard, and that they forget. They
+//! refuse, and asks the others for no such term when it recovers. The cost: suppose that the clocks of two of three
+//! voters are an hour ahead. These two elect an agent while the third voter is not heard, and then they forget. They
 //! recover by the third voter's clock, and the terms fall. A voter that reports a wrong time cannot lower the terms
 //! below the counted ones. [`Prospects::clock_gap`](crate::protocol::Prospects::clock_gap) shows the operator which
 //! clock differs from this agent's clock, and by how much.
@@ -49,18 +49,19 @@
 //!
 //! # Why the terms increase
 //! *While a majority remembers.* Suppose that an earlier incarnation of a voter v has voted in the term t for an agent
-//! that was elected. The election took Qv votes within E of the claim (`votes-expire`), so it had ended before v asks
-//! (`ask-after-the-claims`). Qv - 1 of its voters are other voters than v. v needs the answers of n - Qv + 1 of the n -
-//! 1 others, so at least one voter that answers has voted in t as well, before it was asked. That voter remembers t, or
-//! it has recovered since by the same rule, and answers with t or more. So v votes above t. If v asked at once, another
-//! voter could answer before it votes, and then all voters but the leader could forget t, one after the other.
+//! that was elected. The election took Qv votes within E of the claim (rule `votes-expire`), so it had ended before v
+//! asks (`ask-after-the-claims`). Qv - 1 of its voters are other voters than v. v needs the answers of n - Qv + 1 of
+//! the n - 1 others, so at least one voter that answers has voted in t as well, before it was asked. That voter
+//! remembers t, or it has recovered since by the same rule, and answers with t or more. So v votes above t. If v asked
+//! at once, another voter could answer before it votes, and then all voters but the leader could forget t, one after
+//! the other.
 //!
-//! *When a majority has forgotten.* Only an answer shows that another voter recovers. Silence does not count:
-//! otherwise the terms could fall although a majority remembers. If fewer than Qv others can remember, they are not a
-//! majority, so the terms depend on the clocks. The answers must describe one moment. A voter that has recovered by
-//! the clocks since that moment had also forgotten at that moment. So it still answers "I recover" to the voters that
-//! recovered with it (`forgotten-together`). Otherwise the last of them would wait for ever. To an incarnation that
-//! begins later it answers that it remembers.
+//! *When a majority has forgotten.* Only an answer shows that another voter recovers. Silence does not count: otherwise
+//! the terms could fall although a majority remembers. If fewer than Qv others can remember, they are not a majority,
+//! so the terms depend on the clocks. The answers must describe one moment. A voter may recover by the clocks after
+//! that moment, but at that moment it had forgotten, too. So it still answers "I recover" to the voters that recovered
+//! with it (`forgotten-together`). Otherwise the last of them would wait for ever. To an incarnation that begins later
+//! it answers that it remembers.
 //!
 //! The cost: if one of three voters has restarted and another one is gone, no agent leads until the missing voter
 //! returns or the third one restarts as well. In a group with an even number of voters one more may have restarted:
@@ -87,8 +88,8 @@ pub use term::latest_term;
 use super::QuorumConfig;
 use crate::protocol::Rules;
 
-/// Name of these rules in messages between hosts. Voters with and without a disk cannot form one group, because they
-/// do not understand each other's votes.
+/// Name of the rules without disks in messages between hosts. Voters with and without a disk cannot form one group,
+/// because they do not understand each other's votes.
 pub(super) const RULES: Rules = Rules::new("quorum-diskless");
 
 /// The configuration of voters without a disk, which use the wall clock and the others' memory instead.

@@ -5,8 +5,8 @@
 //! leader with `Nack`, but an observer sends no `Nack`. Without the report, the observer would ignore that leader until
 //! the terms exceed its remembered term, possibly until the leader ends.
 //!
-//! The leader trusts an observer's term as far as any reported term (`no-term-ahead`), and continues to lead. So an
-//! observer that lies can make the leader claim terms up to 10 s ahead of its clock, but cannot end a leadership.
+//! The leader trusts an observer's term as far as any reported term (rule `no-term-ahead`), and continues to lead. So
+//! an observer that lies can make the leader claim terms up to 10 s ahead of its clock, but cannot end a leadership.
 
 use crate::elections::{
     message::{Behind, QuorumMessage},

@@ -94,14 +94,14 @@ impl QuorumConfig {
             .saturating_add(t.delay_bound().saturating_mul(5))
     }
 
-    /// Number of others that have to remember. Of the Qv voters that elected a leader in a term, Qv - 1 are others,
-    /// and any n - Qv + 1 others include one of these.
+    /// Number of others that have to remember. Qv of the n voters elected a leader in a term. At least Qv - 1 of these
+    /// are others, so any n - Qv + 1 others include one of them.
     fn remembering(&self) -> usize {
         let voters = self.voters.len();
         voters.saturating_sub(self.vote_quorum()).saturating_add(1)
     }
 
-    /// Time between two questions: E, because the answers come within E; at least H, the time between heartbeats.
+    /// Time between two questions: a round E, in which the answers come, but at least the heartbeat interval H.
     fn asks_every(&self) -> Duration {
         self.timings.round().max(self.heartbeat())
     }
@@ -290,7 +290,8 @@ impl Core {
             None => return false,
             Some(Memory::Others) => (recovery.highest, false),
             Some(Memory::Clock) => {
-                // minus 1, because this voter may use the term by the clocks itself: it votes above the returned term
+                // The voter votes only above the returned term. It may use the term by the clocks itself, so 1 is
+                // subtracted.
                 let clock = self.clocks_term(now).0.saturating_sub(1);
                 (recovery.highest.max(Term(clock)), true)
             }

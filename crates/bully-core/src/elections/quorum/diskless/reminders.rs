@@ -57,7 +57,8 @@ impl QuorumBully {
 }
 
 impl Core {
-    /// Answers a question. The question also deletes the clock that an earlier incarnation of the asker has read.
+    /// Answers the question of a voter that recovers. This agent then forgets the clock that an earlier incarnation of
+    /// the asker reported.
     fn remind(&mut self, now: Time, from: &AgentId, question: &Recover, out: &mut Out) {
         self.forget_clock(from, Some(question.round.incarnation));
         let answer = Recovered {

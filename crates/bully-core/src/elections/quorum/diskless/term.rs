@@ -63,7 +63,7 @@ impl Core {
         message: &QuorumMessage,
     ) -> bool {
         let (config, seen, term) = (&self.config, self.voter.seen, message.term());
-        // because adopting such a term would use up the numbers of this epoch
+        // An agent that adopted such a term would use up the numbers of this epoch.
         if term > config.last_term() {
             return true;
         }
