@@ -1,8 +1,8 @@
 //! Measures a voter's disk while the voter writes nothing.
 //!
-//! Decided here: a machine that [asks for it](crate::protocol::Prospects::probes) is told once a minute how long a
-//! write takes, and no step waits for the measurement. Not here: the consequences of a slow disk
-//! (`elections/quorum/slow.rs`), and the probe itself (`store/probe.rs`).
+//! Decided here: once a minute the agent measures how long a write takes, if its election machine [asks for
+//! it](crate::protocol::Prospects::probes), and tells the machine. The machine handles other inputs meanwhile. Not here:
+//! the consequences of a slow disk (`elections/quorum/slow.rs`), and the probe itself (`store/probe.rs`).
 
 use std::sync::Arc;
 

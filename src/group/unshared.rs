@@ -12,9 +12,9 @@ use crate::protocol::AgentId;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unshared {
-    /// Names that only the members have.
+    /// Voters in the lists of the members that are not in the list of the agent.
     pub theirs: Vec<AgentId>,
-    /// Names that only the agent that wants to join has.
+    /// Voters in the list of the agent that are not in the lists of the members.
     pub mine: Vec<AgentId>,
 }
 

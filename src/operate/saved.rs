@@ -118,7 +118,7 @@ async fn save(operated: Operated, folder: RecordFolder) {
 /// The saved record of one agent, for the present vacancy (time without a leader) or series of leaders.
 #[derive(Clone, Debug, Default)]
 struct SavedVacancy {
-    /// The time at which the agent kept the record that was saved last.
+    /// The time of the record that was written to a file last: a record with another time is a new one.
     saved: Option<u64>,
     /// The file for the present vacancy; `None` if there is a leader.
     file: Option<String>,

@@ -54,11 +54,11 @@ pub(crate) enum Access {
 pub(crate) struct StoreState {
     /// Time for which all reads have failed, and the reason of the last failure; `None` if reads do not fail.
     pub(crate) reads: Option<(Duration, String)>,
-    /// As `reads`, for writes.
+    /// Time for which all writes have failed, and the last reason.
     pub(crate) writes: Option<(Duration, String)>,
-    /// As `reads`, for lists. While lists fail, the present agents are unknown.
+    /// Time for which all lists have failed, and the last reason. While lists fail, the present agents are unknown.
     pub(crate) lists: Option<(Duration, String)>,
-    /// As `reads`, for reads and writes of the marks of schedules.
+    /// Time for which all reads and writes of schedules' marks (their progress) have failed, and the last reason.
     pub(crate) marks: Option<(Duration, String)>,
     /// Reason why the store's content is not a record of this group.
     pub(crate) refused: Option<String>,

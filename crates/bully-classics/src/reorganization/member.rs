@@ -31,7 +31,7 @@ pub(super) struct Membership {
 enum Work {
     /// The agent knows the coordinator, and waits for the task.
     Awaited,
-    /// The agent works. An observer may not know the task.
+    /// The agent works on this task. `None`: the agent is an observer and has not heard of the task.
     Begun(Option<Task>),
 }
 

@@ -116,8 +116,8 @@ impl Following {
         }
     }
 
-    /// Returns whether this voter has voted ahead for its leader's successor, and in no later term. It then still
-    /// follows its present leader.
+    /// Returns whether the last vote of this voter is its vote ahead, for the successor of its leader. Such a voter
+    /// still follows its present leader.
     fn has_voted_ahead(&self, core: &Core) -> bool {
         self.ahead == Some(core.voter.record.term)
     }
