@@ -168,7 +168,7 @@ pub enum SocketError {
         path: PathBuf,
     },
     /// The file at the path belongs to another user.
-    #[error("{} belongs to the user {owner}, not to this process's {own}: name another path", path.display())]
+    #[error("{} belongs to user {owner}, and this process runs as user {own}: name another path", path.display())]
     Foreign {
         /// The path.
         path: PathBuf,

@@ -208,7 +208,7 @@ pub enum RingError {
     },
     /// The hop is too short for an answer to each copy.
     #[error(
-        "a hop of {hop:?} must be longer than {sends} times twice the delay bound of {delay_bound:?}: raise the hop"
+        "a hop of {hop:?} must be longer than 2 * {sends} (the sends) times the delay bound of {delay_bound:?}: raise the hop"
     )]
     Hop {
         /// The configured hop.
