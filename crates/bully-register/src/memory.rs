@@ -202,5 +202,6 @@ mod tests {
         let (one, other) = (MemoryRegister::new(), MemoryRegister::new());
         assert_ne!(one.name(), other.name());
         assert_eq!(one.name(), one.clone().name());
+        assert!(!one.is_shared(), "no other process reaches it");
     }
 }

@@ -92,3 +92,11 @@ fn an_election_that_was_given_up_is_not_closed() {
         .sent(B, ack(Lap::Collect, 1, ME, 0, 0))
         .nothing_else_happened();
 }
+
+#[test]
+fn a_member_that_can_be_elected_needs_the_right_to_lead() {
+    let needs = |message: Collect| RingMessage::from(message).needs(&id(B));
+    assert_eq!(needs(collect(1, (B, 9), &[])), MinimumRole::Leader);
+    assert_eq!(needs(collect(1, (A, 1), &[(B, 9)])), MinimumRole::Leader);
+    assert_eq!(needs(collect(1, (A, 1), &[(A, 1)])), MinimumRole::Voter);
+}

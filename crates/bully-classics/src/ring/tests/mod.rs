@@ -36,7 +36,7 @@ use super::{
 use bully_core::protocol::fixture::{EYE, ME, among, id};
 use bully_core::protocol::{
     AgentId, Effect, Election, Identity, Incarnation, Input, LostReason, Member, MemberKind,
-    Members, MembershipError, PeerMessage, Role, Score, Term, Time, Timings, To,
+    Members, MembershipError, MinimumRole, PeerMessage, Role, Score, Term, Time, Timings, To,
 };
 use bully_core::{driver::MembersReports as _, elections::fixture::*, parts::Participant};
 

@@ -111,6 +111,7 @@ mod tests {
                 (message.kind(), message.needs(&from), message.is_repeated())
             );
             assert_eq!(same.term(), message.term());
+            assert_eq!(PeerMessage::term(&message), Some(message.term()));
             assert_eq!(BullyMessage::try_from(same), Ok(message));
         }
     }

@@ -231,3 +231,18 @@ fn a_score_in_a_test_has_the_parts_that_are_not_zero() {
         assert!(test.contains(&call), "{call}: {test}");
     }
 }
+
+#[test]
+fn a_long_number_in_a_test_has_groups_of_three_digits() {
+    for (seed, written) in [
+        (12_345, "12345"),
+        (123_456, "123_456"),
+        (1_234_567, "1_234_567"),
+    ] {
+        let mut recording = usual(1, [], 1);
+        recording.header_mut().seed = seed;
+        let test = recording.to_rust_test().unwrap();
+        let call = format!(".seed({written})\n");
+        assert!(test.contains(&call), "{call}: {test}");
+    }
+}

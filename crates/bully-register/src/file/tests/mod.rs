@@ -5,7 +5,11 @@ mod names;
 use std::{fs, io::ErrorKind, path::Path, sync::Arc};
 
 use super::{
-    PATIENCE, THREADS, failure::FileFailure, folder::Folder, kind::shared_kind, list, patiently,
+    PATIENCE, THREADS,
+    failure::FileFailure,
+    folder::Folder,
+    kind::{kind_at, shared_kind},
+    list, patiently,
 };
 use crate::{
     MOST_LISTED, RegisterError, RegisterKey, RegisterRefusal, Removal, Swap, Version,
@@ -272,4 +276,11 @@ fn file_systems_that_another_kernel_may_have_are_named() {
     ] {
         assert_eq!(shared_kind(number), name);
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_path_has_the_number_of_its_file_system() {
+    let kind = kind_at(Path::new("/proc")).unwrap();
+    assert_eq!(kind, Some(0x9fa0));
 }

@@ -345,6 +345,8 @@ mod tests {
     fn every_name_is_read_as_it_is_written() {
         for fault in Fault::ALL {
             assert_eq!(fault.hyphenated().parse(), Ok(fault));
+            let unknown = UnknownFault { name: "cut".into() };
+            assert!(unknown.to_string().contains(&fault.hyphenated()));
         }
     }
 

@@ -54,7 +54,9 @@ fn a_leader_that_hangs_beats_once_when_it_goes_on() {
 fn a_command_in_a_wrong_state_changes_nothing() {
     let mut world = settled();
     assert!(!world.crash("x") && !world.restart("c") && !world.resume("c"));
+    assert!(!world.reconfigure("x", false) && !world.reconfigure("c", false));
     assert!(world.crash("c") && !world.crash("c") && !world.pause("c"));
+    assert!(world.reconfigure("c", false), "it does not run");
     assert!(!world.campaign("c") && !world.set_score("c", None) && !world.step_down("c", None));
     assert!(world.restart("c") && !world.restart("c"));
     assert_eq!(world.incarnation("c"), Some(Incarnation(2)));
