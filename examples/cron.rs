@@ -2,7 +2,7 @@
 //! also has a stream of reminders that customers asked for.
 //!
 //! ```text
-//! $ cargo run --example cron
+//! $ cargo run --features cron --example cron
 //! ```
 //!
 //! Expected output: `examples/expected/cron.txt`. The leader crashes in the night before the report, then in the middle

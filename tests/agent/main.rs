@@ -16,6 +16,9 @@
 mod common;
 #[path = "../common/logging.rs"]
 mod logging;
+#[cfg(feature = "metrics")]
+#[path = "../common/measured.rs"]
+mod measured;
 
 mod about;
 mod bully;

@@ -8,28 +8,28 @@ use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
     leader::LeaderProxy,
-    metrics::{SeriesKind, series},
+    metrics::{SeriesKind, describe, series},
     protocol::Timings,
     store::MemoryStore,
     testkit::{Inject, VirtualClock},
 };
-use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
+use metrics::Unit;
 use serde::{Deserialize, Serialize};
 
-use crate::stage::{MS, play};
+use crate::{
+    measured::{Measured, Recording},
+    stage::{MS, play},
+};
 
 /// Plays a scene whose agents are measured by a recorder of this thread alone.
-fn measured(scene: impl AsyncFnOnce(Snapshotter)) {
-    let recorder = DebuggingRecorder::new();
-    let snapshotter = recorder.snapshotter();
-    metrics::with_local_recorder(&recorder, || play(scene(snapshotter)));
+fn measured(scene: impl AsyncFnOnce(Recording)) {
+    let recording = Recording::default();
+    metrics::with_local_recorder(&recording, || play(scene(recording.clone())));
 }
 
-/// Every series of now by its name and labels. Histograms and counters begin anew with each look.
-fn look(snapshotter: &Snapshotter) -> BTreeMap<String, DebugValue> {
-    let seen = snapshotter.snapshot().into_vec();
-    let named = seen.into_iter().map(|(key, _, _, value)| {
-        let key = key.key();
+/// Every series of now by its name and labels.
+fn look(recording: &Recording) -> BTreeMap<String, Measured> {
+    let named = recording.series().into_iter().map(|(key, value)| {
         let labels: Vec<_> = key
             .labels()
             .map(|l| format!("{}={}", l.key(), l.value()))
@@ -39,15 +39,15 @@ fn look(snapshotter: &Snapshotter) -> BTreeMap<String, DebugValue> {
     named.collect()
 }
 
-fn gauge(value: f64) -> DebugValue {
-    DebugValue::Gauge(value.into())
+const fn gauge(value: f64) -> Measured {
+    Measured::Gauge(value)
 }
 
-fn spans(value: &DebugValue) -> Vec<f64> {
-    let DebugValue::Histogram(values) = value else {
+fn spans(value: &Measured) -> &[f64] {
+    let Measured::Histogram(values) = value else {
         panic!("no histogram: {value:?}");
     };
-    values.iter().map(|value| value.into_inner()).collect()
+    values
 }
 
 fn three(group: &Group) -> Vec<BullyHandle> {
@@ -60,11 +60,11 @@ fn three(group: &Group) -> Vec<BullyHandle> {
 
 #[test]
 fn who_leads_and_how_often_that_changed() {
-    measured(async |snapshotter| {
+    measured(async |recording| {
         let group = Group::new("jobs").unwrap();
         let agents = three(&group);
         clock::sleep(MS(10_000)).await;
-        let seen = look(&snapshotter);
+        let seen = look(&recording);
         for (node, leads) in [("a", 0.0), ("b", 0.0), ("c", 1.0)] {
             let of = |name: &str| &seen[&format!("{name}{{group=jobs,node={node}}}")];
             assert_eq!(of("bully_is_leader"), &gauge(leads));
@@ -73,24 +73,24 @@ fn who_leads_and_how_often_that_changed() {
             let led = u64::from(leads > 0.0);
             assert_eq!(
                 of("bully_leadership_acquired_total"),
-                &DebugValue::Counter(led)
+                &Measured::Counter(led)
             );
             assert_eq!(
                 of("bully_leader_followed_total"),
-                &DebugValue::Counter(1 - led)
+                &Measured::Counter(1 - led)
             );
             assert_eq!(spans(of("bully_leaderless_seconds")).len(), 1);
         }
-        let DebugValue::Counter(sent) = seen["bully_group_messages_total{group=jobs}"] else {
+        let Measured::Counter(sent) = seen["bully_group_messages_total{group=jobs}"] else {
             panic!("no counter");
         };
         assert!(sent > 100, "the heartbeats of some seconds: {sent}");
 
         agents[2].addr().do_send(Inject::Crash);
         clock::sleep(MS(20)).await;
-        let seen = look(&snapshotter);
+        let seen = look(&recording);
         let lost = "bully_leadership_lost_total{group=jobs,node=c,reason=ended}";
-        assert_eq!(seen[lost], DebugValue::Counter(1));
+        assert_eq!(seen[lost], Measured::Counter(1));
         assert_eq!(seen["bully_is_leader{group=jobs,node=c}"], gauge(0.0));
         assert_eq!(seen["bully_is_leader{group=jobs,node=b}"], gauge(1.0));
         assert_eq!(seen["bully_term{group=jobs,node=a}"], gauge(2.0));
@@ -99,7 +99,7 @@ fn who_leads_and_how_often_that_changed() {
 
 #[test]
 fn a_time_without_a_leader_is_measured_when_it_is_over() {
-    measured(async |snapshotter| {
+    measured(async |recording| {
         let group = Group::new("jobs").unwrap();
         let agent = BullyAgent::builder("a")
             .ineligible()
@@ -107,12 +107,12 @@ fn a_time_without_a_leader_is_measured_when_it_is_over() {
             .start()
             .unwrap();
         clock::sleep(MS(7_000)).await;
-        let seen = look(&snapshotter);
+        let seen = look(&recording);
         assert_eq!(seen["bully_has_leader{group=jobs,node=a}"], gauge(0.0));
         assert!(spans(&seen["bully_leaderless_seconds{group=jobs,node=a}"]).is_empty());
         agent.set_score(1).unwrap();
         clock::sleep(MS(1_000)).await;
-        let seen = look(&snapshotter);
+        let seen = look(&recording);
         assert_eq!(seen["bully_has_leader{group=jobs,node=a}"], gauge(1.0));
         let spans = spans(&seen["bully_leaderless_seconds{group=jobs,node=a}"]);
         assert!(
@@ -121,7 +121,7 @@ fn a_time_without_a_leader_is_measured_when_it_is_over() {
         );
         agent.withdraw_score().unwrap();
         clock::sleep(MS(1_000)).await;
-        let seen = look(&snapshotter);
+        let seen = look(&recording);
         assert_eq!(seen["bully_has_leader{group=jobs,node=a}"], gauge(0.0));
         assert_eq!(seen["bully_is_leader{group=jobs,node=a}"], gauge(0.0));
     });
@@ -129,7 +129,7 @@ fn a_time_without_a_leader_is_measured_when_it_is_over() {
 
 #[test]
 fn what_was_left_of_a_lease_is_measured_when_it_is_renewed() {
-    measured(async |snapshotter| {
+    measured(async |recording| {
         let group = Group::new("jobs").unwrap();
         let names = ["a", "b", "c"];
         let start = |name| {
@@ -142,7 +142,7 @@ fn what_was_left_of_a_lease_is_measured_when_it_is_renewed() {
         let agents = names.map(start);
         clock::sleep(MS(3_000)).await;
         let leader = agents.iter().find(|agent| agent.is_leader()).unwrap();
-        let seen = look(&snapshotter);
+        let seen = look(&recording);
         let left = format!(
             "bully_lease_left_seconds{{group=jobs,node={}}}",
             leader.id()
@@ -173,7 +173,7 @@ impl Handler<Job> for Worker {
 
 #[test]
 fn what_waits_for_a_leader_and_what_became_of_it() {
-    measured(async |snapshotter| {
+    measured(async |recording| {
         let group = Group::new("jobs").unwrap();
         let agent = BullyAgent::builder("a").ineligible().join(&group);
         let agent = agent.timings(Timings::lan()).start().unwrap();
@@ -186,20 +186,20 @@ fn what_waits_for_a_leader_and_what_became_of_it() {
         }
         clock::sleep(MS(11_000)).await;
         let waiting = "bully_proxy_waiting{group=jobs,node=a,proxy=job}";
-        assert_eq!(look(&snapshotter)[waiting], gauge(3.0));
+        assert_eq!(look(&recording)[waiting], gauge(3.0));
         agent.set_score(1).unwrap();
         clock::sleep(MS(11_000)).await;
-        let seen = look(&snapshotter);
+        let seen = look(&recording);
         assert_eq!(seen[waiting], gauge(0.0));
         let delivered = "bully_proxy_messages_total{group=jobs,node=a,proxy=job,outcome=delivered}";
-        assert_eq!(seen[delivered], DebugValue::Counter(3));
+        assert_eq!(seen[delivered], Measured::Counter(3));
     });
 }
 
 /// A label with a value for each message or term would be a series for each of them.
 #[test]
 fn the_labels_are_those_of_the_table() {
-    measured(async |snapshotter| {
+    measured(async |recording| {
         let group = Group::new("jobs").unwrap();
         let agents = three(&group);
         for _ in 0..5 {
@@ -207,20 +207,35 @@ fn the_labels_are_those_of_the_table() {
             let leader = agents.iter().find(|agent| agent.is_leader()).unwrap();
             leader.step_down(None).unwrap();
         }
-        let snapshot = snapshotter.snapshot().into_vec();
+        let snapshot = recording.series();
         assert!(snapshot.len() < 3 * (10 + 6) + 5 + 3, "{}", snapshot.len());
-        for (key, _, _, value) in snapshot {
-            let key = key.key();
+        for (key, value) in snapshot {
             let row = series().iter().find(|series| series.name == key.name());
             let row = row.unwrap_or_else(|| panic!("{} is not in the table", key.name()));
             let labels: Vec<_> = key.labels().map(metrics::Label::key).collect();
             assert_eq!(labels, row.labels);
             let kind = match value {
-                DebugValue::Counter(_) => SeriesKind::Counter,
-                DebugValue::Gauge(_) => SeriesKind::Gauge,
-                DebugValue::Histogram(_) => SeriesKind::Histogram,
+                Measured::Counter(_) => SeriesKind::Counter,
+                Measured::Gauge(_) => SeriesKind::Gauge,
+                Measured::Histogram(_) => SeriesKind::Histogram,
             };
             assert_eq!(kind, row.kind, "{}", row.name);
         }
     });
+}
+
+#[test]
+fn every_series_is_described_with_its_unit() {
+    let recording = Recording::default();
+    metrics::with_local_recorder(&recording, describe);
+    let described = recording.described.lock().unwrap();
+    assert_eq!(described.len(), series().len());
+    for ((name, unit, help), series) in described.iter().zip(series()) {
+        assert_eq!((name.as_str(), help.as_str()), (series.name, series.help));
+        let is_counted = *unit == Some(Unit::Count);
+        assert_eq!(is_counted, series.unit.is_none(), "{name}: {unit:?}");
+        let is_a_time = *unit == Some(Unit::Seconds);
+        assert_eq!(name.ends_with("_seconds"), is_a_time, "{name}");
+        assert_eq!(name.ends_with("_total"), series.kind == SeriesKind::Counter);
+    }
 }

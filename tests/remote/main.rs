@@ -27,6 +27,9 @@ mod limits;
 mod load;
 #[path = "../common/logging.rs"]
 mod logging;
+#[cfg(feature = "metrics")]
+#[path = "../common/measured.rs"]
+mod measured;
 mod messages;
 mod metrics;
 mod names;

@@ -5,18 +5,17 @@ use std::collections::BTreeMap;
 
 use actix::clock::sleep;
 use actix_bully::{metrics::series, remote::transport::Pipes};
-use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 
-use super::kit::{Host, MS, all_follow, play};
+use super::{
+    kit::{Host, MS, all_follow, play},
+    measured::{Measured, Recording},
+};
 
 #[test]
 fn links_and_what_crosses_them_are_measured_by_peer_and_by_reason() {
-    let recorder = DebuggingRecorder::new();
-    let snapshotter = recorder.snapshotter();
-    let look = || -> BTreeMap<String, DebugValue> {
-        let seen = snapshotter.snapshot().into_vec().into_iter();
-        let named = seen.map(|(key, _, _, value)| {
-            let key = key.key();
+    let recording = Recording::default();
+    let look = || -> BTreeMap<String, Measured> {
+        let named = recording.series().into_iter().map(|(key, value)| {
             let row = series().iter().find(|row| row.name == key.name()).unwrap();
             let labels: Vec<_> = key.labels().collect();
             let names: Vec<_> = labels.iter().map(|label| label.key()).collect();
@@ -26,11 +25,11 @@ fn links_and_what_crosses_them_are_measured_by_peer_and_by_reason() {
         });
         named.collect()
     };
-    let counted = |value: &DebugValue| match value {
-        DebugValue::Counter(n) => *n,
-        DebugValue::Gauge(_) | DebugValue::Histogram(_) => panic!("{value:?}"),
+    let counted = |value: &Measured| match value {
+        Measured::Counter(n) => *n,
+        Measured::Gauge(_) | Measured::Histogram(_) => panic!("{value:?}"),
     };
-    metrics::with_local_recorder(&recorder, || {
+    metrics::with_local_recorder(&recording, || {
         play(async {
             let pipes = Pipes::new();
             let mut a = Host::start(&pipes, "host-a", &["host-b"]);
@@ -40,11 +39,10 @@ fn links_and_what_crosses_them_are_measured_by_peer_and_by_reason() {
             all_follow(&[&a, &b], "b1").await;
             sleep(MS(11_000)).await;
             let seen = look();
-            let up = DebugValue::Gauge(1.0.into());
+            let up = Measured::Gauge(1.0);
             assert_eq!(seen["bully_link_up host-a host-b"], up);
             assert_eq!(seen["bully_link_up host-b host-a"], up);
-            let DebugValue::Histogram(echoes) = &seen["bully_link_echo_seconds host-a host-b"]
-            else {
+            let Measured::Histogram(echoes) = &seen["bully_link_echo_seconds host-a host-b"] else {
                 panic!("no histogram");
             };
             assert!(!echoes.is_empty());
@@ -67,7 +65,7 @@ fn links_and_what_crosses_them_are_measured_by_peer_and_by_reason() {
             b.stop().await;
             sleep(MS(11_000)).await;
             let seen = look();
-            let down = DebugValue::Gauge(0.0.into());
+            let down = Measured::Gauge(0.0);
             assert_eq!(seen["bully_link_up host-a host-b"], down);
             assert!(counted(&seen["bully_dials_total host-a"]) > 3);
         });

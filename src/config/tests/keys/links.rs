@@ -151,12 +151,12 @@ mod tls {
     }
 
     async fn beside_plain_b(s: Scene) -> Seen {
-        certify(&s, &["a"]);
+        certify(&s);
         beside_b(s, LINKED).await
     }
 
     async fn certified(s: Scene) -> Seen {
-        certify(&s, &["a", "b"]);
+        certify(&s);
         beside_b(s, &[LINKED, AUTHORITIES, CERTIFICATE, KEY].join("\n")).await
     }
 }

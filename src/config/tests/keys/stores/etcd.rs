@@ -64,7 +64,7 @@ async fn plain(s: Scene) -> Seen {
 
 /// The server takes clients with a certificate, and without.
 async fn by_tls(s: Scene) -> Seen {
-    certify(&s, &["localhost", "me"]);
+    certify(&s);
     let path = |name: &str| s.folder.path().join(name);
     let certificate = |name: &str| CertificateDer::from_pem_file(path(name)).unwrap();
     let mut roots = RootCertStore::empty();

@@ -33,7 +33,7 @@ pub(super) fn rows() -> Vec<Rows> {
 }
 
 async fn asked(s: Scene) -> Seen {
-    certify(&s, &[]);
+    certify(&s);
     let connections = Arc::new(AtomicU32::new(0));
     let asked = Asked::of(&s, move |client: TcpStream, asked: &Asked| {
         serve(client, asked, connections.fetch_add(1, Relaxed) + 1);
