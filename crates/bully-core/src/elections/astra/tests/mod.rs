@@ -70,6 +70,10 @@ impl Machine for Astra {
 }
 
 impl Suite for Astra {
+    const MATRIX: Option<&'static str> = Some(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/elections/astra/tests/matrix.txt"
+    ));
     const MESSAGES: &'static [&'static str] = BullyMessage::ALL;
     const TIMERS: &'static [BullyTimer] = &TIMERS;
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, 5_000);
@@ -137,14 +141,6 @@ impl Suite for Astra {
 }
 
 common_suite!(Astra);
-
-#[test]
-fn the_matrix_is_as_reviewed() {
-    is_as_reviewed::<Astra>(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/elections/astra/tests/matrix.txt"
-    ));
-}
 
 impl Kit {
     /// No agent has started anything.

@@ -91,6 +91,10 @@ impl Machine for Bully {
 }
 
 impl Suite for Bully {
+    const MATRIX: Option<&'static str> = Some(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/elections/bully/tests/matrix.txt"
+    ));
     const MESSAGES: &'static [&'static str] = BullyMessage::ALL;
     const TIMERS: &'static [BullyTimer] = &TIMERS;
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
@@ -159,14 +163,6 @@ impl Suite for Bully {
 }
 
 common_suite!(Bully);
-
-#[test]
-fn the_matrix_is_as_reviewed() {
-    is_as_reviewed::<Bully>(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/elections/bully/tests/matrix.txt"
-    ));
-}
 
 impl Kit {
     /// A follower without a leader, in the second slot, which comes after one step.

@@ -116,6 +116,10 @@ impl Machine for Lease {
 }
 
 impl Suite for Lease {
+    const MATRIX: Option<&'static str> = Some(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/elections/lease/tests/matrix.txt"
+    ));
     const MESSAGES: &'static [&'static str] = &[];
     const TIMERS: &'static [BullyTimer] = &[
         BullyTimer::Detect,
@@ -224,14 +228,6 @@ impl Suite for Lease {
 }
 
 common_suite!(Lease);
-
-#[test]
-fn the_matrix_is_as_reviewed() {
-    is_as_reviewed::<Lease>(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/elections/lease/tests/matrix.txt"
-    ));
-}
 
 impl Kit {
     fn with(config: LeaseConfig) -> Self {

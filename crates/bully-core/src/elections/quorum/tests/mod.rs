@@ -57,8 +57,7 @@ use crate::protocol::{
 use crate::{
     elections::{
         fixture::{
-            Dice, MINE, Machine, OLD, STRANGER, Suite, common_suite, is_as_reviewed, leader,
-            resign, round, yields,
+            Dice, MINE, Machine, OLD, STRANGER, Suite, common_suite, leader, resign, round, yields,
         },
         message::{Behind, Recalled},
         policy::Preemption,
@@ -164,6 +163,10 @@ impl Machine for QuorumBully {
 }
 
 impl Suite for QuorumBully {
+    const MATRIX: Option<&'static str> = Some(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/elections/quorum/tests/matrix.txt"
+    ));
     const MESSAGES: &'static [&'static str] = QuorumMessage::ALL;
     const TIMERS: &'static [BullyTimer] = &[
         BullyTimer::Election,
@@ -248,14 +251,6 @@ impl Suite for QuorumBully {
 }
 
 common_suite!(QuorumBully);
-
-#[test]
-fn the_matrix_is_as_reviewed() {
-    is_as_reviewed::<QuorumBully>(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/src/elections/quorum/tests/matrix.txt"
-    ));
-}
 
 impl StepEffects {
     /// Asked the other voters.
