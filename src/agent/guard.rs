@@ -122,12 +122,12 @@ impl fmt::Debug for LeaderGuard {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Epoch {
     /// The term.
-    #[serde(serialize_with = "shown::text")]
+    #[serde(serialize_with = "shown::text::serialize")]
     pub term: Term,
     /// The leader.
     pub node: AgentId,
     /// The incarnation in which the leader leads.
-    #[serde(serialize_with = "shown::text")]
+    #[serde(serialize_with = "shown::text::serialize")]
     pub incarnation: Incarnation,
 }
 

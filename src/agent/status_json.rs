@@ -13,19 +13,20 @@ use crate::{
 
 use super::{Lifecycle, Status};
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(remote = "Status")]
 struct StatusJson {
     lifecycle: Lifecycle,
-    #[serde(serialize_with = "shown::text")]
+    #[serde(with = "shown::text")]
     incarnation: Incarnation,
     role: Role,
-    #[serde(serialize_with = "shown::text")]
+    #[serde(with = "shown::text")]
     term: Term,
-    #[serde(serialize_with = "shown::optional_leader")]
+    #[serde(with = "shown::optional_leader")]
     leader: Option<Leader>,
+    #[serde(default)]
     leader_about: Option<About>,
-    #[serde(serialize_with = "shown::optional_text")]
+    #[serde(with = "shown::optional_text")]
     leading: Option<Term>,
     draining: bool,
     work_panics: u32,
@@ -58,6 +59,12 @@ impl Serialize for Status {
             tie_broken: _,
         } = self;
         StatusJson::serialize(self, to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Status {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        StatusJson::deserialize(from)
     }
 }
 

@@ -106,7 +106,8 @@ impl GroupFacts {
             former => former.and_then(|former| former.since),
         };
         match (told, known) {
-            // The two clocks are not read at the same moment, so a small difference is not a change.
+            // `told` is the time of this moment minus an age that the agent measured a little earlier, so it varies. A
+            // small difference is not a new beginning.
             (Some(told), Some(known)) if told.abs_diff(known) < APART => Some(known),
             (told, known) => told.or(known),
         }

@@ -69,14 +69,14 @@ pub(crate) struct AgentFacts {
     pub(crate) group: String,
     /// An observer with a score is a learner, which can be made a voter.
     pub(crate) kind: MemberKind,
-    #[serde(serialize_with = "shown::optional_text")]
+    #[serde(serialize_with = "shown::optional_text::serialize")]
     pub(crate) score: Option<Score>,
     pub(crate) state: AgentState,
     /// The agent's role; `None` for an agent on another host.
     pub(crate) role: Option<Role>,
-    #[serde(serialize_with = "shown::optional_text")]
+    #[serde(serialize_with = "shown::optional_text::serialize")]
     pub(crate) term: Option<Term>,
-    #[serde(serialize_with = "shown::optional_text")]
+    #[serde(serialize_with = "shown::optional_text::serialize")]
     pub(crate) incarnation: Option<Incarnation>,
     pub(crate) leader: Option<AgentId>,
     /// The text that the agent publishes.

@@ -1,135 +1,24 @@
 //! How numbers in reports and commands are written as JSON, and how they are read.
 //!
-//! Decided here: terms and incarnations are text, because they may exceed 2^53 and most readers of JSON store numbers
-//! as 64-bit floats. A reader of terms and incarnations accepts both text and numbers. A score of one part is a number,
-//! a score of several parts an array. A part or a count beyond 2^53 is text. Not here: which fields exist (`report.rs`,
-//! `outcome.rs`).
+//! Decided here: a score of one part is a number, a score of several parts an array. A part or a count beyond 2^53 is
+//! text. Not here: terms, incarnations and leaders (`shown.rs`), and which fields exist (`report.rs`, `outcome.rs`).
 #![expect(
     clippy::ref_option,
     reason = "serde gives a function that serializes a field a reference to it"
 )]
 
-use std::{fmt, marker::PhantomData};
+use std::fmt;
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{Error, SeqAccess, Visitor},
 };
 
-use crate::{
-    protocol::{AgentId, Incarnation, Leader, Score, Term},
-    shown::ShownLeader,
-};
+use crate::protocol::Score;
+pub(super) use crate::shown::{Numbered, leader, optional_leader, optional_text, text};
 
 /// The limit up to which a 64-bit float holds every whole number exactly.
 const EXACT: u64 = 1 << 53;
-
-/// A type that contains one number.
-pub(super) trait Numbered: fmt::Display {
-    fn of(number: u64) -> Self;
-}
-
-impl Numbered for Term {
-    fn of(number: u64) -> Self {
-        Self(number)
-    }
-}
-
-impl Numbered for Incarnation {
-    fn of(number: u64) -> Self {
-        Self(number)
-    }
-}
-
-/// Reads a number from JSON, where it is a number or a text.
-struct Reading<T>(PhantomData<T>);
-
-impl<T: Numbered> Visitor<'_> for Reading<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number from 0 to 2^64 - 1, or its text")
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
-        Ok(T::of(number))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
-        text.parse().map(T::of).map_err(E::custom)
-    }
-}
-
-/// A number as text.
-pub(super) mod text {
-    use super::{Deserializer, Numbered, PhantomData, Reading};
-    pub(crate) use crate::shown::text as serialize;
-
-    pub(crate) fn deserialize<'de, T: Numbered, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<T, D::Error> {
-        from.deserialize_any(Reading(PhantomData))
-    }
-}
-
-/// An optional number as text.
-pub(super) mod optional_text {
-    use super::{Deserialize, Deserializer, Numbered, text};
-    pub(crate) use crate::shown::optional_text as serialize;
-
-    #[derive(Deserialize)]
-    #[serde(bound(deserialize = "T: Numbered"))]
-    struct Text<T>(#[serde(deserialize_with = "text::deserialize")] T);
-
-    pub(crate) fn deserialize<'de, T: Numbered, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Option<T>, D::Error> {
-        Ok(Option::<Text<T>>::deserialize(from)?.map(|Text(value)| value))
-    }
-}
-
-/// A leader as [`ShownLeader`] writes it.
-#[derive(Deserialize)]
-struct Shown {
-    id: AgentId,
-    #[serde(deserialize_with = "text::deserialize")]
-    incarnation: Incarnation,
-    #[serde(deserialize_with = "text::deserialize")]
-    term: Term,
-}
-
-impl From<Shown> for Leader {
-    fn from(shown: Shown) -> Self {
-        Self {
-            id: shown.id,
-            incarnation: shown.incarnation,
-            term: shown.term,
-        }
-    }
-}
-
-pub(super) mod leader {
-    use super::{Deserialize, Deserializer, Leader, Serialize, Serializer, Shown, ShownLeader};
-
-    pub(crate) fn serialize<S: Serializer>(value: &Leader, to: S) -> Result<S::Ok, S::Error> {
-        ShownLeader::from(value).serialize(to)
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Leader, D::Error> {
-        Shown::deserialize(from).map(Leader::from)
-    }
-}
-
-pub(super) mod optional_leader {
-    use super::{Deserialize, Deserializer, Leader, Shown};
-    pub(crate) use crate::shown::optional_leader as serialize;
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Option<Leader>, D::Error> {
-        Ok(Option::<Shown>::deserialize(from)?.map(Leader::from))
-    }
-}
 
 /// One part of a score.
 struct Part(i64);
@@ -292,6 +181,7 @@ pub(super) mod counts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::Term;
 
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     struct Scored(#[serde(with = "score")] Score);

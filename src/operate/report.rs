@@ -12,11 +12,8 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "dashboard")]
 use crate::group::ReachableMember;
 use crate::{
-    agent::{Lifecycle, Status, StoreContender, StoreContenders},
-    protocol::{
-        About, AgentId, Incarnation, Leader, Member, MemberKind, Members, Presence, Role, Score,
-        Term,
-    },
+    agent::{Status, StoreContender, StoreContenders},
+    protocol::{About, AgentId, Incarnation, Member, MemberKind, Members, Presence, Score},
     remote::{BridgeHandle, LinkStatus, PeerStatus},
     shown::in_millis,
 };
@@ -41,37 +38,13 @@ pub struct AgentReport {
     pub agent: AgentId,
     /// The name of its group.
     pub group: String,
-    /// Whether it runs.
-    pub lifecycle: Lifecycle,
-    /// The agent's present incarnation, or its last one if it has ended.
-    #[serde(with = "json::text")]
-    pub incarnation: Incarnation,
-    /// Its role in the election.
-    pub role: Role,
-    /// The term of the agent's leader (perhaps itself); without a leader, the highest term that the agent has seen.
-    #[serde(with = "json::text")]
-    pub term: Term,
-    /// The leader that the agent follows, or the agent itself if it leads.
-    #[serde(with = "json::optional_leader")]
-    pub leader: Option<Leader>,
-    /// The text that this leader publishes about itself.
-    #[serde(default)]
-    pub leader_about: Option<About>,
-    /// The term in which the agent leads; `None` if it does not lead.
-    #[serde(with = "json::optional_text")]
-    pub leading: Option<Term>,
+    /// The state of the agent.
+    #[serde(flatten)]
+    pub status: Status,
     /// Time for which the agent will still lead if it receives nothing, in milliseconds; `None` if it does not lead, or
     /// if that time has no end.
     #[serde(default)]
     pub lease_left_ms: Option<u64>,
-    /// Whether the agent leads and is handing over at present, so that its work has to end.
-    pub draining: bool,
-    /// Number of panics of the work that runs on the leader.
-    pub work_panics: u32,
-    /// Number of times that the agent stepped down because its work made no progress.
-    pub work_stalls: u32,
-    /// Whether the actor to which the agent is tied is gone, so that the agent is not eligible.
-    pub tie_broken: bool,
     /// The voters as this agent's process knows them, if the group has a list of voters.
     #[serde(default)]
     pub voters: Vec<AgentId>,
@@ -245,20 +218,6 @@ fn whole(each: &dyn OperatedAgent) -> AgentReport {
 }
 
 fn agent(agent: &dyn OperatedAgent, members: &Members, listed: Vec<MemberReport>) -> AgentReport {
-    let Status {
-        lifecycle,
-        incarnation,
-        role,
-        term,
-        leader,
-        leader_about,
-        leading,
-        draining,
-        work_panics,
-        work_stalls,
-        tie_broken,
-        ..
-    } = agent.status();
     let counts = agent.counts();
     let messages = [
         ("sent", counts.sent),
@@ -282,17 +241,7 @@ fn agent(agent: &dyn OperatedAgent, members: &Members, listed: Vec<MemberReport>
             .map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
         agent: agent.id().clone(),
         group: agent.group().to_owned(),
-        lifecycle,
-        incarnation,
-        role,
-        term,
-        leader,
-        leader_about,
-        leading,
-        draining,
-        work_panics,
-        work_stalls,
-        tie_broken,
+        status: agent.status(),
         member_count: members.len(),
         members: listed,
         messages: messages

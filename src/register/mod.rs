@@ -35,7 +35,7 @@
 //! | 1,000 agents of a process, one record, `lan` | 32, 133; 76 ms | 33, 358: 1,063; 39 ms | 34, 184: 210; 136 ms |
 //! | 300 elections of a process, a record each, `wan` | 599, 300 | 595, 300: 894 | 605, 300: 439 |
 //! | 10 processes, one record, `lan` | 233, 17; 296 ms | 32, 16: 66; 266 ms | 32, 16: 39; 275 ms |
-//! | 3 processes, one record, `default` | 23, 5; 1,162 ms | 11, 5: 13; 909 ms | 11, 5: 12; 936 ms |
+//! | 3 processes of this crate on one record, with the timings `default` | 23, 5; 1,162 ms | 11, 5: 13; 909 ms | 11, 5: 12; 936 ms |
 //! | 30 | 189, 5; 934 ms | 11, 5: 22; 902 ms | 11, 5: 11; 903 ms |
 //! | 100 | 652, 5; 876 ms | 11, 5: 19; 896 ms | 11, 5: 14; 896 ms |
 //! | 3 candidates of client-go's rule, with a lease of the same length | 10, 8; 1,185 ms | 10, 8: 48; 1,172 ms | 10, 8: 18; 876 ms |

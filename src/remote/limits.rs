@@ -150,11 +150,11 @@ limits! {
         /// promises and ends must not be mixed with those of the last process. A recorded greeting is useless to an
         /// attacker even then: a link needs an answer to this side's own nonce.
         forget: Duration = ms(600_000), ms(1_000), ms(86_400_000);
-        /// Largest number of groups that a peer may announce; chosen above the 1,000 of the benchmarks, because each costs
-        /// memory. Breach: `too_many_agents`.
+        /// Largest number of groups that a peer may announce. Each costs memory. The default exceeds the 1,000 groups of
+        /// the benchmarks. Breach: `too_many_agents`.
         groups: usize = 1_024, 1, 65_536;
-        /// Largest number of agents that a peer may announce, in all groups; chosen above the 10,000 of the benchmarks for
-        /// the same reason. Breach: `too_many_agents`.
+        /// Largest number of agents that a peer may announce, in all groups. Each costs memory. The default exceeds the
+        /// 10,000 agents of the benchmarks. Breach: `too_many_agents`.
         agents: usize = 16_384, 1, 1_048_576;
     }
     {

@@ -27,8 +27,8 @@
 //! actix-bully = { version = "0.1", features = ["testkit"] }
 //! ```
 //!
-//! A production build contains none of it: in particular no message that crashes or hangs an agent, and no clock that
-//! follows a paused runtime and claims to count the time of a suspended host.
+//! A production build contains none of it. In particular it has no message that crashes or hangs an agent. It also lacks
+//! [`VirtualClock`], with which a lease would last longer than the others assume.
 #![cfg_attr(docsrs, doc(cfg(feature = "testkit")))]
 
 pub mod cluster;

@@ -162,7 +162,7 @@ pub enum Finding {
     /// Another process has an agent with this agent's name, as the rows in the store of the lease show.
     TwoOfOneName {
         /// The incarnation of the other agent.
-        #[serde(serialize_with = "shown::text")]
+        #[serde(serialize_with = "shown::text::serialize")]
         other: Incarnation,
     },
     /// Fewer voters can be reached than an election needs.

@@ -43,10 +43,10 @@ pub enum ScheduleFinding {
     /// over if the clock of another contender (an agent that may take the lease) agrees with the other clocks.
     ClockOff {
         /// The time of this leader's clock.
-        #[serde(serialize_with = "shown::text")]
+        #[serde(serialize_with = "shown::text::serialize")]
         own: WallTime,
         /// The time of the other clocks.
-        #[serde(serialize_with = "shown::text")]
+        #[serde(serialize_with = "shown::text::serialize")]
         others: WallTime,
         /// Whether `others` is the clock of the store, and not the median of the contenders' clocks.
         is_store: bool,
@@ -64,10 +64,10 @@ pub enum ScheduleFinding {
         /// The schedule.
         schedule: AgentId,
         /// The last due time whose tick has begun, as the mark records it.
-        #[serde(serialize_with = "shown::text")]
+        #[serde(serialize_with = "shown::text::serialize")]
         last: WallTime,
         /// The time of this leader's clock.
-        #[serde(serialize_with = "shown::text")]
+        #[serde(serialize_with = "shown::text::serialize")]
         now: WallTime,
         /// The name of the store that has the mark; `None` if the agents keep the mark.
         store: Option<String>,

@@ -27,7 +27,7 @@ impl NotOffered {
     }
 }
 
-/// An offer that a mode does not make.
+/// A guarantee that features need, and that some modes of an agent (bully, quorum, lease) do not give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Lack {

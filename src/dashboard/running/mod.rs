@@ -150,19 +150,23 @@ fn reason(explained: &Explanation) -> Reason {
 fn of_own(own: &AgentReport, group: String, lease_until: Option<Duration>) -> AgentFacts {
     AgentFacts {
         group,
-        state: match own.lifecycle {
+        state: match own.status.lifecycle {
             Lifecycle::Running => AgentState::Up,
             Lifecycle::Down => AgentState::Restarting,
             Lifecycle::Ended => AgentState::Down,
         },
-        role: Some(own.role),
-        term: Some(own.term),
-        incarnation: Some(own.incarnation),
-        leader: own.leader.as_ref().map(|leader| leader.id.clone()),
-        about: own.leader_about.clone().filter(|_| own.leading.is_some()),
-        leads: own.leading.is_some(),
-        draining: own.draining,
-        lease_until: lease_until.filter(|_| own.leading.is_some()),
+        role: Some(own.status.role),
+        term: Some(own.status.term),
+        incarnation: Some(own.status.incarnation),
+        leader: own.status.leader.as_ref().map(|leader| leader.id.clone()),
+        about: own
+            .status
+            .leader_about
+            .clone()
+            .filter(|_| own.status.leading.is_some()),
+        leads: own.status.leading.is_some(),
+        draining: own.status.draining,
+        lease_until: lease_until.filter(|_| own.status.leading.is_some()),
         ..AgentFacts::named(own.agent.clone())
     }
 }
@@ -170,6 +174,7 @@ fn of_own(own: &AgentReport, group: String, lease_until: Option<Duration>) -> Ag
 /// Returns the facts of an agent on another host. It is shown as the leader if one of the node's agents follows it.
 fn of_member(own: &AgentReport, member: &MemberReport, group: String) -> AgentFacts {
     let followed = own
+        .status
         .leader
         .as_ref()
         .filter(|leader| leader.id == member.agent);
@@ -198,8 +203,8 @@ fn followed(
 ) -> BTreeMap<(String, AgentId), (Term, Duration)> {
     let mut longest = BTreeMap::new();
     for (own, left) in report.agents.iter().zip(leases) {
-        let leader = own.leader.as_ref();
-        let leader = leader.filter(|_| own.lifecycle == Lifecycle::Running);
+        let leader = own.status.leader.as_ref();
+        let leader = leader.filter(|_| own.status.lifecycle == Lifecycle::Running);
         if let (Some(leader), Some(left)) = (leader, *left) {
             let known = longest.entry((own.group.clone(), leader.id.clone()));
             let known: &mut (Term, Duration) = known.or_default();
@@ -213,8 +218,10 @@ fn followed(
 /// reports of all own agents are examined, because only one of the agents that know the same members lists them.
 fn follow(agents: &mut BTreeMap<(String, AgentId), AgentFacts>, report: &Report) {
     let running = report.agents.iter();
-    for own in running.filter(|own| own.lifecycle == Lifecycle::Running) {
-        let Some(leader) = &own.leader else { continue };
+    for own in running.filter(|own| own.status.lifecycle == Lifecycle::Running) {
+        let Some(leader) = &own.status.leader else {
+            continue;
+        };
         let known = agents.get_mut(&(own.group.clone(), leader.id.clone()));
         if let Some(known) = known.filter(|it| it.remote && it.term < Some(leader.term)) {
             (known.leads, known.term) = (true, Some(leader.term));

@@ -24,7 +24,7 @@ fn an_agent_of_another_host_leads_if_any_agent_of_the_node_follows_it() {
     let mut report = report();
     let mut first = report.agents[0].clone();
     first.agent = "aa".parse().unwrap();
-    first.leader = None;
+    first.status.leader = None;
     first.members[1].about = Some("port 7".parse().unwrap());
     report.agents.insert(0, first);
     // The first of them lists the members for both.
@@ -41,14 +41,14 @@ fn an_agent_of_another_host_leads_if_any_agent_of_the_node_follows_it() {
         leaders
     };
     assert_eq!(leads(&report), ["c"]);
-    report.agents[1].lifecycle = Lifecycle::Down;
+    report.agents[1].status.lifecycle = Lifecycle::Down;
     assert!(leads(&report).is_empty(), "nobody that runs follows it");
 }
 
 #[test]
 fn an_agent_tells_since_when_its_group_has_no_leader_and_no_majority() {
     let mut report = report();
-    report.agents[0].leader = None;
+    report.agents[0].status.leader = None;
     let at = Duration::from_secs(1);
     let moment = facts(&report, &[None], &[explained()], at);
     let [group] = moment.groups.as_slice() else {
@@ -103,8 +103,8 @@ fn the_lease_of_a_leader_elsewhere_holds_as_long_as_any_of_its_followers_knows()
         });
     }
     // The first follows it in an earlier term, and one that is down knows nothing any more.
-    report.agents[0].leader.as_mut().unwrap().term = Term(6);
-    report.agents[3].lifecycle = Lifecycle::Down;
+    report.agents[0].status.leader.as_mut().unwrap().term = Term(6);
+    report.agents[3].status.lifecycle = Lifecycle::Down;
     let (at, ms) = (Duration::from_secs(1), Duration::from_millis);
     let whys = [(); 4].map(|()| explained());
     let shown = |leases: [Option<u64>; 4]| {
@@ -165,7 +165,7 @@ fn each_group_has_its_elections() {
     let mut report = report();
     let mut other = report.agents[0].clone();
     other.group = "h".to_owned();
-    other.leader = None;
+    other.status.leader = None;
     report.agents.push(other);
     let whys = [explained(), explained()];
     let sent = |g: u64, h: u64| BTreeMap::from([("g".to_owned(), g), ("h".to_owned(), h)]);

@@ -95,7 +95,7 @@ pub(crate) enum StageError {
         "no second election runs beside the first: choose a second election on this page first"
     )]
     NothingBeside,
-    #[error("the run is being played again up to {}: wait until then, or press Go on to end the replay here", seconds(*until))]
+    #[error("the run is being played again up to {}: wait until then, or press the button \"Go on\" to stop the replay here", seconds(*until))]
     PlaysAgain { until: Time },
     #[error("the moment {} has not come yet: choose one up to {}, which the run has reached", seconds(*at), seconds(*now))]
     NotYet { at: Time, now: Time },

@@ -56,7 +56,7 @@ pub enum ProxyError {
     /// The leader has another type registered under this name, or the type of another release. The message was not
     /// handled.
     #[error(
-        "the leader has another type under the name of this message, so it did not handle the message: give a type that changes another name, and run the same release at all agents"
+        "the leader has another type under the name of this message, so it did not handle the message: run the same release at all agents, and register a changed type under a new name"
     )]
     Malformed,
     /// The message was handled, and the answer is longer than the limit, or cannot be encoded.

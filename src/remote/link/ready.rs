@@ -78,7 +78,8 @@ pub(super) struct Opened {
 
 /// One group, as the two sides know it.
 pub(super) struct GroupSide {
-    /// Whether the group is a companion: another group has the same members, and is counted instead.
+    /// Whether this is a companion group (for application messages): the group of the election has the same members, and
+    /// decides how often this side sends a heartbeat.
     pub(super) is_companion: bool,
     /// The agents that run here, as they were announced to the other side.
     pub(super) told: RefCell<Announcer>,

@@ -32,11 +32,11 @@ fn a_report_as_json_is_read_again() {
       },
       "leader_about": null,
       "leading": null,
-      "lease_left_ms": null,
       "draining": false,
       "work_panics": 0,
       "work_stalls": 0,
       "tie_broken": false,
+      "lease_left_ms": null,
       "voters": [],
       "epoch": 0,
       "members": [
@@ -78,7 +78,11 @@ fn members_that_cannot_be_elected_come_last() {
             .collect();
         assert_eq!(names, ["high", "low", "eye", "mute"]);
         assert_eq!(
-            agent.leader.map(|leader| leader.id.to_string()).as_deref(),
+            agent
+                .status
+                .leader
+                .map(|leader| leader.id.to_string())
+                .as_deref(),
             Some("high")
         );
     });

@@ -92,7 +92,10 @@ fn a_node_is_shown_and_commanded_line_by_line() {
         let SocketAnswer::Report(report) = report else {
             panic!("{report:?}")
         };
-        assert_eq!(report.agents[0].leading, Some(report.agents[0].term));
+        assert_eq!(
+            report.agents[0].status.leading,
+            Some(report.agents[0].status.term)
+        );
         let leader = b.leader().unwrap();
         assert!(b.is_leader());
         assert_eq!(

@@ -298,7 +298,11 @@ fn diagnosis(world: &TrialWorld) -> Tried {
 
 fn status(of: &BullyHandle, leader: &BullyHandle) -> Tried {
     let report = Operated::new(of).report();
-    let known = report.agents[0].leader.as_ref().map(|known| &known.id);
+    let known = report.agents[0]
+        .status
+        .leader
+        .as_ref()
+        .map(|known| &known.id);
     check(known == Some(leader.id()), format!("{report:?}"))
 }
 

@@ -45,7 +45,7 @@ PEER  ADDRESS          LINK    AGENTS  LOST  LAST ERROR
 n1    {one}  linked  1       0
 n3    {three}  linked  1       0
 ",
-        term = report.agents[0].term,
+        term = report.agents[0].status.term,
         own = nodes.get("n2").bridge,
     );
     let columns = format!(
@@ -59,7 +59,10 @@ n3    {three}  linked  1       0
     // The routes say the same.
     assert_eq!(nodes.by_url("n2", "status").out, said.out);
     let by_url: Report = nodes.by_url("n2", "status --json").read();
-    assert_eq!(by_url.agents[0].leader, report.agents[0].leader);
+    assert_eq!(
+        by_url.agents[0].status.leader,
+        report.agents[0].status.leader
+    );
 }
 
 #[test]

@@ -26,8 +26,8 @@ pub(crate) fn board(report: &Report, why: &[Explanation]) -> String {
             agent.agent.to_string(),
             agent.group.clone(),
             role(agent),
-            agent.term.to_string(),
-            agent.incarnation.to_string(),
+            agent.status.term.to_string(),
+            agent.status.incarnation.to_string(),
             score.map_or_else(none, |score| score.to_string()),
             agent
                 .lease_left_ms
@@ -67,10 +67,10 @@ pub(crate) fn board(report: &Report, why: &[Explanation]) -> String {
 
 /// Returns the role, in capitals for a leader: the word gives the same information as the colour.
 pub(super) fn role(agent: &AgentReport) -> String {
-    if agent.leading.is_some() {
+    if agent.status.leading.is_some() {
         "LEADER".to_owned()
     } else {
-        agent.role.to_string()
+        agent.status.role.to_string()
     }
 }
 

@@ -73,8 +73,8 @@ pub(crate) fn status(report: &Report) -> String {
         agents.row([
             agent.agent.to_string(),
             agent.group.clone(),
-            agent.role.to_string(),
-            agent.term.to_string(),
+            agent.status.role.to_string(),
+            agent.status.term.to_string(),
             leader(agent),
             state(agent),
         ]);
@@ -167,7 +167,7 @@ fn presence(presence: Presence) -> String {
 
 /// Returns `leads` for the leader, and nothing for other agents.
 fn leads(agent: &AgentReport, id: &AgentId) -> String {
-    let leader = agent.leader.as_ref();
+    let leader = agent.status.leader.as_ref();
     if leader.is_some_and(|leader| leader.id == *id) {
         "leads".to_owned()
     } else {
@@ -190,8 +190,8 @@ pub(crate) fn line(agent: &AgentReport) -> String {
     let mut table = Table::bare();
     table.row([
         format!("{}/{}", agent.group, agent.agent),
-        agent.role.to_string(),
-        match &agent.leader {
+        agent.status.role.to_string(),
+        match &agent.status.leader {
             Some(leader) => format!("leader {} in term {}", leader.id, leader.term),
             None => "no leader".to_owned(),
         },
@@ -248,7 +248,7 @@ fn members(agent: &AgentReport, text: &mut String) {
         agent.members.iter().any(|one| one.agent == *leader)
             || contenders.any(|one| one.agent == *leader)
     };
-    if let (Some(leader), Some(about)) = (&agent.leader, &agent.leader_about)
+    if let (Some(leader), Some(about)) = (&agent.status.leader, &agent.status.leader_about)
         && !is_listed(&leader.id)
     {
         let id = table::clean(leader.id.as_str());
@@ -312,6 +312,7 @@ fn peers(bridge: &BridgeReport, text: &mut String) {
 
 fn leader(agent: &AgentReport) -> String {
     agent
+        .status
         .leader
         .as_ref()
         .map_or_else(none, |leader| leader.id.to_string())
@@ -319,16 +320,16 @@ fn leader(agent: &AgentReport) -> String {
 
 /// Returns the facts that an operator has to know at once.
 fn state(agent: &AgentReport) -> String {
-    let mut words = vec![match agent.lifecycle {
+    let mut words = vec![match agent.status.lifecycle {
         Lifecycle::Running => "running",
         Lifecycle::Down => "down",
         Lifecycle::Ended => "ended",
         _ => "unknown",
     }];
-    if agent.draining {
+    if agent.status.draining {
         words.push("draining");
     }
-    if agent.tie_broken {
+    if agent.status.tie_broken {
         words.push("tie broken");
     }
     words.join(", ")

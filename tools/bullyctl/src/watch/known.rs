@@ -99,10 +99,10 @@ fn of_row<'a>(own: &'a AgentReport, row: &'a ContenderReport) -> (&'a str, Known
 
 /// Returns the text that a contender publishes about itself, if there is one.
 pub(crate) fn about_of<'a>(own: &'a AgentReport, row: &'a ContenderReport) -> Option<&'a About> {
-    let leader = own.leader.as_ref();
+    let leader = own.status.leader.as_ref();
     let leads = leader.is_some_and(|leader| leader.id == row.agent);
     // The text in the lease is newer than the text in an agent's own entry of the store.
-    let about = own.leader_about.as_ref().filter(|_| leads);
+    let about = own.status.leader_about.as_ref().filter(|_| leads);
     about.or(row.about.as_ref())
 }
 

@@ -22,7 +22,8 @@ enum Why {
     Consented,
     /// The leader of a term has resigned, and its `Resign` has this agent as the successor.
     Named,
-    /// This agent collected the seals that decided the epoch's list, and claims the first election of the epoch.
+    /// This agent collected the confirmations (seals) by which the new list of voters was decided. So this agent asks for
+    /// votes first in the epoch of that list.
     FirstOfEpoch,
     /// A leader with a lease raises its own term.
     Raise,

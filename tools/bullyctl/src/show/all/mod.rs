@@ -53,7 +53,7 @@ pub(crate) fn all(nodes: &[SeenNode<'_>]) -> String {
             short(row.node.name),
             short(&agent),
             row.role.clone(),
-            row.own.map_or_else(none, |own| own.term.to_string()),
+            row.own.map_or_else(none, |own| own.status.term.to_string()),
             short(&row.own.map_or_else(none, leader)),
             row.heard.clone(),
         ]);
@@ -153,7 +153,7 @@ fn rows<'a>(nodes: &'a [SeenNode<'a>]) -> Vec<AgentRow<'a>> {
                 role: if node.answers() {
                     role(own)
                 } else {
-                    own.role.to_string()
+                    own.status.role.to_string()
                 },
                 heard: heard.clone(),
                 differs: node.answers() && is_odd(&views, own),
@@ -215,7 +215,7 @@ fn views<'a>(nodes: &'a [SeenNode<'a>]) -> BTreeMap<&'a str, GroupViews<'a>> {
 /// Returns the leader that an agent follows or is. The term of an agent without a leader is only the highest that it has
 /// seen.
 fn view(own: &AgentReport) -> LeaderView<'_> {
-    let leader = own.leader.as_ref();
+    let leader = own.status.leader.as_ref();
     leader.map(|leader| (&leader.id, leader.term))
 }
 
