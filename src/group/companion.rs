@@ -1,7 +1,7 @@
 //! The companion of a group: a second group of the same agents, which carries the messages of applications.
 //!
-//! Decided here: the name of a companion, which no other group can have, and the form of its one message: bytes under a
-//! name. The bytes are decoded when the receiver knows the name. A bridge that carries a group also carries its
+//! Decided here: the name of a companion, which no other group can have, and the form of its one message: the name of a
+//! message type, and bytes. A receiver that has registered a type under this name decodes the bytes. A bridge that carries a group also carries its
 //! companion, so an application's messages cross between hosts without another setting. If no application of a group
 //! uses such messages, the companion has no members, and nothing crosses between hosts for it.
 //!

@@ -43,7 +43,7 @@ pub enum JoinError {
     },
     /// The members follow other rules.
     #[error(
-        "group {group} follows the {theirs} rules and {id} the {mine} rules: start all members of a group with the same election"
+        "group {group} elects by the {theirs} rules and {id} by the {mine} rules: start all members of a group with the same rules"
     )]
     Rules {
         /// The requested name.
@@ -108,7 +108,7 @@ pub enum OpenError {
     ///
     /// After a restart of the process, the new incarnation would look like the former one.
     #[error(
-        "{id} has joined already: start the bridge that carries the group first, then the agents, so that other hosts can tell them from the agents before a restart"
+        "{id} has joined already: start the bridge that carries the group first, then the agents; otherwise other hosts cannot tell an agent from its former incarnation"
     )]
     TooLate {
         /// The agent that began before.

@@ -139,7 +139,7 @@ fn all_members_of_a_group_follow_the_same_rules() {
         let StartError::Join(refused) = other else {
             panic!("the group refuses it");
         };
-        let text = "group voters follows the quorum rules and b the available rules: start all members of a group with the same election";
+        let text = "group voters elects by the quorum rules and b by the available rules: start all members of a group with the same rules";
         assert_eq!(refused.to_string(), text);
     });
 }

@@ -57,7 +57,8 @@ pub trait MembersReports {
     /// Notes which store keeps a member's votes, as its host reports it. Returns whether anything changed.
     fn set_store(&mut self, id: &AgentId, store: Option<StoreId>) -> bool;
 
-    /// Returns whether the member at this position can change without a copy of the list.
+    /// Returns whether a change of the member at this position finds room beside the shared list. Otherwise the change
+    /// copies the whole list.
     fn has_room(&self, at: usize) -> bool;
 
     /// Replaces the entry of the member at this position, except its name and its rank.

@@ -43,10 +43,11 @@ pub(super) enum Load<M: PeerMessage> {
 pub(super) enum Worth {
     /// The message is part of the election.
     Election,
-    /// The message is of a repeated kind, and differs from the sender's last one of these to the same receiver, or is
-    /// the first.
+    /// The message is of a kind that agents repeat, such as a heartbeat, and it is not equal to the last message of this
+    /// kind from the same sender to the same receiver.
     Changed,
-    /// The message is of a repeated kind, and is equal to the sender's last one of these to the same receiver.
+    /// The message is of a kind that agents repeat, and it is equal to the last message of this kind from the same sender
+    /// to the same receiver.
     Nothing,
 }
 

@@ -323,7 +323,7 @@ impl RosterUpdate {
         if content.leader.is_some() && pieces.is_empty() {
             pieces.push(RosterContent::default());
         }
-        // The hint comes last, because by then the leader is announced.
+        // The name of the leader is in the last piece: the earlier pieces have announced that agent.
         if let Some(last) = pieces.last_mut() {
             last.leader = content.leader;
         }
