@@ -11,7 +11,7 @@ use super::{CertificateFault, SecretFault, TermFault, wire::WireError};
 pub enum Closed {
     /// The link was not ready within the time limit after the connection was made.
     #[error(
-        "the connection was made, but the peer did not complete the first exchange (the handshake) in time: check that the address is that of a bridge, and that its host has CPU time to spare"
+        "the connection was made, but the peer did not complete the first exchange (the handshake) in time"
     )]
     HandshakeTimeout,
     /// A frame is longer than the limit.

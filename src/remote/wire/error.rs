@@ -7,7 +7,7 @@ use std::fmt;
 #[non_exhaustive]
 pub enum WireError {
     /// The bytes end too early, or announce more bytes than follow.
-    #[error("the peer's packet ends too early: run the same release of this crate at both ends")]
+    #[error("the peer's packet ends too early")]
     Truncated,
     /// Bytes remain after the end.
     #[error("bytes follow after the end of the peer's packet")]
