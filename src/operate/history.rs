@@ -1,7 +1,8 @@
 //! The history of a node's groups, for an operator: how it is read, and how it is kept in files.
 //!
-//! Decided here: how often agents are asked for findings, and when a file is written: within a second of a change, and
-//! once a minute while there are findings. No agent waits for the disk: a separate task checks for changes, and a
+//! Decided here: how often agents are asked for findings, and when a file is written: within a second of a change, so
+//! that a crash loses little, and once a minute while there are findings, because the time of a finding goes on without
+//! a change. No agent waits for the disk: a separate task checks for changes, and a
 //! thread for blocking work writes the files. A failure to write logs one warning and changes nothing else. Not here:
 //! the contents of a history ([`history`](crate::history)).
 

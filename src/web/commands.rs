@@ -1,7 +1,8 @@
 //! The routes for commands: to agents, and to the records of their messages.
 //!
-//! Decided here: which callers may command, the order of the checks of a request (its token, then its length, then its
-//! content), and the status of each outcome.
+//! Decided here: which callers may command: those with the node's token, and no caller if the node has none, because
+//! otherwise any process that reaches the port could command. The order of the checks of a request: its token, then its
+//! length, then its content, so that a stranger costs nothing. The status of each outcome.
 
 use std::time::Duration;
 

@@ -1,6 +1,7 @@
 //! The reason why a feature is refused: the missing offer, and the setting that provides it.
 //!
-//! Decided here: the words of a refusal.
+//! Decided here: the words of a refusal. They name the setting as well, because a user who reads only what is missing
+//! would search for it.
 
 use std::fmt;
 

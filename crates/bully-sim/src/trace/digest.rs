@@ -13,7 +13,8 @@ use std::hash::{Hash, Hasher};
 use super::Happening;
 use bully_core::protocol::{AgentId, Event, PeerMessage, Role, Time};
 
-/// A number that is hashed before the values of an entry, so that entries of two kinds never have the same hash input.
+/// A number that is hashed before the values of an entry, so that entries of two kinds never have the same hash input. An
+/// arrival follows its message without a number.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) enum DigestStep {
     Sent,

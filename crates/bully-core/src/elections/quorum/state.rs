@@ -1,7 +1,8 @@
 //! The roles of an agent in a quorum election, and the changes between them.
 //!
-//! Decided here: the data of a change of role. Not here: the changes themselves ([`turn`](super::turn)), and the
-//! behaviour of each role.
+//! Decided here: the data that a role hands over when it ends ([`Start`]). A role returns this data instead of making the
+//! next role, so that only [`turn`](super::turn) changes the state. Not here: the changes themselves, and the behaviour
+//! of each role.
 //!
 //! ```text
 //!          slot came             Qv consent             Qv votes
