@@ -44,11 +44,10 @@ fn a_repeated_message_stands_for_none_of_another_kind_in_a_bully_election() {
     let (term, score) = (TERM, None);
     let ack = message::Ack {
         term,
-        echo: Time::ZERO,
         score,
-        slow: false,
         promise: message::Micros(300_000),
         incarnation: Incarnation(1),
+        ..message::Ack::default()
     };
     each_kind_goes(&[heartbeat(3), ack.into()]);
 }

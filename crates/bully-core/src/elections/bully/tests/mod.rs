@@ -158,7 +158,7 @@ impl Suite for Bully {
     }
 }
 
-common_suite!(Bully);
+common_suite!(Bully, "/src/elections/bully/tests");
 
 #[test]
 fn the_matrix_is_as_reviewed() {

@@ -247,7 +247,7 @@ impl Suite for QuorumBully {
     }
 }
 
-common_suite!(QuorumBully);
+common_suite!(QuorumBully, "/src/elections/quorum/tests");
 
 #[test]
 fn the_matrix_is_as_reviewed() {
