@@ -189,7 +189,6 @@ pub enum TimingsPreset {
 }
 
 impl TimingsPreset {
-    /// Returns the durations of the preset.
     pub(super) fn timings(self) -> Timings {
         match self {
             Self::Default => Timings::default(),

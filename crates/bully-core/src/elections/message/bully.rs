@@ -87,8 +87,10 @@ impl TryFrom<QuorumMessage> for BullyMessage {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
-    use crate::elections::fixture::every_bully_message;
+    use crate::elections::{fixture::every_bully_message, message::Micros};
 
     /// A group of agents has the tables of the quorum, whatever its rules.
     #[test]
@@ -104,5 +106,14 @@ mod tests {
             assert_eq!(PeerMessage::term(&message), Some(message.term()));
             assert_eq!(BullyMessage::try_from(same), Ok(message));
         }
+    }
+
+    #[test]
+    fn a_span_is_rounded_up_and_a_promise_down() {
+        assert_eq!(Micros::at_most(Duration::from_nanos(1_999)), Micros(1));
+        assert_eq!(Micros::at_most(Duration::MAX), Micros(u64::MAX));
+        assert_eq!(Micros::from(Duration::from_nanos(1)), Micros(1));
+        assert_eq!(Micros::from(Duration::MAX), Micros(u64::MAX));
+        assert_eq!(Duration::from(Micros(1_500)), Duration::from_micros(1_500));
     }
 }

@@ -61,7 +61,8 @@ pub(super) fn claim(term: u64, score: i32) -> Claim {
     Claim {
         term: Term(term),
         score: score.into(),
-        ..Claim::default()
+        released: None,
+        successor: None,
     }
 }
 
