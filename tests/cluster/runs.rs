@@ -70,7 +70,7 @@ fn a_run_on_the_real_clock_settles_too() {
 #[test]
 fn a_dropped_cluster_ends_its_agents() {
     test(|| async {
-        let mut cluster = settled(five()).await;
+        let mut cluster = settled(five().margin(1)).await;
         cluster.hang("4").await.unwrap();
         let handles: Vec<_> = ["1", "4", "5"]
             .map(|name| cluster.handle(name).unwrap().clone())

@@ -13,9 +13,9 @@ use std::{sync::Arc, time::Duration};
 use bully_core::{
     elections::{
         bully::{BullyTimer, Preemption, Yield},
-        quorum::{Ack, Micros, QuorumBully, QuorumConfig, QuorumMessage, Vote},
+        quorum::{Ack, QuorumBully, QuorumConfig, QuorumMessage, Vote},
     },
-    protocol::{Effect, EffectOf, Incarnation, Input, InputOf, Round, Score, Term, Time, Timings},
+    protocol::{Effect, EffectOf, Incarnation, Input, InputOf, Round, Score, Timings},
 };
 
 use crate::{

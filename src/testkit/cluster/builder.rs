@@ -334,6 +334,12 @@ impl ClusterBuilder {
         self.set(|choices| choices.preemption = Some(preemption))
     }
 
+    /// Sets by how much a challenger's score must exceed the leader's. Default: by any amount.
+    pub fn margin(self, margin: impl Into<Score>) -> Self {
+        let margin = margin.into();
+        self.set(|choices| choices.margin = Some(margin))
+    }
+
     fn set(mut self, change: impl FnOnce(&mut Choices)) -> Self {
         change(&mut self.choices);
         self.resolve = resolve;

@@ -1,7 +1,7 @@
 //! Of the repeated messages of each election, none stands for one of another kind.
 
 use super::*;
-use crate::protocol::{Round, Time};
+use crate::protocol::Round;
 use bully_classics::{
     ballot,
     invitation::{self, ElectionId, GroupRole},
