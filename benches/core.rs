@@ -48,8 +48,7 @@ fn heartbeat_received(c: &mut Criterion) {
     let elected = BullyMessage::Elected(Elected {
         term,
         score,
-        answer: None,
-        sent_at: None,
+        ..Elected::default()
     });
     let first = Input::Received {
         from: from.clone(),
@@ -64,7 +63,7 @@ fn heartbeat_received(c: &mut Criterion) {
         let message = BullyMessage::Heartbeat(Heartbeat {
             term,
             score,
-            sent_at: None,
+            ..Heartbeat::default()
         });
         let input = Input::Received {
             from: from.clone(),
@@ -91,8 +90,7 @@ fn failover_step(c: &mut Criterion) {
         message: BullyMessage::Elected(Elected {
             term: Term(term),
             score: k.into(),
-            answer: None,
-            sent_at: None,
+            ..Elected::default()
         }),
     };
     follower.handle(Time::ZERO, elected(N, 1), &mut out);

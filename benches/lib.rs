@@ -80,8 +80,7 @@ impl Peers {
         let elected = Elected {
             term: Term(1),
             score: 1.into(),
-            answer: None,
-            sent_at: None,
+            ..Elected::default()
         };
         let (from, incarnation) = (name(1), Incarnation(1));
         let envelope = Envelope {

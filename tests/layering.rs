@@ -147,7 +147,11 @@ const LAYERS: &[(&str, &str)] = &[
 const OUTSIDE: &[(&str, &str)] = &[
     ("bully_core::protocol", "serde thiserror tracing"),
     ("bully_core::parts", "serde tracing"),
-    ("bully_core::elections", "serde thiserror tracing"),
+    // The tests of all elections read messages as JSON.
+    (
+        "bully_core::elections",
+        "serde serde_json thiserror tracing",
+    ),
     ("bully_core::record", "serde serde_json thiserror"),
     ("bully_classics", "serde thiserror tracing easy_ext"),
     ("bully_register::calls", "std::fs"),

@@ -211,12 +211,9 @@ impl Choices {
         self.refuse(all, |_| true)
     }
 
-    fn refuse(&self, mode: &'static str, is_foreign: fn(&str) -> bool) -> Result<(), StartError> {
+    fn refuse(&self, first: &'static str, is_foreign: fn(&str) -> bool) -> Result<(), StartError> {
         match self.settings().find(|call| is_foreign(call)) {
-            Some(second) => Err(StartError::Contradiction {
-                first: mode,
-                second,
-            }),
+            Some(second) => Err(StartError::Contradiction { first, second }),
             None => Ok(()),
         }
     }

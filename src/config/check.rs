@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    agent::{Choices, any::AnyConfig},
+    agent::any::AnyConfig,
     elections::{
         AnyMessage,
         quorum::{QuorumConfig, QuorumError},
@@ -231,23 +231,8 @@ impl Config {
         Ok(())
     }
 
-    /// Returns what the keys choose, as the calls of a builder do.
-    fn choices(&self) -> Result<Choices, ConfigError> {
-        Ok(Choices {
-            modes: Vec::new(),
-            timings: Some(self.all_timings()?),
-            preemption: self.preemption,
-            margin: self.margin,
-            drain: self.drain,
-            cooldown: self.cooldown,
-            epoch: Some(self.quorum.epoch),
-            is_learner: self.quorum.learner,
-            is_diskless: self.quorum.diskless,
-        })
-    }
-
     fn election(&self, identity: &StoreIdentity) -> Result<AnyConfig, ConfigError> {
-        let choices = self.choices()?;
+        let choices = self.choices(self.all_timings()?);
         if self.has_lease() {
             return Ok(AnyConfig::Lease(self.lease(identity, &choices)?.into()));
         }
@@ -346,13 +331,7 @@ impl Config {
 impl TimingsSettings {
     /// Returns the durations. If the configuration has no preset, `usual` is used.
     pub(super) fn timings(&self, usual: TimingsPreset) -> Result<Timings, ConfigError> {
-        let preset = match self.preset.unwrap_or(usual) {
-            TimingsPreset::Default => Timings::default(),
-            TimingsPreset::Lan => Timings::lan(),
-            TimingsPreset::Fast => Timings::fast(),
-            TimingsPreset::Wan => Timings::wan(),
-            TimingsPreset::InProcess => Timings::in_process(),
-        };
+        let preset = self.preset.unwrap_or(usual).timings();
         let (lease, promise) = (preset.lease(), preset.promise());
         let detector = preset.detector();
         let mut builder = preset.to_builder();

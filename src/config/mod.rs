@@ -100,6 +100,7 @@ pub use run_error::RunError;
 pub use running::RunningNode;
 pub use settings::{
     Config, GrantSettings, LeaseSettings, LimitsSettings, PeerSettings, QuorumSettings,
-    TimingsPreset, TimingsSettings, TlsSettings,
+    TimingsSettings, TlsSettings,
 };
 pub use start::Starter;
+pub use value::TimingsPreset;

@@ -1,13 +1,14 @@
 //! The fields of a configuration, with the values as they were read. Nothing is checked here.
 //!
-//! Decided here: the name of each key, its meaning and its default. Not here: the forms of values (`value.rs`), and
-//! whether the values fit together (`check.rs`).
+//! Decided here: the name of each key, its meaning and its default, and which keys are options of an election. Not here:
+//! the forms of values (`value.rs`), and whether the values fit together (`check.rs`).
 
 use std::{path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    agent::Choices,
     elections::bully::Preemption,
     protocol::{Score, Timings},
     remote::MayBe,
@@ -15,7 +16,7 @@ use crate::{
 };
 
 use super::{
-    ZenohSettings,
+    TimingsPreset, ZenohSettings,
     value::{leaf, section, sections, unset},
 };
 
@@ -131,6 +132,21 @@ impl Config {
             node: node.to_owned(),
             group: group.to_owned(),
             ..Self::default()
+        }
+    }
+
+    /// Returns what the keys choose, as the calls of a builder do.
+    pub(super) fn choices(&self, timings: Timings) -> Choices {
+        Choices {
+            modes: Vec::new(),
+            timings: Some(timings),
+            preemption: self.preemption,
+            margin: self.margin,
+            drain: self.drain,
+            cooldown: self.cooldown,
+            epoch: Some(self.quorum.epoch),
+            is_learner: self.quorum.learner,
+            is_diskless: self.quorum.diskless,
         }
     }
 }
@@ -384,23 +400,6 @@ impl From<&Timings> for TimingsSettings {
             promise: Some(timings.promise()),
         }
     }
-}
-
-/// The presets of [`Timings`] that have a failure detector.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TimingsPreset {
-    /// [`Timings::default`].
-    #[default]
-    Default,
-    /// [`Timings::lan`].
-    Lan,
-    /// [`Timings::fast`].
-    Fast,
-    /// [`Timings::wan`].
-    Wan,
-    /// [`Timings::in_process`].
-    InProcess,
 }
 
 /// Limits that differ from the default [`Limits`](crate::remote::Limits) of the bridge. The method of the same name of

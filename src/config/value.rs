@@ -11,9 +11,14 @@ use serde::{
 };
 use toml::Value;
 
-use crate::{elections::bully::Preemption, protocol::Score, remote::MayBe, store::OpenStore};
+use crate::{
+    elections::bully::Preemption,
+    protocol::{Score, Timings},
+    remote::MayBe,
+    store::OpenStore,
+};
 
-use super::{TimingsPreset, duration};
+use super::duration;
 
 /// A type of value whose form in a file is not the form of serde.
 pub(super) trait Leaf: Sized {
@@ -163,6 +168,35 @@ impl Leaf for Preemption {
             Self::Never => "never".into(),
             Self::After(after) => duration::show(*after).into(),
         })
+    }
+}
+
+/// The presets of [`Timings`] that have a failure detector.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TimingsPreset {
+    /// [`Timings::default`].
+    #[default]
+    Default,
+    /// [`Timings::lan`].
+    Lan,
+    /// [`Timings::fast`].
+    Fast,
+    /// [`Timings::wan`].
+    Wan,
+    /// [`Timings::in_process`].
+    InProcess,
+}
+
+impl TimingsPreset {
+    pub(super) fn timings(self) -> Timings {
+        match self {
+            Self::Default => Timings::default(),
+            Self::Lan => Timings::lan(),
+            Self::Fast => Timings::fast(),
+            Self::Wan => Timings::wan(),
+            Self::InProcess => Timings::in_process(),
+        }
     }
 }
 

@@ -441,8 +441,8 @@ pub(crate) fn message_frame(
 pub(crate) fn nack(term: u64) -> AnyMessage {
     Nack {
         term: Term(term),
-        of: Term::ZERO,
         incarnation: INCARNATION,
+        ..Nack::default()
     }
     .into()
 }

@@ -57,8 +57,8 @@ fn elected() -> AnyMessage {
     Elected {
         term: Term(50),
         score: 99.into(),
-        answer: None,
         sent_at: Some(Time::from_millis(1)),
+        ..Elected::default()
     }
     .into()
 }
@@ -80,13 +80,12 @@ fn all_that_is_said() -> Vec<(MayBe, AnyMessage)> {
         round,
         score,
         seen,
-        takeover: None,
-        released: None,
+        ..Elect::default()
     };
     let heartbeat = Heartbeat {
         term,
         score,
-        sent_at: None,
+        ..Heartbeat::default()
     };
     vec![
         (MayBe::Voter, ok.into()),

@@ -80,11 +80,10 @@ fn an_elect_is_answered() {
         heard.take();
         let (score, seen) = (Score::from(1), Term(0));
         let elect = Elect {
-            takeover: None,
-            released: None,
             round: ROUND,
             score,
             seen,
+            ..Elect::default()
         };
         agent.addr().do_send(envelope(elect));
         clock::sleep(MS(1)).await;
@@ -101,16 +100,15 @@ fn a_leadership_is_announced_repeated_and_resigned() {
         assert!(agent.is_leader());
         let (term, score) = (Term(9), Score::from(9));
         let elected = Elected {
-            sent_at: None,
             term,
             score,
-            answer: None,
+            ..Elected::default()
         };
         agent.addr().do_send(envelope(elected));
         agent.addr().do_send(general(Heartbeat {
             term,
             score,
-            sent_at: None,
+            ..Heartbeat::default()
         }));
         clock::sleep(MS(1)).await;
         let leader = agent.leader().unwrap();
@@ -119,7 +117,7 @@ fn a_leadership_is_announced_repeated_and_resigned() {
         agent.addr().do_send(general(Resign {
             term,
             successor,
-            given: None,
+            ..Resign::default()
         }));
         clock::sleep(MS(1)).await;
         assert!(agent.is_leader());
@@ -136,7 +134,7 @@ fn answers_are_heard_whatever_they_are_worth() {
             agent.addr().do_send(envelope(Answer {
                 round: ROUND,
                 seen,
-                refusal: None,
+                ..Answer::default()
             }));
             clock::sleep(MS(1)).await;
             assert_eq!(agent.current().term, Term(seen.0 + 1), "renewed above it");
@@ -148,7 +146,7 @@ fn answers_are_heard_whatever_they_are_worth() {
             round: ROUND,
             seen,
             released,
-            clock: None,
+            ..Yield::default()
         };
         agent.addr().do_send(general(give_way));
         clock::sleep(MS(1)).await;
@@ -190,14 +188,13 @@ fn an_actor_of_an_application_is_a_member_as_long_as_its_place_is_kept() {
         clock::sleep(MS(1)).await;
         log.take();
         let elect = Elect {
-            takeover: None,
-            released: None,
             round: Round {
                 incarnation: member.incarnation(),
                 counter: 1,
             },
             score: Score::from(1),
             seen: Term(0),
+            ..Elect::default()
         };
         member.send(agent.id(), elect);
         clock::sleep(MS(1)).await;

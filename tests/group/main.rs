@@ -8,7 +8,6 @@
 mod common;
 
 mod basics;
-mod crossing;
 mod hosts;
 mod kit;
 #[cfg(unix)]

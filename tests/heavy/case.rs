@@ -1,7 +1,7 @@
 //! One search of one model, what is expected of it, and what it showed.
 //!
 //! Decided here: how a search runs and when it is as expected; which there are is in
-//! [`crate::suite`].
+//! [`crate::suite`], their numbers in `states.txt` ([`crate::states`]).
 
 use std::{fmt, fs, hash::Hash, path::Path};
 
@@ -10,7 +10,7 @@ use stateright::{Checker, CheckerBuilder, HasDiscoveries, Model};
 use crate::{
     actors::{self, Reach, TELLING},
     rules::Rules,
-    story,
+    states, story,
     timed::{self, Aim, Lab, SOUND},
 };
 
@@ -38,8 +38,8 @@ pub enum End {
     Holds,
     /// All states were seen, and this never happened: the model shows less than it says.
     Vacuous(&'static str),
-    /// This invariant breaks in so many steps, and in no fewer.
-    Breaks(&'static str, usize),
+    /// This invariant breaks, first in the state that was found last.
+    Breaks(&'static str),
     /// There are too many states.
     Cut,
 }
@@ -49,7 +49,7 @@ impl fmt::Display for End {
         match self {
             Self::Holds => f.pad("holds"),
             Self::Vacuous(what) => f.pad(&format!("holds, but never: {what}")),
-            Self::Breaks(what, steps) => f.pad(&format!("{what}: broken in {steps} steps")),
+            Self::Breaks(what) => f.pad(&format!("broken: {what}")),
             Self::Cut => f.pad("cut short"),
         }
     }
@@ -59,8 +59,10 @@ impl fmt::Display for End {
 pub struct Case {
     /// What is searched, in a few words.
     pub name: String,
-    /// How many different states, and the longest of the shortest ways to one of them.
-    pub size: (usize, usize),
+    /// The group that asks it.
+    pub group: &'static str,
+    /// How many different states, and the longest of the shortest ways to one of them, if `states.txt` says it.
+    pub size: Option<(usize, usize)>,
     /// How it ends.
     pub end: End,
     /// The file in `golden/` that holds the shortest way.
@@ -77,37 +79,26 @@ impl fmt::Debug for Case {
 }
 
 impl Case {
-    /// A case that is expected to hold, with these numbers of states and depth.
-    pub fn holds(name: &str, unique: usize, depth: usize, search: Search) -> Self {
-        Self::new(name, (unique, depth), End::Holds, search)
+    /// A case that is expected to hold.
+    pub fn holds(name: &str, search: Search) -> Self {
+        Self::new(name, End::Holds, search)
     }
 
     /// A case that holds, and in which this never happens, as it is to show.
-    pub fn never(
-        name: &str,
-        unique: usize,
-        depth: usize,
-        what: &'static str,
-        search: Search,
-    ) -> Self {
-        Self::new(name, (unique, depth), End::Vacuous(what), search)
+    pub fn never(name: &str, what: &'static str, search: Search) -> Self {
+        Self::new(name, End::Vacuous(what), search)
     }
 
-    /// A case in which this invariant breaks in so many steps.
-    pub fn breaks(
-        name: &str,
-        unique: usize,
-        (what, steps): (&'static str, usize),
-        search: Search,
-    ) -> Self {
-        let size = (unique, steps + 1);
-        Self::new(name, size, End::Breaks(what, steps), search)
+    /// A case in which this invariant breaks.
+    pub fn breaks(name: &str, what: &'static str, search: Search) -> Self {
+        Self::new(name, End::Breaks(what), search)
     }
 
-    fn new(name: &str, size: (usize, usize), end: End, search: Search) -> Self {
+    fn new(name: &str, end: End, search: Search) -> Self {
         Self {
             name: name.into(),
-            size,
+            group: "",
+            size: None,
             end,
             golden: None,
             run: search.0,
@@ -128,18 +119,21 @@ impl Case {
         (self.run)()
     }
 
-    /// What is not as expected, if anything: the numbers, the end, or a step of the kept way.
-    /// With `bless` that way is written anew.
+    /// What is not as expected, if anything: the end, the numbers, or a step of the kept way.
+    /// With `bless` numbers and way are written anew.
     pub fn fault(&self, outcome: &Outcome, bless: bool) -> Option<String> {
-        let (unique, depth) = self.size;
-        if (outcome.unique, outcome.depth) != self.size {
-            return Some(format!(
-                "expected {unique} unique, depth {depth}, {}",
-                self.end
-            ));
-        }
         if outcome.end != self.end {
             return Some(format!("expected: {}", self.end));
+        }
+        let found = (outcome.unique, outcome.depth);
+        if self.size != Some(found) {
+            if !bless {
+                return Some(match self.size {
+                    Some((unique, depth)) => format!("expected {unique} unique, depth {depth}"),
+                    None => format!("no row in [{}] of states.txt", self.group),
+                });
+            }
+            states::write(self, found);
         }
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("golden")
@@ -168,7 +162,7 @@ pub fn timed<R: Rules>(lab: Lab<R>) -> Search {
         let checker = first_failure(lab.clone().checker());
         let found = checker.discovery(SOUND).map(|path| {
             let what = checker.model().rules.broken(path.last_state());
-            (what, steps(&path), timed::trace(path))
+            (what, timed::trace(path))
         });
         let unseen = |sight: &&'static str| checker.discovery(sight).is_none();
         let missed = match checker.model().aim {
@@ -185,7 +179,7 @@ pub fn asynchronous<R: Rules>(rules: R, reach: Reach) -> Search {
         let checker = first_failure(actors::actors(&rules, reach).checker());
         let found = checker.discovery(SOUND).map(|path| {
             let what = actors::broken(checker.model(), path.last_state());
-            (what, steps(&path), story::of_actors(path))
+            (what, story::of_actors(path))
         });
         let missed = checker.discovery(TELLING).is_none().then_some(TELLING);
         outcome(&checker, found, missed)
@@ -203,22 +197,16 @@ where
     checker.target_state_count(MOST).spawn_bfs().join()
 }
 
-fn steps<S: Clone + fmt::Debug + PartialEq + Hash, A: Clone>(
-    path: &stateright::Path<S, A>,
-) -> usize {
-    path.clone().into_actions().len()
-}
-
 fn outcome<M: Model>(
     checker: &impl Checker<M>,
-    found: Option<(Option<&'static str>, usize, String)>,
+    found: Option<(Option<&'static str>, String)>,
     missed: Option<&'static str>,
 ) -> Outcome
 where
     M::State: Hash,
 {
     let (end, trace) = match found {
-        Some((what, steps, trace)) => (End::Breaks(what.unwrap_or("nothing"), steps), trace),
+        Some((what, trace)) => (End::Breaks(what.unwrap_or("nothing")), trace),
         None if checker.state_count() >= MOST => (End::Cut, String::new()),
         None => (missed.map_or(End::Holds, End::Vacuous), String::new()),
     };

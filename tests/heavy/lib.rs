@@ -10,7 +10,7 @@
 //! | [`ballot`], [`reorganization`], [`ring`], [`invitation`] | the same, of other papers |
 //! | [`timed`] | a model with clocks, delays and crashes; [`relative`] when two moments are the same |
 //! | [`actors`] | a model without time, on the checker's own actors |
-//! | [`suite`], [`case`] | which searches there are, and what each has to show |
+//! | [`suite`], [`case`], [`states`] | which searches there are, and what each has to show |
 //!
 //! Another election takes a page like [`bully`], and its searches a list in [`suite`].
 #![expect(
@@ -31,6 +31,7 @@ pub mod relative;
 pub mod reorganization;
 pub mod ring;
 pub mod rules;
+pub mod states;
 pub mod story;
 pub mod suite;
 pub mod timed;

@@ -13,9 +13,9 @@ use std::{sync::Arc, time::Duration};
 use bully_core::{
     elections::{
         bully::{BullyTimer, Preemption, Yield},
-        quorum::{Ack, Micros, QuorumBully, QuorumConfig, QuorumMessage, Vote},
+        quorum::{Ack, QuorumBully, QuorumConfig, QuorumMessage, Vote},
     },
-    protocol::{Effect, EffectOf, Incarnation, Input, InputOf, Round, Score, Term, Time, Timings},
+    protocol::{Effect, EffectOf, Incarnation, Input, InputOf, Round, Score, Timings},
 };
 
 use crate::{
@@ -157,9 +157,7 @@ impl Quorum {
             incarnation: Incarnation(1),
             message: QuorumMessage::Yield(Yield {
                 round,
-                seen: Term::ZERO,
-                released: None,
-                clock: None,
+                ..Yield::default()
             }),
         };
         self.config.voters.iter().cloned().map(consent).collect()
@@ -197,12 +195,9 @@ impl Rules for Quorum {
             from: name(other),
             incarnation: Incarnation(1),
             message: QuorumMessage::Ack(Ack {
-                term: Term::ZERO,
-                echo: Time::ZERO,
                 score: self.score(other),
-                slow: false,
-                promise: Micros::default(),
                 incarnation: Incarnation(1),
+                ..Ack::default()
             }),
         };
         others.map(ack).collect()

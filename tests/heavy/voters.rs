@@ -85,8 +85,7 @@ impl Changing {
             message: QuorumMessage::Yield(Yield {
                 round,
                 seen,
-                released: None,
-                clock: None,
+                ..Yield::default()
             }),
         };
         (0..MOST).map(name).map(consent).collect()

@@ -75,7 +75,7 @@ const MESSAGES: &[Messages] = &[
         all: "RingMessage",
         defined: "crates/bully-classics/src/ring/message.rs",
         pages: &["ring"],
-        listed: &["tests/elections/ring/messages.rs"],
+        listed: &[],
         lost: &["tests/elections/ring"],
         spared: &[],
     },
@@ -83,7 +83,7 @@ const MESSAGES: &[Messages] = &[
         all: "ReorganizationMessage",
         defined: "crates/bully-classics/src/reorganization/message.rs",
         pages: &["reorganization"],
-        listed: &["tests/elections/paper/messages.rs"],
+        listed: &[],
         lost: &["tests/elections/seeds/reorganization"],
         spared: &[],
     },
@@ -91,7 +91,7 @@ const MESSAGES: &[Messages] = &[
         all: "InvitationMessage",
         defined: "crates/bully-classics/src/invitation/message.rs",
         pages: &["invitation"],
-        listed: &["tests/elections/paper/messages.rs"],
+        listed: &[],
         lost: &["tests/elections/seeds/invitation"],
         spared: &[],
     },
@@ -99,7 +99,7 @@ const MESSAGES: &[Messages] = &[
         all: "BallotMessage",
         defined: "crates/bully-classics/src/ballot/message.rs",
         pages: &["ballot"],
-        listed: &["crates/bully-classics/src/ballot/tests"],
+        listed: &[],
         lost: &["tests/elections/ballot"],
         spared: &[(
             "nack",
@@ -295,7 +295,7 @@ const PRESETS: &[(&str, &[&str])] = &[
     ("benches/failover.rs", &["astra"]), // no failure detector, so no bound
     ("examples/simulate/history.rs", &["astra"]), // drawn with its own election only
     ("examples/node/args.rs", &["astra", "in_process"]), // between hosts
-    ("src/config/check.rs", &["astra"]), // no failure detector, so no agent would notice
+    ("src/config/value.rs", &["astra"]), // no failure detector, so no agent would notice
 ];
 
 #[test]

@@ -10,7 +10,7 @@ use actix_bully::{
     remote::{Closed, DropReason, MayBe, Peer, Rights, transport::Pipes},
 };
 use bully_core::{
-    elections::quorum::Nack,
+    elections::bully::Behind,
     protocol::{Electorate, Epochs, Member, Requirements, Rules, To},
 };
 
@@ -32,7 +32,7 @@ impl Handler<MembersChanged> for Scribe {
 impl Handler<Envelope<AnyMessage>> for Scribe {
     type Result = ();
     fn handle(&mut self, envelope: Envelope<AnyMessage>, _: &mut Context<Self>) {
-        if let AnyMessage::Nack(Nack { term, .. }) = envelope.message {
+        if let AnyMessage::Behind(Behind { seen: term }) = envelope.message {
             self.0.lock().unwrap().push(term.0);
         }
     }
@@ -78,13 +78,9 @@ fn join(host: &Host, name: &str, kind: MemberKind, requirements: &Requirements) 
 impl Joined {
     fn says(&self, host: &Host, epoch: u64, count: u64) {
         let term = Term(epoch << 40 | count);
-        let nack = AnyMessage::Nack(Nack {
-            term,
-            of: term,
-            incarnation: self.incarnation,
-        });
+        let said = Behind { seen: term }.into();
         host.group
-            .deliver(&self.name, self.incarnation, &To::All, nack);
+            .deliver(&self.name, self.incarnation, &To::All, said);
     }
 
     async fn hears(&self, epoch: u64, count: u64) {

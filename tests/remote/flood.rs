@@ -23,7 +23,7 @@ fn resign() -> AnyMessage {
     Resign {
         term,
         successor,
-        given: None,
+        ..Resign::default()
     }
     .into()
 }

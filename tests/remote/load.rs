@@ -41,8 +41,7 @@ pub(crate) fn elect(counter: u64) -> AnyMessage {
         },
         score: 1.into(),
         seen: Term(0),
-        takeover: None,
-        released: None,
+        ..Elect::default()
     }
     .into()
 }

@@ -92,8 +92,7 @@ fn a_message_of_another_election_is_refused() {
     let elected = Elected {
         term,
         score,
-        answer: None,
-        sent_at: None,
+        ..Elected::default()
     };
     let lease = AnyConfig::Lease(Arc::new(LeaseConfig::new("c", "g").unwrap()));
     let heard = [

@@ -15,7 +15,7 @@ fn resign() -> AnyMessage {
     Resign {
         term,
         successor,
-        given: None,
+        ..Resign::default()
     }
     .into()
 }

@@ -378,8 +378,7 @@ mod tests {
         let said = AnyMessage::from(Elected {
             term: Term(50),
             score: Score::from(1),
-            answer: None,
-            sent_at: None,
+            ..Elected::default()
         });
         let mut payload = BytesMut::new();
         encode_payload(&said, &mut payload).unwrap();

@@ -119,7 +119,7 @@ impl Stage {
         let message: AnyMessage = Resign {
             term,
             successor,
-            given: None,
+            ..Resign::default()
         }
         .into();
         let said = Envelope {

@@ -75,7 +75,7 @@ impl Host {
         let message = Resign {
             term,
             successor,
-            given: None,
+            ..Resign::default()
         }
         .into();
         self.group

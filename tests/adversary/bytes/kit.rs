@@ -211,14 +211,13 @@ fn messages() -> Vec<AnyMessage> {
             round,
             score,
             seen: term,
-            takeover: None,
-            released: None,
+            ..Elect::default()
         }
         .into(),
         Resign {
             term,
             successor,
-            given: None,
+            ..Resign::default()
         }
         .into(),
     ]

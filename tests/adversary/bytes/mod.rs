@@ -13,6 +13,7 @@ use actix_bully::remote::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::kit::nack;
 use kit::{Receiver, conversation, frame, greetings, one_of_each, said_again};
 
 /// Runs on a stack as small as they come.
@@ -315,8 +316,7 @@ fn message(payload: &[u8]) -> Vec<u8> {
 #[test]
 fn a_term_that_no_honest_peer_can_know_ends_the_link() {
     for term in [u64::MAX, u64::MAX - 5, 8 + (1 << 20)] {
-        let number = rmp_serde::to_vec(&term).expect("a number");
-        let nack = [b"\x81\xa4nack\x93", &number[..], b"\x00\x01"].concat();
+        let nack = rmp_serde::to_vec(&nack(term)).expect("a message");
         let closed = Receiver::new().take(&instead(1, &message(&nack)), 8_192);
         assert!(matches!(closed, Err(Closed::Term(_))), "{closed:?}");
     }

@@ -7,7 +7,6 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod invitation;
-mod messages;
 mod reorganization;
 
 use std::time::Duration;

@@ -1,11 +1,8 @@
-//! A ring's messages as JSON: flat, and bounded whatever a peer says. The bytes of a bridge: `tests/adversary/bytes`.
+//! A ring's messages as JSON are bounded whatever a peer says. The bytes of a bridge: `tests/adversary/bytes`; each form:
+//! `messages.txt` of its unit tests.
 
-use actix_bully::protocol::{Incarnation, Leader, Term};
-use bully_classics::ring::{
-    Answer, Bounded, Collect, Coordinator, Entrant, HopAck, Lap, MOST, Nominate, Probe,
-    RingElectionId, RingMessage,
-};
-use bully_core::protocol::PeerMessage;
+use actix_bully::protocol::{Incarnation, Term};
+use bully_classics::ring::{Entrant, MOST, RingElectionId, RingMessage};
 
 use crate::ring::kit::id;
 
@@ -25,85 +22,6 @@ fn entrant(name: &str) -> Entrant {
         score: None,
         defers: false,
     }
-}
-
-fn all() -> [RingMessage; 7] {
-    let mut entrants = Bounded::of(entrant("a"));
-    assert!(entrants.push(entrant("b")));
-    let coordinator = Coordinator {
-        leader: id("b"),
-        incarnation: Incarnation(1),
-        score: (2, -30).into(),
-        term: Term(7),
-        beat: 0,
-    };
-    [
-        Collect {
-            election: election(),
-            entrants,
-        }
-        .into(),
-        Nominate {
-            election: election(),
-            winner: id("b"),
-            incarnation: Incarnation(1),
-            passed: Bounded::of(id("a")),
-        }
-        .into(),
-        coordinator.clone().into(),
-        Coordinator {
-            beat: 4,
-            ..coordinator
-        }
-        .into(),
-        HopAck {
-            lap: Lap::Collect,
-            term: Term(7),
-            about: id("a"),
-            beat: 0,
-            known: Term(6),
-        }
-        .into(),
-        Probe { known: Term(7) }.into(),
-        Answer {
-            known: Term(6),
-            leader: Some(Leader {
-                id: id("b"),
-                incarnation: Incarnation(1),
-                term: Term(7),
-            }),
-        }
-        .into(),
-    ]
-}
-
-#[test]
-fn every_message_is_read_as_it_is_written() {
-    for message in all() {
-        let text = serde_json::to_string(&message).unwrap();
-        let read: RingMessage = serde_json::from_str(&text).unwrap();
-        assert_eq!(read, message, "{text}");
-        assert_eq!(read.term(), Term(7));
-    }
-}
-
-#[test]
-fn every_message_has_a_name_and_one_line() {
-    let said = all().map(|message| format!("{}: {message}", message.kind()));
-    assert_eq!(
-        said,
-        [
-            "collect: collect 7 by a: a b",
-            "nominate: nominate 7 by a: b, passed by a",
-            "coordinator: coordinator b term 7 score (2, -30)",
-            "beat: beat 4 of b term 7",
-            "hop_ack: ack collect 7 by a",
-            "probe: probe knows term 7",
-            "answer: answer follows b in term 7",
-        ]
-    );
-    let repeated = all().map(|message| message.is_repeated());
-    assert_eq!(repeated, [false, false, false, true, false, true, true]);
 }
 
 #[test]

@@ -250,14 +250,13 @@ fn s23_a_stale_ok_or_yield_has_no_effect_on_a_leader() {
             let ok = Ok {
                 round,
                 seen,
-                refusal: None,
+                ..Ok::default()
             };
             forge(&cluster, 4, 5, ok);
             let yields = Yield {
                 round,
                 seen,
-                released: None,
-                clock: None,
+                ..Yield::default()
             };
             forge(&cluster, 4, 5, yields);
         }
@@ -281,17 +280,16 @@ fn s24_a_stale_announcement_from_below_has_no_effect() {
         let (term, score) = (Term(1), 1.into());
         for to in 2..=5 {
             let elected = Elected {
-                sent_at: None,
                 term,
                 score,
-                answer: None,
+                ..Elected::default()
             };
             forge(&cluster, 1, to, elected);
             if rules == Rules::Swift {
                 let heartbeat = Heartbeat {
                     term,
                     score,
-                    sent_at: None,
+                    ..Heartbeat::default()
                 };
                 forge(&cluster, 1, to, heartbeat);
             }
@@ -317,7 +315,7 @@ fn s24_a_resignation_that_is_not_the_leaders_has_no_effect() {
             let resign = Resign {
                 term,
                 successor,
-                given: None,
+                ..Resign::default()
             };
             forge(&cluster, 1, to, resign);
         }
@@ -369,10 +367,9 @@ fn s27_messages_from_strangers_and_former_incarnations_are_counted_and_dropped()
         let (term, score) = (Term(99), 99.into());
         let message = || {
             let message = Elected {
-                sent_at: None,
                 term,
                 score,
-                answer: None,
+                ..Elected::default()
             };
             AnyMessage::from(message)
         };

@@ -23,54 +23,40 @@ fn holds() -> Vec<Case> {
     vec![
         Case::holds(
             "no disk: one restarts, D=1, 4 ticks",
-            337_194,
-            37,
             search(Walls::Right, 4, |b| {
                 (b.budget.crashes, b.delay) = (1, Some(1));
             }),
         ),
         Case::holds(
             "no disk: one restarts, no bound on delays, 3 ticks",
-            82_130,
-            28,
             search(Walls::Right, 3, |b| b.budget.crashes = 1),
         ),
         Case::holds(
             "no disk: one restarts, D=1, a slow clock, 3 ticks",
-            120_899,
-            28,
             search(Walls::Right, 3, |b| {
                 (b.budget.crashes, b.budget.slow, b.delay) = (1, 1, Some(1));
             }),
         ),
         Case::holds(
             "no disk: two restart, or one twice, D=0, 4 ticks",
-            312_622,
-            38,
             search(Walls::Right, 4, |b| {
                 (b.budget.crashes, b.delay) = (2, Some(0));
             }),
         ),
         Case::holds(
             "no disk: all restart, D=0, 3 ticks",
-            222_520,
-            30,
             search(Walls::Right, 3, |b| {
                 (b.budget.crashes, b.delay) = (3, Some(0));
             }),
         ),
         Case::holds(
             "no disk: one restarts, wrong clocks, D=1, 3 ticks",
-            37_493,
-            28,
             search(WRONG, 3, |b| {
                 (b.budget.crashes, b.delay) = (1, Some(1));
             }),
         ),
         Case::holds(
             "no disk: two restart, wrong clocks, D=0, 3 ticks",
-            48_284,
-            29,
             search(WRONG, 3, |b| {
                 (b.budget.crashes, b.delay) = (2, Some(0));
             }),
@@ -82,8 +68,6 @@ fn holds() -> Vec<Case> {
 fn observed() -> Case {
     Case::holds(
         "no disk: both voters restart, an observer remembers",
-        41_528,
-        35,
         timed(observed_lab()),
     )
 }
@@ -105,8 +89,6 @@ pub(super) fn soak() -> Case {
     let further = search(Walls::Right, 4, |b| b.budget.crashes = 1);
     Case::holds(
         "no disk: one restarts, no bound on delays, 4 ticks",
-        1_102_594,
-        37,
         further,
     )
 }

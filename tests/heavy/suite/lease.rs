@@ -19,26 +19,18 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         Case::holds(
             "lease: a slow clock, 3 ticks",
-            85_408,
-            27,
             search(|_, b| b.budget.slow = 1),
         ),
         Case::holds(
             "lease: an agent or the register crashes, 3 ticks",
-            303_321,
-            33,
             search(|_, b| b.budget.crashes = 1),
         ),
         Case::holds(
             "lease: one steps down, 3 ticks",
-            673_819,
-            37,
             search(|_, b| b.budget.resigns = 1),
         ),
         Case::holds(
             "lease: from the first attempt, an unknown outcome, 3 ticks",
-            1_041_371,
-            38,
             search(|_, b| {
                 begins_before(b);
                 b.budget.scores = UNKNOWN.into();
@@ -46,14 +38,10 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "lease: the register tells of changes, 3 ticks",
-            26_168,
-            27,
             search(|rules, _| *rules = rules.clone().told()),
         ),
         Case::holds(
             "lease: the other agent becomes better and claims it, 3 ticks",
-            169_676,
-            34,
             search(|rules, b| {
                 *rules = Leases::new(2, Preemption::Immediately);
                 b.budget.scores = vec![(0, 9)];
@@ -61,14 +49,10 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "lease: from the first attempt, D=2, reads at once or never, 4 ticks",
-            1_707_378,
-            43,
             search(arrives_late),
         ),
         Case::holds(
             "lease: the store loses it, 5 ticks",
-            91_067,
-            43,
             search(|rules, b| {
                 forgets(rules, b, 1, 5);
                 b.loss = true;
@@ -76,14 +60,10 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "lease: the store goes back, one steps down, a lease of four, 4 ticks",
-            65_021,
-            43,
             long(4, returns_released),
         ),
         Case::never(
             "lease: the store goes back, a lease of three, 4 ticks",
-            34_112,
-            35,
             "an agent leads after another one",
             long(3, |rules, b| {
                 returns_renewed(rules, b);
@@ -138,8 +118,6 @@ pub(super) fn returns_released(rules: &mut Leases, bounds: &mut Bounds) {
 pub(super) fn two_on_their_way() -> Case {
     Case::holds(
         "lease: two on their way, 3 ticks",
-        2_529_117,
-        40,
         search(|_, b| b.wire = 2),
     )
 }

@@ -13,19 +13,12 @@ use crate::{
 pub(super) fn cases() -> Vec<Case> {
     vec![Case::holds(
         "memory: one loses its store, two on their way",
-        165_049,
-        30,
         search(2),
     )]
 }
 
 pub(super) fn soak() -> Case {
-    Case::holds(
-        "memory: one loses its store, three on their way",
-        1_279_300,
-        31,
-        search(3),
-    )
+    Case::holds("memory: one loses its store, three on their way", search(3))
 }
 
 /// So many messages wait to arrive at a time; two ticks pass.

@@ -10,30 +10,22 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         Case::holds(
             "3 terms, one clock misses a tick",
-            721_881,
-            45,
             search(1, 3, |_, b| b.budget.slow = 1),
         ),
         Case::holds(
             "2 terms, a slow clock, a crash",
-            923_975,
-            35,
             search(1, 2, |_, b| {
                 (b.budget.slow, b.budget.crashes) = (1, 1);
             }),
         ),
         Case::holds(
             "2 terms, a slow clock, a leader steps down",
-            109_478,
-            31,
             search(1, 2, |_, b| {
                 (b.budget.slow, b.budget.resigns) = (1, 1);
             }),
         ),
         Case::holds(
             "3 terms, a hand-over that is prepared, a slow clock",
-            660_858,
-            38,
             search(2, 3, |rules, b| {
                 (rules.gives, b.prologue, b.horizon) = (true, 1, Some(8));
                 (b.budget.slow, b.budget.resigns) = (1, 1);
@@ -41,8 +33,6 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "3 terms, a hand-over that is prepared, all at once, an election",
-            168_659,
-            32,
             search(3, 3, |rules, b| {
                 (rules.gives, b.horizon) = (true, Some(0));
                 (b.budget.resigns, b.budget.campaigns) = (1, 1);
@@ -51,8 +41,6 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "3 terms, a hand-over that is prepared, a slow clock, a crash",
-            99_149,
-            27,
             search(2, 3, |rules, b| {
                 (rules.gives, b.prologue, b.horizon) = (true, 1, Some(3));
                 (b.budget.slow, b.budget.resigns, b.budget.crashes) = (1, 1, 1);
@@ -60,16 +48,12 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "2 terms, two on their way, 3 ticks",
-            262_573,
-            32,
             search(2, 2, |_, b| {
                 b.horizon = Some(3);
             }),
         ),
         Case::holds(
             "the same, a leader steps down",
-            517_705,
-            38,
             search(2, 2, |_, b| {
                 b.horizon = Some(3);
                 b.budget.resigns = 1;
@@ -77,14 +61,10 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::holds(
             "2 terms, others promise less, a slow clock",
-            149_295,
-            33,
             mixed(Short::Others, 2, |b| b.budget.slow = 1),
         ),
         Case::holds(
             "2 terms, a voter that returns promises less, a crash",
-            1_135_880,
-            38,
             mixed(Short::Restarted, 2, |b| b.budget.crashes = 1),
         ),
     ]

@@ -19,53 +19,39 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         Case::never(
             "sentinels: none, a crash, no time passes",
-            4,
-            2,
             SECOND,
             search(|b| (b.crash, b.horizon) = (Crash::Unseen, Some(BEGUN))),
         ),
         Case::holds(
             "sentinels: a crash, no time passes",
-            36,
-            11,
             search(|b| b.horizon = Some(BEGUN)),
         ),
         Case::holds(
             "sentinels: a crash, a slow clock, 2 ticks",
-            88_735,
-            23,
             search(|b| (b.budget.slow, b.horizon) = (1, Some(BEGUN + 2))),
         ),
         Case::holds(
             "sentinels: from the start, a crash, 1 tick",
-            104_463,
-            26,
             search(|b| (b.prologue, b.horizon) = (0, Some(1))),
         ),
         Case::holds(
             "sentinels: two crash, or one twice, 1 tick",
-            36_656,
-            21,
             search(|b| b.budget.crashes = 2),
         ),
         Case::holds(
             "sentinels: a crash, notices of agents that go on, 1 tick",
-            16_692,
-            21,
             search(|b| b.budget.forgeries = 1),
         ),
         Case::breaks(
             "sentinels: a notice counts for any incarnation",
-            317_933,
-            (RIVAL, 11),
+            RIVAL,
             broken(|b| {
                 (b.notices, b.prologue, b.horizon) = (Notices::OfAnyIncarnation, 0, None);
             }),
         ),
         Case::breaks(
             "sentinels: a notice counts that is forged, or of a process that only hangs",
-            88,
-            (RIVAL, 4),
+            RIVAL,
             broken(|b| {
                 (b.notices, b.budget.forgeries, b.budget.crashes) = (Notices::Unchecked, 1, 0);
             }),

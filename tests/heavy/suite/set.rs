@@ -22,8 +22,6 @@ pub(super) fn first(_: &mut Quorum, bounds: &mut Bounds) {
 pub(super) fn cases() -> Vec<Case> {
     vec![Case::holds(
         "set: one arrives again, the leader restarts, 2 ticks",
-        469_049,
-        28,
         search(HandOver::Prepared, 1, first),
     )]
 }
@@ -39,14 +37,10 @@ pub(super) fn soak() -> [Case; 2] {
     [
         Case::holds(
             "set: one arrives again, the leader restarts, 3 ticks",
-            3_000_198,
-            33,
             further(HandOver::Prepared),
         ),
         Case::holds(
             "set: not prepared, one arrives again, the leader restarts, 3 ticks",
-            1_693_424,
-            28,
             further(HandOver::Unprepared),
         ),
     ]

@@ -16,38 +16,28 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         Case::holds(
             "voters: one more, one crashes, D=0, 2 ticks",
-            65_716,
-            33,
             search(&[add()], 2, |b| {
                 (b.budget.crashes, b.delay) = (1, Some(0));
             }),
         ),
         Case::holds(
             "voters: one replaced, one crashes, D=0, 2 ticks",
-            50_796,
-            36,
             search(&[replace()], 2, |b| {
                 (b.budget.crashes, b.delay) = (1, Some(0));
             }),
         ),
         Case::holds(
             "voters: one more, no bound on delays, 2 ticks",
-            77_708,
-            30,
             search(&[add()], 2, |_| {}),
         ),
         Case::holds(
             "voters: one more, a slow clock, D=1, 2 ticks",
-            187_177,
-            30,
             search(&[add()], 2, |b| {
                 (b.budget.slow, b.delay) = (1, Some(1));
             }),
         ),
         Case::holds(
             "voters: one more, then the leader less, D=0, 3 ticks",
-            28_272,
-            48,
             search(&[add(), VoterChange::Remove(name(2))], 3, |b| {
                 b.delay = Some(0);
             }),
@@ -60,16 +50,12 @@ pub(super) fn soak() -> Vec<Case> {
     vec![
         Case::holds(
             "voters: one more, one crashes, D=1, 2 ticks",
-            315_864,
-            30,
             search(&[add()], 2, |b| {
                 (b.budget.crashes, b.delay) = (1, Some(1));
             }),
         ),
         Case::holds(
             "voters: one more, then the leader less, one crashes, D=0, 3 ticks",
-            262_189,
-            48,
             search(&[add(), VoterChange::Remove(name(2))], 3, |b| {
                 (b.budget.crashes, b.delay) = (1, Some(0));
             }),

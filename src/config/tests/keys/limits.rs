@@ -142,8 +142,7 @@ async fn sends(s: Scene) -> Seen {
             },
             score: 1.into(),
             seen: Term(0),
-            takeover: None,
-            released: None,
+            ..Elect::default()
         }
         .into();
         let to = To::One(to.clone());

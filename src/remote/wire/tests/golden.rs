@@ -282,7 +282,7 @@ fn version_1_messages() {
     let said = AnyMessage::from(Heartbeat {
         term: Term(7),
         score: Score::from(30),
-        sent_at: None,
+        ..Heartbeat::default()
     });
     let encoded = written(|out| {
         let mut messages = MessagesWriter::begin(1, out);

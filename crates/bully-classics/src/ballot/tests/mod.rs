@@ -152,7 +152,7 @@ impl Suite for Ballot {
     }
 }
 
-common_suite!(Ballot);
+common_suite!(Ballot, "/src/ballot/tests");
 
 #[easy_ext::ext(KitOf)]
 pub(super) impl Kit {

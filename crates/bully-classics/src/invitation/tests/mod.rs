@@ -83,7 +83,7 @@ impl Suite for InvitationElection {
     }
 }
 
-common_suite!(InvitationElection);
+common_suite!(InvitationElection, "/src/invitation/tests");
 
 #[easy_ext::ext(KitOf)]
 pub(super) impl Kit {

@@ -99,7 +99,7 @@ impl Suite for Reorganization {
     }
 }
 
-common_suite!(Reorganization);
+common_suite!(Reorganization, "/src/reorganization/tests");
 
 #[easy_ext::ext(KitOf)]
 pub(super) impl Kit {

@@ -166,7 +166,7 @@ impl Suite for Ring {
     }
 }
 
-common_suite!(Ring);
+common_suite!(Ring, "/src/ring/tests");
 
 #[easy_ext::ext(KitOf)]
 pub(super) impl Kit {

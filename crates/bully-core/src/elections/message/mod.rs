@@ -52,6 +52,7 @@ use crate::protocol::{AgentId, Incarnation, Leader, Round, Score, Term, Time};
 
 /// "I hold an election; who outranks me?"
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "testkit"), derive(Default))]
 #[serde(deny_unknown_fields)]
 pub struct Elect {
     /// The asker's round; an answer repeats it.
@@ -70,6 +71,7 @@ pub struct Elect {
 ///
 /// A struct with named fields, so it does not hide `Result::Ok`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "testkit"), derive(Default))]
 #[serde(deny_unknown_fields)]
 pub struct Ok {
     /// The round that this answers.
@@ -95,6 +97,7 @@ pub enum Refusal {
 
 /// "You outrank me; I yield."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "testkit"), derive(Default))]
 #[serde(deny_unknown_fields)]
 pub struct Yield {
     /// The round that this answers.
@@ -109,6 +112,7 @@ pub struct Yield {
 
 /// "I lead from now on."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "testkit"), derive(Default))]
 #[serde(deny_unknown_fields)]
 pub struct Elected {
     /// The term in which the sender leads.
@@ -123,6 +127,7 @@ pub struct Elected {
 
 /// "I still lead."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "testkit"), derive(Default))]
 #[serde(deny_unknown_fields)]
 pub struct Heartbeat {
     /// The term in which the sender leads.
@@ -196,6 +201,7 @@ impl Announcement<'_> {
 
 /// "I no longer lead": the leadership has ended before this is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "testkit"), derive(Default))]
 #[serde(deny_unknown_fields)]
 pub struct Resign {
     /// The term that has ended.
@@ -255,6 +261,7 @@ pub struct ClaimReply {
 
 /// "I have received your message, and support no other agent for a while."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "testkit"), derive(Default))]
 #[serde(deny_unknown_fields)]
 pub struct Ack {
     /// The leader's term.
@@ -276,6 +283,7 @@ pub struct Ack {
 
 /// "I know a higher term than your term", or "I know another leader of your term".
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "testkit"), derive(Default))]
 #[serde(deny_unknown_fields)]
 pub struct Nack {
     /// A higher term; or the receiver's term, if the sender follows another leader in that term or leads in it.

@@ -13,7 +13,7 @@ use std::{
 };
 
 use super::{
-    Ack, Out, QuorumConfig, QuorumMessage, SenderIncarnation,
+    Ack, Nack, Out, QuorumConfig, QuorumMessage, SenderIncarnation,
     candidate::Claiming,
     diskless::ClocksApart,
     flapping::Flapping,
@@ -196,6 +196,21 @@ impl Core {
                 incarnation: leader.incarnation,
             },
         );
+    }
+
+    /// Answers a message of the term `of`: this voter knows the higher term `term`, or another leader of `of`.
+    pub(super) fn refuse(
+        (to, incarnation): SenderIncarnation<'_>,
+        of: Term,
+        term: Term,
+        out: &mut Out,
+    ) {
+        let nack = Nack {
+            term,
+            of,
+            incarnation,
+        };
+        out.send(to, nack);
     }
 
     /// Reports to the followed leader that this agent could vote, if it is not in the list of voters (rule

@@ -11,7 +11,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Nack, Out, QuorumBully, SenderIncarnation,
+    Out, QuorumBully, SenderIncarnation,
     core::Core,
     state::{Certainty, Next, Start, State},
 };
@@ -190,15 +190,7 @@ impl QuorumBully {
     ) -> Next {
         let term = self.core.voter.record.term;
         if seal.term < term {
-            let of = seal.term;
-            out.send(
-                from,
-                Nack {
-                    term,
-                    of,
-                    incarnation,
-                },
-            );
+            Core::refuse((from, incarnation), seal.term, term, out);
             self.core.ignore(self.state.role(), "an older seal");
             return Next::Stay;
         }

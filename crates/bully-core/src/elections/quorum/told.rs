@@ -8,7 +8,8 @@ use std::sync::Arc;
 use tracing::error;
 
 use super::{
-    Nack, Out, QuorumBully, SenderIncarnation,
+    Out, QuorumBully, SenderIncarnation,
+    core::Core,
     follower::{Following, TimedAnnouncement},
     state::{Certainty, Next, Predecessor, State},
     voter::Promise,
@@ -34,15 +35,7 @@ impl QuorumBully {
             following.is_some_and(|f| f.goes_on(&self.core, from, incarnation, said.term));
         if said.term < term && !goes_on {
             if self.core.me.is_voter() {
-                let of = said.term;
-                out.send(
-                    from,
-                    Nack {
-                        term,
-                        of,
-                        incarnation,
-                    },
-                );
+                Core::refuse((from, incarnation), said.term, term, out);
             } else if following.is_none() {
                 self.core.say_followed(from, term, out);
             }
@@ -108,14 +101,7 @@ impl QuorumBully {
         term: Term,
         out: &mut Out,
     ) {
-        out.send(
-            from,
-            Nack {
-                term,
-                of: term,
-                incarnation,
-            },
-        );
+        Core::refuse((from, incarnation), term, term, out);
         // Without disks this is not an error: voters may have forgotten terms, so a term may get two leaders.
         if self.core.config.diskless().is_none() {
             error!(target: "actix_bully", node = %self.core.me.id, %from, %term, "two agents lead in one term");

@@ -1,7 +1,7 @@
 //! Of the repeated messages of each election, none stands for one of another kind.
 
 use super::*;
-use crate::protocol::{Round, Time};
+use crate::protocol::Round;
 use bully_classics::{
     ballot,
     invitation::{self, ElectionId, GroupRole},
@@ -44,11 +44,10 @@ fn a_repeated_message_stands_for_none_of_another_kind_in_a_bully_election() {
     let (term, score) = (TERM, None);
     let ack = message::Ack {
         term,
-        echo: Time::ZERO,
         score,
-        slow: false,
         promise: message::Micros(300_000),
         incarnation: Incarnation(1),
+        ..message::Ack::default()
     };
     each_kind_goes(&[heartbeat(3), ack.into()]);
 }

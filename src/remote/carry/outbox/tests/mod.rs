@@ -50,7 +50,7 @@ fn resign(term: u64) -> AnyMessage {
     Resign {
         term,
         successor,
-        given: None,
+        ..Resign::default()
     }
     .into()
 }

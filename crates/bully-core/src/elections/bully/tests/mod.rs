@@ -162,7 +162,7 @@ impl Suite for Bully {
     }
 }
 
-common_suite!(Bully);
+common_suite!(Bully, "/src/elections/bully/tests");
 
 impl Kit {
     /// A follower without a leader, in the second slot, which comes after one step.

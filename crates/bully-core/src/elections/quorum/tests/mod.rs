@@ -250,7 +250,7 @@ impl Suite for QuorumBully {
     }
 }
 
-common_suite!(QuorumBully);
+common_suite!(QuorumBully, "/src/elections/quorum/tests");
 
 impl StepEffects {
     /// Asked the other voters.

@@ -21,8 +21,7 @@ pub(super) fn elect(seen: u64, score: i32) -> Elect {
         round: round(1),
         score: score.into(),
         seen: Term(seen),
-        takeover: None,
-        released: None,
+        ..Elect::default()
     }
 }
 
@@ -30,8 +29,7 @@ pub(super) fn yields_at(counter: u64, seen: u64) -> Yield {
     Yield {
         round: round(counter),
         seen: Term(seen),
-        released: None,
-        clock: None,
+        ..Yield::default()
     }
 }
 
@@ -39,7 +37,7 @@ pub(super) fn objects(counter: u64, seen: u64) -> Ok {
     Ok {
         round: round(counter),
         seen: Term(seen),
-        refusal: None,
+        ..Ok::default()
     }
 }
 
@@ -102,8 +100,8 @@ pub(super) fn elected(term: u64, score: i32) -> Elected {
     Elected {
         term: Term(term),
         score: score.into(),
-        answer: None,
         sent_at: Some(SAID),
+        ..Elected::default()
     }
 }
 
@@ -120,9 +118,9 @@ pub(super) fn ack(term: u64, echo: Time, score: i32) -> Ack {
         term: Term(term),
         echo,
         score: Some(score.into()),
-        slow: false,
         promise: Duration::from_millis(P).into(),
         incarnation: Incarnation(1),
+        ..Ack::default()
     }
 }
 

@@ -139,3 +139,26 @@ fn a_claim_without_a_quorum_is_tried_again() {
         .nothing_else_happened();
     assert_eq!(me.view().role, Role::Follower);
 }
+
+#[test]
+fn a_record_says_what_was_promised_and_has_room() {
+    let vote = Vote {
+        term: Term(7),
+        voted_for: Some(candidate("api-2", 5)),
+        promise: crate::elections::message::Micros(300_000),
+        ..Vote::default()
+    };
+    let text = serde_json::to_string(&vote).unwrap();
+    assert_eq!(
+        text,
+        r#"{"term":7,"voted_for":{"id":"api-2","incarnation":5},"promise":300000,"incarnation":null,"others":{},"voters":null}"#
+    );
+    assert_eq!(serde_json::from_str::<Vote>(&text).unwrap(), vote);
+    for (reserved, other) in [("voters", "7"), ("voters", "[]")] {
+        let other = text.replace(
+            &format!("\"{reserved}\":null"),
+            &format!("\"{reserved}\":{other}"),
+        );
+        assert!(serde_json::from_str::<Vote>(&other).is_err(), "{other}");
+    }
+}
