@@ -1,5 +1,9 @@
 //! A seeded world of agents: messages are lost, delayed, doubled and overtake each other; agents crash and come
 //! back with what they stored; their clocks differ, and are set; several believe that they lead.
+//!
+//! So it has every leadership that an election may bring, and more. Marks are kept by the voters, or in one store
+//! (`store.rs`), and due times come from a rule, or from a stream at each agent (`stream.rs`). What happens to the
+//! agents: `faults.rs`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +19,8 @@ use super::super::{
     lists::VoterLists,
     machine::ScheduleMachine,
     message::{LeaderNumber, ScheduleMessage, Surveyed},
-    poll::Known,
+    planner::Misfire,
+    poll::{Known, PollOutcome},
     register::ScheduleRecord,
     replica::{Replica, ReplicaStep, Reply},
 };
@@ -25,24 +30,76 @@ use crate::{
 };
 
 mod faults;
+mod store;
+mod stream;
+
+use store::{Held, Store};
+use stream::SharedWindow;
+pub(super) use stream::every;
 
 /// How many agents there are.
 pub(super) const AGENTS: usize = 5;
 
+/// How a world is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setup {
+    pub(super) misfire: Misfire,
+    pub(super) marks: Marks,
+    pub(super) source: Source,
+    pub(super) flaw: Option<Flaw>,
+}
+
+/// Where the marks of the schedule are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Marks {
+    AtVoters,
+    InStore,
+}
+
+/// Where due times come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    Rule,
+    /// Each agent is told the same times, sooner or later than others.
+    Stream,
+}
+
+/// A rule that is not kept, to see that these histories find it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flaw {
+    /// An agent acknowledges what a restart forgets.
+    ForgetsRecord,
+    /// A tick begins when the leader alone knows of it.
+    WritesToTooFew,
+    /// A new leader asks one voter.
+    ReadsTooFew,
+    /// Agents take each leader for the latest.
+    ObeysFormerLeaders,
+    /// A leader asks nothing of former voters.
+    ForgetsFormerVoters,
+    /// A new leader reads the store, and does not write its term.
+    ReadsOnly,
+    /// A tick begins before its mark is in the store.
+    RunsFirst,
+}
+
 /// One agent: what its host keeps, and what is lost when it crashes.
-struct Host<'a> {
+struct Host {
     /// Milliseconds by which its clock is ahead.
     ahead: i64,
     incarnation: u64,
     disk: ScheduleRecord,
-    life: Option<Life<'a>>,
+    life: Option<Life>,
 }
 
-struct Life<'a> {
+struct Life {
     replica: Replica,
     lists: VoterLists,
+    held: Held,
+    rule: &'static Rule,
+    window: Option<SharedWindow>,
     /// Its leadership, if it believes in one, with its number.
-    leads: Option<(u64, ScheduleMachine<'a>)>,
+    leads: Option<(u64, ScheduleMachine<'static>)>,
     /// When the leader looks again.
     look_at: u64,
     rounds: u64,
@@ -61,6 +118,8 @@ enum Happening {
         record: ScheduleRecord,
         is_stored: bool,
     },
+    /// The store does it, or its answer arrives.
+    InStore(store::Operation),
     Look {
         host: usize,
         leadership: u64,
@@ -81,19 +140,18 @@ pub(super) struct BegunTick {
     pub(super) at: WallTime,
 }
 
-pub(super) struct World<'a> {
-    rule: &'a Rule,
+pub(super) struct World {
+    setup: Setup,
     pub(super) rng: Rng,
     pub(super) now: u64,
-    hosts: Vec<Host<'a>>,
+    hosts: Vec<Host>,
+    store: Store,
     queue: BTreeMap<(u64, u64), Happening>,
     events: u64,
     term: u64,
     epoch: u64,
     /// The voters of the present epoch.
     pub(super) voters: BTreeSet<usize>,
-    /// A rule that is broken: a leader asks nothing of former voters.
-    pub(super) forgets_former: bool,
     pub(super) is_calm: bool,
     /// Agents that hear nobody else.
     cut: BTreeSet<usize>,
@@ -111,8 +169,20 @@ pub(super) fn id(host: usize) -> AgentId {
     AgentId::new(&host.to_string()).unwrap()
 }
 
-impl<'a> World<'a> {
-    pub(super) fn new(rule: &'a Rule, seed: u64) -> Self {
+impl Setup {
+    /// Nothing is broken, and the voters keep the marks of a rule.
+    pub(super) const fn of(misfire: Misfire) -> Self {
+        Self {
+            misfire,
+            marks: Marks::AtVoters,
+            source: Source::Rule,
+            flaw: None,
+        }
+    }
+}
+
+impl World {
+    pub(super) fn new(setup: Setup, seed: u64) -> Self {
         let mut rng = Rng::with_seed(seed);
         let hosts = (0..AGENTS).map(|_| Host {
             ahead: rng.i64(-4_000..=4_000),
@@ -121,7 +191,8 @@ impl<'a> World<'a> {
             life: None,
         });
         let mut world = Self {
-            rule,
+            setup,
+            store: Store::default(),
             hosts: hosts.collect(),
             rng,
             now: 0,
@@ -130,7 +201,6 @@ impl<'a> World<'a> {
             term: 0,
             epoch: 0,
             voters: (0..AGENTS).collect(),
-            forgets_former: false,
             is_calm: false,
             cut: BTreeSet::new(),
             begun: Vec::new(),
@@ -159,19 +229,31 @@ impl<'a> World<'a> {
             .insert((self.now + after, self.events), happening);
     }
 
+    fn is_broken(&self, flaw: Flaw) -> bool {
+        self.setup.flaw == Some(flaw)
+    }
+
     // ---- faults ---------------------------------------------------------------------------------
 
     pub(super) fn start(&mut self, host: usize) {
         let (epoch, list) = (self.epoch, self.list());
+        let (rule, window) = self.setup.rule();
+        let forgets = self.is_broken(Flaw::ForgetsRecord);
         let host = &mut self.hosts[host];
         if host.life.is_none() {
             host.incarnation += 1;
+            if forgets {
+                host.disk = ScheduleRecord::default();
+            }
             // What was decided while it was down it learns only as it is now.
             let mut lists = VoterLists::new(LEARNED, host.disk.lists.clone());
             lists.note(epoch, list);
             host.life = Some(Life {
                 replica: Replica::new(host.disk.clone()),
                 lists,
+                held: Held::new(rule),
+                rule,
+                window,
                 leads: None,
                 look_at: u64::MAX,
                 rounds: 0,
@@ -184,8 +266,9 @@ impl<'a> World<'a> {
         if !self.voters.contains(&host) {
             return;
         }
+        self.depose(host);
         self.term += 1;
-        let (number, rule) = (self.epoch << 40 | self.term, self.rule);
+        let number = self.epoch << 40 | self.term;
         let audience = self.audience(host, Term(number));
         let incarnation = Incarnation(self.hosts[host].incarnation);
         let Some(life) = &mut self.hosts[host].life else {
@@ -204,7 +287,7 @@ impl<'a> World<'a> {
         life.leads = Some((
             number,
             ScheduleMachine::new(
-                rule,
+                life.rule,
                 id(host),
                 ballot,
                 audience,
@@ -225,6 +308,9 @@ impl<'a> World<'a> {
     pub(super) fn depose(&mut self, host: usize) {
         if let Some(life) = &mut self.hosts[host].life {
             life.leads = None;
+            if let Some(window) = &life.window {
+                window.lock().follow();
+            }
         }
     }
 
@@ -264,8 +350,10 @@ impl<'a> World<'a> {
                 }
                 self.stored(host, incarnation, is_stored);
             }
+            Happening::InStore(operation) => self.operate(operation),
             Happening::Look { host, leadership } => {
                 let now = self.now;
+                (0..AGENTS).for_each(|host| self.tell(host));
                 if self.leads(host) != Some(leadership) {
                     return;
                 }
@@ -301,8 +389,17 @@ impl<'a> World<'a> {
         }
     }
 
-    fn arrive(&mut self, from: usize, to: usize, said: ScheduleMessage) {
+    fn arrive(&mut self, from: usize, to: usize, mut said: ScheduleMessage) {
         let wall = self.wall(to);
+        if self.is_broken(Flaw::ObeysFormerLeaders) {
+            self.term += 1;
+            let latest = Term(self.term);
+            match &mut said {
+                ScheduleMessage::Read(read) => read.ballot.term = latest,
+                ScheduleMessage::Write(write) => write.ballot.term = latest,
+                _ => {}
+            }
+        }
         let Some(life) = &mut self.hosts[to].life else {
             return;
         };
@@ -323,6 +420,10 @@ impl<'a> World<'a> {
             }
             ScheduleMessage::Refused(refused) => (refused.round, Err(refused.why)),
         };
+        self.answer(from, to, round, outcome);
+    }
+
+    fn answer(&mut self, from: usize, to: usize, round: Round, outcome: PollOutcome) {
         if let Some(number) = self.leads(to) {
             let from = id(from);
             let answer = ScheduleInput::Answer {
@@ -401,10 +502,15 @@ impl<'a> World<'a> {
             return;
         };
         machine.handle(moment, input, &mut effects);
+        if let Some(window) = &life.window {
+            window.lock().lead(machine.frontier());
+        }
         if machine.is_established() && self.origin.is_none() {
             self.origin = Some(machine.last());
         }
+        // A stream may tell a due time at any time.
         let wake = machine.wake(moment);
+        let wake = wake.or_else(|| life.window.as_ref().map(|_| LOOK));
         for effect in mem::take(&mut effects) {
             self.effect(host, number, moment.wall, effect);
         }
@@ -424,6 +530,10 @@ impl<'a> World<'a> {
 
     fn effect(&mut self, host: usize, number: u64, at: WallTime, effect: ScheduleEffect) {
         match effect {
+            ScheduleEffect::Say { to, said } if self.setup.marks == Marks::InStore => {
+                assert_eq!(to, [id(host)], "the store is asked by the agent alone");
+                self.ask_store(host, &said);
+            }
             ScheduleEffect::Say { to, said } => {
                 for to in to {
                     self.send(host, to.as_str().parse().unwrap(), &said);
