@@ -399,8 +399,7 @@ impl World {
 
     pub(super) fn step(&mut self) {
         self.now += 1;
-        if let Some((at, next, term)) = self.coming.filter(|(at, ..)| *at <= self.now) {
-            let _ = at;
+        if let Some((_, next, term)) = self.coming.filter(|(at, ..)| *at <= self.now) {
             self.agents[next].leading = Some(term);
             self.coming = None;
         }

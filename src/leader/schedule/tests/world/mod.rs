@@ -2,8 +2,8 @@
 //! back with what they stored; their clocks differ, and are set; several believe that they lead.
 //!
 //! So it has every leadership that an election may bring, and more. Marks are kept by the voters, or in one store
-//! (`store.rs`), and due times come from a rule, or from a stream at each agent (`stream.rs`). What happens to the
-//! agents: `faults.rs`.
+//! (`store.rs`), and due times come from a rule, or from a stream at each agent (`stream.rs`). What the agents keep:
+//! `voters.rs`; what happens to them: `faults.rs`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,11 +18,10 @@ use super::super::{
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickCounts, TickFailed},
     lists::VoterLists,
     machine::ScheduleMachine,
-    message::{LeaderNumber, ScheduleMessage, Surveyed},
-    planner::Misfire,
-    poll::{Known, PollOutcome},
+    message::{LeaderNumber, ScheduleMessage},
+    poll::PollOutcome,
     register::ScheduleRecord,
-    replica::{Replica, ReplicaStep, Reply},
+    replica::Replica,
 };
 use crate::{
     clock::WallTime,
@@ -30,58 +29,18 @@ use crate::{
 };
 
 mod faults;
+mod setup;
 mod store;
 mod stream;
+mod voters;
 
+pub(super) use setup::{Flaw, Marks, Setup, Source};
 use store::{Held, Store};
 use stream::SharedWindow;
 pub(super) use stream::every;
 
 /// How many agents there are.
 pub(super) const AGENTS: usize = 5;
-
-/// How a world is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Setup {
-    pub(super) misfire: Misfire,
-    pub(super) marks: Marks,
-    pub(super) source: Source,
-    pub(super) flaw: Option<Flaw>,
-}
-
-/// Where the marks of the schedule are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Marks {
-    AtVoters,
-    InStore,
-}
-
-/// Where due times come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
-    Rule,
-    /// Each agent is told the same times, sooner or later than others.
-    Stream,
-}
-
-/// A rule that is not kept, to see that these histories find it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flaw {
-    /// An agent acknowledges what a restart forgets.
-    ForgetsRecord,
-    /// A tick begins when the leader alone knows of it.
-    WritesToTooFew,
-    /// A new leader asks one voter.
-    ReadsTooFew,
-    /// Agents take each leader for the latest.
-    ObeysFormerLeaders,
-    /// A leader asks nothing of former voters.
-    ForgetsFormerVoters,
-    /// A new leader reads the store, and does not write its term.
-    ReadsOnly,
-    /// A tick begins before its mark is in the store.
-    RunsFirst,
-}
 
 /// One agent: what its host keeps, and what is lost when it crashes.
 struct Host {
@@ -167,18 +126,6 @@ const LEARNED: Epochs = Epochs::Learned { term_bits: 40 };
 
 pub(super) fn id(host: usize) -> AgentId {
     AgentId::new(&host.to_string()).unwrap()
-}
-
-impl Setup {
-    /// Nothing is broken, and the voters keep the marks of a rule.
-    pub(super) const fn of(misfire: Misfire) -> Self {
-        Self {
-            misfire,
-            marks: Marks::AtVoters,
-            source: Source::Rule,
-            flaw: None,
-        }
-    }
 }
 
 impl World {
@@ -389,40 +336,6 @@ impl World {
         }
     }
 
-    fn arrive(&mut self, from: usize, to: usize, mut said: ScheduleMessage) {
-        let wall = self.wall(to);
-        if self.is_broken(Flaw::ObeysFormerLeaders) {
-            self.term += 1;
-            let latest = Term(self.term);
-            match &mut said {
-                ScheduleMessage::Read(read) => read.ballot.term = latest,
-                ScheduleMessage::Write(write) => write.ballot.term = latest,
-                _ => {}
-            }
-        }
-        let Some(life) = &mut self.hosts[to].life else {
-            return;
-        };
-        let (round, outcome) = match said {
-            ScheduleMessage::Read(_) | ScheduleMessage::Survey(_) | ScheduleMessage::Write(_) => {
-                let step = life.replica.ask(id(from), &said, wall);
-                return self.replica(to, step);
-            }
-            ScheduleMessage::Held(held) => (held.round, Ok(held.mark.into())),
-            ScheduleMessage::Surveyed(Surveyed {
-                held,
-                written,
-                lists,
-            }) => {
-                let mark = held.mark;
-                life.lists.fill(lists);
-                (held.round, Ok(Known { mark, written }))
-            }
-            ScheduleMessage::Refused(refused) => (refused.round, Err(refused.why)),
-        };
-        self.answer(from, to, round, outcome);
-    }
-
     fn answer(&mut self, from: usize, to: usize, round: Round, outcome: PollOutcome) {
         if let Some(number) = self.leads(to) {
             let from = id(from);
@@ -432,62 +345,6 @@ impl World {
                 outcome,
             };
             self.lead(to, number, answer);
-        }
-    }
-
-    fn replica(&mut self, host: usize, step: ReplicaStep) {
-        match step {
-            ReplicaStep::Nothing => {}
-            ReplicaStep::Answer(replies) => self.reply(host, replies),
-            ReplicaStep::Store(record) => {
-                let incarnation = self.hosts[host].incarnation;
-                let is_stored = self.is_calm || self.rng.u32(..20) > 0;
-                let after = self.rng.u64(1..60);
-                let stored = Happening::Stored {
-                    host,
-                    incarnation,
-                    record,
-                    is_stored,
-                };
-                self.push(after, stored);
-            }
-        }
-    }
-
-    fn stored(&mut self, host: usize, incarnation: u64, is_stored: bool) {
-        let of = &mut self.hosts[host];
-        if let Some(life) = of.life.as_mut().filter(|_| of.incarnation == incarnation) {
-            let (replies, step) = life.replica.saved(is_stored);
-            self.reply(host, replies);
-            self.replica(host, step);
-        }
-    }
-
-    fn reply(&mut self, host: usize, replies: Vec<Reply>) {
-        for (to, said) in replies {
-            self.send(host, to.as_str().parse().unwrap(), &said);
-        }
-    }
-
-    fn send(&mut self, from: usize, to: usize, said: &ScheduleMessage) {
-        if from == to {
-            let said = said.clone();
-            return self.push(0, Happening::Arrives { from, to, said });
-        }
-        let is_cut = self.cut.contains(&from) != self.cut.contains(&to);
-        let copies = match self.rng.u32(..20) {
-            _ if is_cut => 0,
-            _ if self.is_calm => 1,
-            0..3 => 0,
-            3 => 2,
-            _ => 1,
-        };
-        for _ in 0..copies {
-            // Now and then later than anything waits for.
-            let slow = !self.is_calm && self.rng.u32(..10) == 0;
-            let after = self.rng.u64(1..if slow { 20_000 } else { 80 });
-            let said = said.clone();
-            self.push(after, Happening::Arrives { from, to, said });
         }
     }
 

@@ -139,18 +139,19 @@ impl World {
     }
 
     pub(super) fn ask_store(&mut self, host: usize, said: &ScheduleMessage) {
-        match said {
-            ScheduleMessage::Read(read) if self.is_broken(Flaw::ReadsOnly) => {
-                let known = self.store.register.as_ref().map(|entry| {
-                    let record: serde_json::Value = serde_json::from_slice(&entry.value).unwrap();
-                    serde_json::from_value::<Option<Mark>>(record["mark"].clone()).unwrap()
-                });
-                return self.answer(host, host, read.round, Ok(known.flatten().into()));
-            }
-            ScheduleMessage::Write(write) if self.is_broken(Flaw::RunsFirst) => {
-                self.answer(host, host, write.round, Ok(Some(write.mark).into()));
-            }
-            _ => {}
+        if let ScheduleMessage::Read(read) = said
+            && self.is_broken(Flaw::ReadsOnly)
+        {
+            let known = self.store.register.as_ref().map(|entry| {
+                let record: serde_json::Value = serde_json::from_slice(&entry.value).unwrap();
+                serde_json::from_value::<Option<Mark>>(record["mark"].clone()).unwrap()
+            });
+            return self.answer(host, host, read.round, Ok(known.flatten().into()));
+        }
+        if let ScheduleMessage::Write(write) = said
+            && self.is_broken(Flaw::RunsFirst)
+        {
+            self.answer(host, host, write.round, Ok(Some(write.mark).into()));
         }
         let wall = self.wall(host);
         if let Some(life) = &mut self.hosts[host].life {
