@@ -18,7 +18,6 @@ mod common;
 mod logging;
 
 mod about;
-mod bully;
 mod commands;
 mod deadline;
 mod diagnosis;
