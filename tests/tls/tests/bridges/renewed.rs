@@ -1,4 +1,4 @@
-//! Certificates that are renewed while links last, and one that ends soon.
+//! Certificates that are renewed while links last, and a certificate that ends soon.
 
 use std::path::Path;
 
