@@ -8,22 +8,28 @@
 #![expect(clippy::expect_used, reason = "what cannot be read fails the test")]
 
 use std::fs;
-use std::path::Path;
 
 use loops::Calls;
 use mentions::{Mention, mentions};
+use paths::{crates, module_of, resolve, rust_files};
 use touches::{MACHINES, root};
 
+#[path = "layering/cases.rs"]
+mod cases;
 #[path = "layering/causes.rs"]
 mod causes;
 #[path = "layering/do_sends.rs"]
 mod do_sends;
+#[path = "layering/listed.rs"]
+mod listed;
 #[path = "layering/loops.rs"]
 mod loops;
 #[path = "layering/mentions.rs"]
 mod mentions;
 #[path = "layering/options.rs"]
 mod options;
+#[path = "layering/paths.rs"]
+mod paths;
 #[path = "layering/pieces.rs"]
 mod pieces;
 #[path = "layering/touches.rs"]
@@ -299,106 +305,6 @@ fn no_files_of_a_machine_call_each_other_in_a_circle() {
     }
 }
 
-#[test]
-fn a_loop_through_files_is_found() {
-    let mut calls = Calls::default();
-    calls.read(
-        "a",
-        "    fn one(&self) {\n        self.two();\n        self.one();\n    }\n",
-    );
-    calls.read(
-        "b",
-        "    pub(super) fn two(&self) {\n        // self.one()\n    }\n",
-    );
-    assert!(calls.largest_loop().is_empty(), "a file may call itself");
-    calls.read(
-        "c",
-        "    const fn three(&self) {\n        Self::one(self);\n    }\n",
-    );
-    calls.read(
-        "b",
-        "    fn four(&self) {\n        let it = self.three();\n    }\n",
-    );
-    let circle = calls.largest_loop();
-    assert_eq!(circle.iter().copied().collect::<String>(), "abc");
-    let closing = [
-        "a calls `two` of b",
-        "b calls `three` of c",
-        "c calls `one` of a",
-    ];
-    assert_eq!(calls.among(&circle), closing);
-}
-
-#[test]
-fn an_import_that_points_the_wrong_way_is_reported() {
-    for [file, source, expected] in cases(WRONG) {
-        let found = violations(file, &source.replace("\\n", "\n"));
-        assert_eq!(found.len(), 1, "{file}, {source}: {found:?}");
-        assert!(
-            found.concat().ends_with(expected),
-            "{file}, {source}: {found:?}"
-        );
-    }
-}
-
-#[test]
-fn what_the_directions_allow_is_not_reported() {
-    for [file, source] in cases(RIGHT) {
-        let found = violations(file, &source.replace("\\n", "\n"));
-        assert!(found.is_empty(), "{file}, {source}: {found:?}");
-    }
-}
-
-/// A file, what stands in it, and the line and fault reported for it.
-const WRONG: &str = r"
-bully_core/protocol/id.rs    | use tokio::time::sleep;              | :1: bully_core::protocol never says tokio
-bully_core/protocol/id.rs    | \n\n use std::time::Instant;         | :3: bully_core::protocol never says Instant
-bully_core/protocol/id.rs    | fn f() { std::net::lookup() }        | :1: bully_core::protocol must not use std::net::lookup
-bully_core/protocol/id.rs    | fn f() -> crate::elections::Bully {} | :1: bully_core::protocol must not know bully_core::elections
-bully_core/protocol/id.rs    | #[cfg(test)] mod tests { use crate::group::A; } | :1: bully_core::protocol must not know bully_core
-bully_core/elections/mod.rs  | use std::{\n fmt,\n fs::File,\n};    | :3: bully_core::elections must not use std::fs::File
-bully_core/elections/lease/mod.rs   | use crate::elections::bully::A; | :1: lease must not know bully
-bully_core/elections/lease/tests.rs | use super::super::bully::A;     | :1: lease must not know bully
-bully_classics/ring/mod.rs   | use crate::ballot::A;                | :1: ring must not know ballot
-bully_classics/ring/mod.rs   | use bully_core::elections::bully::A; | :1: ring must not know bully
-bully_classics/ring/mod.rs   | use bully_sim::sim::World;           | :1: bully_classics must not know bully_sim::sim
-bully_sim/sim/mod.rs | use crate::{faults::A, group::B};            | :1: bully_sim::sim must not know bully_sim
-bully_sim/sim/mod.rs | #[actix::test] fn f() {}                     | :1: bully_sim::sim never says actix
-agent/mod.rs      | use tokio::{sync::watch, time};      | :1: agent must not use tokio::time
-agent/mod.rs      | #[cfg(test)] use crate::testkit::sim::A; use crate::testkit::sim::B; | :1: agent must not know testkit
-agent/mod.rs      | use crate::testkit::Inject;          | :1: agent must not know testkit
-agent/mod.rs      | use crate::NodeId;                   | :1: agent must not know NodeId
-agent/mod.rs      | use crate::*;                        | :1: agent must not know *
-leader/mod.rs     | use bully_core::driver::MemberReports; | :1: leader must not know bully_core::driver
-supervisor/mod.rs | /* \n */ type A = super::store::B;   | :2: supervisor must not know store
-lib.rs            | pub mod agent;\nfn helper() {}       | :2: no fn here
-gossip/mod.rs     | use crate::clock; use crate::agent::A; | :1: gossip is not in the table
-";
-
-const RIGHT: &str = r#"
-bully_core/protocol/id.rs   | //! No tokio here, nor [`crate::agent`].\n /* HashMap */ use std::fmt;
-bully_core/protocol/id.rs   | const A: (&str, &str, char) = (r"tokio\", "\"rand", '"'); // fastrand
-bully_core/elections/bully/mod.rs | use crate::elections::bully::Elect; use crate::{elections::message::Ok, parts::Participant};
-bully_core/elections/lease/mod.rs | use super::super::protocol::A; mod a { use super::super::lease::B; }
-bully_core/elections/lease/mod.rs | #[cfg(test)] mod tests { use super::Lease; use crate::random::SplitMix64; }
-bully_core/elections/fixture/random.rs | use crate::random::SplitMix64;
-bully_classics/ring/mod.rs  | use bully_core::{parts::Participant, protocol::A}; use crate::numbered::Task;
-bully_classics/ring/tests/elect.rs | use bully_core::{driver::MembersReports, elections::fixture::Kit};
-agent/mod.rs         | use tokio::sync::{self, watch as w}; fn f<'a>() { actix::clock::sleep() }
-agent/mod.rs         | use crate::elections::quorum::Vote; use bully_core::elections::message::Ok;
-agent/tests/start.rs | use crate::testkit::cluster::Cluster;
-remote/mod.rs        | pub(crate) use crate::{group::Group as G, store::*}; use std::net::TcpStream;
-lib.rs               | pub use agent::A; #[cfg(doctest)] mod readme { fn f() {} }
-"#;
-
-/// The rows of such a table.
-fn cases<const COLUMNS: usize>(table: &str) -> impl Iterator<Item = [&str; COLUMNS]> {
-    table.trim().lines().map(|line| {
-        let cells: Vec<_> = line.split('|').map(str::trim).collect();
-        cells.try_into().expect("a row has all columns")
-    })
-}
-
 /// The faults in a file, a line each.
 fn violations(file: &str, source: &str) -> Vec<String> {
     let place = module_of(file);
@@ -518,80 +424,4 @@ fn may_use(allowed: &str, path: &[&str]) -> bool {
             .any(|each| path.starts_with(&each.split("::").collect::<Vec<_>>()))
     };
     within(allowed) || (path.first() == Some(&"std") && !within(GATED))
-}
-
-/// The path from the root of all packages; empty if it does not begin with one of them, `crate`, `self` or `super`.
-fn resolve<'a>(place: &[&'a str], mention: &Mention<'a>) -> Vec<&'a str> {
-    let package = package_of(place);
-    let (mut target, rest) = match mention.path.split_first() {
-        Some((&"crate", rest)) => {
-            let own = (!package.is_empty()).then_some(package);
-            (own.into_iter().collect(), rest)
-        }
-        Some((&("self" | "super"), _)) => {
-            ([place, &mention.module].concat(), mention.path.as_slice())
-        }
-        Some(_) if !package_of(&mention.path).is_empty() => return mention.path.clone(),
-        _ => return Vec::new(),
-    };
-    for word in rest {
-        match *word {
-            "self" => {}
-            "super" => drop(target.pop()),
-            name => target.push(name),
-        }
-    }
-    target
-}
-
-/// `elections/bully/mod.rs` is the module `elections::bully`.
-fn module_of(file: &str) -> Vec<&str> {
-    let words = file.trim_end_matches(".rs").split('/');
-    let mut module: Vec<_> = words.filter(|word| !word.is_empty()).collect();
-    module.pop_if(|last| *last == "mod");
-    module
-}
-
-/// The crates that a path can begin with: `std` and the dependencies in the manifests.
-fn crates() -> Vec<String> {
-    let mut names = vec!["std".to_owned()];
-    for (_, folder) in PACKAGES {
-        let manifest = root().join(folder).join("../Cargo.toml");
-        let manifest = fs::read_to_string(manifest).expect("a package has a manifest");
-        let mut is_dependency = false;
-        for line in manifest.lines() {
-            if line.starts_with('[') {
-                is_dependency = line.ends_with("dependencies]");
-            } else if let (true, Some((name, _))) =
-                (is_dependency, line.split_once([' ', '=', '.']))
-            {
-                names.push(name.replace('-', "_"));
-            }
-        }
-    }
-    names
-}
-
-/// All Rust files below a folder, as paths from there with `/` between.
-fn rust_files(root: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(root).expect("the folder is there") {
-        let path = entry.expect("the folder can be read").path();
-        let name = path
-            .file_name()
-            .expect("an entry has a name")
-            .to_string_lossy()
-            .into_owned();
-        if path.is_dir() {
-            found.extend(
-                rust_files(&path)
-                    .iter()
-                    .map(|file| format!("{name}/{file}")),
-            );
-        } else if path.extension().is_some_and(|kind| kind == "rs") {
-            found.push(name);
-        }
-    }
-    found.sort();
-    found
 }

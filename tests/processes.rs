@@ -13,10 +13,6 @@ mod check;
 #[expect(dead_code, reason = "other programs do more to their nodes")]
 mod cluster;
 #[path = "hosts/scenarios/incarnations.rs"]
-#[expect(
-    dead_code,
-    reason = "the others take longer, and are played on hosts of their own"
-)]
 mod incarnations;
 #[path = "hosts/log.rs"]
 mod log;

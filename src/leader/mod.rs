@@ -23,8 +23,6 @@ pub mod schedule;
 mod signals;
 mod singleton;
 mod stopping;
-#[cfg(test)]
-mod tests;
 mod tie;
 
 pub use messages::{Channel, ChannelError, Messages, MessagesError, SendError};

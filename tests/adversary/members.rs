@@ -281,27 +281,6 @@ fn a_message_that_is_only_out_of_date_is_dropped_and_the_link_stays() {
     });
 }
 
-#[test]
-fn more_agents_than_the_limit_end_the_link_and_leave_with_it() {
-    play(async {
-        let limits = patient().agents(3);
-        let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
-        let before = scene.counts();
-        let mut raw = Raw::dial(scene.at()).await.greet("x").await;
-        let observer = |k: u32| {
-            let id = id(&format!("x{k}"));
-            (k, Member::up(id, MemberKind::Observer, None, INCARNATION))
-        };
-        let content = announcing((0..4).map(observer).collect());
-        let roster = roster(raw.next(), 0, Some("g"), &content);
-        raw.say(&roster).await;
-        assert_eq!(raw.ends().await, None);
-        scene.counted(&before, &[("too_many_agents", 1)]).await;
-        assert_eq!(scene.group().members().len(), 2);
-        scene.is_unhurt().await;
-    });
-}
-
 /// The name of the victim's own agent, which leads.
 #[test]
 fn a_refused_name_may_not_speak_nor_be_spoken_for() {
@@ -344,42 +323,6 @@ fn a_refused_name_may_not_speak_nor_be_spoken_for() {
         let answer = |body: &[u8]| body.ends_with(b"\xcd\xab\xcd");
         while !answer(&raw.hear().await.unwrap()) {}
         assert_eq!(scene.group().members().get(&id("a1")).cloned(), known);
-        scene.is_unhurt().await;
-    });
-}
-
-/// It may begin anew, but not for ever: what its agents are is looked through each time.
-#[test]
-fn a_group_that_begins_anew_again_and_again_ends_the_link() {
-    play(async {
-        let mut scene = Scene::set(&patient(), may_be(MayBe::Observer)).await;
-        let before = scene.counts();
-        let mut raw = Raw::dial(scene.at()).await.greet("x").await;
-        let agents: Vec<_> = (0..2_000)
-            .map(|k| {
-                (
-                    k,
-                    Member::up(
-                        id(&format!("x{k}")),
-                        MemberKind::Observer,
-                        None,
-                        INCARNATION,
-                    ),
-                )
-            })
-            .collect();
-        for (at, some) in agents.chunks(200).enumerate() {
-            let opens = (at == 0).then_some("g");
-            let said = roster(raw.next(), 0, opens, &announcing(some.to_vec()));
-            raw.say(&said).await;
-        }
-        until("all are members", || scene.group().members().len() == 2_002).await;
-        for _ in 0..=100 {
-            let anew = roster(raw.next(), 0, Some("g"), &RosterContent::default());
-            raw.say(&anew).await;
-        }
-        assert_eq!(raw.ends().await, None);
-        scene.counted(&before, &[("openings", 1)]).await;
         scene.is_unhurt().await;
     });
 }

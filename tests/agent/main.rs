@@ -21,7 +21,6 @@ mod logging;
 mod measured;
 
 mod about;
-mod bully;
 mod commands;
 mod deadline;
 mod diagnosis;

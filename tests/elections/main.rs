@@ -23,7 +23,6 @@ mod changing_scores;
 mod cooldowns;
 mod counts;
 mod paper;
-mod paper_agents;
 mod pictures;
 mod programs;
 mod quorum;

@@ -1,29 +1,17 @@
-//! The quorum mode on real actors, in virtual time: what is refused, what holds, what fences.
+//! The quorum mode on real actors, in virtual time: what is refused, and a disk that fails.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-use std::{
-    cell::RefCell,
-    rc::Rc,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
-use actix::{
-    Recipient,
-    clock::{sleep, timeout},
-};
+use actix::clock::sleep;
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle, StartError},
     clock::RuntimeClock,
-    elections::{AnyMessage, bully::Preemption, quorum::QuorumConfig},
-    group::{Envelope, LocalWire},
-    protocol::{AgentId, Term, Timings},
+    elections::{bully::Preemption, quorum::QuorumConfig},
+    protocol::{AgentId, Timings},
     store::MemoryStore,
-    testkit::{FaultyStore, Inject, VirtualClock},
+    testkit::{FaultyStore, VirtualClock},
 };
 use bully_core::{elections::quorum::QuorumError, protocol::MembershipError};
 use common::virtual_system;
@@ -49,10 +37,6 @@ fn builder(name: &str) -> actix_bully::agent::AgentBuilder<actix_bully::election
 fn start_one(name: &str, group: &Group) -> BullyHandle {
     let agent = builder(name).store(MemoryStore::new());
     agent.join(group).start().unwrap()
-}
-
-fn start(group: &Group) -> Vec<BullyHandle> {
-    VOTERS.map(|name| start_one(name, group)).into()
 }
 
 fn leads(agents: &[BullyHandle], name: &str) -> bool {
@@ -190,84 +174,6 @@ fn members_of_two_epochs_that_were_configured_do_not_vote_together() {
     });
 }
 
-#[test]
-fn the_highest_leads_and_its_crash_costs_no_lease() {
-    virtual_system().block_on(async {
-        let group = group();
-        let agents = start(&group);
-        let first = agents[0].wait_for_leader(MS(1_000)).await.unwrap();
-        assert_eq!(first.id.as_str(), "c");
-        agents[2].addr().do_send(Inject::Crash);
-        let began = actix::clock::Instant::now();
-        while !leads(&agents, "b") {
-            sleep(MS(1)).await;
-        }
-        assert!(
-            began.elapsed() <= MS(40),
-            "a confirmed end is known at once: {:?}",
-            began.elapsed()
-        );
-        assert!(agents[1].leader().unwrap().term > first.term);
-    });
-}
-
-#[test]
-fn a_leader_that_hangs_stops_believing_before_another_may() {
-    virtual_system().block_on(async {
-        let group = group();
-        let agents = start(&group);
-        agents[0].wait_for_leader(MS(1_000)).await.unwrap();
-        sleep(MS(200)).await;
-        agents[2].addr().do_send(Inject::hang(sleep(MS(2_000))));
-        let timings = Timings::lan();
-        let bound = timings.worst_case_quorum_failover(0);
-        let mut vacant = false;
-        let taken = timeout(bound, async {
-            while !leads(&agents, "b") {
-                sleep(MS(1)).await;
-                vacant |= leader(&agents).is_none();
-            }
-        });
-        taken
-            .await
-            .expect("the leadership is taken within the formula");
-        assert!(vacant && !agents[2].is_leader());
-        sleep(MS(3_000)).await;
-        assert!(
-            leader(&agents).is_some(),
-            "and one leads after it has woken up"
-        );
-    });
-}
-
-#[test]
-fn a_lead_future_has_a_fence_that_grows() {
-    virtual_system().block_on(async {
-        let group = group();
-        let agents = start(&group);
-        let fences = Rc::new(RefCell::new(Vec::new()));
-        for agent in &agents {
-            let (agent, fences) = (agent.clone(), Rc::clone(&fences));
-            actix_rt::spawn(async move {
-                let work = |guard: actix_bully::agent::LeaderGuard| {
-                    fences.borrow_mut().push(guard.fence().unwrap());
-                    async move { guard.stepping_down().await }
-                };
-                agent.lead(work).await.unwrap();
-            });
-        }
-        sleep(MS(1_000)).await;
-        let to: AgentId = "a".parse().unwrap();
-        agents[2].step_down(Some(to)).unwrap();
-        sleep(MS(1_000)).await;
-        let fences = fences.borrow();
-        assert_eq!(fences.len(), 2);
-        assert!(fences.first() < fences.last(), "{fences:?}");
-        let holder = fences.last().unwrap().epoch();
-        assert_eq!(holder.node.as_str(), "a");
-    });
-}
-
 /// Scenario 79: a failing disk stops the agent, and nothing of that step leaves.
 #[test]
 fn an_agent_whose_disk_fails_stops_and_says_nothing() {
@@ -281,85 +187,5 @@ fn an_agent_whose_disk_fails_stops_and_says_nothing() {
         assert!(!c.addr().connected(), "it has stopped");
         let agents = [a, b, c];
         assert!(leads(&agents, "b"));
-    });
-}
-
-#[test]
-fn a_voter_remembers_its_term_through_a_crash() {
-    virtual_system().block_on(async {
-        let group = group();
-        let store = MemoryStore::new();
-        let _others = (start_one("a", &group), start_one("b", &group));
-        let c = builder("c").store(store.clone()).join(&group).start();
-        let c = c.unwrap();
-        sleep(MS(1_000)).await;
-        assert!(c.is_leader());
-        let term = store.record().unwrap().term;
-        assert!(term >= Term(1));
-        c.addr().do_send(Inject::Crash);
-        sleep(MS(15_000)).await;
-        assert!(
-            store.record().unwrap().term > term,
-            "others led meanwhile, in later terms"
-        );
-    });
-}
-
-/// Loses what one agent says, and what is said to it.
-#[derive(Debug)]
-struct Cut {
-    whom: AgentId,
-    is_cut: AtomicBool,
-}
-
-impl LocalWire<AnyMessage> for Cut {
-    fn carry(
-        &self,
-        to: &AgentId,
-        message: Envelope<AnyMessage>,
-        inbox: &Recipient<Envelope<AnyMessage>>,
-    ) {
-        let touches = *to == self.whom || message.from == self.whom;
-        if !(touches && self.is_cut.load(Ordering::SeqCst)) {
-            inbox.do_send(message);
-        }
-    }
-}
-
-/// In the midst of a rolling change of the timings: the leader's lease is longer than what the others
-/// promise.
-#[test]
-fn a_leader_with_a_longer_lease_than_the_others_promise_has_no_rival() {
-    virtual_system().block_on(async {
-        let cut = Arc::new(Cut {
-            whom: AgentId::new("c").unwrap(),
-            is_cut: AtomicBool::new(false),
-        });
-        let group = Group::with_wire("voters", Arc::<Cut>::clone(&cut)).unwrap();
-        let start = |name: &str, timings| {
-            let agent = builder(name).timings(timings).store(MemoryStore::new());
-            agent.join(&group).start().unwrap()
-        };
-        let agents = [
-            start("a", Timings::lan()),
-            start("b", Timings::lan()),
-            start("c", Timings::default()),
-        ];
-        let since = tokio::time::Instant::now();
-        while !leads(&agents, "c") {
-            assert!(since.elapsed() < MS(5_000), "c leads");
-            sleep(MS(1)).await;
-        }
-        for _ in 0..1_000 {
-            assert!(agents[2].is_leader(), "short promises are renewed in time");
-            sleep(MS(1)).await;
-        }
-        cut.is_cut.store(true, Ordering::SeqCst);
-        let mut next = false;
-        for _ in 0..3_000 {
-            next |= leads(&agents, "b");
-            sleep(MS(1)).await;
-        }
-        assert!(next, "b leads after it");
     });
 }

@@ -10,7 +10,7 @@ use std::{sync::Arc, time::Duration};
 use bully_core::{
     elections::{
         astra::{Astra as Machine, AstraConfig},
-        bully::{Bully, BullyConfig, BullyMessage},
+        bully::{Bully, BullyConfig},
     },
     protocol::Timings,
 };
@@ -64,20 +64,12 @@ impl Rules for Astra {
         Duration::ZERO
     }
 
-    fn waits_for_wishes(&self) -> bool {
-        true
-    }
-
-    fn effort(message: &BullyMessage) -> u64 {
-        round_of(message)
-    }
-
     fn broken(&self, world: &World<Self>) -> Option<&'static str> {
         broken(world)
     }
 }
 
-/// An election by the default rules. Their timings are not in ticks: for models without time.
+/// An election by the default rules. Their timings are not in ticks: for models in which any timer may fire.
 #[derive(Clone, Debug, Default)]
 pub struct Plain {
     config: Arc<BullyConfig>,
@@ -95,10 +87,6 @@ impl Rules for Plain {
         Duration::MAX
     }
 
-    fn effort(message: &BullyMessage) -> u64 {
-        round_of(message)
-    }
-
     fn broken(&self, world: &World<Self>) -> Option<&'static str> {
         broken(world)
     }
@@ -109,14 +97,6 @@ fn broken<R: Rules>(world: &World<R>) -> Option<&'static str> {
         return Some("at most one leads");
     }
     (world.is_at_rest() && !agree(world)).then_some("at rest all agree")
-}
-
-/// The number of the round that a question belongs to.
-fn round_of(message: &BullyMessage) -> u64 {
-    match message {
-        BullyMessage::Elect(elect) => elect.round.counter,
-        _ => 0,
-    }
 }
 
 /// Whether all that run follow the highest of them in rank. No agent need have a leader before an

@@ -8,9 +8,8 @@ use std::{fmt, fs, hash::Hash, path::Path};
 use stateright::{Checker, CheckerBuilder, HasDiscoveries, Model};
 
 use crate::{
-    actors::{self, Reach, TELLING},
     rules::Rules,
-    states, story,
+    states,
     timed::{self, Aim, Lab, SOUND},
 };
 
@@ -169,19 +168,6 @@ pub fn timed<R: Rules>(lab: Lab<R>) -> Search {
             Aim::Everything => lab.rules.sights().iter().copied().find(unseen),
             Aim::Shortest => None,
         };
-        outcome(&checker, found, missed)
-    }))
-}
-
-/// A model without time.
-pub fn asynchronous<R: Rules>(rules: R, reach: Reach) -> Search {
-    Search(Box::new(move || {
-        let checker = first_failure(actors::actors(&rules, reach).checker());
-        let found = checker.discovery(SOUND).map(|path| {
-            let what = actors::broken(checker.model(), path.last_state());
-            (what, story::of_actors(path))
-        });
-        let missed = checker.discovery(TELLING).is_none().then_some(TELLING);
         outcome(&checker, found, missed)
     }))
 }

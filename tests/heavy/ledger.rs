@@ -63,20 +63,6 @@ impl Ledger {
         self.given[index(term)] == mark(me)
     }
 
-    /// What all of them say, each of one agent's deeds: the first invariant that does not hold.
-    pub fn judged_together(all: &[&Self], quorum: usize) -> Option<&'static str> {
-        if let Some(broken) = all.iter().find_map(|ledger| ledger.broken) {
-            return Some(broken);
-        }
-        let twice = (0..ROOM).any(|term| elected(all, term, quorum) > 1);
-        twice.then_some("LeaderPerTerm")
-    }
-
-    /// Whether any agent has a quorum of votes.
-    pub fn has_elected(all: &[&Self], quorum: usize) -> bool {
-        (0..ROOM).any(|term| elected(all, term, quorum) > 0)
-    }
-
     fn breaks(&mut self, invariant: &'static str) {
         self.broken.get_or_insert(invariant);
     }
@@ -247,16 +233,6 @@ impl Ledger {
             self.breaks("DiskFirst");
         }
     }
-}
-
-/// How many have a quorum of votes for a term.
-fn elected(all: &[&Ledger], term: usize, quorum: usize) -> usize {
-    let votes = |agent| {
-        all.iter()
-            .map(|ledger| count(&ledger.votes[term], agent))
-            .sum::<usize>()
-    };
-    (0..MOST).filter(|agent| votes(*agent) >= quorum).count()
 }
 
 fn count(votes: &[u8; MOST], agent: usize) -> usize {

@@ -9,7 +9,6 @@
 //! | [`lease`] | the election by a lease in a store, and what a store does wrong |
 //! | [`ballot`], [`reorganization`], [`ring`], [`invitation`] | the same, of other papers |
 //! | [`timed`] | a model with clocks, delays and crashes; [`relative`] when two moments are the same |
-//! | [`actors`] | a model without time, on the checker's own actors |
 //! | [`suite`], [`case`], [`states`] | which searches there are, and what each has to show |
 //!
 //! Another election takes a page like [`bully`], and its searches a list in [`suite`].
@@ -18,7 +17,6 @@
     reason = "a model that cannot be built fails its test"
 )]
 
-pub mod actors;
 pub mod ballot;
 pub mod bully;
 pub mod case;

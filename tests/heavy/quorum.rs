@@ -43,9 +43,6 @@ pub struct Quorum {
     pub witnesses: usize,
     /// What becomes of questions.
     pub questions: Questions,
-    /// Whether nothing but questions and votes travels: for models without time, where no lease
-    /// means anything.
-    pub votes_only: bool,
     /// Whether heartbeats are lost: a leadership then lasts for one lease.
     pub is_brief: bool,
     /// Whether a leader has to be seen in a term that it was given.
@@ -94,7 +91,6 @@ impl Quorum {
             mute: true,
             witnesses: 0,
             questions: Questions::Granted,
-            votes_only: false,
             is_brief: false,
             gives: false,
             counts_lives: false,
@@ -228,9 +224,6 @@ impl Rules for Quorum {
                 Some(self.consents(elect.round))
             }
             QuorumMessage::Heartbeat(_) if self.is_brief => Some(Vec::new()),
-            QuorumMessage::Elected(_) | QuorumMessage::Heartbeat(_) if self.votes_only => {
-                Some(Vec::new())
-            }
             _ => None,
         }
     }
@@ -276,18 +269,6 @@ impl Rules for Quorum {
         }
         let resigned = world.ledger.has_resigned(me, term);
         resigned.then_some("ResignFinal")
-    }
-
-    fn broken_without_time(
-        &self,
-        _believers: &[(usize, u64)],
-        ledger: &[&Ledger],
-    ) -> Option<&'static str> {
-        Ledger::judged_together(ledger, self.quorum)
-    }
-
-    fn is_telling_without_time(&self, _believers: &[(usize, u64)], ledger: &[&Ledger]) -> bool {
-        Ledger::has_elected(ledger, self.quorum)
     }
 
     fn sights(&self) -> &'static [&'static str] {

@@ -1,7 +1,7 @@
 //! What a model needs to know of an election: which machine plays, and what may never be.
 //!
 //! Decided here: the door that each election's page passes through ([`crate::bully`],
-//! [`crate::quorum`]); not how a model moves ([`crate::timed`], [`crate::actors`]).
+//! [`crate::quorum`]); not how a model moves ([`crate::timed`]).
 
 use std::{fmt::Debug, hash::Hash, time::Duration};
 
@@ -67,17 +67,6 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Whether no agent holds an election unless a user asks for one.
-    fn waits_for_wishes(&self) -> bool {
-        false
-    }
-
-    /// How far its sender has come when it says this: models without time look no further than
-    /// some number of it.
-    fn effort(_message: &MessageOf<Self>) -> u64 {
-        0
-    }
-
     /// The agent whose clock a message quotes, if it quotes one.
     fn clock_in(_message: &MessageOf<Self>) -> Owner {
         Owner::Sender
@@ -119,16 +108,6 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
     /// Which invariant does not hold in this world.
     fn broken(&self, world: &World<Self>) -> Option<&'static str>;
 
-    /// Which invariant does not hold whatever the clocks show: `believers` lead, and each agent
-    /// kept ledger of its own.
-    fn broken_without_time(
-        &self,
-        believers: &[(usize, u64)],
-        _ledger: &[&Self::Ledger],
-    ) -> Option<&'static str> {
-        (believers.len() > 1).then_some("at most one leads")
-    }
-
     /// What has to happen somewhere, so that the model is not vacuous: an agent is elected, as a
     /// rule. At most five.
     fn sights(&self) -> &'static [&'static str] {
@@ -138,15 +117,6 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
     /// Whether this world shows that one of them.
     fn shows(&self, _sight: usize, world: &World<Self>) -> bool {
         world.believers().next().is_some()
-    }
-
-    /// The same of a model without time.
-    fn is_telling_without_time(
-        &self,
-        believers: &[(usize, u64)],
-        _ledger: &[&Self::Ledger],
-    ) -> bool {
-        !believers.is_empty()
     }
 
     /// Whether the model looks any further.

@@ -96,17 +96,6 @@ fn a_voter_on_a_host_that_nobody_knows_is_added_by_its_contact_at_any_agent() {
     });
 }
 
-#[test]
-fn a_dead_host_is_replaced_by_one_command() {
-    scene(async |pipes, folder| {
-        let [a, b, c, d] = four(pipes, folder).await;
-        a.stop().await;
-        let replaced = agent(&b).replace_voter(id("a1"), at("d"), LIMIT).await;
-        assert_eq!(replaced.unwrap().epoch, 1);
-        settled(&[&b, &c, &d], 1, &["b1", "c1", "d1"]).await;
-    });
-}
-
 /// No voter is dead, so no promise has to end first: a change costs less than an election after a silent end, even where
 /// messages take as long as the timings allow for.
 #[test]

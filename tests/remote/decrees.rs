@@ -6,7 +6,7 @@ use std::thread;
 use actix::clock::sleep;
 use actix_bully::{
     protocol::AgentId,
-    remote::{BridgeError, LinkStatus, NodeId, Peer},
+    remote::{LinkStatus, NodeId, Peer},
 };
 
 use super::kit::{Host, MS, address, id, node, scene, until};
@@ -50,39 +50,6 @@ fn lists_of_two_groups_that_come_at_once_leave_the_peers_that_the_last_ones_name
         }
         sleep(MS(1_000)).await;
         assert_eq!(pipes.connections("a", "b"), 0);
-    });
-}
-
-#[test]
-fn an_earlier_list_that_comes_late_changes_no_peer() {
-    scene(async |pipes, _| {
-        let a = Host::start(pipes, "a", &[]);
-        let _b = Host::start(pipes, "b", &["a"]);
-        a.bridge.decree_peers("g", 2, &[contact("b")]);
-        a.bridge.decree_peers("g", 1, &[contact("c")]);
-        assert_eq!(peers(&a), ["b"]);
-        until("linked", || a.is_linked("b")).await;
-    });
-}
-
-#[test]
-fn the_host_of_a_voter_that_an_operator_removes_stays_away_until_the_operator_adds_it() {
-    scene(async |pipes, _| {
-        let a = Host::start(pipes, "a", &["b"]);
-        let _b = Host::start(pipes, "b", &["a"]);
-        a.bridge.decree_peers("g", 1, &[contact("b")]);
-        until("linked", || a.is_linked("b")).await;
-        assert!(a.bridge.remove_peer(&node("b")));
-        let refused = a.bridge.decree_peers("g", 2, &[contact("b"), contact("c")]);
-        assert_eq!(refused.len(), 1, "{refused:?}");
-        assert!(refused[0].contains("an operator removed"), "{refused:?}");
-        sleep(MS(1_000)).await;
-        assert_eq!(peers(&a), ["c"]);
-        let peer = || Peer::new("b", &address("b"));
-        a.bridge.add_peer(peer()).unwrap();
-        until("linked again", || a.is_linked("b")).await;
-        let twice = a.bridge.add_peer(peer());
-        assert!(matches!(twice, Err(BridgeError::PeerTaken { .. })));
     });
 }
 

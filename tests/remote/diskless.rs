@@ -70,22 +70,6 @@ async fn elected(pipes: &Pipes, incarnation: u64, wall: &VirtualWallClock) -> ([
 }
 
 #[test]
-fn three_hosts_that_are_killed_at_once_elect_in_a_later_term_after_the_wait() {
-    scene(async |pipes, _| {
-        let wall = VirtualWallClock::new(DAWN);
-        let mut before = Term::ZERO;
-        for incarnation in 1_000..1_003 {
-            let (hosts, term) = elected(pipes, incarnation, &wall).await;
-            assert!(term > before, "{term} after {before}");
-            before = term;
-            for host in hosts {
-                host.stop().await;
-            }
-        }
-    });
-}
-
-#[test]
 fn a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_why() {
     scene(async |pipes, _| {
         let wall = VirtualWallClock::new(DAWN);

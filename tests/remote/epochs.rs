@@ -7,14 +7,14 @@ use actix_bully::{
     elections::AnyMessage,
     group::{Envelope, MembersChanged},
     protocol::{AgentId, Incarnation, MemberKind, Term},
-    remote::{Closed, DropReason, MayBe, Peer, Rights, transport::Pipes},
+    remote::{Closed, DropReason, transport::Pipes},
 };
 use bully_core::{
     elections::bully::Behind,
     protocol::{Electorate, Epochs, Member, Requirements, Rules, To},
 };
 
-use super::kit::{Host, MS, address, builder, id, node, scene, until};
+use super::kit::{Host, MS, address, id, node, scene, until};
 
 /// A member that writes down the terms that it hears.
 #[derive(Clone, Default)]
@@ -115,45 +115,6 @@ async fn two_hosts(pipes: &Pipes) -> [Host; 2] {
 }
 
 #[test]
-fn agents_go_to_another_epoch_over_a_link_that_stays() {
-    scene(async |pipes, _| {
-        let [a, b] = two_hosts(pipes).await;
-        let voter = MemberKind::Voter;
-        let a1 = join(&a, "a1", voter, &of(0, THREE));
-        let b2 = join(&b, "b2", voter, &of(0, THREE));
-        let b1 = join(&b, "b1", voter, &of(0, THREE));
-        until("all meet", || {
-            knows(&a, "b1") && knows(&a, "b2") && knows(&b, "a1")
-        })
-        .await;
-        b1.says(&b, 0, 7);
-        a1.hears(0, 7).await;
-
-        // One side goes first: the other one hears it, and answers in its own epoch.
-        a1.goes_to(&a, &of(1, FOUR));
-        a1.says(&a, 1, 1);
-        b1.hears(1, 1).await;
-        b2.hears(1, 1).await;
-        b1.says(&b, 0, 8);
-        a1.hears(0, 8).await;
-        b1.goes_to(&b, &of(1, FOUR));
-        b2.goes_to(&b, &of(1, FOUR));
-        b2.says(&b, 1, 2);
-        a1.hears(1, 2).await;
-        for (host, peer) in [(&a, "b"), (&b, "a")] {
-            assert!(host.is_linked(peer));
-            let counters = host.bridge.counters();
-            let links: u64 = [Closed::Lost, Closed::Protocol, Closed::FromNotAllowed]
-                .map(|why| counters.closed(why))
-                .iter()
-                .sum();
-            assert_eq!((links, counters.dropped(DropReason::Mismatch)), (0, 0));
-            assert_eq!(host.group.requirements(), Some(of(1, FOUR)));
-        }
-    });
-}
-
-#[test]
 fn one_epoch_with_two_lists_is_refused_until_one_of_them_is_told_of_the_next() {
     scene(async |pipes, _| {
         let [a, b] = two_hosts(pipes).await;
@@ -222,41 +183,6 @@ fn a_decree_makes_the_node_of_a_voter_a_peer_for_that_voter_alone() {
         assert!(a.bridge.decree_peers("g", 2, &[]).is_empty());
         sleep(MS(1_000)).await;
         assert!(a.bridge.peers().is_empty() && !knows(&a, "b1"));
-    });
-}
-
-#[test]
-fn a_decree_adds_to_what_was_configured_while_the_link_runs_and_takes_only_that_away() {
-    scene(async |pipes, _| {
-        let rights = Rights::none().grant("g", "b1", MayBe::Observer);
-        let peer = Peer::new("b", &address("b")).allow(rights);
-        let a = Host::with(|group| builder(pipes, "a", &[]).peer(peer).carry(group));
-        let b = Host::start(pipes, "b", &["a"]);
-        let b1 = join(&b, "b1", MemberKind::Observer, &of(0, THREE));
-        let _a1 = join(&a, "a1", MemberKind::Voter, &of(0, THREE));
-        until("it observes", || knows(&a, "b1")).await;
-        let refused = || a.bridge.counters().closed(Closed::FromNotAllowed);
-
-        let contact = (id("b1"), node("b"), Some("elsewhere:1".to_owned()));
-        assert!(a.bridge.decree_peers("g", 1, &[contact]).is_empty());
-        b1.goes_to(&b, &of(1, FOUR));
-        let is_voter = || {
-            let members = a.group.members();
-            members.get(&id("b1")).is_some_and(Member::is_voter)
-        };
-        until("it votes", is_voter).await;
-        assert_eq!((refused(), a.is_linked("b")), (0, true));
-
-        a.bridge.decree_peers("g", 2, &[]);
-        until("a voter is more than was configured", || refused() > 0).await;
-        let kind = MemberKind::Observer;
-        b.group
-            .advance(&b1.name, b1.incarnation, kind, of(2, THREE))
-            .unwrap();
-        until("it observes again", || {
-            a.is_linked("b") && knows(&a, "b1") && !is_voter()
-        })
-        .await;
     });
 }
 

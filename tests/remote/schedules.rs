@@ -1,5 +1,6 @@
-//! Schedules across three hosts in the quorum mode, with what they acknowledge on disk: partitions, and hosts that are
-//! killed and come back.
+//! Schedules across three hosts in the quorum mode, with what they acknowledge on disk: hosts that are killed and come back.
+//!
+//! Partitions and all other faults: `tests/simulated_network`.
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +21,7 @@ use actix_bully::{
 
 use super::{
     kit::{Host, MS, id, scene, until},
-    voters::{believer, host, others},
+    voters::{believer, host},
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -33,18 +34,16 @@ struct Scene<'a> {
     pipes: Pipes,
     folder: &'a Path,
     wall: VirtualWallClock,
-    misfire: Misfire,
     begun: Begun,
     starts: u64,
 }
 
 impl<'a> Scene<'a> {
-    fn new(folder: &'a Path, misfire: Misfire) -> Self {
+    fn new(folder: &'a Path) -> Self {
         Self {
             pipes: Pipes::new(),
             folder,
             wall: VirtualWallClock::new(DAWN),
-            misfire,
             begun: Begun::default(),
             starts: 1_000,
         }
@@ -65,7 +64,7 @@ impl<'a> Scene<'a> {
             *times = (times.0 + 1, times.1 + u32::from(tick.is_repeat));
             sleep(MS(100))
         };
-        let every = agent.every("job", SECOND).misfire(self.misfire);
+        let every = agent.every("job", SECOND).misfire(Misfire::Skip);
         every.start(work).unwrap();
         host
     }
@@ -96,53 +95,10 @@ fn store(agent: &BullyHandle, folder: &Path) -> FileStore<ScheduleRecord> {
     opened.unwrap()
 }
 
-/// The host of the leader is cut off, several times; what has begun by the end.
-fn begun_through_partitions(misfire: Misfire) -> BTreeMap<u64, (u32, u32)> {
-    let mut begun = BTreeMap::new();
-    scene(async |_, folder| {
-        let mut scene = Scene::new(folder, misfire);
-        let hosts = scene.all().await;
-        for _ in 0..4 {
-            sleep(MS(3_300)).await;
-            let leader = believer(&hosts.each_ref()).unwrap_or_default();
-            let leader = leader.trim_end_matches('1');
-            for other in others(leader) {
-                scene.pipes.partition(leader, other);
-            }
-            sleep(MS(9_400)).await;
-            assert!(believer(&hosts.each_ref()).is_some(), "the others elect");
-            for other in others(leader) {
-                scene.pipes.heal(leader, other);
-            }
-        }
-        sleep(MS(15_000)).await;
-        begun = scene.begun();
-    });
-    begun
-}
-
-#[test]
-fn a_partition_repeats_no_tick() {
-    let begun = begun_through_partitions(Misfire::Skip);
-    assert!(begun.values().all(|times| *times == (1, 0)), "{begun:?}");
-    assert!(begun.len() > 40, "{}", begun.len());
-}
-
-#[test]
-fn a_partition_loses_no_tick_that_must_not_be_lost() {
-    let begun = begun_through_partitions(Misfire::AtLeastOnce);
-    let (first, last) = (*begun.keys().next().unwrap(), *begun.keys().last().unwrap());
-    assert!(last - first > 60, "{first} to {last}");
-    let mut all = first..=last;
-    assert!(all.all(|due| begun.contains_key(&due)), "{begun:?}");
-    let is_named = |(times, repeats): &(u32, u32)| *times == repeats + 1;
-    assert!(begun.values().all(is_named), "{begun:?}");
-}
-
 #[test]
 fn hosts_that_were_killed_know_what_they_acknowledged_whatever_their_clocks_say() {
     scene(async |_, folder| {
-        let mut scene = Scene::new(folder, Misfire::Skip);
+        let mut scene = Scene::new(folder);
         let hosts = scene.all().await;
         sleep(MS(5_000)).await;
         let before = scene.begun();

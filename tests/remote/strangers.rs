@@ -9,9 +9,7 @@ use actix_bully::{
     group::OpenError,
     remote::{
         BridgeBuilder, BridgeError, BridgeEvent, Closed, Farewell, MayBe, NodeId, Peer,
-        RemoteBridge, Rights,
-        internals::wire::Versions,
-        transport::{Pipes, Transport},
+        RemoteBridge, Rights, transport::Pipes,
     },
     store::MemoryStore,
 };
@@ -19,10 +17,7 @@ use actix_bully::{
 #[cfg(feature = "secret")]
 use super::secrets::secret;
 use super::{
-    kit::{
-        Host, MS, address, all_follow, are_linked, builder, group, id, node, play, scene, told,
-        until,
-    },
+    kit::{Host, MS, address, all_follow, builder, group, id, node, play, scene, told, until},
     warnings::warnings,
 };
 
@@ -136,35 +131,6 @@ fn a_host_that_is_no_peer_is_refused_without_detail() {
     });
 }
 
-#[test]
-fn releases_without_a_version_in_common_say_so_at_both_ends_and_do_not_link() {
-    play(async {
-        let side = |set: Set| {
-            let (counts, says) = (Closed::Version, &["version"]);
-            Side {
-                set,
-                counts,
-                tells: Vec::new(),
-                says,
-            }
-        };
-        let old: Set = |builder| knows_b(builder).versions(Versions { min: 1, max: 1 });
-        let new: Set = |builder| knows_a(builder).versions(Versions { min: 2, max: 3 });
-        are_refused("versions", [side(old), side(new)]).await;
-    });
-}
-
-#[test]
-fn two_releases_with_a_version_in_common_link() {
-    scene(async |pipes, _| {
-        let host = |name: &str, peer: &str, max| {
-            let bridge = builder(pipes, name, &[peer]).versions(Versions { min: 1, max });
-            Host::with(|group| bridge.carry(group))
-        };
-        are_linked(&host("a", "b", 1), &host("b", "a", 2)).await;
-    });
-}
-
 #[cfg(feature = "secret")]
 #[test]
 fn a_host_without_the_secret_is_refused_and_refuses_and_each_says_which_of_them_has_none() {
@@ -266,26 +232,6 @@ fn an_agent_beyond_the_peers_rights_ends_the_link() {
         assert!(told(&mut events).iter().any(refused));
         assert!(a.group.members().get(&id("c1")).is_none());
         assert!(!a.is_linked("b"));
-    });
-}
-
-#[test]
-fn a_silent_connection_is_not_waited_for() {
-    scene(async |pipes, _| {
-        let a = Host::start(pipes, "a", &[]);
-        sleep(MS(1)).await;
-        let mut silent = Vec::new();
-        for _ in 0..9 {
-            silent.push(pipes.host("x").dial(&address("a")).await.unwrap());
-        }
-        let closed = |why| a.bridge.counters().closed(why);
-        sleep(MS(1)).await;
-        let full = closed(Closed::TooManyConnections);
-        assert_eq!(full, 1, "eight of one address that are not known");
-        sleep(MS(590)).await;
-        assert_eq!(closed(Closed::HandshakeTimeout), 0);
-        sleep(MS(20)).await;
-        assert_eq!(closed(Closed::HandshakeTimeout), 8);
     });
 }
 

@@ -1,4 +1,4 @@
-//! Voters without disks: one restarts, two, all, again while they abstain, one after the other; clocks that are
+//! Voters without disks: one restarts, two, all, again while they abstain; clocks that are
 //! wrong. Every invariant after every step.
 
 use std::time::Duration;
@@ -8,17 +8,13 @@ use actix_bully::{
     testkit::faults::Conditions,
 };
 use actix_bully_oracles::{QuorumScenario, Watched};
-use bully_core::elections::quorum::QuorumError;
 use bully_sim::{
-    sim::{Participant, World, chaos::chaos},
+    sim::{Participant, World},
     trace::Trace,
 };
 
 use crate::losses::{Act, LossSuite, Scene};
-use crate::quorum::{
-    chaos::{options, seeds, size},
-    kit::{Group, Net, P, ms},
-};
+use crate::quorum::kit::{Group, Net, P, ms};
 
 /// What the wall clocks show when a history begins.
 const DAY: u64 = 90_000_000_000;
@@ -122,21 +118,6 @@ fn a_group_begins_within_its_formula_whatever_its_clocks() {
     println!("longest {longest:?} of {:?}", start(5));
 }
 
-#[test]
-fn one_that_restarts_disturbs_nobody_and_takes_part_again() {
-    let mut net = world(3, 1, &[], &[]);
-    let (leader, term) = led_within(&mut net, start(3));
-    let mut others = ["a", "b", "c"].into_iter().filter(|n| leader != *n);
-    for name in others.clone() {
-        restart(&mut net, &[name]);
-        net.run(ABSTAINS + 60);
-        assert_eq!(net.believers(), [leader.to_string()]);
-    }
-    net.world.crash(others.next_back().unwrap());
-    net.run(2 * ABSTAINS);
-    assert_eq!(net.leader().term, term, "it has led on all the time");
-}
-
 /// The next leader has a higher term: a majority remembers, or the clocks agree.
 #[test]
 fn whoever_restarts_at_once_the_next_leader_has_a_higher_term() {
@@ -172,77 +153,6 @@ fn whoever_restarts_at_once_the_next_leader_has_a_higher_term() {
             );
         }
     }
-}
-
-/// Safe, and not refused: nobody leads while too few have recovered.
-#[test]
-fn a_rolling_restart_that_is_faster_than_they_abstain() {
-    for seed in 0..30 {
-        for n in [3, 5] {
-            let mut net = world(n, seed, &[], &[]);
-            let (_, before) = led_within(&mut net, start(n));
-            let names = Group::of(n).names();
-            for name in names.iter().chain(&names) {
-                restart(&mut net, &[name.as_str()]);
-                net.run(ABSTAINS / 3);
-            }
-            assert!(net.believers().is_empty());
-            let (_, after) = led_within(&mut net, start(n));
-            assert!(after > before);
-        }
-    }
-}
-
-/// The same, each after the one before has recovered: somebody leads nearly all the time, and a majority remembers,
-/// so that not even wrong clocks matter.
-#[test]
-fn a_rolling_restart_that_is_slow_enough_needs_no_clocks() {
-    for seed in 0..30 {
-        let mut net = world(3, seed, &[], &[-9_000, 0, 5_000]);
-        let (_, before) = led_within(&mut net, start(3) * 3);
-        for name in ["a", "b", "c"] {
-            restart(&mut net, &[name]);
-            net.run(ABSTAINS + 100);
-        }
-        let (_, after) = led_within(&mut net, start(3));
-        assert!(after > before, "{after} after {before}");
-    }
-}
-
-/// The price of not taking silence for an answer.
-#[test]
-fn one_has_restarted_and_one_is_gone() {
-    let mut net = world(3, 1, &[], &[]);
-    let (leader, _) = led_within(&mut net, start(3));
-    let mut others = ["a", "b", "c"]
-        .into_iter()
-        .filter(|n| *n != leader.as_str());
-    let (gone, restarts) = (others.next().unwrap(), others.next().unwrap());
-    assert!(net.world.crash(gone));
-    net.run(10);
-    restart(&mut net, &[restarts]);
-    net.run(2_000);
-    assert!(net.believers().is_empty());
-    assert!(net.world.restart(gone));
-    led_within(&mut net, start(3) + ms(P));
-}
-
-/// What the token's condition means: all forget, and the clocks that they come back with are behind.
-#[test]
-fn clocks_that_step_back_while_all_forget_let_the_terms_fall() {
-    let mut net = world(3, 1, &[], &[0, 0, 0]);
-    let (_, before) = led_within(&mut net, start(3));
-    for (at, name) in ["a", "b", "c"].into_iter().enumerate() {
-        net.world.crash(name);
-        let offset = 1_000 * u64::try_from(at).unwrap();
-        let watch = net.watch().on_host(DAY - offset - 60_000);
-        assert!(net.world.reconfigure(name, watch));
-    }
-    for name in ["a", "b", "c"] {
-        assert!(net.world.restart(name));
-    }
-    let (_, after) = led_within(&mut net, start(3));
-    assert!(after < before, "still one leader at a time, and no fence");
 }
 
 /// It abstains, and asks: no vote that it forgot is cast once more.
@@ -308,16 +218,4 @@ fn s22_one_message_of_a_recovery_is_lost() {
         then: some_leader,
     };
     losses.lose_each(8);
-}
-
-#[test]
-fn chaos_breaks_nothing_and_ends_in_agreement() -> Result<(), QuorumError> {
-    for seed in seeds(60) {
-        let n = size(seed);
-        let mut scenario = QuorumScenario::diskless(seed, n)?;
-        let skew = QuorumScenario::diskless_skew(seed);
-        let report = chaos(seed, n, &options(skew), &mut scenario);
-        assert!(report.violation.is_none(), "n {n}: {report}");
-    }
-    Ok(())
 }

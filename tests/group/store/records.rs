@@ -7,7 +7,7 @@ use actix_bully::{
     testkit::FaultyStore,
 };
 
-use super::{create, identity, keep, kept, names, open, place, vote};
+use super::{create, identity, keep, kept, open, place, vote};
 
 #[actix_rt::test]
 async fn a_store_is_fresh_until_the_first_save() {
@@ -19,18 +19,6 @@ async fn a_store_is_fresh_until_the_first_save() {
     assert_eq!(store.load().expect("it can be read"), Some(vote(1)));
     drop(store);
     assert_eq!(kept(&path), Some(vote(1)));
-}
-
-#[actix_rt::test]
-async fn many_saves_keep_one_file() {
-    let (folder, path) = place();
-    let store = create(&path).expect("a new store");
-    for term in 1..=50 {
-        keep(&store, vote(term)).await.expect("saved");
-    }
-    assert_eq!(names(&folder), ["jobs.store"]);
-    drop(store);
-    assert_eq!(kept(&path), Some(vote(50)));
 }
 
 #[actix_rt::test]
@@ -60,21 +48,6 @@ async fn nothing_happens_before_a_save_is_polled() {
     drop(keep(&store, vote(1)));
     drop(store);
     assert_eq!(kept(&path), None);
-}
-
-#[actix_rt::test]
-async fn a_link_is_followed_and_stays() {
-    let (folder, path) = place();
-    drop(create(&path).expect("a new store"));
-    let other = tempfile::tempdir().expect("a folder");
-    let link = other.path().join("link");
-    std::os::unix::fs::symlink(&path, &link).expect("a link");
-    let store = open(&link).expect("it leads to a store");
-    keep(&store, vote(1)).await.expect("saved");
-    drop(store);
-    assert_eq!(names(&other), ["link"]);
-    assert_eq!(names(&folder), ["jobs.store"]);
-    assert_eq!(kept(&path), Some(vote(1)));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::{fs, io, path::Path};
 
-use actix_bully::store::{Damage, FileStore, StoreError, TermStore};
+use actix_bully::store::{Damage, FileStore, StoreError};
 
 use super::{Vote, create, identity, keep, kept, names, open, place, vote};
 
@@ -23,20 +23,6 @@ fn create_refuses_whatever_is_there() {
         let text = path.is_file().then(|| fs::read(&path).expect("the file"));
         assert!(text.is_none_or(|text| text == b"anything"));
     }
-}
-
-#[test]
-fn create_leaves_nothing_where_it_cannot_write() {
-    let (folder, _) = place();
-    for (what, name) in [
-        ("no folder", "missing/jobs.store"),
-        ("too long a name", &"x".repeat(251)),
-        ("no name", ".."),
-    ] {
-        let refused = create(&folder.path().join(name)).expect_err(what);
-        assert!(matches!(refused, StoreError::Io { .. }), "{refused:?}");
-    }
-    assert!(names(&folder).is_empty());
 }
 
 #[test]
@@ -64,19 +50,6 @@ fn open_refuses_what_is_damaged_and_leaves_it_alone() {
     }
 }
 
-#[test]
-fn open_refuses_a_path_that_is_not_a_file() {
-    let (folder, path) = place();
-    let pipe = folder.path().join("pipe");
-    let kind = rustix::fs::FileType::Fifo;
-    rustix::fs::mknodat(rustix::fs::CWD, &pipe, kind, 0o600.into(), 0).expect("a pipe");
-    fs::create_dir(&path).expect("a folder");
-    for path in [path, pipe] {
-        let refused = open(&path).expect_err("no file");
-        assert_eq!(damage(&refused), Some(Damage::NotAFile), "{refused:?}");
-    }
-}
-
 #[actix_rt::test]
 async fn open_refuses_what_is_foreign_and_leaves_it_alone() {
     let (_folder, path) = place();
@@ -95,43 +68,6 @@ async fn open_refuses_what_is_foreign_and_leaves_it_alone() {
     let refused = FileStore::<u64>::open(&path, identity("api-1")).expect_err("another record");
     assert!(matches!(refused, StoreError::Record { .. }), "{refused:?}");
     assert_eq!(kept(&path), Some(vote(7)));
-}
-
-#[actix_rt::test]
-async fn one_at_a_time_has_a_store_open() {
-    let (_folder, path) = place();
-    let store = create(&path).expect("a new store");
-    for term in 1..=3 {
-        let refused = open(&path).expect_err("in use");
-        assert!(matches!(refused, StoreError::InUse { .. }), "{refused:?}");
-        keep(&store, vote(term)).await.expect("saved");
-    }
-    let refused = open(&path).expect_err("still in use, though the file is another one");
-    assert!(matches!(refused, StoreError::InUse { .. }), "{refused:?}");
-    drop(store);
-    assert_eq!(kept(&path), Some(vote(3)));
-}
-
-#[actix_rt::test]
-async fn a_store_that_was_removed_or_replaced_does_not_come_back() {
-    let (folder, path) = place();
-    let store = create(&path).expect("a new store");
-    keep(&store, vote(1)).await.expect("saved");
-    fs::remove_file(&path).expect("removed");
-    let second = create(&path).expect("nothing there, so nothing to refuse");
-    keep(&second, vote(2)).await.expect("saved");
-    let refused = keep(&store, vote(3))
-        .await
-        .expect_err("it is not ours any more");
-    assert!(
-        matches!(refused, StoreError::Replaced { .. }),
-        "{refused:?}"
-    );
-    let refused = store.load().expect_err("failed for good");
-    assert!(matches!(refused, StoreError::Failed { .. }), "{refused:?}");
-    drop((store, second));
-    assert_eq!(kept(&path), Some(vote(2)));
-    assert_eq!(names(&folder), ["jobs.store"]);
 }
 
 #[test]

@@ -1,14 +1,12 @@
-//! Without time: two plain bullies lead, and votes are safe all the same.
+//! Without time: any timer may fire as soon as it is set, any message may wait for ever, and two plain bullies lead.
 //!
-//! One term: claims are made again for the same term, so that two terms without time are more than ten million states. The
-//! searches with time have two and three.
+//! That votes are safe all the same is searched further, with clocks: `quorum.rs`.
 
 use crate::{
-    actors::Reach,
     bully::{Astra, Plain},
-    case::{Case, Search, asynchronous},
-    quorum::Quorum,
+    case::{Case, timed},
     rules::Rules,
+    timed::{Aim, Bounds, Clocks, Lab},
 };
 
 pub(super) fn cases() -> Vec<Case> {
@@ -17,30 +15,15 @@ pub(super) fn cases() -> Vec<Case> {
         two(3, Astra::new(3), "ASTRA, n=3", "astra-3.txt"),
         two(2, Plain::default(), "default bully, n=2", "default-2.txt"),
         two(3, Plain::default(), "default bully, n=3", "default-3.txt"),
-        Case::holds("votes, n=3, one crash", search(votes(1), 2)),
     ]
 }
 
-/// Questions and votes alone, in so many terms.
-pub(super) fn votes(terms: u8) -> Quorum {
-    let mut rules = Quorum::new(3, 1);
-    (rules.terms, rules.votes_only) = (terms, true);
-    rules
-}
-
-/// So many incarnations each, of which one at a time may end.
-pub(super) fn search(mut rules: Quorum, incarnations: u64) -> Search {
-    let crashes = if incarnations > 1 { 1 } else { 0 };
-    rules.witnesses = crashes;
-    let reach = Reach {
-        crashes,
-        incarnations,
-        ..Reach::new(3, u64::MAX)
-    };
-    asynchronous(rules, reach)
-}
-
+/// Every user may ask for an election once.
 fn two<R: Rules>(n: usize, rules: R, name: &str, golden: &'static str) -> Case {
-    let search = asynchronous(rules, Reach::new(n, 2));
+    let mut bounds = Bounds::new(n);
+    bounds.clocks = Clocks::Jump;
+    bounds.budget.campaigns = u8::try_from(n).unwrap_or(u8::MAX);
+    let aim = Aim::Shortest;
+    let search = timed(Lab { rules, bounds, aim });
     Case::breaks(name, "at most one leads", search).kept_as(golden)
 }

@@ -43,53 +43,6 @@ pub(crate) fn two_killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong
     in_time(&cluster.since(mark), 1)
 }
 
-/// Again while they wait: a node that has only just begun is killed and comes back.
-pub(crate) fn killed_while_waiting<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
-    for host in cluster.all() {
-        cluster.kill(host)?;
-    }
-    for host in cluster.all() {
-        cluster.restart(host)?;
-    }
-    for host in cluster.all() {
-        cluster.log.wait(MOMENT, |_| None::<()>);
-        cluster.kill(host)?;
-        cluster.restart(host)?;
-    }
-    cluster.agree().map(drop)
-}
-
-/// Each waits until the one before it remembers again: two always do.
-pub(crate) fn rolling<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
-    for host in cluster.all() {
-        cluster.stop(host)?;
-        cluster.agree()?;
-        let mark = cluster.mark();
-        cluster.restart(host)?;
-        cluster.agree()?;
-        let bound = bound(&cluster.since(mark))?;
-        cluster.log.wait(bound, |_| None::<()>);
-    }
-    Ok(())
-}
-
-/// Faster than that: when the last one that remembers goes, the others wait until it is back. It is safe, and not
-/// what anybody wants.
-pub(crate) fn rolling_too_fast<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
-    let hosts = cluster.all();
-    let (last, before) = hosts.split_last().ok_or(Wrong(String::from("no host")))?;
-    for host in before {
-        cluster.stop(*host)?;
-        cluster.agree()?;
-        cluster.restart(*host)?;
-        cluster.agree()?;
-    }
-    cluster.stop(*last)?;
-    cluster.none_leads(before, MOMENT)?;
-    cluster.restart(*last)?;
-    cluster.agree().map(drop)
-}
-
 /// Whether one leads soon enough after so many nodes were ready.
 fn in_time(since: &[Line], begun: usize) -> Result<(), Wrong> {
     let mut ready = since.iter().filter(|line| line.event == "ready");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     Wrong,
-    cluster::{Cluster, Place, SOON, name},
+    cluster::{Cluster, Place, name},
 };
 
 pub(crate) fn killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
@@ -42,61 +42,12 @@ pub(crate) fn all_killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong
     cluster.agree().map(drop)
 }
 
-pub(crate) fn again<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
-    for _ in 0..6 {
-        let leader = cluster.agree()?;
-        cluster.kill(leader)?;
-        let next = cluster.agree()?;
-        differ(leader, next)?;
-        cluster.restart(leader)?;
-    }
-    Ok(())
-}
-
 pub(crate) fn frozen<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     let leader = cluster.agree()?;
     cluster.freeze(leader)?;
     let next = cluster.agree()?;
     differ(leader, next)?;
     cluster.thaw(leader)
-}
-
-pub(crate) fn follower_frozen<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
-    let leader = cluster.highest_leads()?;
-    let before = cluster.mark();
-    let follower = cluster.others(leader)[0];
-    cluster.freeze(follower)?;
-    cluster.log.wait(Duration::from_secs(2), |_| None::<()>);
-    cluster.thaw(follower)?;
-    cluster.agree()?;
-    let since = cluster.since(before);
-    match since.iter().find(|line| line.event == "leads") {
-        Some(line) => Err(Wrong(format!("a healthy leader was disturbed: {line:?}"))),
-        None => Ok(()),
-    }
-}
-
-pub(crate) fn all_frozen<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
-    for host in cluster.all() {
-        cluster.freeze(host)?;
-    }
-    cluster
-        .log
-        .wait(Duration::from_millis(1_500), |_| None::<()>);
-    for host in cluster.all() {
-        cluster.thaw(host)?;
-    }
-    Ok(())
-}
-
-pub(crate) fn rolling<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
-    for host in cluster.all() {
-        cluster.stop(host)?;
-        cluster.agree()?;
-        cluster.restart(host)?;
-        cluster.agree()?;
-    }
-    Ok(())
 }
 
 pub(crate) fn hand_over<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
@@ -130,17 +81,6 @@ pub(crate) fn store_lost<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong
     } else {
         Err(Wrong(format!("{} says only: {said}", name(follower))))
     }
-}
-
-pub(crate) fn score<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
-    let leader = cluster.agree()?;
-    let rising = cluster.others(leader)[0];
-    cluster.tell(rising, "score 100")?;
-    let leads = cluster.log.wait(SOON, |lines| {
-        let last = lines.iter().rfind(|line| line.event == "leads")?;
-        (last.host == rising).then_some(())
-    });
-    leads.ok_or_else(|| Wrong(format!("{} does not take over", name(rising))))
 }
 
 /// That another one leads.

@@ -109,18 +109,6 @@ pub(crate) const ALL: &[Scenario] = &[
     )
     .first(),
     quorum(
-        "even_split",
-        4,
-        "two against two: no node may lead",
-        partitions::even_split,
-    ),
-    quorum(
-        "follower_isolated",
-        3,
-        "a follower is cut off, and comes back",
-        partitions::follower,
-    ),
-    quorum(
         "non_transitive",
         3,
         "two followers do not reach each other",
@@ -128,42 +116,12 @@ pub(crate) const ALL: &[Scenario] = &[
     )
     .first(),
     quorum(
-        "star",
-        5,
-        "only one node reaches all the others",
-        partitions::star,
-    ),
-    quorum(
-        "chain",
-        3,
-        "a reaches b, b reaches c, a does not reach c",
-        partitions::chain,
-    ),
-    quorum(
-        "moving_partition",
-        5,
-        "one partition after the other",
-        partitions::moving,
-    ),
-    quorum(
         "leader_deaf",
         3,
         "the leader is heard, and hears no other",
         partitions::deaf,
     )
     .first(),
-    quorum(
-        "leader_mute",
-        3,
-        "the leader hears, and no other hears it",
-        partitions::mute,
-    ),
-    quorum(
-        "follower_deaf",
-        3,
-        "a follower hears no other",
-        partitions::follower_deaf,
-    ),
     quorum("loss", 3, "a third of all packets is lost", network::loss).first(),
     quorum(
         "reset",
@@ -209,36 +167,12 @@ pub(crate) const ALL: &[Scenario] = &[
         incarnations::all_killed,
     ),
     quorum(
-        "killed_again_and_again",
-        3,
-        "the leader is killed, six times",
-        incarnations::again,
-    ),
-    quorum(
         "leader_frozen",
         3,
         "the leader stands still, then goes on",
         incarnations::frozen,
     )
     .first(),
-    quorum(
-        "follower_frozen",
-        3,
-        "a follower stands still",
-        incarnations::follower_frozen,
-    ),
-    quorum(
-        "all_frozen",
-        3,
-        "all are frozen at once",
-        incarnations::all_frozen,
-    ),
-    quorum(
-        "rolling_restart",
-        3,
-        "one after the other is stopped and started",
-        incarnations::rolling,
-    ),
     quorum(
         "hand_over",
         3,
@@ -257,18 +191,6 @@ pub(crate) const ALL: &[Scenario] = &[
         3,
         "a node without its store may not vote",
         incarnations::store_lost,
-    ),
-    quorum(
-        "killed_while_cut",
-        5,
-        "a partition, and a kill on the larger side",
-        partitions::while_cut,
-    ),
-    quorum(
-        "score_changes",
-        3,
-        "a follower becomes the highest in rank",
-        incarnations::score,
     ),
     quorum(
         "diskless_leader_killed",
@@ -294,27 +216,6 @@ pub(crate) const ALL: &[Scenario] = &[
     .diskless()
     .first(),
     quorum(
-        "diskless_killed_while_waiting",
-        3,
-        "no disk: each is killed once more while it waits",
-        diskless::killed_while_waiting,
-    )
-    .diskless(),
-    quorum(
-        "diskless_rolling_restart",
-        3,
-        "no disk: one after the other is stopped and started, and waits",
-        diskless::rolling,
-    )
-    .diskless(),
-    quorum(
-        "diskless_rolling_too_fast",
-        3,
-        "no disk: the same without waiting: none leads until the last one is back",
-        diskless::rolling_too_fast,
-    )
-    .diskless(),
-    quorum(
         "sides",
         4,
         "available: each side has a leader, then one",
@@ -322,12 +223,4 @@ pub(crate) const ALL: &[Scenario] = &[
     )
     .available()
     .first(),
-    quorum("sides_killed", 3, "available: kill -9", sides::killed).available(),
-    quorum(
-        "sides_frozen",
-        3,
-        "available: the leader stands still",
-        sides::frozen,
-    )
-    .available(),
 ];

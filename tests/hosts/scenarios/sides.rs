@@ -1,6 +1,6 @@
 //! The available mode: a leader on every side, and one when all is healed.
 
-use super::{incarnations::differ, partitions::happened};
+use super::partitions::happened;
 use crate::{Wrong, net::Hosts};
 
 pub(super) fn sides(cluster: &mut Hosts) -> Result<(), Wrong> {
@@ -18,23 +18,4 @@ pub(super) fn sides(cluster: &mut Hosts) -> Result<(), Wrong> {
         3 => Ok(()),
         leader => Err(Wrong(format!("{leader} leads, not the highest"))),
     }
-}
-
-pub(super) fn killed(cluster: &mut Hosts) -> Result<(), Wrong> {
-    let leader = cluster.agree()?;
-    cluster.kill(leader)?;
-    differ(leader, cluster.agree()?)?;
-    cluster.restart(leader)?;
-    if cluster.agree()? == leader {
-        Ok(())
-    } else {
-        Err(Wrong(String::from("the highest is back and does not lead")))
-    }
-}
-
-pub(super) fn frozen(cluster: &mut Hosts) -> Result<(), Wrong> {
-    let leader = cluster.agree()?;
-    cluster.freeze(leader)?;
-    differ(leader, cluster.agree()?)?;
-    cluster.thaw(leader)
 }

@@ -4,23 +4,24 @@
     reason = "a deadline of real time, for another process"
 )]
 
+#[path = "on_etcd/full.rs"]
+mod full;
+#[path = "on_etcd/secured.rs"]
+mod secured;
+
 use std::{
-    fs,
-    os::unix::fs::PermissionsExt,
     sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
-use actix_bully::config::{Config, RunError};
 use actix_bully::register::{
-    EtcdBuilder, EtcdRegister, Register, RegisterError, RegisterKey, RegisterRefusal, RegisterTls,
-    Swap,
+    EtcdBuilder, EtcdRegister, Register, RegisterError, RegisterKey, RegisterRefusal, Swap,
 };
 use actix_bully_register_tests::many::{elections, play as play_many};
 use actix_bully_register_tests::{
     DEADLINE, block_on, conforms, done,
-    etcd::{Etcd, JOBS_MAY_WRITE},
+    etcd::Etcd,
     hosts::{Hosts, SERVER},
     key, read, refusal,
     rounds::{play, play_over},
@@ -28,9 +29,7 @@ use actix_bully_register_tests::{
     wire::Wire,
     works,
 };
-use actix_bully_tls_tests::{Authority, Leaf};
 use futures::{StreamExt, future::join_all};
-use tempfile::TempDir;
 
 fn open(builder: &EtcdBuilder) -> EtcdRegister {
     builder.clone().open().expect("the settings are right")
@@ -263,196 +262,6 @@ fn conforms_enough(one: &EtcdRegister, other: &EtcdRegister, key: &RegisterKey) 
     });
 }
 
-#[test]
-fn a_full_store_is_told_from_one_that_is_away_and_can_be_read() {
-    let server = Etcd::with(&["--quota-backend-bytes", "65536"]);
-    server.wait_until_it_works(&EtcdRegister::builder([server.endpoint()]));
-    let register = server.open();
-    let mut known = works(&register, &key("a/fill"));
-    let mut number = 0_u32;
-    let full = loop {
-        let value = vec![b'x'; 4_000];
-        match block_on(register.swap(&key("a/fill"), known.as_ref(), value)) {
-            Ok(Swap::Done(_)) => known = works(&register, &key("a/fill")),
-            Ok(Swap::Conflict(entry)) => panic!("nobody else writes: {entry:?}"),
-            // A busy machine: the answer came too late.
-            Err(RegisterError::Unreachable(_) | RegisterError::Unknown(_)) => {
-                known = works(&register, &key("a/fill"));
-            }
-            Err(error) => break Err::<(), _>(error),
-        }
-        number += 1;
-        assert!(number < 1_000, "it has room for more than it may have");
-    };
-    assert_eq!(refusal(&full), Some(RegisterRefusal::Full));
-    assert_eq!(works(&register, &key("a/fill")), known, "it can be read");
-}
-
-/// A member that is full the moment it writes has written, and says that it is full.
-#[test]
-fn a_write_that_filled_a_store_is_unknown_and_one_that_it_refused_is_not_done() {
-    for applies in [true, false] {
-        let register = open(&EtcdRegister::builder([full_member(applies)]));
-        let known = works(&register, &key("a/fill"));
-        assert!(known.is_some());
-        let written = block_on(register.swap(&key("a/fill"), known.as_ref(), b"x".to_vec()));
-        if applies {
-            assert!(
-                matches!(written, Err(RegisterError::Unknown(_))),
-                "{written:?}"
-            );
-            assert_ne!(works(&register, &key("a/fill")), known);
-        } else {
-            assert_eq!(refusal(&written), Some(RegisterRefusal::Full));
-            assert_eq!(works(&register, &key("a/fill")), known);
-        }
-    }
-}
-
-/// The endpoint of what answers every write as a full etcd does, and has one entry, `a/fill`, whose revision grows with a
-/// write if it `applies` one.
-fn full_member(applies: bool) -> String {
-    use std::{
-        io::{Read, Write},
-        net::TcpListener,
-    };
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    let address = listener.local_addr().expect("it has an address");
-    thread::spawn(move || {
-        let mut revision = 7;
-        // One that is closed with a question's end unread would be reset, and its answer lost.
-        let mut held = Vec::new();
-        for mut client in listener.incoming().map_while(Result::ok) {
-            let mut question = [0; 4_096];
-            let len = client.read(&mut question).unwrap_or_default();
-            let question = String::from_utf8_lossy(question.get(..len).unwrap_or_default());
-            if question.starts_with("POST /v3/watch") {
-                let begun =
-                    "HTTP/1.1 200 OK\r\n\r\n{\"result\":{\"header\":{},\"created\":true}}\n";
-                client.write_all(begun.as_bytes()).ok();
-                held.push(client);
-                continue;
-            }
-            let (status, body) = if question.starts_with("POST /v3/kv/txn") {
-                revision += i32::from(applies);
-                (
-                    "429 Too Many Requests",
-                    r#"{"code":8,"message":"etcdserver: mvcc: database space exceeded"}"#
-                        .to_owned(),
-                )
-            } else {
-                // `actix-bully/a/fill` and `x` in base64.
-                (
-                    "200 OK",
-                    format!(
-                        r#"{{"header":{{"revision":"9"}},"kvs":[{{"key":"YWN0aXgtYnVsbHkvYS9maWxs","mod_revision":"{revision}","value":"eA=="}}],"count":"1"}}"#
-                    ),
-                )
-            };
-            let len = body.len();
-            let answer = format!(
-                "HTTP/1.1 {status}\r\ncontent-length: {len}\r\nconnection: close\r\n\r\n{body}"
-            );
-            client.write_all(answer.as_bytes()).ok();
-            held.push(client);
-        }
-    });
-    format!("http://{address}")
-}
-
-#[test]
-fn by_tls_only_a_server_of_the_authority_that_names_the_host_is_asked() {
-    let authority = Authority::new("etcd's");
-    let server = Etcd::secure(&authority.node("localhost"));
-    let with = |endpoint: &str, pem: &str| {
-        EtcdRegister::builder([endpoint]).tls(RegisterTls::authorities_pem(pem))
-    };
-    let right = with(server.endpoint(), &authority.pem);
-    server.wait_until_it_works(&right);
-    let (one, other) = (open(&right), open(&right));
-    conforms_enough(&one, &other, &key("tls/holder"));
-
-    let refused = Some(RegisterRefusal::Credentials);
-    let wrong = open(&with(server.endpoint(), &Authority::new("another").pem));
-    assert_eq!(refusal(&settled(&wrong, &key("tls/holder"))), refused);
-    let by_address = server.endpoint().replace("localhost", "127.0.0.1");
-    let unnamed = open(&with(&by_address, &authority.pem));
-    assert_eq!(refusal(&settled(&unnamed, &key("tls/holder"))), refused);
-
-    let plain = Etcd::start();
-    let asked = plain
-        .endpoint()
-        .replace("http://127.0.0.1", "https://localhost");
-    let plain = block_on(open(&with(&asked, &authority.pem)).read(&key("tls/holder")));
-    assert!(
-        plain.is_err(),
-        "a server without TLS is not asked: {plain:?}"
-    );
-    let half = with("http://localhost:1", &authority.pem).open();
-    assert_eq!(refusal(&half), refused, "not all endpoints are by TLS");
-}
-
-/// A cluster that asks for certificates, which are renewed while a register is in use.
-#[test]
-fn a_client_without_its_certificate_is_refused_and_a_renewed_one_is_used_without_a_restart() {
-    let (authority, clients) = (Authority::new("etcd's"), Authority::new("its clients'"));
-    let both = authority.pem.clone() + &clients.pem;
-    let server = Etcd::mutual(&authority.node("localhost"), &both);
-    let trusting = || RegisterTls::authorities_pem(authority.pem.as_str());
-    let with = |tls: RegisterTls| EtcdRegister::builder([server.endpoint()]).tls(tls);
-    let own = clients.node("jobs");
-    let right = with(trusting().identity_pem(own.certificate.as_str(), own.key.as_str()));
-    server.wait_until_it_works(&right);
-    let holder = key("tls/holder");
-    conforms_enough(&open(&right), &open(&right), &holder);
-
-    let refused = Some(RegisterRefusal::Credentials);
-    let none = settled(&open(&with(trusting())), &holder);
-    assert_eq!(refusal(&none), refused, "no certificate: {none:?}");
-    let stranger = Authority::new("another").node("jobs");
-    let folder = TempDir::with_prefix("etcd-").expect("a temporary folder can be made");
-    let (certificate, secret) = (folder.path().join("pem"), folder.path().join("key"));
-    let put = |leaf: &Leaf| {
-        fs::write(&certificate, &leaf.certificate).expect("it can be written");
-        fs::write(&secret, &leaf.key).expect("it can be written");
-    };
-    put(&stranger);
-    let renewed = open(&with(trusting().identity_files(&certificate, &secret)));
-    let wrong = settled(&renewed, &holder);
-    assert_eq!(refusal(&wrong), refused, "another authority: {wrong:?}");
-    put(&own);
-    let begun = Instant::now();
-    while block_on(renewed.read(&holder)).is_err() {
-        assert!(begun.elapsed() < DEADLINE, "it is not read again");
-        thread::yield_now();
-    }
-    let mixed = trusting().identity_pem(own.certificate, stranger.key);
-    assert_eq!(refusal(&with(mixed).open()), refused, "another's key");
-}
-
-/// The write is done before its answer is spoilt: TLS ends the connection then, which says nothing of the write.
-#[test]
-fn a_write_whose_answer_tls_refuses_is_unknown() {
-    let authority = Authority::new("etcd's");
-    let server = Etcd::secure(&authority.node("localhost"));
-    let tls = || RegisterTls::authorities_pem(authority.pem.as_str());
-    let direct = EtcdRegister::builder([server.endpoint()]).tls(tls());
-    server.wait_until_it_works(&direct);
-    let wire = Wire::to(server.endpoint().trim_start_matches("https://"));
-    let endpoint = format!("https://localhost:{}", wire.address().port());
-    let register = open(&EtcdRegister::builder([endpoint]).tls(tls()));
-    let holder = key("group/holder");
-    assert_eq!(works(&register, &holder), None);
-    wire.spoil();
-    let unknown = block_on(register.swap(&holder, None, b"done".to_vec()));
-    assert!(
-        matches!(&unknown, Err(error) if error.is_unknown()),
-        "{unknown:?}"
-    );
-    let found = works(&open(&direct), &holder).expect("it was done");
-    assert_eq!(found.value, b"done");
-}
-
 /// Whichever member is asked: one that is gone, the leader of etcd itself among them, costs a while; two of three cost the
 /// store.
 #[test]
@@ -580,65 +389,4 @@ fn of_processes_on_hosts_of_their_own_one_leads_whatever_befalls_etcd() {
         let program = env!("CARGO_BIN_EXE_holder");
         play_over(&hosts, &mut Etcd::at(SERVER), program);
     }
-}
-
-/// All keys of a configuration together: by TLS, with a login.
-#[test]
-fn nodes_lead_by_a_configuration_that_names_etcd() {
-    let authority = Authority::new("etcd's");
-    let server = Etcd::secure(&authority.node("localhost"));
-    let folder = TempDir::with_prefix("etcd-").expect("a temporary folder can be made");
-    let file = |name: &str, text: &str| {
-        let path = folder.path().join(name);
-        fs::write(&path, text).expect("it can be written");
-        path.display().to_string()
-    };
-    let secret = |name: &str, text: &str| {
-        let path = file(name, text);
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
-        path
-    };
-    let (pem, login) = (
-        file("pem", &authority.pem),
-        secret("login", "jobs:ses:ame\n"),
-    );
-    let right =
-        EtcdRegister::builder([server.endpoint()]).tls(RegisterTls::authorities_pem(authority.pem));
-    server.wait_until_it_works(&right);
-    for words in [
-        &["user", "add", "root:root"][..],
-        &["user", "add", "jobs:ses:ame"],
-        &["role", "add", "jobs"],
-        JOBS_MAY_WRITE,
-        &["user", "grant-role", "jobs", "jobs"],
-        &["auth", "enable"],
-    ] {
-        server.ctl(&[&["--cacert", &*pem], words].concat());
-    }
-    let config = |login: &str| {
-        let text = format!(
-            "node = \"api-1\"\ngroup = \"jobs\"\ntimings.preset = \"lan\"\n[lease]\n\
-             etcd_endpoints = [{:?}]\netcd_login_file = {login:?}\nauthorities_file = {pem:?}",
-            server.endpoint()
-        );
-        Config::from_toml(&text).expect("it is TOML")
-    };
-    actix::System::new().block_on(async {
-        let node = config(&login).start().expect("it starts");
-        let leader = node
-            .agent()
-            .wait_for_leader(DEADLINE)
-            .await
-            .expect("it leads");
-        assert_eq!(leader.id, "api-1");
-        node.leave(DEADLINE).await.expect("it ends");
-        let no_login = secret("none", "jobs");
-        let refused = config(&no_login)
-            .start()
-            .expect_err("there is no password in it");
-        assert!(
-            matches!(refused, RunError::Register { key, .. } if key == "lease.etcd_login_file"),
-            "{refused}"
-        );
-    });
 }

@@ -23,17 +23,16 @@ use actix_bully::{
         tls::{TlsConfig, TlsStream},
     },
 };
-use actix_bully_tls_tests::{
-    Authority, Leaf,
-    authority::{nearly_expired, valid},
-    ends::node,
-};
+use actix_bully_tls_tests::{Authority, authority::nearly_expired, ends::node};
 use bytes::BytesMut;
 use futures::{Stream, StreamExt};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
+
+#[path = "bridges/renewed.rs"]
+mod renewed;
 
 /// Sockets know no virtual time.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -159,20 +158,6 @@ fn play(scene: impl Future<Output = ()>) {
 }
 
 #[test]
-fn agents_of_three_hosts_elect_over_tls() {
-    play(async {
-        let trust = Authority::new("ours");
-        let a = Host::tls("a", &[("b", None), ("c", None)], &trust.config("a"));
-        let b = Host::tls("b", &[("a", Some(&a)), ("c", None)], &trust.config("b"));
-        let c = Host::tls("c", &[("a", Some(&a)), ("b", Some(&b))], &trust.config("c"));
-        let all = |leader: &str, hosts: &[&Host]| hosts.iter().all(|host| host.follows(leader));
-        until("c leads", || all("c", &[&a, &b, &c])).await;
-        c.bridge.stop();
-        until("b leads", || all("b", &[&a, &b])).await;
-    });
-}
-
-#[test]
 fn a_bridge_has_the_name_of_its_certificate() {
     play(async {
         let group: Group = Group::new("g").expect("a good name");
@@ -219,30 +204,6 @@ fn a_node_that_is_no_peer_is_told_goodbye() {
         assert_eq!(farewell.await, Farewell::Auth);
         assert!(a.count("auth_failed") >= 1);
         assert!(!c.is_linked() && a.follows("b") && b.follows("b"));
-    });
-}
-
-/// What the dialler learns is that TLS failed.
-#[test]
-fn a_node_of_another_authority_is_refused() {
-    play(async {
-        let (trust, other) = (Authority::new("ours"), Authority::new("theirs"));
-        let a = Host::tls("a", &[("b", None)], &trust.config("a"));
-        let events = a.bridge.events();
-        // It trusts a, to see what a says.
-        let b = other
-            .builder(&other.node("b"))
-            .authorities_pem(trust.pem.clone() + &other.pem);
-        let b = Host::tls("b", &[("a", Some(&a))], &b.build().expect("good"));
-        let (reason, names) = unproven(events).await;
-        assert!(reason.contains("trusted authority"), "{reason}");
-        assert!(
-            names.is_empty(),
-            "no authority vouches for a name: {names:?}"
-        );
-        until("b is refused", || b.count("tls") >= 1).await;
-        assert!(a.count("auth_failed") >= 1);
-        assert!(!a.is_linked() && !b.is_linked());
     });
 }
 
@@ -424,120 +385,6 @@ fn strangers_on_the_port_are_counted_and_nothing_else() {
         assert!(!plain.is_linked());
         assert!(a.follows("b") && b.follows("b"));
         assert!(link().eq(links), "the link is the same");
-    });
-}
-
-#[test]
-fn certificates_are_reloaded_while_links_last() {
-    play(async {
-        let (old, new) = (Authority::new("old"), Authority::new("new"));
-        let (a_tls, b_tls) = (old.config("a"), old.config("b"));
-        let [a, b] = two(&a_tls, &b_tls).await;
-        let link = |host: &Host| host.bridge.peers().first().map(|peer| peer.link);
-        let before = link(&a);
-        for (config, leaf) in [(&a_tls, new.node("a")), (&b_tls, new.node("b"))] {
-            config.replace(new.builder(&leaf)).expect("good parts");
-        }
-        assert!(a.is_linked() && b.is_linked());
-        assert_eq!(link(&a), before, "the link stays");
-        // A third host knows the new authority only.
-        let c = Host::tls("c", &[("a", Some(&a)), ("b", Some(&b))], &new.config("c"));
-        for host in [&a, &b] {
-            host.bridge
-                .add_peer(Peer::new("c", &c.at().to_string()))
-                .expect("a new peer");
-        }
-        until("c leads", || {
-            [&a, &b, &c].iter().all(|host| host.follows("c"))
-        })
-        .await;
-        assert_eq!(link(&a), before, "the link still stays");
-    });
-}
-
-/// The files of a node whose bridge reads them.
-fn files(folder: &Path, authority: &Authority, leaf: &Leaf) -> TlsConfig {
-    put(folder, authority, leaf);
-    let config = TlsConfig::builder().authorities_file(folder.join("ca.pem"));
-    let config = config.certificate_file(folder.join("own.pem"));
-    config
-        .key_file(folder.join("own.key"))
-        .build()
-        .expect("good files")
-}
-
-/// As an agent of certificates does it: each file is renamed into place.
-fn put(folder: &Path, authority: &Authority, leaf: &Leaf) {
-    for (name, pem) in [
-        ("ca.pem", &authority.pem),
-        ("own.pem", &leaf.certificate),
-        ("own.key", &leaf.key),
-    ] {
-        std::fs::write(folder.join("next"), pem).expect("written");
-        std::fs::rename(folder.join("next"), folder.join(name)).expect("renamed");
-    }
-}
-
-#[test]
-fn files_that_are_renewed_are_used_by_the_next_handshake_and_a_pair_that_does_not_fit_is_not() {
-    play(async {
-        let (old, new) = (Authority::new("old"), Authority::new("new"));
-        let folder = tempfile::tempdir().expect("a folder can be made");
-        let a_tls = files(folder.path(), &old, &old.node("a"));
-        let a = Host::tls("a", &[], &a_tls);
-        let first = a_tls.expires_at();
-        // Each host knows one authority only, dials a, and is another peer of it.
-        let dials = |name: &str, authority: &Authority| {
-            a.bridge.add_peer(Peer::inbound(name)).expect("a new peer");
-            Host::tls(name, &[("a", Some(&a))], &authority.config(name))
-        };
-        let b = dials("b", &old);
-        until("b is linked", || b.is_linked()).await;
-
-        put(
-            folder.path(),
-            &new,
-            &new.odd("a", |params| valid(params, -1, 40)),
-        );
-        let c = dials("c", &new);
-        until("c is linked", || c.is_linked()).await;
-        let second = a_tls.expires_at();
-        assert_ne!(first, second);
-        assert!(b.is_linked(), "a link stays");
-
-        // Half a pair: the key is another certificate's.
-        let half = Leaf {
-            key: new.node("a").key,
-            ..new.node("a")
-        };
-        put(folder.path(), &new, &half);
-        let d = dials("d", &new);
-        until("d is linked", || d.is_linked()).await;
-        assert_eq!(a_tls.expires_at(), second, "the pair before stays");
-    });
-}
-
-#[test]
-fn the_end_of_a_certificate_is_told_a_week_before() {
-    play(async {
-        let trust = Authority::new("ours");
-        let ends = |days| -> Leaf { trust.odd("a", |params| valid(params, -1, days)) };
-        let config = trust.builder(&ends(6)).build().expect("good");
-        let a = Host::tls("a", &[], &config);
-        let told = |host: &Host| {
-            event(host.bridge.events(), |event| match event {
-                BridgeEvent::Expires { at } => Some(Some(at)),
-                BridgeEvent::Listening { .. } => None,
-                _ => Some(None),
-            })
-        };
-        assert_eq!(told(&a).await, Some(config.expires_at()));
-        // A watcher that waits longer is told of something else first: of a peer that was refused.
-        let config = trust.builder(&ends(8)).build().expect("good");
-        let a = Host::tls("a", &[], &config);
-        let told = told(&a);
-        let _b = Host::tls("b", &[("a", Some(&a))], &trust.config("b"));
-        assert_eq!(told.await, None);
     });
 }
 

@@ -1,12 +1,10 @@
 //! The machines of a proxy, without a runtime.
 //!
-//! `history.rs` plays them in `world.rs`, a world of their own; `app.rs` puts them into the simulator's world, beside the
-//! election that they follow, and `simulated.rs` holds them to what is promised under each of its faults.
+//! `history.rs` plays them in `world.rs`, a world in which any agent may lead at any time. The same beside real elections:
+//! `tests/cluster/messages.rs`, and between hosts `tests/simulated_network`.
 
-mod app;
 mod history;
 mod receiver;
 mod said;
 mod sender;
-mod simulated;
 mod world;

@@ -3,7 +3,7 @@
 //! What happens to them, and what must hold: `history.rs`.
 
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     time::Duration,
 };
 
@@ -63,7 +63,12 @@ pub(super) struct World {
     pub(super) views: Vec<Sight>,
     /// At that time an agent sees that another one has begun a new life.
     pub(super) lives: Vec<(u64, usize, usize, Life)>,
-    pub(super) delivered: Vec<Vec<u64>>,
+    /// Whether a former leader goes on until it sees the next one: then the order is promised for each leader.
+    pub(super) has_rivals: bool,
+    pub(super) delivered: BTreeSet<(usize, u64)>,
+    /// The last message of each sender; where leaders have rivals, of each start of it, to each leader.
+    last: BTreeMap<(usize, Option<(Life, Seen)>), u64>,
+    pub(super) broken: Option<String>,
     pub(super) is_calm: bool,
 }
 
@@ -96,7 +101,7 @@ pub(super) fn bounds() -> ProxyBounds {
 }
 
 impl World {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64, has_rivals: bool) -> Self {
         let life = Life {
             node: NodeDigest(0),
             incarnation: Incarnation(1),
@@ -123,7 +128,10 @@ impl World {
             coming: None,
             views: Vec::new(),
             lives: Vec::new(),
-            delivered: vec![Vec::new(); AGENTS],
+            has_rivals,
+            delivered: BTreeSet::new(),
+            last: BTreeMap::new(),
+            broken: None,
             is_calm: false,
         }
     }
@@ -142,8 +150,21 @@ impl World {
         self.agents[at].excused.extend(told);
     }
 
-    fn deliver(&mut self, from: usize, message: u64) {
-        self.delivered[from].push(message);
+    /// The actor of a leader gets a message of that start of its sender.
+    fn deliver(&mut self, by: usize, (from, life): (usize, Life), message: u64) {
+        let leads = self.agents[by].leading;
+        let leader = leads.map(|term| (life, (by, term)));
+        let last = self
+            .last
+            .insert((from, leader.filter(|_| self.has_rivals)), message);
+        let what = match leads {
+            None => "by an agent that does not lead",
+            Some(_) if !self.delivered.insert((from, message)) => "once more",
+            Some(_) if last.is_some_and(|last| last > message) => "after a later one",
+            Some(_) => return,
+        };
+        let broken = format!("a{from}: {message} was delivered {what}, by a{by}");
+        self.broken.get_or_insert(broken);
     }
 
     pub(super) fn push(&mut self, at: usize) {
@@ -152,7 +173,8 @@ impl World {
         let message = agent.next;
         agent.next += 1;
         if agent.sender.is_clear() && agent.sender.wants(&me) && agent.leading.is_some() {
-            return self.deliver(at, message);
+            let life = agent.life;
+            return self.deliver(at, (at, life), message);
         }
         match agent.sender.push(1, message, bounds().overflow) {
             Ok((_, dropped)) => agent
@@ -224,7 +246,7 @@ impl World {
         };
         let settled = if self.agents[at].leading == Some(to.term.0) {
             for item in items {
-                self.deliver(at, *item);
+                self.deliver(at, (at, self.agents[at].life), *item);
             }
             let next = first + count(items);
             self.agents[at].sender.acknowledged(now, &from, next)
@@ -370,15 +392,14 @@ impl World {
             }
         };
         for item in taken {
-            self.deliver(from, item);
+            self.deliver(to, (from, of), item);
         }
         self.say(to, from, answer);
     }
 
     pub(super) fn step(&mut self) {
         self.now += 1;
-        if let Some((at, next, term)) = self.coming.filter(|(at, ..)| *at <= self.now) {
-            let _ = at;
+        if let Some((_, next, term)) = self.coming.filter(|(at, ..)| *at <= self.now) {
             self.agents[next].leading = Some(term);
             self.coming = None;
         }
@@ -392,6 +413,8 @@ impl World {
             if term < self.agents[agent].seen {
                 continue;
             }
+            let leading = self.agents[agent].leading;
+            self.agents[agent].leading = leading.filter(|own| *own >= term);
             self.agents[agent].seen = term;
             self.agents[agent].view = seen;
             let seen = seen.map(|seen| self.agents[agent].target(seen));

@@ -4,9 +4,9 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    super::planner::Misfire,
-    histories::{rule, times},
-    world::{AGENTS, World},
+    super::{due::DueTimes, planner::Misfire},
+    histories::times,
+    world::{AGENTS, Flaw, Setup, World, every},
 };
 
 const SEEDS: u64 = 60;
@@ -20,7 +20,7 @@ fn set(voters: &[usize]) -> BTreeSet<usize> {
 }
 
 /// Another list: one voter more, one less, or one in the place of another.
-fn changed(world: &mut World<'_>) -> BTreeSet<usize> {
+fn changed(world: &mut World) -> BTreeSet<usize> {
     let mut voters = world.voters.clone();
     let others: Vec<_> = (0..AGENTS).filter(|host| !voters.contains(host)).collect();
     let new = world.rng.choice(others);
@@ -34,12 +34,12 @@ fn changed(world: &mut World<'_>) -> BTreeSet<usize> {
 }
 
 /// An agent that votes.
-fn voter(world: &mut World<'_>) -> usize {
+fn voter(world: &mut World) -> usize {
     let voters = world.voters.clone();
     world.rng.choice(voters).unwrap()
 }
 
-fn fault(world: &mut World<'_>) {
+fn fault(world: &mut World) {
     let host = world.rng.usize(..AGENTS);
     match world.rng.u32(..16) {
         0 => world.crash(host),
@@ -67,10 +67,9 @@ fn fault(world: &mut World<'_>) {
 }
 
 /// A history of changes and faults, and then a calm in which one of the voters leads.
-fn history(rule: &super::super::interface::Rule, seed: u64, forgets: bool) -> World<'_> {
-    let mut world = World::new(rule, seed);
+fn history(setup: Setup, seed: u64) -> World {
+    let mut world = World::new(setup, seed);
     world.change(set(&[0, 1, 2]));
-    world.forgets_former = forgets;
     world.elect(0);
     for _ in 0..60 {
         let passes = world.rng.u64(1..1_500);
@@ -89,7 +88,7 @@ fn history(rule: &super::super::interface::Rule, seed: u64, forgets: bool) -> Wo
     world
 }
 
-fn twice(world: &World<'_>) -> Vec<(u64, u32)> {
+fn twice(world: &World) -> Vec<(u64, u32)> {
     times(world).into_iter().filter(|(_, n)| *n > 1).collect()
 }
 
@@ -98,8 +97,7 @@ fn over_changes_of_the_voters_no_identity_runs_twice_and_the_work_goes_on() {
     for misfire in [Misfire::Skip, LATE] {
         let mut begun = 0;
         for seed in 0..SEEDS {
-            let rule = rule(misfire);
-            let world = history(&rule, seed, false);
+            let world = history(Setup::of(misfire), seed);
             assert_eq!(twice(&world), [], "seed {seed}");
             let minute = world.wall(0).as_millis() - 60_000;
             let last = times(&world).into_keys().filter(|due| *due > minute);
@@ -113,17 +111,16 @@ fn over_changes_of_the_voters_no_identity_runs_twice_and_the_work_goes_on() {
 #[test]
 fn over_changes_of_the_voters_every_due_time_is_run_to_its_end() {
     for seed in 0..SEEDS {
-        let rule = rule(Misfire::AtLeastOnce);
-        let world = history(&rule, seed, false);
+        let world = history(Setup::of(Misfire::AtLeastOnce), seed);
         let origin = world.origin.expect("a leader was acknowledged");
         let last = *world.done.last().expect("some were run");
-        let mut due = rule.times.next_after(origin);
+        let mut due = every().next_after(origin);
         while let Some(time) = due.filter(|time| *time <= last) {
             assert!(
                 world.done.contains(&time),
                 "seed {seed}: {time} was left out"
             );
-            due = rule.times.next_after(time);
+            due = every().next_after(time);
         }
         // Clocks are 8 s apart at most.
         let end = world.wall(0).as_millis();
@@ -133,11 +130,11 @@ fn over_changes_of_the_voters_every_due_time_is_run_to_its_end() {
 
 #[test]
 fn a_leader_that_asks_no_former_voters_is_found() {
-    let found = (0..SEEDS).find(|seed| {
-        let rule = rule(LATE);
-        !twice(&history(&rule, *seed, true)).is_empty()
-    });
-    assert!(found.is_some());
+    let setup = Setup {
+        flaw: Some(Flaw::ForgetsFormerVoters),
+        ..Setup::of(LATE)
+    };
+    assert!((0..SEEDS).any(|seed| !twice(&history(setup, seed)).is_empty()));
 }
 
 /// Of three voters two know of the last tick. One of these is removed, or replaced by one that knows nothing.
@@ -148,8 +145,7 @@ fn three_four_and_three_voters_and_a_replacement_run_no_tick_again() {
         (set(&[1, 2, 3]), set(&[2, 3, 4])),
         (set(&[0, 1, 2, 3]), set(&[0, 1, 2])),
     ] {
-        let rule = rule(LATE);
-        let mut world = World::new(&rule, 7);
+        let mut world = World::new(Setup::of(LATE), 7);
         world.is_calm = true;
         (0..AGENTS).for_each(|host| world.set_clock(host, 0));
         world.change(set(&[0, 1, 2]));
@@ -178,8 +174,7 @@ fn three_four_and_three_voters_and_a_replacement_run_no_tick_again() {
 /// Those that knew are gone for good: then nothing is run that may have been.
 #[test]
 fn ticks_known_only_to_former_voters_are_left_out_when_they_are_gone() {
-    let rule = rule(LATE);
-    let mut world = World::new(&rule, 3);
+    let mut world = World::new(Setup::of(LATE), 3);
     world.is_calm = true;
     world.change(set(&[0, 1, 2]));
     world.elect(0);

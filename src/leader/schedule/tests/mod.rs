@@ -1,15 +1,11 @@
-//! The pure parts together: leaders and the agents that acknowledge, in seeded worlds.
+//! The pure parts together: leaders and the agents that acknowledge, in a seeded world.
 //!
-//! `world.rs` is a world of their own, in which disks fail and any agent may believe that it leads at any time;
-//! `histories.rs` holds it to what is promised. `app.rs` puts them into the simulator's world, beside the election that
-//! they follow, and `simulated.rs` holds them to the same under each of its faults. `available.rs` is the mode without
-//! votes, and `stored/` has the marks in the store of a lease.
+//! `world/` is a world of their own, in which disks fail and any agent may believe that it leads at any time;
+//! `histories.rs` holds it to what is promised, and `changes.rs` where the voters change. `available.rs` is the mode
+//! without votes. The same beside a real election: `tests/agent/leader/schedule/cluster.rs`, and between hosts
+//! `tests/simulated_network`.
 
-mod app;
 mod available;
 mod changes;
 mod histories;
-mod office;
-mod simulated;
-mod stored;
 mod world;

@@ -136,54 +136,6 @@ fn a_fail_over_at_any_moment_of_a_tick_begins_none_twice_with_clocks_2_s_apart()
 }
 
 #[test]
-fn an_orderly_hand_over_with_clocks_1_s_apart_begins_no_tick_twice() {
-    play(async {
-        let both = two(-1_000);
-        let log = Log::default();
-        let schedules = both
-            .each_ref()
-            .map(|process| process.every(MS(100), Misfire::Skip, (&log, Duration::ZERO)));
-        for step in 0..10 {
-            wait_for_leader(&both).await;
-            clock::sleep(MS(3_000 + step * 37)).await;
-            let (leads, _) = leader(&both).unwrap();
-            leads.agent.step_down(None).unwrap();
-            clock::sleep(MS(100)).await;
-        }
-        let begun = begun(&log.take());
-        assert!(begun.len() > 100, "{}", begun.len());
-        let twice: Vec<_> = begun.iter().filter(|(_, times)| **times > 1).collect();
-        assert!(twice.is_empty(), "{twice:?}");
-        let led = schedules.map(|schedule| schedule.status().begun);
-        assert!(led.iter().all(|begun| *begun > 0), "both have led: {led:?}");
-    });
-}
-
-#[test]
-fn the_next_process_repeats_a_tick_that_was_broken_off() {
-    play(async {
-        let both = two(0);
-        let log = Log::default();
-        // Longer than the lease: the work of a leader that is cut off is dropped.
-        let _schedules = both
-            .each_ref()
-            .map(|process| process.every(MS(10_000), Misfire::AtLeastOnce, (&log, MS(800))));
-        wait_for_leader(&both).await;
-        let mut lines = log.take();
-        while lines.is_empty() {
-            clock::sleep(MS(20)).await;
-            lines = log.take();
-        }
-        let due = lines.concat();
-        let (leads, other) = leader(&both).unwrap();
-        leads.store.cut(true);
-        clock::sleep(MS(4_000)).await;
-        assert!(other.agent.is_leader());
-        assert_eq!(log.take(), [format!("{due} again"), format!("{due} done")]);
-    });
-}
-
-#[test]
 fn a_store_of_its_own_is_refused_since_the_lease_has_one() {
     play(async {
         let [process, _] = two(0);

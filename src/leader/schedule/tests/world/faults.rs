@@ -7,11 +7,11 @@ use super::{
         lists::{QuorumList, VoterLists},
         poll::Audience,
     },
-    AGENTS, World, id,
+    AGENTS, Flaw, Marks, World, id,
 };
 use crate::protocol::Term;
 
-impl World<'_> {
+impl World {
     pub(in super::super) fn crash(&mut self, host: usize) {
         self.hosts[host].life = None;
     }
@@ -25,11 +25,12 @@ impl World<'_> {
     }
 
     pub(super) fn list(&self) -> QuorumList {
-        let majority = self.voters.len() / 2 + 1;
+        let (few, majority) = (1, self.voters.len() / 2 + 1);
+        let of = |flaw, enough| if self.is_broken(flaw) { few } else { enough };
         QuorumList {
             voters: self.voters.iter().copied().map(id).collect(),
-            read: majority,
-            write: self.voters.len() + 1 - majority,
+            read: of(Flaw::ReadsTooFew, majority),
+            write: of(Flaw::WritesToTooFew, self.voters.len() + 1 - majority),
         }
     }
 
@@ -49,11 +50,14 @@ impl World<'_> {
 
     /// As the leader of that term asks them.
     pub(super) fn audience(&self, host: usize, term: Term) -> Audience {
+        if self.setup.marks == Marks::InStore {
+            return Audience::Reachable([id(host)].into());
+        }
         let lists = self.hosts[host].life.as_ref().map(|life| &life.lists);
         let lists = lists.map(|lists| lists.up_to(term));
         let all = lists.unwrap_or_else(|| VoterLists::only(self.list()));
         let last = all.lists().values().next_back();
-        match last.filter(|_| self.forgets_former) {
+        match last.filter(|_| self.is_broken(Flaw::ForgetsFormerVoters)) {
             Some(last) => Audience::Voters(VoterLists::only(last.clone())),
             None => Audience::Voters(all),
         }

@@ -1,5 +1,9 @@
 //! A seeded world of agents: messages are lost, delayed, doubled and overtake each other; agents crash and come
 //! back with what they stored; their clocks differ, and are set; several believe that they lead.
+//!
+//! So it has every leadership that an election may bring, and more. Marks are kept by the voters, or in one store
+//! (`store.rs`), and due times come from a rule, or from a stream at each agent (`stream.rs`). What the agents keep:
+//! `voters.rs`; what happens to them: `faults.rs`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,10 +18,10 @@ use super::super::{
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickCounts, TickFailed},
     lists::VoterLists,
     machine::ScheduleMachine,
-    message::{LeaderNumber, ScheduleMessage, Surveyed},
-    poll::Known,
+    message::{LeaderNumber, ScheduleMessage},
+    poll::PollOutcome,
     register::ScheduleRecord,
-    replica::{Replica, ReplicaStep, Reply},
+    replica::Replica,
 };
 use crate::{
     clock::WallTime,
@@ -25,24 +29,36 @@ use crate::{
 };
 
 mod faults;
+mod setup;
+mod store;
+mod stream;
+mod voters;
+
+pub(super) use setup::{Flaw, Marks, Setup, Source};
+use store::{Held, Store};
+use stream::SharedWindow;
+pub(super) use stream::every;
 
 /// How many agents there are.
 pub(super) const AGENTS: usize = 5;
 
 /// One agent: what its host keeps, and what is lost when it crashes.
-struct Host<'a> {
+struct Host {
     /// Milliseconds by which its clock is ahead.
     ahead: i64,
     incarnation: u64,
     disk: ScheduleRecord,
-    life: Option<Life<'a>>,
+    life: Option<Life>,
 }
 
-struct Life<'a> {
+struct Life {
     replica: Replica,
     lists: VoterLists,
+    held: Held,
+    rule: &'static Rule,
+    window: Option<SharedWindow>,
     /// Its leadership, if it believes in one, with its number.
-    leads: Option<(u64, ScheduleMachine<'a>)>,
+    leads: Option<(u64, ScheduleMachine<'static>)>,
     /// When the leader looks again.
     look_at: u64,
     rounds: u64,
@@ -61,6 +77,8 @@ enum Happening {
         record: ScheduleRecord,
         is_stored: bool,
     },
+    /// The store does it, or its answer arrives.
+    InStore(store::Operation),
     Look {
         host: usize,
         leadership: u64,
@@ -81,19 +99,18 @@ pub(super) struct BegunTick {
     pub(super) at: WallTime,
 }
 
-pub(super) struct World<'a> {
-    rule: &'a Rule,
+pub(super) struct World {
+    setup: Setup,
     pub(super) rng: Rng,
     pub(super) now: u64,
-    hosts: Vec<Host<'a>>,
+    hosts: Vec<Host>,
+    store: Store,
     queue: BTreeMap<(u64, u64), Happening>,
     events: u64,
     term: u64,
     epoch: u64,
     /// The voters of the present epoch.
     pub(super) voters: BTreeSet<usize>,
-    /// A rule that is broken: a leader asks nothing of former voters.
-    pub(super) forgets_former: bool,
     pub(super) is_calm: bool,
     /// Agents that hear nobody else.
     cut: BTreeSet<usize>,
@@ -111,8 +128,8 @@ pub(super) fn id(host: usize) -> AgentId {
     AgentId::new(&host.to_string()).unwrap()
 }
 
-impl<'a> World<'a> {
-    pub(super) fn new(rule: &'a Rule, seed: u64) -> Self {
+impl World {
+    pub(super) fn new(setup: Setup, seed: u64) -> Self {
         let mut rng = Rng::with_seed(seed);
         let hosts = (0..AGENTS).map(|_| Host {
             ahead: rng.i64(-4_000..=4_000),
@@ -121,7 +138,8 @@ impl<'a> World<'a> {
             life: None,
         });
         let mut world = Self {
-            rule,
+            setup,
+            store: Store::default(),
             hosts: hosts.collect(),
             rng,
             now: 0,
@@ -130,7 +148,6 @@ impl<'a> World<'a> {
             term: 0,
             epoch: 0,
             voters: (0..AGENTS).collect(),
-            forgets_former: false,
             is_calm: false,
             cut: BTreeSet::new(),
             begun: Vec::new(),
@@ -159,19 +176,31 @@ impl<'a> World<'a> {
             .insert((self.now + after, self.events), happening);
     }
 
+    fn is_broken(&self, flaw: Flaw) -> bool {
+        self.setup.flaw == Some(flaw)
+    }
+
     // ---- faults ---------------------------------------------------------------------------------
 
     pub(super) fn start(&mut self, host: usize) {
         let (epoch, list) = (self.epoch, self.list());
+        let (rule, window) = self.setup.rule();
+        let forgets = self.is_broken(Flaw::ForgetsRecord);
         let host = &mut self.hosts[host];
         if host.life.is_none() {
             host.incarnation += 1;
+            if forgets {
+                host.disk = ScheduleRecord::default();
+            }
             // What was decided while it was down it learns only as it is now.
             let mut lists = VoterLists::new(LEARNED, host.disk.lists.clone());
             lists.note(epoch, list);
             host.life = Some(Life {
                 replica: Replica::new(host.disk.clone()),
                 lists,
+                held: Held::new(rule),
+                rule,
+                window,
                 leads: None,
                 look_at: u64::MAX,
                 rounds: 0,
@@ -184,8 +213,9 @@ impl<'a> World<'a> {
         if !self.voters.contains(&host) {
             return;
         }
+        self.depose(host);
         self.term += 1;
-        let (number, rule) = (self.epoch << 40 | self.term, self.rule);
+        let number = self.epoch << 40 | self.term;
         let audience = self.audience(host, Term(number));
         let incarnation = Incarnation(self.hosts[host].incarnation);
         let Some(life) = &mut self.hosts[host].life else {
@@ -204,7 +234,7 @@ impl<'a> World<'a> {
         life.leads = Some((
             number,
             ScheduleMachine::new(
-                rule,
+                life.rule,
                 id(host),
                 ballot,
                 audience,
@@ -225,6 +255,9 @@ impl<'a> World<'a> {
     pub(super) fn depose(&mut self, host: usize) {
         if let Some(life) = &mut self.hosts[host].life {
             life.leads = None;
+            if let Some(window) = &life.window {
+                window.lock().follow();
+            }
         }
     }
 
@@ -264,8 +297,10 @@ impl<'a> World<'a> {
                 }
                 self.stored(host, incarnation, is_stored);
             }
+            Happening::InStore(operation) => self.operate(operation),
             Happening::Look { host, leadership } => {
                 let now = self.now;
+                (0..AGENTS).for_each(|host| self.tell(host));
                 if self.leads(host) != Some(leadership) {
                     return;
                 }
@@ -301,28 +336,7 @@ impl<'a> World<'a> {
         }
     }
 
-    fn arrive(&mut self, from: usize, to: usize, said: ScheduleMessage) {
-        let wall = self.wall(to);
-        let Some(life) = &mut self.hosts[to].life else {
-            return;
-        };
-        let (round, outcome) = match said {
-            ScheduleMessage::Read(_) | ScheduleMessage::Survey(_) | ScheduleMessage::Write(_) => {
-                let step = life.replica.ask(id(from), &said, wall);
-                return self.replica(to, step);
-            }
-            ScheduleMessage::Held(held) => (held.round, Ok(held.mark.into())),
-            ScheduleMessage::Surveyed(Surveyed {
-                held,
-                written,
-                lists,
-            }) => {
-                let mark = held.mark;
-                life.lists.fill(lists);
-                (held.round, Ok(Known { mark, written }))
-            }
-            ScheduleMessage::Refused(refused) => (refused.round, Err(refused.why)),
-        };
+    fn answer(&mut self, from: usize, to: usize, round: Round, outcome: PollOutcome) {
         if let Some(number) = self.leads(to) {
             let from = id(from);
             let answer = ScheduleInput::Answer {
@@ -331,62 +345,6 @@ impl<'a> World<'a> {
                 outcome,
             };
             self.lead(to, number, answer);
-        }
-    }
-
-    fn replica(&mut self, host: usize, step: ReplicaStep) {
-        match step {
-            ReplicaStep::Nothing => {}
-            ReplicaStep::Answer(replies) => self.reply(host, replies),
-            ReplicaStep::Store(record) => {
-                let incarnation = self.hosts[host].incarnation;
-                let is_stored = self.is_calm || self.rng.u32(..20) > 0;
-                let after = self.rng.u64(1..60);
-                let stored = Happening::Stored {
-                    host,
-                    incarnation,
-                    record,
-                    is_stored,
-                };
-                self.push(after, stored);
-            }
-        }
-    }
-
-    fn stored(&mut self, host: usize, incarnation: u64, is_stored: bool) {
-        let of = &mut self.hosts[host];
-        if let Some(life) = of.life.as_mut().filter(|_| of.incarnation == incarnation) {
-            let (replies, step) = life.replica.saved(is_stored);
-            self.reply(host, replies);
-            self.replica(host, step);
-        }
-    }
-
-    fn reply(&mut self, host: usize, replies: Vec<Reply>) {
-        for (to, said) in replies {
-            self.send(host, to.as_str().parse().unwrap(), &said);
-        }
-    }
-
-    fn send(&mut self, from: usize, to: usize, said: &ScheduleMessage) {
-        if from == to {
-            let said = said.clone();
-            return self.push(0, Happening::Arrives { from, to, said });
-        }
-        let is_cut = self.cut.contains(&from) != self.cut.contains(&to);
-        let copies = match self.rng.u32(..20) {
-            _ if is_cut => 0,
-            _ if self.is_calm => 1,
-            0..3 => 0,
-            3 => 2,
-            _ => 1,
-        };
-        for _ in 0..copies {
-            // Now and then later than anything waits for.
-            let slow = !self.is_calm && self.rng.u32(..10) == 0;
-            let after = self.rng.u64(1..if slow { 20_000 } else { 80 });
-            let said = said.clone();
-            self.push(after, Happening::Arrives { from, to, said });
         }
     }
 
@@ -401,10 +359,15 @@ impl<'a> World<'a> {
             return;
         };
         machine.handle(moment, input, &mut effects);
+        if let Some(window) = &life.window {
+            window.lock().lead(machine.frontier());
+        }
         if machine.is_established() && self.origin.is_none() {
             self.origin = Some(machine.last());
         }
+        // A stream may tell a due time at any time.
         let wake = machine.wake(moment);
+        let wake = wake.or_else(|| life.window.as_ref().map(|_| LOOK));
         for effect in mem::take(&mut effects) {
             self.effect(host, number, moment.wall, effect);
         }
@@ -424,6 +387,10 @@ impl<'a> World<'a> {
 
     fn effect(&mut self, host: usize, number: u64, at: WallTime, effect: ScheduleEffect) {
         match effect {
+            ScheduleEffect::Say { to, said } if self.setup.marks == Marks::InStore => {
+                assert_eq!(to, [id(host)], "the store is asked by the agent alone");
+                self.ask_store(host, &said);
+            }
             ScheduleEffect::Say { to, said } => {
                 for to in to {
                     self.send(host, to.as_str().parse().unwrap(), &said);
