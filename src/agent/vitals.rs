@@ -350,5 +350,7 @@ mod tests {
         assert_eq!(write(), 40, "nothing was written");
         vitals.note_end(at(9_001));
         assert_eq!(write(), 40, "the next incarnation has the same store");
+        vitals.note_probe(Duration::from_millis(50));
+        assert_eq!(write(), 50, "a measurement of the disk counts too");
     }
 }

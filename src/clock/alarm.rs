@@ -324,6 +324,18 @@ mod tests {
     }
 
     #[test]
+    fn alarms_that_were_dropped_are_forgotten() {
+        in_runtime(async {
+            let kept = Alarm::at(Time::from_millis(1 << 40)).unwrap();
+            for nth in 1..1_000 {
+                drop(Alarm::at(Time::from_millis((1 << 40) + nth)));
+            }
+            let shown = format!("{kept:?}");
+            assert!(shown.len() < 2_000, "{shown}");
+        });
+    }
+
+    #[test]
     fn an_alarm_of_the_next_runtime_of_a_thread_rings_too() {
         let clock = BootClock::new().unwrap();
         for _ in 0..3 {

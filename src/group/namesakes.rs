@@ -71,3 +71,23 @@ impl<M: PeerMessage> Group<M> {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elections::AnyMessage;
+
+    #[test]
+    fn a_group_that_is_gone_is_known_no_longer() {
+        let name = "a_group_that_is_gone_is_known_no_longer";
+        System::new().block_on(async {
+            for _ in 0..2 {
+                let group = Group::<AnyMessage>::new(name).unwrap();
+                assert!(group.is_alone());
+                let groups = GROUPS.lock().unwrap();
+                let known = groups.iter().filter(|known| known.name == name);
+                assert_eq!(known.count(), 1);
+            }
+        });
+    }
+}

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use actix::{Actor, Context, Handler, Message, clock};
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle},
+    agent::{BullyAgent, BullyHandle, LeaderGuard},
     leader::LeaderProxy,
     metrics::{SeriesKind, describe, series},
     protocol::Timings,
@@ -152,6 +152,24 @@ fn what_was_left_of_a_lease_is_measured_when_it_is_renewed() {
         let usual = left.iter().filter(|left| (0.170..0.190).contains(*left));
         assert!(usual.count() > 30, "{left:?}");
         assert!(left.iter().all(|left| *left < 0.240), "{left:?}");
+    });
+}
+
+#[test]
+fn work_that_is_stuck_is_counted() {
+    measured(async |recording| {
+        let group = Group::new("jobs").unwrap();
+        let agents = three(&group);
+        actix::spawn(async move {
+            let work = async |guard: LeaderGuard| {
+                let _held = guard.progress_within(MS(100)).unwrap();
+                std::future::pending::<()>().await;
+            };
+            agents[2].lead(work).await
+        });
+        clock::sleep(MS(3_000)).await;
+        let stalls = &look(&recording)["bully_work_stalls_total{group=jobs,node=c}"];
+        assert_eq!(stalls, &Measured::Counter(1));
     });
 }
 

@@ -78,6 +78,11 @@ fn a_record_has_the_messages_of_the_election_and_what_the_agent_made_of_them() {
         let of_c = read(c.recorded()).to_text();
         assert!(of_c.contains("lost the leadership"), "{of_c}");
         assert!(of_c.contains("c -> "), "it told the others: {of_c}");
+        assert!(of_c.contains(" leader\n"), "its role: {of_c}");
+        c.addr().do_send(Inject::Crash);
+        clock::sleep(MS(1_000)).await;
+        let of_c = read(c.recorded()).to_text();
+        assert!(of_c.contains("restarts"), "{of_c}");
     });
 }
 

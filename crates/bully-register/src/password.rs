@@ -100,6 +100,8 @@ mod tests {
             assert!(words.is_none_or(|words| words.contains("chmod") && !words.contains("sesame")));
             fs::remove_file(&path).unwrap();
         }
+        fs::write(&path, "x".repeat(65_536)).unwrap();
+        assert!(PasswordFile::read(&path).is_ok());
         fs::write(&path, "x".repeat(65_537)).unwrap();
         let long = PasswordFile::read(&path);
         assert!(

@@ -370,6 +370,22 @@ fn a_follower_with_a_shorter_lease_waits_for_the_longer_one_also_after_the_recor
 }
 
 #[test]
+fn a_leader_that_hangs_is_believed_in_until_its_lease_ends_and_not_at_that_moment() {
+    let mut history = History::around(RegisterConfig::default(), 1, config());
+    let world = &mut history.world;
+    world.set_conditions(Conditions::delayed(MS(2)));
+    world.set_clock_rate("c", 0);
+    assert_eq!(world.settle(MS(1_000)).unwrap(), "c");
+    world.pause("c");
+    let (end, now) = (world.view("c").unwrap().valid_until, world.reading("c"));
+    let left = end.since(now.unwrap());
+    world.run_for(left.saturating_sub(Duration::from_nanos(1)));
+    assert_eq!(world.believers(), ["c"]);
+    world.run_for(Duration::from_nanos(1));
+    assert!(world.believers().is_empty());
+}
+
+#[test]
 fn a_group_settles_on_the_highest_and_replaces_it() {
     let mut history = History::around(RegisterConfig::default(), 1, config());
     history.world.set_conditions(Conditions::delayed(MS(2)));

@@ -164,6 +164,9 @@ mod tests {
             assert_eq!(of(StoreClock), MS(10_000));
             assert_eq!(Some(of(Stall)), measured.tolerated_stall(&timings));
         }
+        let short = Timings::lan().to_builder().detector(MS(2), MS(250));
+        let short = short.lease(MS(30), MS(100)).build().unwrap();
+        assert_eq!(bound(StoreReads, &measured, &short), Some(MS(10)));
     }
 
     /// A slow part is found with a preset that is too fast for it, and the preset that fits bears twice as much.

@@ -382,6 +382,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_watch_ends_when_no_schedule_leads() {
+        actix::System::new().block_on(async {
+            tokio::time::pause();
+            let watch = ClockWatch::new(Arc::new(crate::clock::SystemWallClock));
+            let hand_over: HandOver = Rc::new(|_| {});
+            let watched = watch.watch(&hand_over);
+            sleep(LOOK * 4).await;
+            assert!(watch.is_watched.load(Acquire));
+            drop(watched);
+            sleep(LOOK * 4).await;
+            assert!(!watch.is_watched.load(Acquire));
+        });
+    }
+
+    #[test]
     fn a_clock_is_set_when_it_goes_otherwise_than_the_time_that_passes() {
         let at = |wall, time| Now {
             wall: WallTime::from_millis(wall),

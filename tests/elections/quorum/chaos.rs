@@ -4,7 +4,7 @@ use actix_bully_oracles::QuorumScenario;
 use bully_core::elections::quorum::QuorumError;
 use bully_sim::{
     sim::chaos::{ChaosOptions, Coverage, Fault, Scenario as _, chaos},
-    trace::Trace,
+    trace::{Happening, Trace, TraceEntry, What},
 };
 use std::time::Duration;
 
@@ -64,6 +64,36 @@ fn faults_of_memory_break_nothing_and_end_in_agreement() -> Result<(), QuorumErr
     for fault in memory {
         assert!(coverage.of(fault) > 0, "no {fault} happened");
     }
+    Ok(())
+}
+
+/// Returns the entries of some histories of five voters with this fault alone, and how often it is counted.
+fn alone(fault: Fault) -> Result<(Vec<TraceEntry>, u64), QuorumError> {
+    let (mut entries, mut count) = (Vec::new(), 0);
+    for seed in 0..20 {
+        let options = ChaosOptions {
+            faults: vec![fault],
+            trace: Trace::new(),
+            ..options(50_000)
+        };
+        let report = chaos(seed, 5, &options, &mut QuorumScenario::drawn(seed, 5)?);
+        entries.extend(report.trace.entries().cloned());
+        count += report.coverage.of(fault);
+    }
+    Ok((entries, count))
+}
+
+#[test]
+fn a_fault_has_the_effect_that_is_counted() -> Result<(), QuorumError> {
+    let (mut cuts, _) = alone(Fault::OneWayCut)?;
+    cuts.retain(|entry| matches!(&entry.what, What::Mark(text) if text.starts_with("cut ")));
+    let most = cuts.chunk_by(|one, other| one.at == other.at);
+    assert_eq!(most.map(<[_]>::len).max(), Some(2), "at most half at once");
+    let (mut ends, lost) = alone(Fault::LostStorage)?;
+    let end = Happening::Crashed;
+    ends.retain(|entry| matches!(&entry.what, What::Happened { what, .. } if *what == end));
+    let ends = u64::try_from(ends.len());
+    assert!(lost > 0 && ends == Ok(lost), "{lost}, {ends:?}");
     Ok(())
 }
 

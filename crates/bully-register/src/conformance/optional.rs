@@ -118,7 +118,8 @@ pub(super) async fn lists(run: &SuiteRun) -> Result<bool, NonConformance> {
     Ok(true)
 }
 
-/// Tests that a listing of too many entries fails. A caller would consider a shortened listing complete.
+/// Tests that a listing of too many entries fails, and that a listing of the largest number of entries does not. A
+/// caller would consider a shortened listing complete.
 async fn too_many(run: &SuiteRun, probe: &ClauseProbe) -> Result<(), NonConformance> {
     let prefix = run.key("crowd");
     let keys = (0..=MOST_LISTED).map(|number| run.key(&format!("crowd/{number}")));
@@ -136,14 +137,20 @@ async fn too_many(run: &SuiteRun, probe: &ClauseProbe) -> Result<(), NonConforma
             keys.len()
         )
     })?;
+    let remove = async |key| match probe.read(key).await? {
+        Some(entry) => probe.remove(key, &entry).await,
+        None => Ok(None),
+    };
+    if let Some(key) = keys.first()
+        && remove(key).await?.is_some()
+    {
+        let found = probe.list(&prefix).await?.map(|found| found.len());
+        Clause::ListsBelow.check(found == Some(MOST_LISTED), || {
+            format!("{MOST_LISTED} entries are below {prefix}, and {found:?} are listed")
+        })?;
+    }
     // The entries are removed, because hundreds of them in the store would slow down the next run.
-    let removals = keys.iter().map(|key| async move {
-        match probe.read(key).await? {
-            Some(entry) => probe.remove(key, &entry).await,
-            None => Ok(None),
-        }
-    });
-    try_join_all(removals).await?;
+    try_join_all(keys.iter().map(remove)).await?;
     Ok(())
 }
 

@@ -15,7 +15,7 @@ use std::{
 };
 
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::calls::Contradiction;
 
@@ -155,7 +155,8 @@ impl PemSource {
         for key in PrivateKeyDer::pem_slice_iter(&text) {
             // Each key is wrapped at once in a type that wipes it: if the next key is wrong, the keys before it are
             // dropped, and so wiped.
-            keys.push(SecretKey(key.map_err(|_| PemError::Damaged { part })?));
+            let key = key.map_err(|_| PemError::Damaged { part })?;
+            keys.push(SecretKey(Zeroizing::new(key)));
         }
         let count = keys.len();
         match keys.pop() {
@@ -224,18 +225,12 @@ fn read_file(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
 }
 
 /// A private key that is wiped when it is dropped.
-pub struct SecretKey(PrivateKeyDer<'static>);
+pub struct SecretKey(Zeroizing<PrivateKeyDer<'static>>);
 
 impl SecretKey {
     /// Returns the key in DER.
-    pub const fn der(&self) -> &PrivateKeyDer<'static> {
+    pub fn der(&self) -> &PrivateKeyDer<'static> {
         &self.0
-    }
-}
-
-impl Drop for SecretKey {
-    fn drop(&mut self) {
-        self.0.zeroize();
     }
 }
 

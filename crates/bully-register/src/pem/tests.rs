@@ -34,3 +34,16 @@ fn a_folder_in_the_place_of_a_file_is_refused() {
     let refused = source.key().err().unwrap();
     assert!(matches!(refused, PemError::Unreadable { .. }), "{refused}");
 }
+
+#[test]
+fn a_file_that_is_replaced_has_another_stamp() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key.pem");
+    let source = PemSource::File(path.clone());
+    assert_eq!((source.stamp(), bytes(KEY).stamp()), (None, None));
+    std::fs::write(&path, KEY).unwrap();
+    let before = source.stamp();
+    assert!(before.is_some() && source.stamp() == before);
+    std::fs::write(&path, KEY.repeat(2)).unwrap();
+    assert_ne!(source.stamp(), before);
+}

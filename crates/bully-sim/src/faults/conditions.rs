@@ -271,4 +271,13 @@ mod tests {
         assert_eq!(name(some().delay(backwards)).as_deref(), Some("Backwards"));
         assert!(some().loss(1000).duplication(1000).build().is_ok());
     }
+
+    #[test]
+    fn what_is_recorded_is_read_back() {
+        let ms = Duration::from_millis;
+        let all = Conditions::builder().delay(ms(1)..=ms(2)).loss(3);
+        let all = all.duplication(4).slow(5, ms(6)..=ms(7)).in_any_order();
+        let all = all.build().unwrap();
+        assert_eq!(Conditions::try_from(all.to_record()), Ok(all));
+    }
 }

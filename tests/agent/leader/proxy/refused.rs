@@ -4,8 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use actix::clock::sleep;
 use actix_bully::{
+    Group,
     agent::BullyAgent,
     leader::{ChannelError, LeaderProxy, Overflow, ProxyError, ProxyStartError, Untaken},
+    register::MemoryRegister,
+    testkit::VirtualClock,
 };
 
 use super::kit::{Host, Job, SOON, Scene, Slow, Text, settle};
@@ -168,6 +171,27 @@ fn settings_and_messages_beyond_the_limits_are_refused() {
         assert_eq!(proxy.counts().refused, 1);
         assert!(b.agent.is_leader());
         drop(to_b);
+    });
+}
+
+/// Each group is a process, as it were.
+#[test]
+fn a_leader_that_only_the_store_names_is_told_apart() {
+    play(async {
+        let store = MemoryRegister::new();
+        let agent = async |name: &str, score| {
+            let agent = BullyAgent::builder(name).lease(store.clone()).score(score);
+            let agent = agent.clock(VirtualClock::new());
+            let agent = agent.join(&Group::new("g").unwrap()).start().unwrap();
+            agent.wait_for_leader(MS(5_000)).await.unwrap();
+            agent
+        };
+        let (_a, b) = (agent("a", 2).await, agent("b", 1).await);
+        assert!(!b.is_leader());
+        let jobs = LeaderProxy::<Job>::builder(&b, "job").start().unwrap();
+        let why = Untaken::Unlinked;
+        let error = jobs.send(Job(1), SOON).await.unwrap_err();
+        assert_eq!(error, ProxyError::NotTaken { within: SOON, why });
     });
 }
 

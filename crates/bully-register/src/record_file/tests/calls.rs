@@ -14,7 +14,9 @@ use super::{
         Event, Tried,
     },
 };
-use crate::record_file::{FileDamage, FileSystem as _, Host, RecordFile, RecordFileError};
+use crate::record_file::{
+    FileDamage, FileSystem as _, Host, RecordFile, RecordFileError, Status, leads_to,
+};
 
 const CREATED: [Call; 14] = [
     Linked, Make, Lock, Held, Named, Allocate, Write, SyncAll, Rename, Held, SyncFolder, Held,
@@ -65,6 +67,35 @@ fn a_record_is_synced_before_it_is_said_and_its_name_too() {
         confirmed_and_written(),
         "another record than the trusted one"
     );
+}
+
+#[test]
+fn a_call_that_a_signal_interrupts_is_made_again() {
+    let (_folder, path) = place();
+    let system = Arc::new(Tried::default());
+    drop(create(&system, &path).expect("it is new"));
+    let interrupt = |calls: &[Call], call| {
+        let at = calls.iter().position(|other| *other == call).expect("one");
+        system.plan(at, Event::Fails(ErrorKind::Interrupted));
+    };
+    interrupt(&OPENED, Read);
+    let mut file = open(&system, &path).expect("it is whole");
+    interrupt(&WRITTEN, Write);
+    file.write(b"record 2").expect("written");
+}
+
+#[test]
+fn another_record_of_the_same_number_has_another_stamp() {
+    let (_folder, path) = place();
+    drop(create(&Arc::default(), &path).expect("made"));
+    let backup = fs::read(&path).expect("there");
+    let stamps = [b"record 2", b"record B"].map(|record| {
+        fs::write(&path, &backup).expect("into the same file");
+        let mut file = open(&Arc::default(), &path).expect("whole");
+        file.write(record).expect("written");
+        file.stamp()
+    });
+    assert_ne!(stamps[0], stamps[1]);
 }
 
 #[test]
@@ -191,6 +222,16 @@ fn of_two_that_make_one_file_the_second_is_told_so() {
         "{refused:?}"
     );
     drop(first);
+}
+
+/// Some file systems give its number to the next file of its name.
+#[test]
+fn a_file_that_has_no_name_any_more_is_another_one() {
+    let (_folder, path) = place();
+    drop(create(&Arc::default(), &path).expect("made"));
+    let named = Host.named(&path).expect("there");
+    let is_it = [1, 0].map(|links| leads_to(&Host, &path, &Status { links, ..named }).unwrap());
+    assert_eq!(is_it, [true, false]);
 }
 
 #[test]

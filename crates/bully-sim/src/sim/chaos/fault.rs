@@ -351,6 +351,12 @@ mod tests {
     }
 
     #[test]
+    fn agents_are_called_a_to_z_and_then_by_numbers() {
+        let names = [0, 25, 26].map(|number| super::super::name(number).unwrap());
+        assert_eq!(names, ["a", "z", "n26"]);
+    }
+
+    #[test]
     fn counts_add_up_by_kind() {
         let mut coverage = Coverage::default();
         for fault in Fault::ALL {

@@ -3,9 +3,9 @@
 use std::{convert::Infallible, fmt, sync::Arc, time::Duration};
 
 use bully_core::protocol::{
-    AgentId, Birth, EffectsOf, Election, Event, Identity, Input, InputOf, Leader, LostReason,
-    MemberKind, Members, MembershipError, MinimumRole, PeerMessage, Requirements, Role, Rules,
-    Term, Time, View,
+    AgentId, Birth, ChangeError, EffectsOf, Election, Event, Identity, Input, InputOf, Leader,
+    LostReason, MemberKind, Members, MembershipError, MinimumRole, PeerMessage, Requirements, Role,
+    Rules, Term, Time, View, VotersEvent,
 };
 
 pub(super) const BEAT: Duration = Duration::from_millis(10);
@@ -126,6 +126,12 @@ impl Election for Toy {
                 out.notify(Event::Draining { term, to });
             }
             Input::Drained => self.lose(out),
+            Input::ChangeVoters(change) if self.leads => {
+                out.notify(Event::Voters(Box::new(VotersEvent::Answered {
+                    change: *change,
+                    outcome: Err(ChangeError::LastVoter),
+                })));
+            }
             Input::Received { .. }
             | Input::TimedOut(_)
             | Input::Campaign

@@ -27,7 +27,8 @@ fn a_crash_is_certain_after_the_delay() {
     assert_eq!(presence(&world, "a", "c"), Presence::Up);
     world.run_for(MS(1));
     let known = world.known("a").unwrap();
-    assert!(known.get(&id("c")).unwrap().has_ended(Incarnation(1)));
+    let ended = [0, 1].map(|number| known.get(&id("c")).unwrap().has_ended(Incarnation(number)));
+    assert_eq!(ended, [true, true], "also of all incarnations before");
     assert!(known.is_closed());
     world.restart("c");
     world.run_for(MS(5));

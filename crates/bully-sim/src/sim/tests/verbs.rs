@@ -2,7 +2,7 @@
 
 use super::{MS, id, inputs, settled, three, voter};
 use crate::faults::{Conditions, ConditionsError};
-use bully_core::protocol::{Incarnation, Time};
+use bully_core::protocol::{Incarnation, Time, VoterChange};
 
 #[test]
 fn who_hangs_processes_nothing_and_then_everything() {
@@ -85,6 +85,19 @@ fn a_newcomer_that_ranks_highest_leads() {
     assert_eq!(world.agents().count(), 4);
     assert!(world.leave("d"));
     assert_eq!(world.settle(MS(50)), Ok(id("c")));
+}
+
+#[test]
+fn a_change_of_the_voters_is_asked_for_until_it_is_answered_or_the_time_is_over() {
+    let mut world = settled();
+    for agent in ["a", "c", "c"] {
+        let change = VoterChange::Remove(id("b"));
+        assert!(world.change_voters(agent, change, MS(10), MS(50)));
+        world.run_for(MS(100));
+    }
+    let is_asked = |input: &&String| input.starts_with("ChangeVoters");
+    let asked = ["a", "c"].map(|agent| inputs(&world, agent).iter().filter(is_asked).count());
+    assert_eq!(asked, [6, 2], "c leads, and answers each time");
 }
 
 #[test]

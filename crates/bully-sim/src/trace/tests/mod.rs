@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Happening, Trace};
+use super::{Happening, Trace, What};
 use bully_core::protocol::{AgentId, Event, Incarnation, Leader, PeerMessage, Role, Term, Time};
 
 #[derive(Clone, Debug, PartialEq, Hash)]
@@ -185,8 +185,12 @@ fn a_bounded_trace_forgets_the_oldest_and_says_so() {
 fn a_trace_that_is_off_keeps_and_counts_nothing() {
     let mut trace = story(Trace::off());
     trace.mark(AT(9), || panic!("made although no trace is kept"));
+    trace.settled(AT(9), || panic!("made although no trace is kept"));
     assert_eq!((trace.to_text().as_str(), trace.kinds().len()), ("", 0));
     assert!(!trace.is_on());
+    let mut trace = Trace::new();
+    trace.settled(AT(9), || What::Ended);
+    assert_eq!(trace.entries().len(), 1);
 }
 
 /// The digest of a run of one message, its arrivals and its end.
