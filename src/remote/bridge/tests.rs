@@ -79,7 +79,7 @@ fn secret() -> Secret {
 struct Certified(NodeId);
 
 impl Security for Certified {
-    fn fault(&self, _: &std::io::Error) -> Option<crate::remote::Closed> {
+    fn fault(&self, _: &io::Error) -> Option<crate::remote::Closed> {
         None
     }
 
