@@ -311,6 +311,21 @@ mod tests {
     }
 
     #[test]
+    fn a_save_and_a_change_of_the_voters_end_with_their_incarnation() {
+        let (vitals, at) = (vitals(), Time::from_millis);
+        let changes = Prospects {
+            next_epoch: Some(2),
+            ..Prospects::default()
+        };
+        vitals.note_prospects(changes, true, || at(2));
+        vitals.note_saving(at(3));
+        vitals.note_end(at(4));
+        let signs = vitals.read();
+        assert_eq!((signs.changing_since, signs.saving_since), (None, None));
+        assert_eq!(signs.prospects.get().next_epoch, None);
+    }
+
+    #[test]
     fn a_failure_of_the_store_counts_until_something_is_stored() {
         let (vitals, at) = (vitals(), Time::from_millis);
         vitals.note_saving(at(2));

@@ -29,9 +29,15 @@ const fn lost(term: u64, reason: LostReason) -> Event {
     }
 }
 
-/// Nobody's end is confirmed.
+/// Nobody's end is confirmed. A file is written when the number of changes is another one, so each change counts.
 fn note(past: &KeptHistory, by: &str, millis: u64, event: &Event) {
+    let before = (past.revision(), past.last(2));
     past.note(&id(by), at(millis), event, |_| false);
+    let after = (past.revision(), past.last(2));
+    assert!(
+        before.0 != after.0 || before.1 == after.1,
+        "not saved: {before:?}, {after:?}"
+    );
 }
 
 /// Leader, term, end and the time without a leader of each leadership.

@@ -322,7 +322,10 @@ mod tests {
     fn only_records_are_counted_and_removed() {
         let folder = tempfile::tempdir().unwrap();
         let records = RecordFolder::new(folder.path()).at_most(1, 1_000);
-        fs::write(folder.path().join("notes.txt"), "mine").unwrap();
+        let others = ["notes.jsonl", "notes.txt", "record-0-a.txt"];
+        for name in others {
+            fs::write(folder.path().join(name), "mine").unwrap();
+        }
         records.write("record-1-a.jsonl", "one").unwrap();
         records.write("record-2-a.jsonl", "two").unwrap();
         let mut names: Vec<_> = fs::read_dir(folder.path())
@@ -330,7 +333,8 @@ mod tests {
             .map(|file| file.unwrap().file_name())
             .collect();
         names.sort();
-        assert_eq!(names, ["notes.txt", "record-2-a.jsonl"]);
+        assert_eq!(names.pop().unwrap(), "record-2-a.jsonl");
+        assert_eq!(names, others);
         let wrong = records
             .write("record-3-a.jsonl", &"x".repeat(1_001))
             .unwrap_err();

@@ -24,6 +24,17 @@ fn a_report_that_follows_another_one_before_a_look_is_not_lost() {
     );
 }
 
+#[test]
+fn messages_reach_a_member_while_it_is_up() {
+    let (group, _peer) = group_of("a");
+    let is_reachable = || group.reach()[0].is_reachable;
+    assert!(is_reachable());
+    group.suspect(&id("a"), FIRST);
+    assert!(!is_reachable());
+    group.down(&id("a"), FIRST);
+    assert!(!is_reachable());
+}
+
 /// An agent may set its score on another thread than the one that makes it leave.
 #[test]
 fn a_late_score_is_not_that_of_the_next_holder_of_the_name() {

@@ -1,6 +1,11 @@
 //! What the calls of a bridge's builder make of each other, in whatever order they come.
 
-use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
+use std::{
+    collections::BTreeMap,
+    io,
+    sync::{Arc, Mutex},
+    time::SystemTime,
+};
 
 use actix::{Actor, Context, Handler};
 
@@ -12,7 +17,9 @@ use crate::{
         Limits, NodeId, NodeIncarnation,
         secret::Secret,
         sentinel::{Sentinel, SentinelDriver, SentinelError, Watched},
-        transport::{Pipes, Securing, Security, Stream},
+        transport::{
+            Listener, Pending, Pipes, Securing, Security, StartingBridge, Stream, Transport,
+        },
         wire::Versions,
     },
     store::{Incarnations, MemoryStore},
@@ -72,7 +79,7 @@ fn secret() -> Secret {
 struct Certified(NodeId);
 
 impl Security for Certified {
-    fn fault(&self, _: &std::io::Error) -> Option<crate::remote::Closed> {
+    fn fault(&self, _: &io::Error) -> Option<crate::remote::Closed> {
         None
     }
 
@@ -165,5 +172,47 @@ fn no_call_takes_a_secret_away() {
             ),
             "{both:?}"
         );
+    });
+}
+
+/// Refuses to open, and notes whether others may read its streams.
+#[derive(Debug)]
+struct Asked(Arc<Mutex<Vec<bool>>>);
+
+impl Transport for Asked {
+    fn open(&self, bridge: &StartingBridge<'_>) -> io::Result<Option<Box<dyn Listener>>> {
+        self.0.lock().unwrap().push(bridge.may_be_read);
+        Err(io::Error::other("asked"))
+    }
+
+    fn dial<'a>(&'a self, _: &'a str) -> Pending<'a, Box<dyn Stream>> {
+        Box::pin(async { Err(io::Error::other("no way")) })
+    }
+
+    fn listen(&self, _: &str) -> io::Result<Box<dyn Listener>> {
+        Err(io::Error::other("no way"))
+    }
+
+    fn is_loopback(&self, _: &str) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_network_is_told_whether_others_may_read_the_streams() {
+    virtual_system().block_on(async {
+        let all = setters();
+        for (call, may_be_read) in [
+            ("cluster", false),
+            ("secret", false),
+            ("dangerous_plaintext", true),
+            ("tls", true),
+        ] {
+            let asked = Arc::default();
+            let network = RemoteBridge::builder("a").transport(Asked(Arc::clone(&asked)));
+            let refused = all[call](all["carry"](network)).start();
+            assert!(matches!(refused, Err(BridgeError::Transport(_))), "{call}");
+            assert_eq!(*asked.lock().unwrap(), [may_be_read], "{call}");
+        }
     });
 }

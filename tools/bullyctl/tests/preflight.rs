@@ -131,12 +131,17 @@ fn arguments_and_configurations_that_are_wrong_are_exit_code_2() {
         code == 2 && err.contains("jobs.toml is refused: "),
         "{code}: {err}"
     );
-    let (code, _, err) = preflight(
-        folder.path(),
-        "node = \"api-1\"\ngroup = \"jobs\"",
-        &["--socket", "s"],
-    );
-    assert_eq!(code, 2, "{err}");
+    // The options of the node stand before the task: after it they are unknown.
+    for node in [["--socket", "s"], ["--url", "http://127.0.0.1:1"]] {
+        let asked = Command::new(env!("CARGO_BIN_EXE_bullyctl"))
+            .args(node)
+            .args(["preflight", "--config", "jobs.toml"])
+            .output()
+            .unwrap();
+        let said = String::from_utf8(asked.stderr).unwrap();
+        assert_eq!(asked.status.code(), Some(2), "{said}");
+        assert!(said.contains("a preflight asks no node"), "{said}");
+    }
     // The variables of the node count where it is asked for.
     let text = "group = \"jobs\"";
     assert_eq!(preflight(folder.path(), text, &[]).0, 2);

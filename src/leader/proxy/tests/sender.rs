@@ -120,6 +120,28 @@ fn the_buffer_has_room_for_so_many_messages_and_bytes() {
     assert_eq!(sender.len(), 1, "nothing is dropped for what has no room");
 }
 
+/// Room is made by dropping what waits, so what counts as in flight takes it away.
+#[test]
+fn messages_that_were_given_up_or_refused_take_no_room_in_flight() {
+    for is_refused in [false, true] {
+        let mut sender = sender();
+        sender.push(60, "a", Overflow::DropOldest).unwrap();
+        sender.see(ms(0), Some(target("b", 1)));
+        sent(&mut sender, ms(0)).unwrap();
+        assert_eq!(sender.push(60, "b", Overflow::DropOldest), Err("b"));
+        if is_refused {
+            refuse(&mut sender, ms(1), ("b", 1), 0, None);
+        } else {
+            let (_, settled) = sender.next(ms(2_000), 10, 1_000);
+            assert_eq!(settled.unknown.len(), 1);
+        }
+        let (_, dropped) = sender.push(60, "c", Overflow::DropOldest).unwrap();
+        assert_eq!(dropped.len(), usize::from(is_refused), "{is_refused}");
+        let fits = sender.push(40, "d", Overflow::RefuseNewest);
+        assert!(fits.is_ok(), "{is_refused}");
+    }
+}
+
 #[test]
 fn a_refused_message_goes_once_to_the_leader_that_the_refusal_names() {
     let mut sender = sender();

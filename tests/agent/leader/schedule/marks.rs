@@ -101,6 +101,27 @@ fn a_foreign_record_is_told_until_it_is_removed() {
     });
 }
 
+/// The mark was compared with the clock before, which is done once.
+#[test]
+fn a_foreign_record_in_the_middle_of_a_leadership_is_told_until_it_is_removed() {
+    play(async {
+        let (store, group, log) = (Store::whole(), group(), Log::default());
+        let agent = agent(&group, &store, "a", 1);
+        begin(&agent);
+        let key = "default/jobs/schedule/second".parse().unwrap();
+        let _schedule = every_second(&agent, Misfire::Skip, noting(&log, MS(0)));
+        clock::sleep(MS(5_000)).await;
+        assert!(log.take().len() >= 2);
+        store.put(&key, "hello".to_owned()).await;
+        clock::sleep(MS(5_000)).await;
+        assert_eq!(found(&agent).len(), 1);
+        let entry = store.inner.read(&key).await.unwrap().unwrap();
+        store.remove(&key, &entry).unwrap().await.unwrap();
+        clock::sleep(MS(3_000)).await;
+        assert_eq!(found(&agent), []);
+    });
+}
+
 /// The task that asks the store runs on the arbiter of the schedule that asked first.
 #[test]
 fn the_marks_go_on_when_the_arbiter_of_their_task_has_ended() {

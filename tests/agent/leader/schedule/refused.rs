@@ -5,17 +5,18 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use actix::clock;
 use actix_bully::{
     Group,
-    agent::{BullyAgent, Finding, ScheduleFinding},
+    agent::{BullyAgent, ElectionHandle, Finding, ScheduleFinding},
     clock::WallTime,
     leader::schedule::{Misfire, ScheduleError, ScheduleRecord, Tick},
-    store::{MemoryStore, TermStore as _},
+    store::{Generation, MemoryStore, Saving, StoreError, TermStore},
     testkit::{FaultyStore, VirtualWallClock, cluster::Cluster},
 };
+use futures::FutureExt;
 
 use super::kit::{DAWN, SECOND, begin, every_second, noting};
 use crate::{
     stage::{Log, MS, play, play_toy, settle},
-    toy::Act,
+    toy::{Act, Toy},
 };
 
 async fn nothing(_: Tick) {}
@@ -135,33 +136,70 @@ fn a_schedule_runs_while_a_majority_keeps_its_mark_and_names_the_agents_that_do_
     }
 }
 
+/// A record whose mark is 20 s ahead of the clock.
+fn ahead_record() -> ScheduleRecord {
+    let mark = DAWN.after(20 * SECOND);
+    let marks = serde_json::json!({"second": {"begun": mark, "done": mark}});
+    serde_json::from_value(serde_json::json!({"promised": null, "marks": marks})).unwrap()
+}
+
+fn is_ahead(toy: &ElectionHandle<Toy>) -> bool {
+    let findings = toy.diagnosis().findings;
+    let is_ahead =
+        |found: &_| matches!(found, Finding::Schedule(ScheduleFinding::MarkAhead { .. }));
+    findings.iter().any(is_ahead)
+}
+
 /// Where the agents keep the marks, no operator removes one.
 #[test]
 fn a_mark_ahead_of_the_clock_is_told_until_its_time_has_come() {
     play_toy(async |stage, toy, _| {
         let store = MemoryStore::<ScheduleRecord>::new();
-        let mark = DAWN.after(20 * SECOND);
-        let marks = serde_json::json!({"second": {"begun": mark, "done": mark}});
-        let record = serde_json::json!({"promised": null, "marks": marks});
         let generation = store.begin().unwrap();
-        let record = serde_json::from_value(record).unwrap();
-        store.save(generation, record).await.unwrap();
+        store.save(generation, ahead_record()).await.unwrap();
         let schedules = toy.schedules().clock(VirtualWallClock::new(DAWN));
         schedules.store(store).start().unwrap();
         let log = Log::default();
         every_second(&toy, Misfire::Skip, noting(&log, Duration::ZERO));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        let is_told = || {
-            let findings = toy.diagnosis().findings;
-            findings
-                .iter()
-                .any(|found| matches!(found, Finding::Schedule(ScheduleFinding::MarkAhead { .. })))
-        };
         clock::sleep(MS(2_000)).await;
-        assert!(is_told(), "{}", toy.diagnosis());
+        assert!(is_ahead(&toy), "{}", toy.diagnosis());
         clock::sleep(MS(20_500)).await;
         assert_eq!(log.take(), ["21000", "22000"]);
-        assert!(!is_told(), "{}", toy.diagnosis());
+        assert!(!is_ahead(&toy), "{}", toy.diagnosis());
+    });
+}
+
+/// The process of before saves its marks just before this one takes the store over.
+#[derive(Debug, Default)]
+struct Shared(MemoryStore<ScheduleRecord>);
+
+impl TermStore<ScheduleRecord> for Shared {
+    fn begin(&self) -> Result<Generation, StoreError> {
+        let saving = self.0.save(self.0.begin()?, ahead_record());
+        saving.now_or_never().transpose()?;
+        self.0.begin()
+    }
+    fn load(&self) -> Result<Option<ScheduleRecord>, StoreError> {
+        self.0.load()
+    }
+    fn save(&self, by: Generation, record: ScheduleRecord) -> Saving {
+        self.0.save(by, record)
+    }
+    fn is_volatile(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn marks_count_that_were_saved_until_the_store_was_taken_over() {
+    play_toy(async |stage, toy, _| {
+        let schedules = toy.schedules().clock(VirtualWallClock::new(DAWN));
+        schedules.store(Shared::default()).start().unwrap();
+        every_second(&toy, Misfire::Skip, noting(&Log::default(), Duration::ZERO));
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(MS(2_000)).await;
+        assert!(is_ahead(&toy), "{}", toy.diagnosis());
     });
 }
 

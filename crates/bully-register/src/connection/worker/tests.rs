@@ -6,12 +6,12 @@ use std::sync::{
 };
 
 use futures::{
-    FutureExt,
+    FutureExt, StreamExt,
     future::{join, pending},
 };
 
 use super::*;
-use crate::{Entry, RegisterKey, Removal, Swap};
+use crate::{Change, Entry, RegisterKey, Removal, Swap};
 
 /// Connects at the third attempt, and answers nothing.
 struct Silent(Arc<AtomicUsize>);
@@ -252,4 +252,24 @@ async fn a_question_after_the_end_of_a_connection_goes_to_the_next_connection() 
         drop(jobs);
     };
     LocalSet::new().run_until(join(worker.run(), asks)).await;
+}
+
+/// What changed before the connection was made was not told.
+#[tokio::test(start_paused = true)]
+async fn a_connection_counts_as_a_change_of_every_key() {
+    let (jobs, asked) = Jobs::new();
+    let (told, listeners) = Tellers::new();
+    let key = "a/b".parse().unwrap();
+    let mut changes = listeners.changes(&key).unwrap();
+    let worker = Worker {
+        server: Numbered(1),
+        jobs: asked,
+        told,
+    };
+    let hears = async move {
+        let change = timeout(CONNECT, changes.next()).await;
+        assert_eq!(change, Ok(Some(Change::Unknown)));
+        drop(jobs);
+    };
+    LocalSet::new().run_until(join(worker.run(), hears)).await;
 }
