@@ -35,16 +35,18 @@ use actix_bully::{
         quorum::{QuorumConfig, Vote},
     },
     protocol::{
-        AgentId, ChangeError, Event, Incarnation, Leader, MemberKind, NewVoter, Role, Round, Score,
-        Term, Time, Timings, VoterChange,
+        ChangeError, Event, Incarnation, Leader, MemberKind, NewVoter, Role, Round, Score, Term,
+        Time, Timings, VoterChange,
     },
 };
 
-use crate::register::Register;
+use crate::{
+    choices::{Choices, NAMES, id, incarnation, name, score, some, term},
+    register::Register,
+};
 
 /// What does not depend on the bytes: made once, since an incarnation is shorter than the making.
 struct Made {
-    names: [AgentId; 5],
     astra: Arc<AstraConfig>,
     /// By preemption, and whether a successor has to be better by a margin.
     bully: [[Arc<BullyConfig>; 2]; 3],
@@ -60,8 +62,6 @@ struct Made {
 /// kept for is lost until fuzzing finds it again.
 static MADE: LazyLock<Made> = LazyLock::new(|| {
     let timings = Timings::lan();
-    let names = ["a", "b", "c", "eye", "stranger"];
-    let names = names.map(|name| AgentId::new(name).expect("a name"));
     let policies = [
         Preemption::Immediately,
         Preemption::Never,
@@ -92,7 +92,7 @@ static MADE: LazyLock<Made> = LazyLock::new(|| {
     let quorum = [1, 2, 3].map(|voters| {
         let default = QuorumConfig {
             timings: timings.clone(),
-            ..QuorumConfig::new(names.iter().take(voters).cloned())
+            ..QuorumConfig::new(NAMES.iter().take(voters).cloned())
         };
         let forgetful = QuorumConfig {
             diskless: Some(Diskless::default()),
@@ -114,7 +114,6 @@ static MADE: LazyLock<Made> = LazyLock::new(|| {
         })
     });
     Made {
-        names,
         astra: Arc::default(),
         bully,
         lease,
@@ -157,67 +156,6 @@ pub fn check(data: &[u8]) {
             run::<QuorumBully>(&mut choices, config, durable, members::<QuorumBully>());
         }
     }
-}
-
-/// The bytes, taken one by one; zeros when there are none left.
-pub(crate) struct Choices<'a>(&'a [u8]);
-
-impl Choices<'_> {
-    pub(crate) fn byte(&mut self) -> u8 {
-        let (first, rest) = self.0.split_first().unwrap_or((&0, &[]));
-        self.0 = rest;
-        *first
-    }
-
-    pub(crate) fn below(&mut self, limit: u8) -> u8 {
-        self.byte() % limit
-    }
-
-    pub(crate) fn one_in(&mut self, odds: u8) -> bool {
-        self.below(odds) == 0
-    }
-
-    fn number(&mut self) -> u64 {
-        if let Some((first, rest)) = self.0.split_first_chunk() {
-            self.0 = rest;
-            return u64::from_be_bytes(*first);
-        }
-        (0..8).fold(0, |number, _| number << 8 | u64::from(self.byte()))
-    }
-}
-
-fn id(number: u8) -> &'static AgentId {
-    &MADE.names[usize::from(number)]
-}
-
-pub(crate) fn name(choices: &mut Choices<'_>) -> AgentId {
-    id(choices.below(5)).clone()
-}
-
-pub(crate) fn term(choices: &mut Choices<'_>) -> Term {
-    match choices.below(12) {
-        11 => Term(choices.number()),
-        10 => Term(u64::MAX - u64::from(choices.below(3))),
-        small => Term(small.into()),
-    }
-}
-
-pub(crate) fn score(choices: &mut Choices<'_>) -> Score {
-    match choices.below(8) {
-        7 => Score::from(choices.number().cast_signed()),
-        small => Score::from(small),
-    }
-}
-
-pub(crate) fn some<T>(
-    choices: &mut Choices<'_>,
-    make: impl FnOnce(&mut Choices<'_>) -> T,
-) -> Option<T> {
-    choices.one_in(2).then(|| make(choices))
-}
-
-pub(crate) fn incarnation(choices: &mut Choices<'_>) -> Incarnation {
-    Incarnation(1 + u64::from(choices.below(3)))
 }
 
 fn round(choices: &mut Choices<'_>) -> Round {

@@ -16,4 +16,5 @@ pub mod records;
 pub mod tls;
 
 mod again;
+mod choices;
 mod register;

@@ -9,7 +9,7 @@ use bully_core::elections::{
     quorum::Micros,
 };
 
-use crate::core::{Choices, incarnation, name, score, some, term};
+use crate::choices::{Choices, incarnation, name, score, some, term};
 
 /// What an agent has asked last.
 #[derive(Debug, Default)]

@@ -9,8 +9,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{
-    judged::{GroupFacts, Reason},
-    moment::{AgentFacts, ClockFacts, PageMoment, PeerFacts, is_zero},
+    moment::{AgentFacts, ClockFacts, GroupFacts, PageMoment, PeerFacts, Reason, is_zero},
     said::Said,
 };
 use crate::record::NetworkRecord;

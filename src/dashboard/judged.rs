@@ -6,62 +6,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use serde::{Serialize, Serializer};
-
-use super::moment::{AgentFacts, AgentState, PageMoment};
-use crate::shown;
-
-/// A group of the moment.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct GroupFacts {
-    /// The name of the group; empty if the source has no names.
-    pub(crate) name: String,
-    pub(crate) trouble: Trouble,
-    /// Start of the trouble, by the page's clock; `None` if it is unknown.
-    #[serde(
-        rename = "since_ms",
-        serialize_with = "shown::optional_millis",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub(crate) since: Option<Duration>,
-}
-
-/// Trouble of a group, the worst first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Trouble {
-    /// No agent leads.
-    NoLeader,
-    /// More agents than one lead.
-    SeveralLeaders,
-    /// Fewer voters can be reached than an election needs.
-    FewVoters,
-    /// A member is not up, or is cut off.
-    Away,
-    #[default]
-    None,
-}
-
-/// An explanation on the page. As JSON it is its text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Reason {
-    /// The group that the explanation is about; empty if the source has no names of groups.
-    pub(crate) group: String,
-    pub(crate) text: String,
-}
-
-impl From<String> for Reason {
-    fn from(text: String) -> Self {
-        let group = String::new();
-        Self { group, text }
-    }
-}
-
-impl Serialize for Reason {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&self.text)
-    }
-}
+use super::moment::{AgentFacts, AgentState, GroupFacts, PageMoment, Reason, Trouble};
 
 impl PageMoment {
     /// Judges each group, and puts the worst group first. If a group has the same trouble as in `before`, the trouble
@@ -145,16 +90,6 @@ pub(crate) fn unrepeated(reasons: impl Iterator<Item = Reason>) -> Vec<Reason> {
     fresh.collect()
 }
 
-/// Keeps all reasons of the first group, and as many reasons of the other groups as fit into `most`.
-pub(crate) fn cut(reasons: &mut Vec<Reason>, most: usize) {
-    let first = reasons.first().map(|reason| reason.group.clone());
-    let mut kept = 0;
-    reasons.retain(|reason| {
-        kept += 1;
-        kept <= most || Some(&reason.group) == first.as_ref()
-    });
-}
-
 /// Longest time between two samples of a running node. After a longer gap it is unknown what happened in between.
 const LONGEST_GAP: Duration = Duration::from_secs(2);
 /// Largest difference between two clocks' readings of one moment.
@@ -163,6 +98,7 @@ const APART: Duration = Duration::from_secs(1);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dashboard::moment::cut;
 
     const fn at(seconds: u64) -> Duration {
         Duration::from_secs(seconds)

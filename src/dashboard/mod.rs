@@ -72,6 +72,7 @@
 //! export and import of recordings, `saved.rs` the folder, `page/` the page itself.
 
 mod access;
+mod answers;
 mod board;
 mod change;
 mod closer;

@@ -8,9 +8,8 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-use super::judged::{GroupFacts, Reason, cut};
 use crate::{
     protocol::{About, AgentId, Incarnation, MemberKind, Role, Score, Term},
     record::NetworkRecord,
@@ -191,6 +190,58 @@ impl AgentFacts {
     }
 }
 
+/// A group of the moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct GroupFacts {
+    /// The name of the group; empty if the source has no names.
+    pub(crate) name: String,
+    pub(crate) trouble: Trouble,
+    /// Start of the trouble, by the page's clock; `None` if it is unknown.
+    #[serde(
+        rename = "since_ms",
+        serialize_with = "shown::optional_millis",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) since: Option<Duration>,
+}
+
+/// Trouble of a group, the worst first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Trouble {
+    /// No agent leads.
+    NoLeader,
+    /// More agents than one lead.
+    SeveralLeaders,
+    /// Fewer voters can be reached than an election needs.
+    FewVoters,
+    /// A member is not up, or is cut off.
+    Away,
+    #[default]
+    None,
+}
+
+/// An explanation on the page. As JSON it is its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reason {
+    /// The group that the explanation is about; empty if the source has no names of groups.
+    pub(crate) group: String,
+    pub(crate) text: String,
+}
+
+impl From<String> for Reason {
+    fn from(text: String) -> Self {
+        let group = String::new();
+        Self { group, text }
+    }
+}
+
+impl Serialize for Reason {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.text)
+    }
+}
+
 impl PageMoment {
     /// Returns the agents that lead, among those that are shown.
     pub(crate) fn leaders(&self) -> impl Iterator<Item = &AgentFacts> {
@@ -238,16 +289,23 @@ pub(crate) fn short(text: String) -> String {
 }
 
 /// Writes times as an array of milliseconds.
-pub(crate) fn all_millis<S: serde::Serializer>(
-    times: &[Duration],
-    to: S,
-) -> Result<S::Ok, S::Error> {
+pub(crate) fn all_millis<S: Serializer>(times: &[Duration], to: S) -> Result<S::Ok, S::Error> {
     to.collect_seq(times.iter().map(|time| shown::in_millis(*time)))
 }
 
 /// Largest number of agents that are shown. A ring of more agents would look like a line.
 pub(crate) const MOST_AGENTS: usize = 1_000;
 const GRAIN: Duration = Duration::from_millis(20);
+/// Keeps all reasons of the first group, and as many reasons of the other groups as fit into `most`.
+pub(super) fn cut(reasons: &mut Vec<Reason>, most: usize) {
+    let first = reasons.first().map(|reason| reason.group.clone());
+    let mut kept = 0;
+    reasons.retain(|reason| {
+        kept += 1;
+        kept <= most || Some(&reason.group) == first.as_ref()
+    });
+}
+
 /// Largest number of shown cuts. Chosen: all cuts among 45 agents. A partition needs none: each agent has its `side`.
 const MOST_CUTS: usize = 2_000;
 /// Number of explanations that are kept for all groups; beyond it, only explanations of the worst group are kept.

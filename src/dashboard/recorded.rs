@@ -18,9 +18,9 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::{
     Dashboard, ShownSource,
+    answers::{self, OWN_ORIGIN, caller, cannot_command, kept_from, refused, stopping},
     copies::{CopyForm, RecordedRun},
     film::{MOST_ROOM, film as film_of, room},
-    routes::{self, OWN_ORIGIN, caller, cannot_command, kept_from, refused},
 };
 use crate::{
     operate::{Operated, RecordRequest},
@@ -138,7 +138,7 @@ async fn run_of(dashboard: &Dashboard, wanted: WantedCopy) -> Result<RecordedRun
         #[cfg(feature = "testkit")]
         ShownSource::Stage(link) => {
             let run = link.run(wanted.beside).await;
-            run.map_err(|wrong| routes::obeyed(Err(wrong)))
+            run.map_err(|wrong| answers::obeyed(Err(wrong)))
         }
     }
 }
@@ -244,7 +244,7 @@ pub(super) async fn go_on(
     if let Err(why) = recording.can_be_repeated() {
         return refusal(StatusCode::CONFLICT, &why.to_string());
     }
-    routes::obeyed(link.go_on(recording, at).await)
+    answers::obeyed(link.go_on(recording, at).await)
 }
 
 fn moment(ms: f64) -> Option<Time> {
@@ -267,7 +267,7 @@ pub(super) async fn record(
             "this page shows a run that is recorded already",
         );
     };
-    let body = match read_body(body, routes::LONGEST, routes::PATIENCE).await {
+    let body = match read_body(body, answers::LONGEST, answers::PATIENCE).await {
         Ok(body) => body,
         Err(refused) => return refused,
     };
@@ -303,10 +303,6 @@ pub(super) fn played(film: Result<impl Into<Bytes>, TooLong>) -> HttpResponse {
         .insert_header(OWN_ORIGIN)
         .content_type("application/json")
         .body(film)
-}
-
-pub(super) fn stopping() -> HttpResponse {
-    refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping")
 }
 
 /// Number of recordings that are opened at the same time, largest number of bytes of each, and the time within which

@@ -12,9 +12,9 @@ use actix_web::{
 
 use super::{
     Dashboard,
+    answers::{kept_from, stopping},
     film::{film as film_of, room},
-    recorded::{LONGEST, busy, played, stopping},
-    routes::kept_from,
+    recorded::{LONGEST, busy, played},
 };
 use crate::{
     operate::SavedError,

@@ -3,7 +3,14 @@
 //! Decided here: a trait with the reads and commands that an operator needs; the handle of each election implements it.
 //! Not here: how reports and commands use the trait (`report.rs`, `carry_out.rs`).
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use futures::{FutureExt, future::BoxFuture};
 
@@ -18,7 +25,22 @@ use crate::{
     record::RecordLimits,
 };
 
-use super::{judge::Moment, liveness::DrainMark};
+use super::judge::Moment;
+
+/// Whether an operator has drained an agent. The mark belongs to the agent, so that the socket, the routes and every
+/// other [`Operated`] of a node give the same answer.
+#[derive(Debug, Default)]
+pub(super) struct DrainMark(AtomicBool);
+
+impl DrainMark {
+    pub(super) fn set(&self) {
+        self.0.store(true, Relaxed);
+    }
+
+    pub(super) fn is_set(&self) -> bool {
+        self.0.load(Relaxed)
+    }
+}
 
 /// An agent of any election.
 pub(super) trait OperatedAgent: Send + Sync {

@@ -4,10 +4,7 @@
 //! restart it, or if it was drained on purpose. An answer of the process alone would prove nothing about its agents, so
 //! each agent is asked.
 
-use std::{
-    sync::atomic::{AtomicBool, Ordering::Relaxed},
-    time::Duration,
-};
+use std::time::Duration;
 
 use actix::clock::timeout;
 use futures::future::join_all;
@@ -15,21 +12,6 @@ use futures::future::join_all;
 use crate::agent::{Lifecycle, has_timers};
 
 use super::{Operated, agent::OperatedAgent};
-
-/// Whether an operator has drained an agent. The mark belongs to the agent, so that the socket, the routes and every
-/// other [`Operated`] of a node give the same answer.
-#[derive(Debug, Default)]
-pub(super) struct DrainMark(AtomicBool);
-
-impl DrainMark {
-    pub(super) fn set(&self) {
-        self.0.store(true, Relaxed);
-    }
-
-    fn is_set(&self) -> bool {
-        self.0.load(Relaxed)
-    }
-}
 
 /// Time within which a living agent handles a message. It is shorter than kubelet's default limit of a second.
 const WITHIN: Duration = Duration::from_millis(500);

@@ -26,6 +26,18 @@ pub struct GuardianBuilder<A, K: Clone + Debug + Send + 'static> {
     actor: PhantomData<fn() -> A>,
 }
 
+impl<A, K> Guardian<A, K>
+where
+    A: Actor<Context = Context<A>> + Supervised,
+    K: Clone + Debug + Send + 'static,
+{
+    /// Makes the settings of the child with that key. The builder ends with [`start`](GuardianBuilder::start) or
+    /// [`start_in_arbiter`](GuardianBuilder::start_in_arbiter).
+    pub fn builder(key: K) -> GuardianBuilder<A, K> {
+        GuardianBuilder::new(key)
+    }
+}
+
 impl<A, K> GuardianBuilder<A, K>
 where
     A: Actor<Context = Context<A>> + Supervised,

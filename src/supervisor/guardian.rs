@@ -15,7 +15,6 @@ use actix::{Actor, ActorContext, Context, Supervised};
 use tracing::debug;
 
 use super::budget::{Decision, RestartBudget};
-use super::builder::GuardianBuilder;
 use super::contain::contain;
 use super::event::Exit;
 use super::policy::{OnStop, RestartPolicy};
@@ -92,12 +91,6 @@ where
     A: Actor<Context = Context<A>> + Supervised,
     K: Clone + Debug + Send + 'static,
 {
-    /// Makes the settings of the child with that key. The builder ends with [`start`](GuardianBuilder::start) or
-    /// [`start_in_arbiter`](GuardianBuilder::start_in_arbiter).
-    pub fn builder(key: K) -> GuardianBuilder<A, K> {
-        GuardianBuilder::new(key)
-    }
-
     pub(super) fn new(
         child: ContextFut<A, Context<A>>,
         policy: RestartPolicy,

@@ -13,17 +13,15 @@ use std::{
 use bully_core::elections::{
     astra::{Astra, AstraConfig},
     bully::{Bully, BullyConfig},
+    lease::{Lease, LeaseConfig, RegisterQuestion, RegisterShown},
     message::{BullyMessage, QuorumMessage},
+    quorum::{QuorumBully, QuorumConfig},
     timer::BullyTimer,
     vote::Vote,
 };
 use tracing::debug;
 
 use super::pool;
-use crate::elections::{
-    lease::{Lease, LeaseConfig, RegisterQuestion, RegisterShown},
-    quorum::{QuorumBully, QuorumConfig},
-};
 use crate::protocol::{
     AgentId, Effect, EffectsOf, Election, Identity, InputOf, MemberKind, MembershipError,
     PeerMessage, Prospects, Requirements, Time, Timings, View,

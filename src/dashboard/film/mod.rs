@@ -16,8 +16,7 @@ use super::{
     change::{MomentChange, MomentStep, step},
     entries::Told,
     head::{Head, Snapshot},
-    judged::Reason,
-    moment::{AgentFacts, AgentState, ClockFacts, PageMoment, short},
+    moment::{AgentFacts, AgentState, ClockFacts, PageMoment, Reason, short},
     said::shorten,
 };
 use bully_core::driver::{AgentCondition, AgentMoment, RecordedMoments};

@@ -10,8 +10,8 @@ use std::{collections::BTreeMap, time::Duration};
 use serde_json::Value;
 
 use super::{
-    judged::{GroupFacts, Reason, Trouble, unrepeated},
-    moment::{AgentFacts, AgentState, PageMoment, PeerFacts, coarse},
+    judged::unrepeated,
+    moment::{AgentFacts, AgentState, GroupFacts, PageMoment, PeerFacts, Reason, Trouble, coarse},
     said::{Happened, Said},
 };
 use crate::{

@@ -18,7 +18,7 @@ use super::{
     link::{GoesOnReply, StageAnswer, StageError, StageRequest},
     pace::now,
     play::{AfterCommand, NoPage, Player},
-    run::is_given,
+    run::{EarlierRun, RunPart, is_given},
 };
 use crate::{
     dashboard::{
@@ -28,27 +28,8 @@ use crate::{
         moment::{PageMoment, PlayedAgain},
     },
     protocol::Time,
-    record::{Header, RecordedClock, RecordedCommand, Recording, TraceEntry, Untold, What},
+    record::{RecordedClock, RecordedCommand, Recording, TraceEntry, Untold, What},
 };
-
-/// An earlier run, and the moment from which a new run continues.
-#[derive(Debug)]
-pub(super) struct EarlierRun {
-    /// The parts of the first election and of the second.
-    parts: Vec<RunPart>,
-    until: Time,
-    /// Number of the earlier run; 0 for a recording.
-    number: u64,
-    /// The header of the recording; `None` if the earlier run is the present run of the stage.
-    recorded: Option<Header>,
-}
-
-/// The part of one election in the earlier run.
-#[derive(Debug)]
-struct RunPart {
-    commands: Vec<TraceEntry>,
-    whole: Recording,
-}
 
 /// A recording that will be repeated with the agents of the next cluster, and the channel for the answer.
 pub(super) type NextRun = (EarlierRun, GoesOnReply);

@@ -8,10 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     agent::{Finding, NotLeading},
-    dashboard::{
-        judged::Reason,
-        moment::{AgentFacts, AgentState, PageMoment, coarse},
-    },
+    dashboard::moment::{AgentFacts, AgentState, PageMoment, Reason, coarse},
     protocol::{AgentId, Election, MemberKind, Time},
     testkit::cluster::{AgentSight, Cluster, Condition, Obstacle},
 };

@@ -15,11 +15,11 @@ use futures::future::join;
 
 use super::{
     Chosen, Stage,
-    again::EarlierRun,
     control::{Control, checked_speed},
     link::{StageAnswer, StageError, StageRequest},
     pace::now,
     panel::StagePanel,
+    run::EarlierRun,
     scenario::{Story, Until, scenes},
 };
 use crate::{

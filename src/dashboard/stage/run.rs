@@ -6,7 +6,7 @@
 use crate::{
     dashboard::copies::RecordedRun,
     protocol::Time,
-    record::{RecordedCommand, Recording, TraceEntry, What},
+    record::{Header, RecordedCommand, Recording, TraceEntry, What},
 };
 
 /// The commands of a run so far, and the times at which the leadership was settled.
@@ -18,6 +18,25 @@ pub(super) struct RunCommands {
     given: u64,
     /// The last time at which the leadership was settled.
     settled: Option<Time>,
+}
+
+/// An earlier run, and the moment from which a new run continues.
+#[derive(Debug)]
+pub(super) struct EarlierRun {
+    /// The parts of the first election and of the second.
+    pub(super) parts: Vec<RunPart>,
+    pub(super) until: Time,
+    /// Number of the earlier run; 0 for a recording.
+    pub(super) number: u64,
+    /// The header of the recording; `None` if the earlier run is the present run of the stage.
+    pub(super) recorded: Option<Header>,
+}
+
+/// The part of one election in the earlier run.
+#[derive(Debug)]
+pub(super) struct RunPart {
+    pub(super) commands: Vec<TraceEntry>,
+    pub(super) whole: Recording,
 }
 
 impl RunCommands {

@@ -18,8 +18,7 @@ use crate::{
 
 use super::{
     Messages, SendError,
-    state::{Arrived, EndpointState, Inbox, InboxContext},
-    waiting::{ActorQueue, Hand},
+    state::{ActorQueue, Arrived, EndpointState, Hand, Inbox, InboxContext},
 };
 
 /// Sends messages of one type, under the name of the type, from one agent. Clones are the same channel.

@@ -6,9 +6,7 @@
 
 use std::sync::Arc;
 
-use actix::{
-    Actor, ActorContext, AsyncContext, Context, Handler, Message, StreamHandler, clock::Instant,
-};
+use actix::{Actor, ActorContext, AsyncContext, Context, Handler, StreamHandler, clock::Instant};
 use tracing::error;
 
 use crate::{
@@ -24,7 +22,7 @@ use crate::{
 
 use super::{
     MessagesError,
-    state::{Arrived, EndpointState, InboxContext},
+    state::{Arrived, EndpointState, InboxContext, Look},
 };
 
 /// Makes the endpoint of an agent: its member of the companion, the group for messages of applications.
@@ -42,7 +40,7 @@ pub(super) fn start(agent: &AgentReader) -> Result<Arc<EndpointState>, MessagesE
     let shared = Arc::clone(&state);
     let reader = agent.clone();
     Endpoint::create(|ctx| {
-        shared.set_endpoint(ctx.address());
+        shared.set_endpoint(ctx.address().recipient());
         let member = Member::up(
             shared.id().clone(),
             MemberKind::Observer, // no member of a companion is elected
@@ -85,11 +83,6 @@ pub(crate) struct Endpoint {
     snapshot: Arc<Snapshot<AppMessage>>,
     deadline: Deadline,
 }
-
-/// Makes the endpoint look at all of its inboxes.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub(super) struct Look;
 
 impl Endpoint {
     fn receive(&mut self, arrived: Arrived, ctx: &mut Context<Self>) {

@@ -3,7 +3,7 @@
 //! Decided here: which names are allowed; each name is registered once.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     fmt,
     hash::{DefaultHasher, Hash, Hasher},
     sync::{
@@ -15,7 +15,7 @@ use std::{
     },
 };
 
-use actix::{Addr, Message, Recipient, clock::Instant};
+use actix::{Message, Recipient, clock::Instant};
 use tracing::warn;
 
 use crate::{
@@ -23,13 +23,10 @@ use crate::{
     group::{AppMessage, Envelope, Group, HeldBytes, NodeDigest, Snapshot},
     protocol::{AgentId, Incarnation, Time, To},
     similar::similar,
+    supervisor::Retries,
 };
 
-use super::{
-    ChannelError, SendError,
-    endpoint::{Endpoint, Look},
-    waiting::ActorQueue,
-};
+use super::{ChannelError, SendError};
 
 /// The shared part of one agent's endpoint.
 pub(crate) struct EndpointState {
@@ -38,7 +35,7 @@ pub(crate) struct EndpointState {
     node: NodeDigest,
     incarnation: Incarnation,
     group: Group<AppMessage>,
-    endpoint: OnceLock<Addr<Endpoint>>,
+    endpoint: OnceLock<Recipient<Look>>,
     inboxes: Mutex<BTreeMap<AgentId, Arc<dyn Inbox>>>,
     /// The messages that wait for each actor, by the hash of the actor's address.
     queues: Mutex<BTreeMap<u64, Arc<ActorQueue>>>,
@@ -78,6 +75,28 @@ impl Arrived {
         self.envelope.message.body.0.len()
     }
 }
+
+/// Hands messages of one type to an actor.
+pub(super) trait Hand: Send + Sync {
+    /// Hands a message to the actor. Returns `false` if the actor has no room for it: the message must wait.
+    fn hand(&self, state: &EndpointState, envelope: &Envelope<AppMessage>) -> bool;
+}
+
+/// The messages that wait for one actor (`waiting.rs`).
+#[derive(Default)]
+pub(super) struct ActorQueue(pub(super) Mutex<Waiting>);
+
+#[derive(Default)]
+pub(super) struct Waiting {
+    pub(super) messages: VecDeque<(Arc<dyn Hand>, Arrived)>,
+    pub(super) bytes: usize,
+    pub(super) retries: Retries,
+}
+
+/// Makes the endpoint look at all of its inboxes.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) struct Look;
 
 /// The parts of the endpoint that an inbox may use during a call.
 pub(crate) struct InboxContext<'a> {
@@ -120,7 +139,7 @@ impl EndpointState {
         }
     }
 
-    pub(super) fn set_endpoint(&self, addr: Addr<Endpoint>) {
+    pub(super) fn set_endpoint(&self, addr: Recipient<Look>) {
         // Called once, right after the only endpoint was made.
         self.endpoint.get_or_init(|| addr);
     }

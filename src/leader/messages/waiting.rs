@@ -5,37 +5,14 @@
 //! this process is refused before the queue is full. Not here: how many messages an actor takes
 //! ([`Intake`](crate::supervisor::Intake)).
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::{Arc, PoisonError};
 
-use crate::{
-    group::{AppMessage, Envelope},
-    protocol::Time,
-    supervisor::Retries,
-};
+use crate::{group::AppMessage, protocol::Time};
 
 use super::{
     Messages,
-    state::{Arrived, EndpointState, InboxContext},
+    state::{ActorQueue, Arrived, Hand, InboxContext},
 };
-
-/// Hands messages of one type to an actor.
-pub(super) trait Hand: Send + Sync {
-    /// Hands a message to the actor. Returns `false` if the actor has no room for it: the message must wait.
-    fn hand(&self, state: &EndpointState, envelope: &Envelope<AppMessage>) -> bool;
-}
-
-#[derive(Default)]
-pub(super) struct ActorQueue(Mutex<Waiting>);
-
-#[derive(Default)]
-struct Waiting {
-    messages: VecDeque<(Arc<dyn Hand>, Arrived)>,
-    bytes: usize,
-    retries: Retries,
-}
 
 impl ActorQueue {
     /// Hands a message over, or keeps it behind earlier ones.

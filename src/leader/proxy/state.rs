@@ -24,7 +24,7 @@ use tracing::debug;
 use crate::{
     agent::{AgentReader, Keeps},
     leader::messages::{EndpointState, encode},
-    protocol::{AgentId, Member},
+    protocol::{AgentId, Member, Time},
     supervisor::{Intake, Retries},
 };
 
@@ -130,10 +130,21 @@ pub(super) struct Inner<M: LeaderMessage> {
     /// Whether this agent's messages get the next room at the actor, before the messages of other agents.
     pub(super) is_own_turn: bool,
     /// Deliveries that are still to be acknowledged, by sender.
-    pub(super) unacknowledged: BTreeMap<AgentId, super::inbox::Unacknowledged>,
+    pub(super) unacknowledged: BTreeMap<AgentId, Unacknowledged>,
     /// Version of the group's members at the last check for ended endpoints.
     pub(super) version: u64,
     is_over: bool,
+}
+
+/// Deliveries that a leader has not acknowledged yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unacknowledged {
+    pub(super) from: Life,
+    pub(super) to: Life,
+    pub(super) run: u64,
+    pub(super) next: u64,
+    pub(super) messages: u64,
+    pub(super) due: Time,
 }
 
 /// A message whose sender waits for the answer.

@@ -34,7 +34,7 @@ use super::{
     forget::{Forgetting, RunningNames},
     marks::{MarkOperation, MarkStep, StoredMark},
     message::ScheduleMessage,
-    service::{AnswerRoutes, ScheduleAnswer},
+    routes::{AnswerRoutes, ScheduleAnswer},
 };
 
 /// Largest number of operations at one time. A renewal of the lease, which goes to the same store, never waits for more

@@ -158,6 +158,7 @@ mod poll;
 mod question;
 mod register;
 mod replica;
+mod routes;
 mod run;
 mod service;
 mod stage;

@@ -34,7 +34,8 @@ use super::{
     machine::ScheduleMachine,
     message::{LeaderNumber, MarkRefusal},
     register::AHEAD,
-    service::{LeaderQuestions, ScheduleAnswer, ScheduleService},
+    routes::ScheduleAnswer,
+    service::{LeaderQuestions, ScheduleService},
     tick::Tick,
 };
 

@@ -11,7 +11,7 @@
 //! sent (`replica.rs`). The agent's own answer takes the same path as the answers of others.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -36,9 +36,10 @@ use super::{
     forget::RunningNames,
     mark_task::MarkTasks,
     message::{NAME, ScheduleMessage, Surveyed},
-    poll::{Audience, Known, PollOutcome},
+    poll::{Audience, Known},
     register::ScheduleRecord,
     replica::{Replica, ReplicaStep, Reply},
+    routes::{AnswerRoutes, NUMBERS, ScheduleAnswer},
     voters::Voters,
 };
 
@@ -69,58 +70,6 @@ enum Answerers {
     },
     /// The store of the lease, in which each agent finds and keeps the marks itself.
     Store(MarkTasks),
-}
-
-#[derive(Debug)]
-pub(super) struct ScheduleAnswer {
-    pub(super) from: AgentId,
-    pub(super) round: Round,
-    pub(super) outcome: PollOutcome,
-}
-
-/// The routes by which answers reach schedules: each leadership of a schedule numbers its questions separately.
-#[derive(Debug, Default)]
-pub(super) struct AnswerRoutes(Mutex<RouteTable>);
-
-#[derive(Debug, Default)]
-struct RouteTable {
-    last: u64,
-    open: BTreeMap<u64, mpsc::Sender<ScheduleAnswer>>,
-}
-
-/// Number of low bits of a question's number that count the questions within one leadership of a schedule. With a
-/// question each millisecond, they are used up after 50 days; after that, a question would have a number of the next
-/// leadership.
-const NUMBERS: u32 = 32;
-
-/// Largest number of answers that wait for a schedule. A leader asks again if an answer finds no room.
-const ANSWERS: usize = 256;
-
-impl AnswerRoutes {
-    fn open(&self) -> (u64, mpsc::Receiver<ScheduleAnswer>) {
-        let (sender, answers) = mpsc::channel(ANSWERS);
-        let mut table = self.table();
-        table.last = table.last.saturating_add(1);
-        let number = table.last;
-        table.open.insert(number, sender);
-        (number, answers)
-    }
-
-    pub(super) fn pass(&self, answer: ScheduleAnswer) {
-        let number = answer.round.counter >> NUMBERS;
-        if let Some(route) = self.table().open.get(&number) {
-            route.try_send(answer).ok(); // if there is no room, the leader asks again
-        }
-    }
-
-    fn close(&self, number: u64) {
-        self.table().open.remove(&number);
-    }
-
-    fn table(&self) -> MutexGuard<'_, RouteTable> {
-        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// The questions of one leadership of a schedule. Dropping it ends the route of their answers.

@@ -10,7 +10,10 @@ use actix::{Recipient, System};
 use tokio::sync::mpsc::{Sender, channel, error::TrySendError};
 use tracing::warn;
 
-use super::{Keeper, StoreAnswer, task::KeeperTask};
+use super::{
+    Keeper, StoreAnswer,
+    task::{AnswersTo, AskedQuestion, KeeperTask},
+};
 use crate::{
     elections::lease::{RegisterQuestion, RegisterShown},
     protocol::AgentId,
@@ -23,17 +26,6 @@ pub(super) struct RunningTask {
     started: u64,
     questions: Option<Sender<AskedQuestion>>,
 }
-
-#[derive(Debug)]
-pub(super) struct AskedQuestion {
-    pub(super) from: AgentId,
-    pub(super) question: RegisterQuestion,
-    /// The receiver of the answer, and of later changes.
-    pub(super) answers: AnswersTo,
-}
-
-/// The receiver of the answers to an agent.
-pub(super) type AnswersTo = Recipient<StoreAnswer<Box<RegisterShown>>>;
 
 /// A store that agents use.
 pub(crate) trait AskedStore<A, T: Send>: Send + Sync {

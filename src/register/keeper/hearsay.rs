@@ -7,33 +7,11 @@
 
 use std::time::Duration;
 
-use super::schedule::{KeeperSchedule, OperationUnderWay, RegisterReply, WhichRecord};
+use super::schedule::{Hearsay, KeeperSchedule, OperationUnderWay, RegisterReply, WhichRecord};
 use crate::{
     protocol::Time,
     register::{Change, Entry, RegisterError},
 };
-
-#[derive(Debug, Default)]
-pub(super) struct Hearsay {
-    /// The announced changes of the lease that arrived while an operation was in progress.
-    told: Vec<Change>,
-    /// Whether the lease is known only from an announced change, and no operation has shown it since.
-    is_only: bool,
-    /// The last announced change of the lease that was not shown to the agents: the next read has to show it.
-    announced: Option<Change>,
-    /// An observation that no agent has received yet. It comes from a read in which only one of the two records could
-    /// be read, or from a swap that found another record than it expected.
-    pub(super) untold: UntoldSight,
-}
-
-/// An observation that the next read of both records reports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct UntoldSight {
-    /// Whether one of the records differs from the record that the agents know.
-    pub(super) is_changed: bool,
-    /// Whether other leases may have existed between the known lease and the present one.
-    pub(super) is_broken: bool,
-}
 
 impl Hearsay {
     /// Notes that an operation has shown the lease.

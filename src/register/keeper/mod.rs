@@ -44,7 +44,7 @@ pub(crate) use bully_register::entry_of_swap;
 
 use super::{Register, RegisterError, RegisterKey};
 pub(crate) use ask::AskedStore;
-use ask::{AnswersTo, RunningTask};
+use ask::RunningTask;
 pub(crate) use back_off::{BackOff, pause};
 pub(crate) use clocks::ReadStoreClock;
 use health::Health;
@@ -53,6 +53,7 @@ pub(crate) use presence::StoreContenders;
 pub(crate) use reset::{MARK, MarkReset};
 use roster::PresentRoster;
 pub(crate) use roster::{ContenderClock, StoreContender};
+use task::AnswersTo;
 
 /// The store and the name of a group's lease, and the settings for the store.
 #[derive(Debug)]

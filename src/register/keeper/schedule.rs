@@ -11,18 +11,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 use bully_register::entry_of_swap;
 
-use super::{
-    back_off::pause,
-    content::Content,
-    hearsay::{Hearsay, UntoldSight},
-};
+use super::{back_off::pause, content::Content};
 use crate::{
     elections::lease::{
         Answer, ClaimRecord, LeaseName, LeaseRecord, RecordError, RegisterQuestion, RegisterRecord,
         RegisterShown, Swapped, Version,
     },
     protocol::{AgentId, Time},
-    register::{Entry, RegisterError, Swap},
+    register::{Change, Entry, RegisterError, Swap},
 };
 
 /// What one process knows of its group's register, and the operations that it has to make.
@@ -49,6 +45,29 @@ pub(super) struct KeeperSchedule {
     wrote_at: Option<Time>,
     /// Number of writes in a row that have failed. Only a successful write resets it.
     failed_writes: u32,
+}
+
+/// What is known from announced changes (`hearsay.rs`).
+#[derive(Debug, Default)]
+pub(super) struct Hearsay {
+    /// The announced changes of the lease that arrived while an operation was in progress.
+    pub(super) told: Vec<Change>,
+    /// Whether the lease is known only from an announced change, and no operation has shown it since.
+    pub(super) is_only: bool,
+    /// The last announced change of the lease that was not shown to the agents: the next read has to show it.
+    pub(super) announced: Option<Change>,
+    /// An observation that no agent has received yet. It comes from a read in which only one of the two records could
+    /// be read, or from a swap that found another record than it expected.
+    pub(super) untold: UntoldSight,
+}
+
+/// An observation that the next read of both records reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct UntoldSight {
+    /// Whether one of the records differs from the record that the agents know.
+    pub(super) is_changed: bool,
+    /// Whether other leases may have existed between the known lease and the present one.
+    pub(super) is_broken: bool,
 }
 
 #[derive(Debug)]

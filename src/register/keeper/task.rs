@@ -13,7 +13,10 @@ use std::{
     time::Duration,
 };
 
-use actix::clock::{Sleep, sleep, timeout};
+use actix::{
+    Recipient,
+    clock::{Sleep, sleep, timeout},
+};
 use futures::{
     FutureExt, StreamExt,
     future::{LocalBoxFuture, pending, select},
@@ -22,16 +25,30 @@ use tokio::sync::mpsc::{Receiver, channel};
 
 use super::{
     Keeper, StoreAnswer,
-    ask::{AnswersTo, AskedQuestion},
     health::Access,
     roster::{AgentHere, EVERY},
     schedule::{KeeperSchedule, NextOperation, Operation, RegisterReply, WhichRecord},
 };
 use crate::{
-    elections::{AnyMessage, lease::RegisterShown},
+    elections::{
+        AnyMessage,
+        lease::{RegisterQuestion, RegisterShown},
+    },
     group::{Group, MembershipWatch},
+    protocol::AgentId,
     register::{Change, ChangeStream, Entry, RegisterError, Swap},
 };
+
+#[derive(Debug)]
+pub(super) struct AskedQuestion {
+    pub(super) from: AgentId,
+    pub(super) question: RegisterQuestion,
+    /// The receiver of the answer, and of later changes.
+    pub(super) answers: AnswersTo,
+}
+
+/// The receiver of the answers to an agent.
+pub(super) type AnswersTo = Recipient<StoreAnswer<Box<RegisterShown>>>;
 
 /// The state of one task; see the [module](self).
 pub(super) struct KeeperTask {

@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-use super::{read::WorkTurn, ready::Common};
+use super::{common::Common, read::WorkTurn};
 
 impl Common {
     /// Delivers the messages of one frame. Counts dropped messages by their reason.

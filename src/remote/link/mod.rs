@@ -8,6 +8,7 @@
 //! Decided here: that order, and that the end of a connection is always reported once, even after a panic. Not
 //! here: which connections exist ([`peer`](crate::remote::bridge::peers)).
 
+mod common;
 mod credential;
 mod deliver;
 mod first_byte;

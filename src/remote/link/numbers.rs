@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-use super::ready::{Common, GroupSide};
+use super::common::{Common, GroupSide};
 
 /// Writes the messages of one frame.
 pub(super) struct Numbering<'a, 'b> {

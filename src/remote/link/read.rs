@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-use super::ready::{Common, Opened};
+use super::common::{Common, Opened};
 
 pub(super) struct LinkReader {
     common: Rc<Common>,

@@ -32,8 +32,8 @@ use crate::remote::{
 };
 
 use super::{
+    common::{Common, Opened},
     numbers::Numbering,
-    ready::{Common, Opened},
 };
 
 pub(super) struct LinkWriter {

@@ -11,11 +11,10 @@ use futures::FutureExt;
 use super::{
     Cluster, ClusterError,
     agent::{ClusterAgent, end_of},
-    builder::AgentPlan,
     journal::open,
     start::StartKind,
     verbs::full,
-    wiring::Making,
+    wiring::{AgentPlan, Making},
 };
 use crate::{
     protocol::{AgentId, Election, MemberKind, Score},

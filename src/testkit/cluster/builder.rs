@@ -10,9 +10,10 @@ use actix::System;
 
 use super::{
     Cluster, ClusterError,
+    error::refused,
     hub::{ApplicationsToHub, Hub, ToHub},
     journal::Journal,
-    wiring::Making,
+    wiring::{AgentPlan, Making},
 };
 use crate::{
     agent::{
@@ -62,27 +63,6 @@ struct Rules<E: Election> {
     needed: Option<Duration>,
     /// Number of voters that a side needs to elect a leader.
     least: usize,
-}
-
-/// An agent to be started.
-#[derive(Debug)]
-pub(super) struct AgentPlan<E: Election> {
-    pub(super) name: String,
-    pub(super) kind: MemberKind,
-    pub(super) score: Option<Score>,
-    pub(super) making: Making<E>,
-}
-
-#[cfg(feature = "dashboard")]
-impl<E: Election> AgentPlan<E> {
-    fn again(&self) -> Self {
-        Self {
-            name: self.name.clone(),
-            kind: self.kind,
-            score: self.score,
-            making: self.making.clone(),
-        }
-    }
 }
 
 impl<E: Election> Cluster<E> {
@@ -401,11 +381,6 @@ fn settles_within(timings: &Timings) -> Duration {
     let failover = timings.worst_case_failover(u32::MAX).unwrap_or_default();
     let election = timings.deadline().saturating_add(timings.victory_wait());
     failover.saturating_add(election).saturating_mul(2)
-}
-
-pub(super) fn refused(name: &str, source: StartError) -> ClusterError {
-    let name = name.to_owned();
-    ClusterError::Start { name, source }
 }
 
 /// Only this cluster uses the group, so any name will do.

@@ -1,8 +1,6 @@
 //! Errors of a cluster's commands: each states the problem and the remedy.
 
-use std::fmt;
-
-use super::NotSettled;
+use super::{AgentNames, NotSettled};
 use crate::{
     agent::{LeaveError, StartError},
     protocol::AgentId,
@@ -129,39 +127,7 @@ pub enum ClusterError {
     NotSettled(#[from] NotSettled),
 }
 
-/// Some agents, in the order of the cluster.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AgentNames(Vec<AgentId>);
-
-impl AgentNames {
-    /// Returns the names.
-    pub fn as_slice(&self) -> &[AgentId] {
-        &self.0
-    }
+pub(super) fn refused(name: &str, source: StartError) -> ClusterError {
+    let name = name.to_owned();
+    ClusterError::Start { name, source }
 }
-
-impl FromIterator<AgentId> for AgentNames {
-    fn from_iter<I: IntoIterator<Item = AgentId>>(names: I) -> Self {
-        Self(names.into_iter().collect())
-    }
-}
-
-/// Writes the first names of the list.
-impl fmt::Display for AgentNames {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("none");
-        }
-        for (at, name) in self.0.iter().take(LISTED).enumerate() {
-            f.write_str(if at > 0 { ", " } else { "" })?;
-            name.fmt(f)?;
-        }
-        match self.0.len().saturating_sub(LISTED) {
-            0 => Ok(()),
-            more => write!(f, " and {more} more"),
-        }
-    }
-}
-
-/// Largest number of names in a message.
-const LISTED: usize = 10;

@@ -74,8 +74,8 @@ use actix::Addr;
 
 pub use agent::Condition;
 pub use builder::ClusterBuilder;
-pub use error::{AgentNames, ClusterError};
-pub use settle::{NotSettled, Obstacle, Settled, Side};
+pub use error::ClusterError;
+pub use settle::{AgentNames, NotSettled, Obstacle, Settled, Side};
 pub use status::{AgentStatus, ClusterStatus};
 pub use wiring::Wiring;
 

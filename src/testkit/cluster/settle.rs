@@ -9,7 +9,7 @@ use std::{fmt, time::Duration};
 
 use actix::clock::{sleep, timeout};
 
-use super::{AgentNames, Cluster, journal::open};
+use super::{Cluster, journal::open};
 use crate::{
     clock::Clock,
     protocol::{AgentId, Election, Term},
@@ -205,3 +205,40 @@ impl<E: Election> Cluster<E> {
 const MOMENT: Duration = Duration::from_millis(1);
 /// Time after which a verdict is checked again if nothing happens: an agent may lose its leader without an event.
 const DOUBT: Duration = Duration::from_millis(20);
+
+/// Some agents, in the order of the cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentNames(Vec<AgentId>);
+
+impl AgentNames {
+    /// Returns the names.
+    pub fn as_slice(&self) -> &[AgentId] {
+        &self.0
+    }
+}
+
+impl FromIterator<AgentId> for AgentNames {
+    fn from_iter<I: IntoIterator<Item = AgentId>>(names: I) -> Self {
+        Self(names.into_iter().collect())
+    }
+}
+
+/// Writes the first names of the list.
+impl fmt::Display for AgentNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("none");
+        }
+        for (at, name) in self.0.iter().take(LISTED).enumerate() {
+            f.write_str(if at > 0 { ", " } else { "" })?;
+            name.fmt(f)?;
+        }
+        match self.0.len().saturating_sub(LISTED) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+/// Largest number of names in a message.
+const LISTED: usize = 10;

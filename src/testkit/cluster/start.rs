@@ -6,9 +6,9 @@
 use super::{
     Cluster, ClusterError,
     agent::ClusterAgent,
-    builder::{AgentPlan, refused},
+    error::refused,
     hub::WatchRoles,
-    wiring::Making,
+    wiring::{AgentPlan, Making},
 };
 use crate::{
     agent::{Agent, ElectionHandle},

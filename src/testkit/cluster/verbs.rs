@@ -3,7 +3,7 @@
 //! Decided here: each method is a [command](RecordedCommand), and how names become full. Not here: the effects
 //! (`apply.rs`), and the methods for the network (`links.rs`).
 
-use super::{AgentNames, Cluster, ClusterError, agent::ClusterAgent, builder::refused};
+use super::{AgentNames, Cluster, ClusterError, agent::ClusterAgent, error::refused};
 use crate::{
     agent::StartError,
     protocol::{AgentId, Election, MemberKind, Score},

@@ -5,11 +5,11 @@
 
 use std::{error::Error, fmt, rc::Rc};
 
-use super::{Cluster, ClusterError, builder::AgentPlan, hub::Hub};
+use super::{Cluster, ClusterError, hub::Hub};
 use crate::{
     agent::{AgentBuilder, ElectionHandle},
     group::Group,
-    protocol::{Election, MemberKind},
+    protocol::{Election, MemberKind, Score},
     store::MemoryStore,
     testkit::{Process, VirtualClock, VirtualWallClock},
 };
@@ -61,6 +61,27 @@ impl<E: Election> Wiring<E> {
             agent.recovering()
         } else {
             agent
+        }
+    }
+}
+
+/// An agent to be started.
+#[derive(Debug)]
+pub(super) struct AgentPlan<E: Election> {
+    pub(super) name: String,
+    pub(super) kind: MemberKind,
+    pub(super) score: Option<Score>,
+    pub(super) making: Making<E>,
+}
+
+#[cfg(feature = "dashboard")]
+impl<E: Election> AgentPlan<E> {
+    pub(super) fn again(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            kind: self.kind,
+            score: self.score,
+            making: self.making.clone(),
         }
     }
 }

@@ -7,10 +7,9 @@ use std::{sync::Arc, time::Duration};
 
 use super::{
     BallotConfig, BallotNumber, Out,
-    leader::Leading,
     message::{HeartbeatReply, HeartbeatRequest, Leads, Standing},
     pace::Pace,
-    state::{Following, LastRound, State},
+    state::{Following, LastRound, Leading, State},
     statements::Statements,
     timer::BallotTimer,
     voter::Voter,

@@ -5,23 +5,14 @@
 
 use std::time::Duration;
 
-use super::{BallotNumber, Out, core::Core, message::Resign, timer::BallotTimer};
+use super::{
+    Out,
+    core::Core,
+    message::Resign,
+    state::{Leading, Leaving},
+    timer::BallotTimer,
+};
 use bully_core::protocol::{AgentId, Event, Time};
-
-/// The state of an agent that leads.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Leading {
-    pub(super) ballot: BallotNumber,
-    pub(super) leaving: Option<Leaving>,
-}
-
-/// A leadership that is being handed over.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Leaving {
-    to: Option<AgentId>,
-    /// Time after the hand-over in which this agent lets others lead first.
-    pub(super) cooldown: Duration,
-}
 
 impl Leading {
     /// Begins the step-down: tells the application to end its work.

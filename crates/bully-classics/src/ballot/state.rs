@@ -8,9 +8,10 @@
 //!    └──────────── no majority · vacant · resigned ─────────────────────────┘
 //! ```
 
+use std::time::Duration;
+
 use super::BallotNumber;
-use super::leader::Leading;
-use bully_core::protocol::Incarnation;
+use bully_core::protocol::{AgentId, Incarnation};
 
 /// The roles, each with its data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -26,6 +27,21 @@ pub(super) enum State {
 pub(super) struct Following {
     pub(super) ballot: BallotNumber,
     pub(super) incarnation: Incarnation,
+}
+
+/// The state of an agent that leads.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Leading {
+    pub(super) ballot: BallotNumber,
+    pub(super) leaving: Option<Leaving>,
+}
+
+/// A leadership that is being handed over.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Leaving {
+    pub(super) to: Option<AgentId>,
+    /// Time after the hand-over in which this agent lets others lead first.
+    pub(super) cooldown: Duration,
 }
 
 /// The result of the last round.

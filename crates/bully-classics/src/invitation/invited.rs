@@ -1,12 +1,14 @@
-//! The effect of an invitation in every state (rule `join-from-above`).
+//! The effect of an invitation in every state (rule `join-from-above`). An observer is not invited: it follows the
+//! coordinator of the latest group.
 //!
 //! An agent accepts only an invitation to a later group than all groups in which it has been. Otherwise a late copy of
 //! an old invitation would move it back to an old group. An agent that outranks the inviter declines: by the original
 //! algorithm any coordinator takes over the group of any other, and the lowest-ranked one may lead.
 
 use super::{
-    AgentId, Next, Out,
+    AgentId, ElectionId, Incarnation, Next, Out, Score,
     core::Core,
+    member::leader,
     message::{Accept, Invitation},
     state::State,
 };
@@ -48,4 +50,30 @@ pub(super) fn on_invitation(
         return Next::Stay;
     }
     Next::Join(invitation)
+}
+
+/// Handles a coordinator's message at an observer.
+pub(super) fn on_observed(
+    core: &Core,
+    state: &mut State,
+    now: Time,
+    caller: (&AgentId, Incarnation),
+    (group, score): (&ElectionId, Score),
+    out: &mut Out,
+) -> Next {
+    let is_older = core.numbers.promised.as_ref().is_some_and(|p| p > group);
+    let leader = leader(caller, group);
+    if let State::Member(m) = state {
+        if is_older {
+            return Next::Ignore("an older group");
+        }
+        if m.leader() == Some(&leader) {
+            m.hear_coordinator(core, now, out);
+            return Next::Stay;
+        }
+    } else if is_older {
+        core.decline(now, caller.0, group, out); // the answer contains the count to exceed
+        return Next::Stay;
+    }
+    Next::Observe(leader, group.clone(), score)
 }

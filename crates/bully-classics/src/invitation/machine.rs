@@ -8,7 +8,7 @@ use std::{mem, sync::Arc};
 use super::{
     AgentId, Incarnation, InvitationConfig, LAST_COUNT, Out, Score,
     core::Core,
-    invited, member,
+    invited,
     message::{
         Accept, AreYouCoordinator, CoordinatorReply, Decline, InvitationMessage as Message, There,
     },
@@ -128,7 +128,7 @@ impl InvitationElection {
             (Message::Accept(m), _) => self.on_accept(now, from, &m, out),
             (Message::Decline(m), _) => self.on_decline(now, from, &m, out),
             (Message::Ready(m), state) if is_observer => {
-                member::on_observed(core, state, now, caller, (&m.group, m.score), out)
+                invited::on_observed(core, state, now, caller, (&m.group, m.score), out)
             }
             (Message::Ready(m), State::Member(member)) => {
                 member.on_ready(core, now, caller, &m, out)
@@ -201,7 +201,7 @@ impl InvitationElection {
         let core = &mut self.core;
         core.numbers.hear(group.count);
         if !core.me.is_voter() {
-            return member::on_observed(core, &mut self.state, now, caller, (&group, score), out);
+            return invited::on_observed(core, &mut self.state, now, caller, (&group, score), out);
         }
         if let State::Member(member) = &mut self.state
             && member.group == group

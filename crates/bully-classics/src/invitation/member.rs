@@ -1,14 +1,12 @@
 //! A member: an agent in the group of another agent. It watches the coordinator.
 //!
 //! Decided here: what a member does after it has joined (rule `join-from-above`), that only the task of its own group
-//! counts (`hand-out-task`), and when it no longer waits for the coordinator (`miss-a-silent-coordinator`). An observer
-//! is not invited: it follows the coordinator of the latest group.
+//! counts (`hand-out-task`), and when it no longer waits for the coordinator (`miss-a-silent-coordinator`).
 
 use super::{
     AgentId, ElectionId, Next, Out, Score, Task,
     core::Core,
     message::{AreYouThere, Invitation, Ready, Resign, There},
-    state::{State, without},
     timer::InvitationTimer,
 };
 use crate::numbered::CoordinatorWatch;
@@ -68,7 +66,7 @@ impl Membership {
     }
 
     /// Notes that the coordinator is up, and restarts the time for which it may be silent (the detection time).
-    fn hear_coordinator(&mut self, core: &Core, now: Time, out: &mut Out) {
+    pub(super) fn hear_coordinator(&mut self, core: &Core, now: Time, out: &mut Out) {
         let limit = core.config.detector().detection;
         let jitter = core.config.timings.jitter();
         self.watch = CoordinatorWatch::Hears;
@@ -216,36 +214,15 @@ impl Membership {
     }
 }
 
-/// Handles a coordinator's message at an observer.
-pub(super) fn on_observed(
-    core: &Core,
-    state: &mut State,
-    now: Time,
-    caller: (&AgentId, Incarnation),
-    (group, score): (&ElectionId, Score),
-    out: &mut Out,
-) -> Next {
-    let is_older = core.numbers.promised.as_ref().is_some_and(|p| p > group);
-    let leader = leader(caller, group);
-    if let State::Member(m) = state {
-        if is_older {
-            return Next::Ignore("an older group");
-        }
-        if m.leader() == Some(&leader) {
-            m.hear_coordinator(core, now, out);
-            return Next::Stay;
-        }
-    } else if is_older {
-        core.decline(now, caller.0, group, out); // the answer contains the count to exceed
-        return Next::Stay;
-    }
-    Next::Observe(leader, group.clone(), score)
-}
-
-fn leader((id, incarnation): (&AgentId, Incarnation), group: &ElectionId) -> Leader {
+pub(super) fn leader((id, incarnation): (&AgentId, Incarnation), group: &ElectionId) -> Leader {
     Leader {
         id: id.clone(),
         incarnation,
         term: group.count,
     }
+}
+
+/// Returns the consequence for a member whose coordinator is gone.
+fn without(coordinator: &AgentId) -> Next {
+    Next::FormByRank(LostReason::Reorganized, Some(coordinator.clone()))
 }

@@ -110,8 +110,3 @@ pub(super) enum Next {
     /// The work has ended: step down, if possible in favour of the contained agent.
     Resign(Option<AgentId>),
 }
-
-/// Returns the consequence for a member whose coordinator is gone.
-pub(super) fn without(coordinator: &AgentId) -> Next {
-    Next::FormByRank(LostReason::Reorganized, Some(coordinator.clone()))
-}

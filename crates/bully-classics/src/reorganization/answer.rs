@@ -1,11 +1,12 @@
-//! The answers that an agent has to give in every state (rule `answer-truthfully`).
+//! The answers that an agent has to give in every state (rule `answer-truthfully`). An observer is not halted: it
+//! follows the agent that coordinates by the latest election.
 
 use super::{
-    AgentId, Next, Out, WhenAsked,
-    core::Core,
-    member,
+    AgentId, ElectionId, Next, Out, Score, WhenAsked,
+    core::{Core, ELECT},
+    member::leader,
     message::{AreYouNormal, AreYouThere, Call, NotNormal, Ready, There},
-    state::{ELECT, State},
+    state::State,
 };
 use bully_core::protocol::{Incarnation, Time};
 
@@ -56,7 +57,7 @@ pub(super) fn are_you_normal(
     core.numbers.hear(election.count);
     core.learn(caller.0, Some(*score));
     if !core.me.is_voter() {
-        return member::on_observed(core, state, now, caller, (election, *score), out);
+        return on_observed(core, state, now, caller, (election, *score), out);
     }
     match state {
         State::Member(m) if m.election == *election && m.is_normal() => {
@@ -85,7 +86,7 @@ pub(super) fn ready(
 ) -> Next {
     let (from, election) = (caller.0, &ready.election);
     if !core.me.is_voter() {
-        return member::on_observed(core, state, now, caller, (election, ready.score), out);
+        return on_observed(core, state, now, caller, (election, ready.score), out);
     }
     match state {
         State::Member(m) if m.election == *election => {
@@ -99,4 +100,32 @@ pub(super) fn ready(
         | State::Leader(_) => core.nack(now, from, Call::Ready, election, out),
     }
     Next::Stay
+}
+
+/// Handles a coordinator's message at an observer.
+pub(super) fn on_observed(
+    core: &Core,
+    state: &mut State,
+    now: Time,
+    (from, incarnation): (&AgentId, Incarnation),
+    (election, score): (&ElectionId, Score),
+    out: &mut Out,
+) -> Next {
+    let is_older = core.numbers.promised.as_ref().is_some_and(|p| p > election);
+    let leader = leader(from, incarnation, election);
+    if let State::Member(m) = state {
+        if is_older {
+            return Next::Ignore("an older coordinator");
+        }
+        if m.election == *election && m.leader == leader {
+            m.hear_leader(core, now, out);
+            return Next::Stay;
+        }
+    } else if is_older {
+        // The sender coordinates by an earlier election than the election that this observer followed last.
+        let (election, seen) = (election.clone(), core.numbers.seen);
+        out.send(from, NotNormal { election, seen });
+        return Next::Stay;
+    }
+    Next::Observe(leader, election.clone(), score)
 }

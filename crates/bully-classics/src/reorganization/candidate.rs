@@ -8,11 +8,10 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
     AgentId, ElectionId, Next, Out, Score,
-    core::Core,
+    core::{Core, ELECT, Halter, WaitCause},
     message::{
         Ack, AreYouThere, Call, Halt, Nack, NewCoordinator, Ready, ReorganizationMessage, There,
     },
-    state::{ELECT, Halter, WaitCause},
     timer::ReorganizationTimer,
 };
 use bully_core::protocol::{After, Rank, Time, To};

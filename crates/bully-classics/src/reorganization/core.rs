@@ -12,12 +12,11 @@ use std::{
 use super::{
     AgentId, CountRecord, ElectionId, Next, Out, ReorganizationConfig, Score,
     message::{Ack, Call, Nack},
-    state::WaitCause,
     timer::ReorganizationTimer,
 };
 use crate::numbered::Numbers;
 use bully_core::parts::{Cooldown, Participant, slot};
-use bully_core::protocol::{After, Identity, Member, Presence, Term, Time};
+use bully_core::protocol::{After, Identity, LostReason, Member, Presence, Rank, Term, Time};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Core {
@@ -29,6 +28,29 @@ pub(super) struct Core {
     /// After a step-down: the time until which this agent lets others lead first.
     pub cooldown: Cooldown,
 }
+
+/// An agent that has sent a halt to this agent, with its election.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Halter {
+    pub by: Rank,
+    pub election: ElectionId,
+}
+
+/// The reason for a wait.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum WaitCause {
+    /// An agent above this agent is up, and should lead.
+    Superior(Rank),
+    /// Another agent has halted this agent.
+    Halted(Halter),
+    /// This agent's own election has failed, or its slot has not come.
+    Pause,
+    /// This agent cools down after a step-down: all others may hold an election before it does.
+    Cooldown,
+}
+
+/// The consequence "hold an election", whatever this agent does at the moment.
+pub(super) const ELECT: Next = Next::Elect(LostReason::Reorganized);
 
 impl Core {
     pub(super) fn new(

@@ -1,4 +1,5 @@
-//! The effect of a halt in every state (rule `obey-one-election`).
+//! The effect of a halt in every state (rule `obey-one-election`), and of the coordinator that follows it (rule
+//! `join-own-halter`).
 //!
 //! When an agent acknowledges a halt, it promises to obey one election. Only a later election of the same halter, or of
 //! an agent above that halter, replaces the promise. By the original rules an agent obeys any caller, so an agent that
@@ -7,12 +8,13 @@
 //! caller then dies, its last messages would break GM1 (Garcia-Molina 1982).
 
 use super::{
-    Next, Out,
-    core::Core,
-    message::{Call, Halt},
-    state::{ELECT, Halter, State, WaitCause},
+    AgentId, Next, Out,
+    core::{Core, ELECT, Halter, WaitCause},
+    member::leader,
+    message::{Call, Halt, NewCoordinator},
+    state::State,
 };
-use bully_core::protocol::{Rank, Time};
+use bully_core::protocol::{Incarnation, Rank, Time};
 
 /// The answer to a halt.
 enum HaltAnswer {
@@ -90,4 +92,26 @@ fn judge(core: &Core, state: &State, now: Time, by: &Rank, halt: &Halt) -> HaltA
         | State::Member(_)
         | State::Leader(_) => HaltAnswer::Obeys,
     }
+}
+
+/// Handles a coordinator that makes itself known. It must have halted this agent before, by the same election.
+pub(super) fn on_new_coordinator(
+    core: &Core,
+    state: &State,
+    now: Time,
+    (from, incarnation): (&AgentId, Incarnation),
+    message: &NewCoordinator,
+    out: &mut Out,
+) -> Next {
+    let election = &message.election;
+    if state.member_of(election).is_some() {
+        // A second copy of the message is acknowledged as well, because a refusal could begin another election.
+        core.ack(from, Call::NewCoordinator, election, out);
+        return Next::Stay;
+    }
+    let Some(score) = state.halter(election).map(|halter| halter.by.score) else {
+        core.nack(now, from, Call::NewCoordinator, election, out);
+        return Next::Stay;
+    };
+    Next::Join(leader(from, incarnation, election), election.clone(), score)
 }

@@ -6,9 +6,8 @@
 
 use super::{
     AgentId, ElectionId, Next, Out, Score,
-    core::Core,
+    core::{Core, ELECT},
     message::{AreYouNormal, NotNormal},
-    state::ELECT,
     timer::ReorganizationTimer,
 };
 use bully_core::{

@@ -7,10 +7,10 @@ use std::{mem, sync::Arc};
 
 use super::{
     AgentId, Incarnation, LAST_COUNT, Out, ReorganizationConfig, Score, answer,
-    core::Core,
-    halt, member,
+    core::{Core, ELECT},
+    halt,
     message::{Nack, NotNormal, ReorganizationMessage as Message, There},
-    state::{ELECT, Next, State},
+    state::{Next, State},
     timer::ReorganizationTimer,
 };
 use crate::numbered::CountRecord;
@@ -117,7 +117,7 @@ impl Reorganization {
                 halt::on_halt(core, state, now, Rank { score, id }, &m, out)
             }
             Message::NewCoordinator(m) => {
-                member::on_new_coordinator(core, state, now, caller, &m, out)
+                halt::on_new_coordinator(core, state, now, caller, &m, out)
             }
             Message::Resign(m) => {
                 core.numbers.hear(m.election.count);

@@ -1,15 +1,12 @@
 //! A member: an agent that works under a coordinator. It watches the coordinator.
 //!
-//! Decided here: only the agent that has halted a member coordinates it (rule `join-own-halter`), only the coordinator
-//! gives it a task (`work-for-own-coordinator`), and a member asks a silent coordinator before it holds an election
-//! (`miss-a-silent-coordinator`). An observer is not halted: it follows the agent that coordinates by the latest
-//! election.
+//! Decided here: only the coordinator gives a member a task (rule `work-for-own-coordinator`), and a member asks a
+//! silent coordinator before it holds an election (`miss-a-silent-coordinator`).
 
 use super::{
     AgentId, ElectionId, Next, Out, Score, Task,
-    core::Core,
-    message::{AreYouThere, Call, NewCoordinator, Normal, NotNormal, Ready, Resign, There},
-    state::{ELECT, State},
+    core::{Core, ELECT},
+    message::{AreYouThere, Normal, Ready, Resign, There},
     timer::ReorganizationTimer,
 };
 use crate::numbered::CoordinatorWatch;
@@ -201,57 +198,7 @@ impl Membership {
     }
 }
 
-/// Handles a coordinator that makes itself known. It must have halted this agent before, by the same election.
-pub(super) fn on_new_coordinator(
-    core: &Core,
-    state: &State,
-    now: Time,
-    (from, incarnation): (&AgentId, Incarnation),
-    message: &NewCoordinator,
-    out: &mut Out,
-) -> Next {
-    let election = &message.election;
-    if state.member_of(election).is_some() {
-        // A second copy of the message is acknowledged as well, because a refusal could begin another election.
-        core.ack(from, Call::NewCoordinator, election, out);
-        return Next::Stay;
-    }
-    let Some(score) = state.halter(election).map(|halter| halter.by.score) else {
-        core.nack(now, from, Call::NewCoordinator, election, out);
-        return Next::Stay;
-    };
-    Next::Join(leader(from, incarnation, election), election.clone(), score)
-}
-
-/// Handles a coordinator's message at an observer.
-pub(super) fn on_observed(
-    core: &Core,
-    state: &mut State,
-    now: Time,
-    (from, incarnation): (&AgentId, Incarnation),
-    (election, score): (&ElectionId, Score),
-    out: &mut Out,
-) -> Next {
-    let is_older = core.numbers.promised.as_ref().is_some_and(|p| p > election);
-    let leader = leader(from, incarnation, election);
-    if let State::Member(m) = state {
-        if is_older {
-            return Next::Ignore("an older coordinator");
-        }
-        if m.election == *election && m.leader == leader {
-            m.hear_leader(core, now, out);
-            return Next::Stay;
-        }
-    } else if is_older {
-        // The sender coordinates by an earlier election than the election that this observer followed last.
-        let (election, seen) = (election.clone(), core.numbers.seen);
-        out.send(from, NotNormal { election, seen });
-        return Next::Stay;
-    }
-    Next::Observe(leader, election.clone(), score)
-}
-
-fn leader(id: &AgentId, incarnation: Incarnation, election: &ElectionId) -> Leader {
+pub(super) fn leader(id: &AgentId, incarnation: Incarnation, election: &ElectionId) -> Leader {
     Leader {
         id: id.clone(),
         incarnation,

@@ -52,7 +52,7 @@
 //! | `halt-all-others` | part 2 | no agent above answers: `Halt` all others; the agents that acknowledge are in *Up* | `candidate.rs` |
 //! | `obey-one-election` | `Halt` | obey one election; refuse older ones, and agents that rank below | `halt.rs` |
 //! | `make-coordinator-known` | part 2 | *Reorganization*: send `NewCoordinator` to Up; all acknowledge, or another election follows | `candidate.rs` |
-//! | `join-own-halter` | `New-Coordinator` | obey `NewCoordinator` only from the agent that has halted this agent, by the same election | `member.rs` |
+//! | `join-own-halter` | `New-Coordinator` | obey `NewCoordinator` only from the agent that has halted this agent, by the same election | `halt.rs` |
 //! | `hand-out-task` | `Ready` | send the task to Up; all acknowledge, or another election follows; then the coordinator is *Normal*, and leads | `candidate.rs` |
 //! | `work-for-own-coordinator` | `Ready` | take the task only from the coordinator, by the same election; then the agent is *Normal*, and follows | `answer.rs`, `member.rs` |
 //! | `check-all-normal` | Check | send `AreYouNormal` to all, at each heartbeat; one "no" begins an election, a silence has no effect | `leader.rs` |

@@ -13,8 +13,15 @@
 //!
 //! The paper's status follows from the state: see `PaperStatus`.
 
-use super::{ElectionId, candidate::Candidacy, leader::Leading, member::Membership, waiting::Wait};
-use bully_core::protocol::{After, AgentId, Leader, LostReason, Rank, Role, Score};
+use super::{
+    ElectionId,
+    candidate::Candidacy,
+    core::{Halter, WaitCause},
+    leader::Leading,
+    member::Membership,
+    waiting::Wait,
+};
+use bully_core::protocol::{After, AgentId, Leader, LostReason, Role, Score};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
@@ -109,26 +116,6 @@ impl State {
     }
 }
 
-/// An agent that has sent a halt to this agent, with its election.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Halter {
-    pub by: Rank,
-    pub election: ElectionId,
-}
-
-/// The reason for a wait.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum WaitCause {
-    /// An agent above this agent is up, and should lead.
-    Superior(Rank),
-    /// Another agent has halted this agent.
-    Halted(Halter),
-    /// This agent's own election has failed, or its slot has not come.
-    Pause,
-    /// This agent cools down after a step-down: all others may hold an election before it does.
-    Cooldown,
-}
-
 /// The consequence of an input. A role returns it, and only the machine carries it out.
 #[derive(Clone, Debug)]
 pub(super) enum Next {
@@ -154,6 +141,3 @@ pub(super) enum Next {
     /// The work has ended: step down, if possible in favour of the contained agent.
     Resign(Option<AgentId>),
 }
-
-/// The consequence "hold an election", whatever this agent does at the moment.
-pub(super) const ELECT: Next = Next::Elect(LostReason::Reorganized);

@@ -8,10 +8,11 @@ use tracing::debug;
 use super::{
     AgentId, ElectionId, Leader, Out, Reorganization,
     candidate::Candidacy,
+    core::{ELECT, WaitCause},
     leader::Leading,
     member::Membership,
     message::{Call, Resign},
-    state::{ELECT, Next, State, WaitCause},
+    state::{Next, State},
     timer::ReorganizationTimer,
     waiting::Wait,
 };

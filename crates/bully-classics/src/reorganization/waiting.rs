@@ -2,8 +2,7 @@
 
 use super::{
     Next, Out,
-    core::Core,
-    state::{ELECT, Halter, WaitCause},
+    core::{Core, ELECT, Halter, WaitCause},
     timer::ReorganizationTimer,
 };
 use bully_core::protocol::Time;

@@ -6,10 +6,9 @@
 
 use super::{
     AgentId, Next, Out,
-    collect::Contest,
     core::Core,
     message::{Coordinator, Lap},
-    state::{Campaign, Passed, State},
+    state::{Campaign, Contest, Passed, State},
 };
 use bully_core::protocol::Time;
 

@@ -9,19 +9,9 @@ use super::{
     bounded::Bounded,
     core::Core,
     message::{Collect, Entrant, Lap, Nominate, RingElectionId},
-    state::{Campaign, RingTimer},
+    state::{Campaign, Contest, RingTimer},
 };
 use bully_core::protocol::Time;
-
-/// The state of an election in which this agent takes part.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Contest {
-    pub id: RingElectionId,
-    /// The latest lap of the election that this agent has seen. In the last lap, this agent announces itself.
-    pub lap: Lap,
-    /// Time at which an election without an outcome counts as lost (rule `restart-lost-election`).
-    due: Time,
-}
 
 impl Contest {
     /// Takes part in an election. Every participant, not only the origin (the member that began the election), waits

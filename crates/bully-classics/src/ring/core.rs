@@ -9,12 +9,11 @@ use std::{collections::BTreeMap, sync::Arc};
 use super::{
     AgentId, Hop, Next, Out, Passed, RingConfig,
     message::{Coordinator, Entrant, Lap, RingElectionId},
-    presence::seems_there,
     state::{CampaignCause, RingTimer},
 };
 use bully_core::{
     parts::{Cooldown, Participant, slot},
-    protocol::{After, Identity, Incarnation, Member, Score, Term, Time, To},
+    protocol::{After, Identity, Incarnation, Member, Presence, Score, Term, Time, To},
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -172,5 +171,13 @@ impl Core {
     /// Ends the cool-down early. Returns whether the agent cooled down before.
     pub(super) fn end_cooldown(&mut self, out: &mut Out) -> bool {
         self.cooldown.end(RingTimer::Cooldown, out)
+    }
+}
+
+/// Returns whether the snapshot shows the member neither as suspected nor as down.
+pub(super) fn seems_there(member: &Member) -> bool {
+    match member.presence {
+        Presence::Up | Presence::Unseen => true,
+        Presence::Suspect | Presence::Down => false,
     }
 }

@@ -3,19 +3,9 @@
 use super::{
     AgentId, Campaign, Next, Out, Score,
     core::Core,
-    state::{CampaignCause, Grace, RingTimer},
+    state::{CampaignCause, Following, Grace, RingTimer},
 };
 use bully_core::protocol::{Event, Leader, Time};
-
-/// A follower's knowledge of its leader.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Following {
-    pub leader: Leader,
-    pub score: Score,
-    /// Time after which the leader counts as gone if no heartbeat has come before.
-    due: Time,
-    grace: Grace,
-}
 
 impl Following {
     /// Follows a leader from now on (`is_new`), or notes that the followed leader was heard again.

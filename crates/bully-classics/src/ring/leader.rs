@@ -4,24 +4,16 @@
 //! longer than the others wait gives up. A leader that steps down first lets its work end, then ends its leadership,
 //! and only then nominates its successor. So no two agents work at the same time.
 
-use super::{AgentId, Next, Out, Score, Term, core::Core, message::Coordinator, state::RingTimer};
+use super::{
+    AgentId, Next, Out, Score, Term,
+    core::Core,
+    message::Coordinator,
+    state::{Leading, RingTimer},
+};
 use bully_core::{
     parts::{Due, Handover},
     protocol::{Event, LostReason, Time},
 };
-
-/// A leader's knowledge of its leadership.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Leading {
-    pub term: Term,
-    pub handover: Option<Handover>,
-    /// Time of the next heartbeat.
-    beat: Time,
-    /// Number of the last heartbeat in this term.
-    count: u64,
-    /// Time at which the ring counts as broken if no heartbeat has come back before.
-    home: Time,
-}
 
 impl Leading {
     /// Begins to lead. If this agent already led in a lower term, `renewed` is that leadership.

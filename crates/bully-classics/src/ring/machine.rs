@@ -6,13 +6,12 @@
 use std::sync::Arc;
 
 use super::{
-    AgentId, Out, RingConfig, Score, announce,
-    collect::{self, Contest},
+    AgentId, Out, RingConfig, Score, announce, collect,
     core::Core,
     message::{Coordinator, RingMessage},
     nominate,
     presence::has_ended,
-    state::{Campaign, CampaignCause, Next, RingTimer, State},
+    state::{Campaign, CampaignCause, Contest, Next, RingTimer, State},
 };
 use bully_core::{
     parts::Due,

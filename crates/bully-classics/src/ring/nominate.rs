@@ -7,10 +7,9 @@
 use super::{
     AgentId, Next,
     bounded::Bounded,
-    collect::Contest,
     core::Core,
     message::{Lap, Nominate},
-    state::Campaign,
+    state::{Campaign, Contest},
 };
 
 /// Handles a nomination that has arrived at this agent.

@@ -17,7 +17,10 @@
 //!
 //! Not here: when a member becomes suspected, and when it is trusted again (`probe.rs`).
 
-use super::{AgentId, Incarnation, core::Core};
+use super::{
+    AgentId, Incarnation,
+    core::{Core, seems_there},
+};
 use bully_core::protocol::{Leader, Member, Members, Presence};
 
 impl Core {
@@ -93,14 +96,6 @@ pub(super) fn has_ended(leader: &Leader, before: &Members, members: &Members) ->
     let is_gone = |m: &Members| m.get(id).is_none_or(|m| m.is_gone(incarnation));
     let is_over = members.get(id).is_none_or(|m| m.is_stale(incarnation));
     is_over || is_gone(members) && !is_gone(before)
-}
-
-/// Returns whether the snapshot shows the member neither as suspected nor as down.
-pub(super) fn seems_there(member: &Member) -> bool {
-    match member.presence {
-        Presence::Up | Presence::Unseen => true,
-        Presence::Suspect | Presence::Down => false,
-    }
 }
 
 /// Returns whether the snapshot does not show the member as down.

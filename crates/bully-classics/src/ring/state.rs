@@ -7,14 +7,14 @@
 use std::time::Duration;
 
 use super::{
-    AgentId, Incarnation, Term,
-    collect::Contest,
-    follower::Following,
-    leader::Leading,
+    AgentId, Incarnation, Score, Term,
     message::{Lap, RingElectionId, RingMessage},
 };
 pub(super) use bully_core::parts::Grace;
-use bully_core::protocol::{LostReason, Time};
+use bully_core::{
+    parts::Handover,
+    protocol::{Leader, LostReason, Time},
+};
 
 /// The leader, as far as this agent knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,6 +25,39 @@ pub(super) enum State {
     Follower(Following),
     /// This agent leads.
     Leader(Leading),
+}
+
+/// A follower's knowledge of its leader.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Following {
+    pub leader: Leader,
+    pub score: Score,
+    /// Time after which the leader counts as gone if no heartbeat has come before.
+    pub(super) due: Time,
+    pub(super) grace: Grace,
+}
+
+/// A leader's knowledge of its leadership.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Leading {
+    pub term: Term,
+    pub handover: Option<Handover>,
+    /// Time of the next heartbeat.
+    pub(super) beat: Time,
+    /// Number of the last heartbeat in this term.
+    pub(super) count: u64,
+    /// Time at which the ring counts as broken if no heartbeat has come back before.
+    pub(super) home: Time,
+}
+
+/// The state of an election in which this agent takes part.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Contest {
+    pub id: RingElectionId,
+    /// The latest lap of the election that this agent has seen. In the last lap, this agent announces itself.
+    pub lap: Lap,
+    /// Time at which an election without an outcome counts as lost (rule `restart-lost-election`).
+    pub(super) due: Time,
 }
 
 /// The part of this agent in an election.

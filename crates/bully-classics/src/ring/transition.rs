@@ -4,13 +4,10 @@
 //! No role calls another role, and every transition from one state to another is in this file.
 
 use super::{
-    AgentId, Out, Ring, Score, Term, announce,
-    collect::{self, Contest},
-    follower::Following,
-    leader::Leading,
+    AgentId, Out, Ring, Score, Term, announce, collect,
     message::{Lap, RingMessage},
     nominate,
-    state::{Campaign, CampaignCause, Next, RingTimer, State},
+    state::{Campaign, CampaignCause, Contest, Following, Leading, Next, RingTimer, State},
 };
 use bully_core::protocol::{Leader, LostReason, Role, Time};
 

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::elections::message::change::SealRecord;
 use crate::{
     elections::message::{Candidate, Micros},
     protocol::{AgentId, Decree, Incarnation, StoreId, Term},
@@ -68,16 +69,6 @@ pub struct VotersRecord {
     /// Whether this agent still sends the list to others after a restart: it collected the seals that decided the list,
     /// is not in the list, and has heard of no leader that the list elected.
     pub tells: bool,
-}
-
-/// A voter's statement that it supports no leader of this epoch up to this term.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SealRecord {
-    /// The term of the agent that asked for the seal.
-    pub term: Term,
-    /// The list of voters that shall follow.
-    pub next: Decree,
 }
 
 impl Candidate {

@@ -22,20 +22,9 @@ use super::super::{
     exchange::{Life, Refusal},
     frame::{ANSWER, AskReply, REPLY, RUN, RunAnswer, RunHead, RunMessages},
     receiver::{Arrival, Judgement, Session},
-    state::{Inner, ProxyState},
+    state::{Inner, ProxyState, Unacknowledged},
 };
 use super::arrived::ArrivedMessage;
-
-/// Deliveries that a leader has not acknowledged yet.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::leader::proxy) struct Unacknowledged {
-    from: Life,
-    to: Life,
-    run: u64,
-    next: u64,
-    messages: u64,
-    due: Time,
-}
 
 impl<M: LeaderMessage> ProxyState<M> {
     /// Handles a frame of another agent's proxy: messages, or a question about the outcome of a run.

@@ -24,7 +24,6 @@ mod arrived;
 mod leader;
 
 pub(super) use arrived::ArrivedQueue;
-pub(super) use leader::Unacknowledged;
 pub(crate) use leader::unregistered;
 
 impl<M: LeaderMessage> Inbox for ProxyState<M> {

@@ -22,10 +22,7 @@ mod timer;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use super::{
-    state::{State, WaitCause},
-    *,
-};
+use super::{core::WaitCause, state::State, *};
 use crate::numbered::fixture::{any_election, election, every_election};
 use bully_core::protocol::{
     Input, Member, Role, Term, Time, Timings, To,

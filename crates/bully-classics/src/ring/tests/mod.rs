@@ -30,8 +30,7 @@ use words::*;
 use super::{
     Answer, Bounded, Collect, Coordinator, Entrant, HopAck, Lap, MOST, Nominate, Probe, Ring,
     RingConfig, RingElectionId, RingError, RingMessage, RingTimer,
-    collect::Contest,
-    state::{Campaign, State},
+    state::{Campaign, Contest, State},
 };
 use bully_core::protocol::fixture::{EYE, ME, among, id};
 use bully_core::protocol::{

@@ -11,14 +11,14 @@ use tracing::debug;
 
 use super::{
     Elect, Ok, Step,
-    change::{Change, Deference, Next},
+    change::{Attempt, Change, Deference, Followed, Next},
     follower,
-    rules::{Attempt, Followed, Grace},
 };
 use crate::elections::{
     message::{Announcement, Resign, Yield},
     timer::BullyTimer,
 };
+use crate::parts::Grace;
 use crate::protocol::{AgentId, Member, Presence, Round, Time};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

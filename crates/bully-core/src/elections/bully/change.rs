@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use super::{
-    Step,
-    rules::{Attempt, Followed, Grace},
+use super::Step;
+use crate::protocol::{AgentId, Leader, Members, Round, Score, Time};
+use crate::{
+    elections::message::Announcement,
+    parts::{Grace, slot},
 };
-use crate::protocol::{AgentId, Leader, Round, Score};
-use crate::{elections::message::Announcement, parts::slot};
 
 #[derive(Debug)]
 pub(super) enum Next {
@@ -69,6 +69,24 @@ pub(super) struct Deference {
     pub round: Option<Round>,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Followed {
+    pub leader: Leader,
+    pub score: Score,
+    /// Time until which the leader must be heard. After that time a silent leader counts as gone.
+    pub due: Time,
+    pub grace: Grace,
+}
+
+/// The action of an agent in its slot while the leadership is vacant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Attempt {
+    /// The agent announces itself without asking: it followed the leader whose end it knows (the fast path).
+    Announce,
+    /// The agent holds an election.
+    Ask,
+}
+
 impl Next {
     pub(super) fn ignore(step: &Step<'_>, reason: &'static str) -> Self {
         step.ignore(reason);
@@ -121,6 +139,16 @@ impl Change {
 }
 
 impl Attempt {
+    /// Returns the action of an agent in its first slot. It announces itself without asking only in a closed group,
+    /// because there it knows all members.
+    pub(super) fn at_start(members: &Members) -> Self {
+        if members.is_closed() {
+            Self::Announce
+        } else {
+            Self::Ask
+        }
+    }
+
     /// Returns the action while no agent leads: in slot 0 the agent acts at once (rule `fast-path`), in a later slot it
     /// acts later, and without a slot it only waits.
     pub(super) fn in_slot(self, slot: Option<usize>) -> Change {

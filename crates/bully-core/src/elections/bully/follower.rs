@@ -7,8 +7,7 @@
 
 use super::{
     Elect, Step,
-    change::{Change, Next, SlotPlan},
-    rules::{Attempt, Followed, Grace},
+    change::{Attempt, Change, Followed, Next, SlotPlan},
 };
 use crate::protocol::{After, AgentId, Event, Incarnation, Leader, Score, Time};
 use crate::{
@@ -16,7 +15,7 @@ use crate::{
         message::{Announcement, Resign},
         timer::BullyTimer,
     },
-    parts::slot,
+    parts::{Grace, slot},
 };
 
 /// The state of an agent that knows no leader and holds no election.

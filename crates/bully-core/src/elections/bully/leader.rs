@@ -10,8 +10,7 @@ use std::time::Duration;
 use super::{
     Elect, Elected, Preemption, Step,
     challengers::Challengers,
-    change::{Change, Deference, Next, SlotPlan},
-    rules::Attempt,
+    change::{Attempt, Change, Deference, Next, SlotPlan},
 };
 use crate::protocol::{AgentId, Event, Incarnation, LostReason, Member, Score, Term, Time};
 use crate::{

@@ -8,10 +8,9 @@ use std::sync::Arc;
 use super::{
     Bully, Elect, Elected, Ok, Step,
     candidate::Candidate,
-    change::{Change, Next},
+    change::{Attempt, Change, Followed, Next},
     follower::{Following, Vacant},
     leader::Tenure,
-    rules::{Attempt, Followed},
     waiting::Waiting,
 };
 use crate::elections::{

@@ -2,41 +2,10 @@
 
 use super::{
     BullyConfig, Preemption, Step,
-    change::{Change, Next},
+    change::{Change, Followed, Next},
 };
 use crate::elections::message::{Announcement, Behind, Yield};
-pub(super) use crate::parts::Grace;
-use crate::protocol::{AgentId, Leader, Members, Round, Score, Time};
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Followed {
-    pub leader: Leader,
-    pub score: Score,
-    /// Time until which the leader must be heard. After that time a silent leader counts as gone.
-    pub due: Time,
-    pub grace: Grace,
-}
-
-/// The action of an agent in its slot while the leadership is vacant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Attempt {
-    /// The agent announces itself without asking: it followed the leader whose end it knows (the fast path).
-    Announce,
-    /// The agent holds an election.
-    Ask,
-}
-
-impl Attempt {
-    /// Returns the action of an agent in its first slot. It announces itself without asking only in a closed group,
-    /// because there it knows all members.
-    pub(super) fn at_start(members: &Members) -> Self {
-        if members.is_closed() {
-            Self::Announce
-        } else {
-            Self::Ask
-        }
-    }
-}
+use crate::protocol::{AgentId, Round, Score};
 
 impl BullyConfig {
     /// Returns whether `score` exceeds `than` by the margin; always true without a margin.

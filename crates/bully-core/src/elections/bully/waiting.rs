@@ -2,13 +2,13 @@
 
 use super::{
     Elect, Step,
-    change::{Change, Deference, Next},
-    rules::{Attempt, Grace},
+    change::{Attempt, Change, Deference, Next},
 };
 use crate::elections::{
     message::{Announcement, Yield},
     timer::BullyTimer,
 };
+use crate::parts::Grace;
 use crate::protocol::{AgentId, Round, Time};
 
 /// The state of an agent that waits for the `Elected` of another agent. That agent holds an election, or this agent

@@ -5,7 +5,12 @@
 
 use std::time::Duration;
 
-use super::{BullyTimer, Out, core::Core, reads::Looked, sight::Sight};
+use super::{
+    BullyTimer, Out,
+    core::{Core, SwapAttempt},
+    reads::Looked,
+    sight::Sight,
+};
 use crate::elections::message::{
     record::LeaseRecord,
     register::{Cell, Swapped, Version},
@@ -14,15 +19,6 @@ use crate::protocol::Time;
 
 /// Largest number of attempts that are remembered. A lease has room for far fewer renewals.
 const ATTEMPTS: usize = 32;
-
-/// A compare-and-swap that was sent to the register.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct SwapAttempt {
-    pub request: u64,
-    pub sent: Time,
-    pub expected: Version,
-    pub record: Swapped,
-}
 
 impl Core {
     pub(super) fn note_attempt(&mut self, attempt: SwapAttempt) {

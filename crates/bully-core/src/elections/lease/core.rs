@@ -8,7 +8,6 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 use super::{
     LeaseConfig, Out,
     alarm::Alarms,
-    attempts::SwapAttempt,
     claims::Claims,
     reads::{Looked, Reads},
     sight::Sight,
@@ -49,6 +48,15 @@ pub(super) struct Core {
     pub requests: u64,
     pub attempts: VecDeque<SwapAttempt>,
     pub reads: Reads,
+}
+
+/// A compare-and-swap that was sent to the register.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct SwapAttempt {
+    pub request: u64,
+    pub sent: Time,
+    pub expected: Version,
+    pub record: Swapped,
 }
 
 /// The release of the lease after a leadership that has ended.

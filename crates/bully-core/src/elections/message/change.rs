@@ -67,3 +67,13 @@ pub struct ChangeAnswer {
     /// The outcome of the request: the present voters, or the reason for the refusal.
     pub outcome: Result<Changed, ChangeError>,
 }
+
+/// A voter's statement that it supports no leader of this epoch up to this term.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SealRecord {
+    /// The term of the agent that asked for the seal.
+    pub term: Term,
+    /// The list of voters that shall follow.
+    pub next: Decree,
+}

@@ -31,7 +31,7 @@
 //! the spans and terms in it: the machine that uses such a value limits it.
 
 mod bully;
-mod change;
+pub(in crate::elections) mod change;
 mod quorum;
 mod recall;
 pub(in crate::elections) mod record;
@@ -47,8 +47,8 @@ pub use change::{AskChange, ChangeAnswer, Enlist, Install, Seal, Sealed};
 pub use quorum::QuorumMessage;
 pub use recall::{Recall, Recalled, Recover, Recovered};
 
-use crate::elections::vote::SealRecord;
 use crate::protocol::{AgentId, Incarnation, Leader, Round, Score, Term, Time};
+use change::SealRecord;
 
 /// "I hold an election; who outranks me?"
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -10,23 +10,22 @@
 //! the list of faults (`nemesis`).
 
 mod fault;
-mod forgotten;
 mod nemesis;
 mod options;
-mod outage;
 mod scenario;
 mod stores;
+mod strikes;
 mod timings;
 
 use std::time::Duration;
 
 pub use fault::{Coverage, Fault, UnknownFault};
 pub use options::{ChaosOptions, Contested, HistoryReport};
-pub use scenario::{Expected, Scenario};
+pub use scenario::{Expected, Scenario, name};
 
-use self::nemesis::Nemesis;
+use self::{nemesis::Nemesis, scenario::calm};
 use super::{Detection, World};
-use crate::faults::{Conditions, SplitMix64};
+use crate::faults::SplitMix64;
 use bully_core::protocol::{After, AgentId, Leader, Time};
 
 /// Runs one history of `n` agents. The same arguments give the same history.
@@ -132,21 +131,6 @@ fn world<S: Scenario>(
         .called(seed)
 }
 
-/// Returns conditions within the delay bound. Half of the bound is left for processing.
-fn calm(bound: Duration) -> Conditions {
-    let range = bound / 20..=bound / 2;
-    let conditions = Conditions::builder().delay(range).build();
-    conditions.unwrap_or_default()
-}
-
-/// Returns the name of an agent in a history: `a` to `z`, then `n26` and so on.
-pub fn name(number: usize) -> Option<AgentId> {
-    let sent = u32::try_from(number).ok().filter(|n| *n < 26);
-    let sent = sent.and_then(|n| char::from_u32(u32::from('a') + n));
-    let text = sent.map_or_else(|| format!("n{number}"), String::from);
-    AgentId::new(&text).ok()
-}
-
 /// The outcome of the calm phase.
 #[derive(Default)]
 struct Calm {
@@ -214,7 +198,7 @@ impl<S: Scenario> Run<'_, S> {
         }
         if options.faults.contains(&Fault::Restart) && self.random.chance(200) {
             // A crash of which no agent is told may be the last event before the calm phase.
-            let some = nemesis::target(&self.world, &mut self.random);
+            let some = strikes::target(&self.world, &mut self.random);
             if let Some(agent) = some.filter(|_| self.world.views().count() > 1) {
                 self.world.crash(agent);
             }

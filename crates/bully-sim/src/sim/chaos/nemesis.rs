@@ -6,7 +6,9 @@
 use std::time::Duration;
 
 use super::{
-    ChaosOptions, Coverage, Fault, Scenario, forgotten, name, outage,
+    ChaosOptions, Coverage, Fault, Scenario,
+    scenario::{calm, name},
+    strikes::{forget, outage, strikes, target},
     timings::{self, RollingChange},
 };
 use crate::{
@@ -164,10 +166,10 @@ impl Nemesis {
             Fault::OldIncarnation => met_at(world, random, World::replay_of_ended_incarnation),
             Fault::Forgery if random.chance(500) => met_at(world, random, World::forge_sender),
             Fault::Forgery => met_at(world, random, World::forge_epoch),
-            Fault::Forgotten => forgotten::strike(world, random),
+            Fault::Forgotten => forget(world, random),
             Fault::OtherTimings => timings::differ(world, scenario, random),
             Fault::RollingChange => self.rolling.go_on(world, scenario, random),
-            Fault::Outage => outage::strike(world, random),
+            Fault::Outage => outage(world, random),
             Fault::VoterChange => scenario.change_voters(world, random),
             Fault::LaterIncarnation => met_at(world, random, World::replay_to_later_incarnation),
             Fault::SecondProcess => self.begin_second(world, scenario, random),
@@ -250,7 +252,7 @@ impl Nemesis {
                 world.meet_again();
                 self.end_cut(world);
             }
-            1 => world.set_conditions(super::calm(bound)),
+            1 => world.set_conditions(calm(bound)),
             2 => {
                 let all: Vec<AgentId> = world.agents().cloned().collect();
                 for agent in all {
@@ -353,18 +355,6 @@ impl Nemesis {
     }
 }
 
-/// Returns an agent that runs. Every other time it is an agent that leads, if there is one.
-pub(super) fn target<E: Election>(world: &World<E>, random: &mut SplitMix64) -> Option<AgentId> {
-    if random.chance(500) {
-        let leaders: Vec<AgentId> = world.believers();
-        if let Some(leader) = random.pick(&leaders) {
-            return Some(leader.clone());
-        }
-    }
-    let all: Vec<&AgentId> = world.agents().filter(|id| world.is_running(id)).collect();
-    random.pick(&all).map(|id| (*id).clone())
-}
-
 /// Makes a disk slow, or fast again.
 fn slow_down<E: Election>(
     world: &mut World<E>,
@@ -390,17 +380,6 @@ fn restart<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option
 fn leave<E: Election>(world: &mut World<E>, random: &mut SplitMix64) -> Option<Situation> {
     let few = world.views().count() < 2;
     strikes(world, random, |world, agent| !few && world.leave(agent))
-}
-
-/// Applies the fault to a running agent. If the fault happened, returns the situation of the agent before the fault.
-pub(super) fn strikes<E: Election>(
-    world: &mut World<E>,
-    random: &mut SplitMix64,
-    does: impl FnOnce(&mut World<E>, &AgentId) -> bool,
-) -> Option<Situation> {
-    let agent = target(world, random)?;
-    let situation = world.situation(&agent);
-    situation.filter(|_| does(world, &agent))
 }
 
 /// Adds a message to the messages on their way. Returns the situation of its receiver.

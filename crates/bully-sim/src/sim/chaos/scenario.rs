@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use super::Fault;
 use crate::{
-    faults::SplitMix64,
+    faults::{Conditions, SplitMix64},
     sim::{Participant, Situation, TermOrder, World},
 };
 use bully_core::protocol::{AgentId, Election, Score, Timings};
@@ -130,4 +130,19 @@ impl fmt::Display for Expected {
             Self::Only(id) => write!(f, "{id}"),
         }
     }
+}
+
+/// Returns conditions within the delay bound. Half of the bound is left for processing.
+pub(super) fn calm(bound: Duration) -> Conditions {
+    let range = bound / 20..=bound / 2;
+    let conditions = Conditions::builder().delay(range).build();
+    conditions.unwrap_or_default()
+}
+
+/// Returns the name of an agent in a history: `a` to `z`, then `n26` and so on.
+pub fn name(number: usize) -> Option<AgentId> {
+    let sent = u32::try_from(number).ok().filter(|n| *n < 26);
+    let sent = sent.and_then(|n| char::from_u32(u32::from('a') + n));
+    let text = sent.map_or_else(|| format!("n{number}"), String::from);
+    AgentId::new(&text).ok()
 }

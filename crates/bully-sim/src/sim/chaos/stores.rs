@@ -11,8 +11,10 @@
 use std::time::Duration;
 
 use super::{
-    Fault, Scenario, calm,
-    nemesis::{Nemesis, strikes, target},
+    Fault, Scenario,
+    nemesis::Nemesis,
+    scenario::calm,
+    strikes::{strikes, target},
 };
 use crate::{
     faults::SplitMix64,

@@ -3,7 +3,7 @@
 //! Decided here: which agent restarts with which timings, and when. Not here: the choice of the timings, and of a
 //! configuration with them; both belong to the [`Scenario`].
 
-use super::{Scenario, nemesis::target};
+use super::{Scenario, strikes::target};
 use crate::{
     faults::SplitMix64,
     sim::{Situation, World},
