@@ -1,7 +1,6 @@
 //! The reason why a feature is refused: the missing offer, and the setting that provides it.
 //!
-//! Decided here: the words of a refusal. They name the setting as well, because a user who reads only what is missing
-//! would search for it.
+//! Decided here: the words of a refusal. They name the setting too, so that a user need not search for it.
 
 use std::fmt;
 

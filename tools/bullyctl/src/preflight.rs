@@ -1,8 +1,7 @@
 //! Measures the host of a node before the node runs.
 //!
-//! Decided here: the words of the answer, and the advice: the fastest timings that bear twice the measured times, because a
-//! later measurement may be worse. Not here: the measurements and their bounds
-//! ([`actix_bully::config::preflight`]).
+//! Decided here: the words of the answer, and the advice: the fastest timings that bear twice the measured times, because
+//! load may grow. Not here: the measurements and their bounds ([`actix_bully::config::preflight`]).
 
 use std::{fmt::Write, time::Duration};
 

@@ -13,8 +13,7 @@ use std::hash::{Hash, Hasher};
 use super::Happening;
 use bully_core::protocol::{AgentId, Event, PeerMessage, Role, Time};
 
-/// A number that is hashed before the values of an entry, so that entries of two kinds never have the same hash input. An
-/// arrival follows its message without a number.
+/// A number that is hashed before the values of an entry, so that entries of two kinds never have the same hash input.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) enum DigestStep {
     Sent,
@@ -53,7 +52,7 @@ impl Digest {
         (step, at, from, to, message.kind(), message.term()).hash(self);
     }
 
-    /// Adds an arrival of a message. A duplicated message has several arrivals.
+    /// Adds an arrival of a message, without a number. A duplicated message has several arrivals.
     pub(super) fn arrival(&mut self, at: Time) {
         at.hash(self);
     }

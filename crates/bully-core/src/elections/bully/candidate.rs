@@ -1,9 +1,8 @@
 //! An agent that holds an election: it has sent `Elect`, and awaits answers.
 //!
 //! Decided here: which agents it asks, what their answers mean, and when it has won: a voter that is silent until the
-//! deadline counts as dead. An `Ok` or `Yield` counts only for the round whose number it repeats, because a late answer
-//! to an earlier round says nothing about the present score. An `Elect` of an agent that ranks lower counts as an answer
-//! in any round.
+//! deadline counts as dead. An `Ok` or `Yield` counts only for the round whose number it repeats, because the score may
+//! be another one now. An `Elect` of an agent that ranks lower counts in any round.
 
 use std::collections::BTreeSet;
 
