@@ -29,11 +29,24 @@ const fn lost(term: u64, reason: LostReason) -> Event {
     }
 }
 
-/// Nobody's end is confirmed. A file is written when the number of changes is another one, so each change counts.
+/// Nobody's end is confirmed.
 fn note(past: &KeptHistory, by: &str, millis: u64, event: &Event) {
-    let before = (past.revision(), past.last(2));
-    past.note(&id(by), at(millis), event, |_| false);
-    let after = (past.revision(), past.last(2));
+    counted(past, || past.note(&id(by), at(millis), event, |_| false));
+}
+
+fn ended(past: &KeptHistory, by: &str, others: OtherWatchers) {
+    counted(past, || past.ended(&id(by), || others));
+}
+
+/// A file is written when the number of changes is another one, so each change counts.
+fn counted(past: &KeptHistory, change: impl FnOnce()) {
+    let now = || {
+        let found = past.read("orders").findings.len();
+        (past.revision(), (past.last(2), found))
+    };
+    let before = now();
+    change();
+    let after = now();
     assert!(
         before.0 != after.0 || before.1 == after.1,
         "not saved: {before:?}, {after:?}"
@@ -121,7 +134,7 @@ fn one_agent_is_heard_and_the_next_one_when_it_has_ended() {
     note(&past, "a", 0, &follows("a", 1));
     note(&past, "b", 5, &follows("x", 1));
     assert_eq!(shown(&past), [row("a", 1, None, None)]);
-    past.ended(&id("a"), || OtherWatchers::Some);
+    ended(&past, "a", OtherWatchers::Some);
     note(&past, "b", 900, &follows("a", 1));
     assert_eq!(shown(&past).len(), 1, "it goes on");
     note(&past, "b", 950, &follows("b", 2));
@@ -132,9 +145,9 @@ fn one_agent_is_heard_and_the_next_one_when_it_has_ended() {
             row("b", 2, None, 0)
         ]
     );
-    past.ended(&id("b"), || OtherWatchers::Some);
+    ended(&past, "b", OtherWatchers::Some);
     note(&past, "c", 10, &Event::NoLeader { term: Term(2) });
-    past.ended(&id("c"), || OtherWatchers::Some);
+    ended(&past, "c", OtherWatchers::Some);
     note(&past, "d", 20, &follows("d", 3));
     assert_eq!(
         shown(&past)[2],
@@ -164,7 +177,8 @@ fn a_thousand_leaderships_are_kept_in_their_room_whatever_they_are_called() {
 }
 
 fn found(past: &KeptHistory, millis: u64, text: &str) {
-    past.found(&id("a"), millis, [("no_leader", text)].into_iter());
+    let found = [("no_leader", text)].into_iter();
+    counted(past, || past.found(&id("a"), millis, found));
 }
 
 #[test]
@@ -182,7 +196,8 @@ fn a_finding_lasts_as_long_as_it_is_found_and_goes_after_half_an_hour() {
     let first = (0, 5_000, "no leader for 6 s".to_owned());
     let second = (60_000, 60_000, "no leader for 1 s".to_owned());
     assert_eq!(spans(&past), [first, second.clone()]);
-    past.found(&id("a"), 5_000 + 1_800_001, std::iter::empty());
+    let later = 5_000 + 1_800_001;
+    counted(&past, || past.found(&id("a"), later, std::iter::empty()));
     assert_eq!(spans(&past), [second]);
 }
 
@@ -253,8 +268,8 @@ fn an_agent_that_ended_before_the_other_one_does_not_take_over() {
     let past = KeptHistory::default();
     note(&past, "a", 0, &follows("a", 1));
     note(&past, "b", 10, &Event::Acquired { term: Term(2) });
-    past.ended(&id("b"), || OtherWatchers::Some);
-    past.ended(&id("a"), || OtherWatchers::Some);
+    ended(&past, "b", OtherWatchers::Some);
+    ended(&past, "a", OtherWatchers::Some);
     note(&past, "c", 20, &follows("c", 3));
     assert_eq!(shown(&past).last(), Some(&row("c", 3, None, 0)));
 }
@@ -270,7 +285,7 @@ fn an_end_that_the_other_agent_saw_is_not_forgotten() {
         note(&past, "a", 0, &follows("a", 1));
         note(&past, "b", 10, &follows("c", 2));
         note(&past, "b", 15, &end);
-        past.ended(&id("a"), || OtherWatchers::Some);
+        ended(&past, "a", OtherWatchers::Some);
         note(&past, "b", 20, &follows("b", 3));
         let terms: Vec<u64> = shown(&past).iter().map(|row| row.1).collect();
         assert_eq!(terms, [1, 3], "{end:?}");
@@ -282,11 +297,11 @@ fn an_end_that_the_other_agent_saw_is_not_forgotten() {
 fn without_an_agent_a_leadership_is_out_of_sight_until_it_is_seen_again() {
     let past = KeptHistory::default();
     note(&past, "a", 0, &follows("b", 1));
-    past.ended(&id("a"), || OtherWatchers::None);
+    ended(&past, "a", OtherWatchers::None);
     assert_eq!(shown(&past), [row("b", 1, LeadershipEnd::Unseen, None)]);
     note(&past, "a", 900, &follows("b", 1));
     assert_eq!(shown(&past), [row("b", 1, None, None)], "it went on");
-    past.ended(&id("a"), || OtherWatchers::None);
+    ended(&past, "a", OtherWatchers::None);
     note(&past, "a", 9_000, &follows("c", 4));
     let (before, after) = (
         row("b", 1, LeadershipEnd::Unseen, None),
@@ -303,7 +318,7 @@ fn a_leader_that_another_agent_saw_first_is_not_forgotten() {
     note(&past, "a", 10, &lost(1, LostReason::Ended));
     note(&past, "b", 15, &Event::Acquired { term: Term(2) });
     assert_eq!(shown(&past).len(), 1, "one view counts");
-    past.ended(&id("a"), || OtherWatchers::Some);
+    ended(&past, "a", OtherWatchers::Some);
     let ended = row("a", 1, LeadershipEnd::Lost(LostReason::Ended), None);
     assert_eq!(shown(&past), [ended, row("b", 2, None, None)]);
 }

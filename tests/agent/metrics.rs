@@ -129,30 +129,37 @@ fn a_time_without_a_leader_is_measured_when_it_is_over() {
 
 #[test]
 fn what_was_left_of_a_lease_is_measured_when_it_is_renewed() {
-    measured(async |recording| {
-        let group = Group::new("jobs").unwrap();
-        let names = ["a", "b", "c"];
-        let start = |name| {
-            let agent = BullyAgent::builder(name)
-                .timings(Timings::lan())
-                .join(&group);
-            let agent = agent.quorum(names).clock(VirtualClock::new());
-            agent.store(MemoryStore::new()).start().unwrap()
-        };
-        let agents = names.map(start);
-        clock::sleep(MS(3_000)).await;
-        let leader = agents.iter().find(|agent| agent.is_leader()).unwrap();
-        let seen = look(&recording);
-        let left = format!(
-            "bully_lease_left_seconds{{group=jobs,node={}}}",
-            leader.id()
-        );
-        let left = spans(&seen[&left]);
-        // Of 240 ms, with a heartbeat every 60 ms.
-        let usual = left.iter().filter(|left| (0.170..0.190).contains(*left));
-        assert!(usual.count() > 30, "{left:?}");
-        assert!(left.iter().all(|left| *left < 0.240), "{left:?}");
-    });
+    for is_diskless in [false, true] {
+        measured(async |recording| {
+            let group = Group::new("jobs").unwrap();
+            let names = ["a", "b", "c"];
+            let start = |name| {
+                let agent = BullyAgent::builder(name)
+                    .timings(Timings::lan())
+                    .join(&group);
+                let agent = agent.quorum(names).clock(VirtualClock::new());
+                let agent = if is_diskless {
+                    agent.diskless()
+                } else {
+                    agent.store(MemoryStore::new())
+                };
+                agent.start().unwrap()
+            };
+            let agents = names.map(start);
+            clock::sleep(MS(3_000)).await;
+            let leader = agents.iter().find(|agent| agent.is_leader()).unwrap();
+            let seen = look(&recording);
+            let left = format!(
+                "bully_lease_left_seconds{{group=jobs,node={}}}",
+                leader.id()
+            );
+            let left = spans(&seen[&left]);
+            // Of 240 ms, with a heartbeat every 60 ms.
+            let usual = left.iter().filter(|left| (0.170..0.190).contains(*left));
+            assert!(usual.count() > 30, "{left:?}");
+            assert!(left.iter().all(|left| *left < 0.240), "{left:?}");
+        });
+    }
 }
 
 #[test]

@@ -1,13 +1,14 @@
-//! What an agent notices of its own thread: a standstill is one, and the wait for a record is none.
+//! What an agent notices of its own thread and of its disk: a standstill is one, and the wait for a record is none.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use actix::clock;
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle, Diagnosis, Finding},
+    elections::bully::Preemption,
     protocol::Timings,
-    store::MemoryStore,
+    store::{Generation, MemoryStore, Saving, StoreError, TermStore},
     testkit::{FaultyStore, VirtualClock},
 };
 
@@ -50,6 +51,56 @@ fn an_agent_whose_thread_stood_still_says_for_how_long_for_a_minute() {
         clock::sleep(MS(60_500)).await;
         let found = leader.diagnosis();
         assert!(!stalls(&found) && found.measured.stall.is_zero(), "{found}");
+    });
+}
+
+/// A store whose disk takes 97 ms for a write when it is measured.
+#[derive(Debug)]
+struct Measured<S>(S);
+
+impl<D, S: TermStore<D>> TermStore<D> for Measured<S> {
+    fn begin(&self) -> Result<Generation, StoreError> {
+        self.0.begin()
+    }
+
+    fn load(&self) -> Result<Option<D>, StoreError> {
+        self.0.load()
+    }
+
+    fn save(&self, by: Generation, record: D) -> Saving {
+        self.0.save(by, record)
+    }
+
+    fn is_volatile(&self) -> bool {
+        self.0.is_volatile()
+    }
+
+    fn probe(&self) -> Option<Duration> {
+        Some(MS(97))
+    }
+}
+
+#[test]
+fn the_disk_of_the_next_leader_is_measured_each_minute_and_it_waits_with_a_slow_one() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let start = |name, score| {
+            let agent = BullyAgent::builder(name).score(score).quorum(NAMES);
+            let agent = agent.preemption(Preemption::Never).timings(Timings::lan());
+            let agent = agent.clock(VirtualClock::new()).join(&group);
+            agent.store(Measured(MemoryStore::new())).start().unwrap()
+        };
+        let [_a, b] = [start("a", 1), start("b", 2)];
+        clock::sleep(MS(5_000)).await;
+        let c = start("c", 3);
+        clock::sleep(MS(65_000)).await;
+        assert_eq!(c.diagnosis().measured.write, MS(97));
+        assert!(b.is_leader(), "and writes no probe");
+        assert_eq!(b.diagnosis().measured.write, MS(0));
+        clock::sleep(MS(300_000)).await;
+        let found = c.diagnosis();
+        let waits = |found: &Finding| matches!(found, Finding::WriteTooLong { waits: true, .. });
+        assert!(found.findings.iter().any(waits), "{found}");
     });
 }
 

@@ -237,6 +237,21 @@ mod tests {
     }
 
     #[test]
+    fn each_condition_of_a_successor_counts_by_itself() {
+        let [mut withdrawn, mut old] = [other("b", 0), other("b", -10_000)];
+        withdrawn.score = None;
+        old.within = Duration::from_secs(30); // its clock may be right
+        for (b, is_successor) in [(found("b", 0), false), (withdrawn, false), (old, true)] {
+            let mut clocks = known(DAY, &[b]);
+            clocks.store = Some(store(0));
+            let ClockVerdict::Off { successor, .. } = clocks.judge() else {
+                panic!("it fits");
+            };
+            assert_eq!(successor.is_some(), is_successor, "{clocks:?}");
+        }
+    }
+
+    #[test]
     fn with_fewer_than_three_the_clock_of_the_store_counts_where_it_has_one() {
         let two = |own, store| KnownClocks {
             store,

@@ -316,17 +316,18 @@ mod tests {
         }
         // The schedule runs once a year, and its leader asks for its mark.
         write(&mut record, "1", 25);
+        write(&mut record, "10", 1); // a write asks for it as well
         assert_eq!(read(&mut record, 1, "0"), held(Some(days(1))));
         assert_eq!(write(&mut record, "more", 31), refused(MarkRefusal::Full));
         assert_eq!(write(&mut record, "more", 32), held(Some(days(32))));
         assert_eq!(record.marks.len(), MOST);
         assert_eq!(read(&mut record, 1, "0"), held(Some(days(1))));
         assert_eq!(
-            read(&mut record, 1, "10"),
+            read(&mut record, 1, "100"),
             held(None),
             "the first of the others"
         );
-        assert!(!record.written.contains_key(&id("10")));
+        assert!(!record.written.contains_key(&id("100")));
     }
 
     #[test]

@@ -171,6 +171,19 @@ mod tests {
     }
 
     #[test]
+    fn a_new_list_of_voters_is_stored_before_any_question() {
+        let (voters, read, write) = ([id("a")].into(), 1, 1);
+        let list = QuorumList {
+            voters,
+            read,
+            write,
+        };
+        let lists = BTreeMap::from([(3, list)]);
+        let mut replica = Replica::default();
+        assert_eq!(stored(replica.note_lists(&lists)).lists, lists);
+    }
+
+    #[test]
     fn a_store_that_hangs_holds_so_many_answers_and_no_more() {
         let mut replica = Replica::default();
         for _ in 0..2 * MOST {

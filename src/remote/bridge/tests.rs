@@ -175,13 +175,21 @@ fn no_call_takes_a_secret_away() {
     });
 }
 
-/// Refuses to open, and notes whether others may read its streams.
+/// Refuses to open, and notes what it is told of the bridge: its node, its cluster, its address, and whether others may
+/// read its streams.
 #[derive(Debug)]
-struct Asked(Arc<Mutex<Vec<bool>>>);
+struct Asked(Arc<Mutex<Vec<String>>>);
 
 impl Transport for Asked {
     fn open(&self, bridge: &StartingBridge<'_>) -> io::Result<Option<Box<dyn Listener>>> {
-        self.0.lock().unwrap().push(bridge.may_be_read);
+        let StartingBridge {
+            node,
+            cluster,
+            listen,
+            may_be_read,
+        } = bridge;
+        let told = format!("{node} of {cluster} at {listen:?}, {may_be_read}");
+        self.0.lock().unwrap().push(told);
         Err(io::Error::other("asked"))
     }
 
@@ -199,20 +207,21 @@ impl Transport for Asked {
 }
 
 #[test]
-fn a_network_is_told_whether_others_may_read_the_streams() {
+fn a_network_is_told_of_its_bridge_and_whether_others_may_read_the_streams() {
     virtual_system().block_on(async {
         let all = setters();
-        for (call, may_be_read) in [
-            ("cluster", false),
-            ("secret", false),
-            ("dangerous_plaintext", true),
-            ("tls", true),
+        for (call, told) in [
+            ("cluster", "a of shop at None, false"),
+            ("listen", "a of default at Some(\"127.0.0.1:0\"), false"),
+            ("secret", "a of default at None, false"),
+            ("dangerous_plaintext", "a of default at None, true"),
+            ("tls", "a of default at None, true"),
         ] {
             let asked = Arc::default();
             let network = RemoteBridge::builder("a").transport(Asked(Arc::clone(&asked)));
             let refused = all[call](all["carry"](network)).start();
             assert!(matches!(refused, Err(BridgeError::Transport(_))), "{call}");
-            assert_eq!(*asked.lock().unwrap(), [may_be_read], "{call}");
+            assert_eq!(*asked.lock().unwrap(), [told], "{call}");
         }
     });
 }

@@ -293,7 +293,7 @@ fn answers_are_awaited_of_a_slow_leader_and_of_one_that_is_full() {
 fn a_listener_that_stands_still_is_handed_a_mebibyte_of_long_messages() {
     play(async {
         let [_a, b] = agents(["a", "b"]);
-        let (slow, _done, go) = Slow::start_new();
+        let (slow, done, go) = Slow::start_new();
         go.send(false).unwrap();
         let at_b = Messages::of(&b).unwrap();
         at_b.register::<Job>("job", slow.recipient()).unwrap();
@@ -312,6 +312,18 @@ fn a_listener_that_stands_still_is_handed_a_mebibyte_of_long_messages() {
         assert!(refused > at_most, "{refused}");
         let handed = most_live();
         assert!((2..=at_most).contains(&handed), "{handed} of {at_most}");
+        // What was handed over gives its room back, however much that was.
+        let mut accepted = 8 * at_most - refused;
+        for _ in 0..4 {
+            go.send(true).unwrap();
+            sleep(MS(10_000)).await;
+            assert_eq!(done.borrow().len(), accepted);
+            go.send(false).unwrap();
+            for _ in 0..8 * at_most {
+                accepted += usize::from(jobs.send_to(b.id(), &job).is_ok());
+                sleep(MS(1)).await;
+            }
+        }
     });
 }
 

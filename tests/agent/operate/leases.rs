@@ -92,6 +92,9 @@ fn a_report_shows_who_could_take_the_lease_with_what_each_says_of_itself() {
             let contenders = report.contenders.into_iter().map(contender);
             contenders.collect::<Vec<_>>()
         };
+        let left = |agent: &BullyHandle| Operated::new(agent).report().agents[0].lease_left_ms;
+        assert!(left(&a).is_some_and(|left| 0 < left && left <= 240));
+        assert_eq!(left(&b), None, "it does not lead");
         let of = |name: &str, about: Option<&str>| (name.to_owned(), about.map(str::to_owned));
         c.set_about(About::new("http://c").ok()).unwrap();
         clock::sleep(MS(61_500)).await;
@@ -114,6 +117,8 @@ fn a_report_shows_who_could_take_the_lease_with_what_each_says_of_itself() {
         );
         // A row that is written no more is of an agent that is gone.
         c.leave(MS(5_000)).await.unwrap();
+        let seen = Operated::new(&c).history().remove(0).leaderships.pop();
+        assert_eq!(seen.unwrap().end, Some(LeadershipEnd::Unseen));
         clock::sleep(MS(60_000)).await;
         assert_eq!(said(&b), [of("a", Some("http://a"))]);
     });

@@ -132,15 +132,30 @@ fn arguments_and_configurations_that_are_wrong_are_exit_code_2() {
         "{code}: {err}"
     );
     // The options of the node stand before the task: after it they are unknown.
-    for node in [["--socket", "s"], ["--url", "http://127.0.0.1:1"]] {
+    let url = ["--url", "http://127.0.0.1:1"];
+    let preflight_words = &["preflight", "--config", "jobs.toml"][..];
+    for (node, words, says) in [
+        (
+            ["--socket", "s"],
+            preflight_words,
+            "a preflight asks no node",
+        ),
+        (url, preflight_words, "a preflight asks no node"),
+        #[cfg(target_os = "linux")]
+        (
+            url,
+            &["run", "--config", "jobs.toml", "--", "true"],
+            "a run asks no node",
+        ),
+    ] {
         let asked = Command::new(env!("CARGO_BIN_EXE_bullyctl"))
             .args(node)
-            .args(["preflight", "--config", "jobs.toml"])
+            .args(words)
             .output()
             .unwrap();
         let said = String::from_utf8(asked.stderr).unwrap();
         assert_eq!(asked.status.code(), Some(2), "{said}");
-        assert!(said.contains("a preflight asks no node"), "{said}");
+        assert!(said.contains(says), "{said}");
     }
     // The variables of the node count where it is asked for.
     let text = "group = \"jobs\"";

@@ -48,6 +48,9 @@ fn a_store_that_writes_for_longer_than_a_round_lasts() {
         advice,
     };
     assert_eq!(found(&slow(16, 3)), [], "19 of 20 ms");
+    let is_write = |finding: &Finding| matches!(finding, Finding::WriteTooLong { .. });
+    let unwritten = found(&slow(0, 97));
+    assert!(!unwritten.iter().any(is_write), "only the network is slow");
     let of = |write, advice| assert_eq!(found(&slow(write, 3)), [lan(write, advice)]);
     of(17, Some("Timings::default()"));
     of(97, Some("Timings::wan()"));
@@ -165,6 +168,14 @@ fn a_leader_that_steadily_renews_late() {
     let mut follows = late(4);
     follows.status.leading = None;
     assert_eq!(found(&follows), [], "whoever follows has no lease");
+    let mut slow = late(4);
+    slow.signs.prospects = Prospects {
+        slow_answers: Some(MS(97)),
+        ..Prospects::default()
+    }
+    .into();
+    let is_late = |finding: &Finding| matches!(finding, Finding::RenewsLate { .. });
+    assert!(!found(&slow).iter().any(is_late), "one finding is enough");
     assert_eq!(
         renews(Some("Timings::default()")).to_string(),
         "this leader renews its lease late again and again, with 40 ms of 220 ms left, so a few more late answers end it: use Timings::default(), Timings::measured(..), or find out what delays the voters' answers"

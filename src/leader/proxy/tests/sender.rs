@@ -143,6 +143,18 @@ fn messages_that_were_given_up_or_refused_take_no_room_in_flight() {
 }
 
 #[test]
+fn a_leader_that_is_seen_counts_more_than_one_that_was_named_before() {
+    let mut sender = sender();
+    push(&mut sender, "a");
+    sender.see(ms(0), Some(target("b", 1)));
+    sent(&mut sender, ms(0)).unwrap();
+    refuse(&mut sender, ms(1), ("b", 1), 0, Some(target("c", 2)));
+    sender.see(ms(2), Some(target("d", 3)));
+    let run = Some(("d".to_owned(), 2, 0, vec!["a"]));
+    assert_eq!(sent(&mut sender, ms(2)), run);
+}
+
+#[test]
 fn a_refused_message_goes_once_to_the_leader_that_the_refusal_names() {
     let mut sender = sender();
     for message in ["a", "b", "c"] {
@@ -191,6 +203,8 @@ fn no_run_begins_before_what_is_in_flight_is_settled() {
     assert_eq!(sender.acknowledged(ms(6), &peer, 1).delivered, 1);
     let next = Some(("c".to_owned(), 2, 0, vec!["b"]));
     assert_eq!(sent(&mut sender, ms(6)), next);
+    let fits = sender.push(90, "c", Overflow::RefuseNewest);
+    assert!(fits.is_ok(), "what was delivered takes no room");
 }
 
 #[test]
@@ -323,6 +337,7 @@ fn a_leader_without_room_is_sent_less_at_once_until_it_keeps_up() {
     assert_eq!(in_flight(&mut sender, ms(20)), (2, 50));
     sender.refused(ms(21), &peer(2), Some(0), Refusal::Busy, None);
     sender.refused(ms(22), &peer(2), Some(0), Refusal::Busy, None);
+    assert_eq!(in_flight(&mut sender, ms(35)), (0, 0), "a longer one");
     assert_eq!(in_flight(&mut sender, ms(100)), (3, 25));
     sender.acknowledged(ms(101), &peer(3), 25);
     assert_eq!(in_flight(&mut sender, ms(101)), (3, 41));

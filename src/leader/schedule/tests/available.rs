@@ -37,14 +37,36 @@ const BALLOT: LeaderNumber = LeaderNumber {
     incarnation: Incarnation(1),
 };
 
-impl Scene<'_> {
-    fn put(&mut self, input: ScheduleInput) {
-        let now = Now {
+impl<'a> Scene<'a> {
+    /// Starts a schedule by that rule.
+    fn of(rule: &'a Rule) -> Self {
+        let (rounds, counts) = (Round::default(), TickCounts::default());
+        let mut scene = Self {
+            machine: ScheduleMachine::new(rule, id(0), BALLOT, both(), rounds, counts),
+            millis: 100,
+            last: None,
+            asked: false,
+            begun: Vec::new(),
+        };
+        scene.put(ScheduleInput::Start);
+        scene
+    }
+
+    fn now(&self) -> Now {
+        Now {
             wall: WallTime::from_millis(self.millis),
             time: Time::from_millis(self.millis),
-        };
+        }
+    }
+
+    /// Milliseconds until the machine must be called again.
+    fn wake(&self) -> u128 {
+        self.machine.wake(self.now()).unwrap().as_millis()
+    }
+
+    fn put(&mut self, input: ScheduleInput) {
         let mut effects = Vec::new();
-        self.machine.handle(now, input, &mut effects);
+        self.machine.handle(self.now(), input, &mut effects);
         for effect in effects {
             match effect {
                 ScheduleEffect::Say { to, said } => {
@@ -95,15 +117,7 @@ fn an_agent_without_schedules_delays_the_first_question_and_no_tick() {
         times: Box::new(Every::new(INTERVAL).unwrap()),
         misfire: Misfire::Skip,
     };
-    let rounds = Round::default();
-    let mut scene = Scene {
-        machine: ScheduleMachine::new(&rule, id(0), BALLOT, both(), rounds, TickCounts::default()),
-        millis: 100,
-        last: None,
-        asked: false,
-        begun: Vec::new(),
-    };
-    scene.put(ScheduleInput::Start);
+    let mut scene = Scene::of(&rule);
     scene.run_until(500, false);
     assert!(!scene.machine.is_established(), "it may only be slow");
     scene.run_until(3_500, false);
@@ -122,6 +136,24 @@ fn an_agent_without_schedules_delays_the_first_question_and_no_tick() {
     assert_eq!(scene.begun[4..], [6_500, 7_000], "for half a second, once");
 }
 
+/// The clock may be slewed meanwhile, and an answer may be lost.
+#[test]
+fn a_wait_for_a_tick_looks_at_the_clock_each_minute_and_at_a_question_earlier() {
+    const DUE: WallTime = WallTime::from_millis(72 * 3_600_000);
+    let rule = Rule {
+        name: id(9),
+        times: Box::new(|after| (after < DUE).then_some(DUE)),
+        misfire: Misfire::AtLeastOnce,
+    };
+    let mut scene = Scene::of(&rule);
+    scene.run_until(3_000, true);
+    assert_eq!(scene.wake(), 60_000);
+    // After a day the mark is asked for, and agent 1 is silent.
+    scene.millis += 24 * 3_600_000;
+    scene.run_until(scene.millis + 10, false);
+    assert!(scene.wake() <= 500);
+}
+
 #[test]
 fn the_mark_of_a_schedule_that_runs_seldom_is_asked_for_once_a_day() {
     const DAY: u64 = 24 * 3_600_000;
@@ -130,24 +162,12 @@ fn the_mark_of_a_schedule_that_runs_seldom_is_asked_for_once_a_day() {
         times: Box::new(|_| None),
         misfire: Misfire::AtLeastOnce,
     };
-    let rounds = Round::default();
-    let mut scene = Scene {
-        machine: ScheduleMachine::new(&rule, id(0), BALLOT, both(), rounds, TickCounts::default()),
-        millis: 100,
-        last: None,
-        asked: false,
-        begun: Vec::new(),
-    };
-    scene.put(ScheduleInput::Start);
+    let mut scene = Scene::of(&rule);
     scene.run_until(3_000, true);
     assert!(scene.machine.is_established() && scene.machine.is_idle());
     for _ in 0..3 {
         scene.asked = false;
-        let now = Now {
-            wall: WallTime::from_millis(scene.millis),
-            time: Time::from_millis(scene.millis),
-        };
-        let wake = scene.machine.wake(now).unwrap().as_millis();
+        let wake = scene.wake();
         assert!(
             (u128::from(DAY - 5_000)..=u128::from(DAY)).contains(&wake),
             "{wake}"
