@@ -126,13 +126,13 @@ impl HistoryBook {
         }
     }
 
-    /// Notes that the agent `by` has ended. If it is `self.by`, the history is written from the events of another agent
-    /// of this process from now on; `others` returns whether there is one. If there is none, the end of the present
+    /// Notes that the agent `by` has ended. If it is `self.by`, or if there is none, the history is written from the events
+    /// of another agent of this process from now on; `others` returns whether there is one. If not, the end of the present
     /// leadership is not seen.
     pub(super) fn ended(&mut self, by: &AgentId, others: impl FnOnce() -> OtherWatchers) {
-        if self.by.as_ref() != Some(by) {
-            // The history must not be continued from the events of an agent that has ended.
-            self.ahead.take_if(|ahead| ahead.by == *by);
+        // The history must not be continued from the events of an agent that has ended.
+        self.ahead.take_if(|ahead| ahead.by == *by);
+        if self.by.as_ref().is_some_and(|known| known != by) {
             return;
         }
         (self.by, self.vacant_since) = (None, None);

@@ -308,6 +308,10 @@ fn without_an_agent_a_leadership_is_out_of_sight_until_it_is_seen_again() {
         row("c", 4, None, None),
     );
     assert_eq!(shown(&past), [before, after], "nothing in between is known");
+    ended(&past, "a", OtherWatchers::Some);
+    ended(&past, "b", OtherWatchers::None);
+    let last = shown(&past).pop();
+    assert_eq!(last, Some(row("c", 4, LeadershipEnd::Unseen, None)));
 }
 
 /// It is told once, and the agent whose view counted may end before it is told the same.
