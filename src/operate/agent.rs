@@ -28,7 +28,7 @@ use crate::{
 use super::judge::Moment;
 
 /// Whether an operator has drained an agent. The mark belongs to the agent, so that the socket, the routes and every
-/// other [`Operated`] of a node give the same answer.
+/// other [`Operated`](super::Operated) of a node give the same answer.
 #[derive(Debug, Default)]
 pub(super) struct DrainMark(AtomicBool);
 

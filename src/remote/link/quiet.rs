@@ -11,7 +11,7 @@
 //! Each PING also measures the round-trip time. After ten seconds the next PING is due, even on a link that is in use.
 //!
 //! The two ends do not have to agree on anything: each side asks for itself, and answers every question. So a peer that
-//! asks often is only answered. Not here: reading and writing ([`Common`](super::ready::Common)).
+//! asks often is only answered. Not here: reading and writing ([`Common`](super::common::Common)).
 
 use std::time::Duration;
 
