@@ -51,6 +51,7 @@ mod start;
 mod store;
 mod strain;
 mod supervision;
+mod taken_over;
 mod toy;
 mod typed;
 mod vacancies;

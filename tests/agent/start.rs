@@ -14,13 +14,13 @@ use actix_bully::{
     group::{GroupError, Holder, JoinError},
     protocol::{IdError, Score, Timings},
     register::MemoryRegister,
-    store::{Generation, MemoryStore, Saving, StoreError, TermStore},
+    store::{Generation, Saving, StoreError, TermStore},
     testkit::VirtualClock,
 };
-use futures::FutureExt;
 
 use crate::{
     stage::{MS, Stage, id, play, settle},
+    taken_over::TakenOver,
     toy::{Script, Toy},
 };
 
@@ -118,32 +118,11 @@ fn a_margin_with_a_negative_part_is_refused_however_it_was_set() {
     });
 }
 
-/// The process of before saves a record just before this one takes the store over.
-#[derive(Debug, Default)]
-struct Shared(MemoryStore<u32>);
-
-impl TermStore<u32> for Shared {
-    fn begin(&self) -> Result<Generation, StoreError> {
-        let saving = self.0.save(self.0.begin()?, 7);
-        saving.now_or_never().transpose()?;
-        self.0.begin()
-    }
-    fn load(&self) -> Result<Option<u32>, StoreError> {
-        self.0.load()
-    }
-    fn save(&self, by: Generation, record: u32) -> Saving {
-        self.0.save(by, record)
-    }
-    fn is_volatile(&self) -> bool {
-        true
-    }
-}
-
 #[test]
 fn a_record_counts_that_was_saved_until_the_store_was_taken_over() {
     play(async {
         let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).store(Shared::default());
+        let toy = Toy::builder("toy", &stage).store(TakenOver::new(7));
         let _toy = toy.start().unwrap();
         settle().await;
         let born = stage.inputs.take().swap_remove(0);

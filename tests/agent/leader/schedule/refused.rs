@@ -8,14 +8,14 @@ use actix_bully::{
     agent::{BullyAgent, ElectionHandle, Finding, ScheduleFinding},
     clock::WallTime,
     leader::schedule::{Misfire, ScheduleError, ScheduleRecord, Tick},
-    store::{Generation, MemoryStore, Saving, StoreError, TermStore},
+    store::{MemoryStore, TermStore},
     testkit::{FaultyStore, VirtualWallClock, cluster::Cluster},
 };
-use futures::FutureExt;
 
 use super::kit::{DAWN, SECOND, begin, every_second, noting};
 use crate::{
     stage::{Log, MS, play, play_toy, settle},
+    taken_over::TakenOver,
     toy::{Act, Toy},
 };
 
@@ -170,32 +170,12 @@ fn a_mark_ahead_of_the_clock_is_told_until_its_time_has_come() {
     });
 }
 
-/// The process of before saves its marks just before this one takes the store over.
-#[derive(Debug, Default)]
-struct Shared(MemoryStore<ScheduleRecord>);
-
-impl TermStore<ScheduleRecord> for Shared {
-    fn begin(&self) -> Result<Generation, StoreError> {
-        let saving = self.0.save(self.0.begin()?, ahead_record());
-        saving.now_or_never().transpose()?;
-        self.0.begin()
-    }
-    fn load(&self) -> Result<Option<ScheduleRecord>, StoreError> {
-        self.0.load()
-    }
-    fn save(&self, by: Generation, record: ScheduleRecord) -> Saving {
-        self.0.save(by, record)
-    }
-    fn is_volatile(&self) -> bool {
-        true
-    }
-}
-
 #[test]
 fn marks_count_that_were_saved_until_the_store_was_taken_over() {
     play_toy(async |stage, toy, _| {
         let schedules = toy.schedules().clock(VirtualWallClock::new(DAWN));
-        schedules.store(Shared::default()).start().unwrap();
+        let store = TakenOver::new(ahead_record());
+        schedules.store(store).start().unwrap();
         every_second(&toy, Misfire::Skip, noting(&Log::default(), Duration::ZERO));
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         clock::sleep(MS(2_000)).await;
