@@ -9,9 +9,10 @@ use actix::{Context, Handler};
 
 use crate::{
     agent::any::{AnyBully, AnyConfig},
-    elections::quorum::QuorumConfig,
+    elections::{lease::LeaseConfig, quorum::QuorumConfig},
     group::Envelope,
     protocol::{AgentId, Input, Preemption, Score, Timings},
+    register::Register,
 };
 use bully_core::elections::{
     bully::BullyConfig,
@@ -131,6 +132,41 @@ impl AgentBuilder<AnyBully> {
             .map(|name| AgentId::new(name.as_ref()))
             .collect();
         self.mode(Mode::Quorum(ids))
+    }
+
+    /// Turns on the mode of a lease in a store. The agents of a group, in any number of processes, need not talk to
+    /// each other. At most one leads, because a store that all of them reach gives the lease to one agent. The agents
+    /// of one process share their requests to the store; all agents of a group use the same store.
+    ///
+    /// Settings that no call makes have the defaults of [`LeaseConfig`]: a running leader yields after 10 s. The
+    /// first leader, and the successor of a leader that crashed, waits for the lease, up to 1.81 s
+    /// ([times](AgentBuilder#time-until-the-first-leader)). There are no voters and no votes to keep. The lease has the
+    /// name of the group, in the cluster `default`: see [`lease_with`](Self::lease_with).
+    ///
+    /// ```
+    /// use actix_bully::{Group, agent::BullyAgent, register::MemoryRegister};
+    ///
+    /// actix::System::new().block_on(async {
+    ///     // Two processes, as it were: they share nothing but the store.
+    ///     let (here, there) = (Group::new("jobs")?, Group::new("jobs")?);
+    ///     let store = MemoryRegister::new();
+    ///     let low = BullyAgent::builder("a").score(1).lease(store.clone()).join(&here).start()?;
+    ///     let leader = low.wait_for_leader(std::time::Duration::from_secs(5)).await?;
+    ///     assert_eq!(leader.id, "a");
+    ///     let high = BullyAgent::builder("b").score(2).lease(store).join(&there).start()?;
+    ///     let leader = high.wait_for_leader(std::time::Duration::from_secs(5)).await?;
+    ///     assert_eq!(leader.id, "a"); // for ten seconds
+    ///     # Ok::<(), Box<dyn std::error::Error>>(())
+    /// }).unwrap();
+    /// ```
+    pub fn lease(self, register: impl Register + 'static) -> Self {
+        self.mode(Mode::Lease(Arc::new(register)))
+    }
+
+    /// Turns on the mode of a lease in a store with all settings at once, like [`quorum_config`](Self::quorum_config). The lease
+    /// belongs to the group that the agent [joins](Self::join), even if the settings name another group.
+    pub fn lease_with(self, config: Arc<LeaseConfig>, register: impl Register + 'static) -> Self {
+        self.mode(Mode::LeaseWith(config, Arc::new(register)))
     }
 
     /// Declares that the voters have no disk, as in containers without a volume. The memory of the other voters and the

@@ -29,6 +29,7 @@
 //! `sender.rs` and `receiver.rs` decide, without a runtime. `state.rs` is the part that all threads use, `inbox.rs` the
 //! work of the agent's endpoint, `frame.rs` the bytes, `builder.rs` the start.
 
+mod arrived;
 mod builder;
 mod counts;
 mod error;

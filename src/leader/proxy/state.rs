@@ -30,9 +30,9 @@ use crate::{
 
 use super::{
     LeaderMessage, Overflow, ProxyCounts, ProxyError, Untaken,
+    arrived::ArrivedQueue,
     exchange::{Cancelled, KeptMessage, Life, ProxyBounds, Refusal, Settled},
     frame::MESSAGE_HEAD,
-    inbox::ArrivedQueue,
     receiver::Receiver,
     sender::Sender,
 };

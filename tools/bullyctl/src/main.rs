@@ -61,7 +61,10 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> Result<ExitCode, Failure> {
     match &args.task {
         Task::Preflight(preflight) => measure(preflight, args),
-        Task::Run(run) => run::run(run, args),
+        Task::Run(_) if args.url.is_some() => {
+            Err(Failure::Usage("a run asks no node: leave --url out"))
+        }
+        Task::Run(run) => run::run(run, args.socket.as_deref(), args.json),
         #[cfg(target_os = "linux")]
         Task::RunGuard(guard) => Ok(run::guard(guard)),
         #[cfg(target_os = "linux")]

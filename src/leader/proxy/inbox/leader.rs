@@ -19,12 +19,12 @@ use crate::{
 
 use super::super::{
     LeaderMessage,
+    arrived::ArrivedMessage,
     exchange::{Life, Refusal},
     frame::{ANSWER, AskReply, REPLY, RUN, RunAnswer, RunHead, RunMessages},
     receiver::{Arrival, Judgement, Session},
     state::{Inner, ProxyState, Unacknowledged},
 };
-use super::arrived::ArrivedMessage;
 
 impl<M: LeaderMessage> ProxyState<M> {
     /// Handles a frame of another agent's proxy: messages, or a question about the outcome of a run.

@@ -20,10 +20,8 @@ use super::{
     state::{Inner, ProxyState},
 };
 
-mod arrived;
 mod leader;
 
-pub(super) use arrived::ArrivedQueue;
 pub(crate) use leader::unregistered;
 
 impl<M: LeaderMessage> Inbox for ProxyState<M> {

@@ -98,9 +98,14 @@ mod tests;
 #[cfg(target_os = "linux")]
 mod wrapper;
 
-use std::{ffi::OsString, path::PathBuf, process::ExitCode, time::Duration};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
 
-use crate::{args::Args, failure::Failure};
+use crate::failure::Failure;
 
 pub(crate) use error::RunFailure;
 #[cfg(target_os = "linux")]
@@ -130,12 +135,10 @@ pub(crate) struct Run {
     pub(crate) command: Vec<OsString>,
 }
 
-/// Runs the command whenever this host leads.
+/// Runs the command whenever this host leads. Operators command the node at the socket. A failure `is_json` if the
+/// caller prints it, for programs.
 #[cfg(target_os = "linux")]
-pub(crate) fn run(run: &Run, args: &Args) -> Result<ExitCode, Failure> {
-    if args.url.is_some() {
-        return Err(Failure::Usage("a run asks no node: leave --url out"));
-    }
+pub(crate) fn run(run: &Run, socket: Option<&Path>, is_json: bool) -> Result<ExitCode, Failure> {
     let config = crate::config::load(&run.config, run.env.as_deref())?;
     if let Some(program) = run.command.first()
         && !is_there(program)
@@ -152,8 +155,8 @@ pub(crate) fn run(run: &Run, args: &Args) -> Result<ExitCode, Failure> {
         .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
         .init();
     // A failure is printed in the same way, so that this thread does not wait for a reader.
-    let mut ended = node::run(run, args, &config);
-    if let (Err(failure), false) = (&ended, args.json) {
+    let mut ended = node::run(run, socket, &config);
+    if let (Err(failure), false) = (&ended, is_json) {
         messages::tell(&failure.to_string());
         ended = Ok(failure.code());
     }
@@ -162,14 +165,14 @@ pub(crate) fn run(run: &Run, args: &Args) -> Result<ExitCode, Failure> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn run(_: &Run, _: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(_: &Run, _: Option<&Path>, _: bool) -> Result<ExitCode, Failure> {
     Err(RunFailure::Elsewhere.into())
 }
 
 /// Returns whether the program exists, by the rules of `exec`.
 #[cfg(target_os = "linux")]
 fn is_there(program: &std::ffi::OsStr) -> bool {
-    use std::{env, os::unix::ffi::OsStrExt, path::Path};
+    use std::{env, os::unix::ffi::OsStrExt};
     if program.as_bytes().contains(&b'/') {
         return Path::new(program).exists();
     }

@@ -7,6 +7,7 @@ use std::{
     cell::Cell,
     future::{Future, pending},
     io,
+    path::Path,
     pin::{Pin, pin},
     time::Duration,
 };
@@ -23,8 +24,6 @@ use actix_bully::{
 use rustix::process::Pid;
 use tokio::{signal::unix::Signal, sync::Notify, time::sleep};
 
-use crate::args::Args;
-
 use super::{
     Run,
     children::{adopt_orphans, children, reap_others},
@@ -37,7 +36,7 @@ use super::{
 };
 
 /// Runs the command whenever this host leads; returns the exit code.
-pub(super) fn run(run: &Run, args: &Args, config: &Config) -> Result<u8, RunFailure> {
+pub(super) fn run(run: &Run, socket: Option<&Path>, config: &Config) -> Result<u8, RunFailure> {
     let refused = |error: ConfigError| RunFailure::Start(Box::new(error.into()));
     if config.role != MayBe::Leader {
         let node = config.node.clone();
@@ -65,7 +64,7 @@ pub(super) fn run(run: &Run, args: &Args, config: &Config) -> Result<u8, RunFail
             last_end: Cell::new(None),
             ended: Notify::new(),
         };
-        let ended = match service.prepare(&node, args) {
+        let ended = match service.prepare(&node, socket) {
             Ok(socket) => {
                 let ended = service.serve(&node, signals).await;
                 drop(socket);
@@ -96,13 +95,16 @@ pub(super) struct Service<'a> {
 
 impl Service<'_> {
     /// Refuses a configuration whose promises cannot be kept, before anything runs.
-    fn prepare(&self, node: &RunningNode, args: &Args) -> Result<Option<SocketGuard>, RunFailure> {
+    fn prepare(
+        &self,
+        node: &RunningNode,
+        socket: Option<&Path>,
+    ) -> Result<Option<SocketGuard>, RunFailure> {
         let tokens = node.agent().offers().tokens;
         if tokens != Tokens::Fence && !self.run.no_fence {
             let is_conditional = tokens == Tokens::Conditional;
             return Err(RunFailure::NoFence { is_conditional });
         }
-        let socket = args.socket.as_ref();
         let socket = socket.map(|path| serve_socket(path, node.operated()));
         let socket = socket.transpose()?;
         let Config { node, group, .. } = self.config;

@@ -141,7 +141,7 @@ impl Asking {
         };
         // This agent may not vote yet, because its first `Recall` has no answer. Voters send that answer with their
         // consents (rule `ask-after-start`).
-        if !is_late && !core.voter.awaits(now).is_zero() {
+        if !is_late && !core.voter.memory.awaits(now).is_zero() {
             return Next::Stay;
         }
         // A voter that outranks this agent may be about to object. If this agent claimed before that objection, it
@@ -232,7 +232,7 @@ impl Claiming {
         // The promise is checked again: while the questions were under way, this agent may have given one.
         let voter = &core.voter;
         let blocked = voter.blocked(&core.config, now, core.myself(), voter.resigned.as_ref());
-        let blocked = blocked.max(voter.awaits(now));
+        let blocked = blocked.max(voter.memory.awaits(now));
         let Some(score) = core.me.eligible().filter(|_| blocked.is_zero()) else {
             return Err(Next::again(blocked, before));
         };

@@ -124,7 +124,7 @@ impl Core {
             let is_there = |id: &AgentId| members.get(id).is_some_and(Member::is_up);
             let peers = asked.into_iter().flat_map(|peers| peers.iter());
             let peers = peers.map(|id| (id.clone(), is_there(id)));
-            self.voter.remember(&self.config, now, abstains, peers);
+            self.voter.memory.begin(&self.config, now, abstains, peers);
         }
         if self.me.is_voter() && self.config.diskless().is_some() {
             quarantine = self.voter.forget(&self.config, now, out);
@@ -162,7 +162,7 @@ impl Core {
 
     pub(super) fn vote_for_myself(&mut self, now: Time, term: Term, out: &mut Out) {
         let voted_for = Some(Candidate::new(&self.me.id, self.me.incarnation));
-        self.voter.excuse(&self.config, term);
+        self.voter.memory.excuse(&self.config, term);
         self.voter.write(&self.config, now, term, voted_for, out);
     }
 
@@ -179,7 +179,7 @@ impl Core {
             self.voter.stop_telling(&self.config, now, out);
             return self.enlist(leader, out);
         }
-        if !self.voter.awaits(now).is_zero() {
+        if !self.voter.memory.awaits(now).is_zero() {
             return; // the next heartbeat is acknowledged
         }
         self.voter.write_promise(&self.config, now, out);

@@ -65,7 +65,7 @@ use std::{
     time::Duration,
 };
 
-use super::{QuorumConfig, Vote, voter::Voter};
+use super::{QuorumConfig, Vote};
 use crate::protocol::{AgentId, Incarnation, StoreId, Term, Time};
 
 /// The past of an incarnation, and the part of its memory of other voters that is not in the record.
@@ -139,14 +139,10 @@ impl Memory {
     pub(super) const fn note_written(&mut self) {
         self.unwritten = None;
     }
-}
 
-// ---- a record that is missing ----------------------------------------------------------------
-
-impl Voter {
     /// Begins the incarnation. If it does not abstain, it waits for the first answer. `peers` lists the other voters;
     /// `true` means that the voter is up, so that it was asked (rule `ask-after-start`).
-    pub(super) fn remember(
+    pub(super) fn begin(
         &mut self,
         config: &QuorumConfig,
         now: Time,
@@ -156,53 +152,52 @@ impl Voter {
         if config.diskless().is_some() {
             return;
         }
-        let memory = &mut self.memory;
-        if memory.began_empty() && !abstains {
-            memory.late = Late::UnlessUnknown;
+        if self.began_empty() && !abstains {
+            self.late = Late::UnlessUnknown;
         }
         let asked = |(id, is_there): (_, bool)| (id, is_there.then_some(now));
-        memory.open = peers.map(asked).collect();
-        let waits = !abstains && !memory.open.is_empty();
-        memory.waits = waits.then(|| now.after(config.timings.round()));
+        self.open = peers.map(asked).collect();
+        let waits = !abstains && !self.open.is_empty();
+        self.waits = waits.then(|| now.after(config.timings.round()));
     }
 
     /// Deletes the memory of the former epoch when a later epoch begins. An incarnation that took no part in the
     /// former epoch may have missed the beginning of this epoch, so it asks each voter from which it hears.
-    pub(super) fn forget_others(&mut self, peers: &[AgentId]) {
-        let takes_part = self.record.incarnation >= Some(self.incarnation);
-        self.record.others.clear();
-        let memory = &mut self.memory;
-        memory.former.clear();
-        memory.told.clear();
-        memory.open.clear();
+    pub(super) fn forget(&mut self, takes_part: bool, peers: &[AgentId]) {
+        self.former.clear();
+        self.told.clear();
+        self.open.clear();
         if !takes_part {
             // The others may remember the former epoch, and this voter has not asked them about it.
-            memory.late = if memory.began_empty() {
+            self.late = if self.began_empty() {
                 Late::Yes
             } else {
                 Late::No
             };
-            memory.open = peers.iter().map(|id| (id.clone(), None)).collect();
+            self.open = peers.iter().map(|id| (id.clone(), None)).collect();
         }
     }
 
-    /// Notes that an election in this term is held now, or was held before (rule `abstain-when-late`).
-    pub(super) fn hear_of_election(&mut self, config: &QuorumConfig, now: Time, term: Term) {
-        if self.memory.late == Late::No || !is_of_later_election(config, term) {
-            return;
+    /// Notes that an election in this term is held now, or was held before. Returns the time until which the voter
+    /// abstains if this election makes it abstain (rule `abstain-when-late`).
+    pub(super) fn hear_of_election(
+        &mut self,
+        config: &QuorumConfig,
+        now: Time,
+        term: Term,
+    ) -> Option<Time> {
+        if self.late == Late::No || !is_of_later_election(config, term) {
+            return None;
         }
-        self.memory.late = Late::No;
-        if config.lease_quorum() > 1 {
-            let until = now.after(config.timings.promise());
-            self.quarantine = self.quarantine.max(Some(until));
-        }
+        self.late = Late::No;
+        (config.lease_quorum() > 1).then(|| now.after(config.timings.promise()))
     }
 
     /// Excuses this voter if the claimed term is the first one. Before the first term no voter has given a promise
     /// (rule `abstain-when-late`).
     pub(super) fn excuse(&mut self, config: &QuorumConfig, term: Term) {
         if Some(term) == config.term_above(config.first_term()) {
-            self.memory.late = Late::No;
+            self.late = Late::No;
         }
     }
 
@@ -214,22 +209,19 @@ impl Voter {
         knows_nothing: bool,
         seen: Term,
     ) {
-        let memory = &mut self.memory;
-        if memory.late != Late::UnlessUnknown {
+        if self.late != Late::UnlessUnknown {
             return;
         }
         if !knows_nothing || is_of_later_election(config, seen) {
-            memory.late = Late::Yes;
-        } else if memory.open.is_empty() {
-            memory.late = Late::No;
+            self.late = Late::Yes;
+        } else if self.open.is_empty() {
+            self.late = Late::No;
         }
     }
 
     /// Returns the remaining time for which this voter waits for the first answer (rule `ask-after-start`).
     pub(super) fn awaits(&self, now: Time) -> Duration {
-        self.memory
-            .waits
-            .map_or(Duration::ZERO, |until| until.since(now))
+        self.waits.map_or(Duration::ZERO, |until| until.since(now))
     }
 }
 

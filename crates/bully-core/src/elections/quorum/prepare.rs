@@ -247,7 +247,7 @@ pub(super) fn may_vote_ahead(
         .blocked(&core.config, now, (from, incarnation), None)
         .is_zero();
     let is_bound = voter.is_bound_to((from, incarnation), now) && !abstains;
-    let is_bound = is_bound && voter.awaits(now).is_zero();
+    let is_bound = is_bound && voter.memory.awaits(now).is_zero();
     follows && is_present && is_free && is_bound && core.config.diskless().is_none()
 }
 

@@ -235,7 +235,7 @@ impl QuorumBully {
             return true;
         }
         if let QuorumMessage::Claim(claim) = message {
-            core.voter.excuse(&core.config, claim.term);
+            core.voter.memory.excuse(&core.config, claim.term);
         }
         // An announcement also counts, because its leader's own vote was durable before it was sent.
         if let QuorumMessage::Elected(Elected { term, .. })
@@ -285,8 +285,7 @@ impl QuorumBully {
         // The first answer ends the wait (rule `ask-after-start`).
         memory.waits = None;
         let (incarnation, term) = memory.began;
-        core.voter
-            .excuse_if_unknown(&core.config, knows_nothing, answer.seen);
+        memory.excuse_if_unknown(&core.config, knows_nothing, answer.seen);
         if let (Some(kept), Some(found)) = (heard.store, core.store)
             && kept != found
         {

@@ -148,6 +148,19 @@ impl Voter {
         self.persist(config, out);
     }
 
+    /// Deletes the memory of the former epoch when a later epoch begins. `peers` lists the other voters.
+    pub(super) fn forget_others(&mut self, peers: &[AgentId]) {
+        let takes_part = self.record.incarnation >= Some(self.incarnation);
+        self.record.others.clear();
+        self.memory.forget(takes_part, peers);
+    }
+
+    /// Notes that an election in this term is held now, or was held before (rule `abstain-when-late`).
+    pub(super) fn hear_of_election(&mut self, config: &QuorumConfig, now: Time, term: Term) {
+        let until = self.memory.hear_of_election(config, now, term);
+        self.quarantine = self.quarantine.max(until);
+    }
+
     fn persist(&mut self, config: &QuorumConfig, out: &mut Out) {
         self.memory.note_written();
         self.hear(self.record.term);
@@ -319,7 +332,7 @@ impl Voter {
             return Some(until.since(now));
         }
         let blocked = self.blocked(config, now, (from, incarnation), claim.released.as_ref());
-        let blocked = blocked.max(self.awaits(now));
+        let blocked = blocked.max(self.memory.awaits(now));
         if !blocked.is_zero() {
             return Some(blocked);
         }

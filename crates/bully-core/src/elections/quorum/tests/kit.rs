@@ -47,7 +47,7 @@ impl Kit {
         kit.begin().whatever();
         let config = Arc::clone(&kit.machine.core.config);
         let first = Term(config.first_term().0 + 1);
-        kit.machine.core.voter.excuse(&config, first);
+        kit.machine.core.voter.memory.excuse(&config, first);
         kit
     }
 

@@ -2,16 +2,16 @@
 //!
 //! Decided here: the queue has one limit for all senders together. If the queue is full, the sender with the most bytes
 //! is refused. Not here: when the actor has room ([`Intake`](crate::supervisor::Intake)), and how a waiting message is
-//! handled (`leader.rs`).
+//! handled (`inbox/leader.rs`).
 
 use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
 
-use super::super::{exchange::ProxyBounds, frame::RunHead};
+use super::{exchange::ProxyBounds, frame::RunHead};
 use crate::protocol::AgentId;
 
-pub(in crate::leader::proxy) struct ArrivedMessage {
+pub(super) struct ArrivedMessage {
     pub(super) from: AgentId,
     pub(super) head: RunHead,
     /// The number under which its sender waits for an answer; 0 if the sender does not wait.
@@ -21,7 +21,7 @@ pub(in crate::leader::proxy) struct ArrivedMessage {
 
 /// The waiting messages, in the order of their arrival.
 #[derive(Default)]
-pub(in crate::leader::proxy) struct ArrivedQueue {
+pub(super) struct ArrivedQueue {
     messages: VecDeque<ArrivedMessage>,
     bytes: usize,
 }
