@@ -142,7 +142,9 @@ impl Choices {
             }
             (None, Basis::Defaults) => self.available(config),
             (Some(Mode::Astra), _) => self.astra()?,
-            (Some(Mode::Quorum(voters)), _) => self.quorum(voters.clone()?)?,
+            (Some(Mode::Quorum(voters)), _) => {
+                AnyConfig::Quorum(Arc::new(self.quorum_config(voters.clone()?)))
+            }
             (Some(Mode::QuorumConfig(config)), _) => {
                 self.refuse_beside("quorum_config")?;
                 AnyConfig::Quorum(Arc::clone(config))
@@ -248,15 +250,6 @@ impl Choices {
         set(&mut config.drain, self.drain.as_ref());
         set(&mut config.cooldown, self.cooldown.as_ref());
         Ok(AnyConfig::Astra(Arc::new(config)))
-    }
-
-    fn quorum(&self, voters: Vec<AgentId>) -> Result<AnyConfig, StartError> {
-        // A list of voters without a disk is fixed while they run, so a learner could never be added to it.
-        if self.is_learner && self.is_diskless {
-            let (first, second) = ("learner", "diskless");
-            return Err(StartError::Contradiction { first, second });
-        }
-        Ok(AnyConfig::Quorum(Arc::new(self.quorum_config(voters))))
     }
 
     fn lease(&self) -> Result<AnyConfig, StartError> {

@@ -263,10 +263,6 @@ impl Config {
     /// Checks that the keys of the store fit the voters. For instance, voters without a disk must not have a store.
     fn check_store(&self) -> Result<(), ConfigError> {
         let quorum = &self.quorum;
-        if quorum.learner && quorum.diskless {
-            let advice = "a list of voters without a disk cannot change while they run: remove `learner`, or remove `diskless` where there is a disk that stays";
-            return Err(contradiction("quorum.learner", "quorum.diskless", advice));
-        }
         if quorum.learner && self.role == MayBe::Observer {
             let advice =
                 "an observer never becomes a voter: remove `learner`, or set the role \"voter\"";

@@ -155,10 +155,11 @@ fn each_pair_of_calls_means_the_same_in_both_orders_or_is_refused_by_both_names(
                     match &both {
                         Err(said) if left.is_ok() && right.is_ok() => {
                             for name in [first, second] {
-                                let call = format!("{name}(");
+                                let names = [format!("{name}("), format!("`{name}`")];
+                                let is_named = names.iter().any(|name| said.contains(name));
                                 // About the list, which may name others as well.
                                 let is_listed = said.contains("observer and in the list of voters");
-                                if !said.contains(&call) && !is_listed {
+                                if !is_named && !is_listed {
                                     wrong.push(format!("{third:?} {first} {second}: {said}"));
                                 }
                             }

@@ -136,7 +136,7 @@ fn voters_that_cannot_elect_are_refused() {
         [quorum]\nvoters = ["a", "b", "c"]\ndiskless = 1 | `quorum.diskless` is 1: it has to be true or false
         [quorum]\nvoters = ["b", "c"]\nstore_file = "v" | `quorum.voters` contradicts `node`: add this node to the voters, or set `role = "observer"`, or `learner = true` to add it while the group runs
         [quorum]\nvoters = ["b", "c"]\nlearner = true | `quorum.store_file` is missing: a voter keeps its vote through crashes: name a file on a local disk, or set `diskless = true` at every node without a disk
-        [quorum]\nvoters = ["b", "c"]\nlearner = true\ndiskless = true | `quorum.learner` contradicts `quorum.diskless`: a list of voters without a disk cannot change while they run: remove `learner`, or remove `diskless` where there is a disk that stays
+        [quorum]\nvoters = ["b", "c"]\nlearner = true\ndiskless = true | `quorum.learner` is refused: a list of voters without a disk cannot change while they run, so a learner would never become a voter: remove `learner`, or remove `diskless` if there is a disk that stays
         role = "observer"\n[quorum]\nvoters = ["b", "c"]\nlearner = true | `quorum.learner` contradicts `role`: an observer never becomes a voter: remove `learner`, or set the role "voter"
         [quorum]\nvoters = ["a", "b", "d"]\nstore_file = "v" | `quorum.voters[2]` is "d": it has to be this node or one of `peers`: no other voter can be asked
         [quorum]\nvoters = ["a", "b", "b"]\nstore_file = "v" | `quorum.voters` is refused: the voter b is listed twice: give each its own name

@@ -265,7 +265,7 @@ pub enum QuorumError {
     },
     /// The configuration asks for a learner, but a list of voters without disks cannot change while the group runs.
     #[error(
-        "a learner becomes a voter while the group runs, and a list of voters without a disk cannot change then: remove `learner` or `diskless`"
+        "a list of voters without a disk cannot change while they run, so a learner would never become a voter: remove `learner`, or remove `diskless` if there is a disk that stays"
     )]
     DisklessLearner,
     /// The timings have no heartbeat.
