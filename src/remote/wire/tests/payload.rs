@@ -43,7 +43,8 @@ fn round_trip<M: Serialize + DeserializeOwned + Debug + PartialEq>(message: &M) 
     let bytes = encode(message);
     assert_eq!(decode::<M>(&bytes).as_ref(), Ok(message));
     assert_eq!(rmp_serde::from_slice::<M>(&bytes).unwrap(), *message);
-    for len in 0..bytes.len() {
+    // Of a long message not every beginning: reading them all takes the square of its length.
+    for len in (0..bytes.len()).step_by(1 + bytes.len() / 2_000) {
         assert!(decode::<M>(&bytes[..len]).is_err(), "{len} of {bytes:02x?}");
     }
     let longer = [&bytes[..], &[0xc0]].concat();
