@@ -5,22 +5,6 @@
 //! on); everything else may happen. Nothing panics, and what a machine tells agrees with what it
 //! shows.
 
-use bully_core::{
-    driver::MembersReports as _,
-    elections::{
-        astra::{Astra, AstraConfig},
-        bully::{Behind, Bully, BullyConfig, BullyTimer, Heartbeat, Resign, Yield},
-        lease::Lease,
-        quorum::{
-            Ack, AskChange, Candidate, ChangeAnswer, Claim, ClaimReply, Diskless, Enlist, Heard,
-            Install, Leadership, Micros, Nack, QuorumBully, QuorumMessage, Recall, Recalled,
-            Recover, Recovered, Refusal, Seal, Sealed, Takeover,
-        },
-    },
-    protocol::{
-        Birth, Decree, Effect, EffectsOf, Election, Identity, Input, InputOf, Member, Members,
-    },
-};
 use std::{
     collections::BTreeMap,
     convert::Infallible,
@@ -30,15 +14,27 @@ use std::{
 
 use actix_bully::{
     elections::{
-        bully::{Elect, Elected, Ok as Answer, Preemption},
+        bully::Preemption,
         lease::LeaseConfig,
         quorum::{QuorumConfig, Vote},
     },
     protocol::{
-        ChangeError, Event, Incarnation, Leader, MemberKind, NewVoter, Role, Round, Score, Term,
-        Time, Timings, VoterChange,
+        Event, Incarnation, Leader, MemberKind, NewVoter, Role, Score, Term, Time, Timings,
+        VoterChange,
     },
 };
+use bully_core::{
+    driver::MembersReports as _,
+    elections::{
+        astra::{Astra, AstraConfig},
+        bully::{Bully, BullyConfig, BullyTimer},
+        fixture::any::{Choose, any},
+        lease::Lease,
+        quorum::{Candidate, Diskless, Micros, QuorumBully, QuorumMessage},
+    },
+    protocol::{Birth, Effect, EffectsOf, Election, Identity, Input, InputOf, Member, Members},
+};
+use serde::de::DeserializeOwned;
 
 use crate::{
     choices::{Choices, NAMES, id, incarnation, name, score, some, term},
@@ -57,9 +53,8 @@ struct Made {
     quorum: [[Arc<QuorumConfig>; 4]; 3],
 }
 
-/// A value that is fixed here, or takes the place of a spare one, leaves all bytes where they are. A choice that takes a byte moves every later one: each file of
-/// `corpus/core` then plays another history. No test expects an outcome of a file, but what the file was
-/// kept for is lost until fuzzing finds it again.
+/// A choice that takes one more byte moves every later one: each file of `corpus/core` then plays another history. No test
+/// expects an outcome of a file, but what the file was kept for is lost until fuzzing finds it again.
 static MADE: LazyLock<Made> = LazyLock::new(|| {
     let timings = Timings::lan();
     let policies = [
@@ -129,7 +124,7 @@ pub fn check(data: &[u8]) {
         // Of the bytes that chose Astra some choose this since.
         0 if rules >= 0xe0 => {
             let config = &MADE.lease[usize::from(choices.below(3))];
-            run::<Lease>(&mut choices, config, None, (store, Register::hear));
+            run::<Lease>(&mut choices, config, None, STORE);
         }
         0 => run::<Astra>(&mut choices, &MADE.astra, None, members::<Astra>()),
         1..4 => {
@@ -151,39 +146,9 @@ pub fn check(data: &[u8]) {
                 ..Vote::default()
             });
             let config = &MADE.quorum[voters][options];
-            // Drawn all the same: the bytes stay where they are.
             let durable = durable.filter(|_| config.diskless.is_none());
-            run::<QuorumBully>(&mut choices, config, durable, members::<QuorumBully>());
+            run::<QuorumBully>(&mut choices, config, durable, VOTERS);
         }
-    }
-}
-
-fn round(choices: &mut Choices<'_>) -> Round {
-    Round {
-        incarnation: incarnation(choices),
-        counter: choices.below(4).into(),
-    }
-}
-
-fn leadership(choices: &mut Choices<'_>) -> Leadership {
-    Leadership {
-        id: name(choices),
-        term: term(choices),
-    }
-}
-
-fn leader(choices: &mut Choices<'_>) -> Leader {
-    Leader {
-        id: name(choices),
-        incarnation: incarnation(choices),
-        term: term(choices),
-    }
-}
-
-fn candidate(choices: &mut Choices<'_>) -> Candidate {
-    Candidate {
-        id: name(choices),
-        incarnation: incarnation(choices),
     }
 }
 
@@ -198,149 +163,56 @@ fn time(choices: &mut Choices<'_>, now: Time) -> Time {
     }
 }
 
-fn message(choices: &mut Choices<'_>, now: Time) -> QuorumMessage {
-    let (term, seen) = (term(choices), term(choices));
-    let (score, round) = (score(choices), round(choices));
-    let sent_at = some(choices, |choices| time(choices, now));
-    let retry = Micros(u64::from(choices.byte()) << 10);
-    match choices.below(19) {
-        0 => Elect {
-            round,
-            score,
-            seen,
-            takeover: some(choices, leadership),
-            released: some(choices, leader),
+/// The choices of a message's parts.
+struct Parts<'a, 'b> {
+    choices: &'a mut Choices<'b>,
+    now: Time,
+}
+
+impl Choose for Parts<'_, '_> {
+    fn below(&mut self, limit: usize) -> usize {
+        usize::from(self.choices.byte()) % limit
+    }
+
+    fn unsigned(&mut self, field: &'static str) -> u64 {
+        match field {
+            "incarnation" => incarnation(self.choices).0,
+            "counter" | "epoch" => self.choices.below(4).into(),
+            "retry" | "promise" => u64::from(self.choices.byte()) << 10,
+            "sent_at" | "echo" => time(self.choices, self.now).as_nanos(),
+            _ => term(self.choices).0,
         }
-        .into(),
-        1 => Answer {
-            round,
-            seen,
-            refusal: match choices.below(3) {
-                0 => None,
-                1 => Some(Refusal::Stale),
-                _ => Some(Refusal::NotFree { retry }),
-            },
+    }
+
+    /// The first part of a score decides; the others are 0.
+    fn signed(&mut self, field: &'static str) -> i64 {
+        if field.is_empty() {
+            return 0;
         }
-        .into(),
-        2 => Yield {
-            round,
-            seen,
-            released: some(choices, |_| term),
-            clock: some(choices, |_| term),
-        }
-        .into(),
-        3 => Elected {
-            term,
-            score,
-            answer: some(choices, |_| round),
-            sent_at,
-        }
-        .into(),
-        4 => Heartbeat {
-            term,
-            score,
-            sent_at,
-        }
-        .into(),
-        5 => Resign {
-            term,
-            successor: some(choices, name),
-            given: some(choices, |_| term.next().unwrap_or(term)),
-        }
-        .into(),
-        6 => Claim {
-            term,
-            score,
-            released: some(choices, leader),
-            successor: some(choices, candidate),
-        }
-        .into(),
-        7 => ClaimReply {
-            term,
-            seen,
-            granted: choices.one_in(2),
-            retry,
-            incarnation: incarnation(choices),
-            candidate: candidate(choices),
-            seal: None,
-            clock: some(choices, |_| seen),
-        }
-        .into(),
-        8 => Ack {
-            term,
-            echo: sent_at.unwrap_or_default(),
-            score: some(choices, |_| score),
-            slow: choices.one_in(2),
-            promise: retry,
-            incarnation: incarnation(choices),
-        }
-        .into(),
-        9 if choices.one_in(4) => Behind { seen }.into(),
-        9 => Nack {
-            term,
-            of: if choices.one_in(2) { term } else { seen },
-            incarnation: incarnation(choices),
-        }
-        .into(),
-        10 if choices.one_in(3) => Recall { seen }.into(),
-        10 if choices.one_in(2) => Recalled {
-            incarnation: incarnation(choices),
-            seen,
-            heard: Heard {
-                store: None,
-                incarnation: choices.one_in(2).then(|| incarnation(choices)),
-                term: if choices.one_in(4) { term } else { Term::ZERO },
-            },
-        }
-        .into(),
-        10 => Recover { round, seen }.into(),
-        11 => Recovered {
-            round,
-            term,
-            recovering: choices.one_in(2),
-            clock: seen,
-        }
-        .into(),
-        12 => Takeover { term }.into(),
-        change => change_of_voters(choices, change, term),
+        score(self.choices).parts()[0]
+    }
+
+    fn text(&mut self, _: &'static str) -> String {
+        name(self.choices).as_str().to_owned()
     }
 }
 
-/// What is said while the voters are changed, mostly about the list of the next epoch.
-///
-/// What a register says to an agent of a lease: `register.rs`.
-fn change_of_voters(choices: &mut Choices<'_>, which: u8, term: Term) -> QuorumMessage {
-    match which {
-        13 => Seal {
-            term,
-            next: decree(choices),
+/// Any message of an election.
+fn message<M: DeserializeOwned>(choices: &mut Choices<'_>, now: Time) -> Option<M> {
+    any(&mut Parts { choices, now })
+}
+
+/// The same of a quorum. What a message cannot carry is added, and most lists are installed in the first term of their epoch.
+fn voters_message(choices: &mut Choices<'_>, now: Time) -> Option<QuorumMessage> {
+    let mut message = message(choices, now)?;
+    match &mut message {
+        QuorumMessage::AskChange(ask) => ask.is_unentitled = choices.one_in(2),
+        QuorumMessage::Install(install) if !choices.one_in(8) => {
+            install.term = Term(install.decree.epoch << 40);
         }
-        .into(),
-        14 => Sealed {
-            term,
-            incarnation: incarnation(choices),
-        }
-        .into(),
-        15 => {
-            let decree = decree(choices);
-            let first = Term(decree.epoch << 40);
-            let term = if choices.one_in(8) { term } else { first };
-            Install { term, decree }.into()
-        }
-        16 => AskChange {
-            term,
-            change: voter_change(choices),
-            is_unentitled: choices.byte() & 1 == 1,
-        }
-        .into(),
-        17 => ChangeAnswer {
-            term,
-            change: voter_change(choices),
-            outcome: Err(ChangeError::UnderWay),
-        }
-        .into(),
-        _ => Enlist { term }.into(),
+        _ => {}
     }
+    Some(message)
 }
 
 fn voter(choices: &mut Choices<'_>) -> NewVoter {
@@ -356,16 +228,6 @@ fn voter_change(choices: &mut Choices<'_>) -> Box<VoterChange> {
             old: name(choices),
             new: voter(choices),
         },
-    })
-}
-
-fn decree(choices: &mut Choices<'_>) -> Box<Decree> {
-    let voters = (0..choices.below(4)).map(|_| voter(choices)).collect();
-    Box::new(Decree {
-        epoch: u64::from(choices.below(4)),
-        voters,
-        vote_quorum: None,
-        lease_quorum: None,
     })
 }
 
@@ -419,24 +281,27 @@ type Others<E> = (
 /// Of a member, or of the store.
 type Said<E> = Result<<E as Election>::Message, <E as Election>::Told>;
 
-/// [`Others`] of an election that asks no store. What it has no message for is not said.
+/// [`Others`] of a quorum.
+const VOTERS: Others<QuorumBully> = (
+    |_, choices, now| voters_message(choices, now).map(Ok),
+    |_, never| match never {},
+);
+
+/// [`Others`] of an election whose members say nothing.
+const STORE: Others<Lease> = (
+    |register, choices, _| (!choices.one_in(8)).then(|| Err(register.says(choices))),
+    Register::hear,
+);
+
+/// [`Others`] of an election that asks no store.
 fn members<E>() -> Others<E>
 where
-    E: Election<Message: TryFrom<QuorumMessage>, Ask = Infallible>,
+    E: Election<Message: DeserializeOwned, Ask = Infallible>,
 {
     (
-        |_, choices, now| message(choices, now).try_into().ok().map(Ok),
+        |_, choices, now| message(choices, now).map(Ok),
         |_, never| match never {},
     )
-}
-
-/// Of an election whose members say nothing.
-fn store(register: &Register, choices: &mut Choices<'_>, now: Time) -> Option<Said<Lease>> {
-    if choices.one_in(8) {
-        drop(message(choices, now)); // the bytes stay where they are
-        return None;
-    }
-    Some(Err(register.says(choices)))
 }
 
 fn run<E>(

@@ -10,7 +10,6 @@ mod messages;
 mod numbers;
 mod payload;
 mod roster;
-mod samples;
 
 use bytes::BytesMut;
 
