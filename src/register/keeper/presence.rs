@@ -1,7 +1,7 @@
 //! The rows by which agents show that they could take the lease: how they are read from a store and written to it.
 //!
-//! Decided here: a round reads all rows and then writes the rows of this process. A round runs at the same time as the
-//! operations on the lease, and does not delay them. In a store that cannot list its entries there are no rows. Not
+//! Decided here: a round reads all rows and then writes the rows of this process. A round is a
+//! task of its own (`task.rs`), so it does not delay the operations on the lease. In a store that cannot list its entries there are no rows. Not
 //! here: the meaning of the rows (`roster.rs`).
 
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -113,7 +113,8 @@ impl Keeper {
         self.roster().other_of(id)
     }
 
-    /// Reads the rows, and writes the rows of the agents of this process.
+    /// Reads the rows, and writes the rows of the agents of this process. They are read first, because a row is replaced
+    /// only in the version that was read. If the store does not list them, nothing is written until the next round.
     pub(super) async fn round(self: Arc<Self>, here: Vec<AgentHere>) {
         let Some(listed) = self.list().await else {
             return;

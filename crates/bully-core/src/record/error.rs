@@ -142,7 +142,7 @@ pub enum Untold {
     /// The beginning of the run was forgotten.
     #[error(
         "the recording lacks its first {forgotten} entries, which may have commands: record the run with a larger limit, \
-         or take its commands or its test from the page where it runs"
+         or, while it still runs, take its commands or its test from its live page"
     )]
     Forgotten {
         /// Number of forgotten entries.

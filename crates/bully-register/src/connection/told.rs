@@ -22,7 +22,7 @@ use crate::{Change, ChangeStream, RegisterKey};
 pub(crate) enum KeyChange {
     /// The entry of this key was replaced; the change may contain the new entry.
     Key(Box<str>, Change),
-    /// Any entry may have been replaced.
+    /// Any entry may have been replaced: a connection was made, and what changed before it was not reported.
     Any,
 }
 

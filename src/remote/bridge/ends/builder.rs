@@ -1,6 +1,7 @@
 //! A bridge with a sentinel.
 //!
-//! Decided here: it starts only if the peers prove their names.
+//! Decided here: a bridge with a sentinel is refused at its start unless it has certificates or a secret. Without them
+//! any host could report the end of a leader.
 
 use super::Ends;
 use crate::remote::{BridgeBuilder, BridgeError, sentinel::Sentinel};

@@ -289,8 +289,8 @@ impl Election for QuorumBully {
         if self.core.voter.memory.is_over() {
             return self.ignore("its record is an old copy");
         }
-        // Only these messages may cause the due write of the memory of other voters, because a question or a refused
-        // claim must change nothing durable (invariant `NoDisrupt`).
+        // What this voter remembers of the others is written with these messages only. A question or a refused claim
+        // must change nothing durable (invariant `NoDisrupt`).
         let is_steady = matches!(
             input,
             Input::Received {

@@ -149,7 +149,8 @@ impl Predecessor {
 pub(super) enum Certainty {
     /// The leader became silent, or resigned.
     Suspected,
-    /// The incarnation has ended. Every agent learns of a confirmed end at about the same time, so waits are short.
+    /// The incarnation has ended. All agents learn of a confirmed end at about the same time, so the wait before an
+    /// agent's own slot counts delays only, and no time of detection.
     Confirmed,
 }
 

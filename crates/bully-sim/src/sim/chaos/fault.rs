@@ -123,10 +123,10 @@ impl Fault {
         Self::SlowDisk,
     ];
 
-    /// Returns whether this fault can happen in every election. Some faults concern only some elections: only the
-    /// quorum election promises anything to members with different timings, changes its voters while it runs,
-    /// distinguishes stores, or must ignore answers to a former incarnation. An outage differs from several crashes
-    /// only for voters without disks, and only an election with a record waits for a disk.
+    /// Returns whether this fault can happen in every election. Some faults concern only the quorum election: members
+    /// with different timings, voters that change, a voter whose store was replaced, answers to a former incarnation.
+    /// An outage (all agents crash at once) is more than several crashes only for voters without disks. A slow disk
+    /// concerns only an election with a record.
     #[must_use]
     pub const fn is_general(self) -> bool {
         !matches!(
