@@ -42,18 +42,6 @@ fn a_list_beyond_its_bound_is_refused_when_it_is_read() {
 }
 
 #[test]
-fn an_unknown_field_is_refused() {
-    for text in [
-        r#"{ "probe": { "known": 1, "more": 2 } }"#,
-        r#"{ "halt": {} }"#,
-        r#"{ "hop_ack": { "lap": "halt", "term": 1, "about": "a", "beat": 0, "known": 0 } }"#,
-        r#"{ "answer": { "known": 1, "leader": { "id": "a b", "incarnation": 1, "term": 1 } } }"#,
-    ] {
-        assert!(serde_json::from_str::<RingMessage>(text).is_err(), "{text}");
-    }
-}
-
-#[test]
 fn of_two_elections_the_later_then_the_better_is_stronger() {
     let of = |term, score: Option<i32>, origin| RingElectionId {
         term: Term(term),
