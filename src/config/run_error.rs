@@ -136,3 +136,39 @@ pub(super) fn agent_error(reason: StartError) -> RunError {
     };
     RunError::Agent { key, reason }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::AgentId;
+
+    #[test]
+    fn an_agent_that_is_refused_names_the_key_that_refused_it() {
+        let name = |name| AgentId::new(name).unwrap();
+        let (found, epoch) = (2, 1);
+        let id = name("a");
+        let owner = crate::store::StoreIdentity {
+            cluster: name("c"),
+            group: name("g"),
+            node: name("b"),
+        };
+        let owner = Box::new(owner);
+        for (reason, expected) in [
+            (
+                MembershipError::LaterEpoch { id, found, epoch }.into(),
+                Some("quorum.epoch"),
+            ),
+            (StartError::StoreRefused, Some("quorum.diskless")),
+            (
+                StartError::ForeignStore { owner },
+                Some("quorum.store_file"),
+            ),
+            (StartError::DisklessWithoutVoters, None),
+        ] {
+            let RunError::Agent { key, .. } = agent_error(reason) else {
+                panic!("another error");
+            };
+            assert_eq!(key, expected);
+        }
+    }
+}

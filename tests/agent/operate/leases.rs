@@ -1,20 +1,25 @@
 //! Commands where the lease is in a store: the others are in other processes, which only their rows name. Each group is a
 //! process, as it were; they share nothing but the store.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use actix::clock;
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle, Finding},
+    agent::{BullyAgent, BullyHandle, Finding, Lifecycle},
+    elections::AnyMessage,
     elections::bully::Preemption,
+    group::{Envelope, Holder, RemoteLink, Update},
     history::LeadershipEnd,
     operate::{Command, CommandRefusal, ContenderReport, Operated, Order, Outcome},
-    protocol::{About, AgentId, Timings},
+    protocol::{About, AgentId, Incarnation, MemberKind, Timings},
     register::{Change, MemoryRegister, Register, RegisterKey},
-    testkit::VirtualClock,
+    testkit::{Inject, VirtualClock},
 };
-use bully_core::elections::lease::{LeaseRecord, RegisterRecord};
+use bully_core::{
+    elections::lease::{LeaseRecord, RegisterRecord},
+    protocol::Member,
+};
 use futures::StreamExt;
 
 use crate::{
@@ -23,13 +28,17 @@ use crate::{
 };
 
 fn agent(name: &str, register: impl Register + 'static) -> BullyHandle {
+    member(&Group::new("jobs").unwrap(), name, register)
+}
+
+fn member(group: &Group, name: &str, register: impl Register + 'static) -> BullyHandle {
     BullyAgent::builder(name)
         .timings(Timings::lan())
         .preemption(Preemption::Never)
         .lease(register)
         .clock(VirtualClock::new())
         .score(1)
-        .join(&Group::new("jobs").unwrap())
+        .join(group)
         .start()
         .unwrap()
 }
@@ -158,6 +167,44 @@ fn a_leader_that_leaves_hands_over_to_the_best_agent_that_its_store_lists_now() 
             row.is_some_and(|row| ends.contains(&row.end)),
             "{history:?}"
         );
+    });
+}
+
+/// A link to another host, over which nothing comes.
+#[derive(Debug)]
+struct Silent;
+
+impl RemoteLink<AnyMessage> for Silent {
+    fn carry(&self, _: &[AgentId], _: Envelope<AnyMessage>) {}
+    fn lost(&self, _: &AgentId, _: &Holder) {}
+}
+
+/// The agent that ends is still a member then, one that has crashed sees nothing, and one on another host writes its own
+/// history.
+#[test]
+fn a_leadership_is_out_of_sight_once_no_agent_of_the_process_is_up() {
+    play(async {
+        let store = MemoryRegister::new();
+        let [a] = agents(["a"], &store).await;
+        let group = Group::new("jobs").unwrap();
+        let b = member(&group, "b", store.clone());
+        b.wait_for_leader(MS(5_000)).await.unwrap();
+        let c = member(&group, "c", store.clone());
+        c.wait_for_leader(MS(5_000)).await.unwrap();
+        let end = || {
+            let group = Operated::new(&b).history().swap_remove(0);
+            group.leaderships.last().unwrap().end
+        };
+        assert_eq!(end(), None);
+        let other = group.remote("host-d", Arc::new(Silent));
+        other.set_up(true);
+        let d = Member::up(id("d"), MemberKind::Voter, None, Incarnation(7));
+        assert_eq!(other.apply([Update::Known(d)]), []);
+        c.addr().do_send(Inject::Crash);
+        b.leave(MS(10)).await.unwrap();
+        assert_eq!(c.current().lifecycle, Lifecycle::Down);
+        assert_eq!(end(), Some(LeadershipEnd::Unseen));
+        assert!(a.is_leader());
     });
 }
 
