@@ -8,5 +8,18 @@ pub(crate) fn golden(path: &str, text: &str) {
         assert!(written.is_ok(), "{path}: {written:?}");
     }
     let expected = std::fs::read_to_string(&file).unwrap_or_default();
-    assert_eq!(text, expected, "{path} differs; BLESS=1 rewrites it");
+    let mut heading = "";
+    for (line, reviewed) in text.lines().zip(expected.lines()) {
+        if !line.starts_with(' ') {
+            heading = line;
+        }
+        assert!(
+            line == reviewed,
+            "{path} differs below\n{heading}\n{line}\nwas reviewed as\n{reviewed}\nBLESS=1 rewrites it"
+        );
+    }
+    assert!(
+        text == expected,
+        "{path} has another length; BLESS=1 rewrites it"
+    );
 }

@@ -201,6 +201,29 @@ impl Handler<Plain> for Watch {
     }
 }
 
+/// What a test does.
+#[derive(Clone, Copy)]
+pub(crate) enum Step {
+    SetIn(u64),
+    Set(u64),
+    /// Sets it outside of the actor.
+    Outside(u64),
+    Clear,
+    Pass(u64),
+}
+
+impl Step {
+    pub(crate) async fn take(self, watch: &Addr<Watch>, deadline: &Deadline) {
+        match self {
+            Self::SetIn(after) => watch.send(Plain::SetIn(after)).await.unwrap(),
+            Self::Set(after) => watch.send(Plain::Set(after)).await.unwrap(),
+            Self::Clear => watch.send(Plain::Clear).await.unwrap(),
+            Self::Outside(after) => deadline.set(soon(after)),
+            Self::Pass(time) => ms(time).await,
+        }
+    }
+}
+
 pub(crate) fn soon(after: u64) -> Instant {
     Instant::now() + Duration::from_millis(after)
 }

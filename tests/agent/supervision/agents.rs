@@ -175,7 +175,10 @@ async fn seen(when: When, cause: Cause, policy: RestartPolicy) -> String {
     settle().await;
     scene.strike(&agent, cause).await;
     clock::sleep(MS(8_000)).await;
-    let seen = scene.log.take().join(", ");
+    let seen = match &scene.log.take()[..] {
+        [] => "nothing".to_owned(),
+        seen => seen.join(", "),
+    };
     let status = agent.current();
     let me = format!("{victim}.{}", status.incarnation);
     let members = scene.group.members();

@@ -1,4 +1,4 @@
-//! Where a guardian can live, and what a panic around it leaves behind.
+//! Where a guardian can live, what a panic around it leaves behind, and what it logs.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -7,10 +7,12 @@ use actix::prelude::*;
 use actix_bully::supervisor::{OnStop, RestartPolicy};
 use actix_rt::SystemRunner;
 use tokio::runtime::Builder;
+use tracing::Level;
 
 use crate::common::virtual_system;
+use crate::logs::logged;
 use crate::supervision::probe::{Fault, Mail, Moment, Probe, panic_quietly, poison};
-use crate::supervision::stage::{Noted, Trace, three_restarts};
+use crate::supervision::stage::{Noted, Trace, ms, three_restarts};
 
 /// What was noted in that System until it ended, without the times.
 fn noted_in(system: SystemRunner, test: impl AsyncFnOnce(Trace)) -> Vec<String> {
@@ -135,4 +137,35 @@ fn a_system_that_is_dropped_by_a_panic_still_calls_the_hook_past_a_broken_child(
     assert!(ended.is_err());
     let expected = ["hook Abandoned", "i0 dropped", "GaveUp Abandoned"];
     assert!(noted.take().ends_with(&expected.map(str::to_owned)));
+}
+
+#[test]
+fn a_warning_is_logged_when_the_last_restart_is_granted_and_never_an_error() {
+    let reason = r#"node="api-1" reason=Panicked("injected")"#;
+    let hook = r#"WARN exit hook panicked node="api-1" reason="injected""#;
+    logged(Level::DEBUG, async |lines| {
+        let (trace, _noted) = Noted::new();
+        let policy = RestartPolicy::builder().max_restarts(2).build().unwrap();
+        let child = trace.child("api-1", policy).on_exit(|_| panic_quietly());
+        let fails = [0, 1, 2].map(|incarnation| (Moment::Started, incarnation, Fault::Panic));
+        let _addr = child.start(|_| Probe::new(trace.clone(), &fails));
+        ms(1).await;
+        let down = format!("INFO child is down {reason} after_ms=100");
+        assert_eq!(lines.about(""), [&down, hook]);
+        ms(100).await;
+        let said = [
+            &format!("INFO child is down {reason} after_ms=200"),
+            r#"INFO child is up node="api-1" restarts=1"#,
+            hook,
+            r#"WARN restart budget nearly spent node="api-1""#,
+        ];
+        assert_eq!(lines.about(""), said);
+        ms(1_000).await;
+        let said = [
+            r#"INFO child is up node="api-1" restarts=2"#,
+            hook,
+            &format!("WARN restart budget spent {reason}"),
+        ];
+        assert_eq!(lines.about(""), said);
+    });
 }
