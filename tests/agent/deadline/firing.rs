@@ -4,7 +4,7 @@ use actix::prelude::*;
 use actix_bully::supervisor::Deadline;
 
 use crate::common::virtual_system;
-use crate::deadline::watch::{FROM, OnFire, Plain, Set, Step, Watch, ms, soon};
+use crate::deadline::watch::{FROM, OnFire, Set, Step, Watch, ms, soon};
 
 use Step::{Clear, Pass, SetIn};
 
@@ -96,7 +96,7 @@ fn a_deadline_fires_at_the_instant_that_was_set_last_and_not_where_it_was_cleare
 #[test]
 fn a_deadline_that_has_fired_is_unset() {
     let at = fired(OnFire::Nothing, async |watch, deadline| {
-        watch.send(Plain::Set(100)).await.unwrap();
+        watch.send(Step::Set(100)).await.unwrap();
         assert_eq!(deadline.get(), Some(soon(100)));
         ms(1_000).await;
         assert_eq!(deadline.get(), None);
@@ -179,7 +179,7 @@ fn however_it_is_moved_it_fires_at_the_instant_set_last() {
                 match FROM.get(place) {
                     Some(&from) => watch.do_send(Set(from, after)),
                     None if place == 8 => deadline.set(soon(after)),
-                    None => watch.do_send(Plain::Clear),
+                    None => watch.do_send(Clear),
                 }
             }
             ms(1_000).await;
