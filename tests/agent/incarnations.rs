@@ -4,7 +4,6 @@ use actix::clock;
 use actix_bully::{
     agent::Lifecycle,
     protocol::{Incarnation, Presence, Score},
-    supervisor::RestartPolicy,
     testkit::Inject,
 };
 
@@ -63,27 +62,6 @@ fn a_score_that_was_set_outlasts_a_crash() {
         toy.withdraw_score().unwrap();
         settle().await;
         assert_eq!(score(), None);
-    });
-}
-
-#[test]
-fn an_agent_that_is_given_up_stays_listed_and_its_name_is_free() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).restart_policy(RestartPolicy::temporary());
-        let toy = toy.start().unwrap();
-        settle().await;
-        assert!(Toy::builder("toy", &stage).start().is_err());
-        toy.addr().do_send(Inject::Crash);
-        settle().await;
-        assert_eq!(toy.current().lifecycle, Lifecycle::Ended);
-        let member = || stage.group.members().get(&id("toy")).unwrap().clone();
-        assert_eq!(member().presence, Presence::Down);
-        let again = Toy::builder("toy", &stage).start().unwrap();
-        settle().await;
-        assert_eq!(member().incarnation, Some(Incarnation(2)));
-        assert!(member().is_up() && member().has_ended(Incarnation(1)));
-        assert_eq!(again.current().incarnation, Incarnation(2));
     });
 }
 

@@ -1,11 +1,10 @@
-//! Leaving: first the hand-over, then the stop, then the place in the group.
+//! Leaving by force: an agent that was given up takes no step any more. A regular hand-over is in `supervision/agents.rs`.
 
 use std::{future::pending, sync::Arc};
 
 use actix::{Actor, clock};
 use actix_bully::{
-    agent::{LeaveError, Lifecycle},
-    protocol::{Incarnation, Presence},
+    protocol::Presence,
     store::MemoryStore,
     supervisor::RestartPolicy,
     testkit::{FaultyStore, Inject},
@@ -15,48 +14,6 @@ use crate::{
     stage::{Log, MS, Scribe, Stage, id, play, play_toy, settle},
     toy::{Act, Toy},
 };
-
-#[test]
-fn a_leader_hands_over_before_it_stops_and_leaves() {
-    play_toy(async |stage, toy, _| {
-        let leader = toy.clone();
-        let work = actix_rt::spawn(async move {
-            let work = |guard: actix_bully::agent::LeaderGuard| async move {
-                guard.stepping_down().await;
-                clock::sleep(MS(30)).await;
-            };
-            leader.lead(work).await.unwrap();
-        });
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        stage.inputs.take();
-        let began = clock::Instant::now();
-        toy.leave(MS(1_000)).await.unwrap();
-        assert_eq!(began.elapsed(), MS(30));
-        assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
-        assert_eq!(toy.current().lifecycle, Lifecycle::Ended);
-        assert!(stage.group.members().get(&id("toy")).is_none());
-        work.await.unwrap();
-        settle().await;
-        assert!(!toy.addr().connected());
-    });
-}
-
-#[test]
-fn a_hand_over_that_takes_too_long_ends_as_a_crash_would() {
-    play_toy(async |stage, toy, _| {
-        let leader = toy.clone();
-        let work = actix_rt::spawn(async move { leader.lead(|_guard| pending()).await });
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        let deadline = MS(50);
-        let left = toy.leave(deadline).await;
-        assert_eq!(left, Err(LeaveError::TimedOut { deadline }));
-        assert!(!toy.is_leader());
-        work.await.unwrap().unwrap();
-        assert!(stage.group.members().get(&id("toy")).is_none());
-        settle().await;
-        assert!(!toy.addr().connected());
-    });
-}
 
 #[test]
 fn an_agent_that_hung_and_was_given_up_sends_and_stores_nothing_when_it_wakes() {
@@ -160,26 +117,5 @@ fn an_agent_that_left_by_force_is_not_restarted_and_leaves_when_its_work_is_drop
         );
         drop(slow);
         assert_eq!(presence(), None);
-    });
-}
-
-#[test]
-fn an_agent_that_left_stays_away_though_its_policy_restarts_it_and_its_name_can_be_taken_again() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).restart_policy(RestartPolicy::permanent());
-        let toy = toy.start().unwrap();
-        settle().await;
-        toy.leave(MS(50)).await.unwrap();
-        stage.inputs.take();
-        clock::sleep(MS(60_000)).await;
-        assert_eq!(stage.inputs.take(), [""; 0]);
-        let members = || stage.group.members();
-        assert!(members().get(&id("toy")).is_none());
-        let again = Toy::builder("toy", &stage).start().unwrap();
-        clock::sleep(MS(1_000)).await;
-        assert_eq!(again.current().incarnation, Incarnation(2));
-        let is_up = members().get(&id("toy")).unwrap().is_up();
-        assert!(is_up, "the former one touches nothing");
     });
 }

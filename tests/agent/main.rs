@@ -14,6 +14,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../support/golden.rs"]
+mod golden;
 #[path = "../common/logging.rs"]
 mod logging;
 #[cfg(feature = "metrics")]

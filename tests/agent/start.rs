@@ -28,6 +28,10 @@ use crate::{
 fn a_start_that_is_refused_says_why_and_changes_nothing() {
     play(async {
         let stage = Stage::new();
+        assert!(matches!(
+            Group::new("a/b"),
+            Err(GroupError::Name(IdError::Forbidden { found: '/' }))
+        ));
         let group = Group::new("bullies").unwrap();
         let refused = |builder: actix_bully::agent::AgentBuilder<_>| builder.start().unwrap_err();
         let error = refused(BullyAgent::builder("agent 1").join(&group));
@@ -172,15 +176,6 @@ fn an_agent_whose_arbiter_stops_while_it_is_started_leaves_no_member_behind() {
             "the name is free"
         );
     });
-}
-
-#[test]
-fn a_groups_name_is_checked() {
-    let refused = Group::new("a/b").unwrap_err();
-    let GroupError::Name(why) = refused else {
-        panic!("another reason");
-    };
-    assert_eq!(why, IdError::Forbidden { found: '/' });
 }
 
 #[test]

@@ -18,6 +18,8 @@ mod crashes;
 mod diskless;
 mod elections;
 mod failing_work;
+#[path = "../support/golden.rs"]
+mod golden;
 mod links;
 mod messages;
 mod moving;

@@ -1,6 +1,6 @@
 //! A run of a cluster as a recording, as a run again, as a script, and as a test that repeats it.
 
-use std::{env, fs, path::Path, sync::Arc};
+use std::sync::Arc;
 
 use actix_bully::{
     elections::{
@@ -15,7 +15,7 @@ use actix_bully::{
 };
 use bully_core::record::What;
 
-use crate::{MS, five, test};
+use crate::{MS, five, golden::golden, test};
 
 /// What befalls three agents, with every kind of command that a script has words for.
 async fn story() -> Recording {
@@ -114,13 +114,7 @@ fn a_refused_command_is_not_recorded() {
 /// What is written is a test of this crate, so it compiles and passes.
 fn is_compiled_here(name: &str, recording: &Recording) {
     let written = recording.to_rust_test().unwrap();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cluster/repeated");
-    let file = folder.join(name).with_extension("rs");
-    if env::var_os("BLESS").is_some() {
-        fs::write(&file, &written).unwrap();
-    }
-    let expected = fs::read_to_string(&file).unwrap_or_default();
-    assert_eq!(written, expected, "BLESS=1 rewrites it");
+    golden(&format!("tests/cluster/repeated/{name}.rs"), &written);
 }
 
 #[test]
@@ -217,12 +211,7 @@ fn the_picture_of_the_readme_is_drawn_by_the_program() {
         cluster.settle().await.unwrap();
         let recording = cluster.recording("bully");
         let drawn = recording.to_svg(crash.after(MS(1)));
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/expected/crash.svg");
-        if env::var_os("BLESS").is_some() {
-            fs::write(&file, &drawn).unwrap();
-        }
-        let expected = fs::read_to_string(&file).unwrap_or_default();
-        assert_eq!(drawn, expected, "BLESS=1 rewrites it");
+        golden("examples/expected/crash.svg", &drawn);
         assert!(include_str!("../../README.md").contains("examples/expected/crash.svg"));
     });
 }

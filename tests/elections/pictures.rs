@@ -1,9 +1,8 @@
 //! The stories of the two programs that this crate came from, drawn: a moment of each as SVG, and each as Mermaid.
 //!
 //! The drawings are beside the golden traces; `BLESS=1` rewrites them.
-#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-use std::{env, fs, path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use actix_bully::protocol::Time;
 use bully_core::{elections::astra::Astra, protocol::Election};
@@ -11,27 +10,18 @@ use bully_sim::sim::World;
 
 use crate::{
     programs,
+    support::golden::golden,
     traces::kit::{seconds, world},
 };
 
 const AT: fn(u64) -> Time = Time::from_millis;
 
-/// Compares a file of the folder of traces with what it should be.
-fn golden(name: &str, text: &str) {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/elections/traces");
-    let path = folder.join(name);
-    if env::var_os("BLESS").is_some() {
-        fs::write(&path, text).unwrap();
-    }
-    let expected = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(text, expected, "{name} differs; BLESS=1 rewrites it");
-}
-
 fn drawn<E: Election>(name: &str, protocol: &str, world: &World<E>, moments: &[u64]) {
     let recording = world.trace().to_recording(protocol, world.now());
-    golden(&format!("{name}.mmd"), &recording.to_mermaid());
+    let file = |end: &str| format!("tests/elections/traces/{name}{end}");
+    golden(&file(".mmd"), &recording.to_mermaid());
     for at in moments {
-        golden(&format!("{name}-{at}ms.svg"), &recording.to_svg(AT(*at)));
+        golden(&file(&format!("-{at}ms.svg")), &recording.to_svg(AT(*at)));
     }
 }
 

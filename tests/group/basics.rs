@@ -2,16 +2,12 @@
 
 use std::sync::Arc;
 
-use actix::{Actor, ActorContext};
 use actix_bully::{
     Group,
     group::{Holder, JoinError},
-    protocol::{Incarnation, Presence, Score, Term},
+    protocol::{Incarnation, Presence, Score},
 };
-use bully_core::{
-    elections::bully::Heartbeat,
-    protocol::{Electorate, NotifyOrder, Requirements, To},
-};
+use bully_core::protocol::{Electorate, NotifyOrder, Requirements, To};
 
 use crate::kit::{FIRST, Scene, id, play, requirements, resign};
 
@@ -172,30 +168,6 @@ fn a_message_goes_to_its_receivers_but_not_to_the_sender_nor_to_a_member_that_is
         send(&To::All);
         assert_eq!(scene.messages().await, "a0 b1 c0 d1 ", "a suspect may live");
         assert_eq!(group.counters().sent, 8);
-    });
-}
-
-#[test]
-fn a_message_to_a_closed_mailbox_is_counted() {
-    play(async {
-        let mut scene = Scene::of([("a", None)]);
-        scene.join_as("b", None, |stopped| {
-            Actor::create(|ctx| {
-                ActorContext::stop(ctx);
-                stopped
-            })
-        });
-        drop(scene.heard().await); // its mailbox is closed now
-        let (term, score, sent_at) = (Term(1), Score::from(1), None);
-        let heartbeat = Heartbeat {
-            term,
-            score,
-            sent_at,
-        };
-        for message in [resign(), heartbeat.into()] {
-            scene.group.deliver(&id("a"), FIRST, &To::All, message);
-        }
-        assert_eq!(scene.group.counters().closed, 2);
     });
 }
 

@@ -2,10 +2,7 @@
 
 use std::{
     future::Future,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -57,7 +54,6 @@ pub(crate) struct Peer {
     name: String,
     group: Group,
     order: Arc<Mutex<Vec<String>>>,
-    messages: Arc<AtomicUsize>,
 }
 
 impl Actor for Peer {
@@ -75,7 +71,6 @@ impl Handler<MembersChanged> for Peer {
 impl Handler<Envelope<AnyMessage>> for Peer {
     type Result = ();
     fn handle(&mut self, _: Envelope<AnyMessage>, _: &mut Context<Self>) {
-        self.messages.fetch_add(1, Relaxed);
         self.order.lock().unwrap().push(format!("({})", self.name));
     }
 }
@@ -84,7 +79,7 @@ pub(crate) struct Scene {
     pub(crate) group: Group,
     pub(crate) requirements: Requirements,
     order: Arc<Mutex<Vec<String>>>,
-    peers: Vec<(String, Addr<Peer>, Arc<AtomicUsize>)>,
+    peers: Vec<(String, Addr<Peer>)>,
 }
 
 impl Scene {
@@ -108,23 +103,12 @@ impl Scene {
 
     /// A member that looks again whenever it is told of a change.
     pub(crate) fn join(&mut self, name: &str, score: Option<i32>) -> Incarnation {
-        self.join_as(name, score, Actor::start)
-    }
-
-    /// The same, for an actor that is started in this way.
-    pub(crate) fn join_as(
-        &mut self,
-        name: &str,
-        score: Option<i32>,
-        start: fn(Peer) -> Addr<Peer>,
-    ) -> Incarnation {
-        let messages = Arc::default();
-        let addr = start(Peer {
+        let peer = Peer {
             name: name.to_owned(),
             group: self.group.clone(),
             order: Arc::clone(&self.order),
-            messages: Arc::clone(&messages),
-        });
+        };
+        let addr = peer.start();
         let requirements = self.requirements.clone();
         let incarnation = self.group.reserve(&id(name), requirements).unwrap();
         let (inbox, changes) = (addr.clone().recipient(), addr.clone().recipient());
@@ -133,7 +117,7 @@ impl Scene {
             ..up_in(name, incarnation.0)
         };
         assert!(self.group.join(member, inbox, changes));
-        self.peers.push((name.to_owned(), addr, messages));
+        self.peers.push((name.to_owned(), addr));
         incarnation
     }
 
@@ -169,11 +153,13 @@ impl Scene {
 
     /// Each member, and the number of messages that it got since the last call.
     pub(crate) async fn messages(&self) -> String {
-        clock::sleep(Duration::from_millis(1)).await;
-        let peers = self.peers.iter();
-        let lines =
-            peers.map(|(name, _, messages)| format!("{name}{} ", messages.swap(0, Relaxed)));
-        lines.collect()
+        let heard = self.heard().await;
+        let line = |(name, _): &(String, Addr<Peer>)| {
+            let message = format!("({name})");
+            let count = heard.iter().filter(|entry| **entry == message).count();
+            format!("{name}{count} ")
+        };
+        self.peers.iter().map(line).collect()
     }
 
     /// Another host, whose link is up, and what is carried to it.

@@ -2,6 +2,8 @@
 //! comparison with others, and recorded runs.
 
 mod comparison;
+#[path = "../support/golden.rs"]
+mod golden;
 mod histories;
 mod notes;
 mod promises;

@@ -3,3 +3,4 @@
 pub(crate) mod astra;
 pub(crate) mod ble;
 pub(crate) mod go;
+pub(crate) mod golden;

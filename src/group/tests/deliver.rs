@@ -8,7 +8,7 @@ use crate::{
     group::{Envelope, Update},
     protocol::{Incarnation, Member, MemberKind, Presence, Term, To},
 };
-use bully_core::elections::bully::Resign;
+use bully_core::elections::bully::{Heartbeat, Resign};
 
 fn resign() -> AnyMessage {
     let (term, successor) = (Term(1), None);
@@ -50,10 +50,12 @@ fn a_closed_mailbox_is_counted_and_is_not_a_full_one() {
     let (group, peer) = group_of("a");
     drop(peer);
     for to in [To::One(id("a")), To::All] {
-        let full = group.routes().post(&id("x"), Incarnation(7), &to, resign());
-        assert_eq!(full, 0, "{to:?}");
+        for message in [resign(), Heartbeat::default().into()] {
+            let full = group.routes().post(&id("x"), Incarnation(7), &to, message);
+            assert_eq!(full, 0, "{to:?}");
+        }
     }
-    assert_eq!(group.counters().closed, 2);
+    assert_eq!(group.counters().closed, 4);
 }
 
 #[test]

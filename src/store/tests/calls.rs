@@ -11,10 +11,7 @@ use tokio::{runtime, task::spawn_blocking};
 
 use crate::{
     protocol::Incarnation,
-    store::{
-        FileStore, Generations, Incarnations, MemoryStore, Outlook, StoreError, StoreIdentity,
-        TermStore,
-    },
+    store::{FileStore, Generations, Incarnations, Outlook, StoreError, StoreIdentity, TermStore},
 };
 use bully_register::record_file::tried::{Call, Event, Tried};
 
@@ -202,23 +199,6 @@ fn two_new_stores_have_two_ids_and_each_keeps_its_own() {
         id
     });
     assert_ne!(ids[0], ids[1]);
-}
-
-#[test]
-fn a_shared_store_says_of_itself_what_the_store_says() {
-    fn says(store: &impl TermStore<u64>) -> (bool, Option<StoreIdentity>) {
-        (store.is_volatile(), store.identity().cloned())
-    }
-    let (folder, memory) = (
-        tempfile::tempdir().unwrap(),
-        Arc::new(MemoryStore::default()),
-    );
-    assert_eq!(says(&memory), (true, None));
-    let file = Arc::new(create(
-        &folder.path().join("votes"),
-        &Arc::new(Tried::default()),
-    ));
-    assert_eq!(says(&file), (false, Some(mine())));
 }
 
 #[test]

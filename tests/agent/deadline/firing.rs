@@ -4,7 +4,9 @@ use actix::prelude::*;
 use actix_bully::supervisor::Deadline;
 
 use crate::common::virtual_system;
-use crate::deadline::watch::{FROM, OnFire, Plain, Set, Watch, ms, soon};
+use crate::deadline::watch::{FROM, OnFire, Set, Step, Watch, ms, soon};
+
+use Step::{Clear, Pass, SetIn};
 
 /// Runs a watch and hands back when its deadline fired.
 fn fired(on_fire: OnFire, body: impl AsyncFnOnce(Addr<Watch>, Deadline)) -> Vec<u128> {
@@ -15,14 +17,6 @@ fn fired(on_fire: OnFire, body: impl AsyncFnOnce(Addr<Watch>, Deadline)) -> Vec<
         fired.take()
     })
 }
-
-enum Step {
-    SetIn(u64),
-    Clear,
-    Pass(u64),
-}
-
-use Step::{Clear, Pass, SetIn};
 
 /// What is done, in which steps, and when the deadline fires by that.
 type Row = (&'static str, OnFire, &'static [Step], &'static [u128]);
@@ -90,15 +84,9 @@ const ROWS: [Row; 8] = [
 #[test]
 fn a_deadline_fires_at_the_instant_that_was_set_last_and_not_where_it_was_cleared() {
     for (what, on_fire, steps, expected) in ROWS {
-        let at = fired(on_fire, async |watch, _| {
+        let at = fired(on_fire, async |watch, deadline| {
             for step in steps {
-                match *step {
-                    SetIn(after) => {
-                        watch.send(Plain::SetIn(after)).await.unwrap();
-                    }
-                    Clear => watch.send(Plain::Clear).await.unwrap(),
-                    Pass(time) => ms(time).await,
-                }
+                step.take(&watch, &deadline).await;
             }
         });
         assert_eq!(at, expected, "{what}");
@@ -108,7 +96,7 @@ fn a_deadline_fires_at_the_instant_that_was_set_last_and_not_where_it_was_cleare
 #[test]
 fn a_deadline_that_has_fired_is_unset() {
     let at = fired(OnFire::Nothing, async |watch, deadline| {
-        watch.send(Plain::Set(100)).await.unwrap();
+        watch.send(Step::Set(100)).await.unwrap();
         assert_eq!(deadline.get(), Some(soon(100)));
         ms(1_000).await;
         assert_eq!(deadline.get(), None);
@@ -191,7 +179,7 @@ fn however_it_is_moved_it_fires_at_the_instant_set_last() {
                 match FROM.get(place) {
                     Some(&from) => watch.do_send(Set(from, after)),
                     None if place == 8 => deadline.set(soon(after)),
-                    None => watch.do_send(Plain::Clear),
+                    None => watch.do_send(Clear),
                 }
             }
             ms(1_000).await;

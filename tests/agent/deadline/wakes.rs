@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::future::Future;
+use std::iter::once;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context as Task, Poll};
@@ -11,7 +12,9 @@ use actix::prelude::*;
 use actix_bully::supervisor::Deadline;
 
 use crate::common::virtual_system;
-use crate::deadline::watch::{OnFire, Plain, Watch, ms, soon};
+use crate::deadline::watch::{OnFire, Step, Watch};
+
+use Step::{Outside, Pass, Set, SetIn};
 
 /// Counts how often an actor's task is polled.
 struct Counted(ContextFut<Watch, Context<Watch>>, Rc<Cell<u32>>);
@@ -49,50 +52,48 @@ async fn settle() {
 }
 
 #[test]
-fn an_earlier_deadline_set_with_the_context_in_a_handler_costs_no_further_poll() {
-    let count = polls(OnFire::Nothing, async |watch, _| {
-        for after in (100..110).rev() {
-            watch.send(Plain::SetIn(after)).await.unwrap();
-            settle().await;
-        }
-    });
-    assert_eq!(count, 10, "one poll per message");
-}
-
-#[test]
-fn an_earlier_deadline_set_without_the_context_costs_one_further_poll() {
-    let count = polls(OnFire::Nothing, async |watch, _| {
-        for after in (100..110).rev() {
-            watch.send(Plain::Set(after)).await.unwrap();
-            settle().await;
-        }
-    });
-    assert_eq!(count, 20, "a message and a wake each");
-}
-
-#[test]
-fn a_later_deadline_costs_no_further_poll_wherever_it_is_set() {
-    let count = polls(OnFire::Nothing, async |watch, deadline| {
-        watch.send(Plain::SetIn(100)).await.unwrap();
-        settle().await;
-        for after in 100..110 {
-            watch.send(Plain::Set(after)).await.unwrap();
-            settle().await;
-            deadline.set(soon(after));
-            settle().await;
-        }
-    });
-    assert_eq!(count, 11, "one poll per message");
-}
-
-#[test]
-fn a_deadline_set_by_its_own_callback_costs_one_poll_each_time() {
-    let count = polls(OnFire::SetAgain(10), async |watch, _| {
-        watch.send(Plain::SetIn(10)).await.unwrap();
-        for _ in 0..10 {
-            ms(10).await;
-            settle().await;
-        }
-    });
-    assert_eq!(count, 11, "the message, then one poll per beat");
+fn a_deadline_costs_no_poll_but_the_one_that_it_has_to() {
+    let earlier = (100..110).rev();
+    let later = 100..110;
+    let rows: [(&str, OnFire, Vec<Step>, u32); 5] = [
+        (
+            "earlier, with the context in a handler: one poll per message",
+            OnFire::Nothing,
+            earlier.clone().map(SetIn).collect(),
+            10,
+        ),
+        (
+            "earlier, without the context: a message and a wake each",
+            OnFire::Nothing,
+            earlier.map(Set).collect(),
+            20,
+        ),
+        (
+            "later, in a handler: one poll per message",
+            OnFire::Nothing,
+            once(SetIn(100)).chain(later.clone().map(Set)).collect(),
+            11,
+        ),
+        (
+            "later, outside of the actor: the first message alone",
+            OnFire::Nothing,
+            once(SetIn(100)).chain(later.map(Outside)).collect(),
+            1,
+        ),
+        (
+            "set by its own callback: the message, then one poll per beat",
+            OnFire::SetAgain(10),
+            once(SetIn(10)).chain([Pass(10); 10]).collect(),
+            11,
+        ),
+    ];
+    for (what, on_fire, steps, expected) in rows {
+        let count = polls(on_fire, async |watch, deadline| {
+            for step in steps {
+                step.take(&watch, &deadline).await;
+                settle().await;
+            }
+        });
+        assert_eq!(count, expected, "{what}");
+    }
 }

@@ -180,23 +180,37 @@ impl Handler<Call> for Watch {
     }
 }
 
-/// Sets the deadline in a plain handler, so that nothing else touches the actor's items.
-#[derive(Message)]
+/// What a test does. The first three are messages with a plain handler, so that nothing else touches the actor's items.
+#[derive(Clone, Copy, Message)]
 #[rtype(result = "()")]
-pub(crate) enum Plain {
+pub(crate) enum Step {
     Set(u64),
     SetIn(u64),
     Clear,
+    /// Sets it outside of the actor.
+    Outside(u64),
+    Pass(u64),
 }
 
-impl Handler<Plain> for Watch {
+impl Handler<Step> for Watch {
     type Result = ();
 
-    fn handle(&mut self, plain: Plain, ctx: &mut Context<Self>) {
-        match plain {
-            Plain::Set(after) => self.deadline.set(soon(after)),
-            Plain::SetIn(after) => self.deadline.set_in(ctx, soon(after)),
-            Plain::Clear => self.deadline.clear(),
+    fn handle(&mut self, step: Step, ctx: &mut Context<Self>) {
+        match step {
+            Step::Set(after) | Step::Outside(after) => self.deadline.set(soon(after)),
+            Step::SetIn(after) => self.deadline.set_in(ctx, soon(after)),
+            Step::Clear => self.deadline.clear(),
+            Step::Pass(_) => {}
+        }
+    }
+}
+
+impl Step {
+    pub(crate) async fn take(self, watch: &Addr<Watch>, deadline: &Deadline) {
+        match self {
+            Self::Outside(after) => deadline.set(soon(after)),
+            Self::Pass(time) => ms(time).await,
+            Self::Set(_) | Self::SetIn(_) | Self::Clear => watch.send(self).await.unwrap(),
         }
     }
 }

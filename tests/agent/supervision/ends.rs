@@ -1,306 +1,171 @@
-//! How a guardian ends, and where it can live.
+//! Where a guardian can live, what a panic around it leaves behind, and what it logs.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use actix::prelude::*;
-use actix_bully::supervisor::{Exit, Guardian, RestartPolicy, Supervision};
-use futures::StreamExt;
-use futures::channel::mpsc::{UnboundedReceiver, unbounded};
+use actix_bully::supervisor::{OnStop, RestartPolicy};
+use actix_rt::SystemRunner;
 use tokio::runtime::Builder;
+use tracing::Level;
 
 use crate::common::virtual_system;
-use crate::supervision::probe::{Count, FailIn, Fault, Probe, Trace, panic_quietly, poison};
-use crate::supervision::stage::{Listener, Parent, guarded, ms, run, transient};
+use crate::logs::logged;
+use crate::supervision::probe::{Fault, Mail, Moment, Probe, panic_quietly, poison};
+use crate::supervision::stage::{Noted, Trace, ms, three_restarts};
 
-#[test]
-fn a_child_finishes_when_its_addresses_are_dropped_during_the_backoff() {
-    let outcome = run(transient(), &[], async |stage| {
-        stage.addr().do_send(poison());
-        ms(10).await;
-        stage.addr = None;
-        ms(500).await;
-    });
-    assert_eq!(
-        outcome.trace,
-        [
-            "0 i0 started",
-            "0 hook Panicked(\"injected\")",
-            "0 parent Down Panicked(\"injected\") 100",
-            "100 parent Finished",
-        ]
-    );
+/// What was noted in that System until it ended, without the times.
+fn noted_in(system: SystemRunner, test: impl AsyncFnOnce(Trace)) -> Vec<String> {
+    let (trace, noted) = system.block_on(async { Noted::new() });
+    system.block_on(test(trace));
+    drop(system);
+    let lines = noted.take().into_iter();
+    let words = |line: String| {
+        line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ')
+            .to_owned()
+    };
+    lines.map(words).collect()
 }
 
-#[test]
-fn a_weak_address_can_save_a_child_during_the_backoff() {
-    let outcome = run(transient(), &[], async |stage| {
-        stage.addr().do_send(poison());
-        let weak = stage.addr().downgrade();
-        ms(10).await;
-        stage.addr = None;
-        ms(10).await;
-        stage.addr = weak.upgrade();
-        assert_eq!(stage.addr().send(Count).await, Ok((1, 1)));
-    });
-    assert_eq!(outcome.heard().last(), Some(&"100 parent Up 1"));
+fn at_once() -> RestartPolicy {
+    let policy = RestartPolicy::builder().backoff_base(Duration::ZERO);
+    policy.build().unwrap()
 }
 
-#[test]
-fn a_child_that_finishes_drops_its_actor_before_the_parent_hears_of_it() {
-    struct Short(Trace);
-    impl Actor for Short {
-        type Context = Context<Self>;
-        fn started(&mut self, ctx: &mut Self::Context) {
-            ctx.stop();
-        }
-    }
-    impl Supervised for Short {}
-    impl Drop for Short {
-        fn drop(&mut self) {
-            self.0.note("dropped");
-        }
-    }
-    let noted = virtual_system().block_on(async {
-        let trace = Trace::new();
-        let addr = guarded(transient(), &trace).start(|_| Short(trace.clone()));
-        ms(1).await;
-        assert!(!addr.connected());
-        trace.take()
-    });
-    assert_eq!(noted, ["0 hook Stopped", "0 dropped", "0 parent Finished"]);
-}
-
-#[test]
-fn an_actor_that_refuses_to_stop_is_not_run_any_more_once_it_is_abandoned() {
-    struct Stubborn(Trace);
-    impl Actor for Stubborn {
-        type Context = Context<Self>;
-        fn stopping(&mut self, _: &mut Self::Context) -> Running {
-            self.0.note("refuses");
-            Running::Continue
-        }
-        fn stopped(&mut self, _: &mut Self::Context) {
-            self.0.note("stopped after all");
-        }
-    }
-    impl Supervised for Stubborn {}
-    let system = virtual_system();
-    let (trace, addr) = system.block_on(async {
-        let trace = Trace::new();
-        let addr = guarded(transient(), &trace).start(|_| Stubborn(trace.clone()));
-        ms(1).await;
-        (trace, addr)
-    });
-    drop((system, addr));
-    let noted = trace.take();
-    let words: Vec<_> = noted
-        .iter()
-        .filter_map(|line| line.split_once(' '))
-        .collect();
-    let words: Vec<_> = words.iter().map(|(_time, what)| *what).collect();
-    assert_eq!(words, ["refuses", "hook Abandoned"]);
-}
+const PANICKED: &str = "hook Panicked(\"injected\")";
 
 #[test]
 fn a_factory_that_panics_here_is_the_callers_affair() {
-    let noted = virtual_system().block_on(async {
-        let trace = Trace::new();
-        let builder = guarded(transient(), &trace);
+    let noted = noted_in(virtual_system(), async |trace| {
+        let builder = trace.guarded(at_once(), || ());
         let start = || builder.start(|_| -> Probe { panic_quietly() });
         assert!(catch_unwind(AssertUnwindSafe(start)).is_err());
-        ms(1).await;
-        trace.take()
+        trace.note("nothing was started");
     });
-    assert_eq!(
-        noted,
-        Vec::<String>::new(),
-        "nothing was started, so nothing ended"
-    );
+    assert_eq!(noted, ["nothing was started"], "so nothing ended");
 }
 
 #[test]
 fn a_runtime_without_timers_cannot_restart_but_still_tells_each_party_once() {
     let timeless = || Builder::new_current_thread().build().unwrap();
-    System::with_tokio_rt(timeless).block_on(async {
-        let Elsewhere {
-            builder,
-            mut heard,
-            mut hooks,
-        } = Elsewhere::new();
-        let addr = builder.start(|_| Probe::new(Trace::new(), &[]));
+    let noted = noted_in(System::with_tokio_rt(timeless), async |trace| {
+        let child = trace.guarded(at_once(), || ());
+        let addr = child.start(|_| Probe::new(trace.clone(), &[]));
         assert_eq!(addr.send(poison()).await, Err(MailboxError::Closed));
-        let gave_up = Supervision::GaveUp {
-            child: 9,
-            exit: Exit::Abandoned,
-        };
-        assert_eq!(heard.next().await, Some(gave_up));
-        assert_eq!(
-            (hooks.next().await, hooks.next().await),
-            (Some(panicked()), None)
-        );
         assert!(!addr.connected());
+        trace.note("the end");
     });
-}
-
-/// A builder for a child of another arbiter, what its parent hears, and the calls of its hook.
-struct Elsewhere {
-    builder: actix_bully::supervisor::GuardianBuilder<Probe, u32>,
-    heard: UnboundedReceiver<Supervision<u32>>,
-    hooks: UnboundedReceiver<Exit>,
-}
-
-impl Elsewhere {
-    fn new() -> Self {
-        let (sender, heard) = unbounded();
-        let (hook, hooks) = unbounded();
-        let policy = RestartPolicy::builder()
-            .backoff_base(Duration::ZERO)
-            .build()
-            .unwrap();
-        let builder = Guardian::builder(9)
-            .policy(policy)
-            .parent(Listener(sender).start().recipient())
-            .on_exit(move |exit: &Exit| drop(hook.unbounded_send(exit.clone())));
-        Self {
-            builder,
-            heard,
-            hooks,
-        }
-    }
-}
-
-fn panicked() -> Exit {
-    Exit::Panicked("injected".to_owned())
+    let expected = ["i0 started", PANICKED, "i0 dropped", "GaveUp Abandoned"];
+    assert_eq!(noted[..4], expected);
+    assert_eq!(noted[4..], ["the end"]);
 }
 
 #[test]
 fn a_child_on_its_own_arbiter_is_restarted_there() {
-    virtual_system().block_on(async {
+    let noted = noted_in(virtual_system(), async |trace| {
         let arbiter = Arbiter::new();
-        let Elsewhere {
-            builder,
-            heard,
-            hooks,
-        } = Elsewhere::new();
-        let trace = Trace::new();
-        let addr = builder.start_in_arbiter(&arbiter.handle(), |_| Probe::new(trace, &[]));
+        let child = trace.guarded(at_once(), || ());
+        let probe = trace.clone();
+        let addr = child.start_in_arbiter(&arbiter.handle(), |_| Probe::new(probe, &[]));
         assert_eq!(addr.send(poison()).await, Err(MailboxError::Closed));
-        assert_eq!(
-            addr.send(Count).await,
-            Ok((1, 1)),
-            "the arbiter and the address are alive"
-        );
+        assert_eq!(addr.send(Mail(0)).await, Ok(1), "by the same address");
         arbiter.stop();
         assert!(arbiter.join().is_ok());
         assert!(!addr.connected());
-        let heard: Vec<_> = heard.take(3).collect().await;
-        assert_eq!(
-            heard,
-            [
-                Supervision::Down {
-                    child: 9,
-                    exit: panicked(),
-                    restart_in: Duration::ZERO
-                },
-                Supervision::Up {
-                    child: 9,
-                    restarts: 1
-                },
-                Supervision::GaveUp {
-                    child: 9,
-                    exit: Exit::Abandoned
-                },
-            ]
-        );
-        assert_eq!(
-            hooks.collect::<Vec<_>>().await,
-            [panicked(), Exit::Abandoned]
-        );
     });
+    let expected = [
+        "i0 started",
+        PANICKED,
+        "Down Panicked(\"injected\") 0",
+        "i1 restarting",
+        "Up 1",
+        "i1 started",
+        "i1 mail 0",
+        "i1 stopping",
+        "i1 stopped",
+        "hook Abandoned",
+        "i1 dropped",
+        "GaveUp Abandoned",
+    ];
+    assert_eq!(noted, expected);
 }
 
 #[test]
 fn a_factory_that_panics_elsewhere_is_told_to_hook_and_parent() {
-    virtual_system().block_on(async {
+    let noted = noted_in(virtual_system(), async |trace| {
         let arbiter = Arbiter::new();
-        let Elsewhere {
-            builder,
-            mut heard,
-            hooks,
-        } = Elsewhere::new();
-        let addr = builder.start_in_arbiter(&arbiter.handle(), |_| -> Probe { panic_quietly() });
-        let gave_up = Supervision::GaveUp {
-            child: 9,
-            exit: panicked(),
-        };
-        assert_eq!(heard.next().await, Some(gave_up));
-        assert_eq!(hooks.collect::<Vec<_>>().await, [panicked()]);
-        assert!(!addr.connected());
+        let child = trace.guarded(at_once(), || ());
+        let addr = child.start_in_arbiter(&arbiter.handle(), |_| -> Probe { panic_quietly() });
+        assert_eq!(addr.send(Mail(0)).await, Err(MailboxError::Closed));
         assert!(arbiter.handle().alive());
         arbiter.stop();
         assert!(arbiter.join().is_ok());
     });
+    assert_eq!(noted, [PANICKED, "GaveUp Panicked(\"injected\")"]);
 }
 
 #[test]
 fn a_child_of_an_arbiter_that_has_stopped_is_given_up_on_at_once() {
-    virtual_system().block_on(async {
+    let noted = noted_in(virtual_system(), async |trace| {
         let arbiter = Arbiter::new();
         let handle = arbiter.handle();
         arbiter.stop();
         assert!(arbiter.join().is_ok());
-        let Elsewhere {
-            builder,
-            mut heard,
-            hooks,
-        } = Elsewhere::new();
-        let trace = Trace::new();
-        let addr = builder.start_in_arbiter(&handle, |_| Probe::new(trace, &[]));
+        let child = trace.guarded(at_once(), || ());
+        let probe = trace.clone();
+        let addr = child.start_in_arbiter(&handle, |_| Probe::new(probe, &[]));
         assert!(!addr.connected());
-        let gave_up = Supervision::GaveUp {
-            child: 9,
-            exit: Exit::Abandoned,
-        };
-        assert_eq!(heard.next().await, Some(gave_up));
-        assert_eq!(
-            hooks.collect::<Vec<_>>().await,
-            [],
-            "there was no incarnation"
-        );
+        trace.note("the end");
     });
+    let expected = ["GaveUp Abandoned", "the end"];
+    assert_eq!(noted, expected, "there was no incarnation");
 }
 
-/// Tells the parent when it is dropped.
-struct Farewell(Recipient<Supervision<u32>>);
-
-impl Drop for Farewell {
-    fn drop(&mut self) {
-        let (child, restarts) = (9, 99);
-        self.0.do_send(Supervision::Up { child, restarts });
-    }
-}
-
-/// Such as the child's name: a parent on another thread may start the next child of that name at once.
+/// The panic of a test body, say: everything is dropped while unwinding, and `stopped` panics too.
 #[test]
-fn what_a_hook_holds_is_dropped_before_the_parent_hears_of_the_end() {
-    virtual_system().block_on(async {
-        for (fault, end) in [(Fault::Stop, "Finished"), (Fault::Panic, "GaveUp")] {
-            let trace = Trace::new();
-            let parent = Parent(trace.clone()).start().recipient();
-            let held = Farewell(parent.clone());
-            let policy = RestartPolicy::builder().max_restarts(0).build().unwrap();
-            let builder = Guardian::builder(9).policy(policy).parent(parent);
-            let builder = builder.on_exit(move |_| _ = &held);
-            let addr = builder.start(|_| Probe::new(Trace::new(), &[]));
-            addr.do_send(FailIn::Handler(fault));
-            ms(1).await;
-            let heard = trace.take();
-            assert_eq!(heard.first().map(String::as_str), Some("0 parent Up 99"));
-            assert!(
-                heard.last().is_some_and(|last| last.contains(end)),
-                "{heard:?}"
-            );
-        }
+fn a_system_that_is_dropped_by_a_panic_still_calls_the_hook_past_a_broken_child() {
+    let (trace, noted) = virtual_system().block_on(async { Noted::new() });
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        virtual_system().block_on(async {
+            let plans = [(Moment::Stopped, 0, Fault::Panic)];
+            let child = trace.guarded(three_restarts(OnStop::Finish), || ());
+            let child = child.start(|_| Probe::new(trace.clone(), &plans));
+            assert_eq!(child.send(Mail(0)).await, Ok(0));
+            panic_quietly();
+        });
+    }));
+    assert!(ended.is_err());
+    let expected = ["hook Abandoned", "i0 dropped", "GaveUp Abandoned"];
+    assert!(noted.take().ends_with(&expected.map(str::to_owned)));
+}
+
+#[test]
+fn a_warning_is_logged_when_the_last_restart_is_granted_and_never_an_error() {
+    let reason = r#"node="api-1" reason=Panicked("injected")"#;
+    let hook = r#"WARN exit hook panicked node="api-1" reason="injected""#;
+    logged(Level::DEBUG, async |lines| {
+        let (trace, _noted) = Noted::new();
+        let policy = RestartPolicy::builder().max_restarts(2).build().unwrap();
+        let child = trace.child("api-1", policy).on_exit(|_| panic_quietly());
+        let fails = [0, 1, 2].map(|incarnation| (Moment::Started, incarnation, Fault::Panic));
+        let _addr = child.start(|_| Probe::new(trace.clone(), &fails));
+        ms(1).await;
+        let down = format!("INFO child is down {reason} after_ms=100");
+        assert_eq!(lines.about(""), [&down, hook]);
+        ms(100).await;
+        let said = [
+            &format!("INFO child is down {reason} after_ms=200"),
+            r#"INFO child is up node="api-1" restarts=1"#,
+            hook,
+            r#"WARN restart budget nearly spent node="api-1""#,
+        ];
+        assert_eq!(lines.about(""), said);
+        ms(1_000).await;
+        let said = [
+            r#"INFO child is up node="api-1" restarts=2"#,
+            hook,
+            &format!("WARN restart budget spent {reason}"),
+        ];
+        assert_eq!(lines.about(""), said);
     });
 }

@@ -1,15 +1,14 @@
-//! Does the guardian keep its promises? Virtual time; what happened is one trace, asserted as a whole.
+//! Does the guardian keep its promises, and what is seen of a child that fails? Virtual time.
 //!
-//! `probe.rs` is the actor that fails on demand and `stage.rs` runs it; the others are tests, by question:
-//! what follows a panic, a stop, a storm; when is a child given up on; which parties hear of it, in which order;
-//! how does a guardian itself end.
+//! Two tables have a row for each cause, moment and policy: `children.rs` of any actor, `agents.rs` of an agent in a
+//! quorum; what is seen is in `children.txt` and `agents.txt`. `probe.rs` is the actor that fails on demand, `stage.rs`
+//! writes down what happens. Beside the tables: much mail and many failures (`storms.rs`), where a guardian can live
+//! (`ends.rs`), which policies are valid (`policy.rs`).
 
-mod budget;
+mod agents;
+mod children;
 mod ends;
-mod hook;
-mod panics;
 mod policy;
 mod probe;
 mod stage;
-mod stops;
 mod storms;

@@ -4,90 +4,82 @@ use std::time::Duration;
 
 use actix_bully::supervisor::{OnStop, PolicyError, RestartPolicy};
 
-fn ms(n: u64) -> Duration {
-    Duration::from_millis(n)
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+#[test]
+fn the_default_is_transient_and_each_restart_type_of_otp_is_a_policy() {
+    let builder = RestartPolicy::builder;
+    let spelled_out = builder().on_stop(OnStop::Finish).max_restarts(5);
+    let spelled_out = spelled_out.window(MS(30_000));
+    let spelled_out = spelled_out.backoff_base(MS(100)).backoff_max(MS(5_000));
+    let permanent = builder().on_stop(OnStop::Restart);
+    for (built, policy) in [
+        (spelled_out, RestartPolicy::transient()),
+        (builder(), RestartPolicy::default()),
+        (builder(), RestartPolicy::transient()),
+        (permanent, RestartPolicy::permanent()),
+        (builder().max_restarts(0), RestartPolicy::temporary()),
+    ] {
+        assert_eq!(built.build(), Ok(policy));
+    }
 }
 
 #[test]
-fn the_default_is_a_transient_child_with_five_restarts_in_thirty_seconds() {
-    let spelled_out = RestartPolicy::builder()
-        .on_stop(OnStop::Finish)
-        .max_restarts(5)
-        .window(ms(30_000))
-        .backoff_base(ms(100))
-        .backoff_max(ms(5_000))
-        .build();
-    assert_eq!(spelled_out, Ok(RestartPolicy::default()));
-    assert_eq!(RestartPolicy::default(), RestartPolicy::transient());
+fn a_budget_that_could_never_be_spent_and_a_reversed_backoff_are_refused() {
+    let short = |window, needed| Err(PolicyError::WindowTooShort { window, needed });
+    let builder = RestartPolicy::builder;
+    let three = || builder().max_restarts(3); // waits 100 + 200 + 400 ms
+    let at_once = || builder().backoff_base(MS(0));
+    let nano = Duration::from_nanos(1);
+    let doubles = || {
+        let policy = builder().max_restarts(33).backoff_base(nano);
+        policy.backoff_max(MS(60_000))
+    };
+    // 1 + 2 + .. + 2^31 ns, and once the full factor.
+    let full = Duration::from_nanos(2 * u64::from(u32::MAX));
+    let (base, max) = (MS(6_000), MS(5_000));
+    for (what, policy, expected) in [
+        ("as long as all waits", three().window(MS(700)), Ok(())),
+        ("shorter", three().window(MS(699)), short(MS(699), MS(700))),
+        ("none", at_once().window(MS(0)), short(MS(0), MS(0))),
+        (
+            "none, for a temporary child",
+            at_once().window(MS(0)).max_restarts(0),
+            Ok(()),
+        ),
+        ("a factor that is full", doubles().window(full), Ok(())),
+        (
+            "and not beyond",
+            doubles().window(full.saturating_sub(nano)),
+            short(full.saturating_sub(nano), full),
+        ),
+        (
+            "any number, without a wait",
+            at_once().max_restarts(usize::MAX),
+            Ok(()),
+        ),
+        (
+            "a base above the maximum",
+            builder().backoff_base(base),
+            Err(PolicyError::BackoffReversed { base, max }),
+        ),
+    ] {
+        assert_eq!(policy.build().map(drop), expected, "{what}");
+    }
+    assert!(builder().max_restarts(usize::MAX).build().is_err());
 }
 
 #[test]
-fn the_restart_types_of_otp_are_policies() {
-    let permanent = RestartPolicy::builder().on_stop(OnStop::Restart).build();
-    assert_eq!(permanent, Ok(RestartPolicy::permanent()));
-    let temporary = RestartPolicy::builder().max_restarts(0).build();
-    assert_eq!(temporary, Ok(RestartPolicy::temporary()));
-}
-
-#[test]
-fn a_backoff_that_begins_above_its_maximum_is_refused() {
-    let (base, max) = (ms(6_000), ms(5_000));
-    let refused = RestartPolicy::builder().backoff_base(base).build();
-    let error = PolicyError::BackoffReversed { base, max };
-    assert_eq!(refused, Err(error.clone()));
+fn a_refusal_names_both_values_and_says_what_to_do() {
+    let refused = |policy: actix_bully::supervisor::RestartPolicyBuilder| {
+        policy.build().unwrap_err().to_string()
+    };
     assert_eq!(
-        error.to_string(),
+        refused(RestartPolicy::builder().backoff_base(MS(6_000))),
         "a backoff base of 6s exceeds the backoff maximum of 5s: lower the base, or raise the maximum"
     );
-}
-
-#[test]
-fn a_budget_that_could_never_be_spent_is_refused() {
-    // 100 + 200 + 400 ms.
-    let policy = RestartPolicy::builder().max_restarts(3);
-    assert!(policy.clone().window(ms(700)).build().is_ok());
-    let error = PolicyError::WindowTooShort {
-        window: ms(699),
-        needed: ms(700),
-    };
-    assert_eq!(policy.window(ms(699)).build(), Err(error.clone()));
     assert_eq!(
-        error.to_string(),
+        refused(RestartPolicy::builder().max_restarts(3).window(MS(699))),
         "a window of 699ms is too short, because failures are forgotten before all restarts are used: give a window longer than zero, and of 700ms at least"
     );
-}
-
-#[test]
-fn a_window_of_nothing_is_refused_even_without_a_backoff() {
-    let policy = RestartPolicy::builder().backoff_base(ms(0)).window(ms(0));
-    let refused = PolicyError::WindowTooShort {
-        window: ms(0),
-        needed: ms(0),
-    };
-    assert_eq!(policy.clone().build(), Err(refused));
-    assert!(
-        policy.max_restarts(0).build().is_ok(),
-        "a temporary child needs no window"
-    );
-}
-
-#[test]
-fn an_absurd_number_of_restarts_is_weighed_at_once() {
-    let policy = RestartPolicy::builder().max_restarts(usize::MAX);
-    assert!(policy.clone().build().is_err());
-    assert!(policy.backoff_base(ms(0)).build().is_ok());
-}
-
-#[test]
-fn a_backoff_doubles_until_its_factor_is_full_and_not_beyond() {
-    // 1 + 2 + .. + 2^31 ns, and once the full factor.
-    let needed = Duration::from_nanos(2 * u64::from(u32::MAX));
-    let policy = RestartPolicy::builder()
-        .max_restarts(33)
-        .backoff_base(Duration::from_nanos(1))
-        .backoff_max(ms(60_000));
-    assert!(policy.clone().window(needed).build().is_ok());
-    let window = needed.saturating_sub(Duration::from_nanos(1));
-    let error = PolicyError::WindowTooShort { window, needed };
-    assert_eq!(policy.window(window).build(), Err(error));
 }

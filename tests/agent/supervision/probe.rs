@@ -2,47 +2,21 @@
 
 use std::fmt::Display;
 use std::panic::resume_unwind;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::Duration;
+use std::{future::pending, thread};
 
 use actix::WeakAddr;
-use actix::clock::Instant;
 use actix::prelude::*;
 
-/// Everything that happened, with its virtual time: `"100 i1 started"`.
-#[derive(Clone)]
-pub(crate) struct Trace {
-    lines: Arc<Mutex<Vec<String>>>,
-    start: Instant,
-}
-
-impl Trace {
-    pub(crate) fn new() -> Self {
-        Self {
-            lines: Arc::default(),
-            start: Instant::now(),
-        }
-    }
-
-    pub(crate) fn note(&self, what: impl Display) {
-        let line = format!("{} {what}", self.start.elapsed().as_millis());
-        self.lines
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(line);
-    }
-
-    /// Takes what has been noted so far.
-    pub(crate) fn take(&self) -> Vec<String> {
-        std::mem::take(&mut *self.lines.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
+use crate::supervision::stage::Trace;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     Panic,
     Stop,
+    Terminate,
+    /// In `stopping` only: the actor does not want to stop.
+    Refuse,
 }
 
 impl Fault {
@@ -50,6 +24,8 @@ impl Fault {
         match self {
             Self::Panic => panic_quietly(),
             Self::Stop => ctx.stop(),
+            Self::Terminate => ctx.terminate(),
+            Self::Refuse => {}
         }
     }
 }
@@ -71,12 +47,10 @@ pub(crate) enum Moment {
 /// Fails with `.2` at the moment `.0` of the incarnation `.1`.
 pub(crate) type Plan = (Moment, u32, Fault);
 
-#[derive(Clone)]
 pub(crate) struct Probe {
     trace: Trace,
     plans: Vec<Plan>,
     incarnation: u32,
-    count: u32,
 }
 
 impl Probe {
@@ -85,7 +59,6 @@ impl Probe {
             trace,
             plans: plans.to_vec(),
             incarnation: 0,
-            count: 0,
         }
     }
 
@@ -113,6 +86,10 @@ impl Actor for Probe {
 
     fn stopping(&mut self, ctx: &mut Self::Context) -> Running {
         self.reach(Moment::Stopping, ctx);
+        let refusal = (Moment::Stopping, self.incarnation, Fault::Refuse);
+        if self.plans.contains(&refusal) {
+            return Running::Continue;
+        }
         Running::Stop
     }
 
@@ -125,44 +102,31 @@ impl Supervised for Probe {
     fn restarting(&mut self, ctx: &mut Context<Self>) {
         self.incarnation += 1;
         self.reach(Moment::Restarting, ctx);
-        let incarnation = self.incarnation;
-        *self = Self {
-            incarnation,
-            ..Self::new(self.trace.clone(), &self.plans)
-        };
     }
 }
 
-/// Answers with the incarnation and how many of these it has handled.
-#[derive(Message)]
-#[rtype(result = "(u32, u32)")]
-pub(crate) struct Count;
-
-impl Handler<Count> for Probe {
-    type Result = MessageResult<Count>;
-
-    fn handle(&mut self, _: Count, _: &mut Context<Self>) -> Self::Result {
-        self.count += 1;
-        self.note(format_args!("count {}", self.count));
-        MessageResult((self.incarnation, self.count))
+impl Drop for Probe {
+    fn drop(&mut self) {
+        self.note("dropped");
     }
 }
 
-/// Notes its number.
+/// Notes its number, and answers with the incarnation.
 #[derive(Message)]
-#[rtype(result = "()")]
+#[rtype(result = "u32")]
 pub(crate) struct Mail(pub(crate) u32);
 
 impl Handler<Mail> for Probe {
-    type Result = ();
+    type Result = u32;
 
-    fn handle(&mut self, mail: Mail, _: &mut Context<Self>) {
+    fn handle(&mut self, mail: Mail, _: &mut Context<Self>) -> u32 {
         self.note(format_args!("mail {}", mail.0));
+        self.incarnation
     }
 }
 
 /// Fails in a place that a message leads to.
-#[derive(Message)]
+#[derive(Clone, Copy, Message)]
 #[rtype(result = "()")]
 pub(crate) enum FailIn {
     Handler(Fault),
@@ -183,25 +147,17 @@ impl Handler<FailIn> for Probe {
     type Result = ();
 
     fn handle(&mut self, place: FailIn, ctx: &mut Context<Self>) {
+        let now = |fault: Fault| {
+            let now = async {}.into_actor(self);
+            now.map(move |(), _, ctx: &mut Context<Self>| fault.strike(ctx))
+        };
         match place {
             FailIn::Handler(fault) => fault.strike(ctx),
             FailIn::Timer(fault) => {
                 ctx.run_later(Duration::from_millis(7), move |_, ctx| fault.strike(ctx));
             }
-            FailIn::Spawned(fault) => {
-                ctx.spawn(
-                    async {}
-                        .into_actor(self)
-                        .map(move |(), _, ctx| fault.strike(ctx)),
-                );
-            }
-            FailIn::Wait(fault) => {
-                ctx.wait(
-                    async {}
-                        .into_actor(self)
-                        .map(move |(), _, ctx| fault.strike(ctx)),
-                );
-            }
+            FailIn::Spawned(fault) => _ = ctx.spawn(now(fault)),
+            FailIn::Wait(fault) => ctx.wait(now(fault)),
             FailIn::Drop(fault) => {
                 let bomb = Bomb(fault, ctx.address().downgrade());
                 ctx.run_later(Duration::from_secs(1_000), move |_, _| drop(bomb));
@@ -210,20 +166,20 @@ impl Handler<FailIn> for Probe {
     }
 }
 
-/// Fails in a `ResponseActFuture`.
-#[derive(Message)]
+/// Fails in a `ResponseActFuture`, or never answers.
+#[derive(Clone, Copy, Message)]
 #[rtype(result = "()")]
-pub(crate) struct FailInResponse(pub(crate) Fault);
+pub(crate) struct Respond(pub(crate) Option<Fault>);
 
-impl Handler<FailInResponse> for Probe {
+impl Handler<Respond> for Probe {
     type Result = ResponseActFuture<Self, ()>;
 
-    fn handle(&mut self, message: FailInResponse, _: &mut Context<Self>) -> Self::Result {
-        Box::pin(
-            async {}
-                .into_actor(self)
-                .map(move |(), _, ctx| message.0.strike(ctx)),
-        )
+    fn handle(&mut self, message: Respond, _: &mut Context<Self>) -> Self::Result {
+        let Some(fault) = message.0 else {
+            return Box::pin(pending().into_actor(self));
+        };
+        let now = async {}.into_actor(self);
+        Box::pin(now.map(move |(), _, ctx| fault.strike(ctx)))
     }
 }
 
@@ -231,14 +187,12 @@ struct Bomb(Fault, WeakAddr<Probe>);
 
 impl Drop for Bomb {
     fn drop(&mut self) {
-        match self.0 {
-            Fault::Panic if thread::panicking() => {}
-            Fault::Panic => panic_quietly(),
-            Fault::Stop => {
-                if let Some(probe) = self.1.upgrade() {
-                    probe.do_send(FailIn::Handler(Fault::Stop));
-                }
+        if self.0 != Fault::Panic {
+            if let Some(probe) = self.1.upgrade() {
+                probe.do_send(FailIn::Handler(self.0));
             }
+        } else if !thread::panicking() {
+            panic_quietly();
         }
     }
 }

@@ -1,148 +1,181 @@
-//! Runs a guarded probe on virtual time and hands back the trace.
+//! A guarded actor in virtual time, and the trace of what happens to it.
 
+use std::cell::RefCell;
+use std::fmt::Display;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context as Task, Poll, Waker};
 use std::time::Duration;
 
-use actix::clock::sleep;
+use actix::clock::{Instant, sleep};
+use actix::dev::ContextFut;
 use actix::prelude::*;
-use actix_bully::supervisor::{Exit, Guardian, GuardianBuilder, RestartPolicy, Supervision};
-use futures::channel::mpsc::UnboundedSender;
+use actix_bully::supervisor::{
+    Exit, Guardian, GuardianBuilder, OnStop, RestartPolicy, Supervision,
+};
+use tokio::runtime::Handle;
 
-use crate::common::virtual_system;
-use crate::supervision::probe::{Plan, Probe, Trace};
+use crate::supervision::probe::Probe;
 
-/// What a test body has in its hands.
-pub(crate) struct Stage {
-    /// The probe; `None` drops the only address.
-    pub(crate) addr: Option<Addr<Probe>>,
-    pub(crate) trace: Trace,
+/// The parent of every child. Its mailbox has all that happened in the order in which it was sent, so a hook that is
+/// called after the parent was told would be seen.
+struct Scribe {
+    lines: Rc<RefCell<Vec<String>>>,
+    start: Instant,
 }
 
-impl Stage {
-    pub(crate) fn addr(&self) -> &Addr<Probe> {
-        self.addr.as_ref().unwrap()
+impl Scribe {
+    fn add(&self, what: impl Display) {
+        // Without a System there is no virtual time to trust.
+        let line = match Handle::try_current() {
+            Ok(_) => format!("{} {what}", self.start.elapsed().as_millis()),
+            Err(_) => what.to_string(),
+        };
+        self.lines.borrow_mut().push(line);
     }
 }
 
-/// What happened until the body ended and 1 ms more, and what happened when the System was dropped.
-pub(crate) struct Outcome {
-    pub(crate) trace: Vec<String>,
-    pub(crate) shutdown: Vec<String>,
-}
-
-impl Outcome {
-    /// Only what the parent heard.
-    pub(crate) fn heard(&self) -> Vec<&str> {
-        lines_with(&self.trace, "parent ")
-    }
-
-    /// Only the calls of the hook.
-    pub(crate) fn hooks(&self) -> Vec<&str> {
-        lines_with(&self.trace, "hook ")
-    }
-}
-
-pub(crate) fn lines_with<'a>(trace: &'a [String], what: &str) -> Vec<&'a str> {
-    trace
-        .iter()
-        .filter(|line| line.contains(what))
-        .map(String::as_str)
-        .collect()
-}
-
-/// Runs `body` beside a guarded probe that has a parent and a hook.
-pub(crate) fn run(
-    policy: RestartPolicy,
-    plans: &[Plan],
-    body: impl AsyncFnOnce(&mut Stage),
-) -> Outcome {
-    let system = virtual_system();
-    let stage = system.block_on(async {
-        let trace = Trace::new();
-        let probe = Probe::new(trace.clone(), plans);
-        let addr = Some(guarded(policy, &trace).start(|_| probe));
-        let mut stage = Stage { addr, trace };
-        body(&mut stage).await;
-        ms(1).await;
-        stage
-    });
-    let trace = stage.trace.take();
-    drop(system);
-    // Without a System there is no virtual time to trust.
-    let shutdown = stage.trace.take();
-    let without_time = |line: &String| line.split_once(' ').map(|(_, what)| what.to_owned());
-    Outcome {
-        trace,
-        shutdown: shutdown.iter().filter_map(without_time).collect(),
-    }
-}
-
-/// A builder for a child named 1, with a parent and a hook that note what they hear.
-pub(crate) fn guarded<A>(policy: RestartPolicy, trace: &Trace) -> GuardianBuilder<A, u32>
-where
-    A: Actor<Context = Context<A>> + Supervised,
-{
-    let hook_trace = trace.clone();
-    Guardian::builder(1)
-        .policy(policy)
-        .parent(Parent(trace.clone()).start().recipient())
-        .on_exit(move |exit: &Exit| hook_trace.note(format_args!("hook {exit:?}")))
-}
-
-/// Notes what it hears.
-pub(crate) struct Parent(pub(crate) Trace);
-
-impl Actor for Parent {
+impl Actor for Scribe {
     type Context = Context<Self>;
 }
 
-impl Handler<Supervision<u32>> for Parent {
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Note(String);
+
+impl Handler<Note> for Scribe {
     type Result = ();
 
-    fn handle(&mut self, event: Supervision<u32>, _: &mut Context<Self>) {
-        self.0.note(format_args!("parent {}", short(&event)));
+    fn handle(&mut self, note: Note, _: &mut Context<Self>) {
+        self.add(note.0);
     }
 }
 
-/// Hands on what it hears, so that a test can wait for it, also from another thread.
-pub(crate) struct Listener(pub(crate) UnboundedSender<Supervision<u32>>);
-
-impl Actor for Listener {
-    type Context = Context<Self>;
-}
-
-impl Handler<Supervision<u32>> for Listener {
+impl Handler<Supervision<String>> for Scribe {
     type Result = ();
 
-    fn handle(&mut self, event: Supervision<u32>, ctx: &mut Context<Self>) {
-        if self.0.unbounded_send(event).is_err() {
-            ctx.stop();
-        }
+    fn handle(&mut self, event: Supervision<String>, _: &mut Context<Self>) {
+        let (child, what) = match event {
+            Supervision::Down {
+                child,
+                exit,
+                restart_in,
+            } => (child, format!("Down {exit:?} {}", restart_in.as_millis())),
+            Supervision::Up { child, restarts } => (child, format!("Up {restarts}")),
+            Supervision::GaveUp { child, exit } => (child, format!("GaveUp {exit:?}")),
+            Supervision::Finished { child } => (child, "Finished".to_owned()),
+            _ => panic!("an unknown event"),
+        };
+        self.add(format!("{child} {what}").trim_start());
     }
 }
 
-fn short(event: &Supervision<u32>) -> String {
-    match event {
-        Supervision::Down {
-            exit, restart_in, ..
-        } => {
-            format!("Down {exit:?} {}", restart_in.as_millis())
-        }
-        Supervision::Up { restarts, .. } => format!("Up {restarts}"),
-        Supervision::GaveUp { exit, .. } => format!("GaveUp {exit:?}"),
-        Supervision::Finished { .. } => "Finished".to_owned(),
-        _ => "an unknown event".to_owned(),
+/// Notes everything that happens, with its virtual time: `"100 i1 started"`.
+#[derive(Clone)]
+pub(crate) struct Trace(Addr<Scribe>);
+
+impl Trace {
+    pub(crate) fn note(&self, what: impl Display) {
+        self.0.do_send(Note(what.to_string()));
     }
+
+    /// A builder for a probe with that name, of which the trace is the parent.
+    pub(crate) fn child(
+        &self,
+        name: &str,
+        policy: RestartPolicy,
+    ) -> GuardianBuilder<Probe, String> {
+        let parent = self.0.clone().recipient();
+        Guardian::builder(name.to_owned())
+            .policy(policy)
+            .parent(parent)
+    }
+
+    /// As `child`, without a name, with a hook that notes its calls and then does this.
+    pub(crate) fn guarded(
+        &self,
+        policy: RestartPolicy,
+        mut then: impl FnMut() + Send + 'static,
+    ) -> GuardianBuilder<Probe, String> {
+        let trace = self.clone();
+        self.child("", policy).on_exit(move |exit: &Exit| {
+            trace.note(format_args!("hook {exit:?}"));
+            then();
+        })
+    }
+}
+
+/// What was noted. It outlives its System.
+pub(crate) struct Noted {
+    lines: Rc<RefCell<Vec<String>>>,
+    scribe: Rc<RefCell<ContextFut<Scribe, Context<Scribe>>>>,
+    /// Keeps the scribe alive.
+    _trace: Trace,
+}
+
+impl Noted {
+    /// Makes a trace, which is written in the present System.
+    pub(crate) fn new() -> (Trace, Self) {
+        let lines = Rc::<RefCell<Vec<String>>>::default();
+        let scribe = Context::new().into_future(Scribe {
+            lines: Rc::clone(&lines),
+            start: Instant::now(),
+        });
+        let trace = Trace(scribe.address());
+        let scribe = Rc::new(RefCell::new(scribe));
+        let noted = Self {
+            lines,
+            scribe: Rc::clone(&scribe),
+            _trace: trace.clone(),
+        };
+        actix_rt::spawn(poll_fn(move |task| poll(&scribe, task)));
+        (trace, noted)
+    }
+
+    /// Takes what has been noted so far, also where no System runs the scribe any more.
+    pub(crate) fn take(&self) -> Vec<String> {
+        if Handle::try_current().is_err() {
+            let running = poll(&self.scribe, &mut Task::from_waker(Waker::noop()));
+            assert!(running.is_pending(), "its address is kept");
+        }
+        self.lines.take()
+    }
+}
+
+fn poll(scribe: &RefCell<ContextFut<Scribe, Context<Scribe>>>, task: &mut Task<'_>) -> Poll<()> {
+    Pin::new(&mut *scribe.borrow_mut()).poll(task)
 }
 
 /// 3 restarts in 10 s, after 100 ms doubling up to 1 s.
-pub(crate) fn transient() -> RestartPolicy {
-    RestartPolicy::builder()
-        .max_restarts(3)
+pub(crate) fn three_restarts(on_stop: OnStop) -> RestartPolicy {
+    let policy = RestartPolicy::builder().on_stop(on_stop).max_restarts(3);
+    policy
         .window(Duration::from_secs(10))
         .backoff_base(Duration::from_millis(100))
         .backoff_max(Duration::from_secs(1))
         .build()
         .unwrap()
+}
+
+/// What is seen under each policy. Policies under which the same is seen share it.
+pub(crate) fn by_policy(play: impl Fn(RestartPolicy) -> String) -> String {
+    let mut seen = Vec::<(Vec<&str>, String)>::new();
+    for (name, policy) in [
+        ("transient", three_restarts(OnStop::Finish)),
+        ("permanent", three_restarts(OnStop::Restart)),
+        ("temporary", RestartPolicy::temporary()),
+    ] {
+        let outcome = play(policy);
+        match seen.iter_mut().find(|(_, known)| *known == outcome) {
+            Some((names, _)) => names.push(name),
+            None => seen.push((vec![name], outcome)),
+        }
+    }
+    let lines = seen
+        .into_iter()
+        .map(|(names, outcome)| format!("  {}{outcome}", names.join(", ")));
+    lines.collect()
 }
 
 /// Lets virtual time pass.

@@ -1,6 +1,6 @@
 //! Agents `a`, `b`, … that a story happens to, and the texts that it is held to.
 
-use std::{fs, path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use actix_bully::{
     protocol::{AgentId, Score},
@@ -11,6 +11,8 @@ use bully_sim::{
     sim::{Detection, Participant, World, WorldBuilder},
     trace::Trace,
 };
+
+use crate::support;
 
 pub(crate) const DELAY: Duration = Duration::from_millis(5);
 
@@ -51,13 +53,7 @@ pub(crate) fn with_beliefs<E: Election>(world: &World<E>) -> String {
 }
 
 pub(crate) fn golden(name: &str, text: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join(format!("tests/elections/traces/{name}.txt"));
-    if std::env::var_os("BLESS").is_some() {
-        fs::write(&path, text).unwrap();
-    }
-    let expected = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(text, expected, "{name} differs; BLESS=1 rewrites it");
+    support::golden::golden(&format!("tests/elections/traces/{name}.txt"), text);
 }
 
 pub(crate) fn seconds<E: Election>(world: &mut World<E>, n: u64) {

@@ -1,11 +1,21 @@
-//! What a driver sees of a bad disk.
+//! What a driver sees of a bad disk, and of a process that has no descriptor left.
 
-use std::{fs, future::poll_fn, pin::pin, sync::Arc, task::Poll};
+use std::{
+    env,
+    fs::{self, File},
+    future::poll_fn,
+    iter::from_fn,
+    pin::pin,
+    process::Command,
+    sync::Arc,
+    task::Poll,
+};
 
 use actix_bully::{
-    store::{MemoryStore, StoreError, TermStore},
+    store::{MemoryStore, Outlook, StoreError, TermStore},
     testkit::FaultyStore,
 };
+use bully_register::Shortage;
 
 use super::{create, keep, names, open, place, vote};
 
@@ -55,4 +65,47 @@ async fn a_held_save_waits_and_has_written_nothing() {
     store.release();
     saving.await.expect("saved");
     assert_eq!(store.load().expect("memory"), Some(vote(1)));
+}
+
+const STORE: &str = "STORE_OF_A_CHILD";
+
+#[actix_rt::test]
+async fn child_that_has_no_descriptor_left() {
+    let Some(path) = env::var_os(STORE) else {
+        return;
+    };
+    let store = open(path.as_ref()).expect("free and whole");
+    let mut taken: Vec<_> = from_fn(|| File::open("/dev/null").ok()).collect();
+    assert!(!taken.is_empty(), "its limit is reached");
+    for term in 1..=3 {
+        let saved = keep(&store, vote(term)).await;
+        saved.expect("a save takes no descriptor");
+    }
+    drop(store);
+    taken.extend(File::open("/dev/null"));
+    let refused = open(path.as_ref()).expect_err("an open takes one");
+    assert_eq!(refused.outlook(), Outlook::Passes(Shortage::Descriptors));
+    assert!(refused.to_string().contains("ulimit -n"), "{refused}");
+    drop(taken);
+    let store = open(path.as_ref()).expect("there are some again");
+    let found = store.load().expect("it can be read");
+    assert_eq!(found, Some(vote(3)));
+    println!("\ndone");
+}
+
+/// The process is this test binary once more: the test above, with fewer descriptors.
+#[test]
+fn a_process_without_a_descriptor_votes_on_and_is_told_when_it_cannot_open_its_store() {
+    let (_folder, path) = place();
+    drop(create(&path).expect("a new store"));
+    let part = "store::faults::child_that_has_no_descriptor_left";
+    let output = Command::new("sh")
+        .args(["-c", r#"ulimit -n 64; exec "$0" "$@""#])
+        .arg(env::current_exe().expect("this binary"))
+        .args([part, "--exact", "--nocapture"])
+        .env(STORE, &path)
+        .output()
+        .expect("a process");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("\ndone"), "{said}");
 }

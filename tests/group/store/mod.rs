@@ -3,7 +3,6 @@
 #![expect(clippy::expect_used, reason = "what a test cannot prepare fails it")]
 
 mod beginnings;
-mod crash;
 mod faults;
 mod records;
 mod refusals;

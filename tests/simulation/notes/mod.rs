@@ -4,7 +4,7 @@
 //! The texts are in `tests/elections/traces/`; `BLESS=1 cargo test --test simulation notes` rewrites them.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-use std::{fs, path::PathBuf, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use actix_bully::{
     elections::{
@@ -20,6 +20,8 @@ use bully_sim::{
     trace::Trace,
 };
 use noted::{Noted, Status};
+
+use crate::golden;
 
 mod noted;
 
@@ -76,13 +78,7 @@ fn side_by_side(
 }
 
 fn golden(name: &str, text: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join(format!("tests/elections/traces/{name}.txt"));
-    if std::env::var_os("BLESS").is_some() {
-        fs::write(&path, text).unwrap();
-    }
-    let expected = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(text, expected, "{name} differs; BLESS=1 rewrites it");
+    golden::golden(&format!("tests/elections/traces/{name}.txt"), text);
 }
 
 fn believers(world: &World<Reorganization>) -> Vec<String> {
