@@ -39,6 +39,8 @@ fn lead(
             let log = log.clone();
             async move {
                 log.add("works");
+                let refused = guard.progress_within(Duration::ZERO).err();
+                assert_eq!(refused, Some(ProgressError::ZeroSpan));
                 let progress = guard.progress_within(within).unwrap();
                 for _ in 0..notes {
                     clock::sleep(every).await;
@@ -141,25 +143,6 @@ fn the_clock_of_the_agent_counts_and_a_lease_that_ended_in_a_suspend_is_no_stall
             assert_eq!(toy.current().work_stalls, stalls);
         });
     }
-}
-
-#[test]
-fn a_span_of_zero_is_refused() {
-    play_toy(async |stage, toy, _| {
-        let (leader, log) = (toy.clone(), Log::default());
-        let seen = log.clone();
-        let _task = actix_rt::spawn(async move {
-            let work = |guard: LeaderGuard| {
-                let refused = guard.progress_within(Duration::ZERO).err();
-                seen.add(refused == Some(ProgressError::ZeroSpan));
-                pending::<()>()
-            };
-            leader.lead(work).await
-        });
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        assert_eq!(log.take(), ["true"]);
-        assert_eq!(toy.current().work_stalls, 0);
-    });
 }
 
 /// Notes its progress for so long; the probe is the singleton's.

@@ -4,11 +4,8 @@
 //! `kit.rs` sets a scene; the others are tests, by question. Hosts and partitions: `tests/remote/schedules.rs`. The pure
 //! parts, under every fault: `src/leader/schedule/tests/`.
 
-mod clocks;
-mod cluster;
 mod forget;
-mod kit;
-mod lease;
+pub(super) mod kit;
 mod marks;
 mod refused;
 mod runs;

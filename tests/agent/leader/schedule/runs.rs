@@ -4,18 +4,15 @@ use std::{collections::BTreeSet, time::Duration};
 
 use actix::{Actor, Context, Handler, ResponseFuture, clock};
 use actix_bully::{
-    clock::{WallClock as _, WallTime},
-    leader::{
-        Messages,
-        schedule::{Misfire, ScheduleState, Tick},
-    },
+    clock::WallTime,
+    leader::schedule::{Misfire, ScheduleState, Tick},
     testkit::Inject,
 };
 
 use super::kit::{DAWN, SECOND, begin, every_second, line, noting, panicking};
 use crate::{
     stage::{Log, MS, play_toy, settle},
-    toy::{Act, Toy},
+    toy::Act,
 };
 
 #[test]
@@ -246,28 +243,6 @@ fn an_actor_gets_each_tick_and_runs_until_it_has_answered() {
         assert_eq!(schedule.status().state, ScheduleState::Waiting);
         // Its last address was that of the schedule: ended, it fails no more than its ticks.
         assert_eq!(schedule.status().failed, 0);
-    });
-}
-
-#[test]
-fn an_agent_that_takes_messages_and_no_part_delays_no_tick() {
-    play_toy(async |stage, toy, _| {
-        let other = Toy::builder("other", &stage).start().unwrap();
-        Messages::of(&other).unwrap();
-        let log = Log::default();
-        let wall = begin(&toy);
-        let noted = log.clone();
-        let work = move |tick: Tick| {
-            noted.add(format_args!(
-                "{} ms late",
-                wall.now().since(tick.due).as_millis()
-            ));
-            async {}
-        };
-        toy.every("second", SECOND).start(work).unwrap();
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        clock::sleep(MS(3_500)).await;
-        assert_eq!(log.take(), ["0 ms late"; 3]);
     });
 }
 
