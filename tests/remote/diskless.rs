@@ -10,8 +10,8 @@ use actix_bully::{
 };
 
 use super::{
-    kit::{Host, MS, builder, elsewhere, scene, told, until},
-    voters::{believer, others},
+    kit::{Host, MS, builder, elsewhere, others, scene, told, until},
+    voters::{all_follow_alone, believer},
 };
 
 const VOTERS: [&str; 3] = ["a1", "b1", "c1"];
@@ -60,11 +60,7 @@ fn twin(pipes: &Pipes, wall: &VirtualWallClock) -> Host {
 
 async fn elected(pipes: &Pipes, incarnation: u64, wall: &VirtualWallClock) -> ([Host; 3], Term) {
     let hosts = ["a", "b", "c"].map(|name| host(pipes, name, incarnation, wall));
-    let all = || hosts.iter().all(|host| host.follows("c1"));
-    until("c1 leads", || {
-        believer(&hosts.each_ref()).as_deref() == Some("c1") && all()
-    })
-    .await;
+    all_follow_alone(&hosts.each_ref(), "c1").await;
     let term = hosts[2].agents[0].leader().unwrap().term;
     (hosts, term)
 }
@@ -123,11 +119,7 @@ fn a_host_whose_clock_is_an_hour_ahead_leads_in_the_terms_of_the_others() {
         let ahead = VirtualWallClock::new(WallTime::from_millis(DAWN.as_millis() + hour));
         let [a, b] = ["a", "b"].map(|name| host(pipes, name, 1_000, &wall));
         let c = host(pipes, "c", 1_000, &ahead);
-        until("c1 leads", || {
-            believer(&[&a, &b, &c]).as_deref() == Some("c1")
-                && [&a, &b].iter().all(|host| host.follows("c1"))
-        })
-        .await;
+        all_follow_alone(&[&a, &b, &c], "c1").await;
         let term = c.agents[0].leader().unwrap().term;
         let by_theirs = DAWN.as_millis() - SINCE_2024 + 10_000;
         assert!(

@@ -12,8 +12,8 @@ use actix_bully::{
 
 use super::{
     far::Distance,
-    kit::{Host, MS, builder, id, play, until},
-    voters::{VOTERS, believer, others},
+    kit::{Host, MS, builder, id, others, play},
+    voters::{VOTERS, all_follow_alone, believer},
     warnings::warnings,
 };
 
@@ -22,23 +22,16 @@ fn three(distance: &Distance, folder: &Path, timings: &Timings) -> [Host; 3] {
     let pipes = Pipes::new();
     ["a", "b", "c"].map(|name| {
         let bridge = builder(&pipes, name, &others(name)).transport(distance.host(&pipes, name));
-        let mut host = Host::with(|group| bridge.carry(group));
         let config = QuorumConfig {
             timings: timings.clone(),
             ..QuorumConfig::new(VOTERS.map(id))
         };
-        let score = name.bytes().next().map_or(0, i32::from);
-        host.voter(&format!("{name}1"), score, folder, config);
-        host
+        Host::of_voter(bridge, folder, config)
     })
 }
 
 async fn elected(hosts: &[Host; 3]) {
-    until("all follow c1", || {
-        believer(&hosts.each_ref()).as_deref() == Some("c1")
-            && hosts.iter().all(|host| host.follows("c1"))
-    })
-    .await;
+    all_follow_alone(&hosts.each_ref(), "c1").await;
 }
 
 const FAR: u64 = 20;

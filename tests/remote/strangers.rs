@@ -32,6 +32,23 @@ struct Side {
     says: &'static [&'static str],
 }
 
+impl Side {
+    fn new(
+        set: Set,
+        counts: Closed,
+        tells: impl Into<Vec<BridgeEvent>>,
+        says: &'static [&'static str],
+    ) -> Self {
+        let tells = tells.into();
+        Self {
+            set,
+            counts,
+            tells,
+            says,
+        }
+    }
+}
+
 fn refuses(from: &str, node: Option<NodeId>, why: Closed) -> BridgeEvent {
     let from = from.to_owned();
     BridgeEvent::Refused { node, from, why }
@@ -88,16 +105,7 @@ fn a_host_of_another_cluster_is_refused_and_both_say_what_to_do() {
     let said = warnings("link refused", async {
         let why = Closed::Cluster;
         let says = &["another cluster", "give both nodes the same cluster"];
-        let side = |set, from| {
-            let tells = vec![refuses(from, None, why)];
-            let counts = why;
-            Side {
-                set,
-                counts,
-                tells,
-                says,
-            }
-        };
+        let side = |set, from| Side::new(set, why, [refuses(from, None, why)], says);
         let of_other: Set = |builder| knows_a(builder).cluster("other");
         are_refused("another cluster", [side(knows_b, "b"), side(of_other, "a")]).await;
     });
@@ -110,23 +118,9 @@ fn a_host_of_another_cluster_is_refused_and_both_say_what_to_do() {
 fn a_host_that_is_no_peer_is_refused_without_detail() {
     play(async {
         let counts = Closed::Goodbye(Farewell::Auth);
-        let tells = vec![refused_by_b(Farewell::Auth)];
-        let says = &["b"];
-        let a = Side {
-            set: knows_b,
-            counts,
-            tells,
-            says,
-        };
-        let counts = Closed::Auth;
-        let tells = vec![refuses("a", None, counts)];
-        let set: Set = |builder| builder;
-        let b = Side {
-            set,
-            counts,
-            tells,
-            says: &[],
-        };
+        let a = Side::new(knows_b, counts, [refused_by_b(Farewell::Auth)], &["b"]);
+        let tells = [refuses("a", None, Closed::Auth)];
+        let b = Side::new(|builder| builder, Closed::Auth, tells, &[]);
         are_refused("no peer", [a, b]).await;
     });
 }
@@ -154,13 +148,8 @@ fn a_host_without_the_secret_is_refused_and_refuses_and_each_says_which_of_them_
         ("b alone has one", [without[0], with[1]], [has_none, has]),
     ] {
         let side = |set, (why, says), from: &str, node| {
-            let tells = vec![refuses(from, node, Closed::Secret(why))];
-            Side {
-                set,
-                counts,
-                tells,
-                says,
-            }
+            let tells = [refuses(from, node, Closed::Secret(why))];
+            Side::new(set, counts, tells, says)
         };
         let at_a = side(a, of_a, &address("b"), Some(node("b")));
         let at_b = side(b, of_b, "a", None);
@@ -171,24 +160,24 @@ fn a_host_without_the_secret_is_refused_and_refuses_and_each_says_which_of_them_
 #[cfg(feature = "secret")]
 #[test]
 fn a_host_with_another_secret_is_refused_and_told_so() {
-    let a = Side {
-        set: |builder| knows_b(builder).secret(secret(1)),
-        counts: Closed::Goodbye(Farewell::Secret),
-        tells: vec![refused_by_b(Farewell::Secret)],
-        says: &["secret"],
-    };
+    let a = Side::new(
+        |builder| knows_b(builder).secret(secret(1)),
+        Closed::Goodbye(Farewell::Secret),
+        [refused_by_b(Farewell::Secret)],
+        &["secret"],
+    );
     let unproven = BridgeEvent::Unproven {
         node: None,
         from: "a".to_owned(),
         reason: "it does not know the secret",
         names: Vec::new(),
     };
-    let b = Side {
-        set: |builder| knows_a(builder).secret(secret(2)),
-        counts: Closed::Secret(SecretFault::Unproved),
-        tells: vec![unproven],
-        says: &["secret"],
-    };
+    let b = Side::new(
+        |builder| knows_a(builder).secret(secret(2)),
+        Closed::Secret(SecretFault::Unproved),
+        [unproven],
+        &["secret"],
+    );
     play(are_refused("another secret", [a, b]));
 }
 

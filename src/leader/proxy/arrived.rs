@@ -79,7 +79,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{
-        super::super::{Overflow, exchange::Life},
+        super::{Overflow, exchange::Life},
         *,
     };
     use crate::{

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use super::super::{
-    Overflow,
-    exchange::{Answerer, Cancelled, Life, Next, ProxyBounds, Refusal, Settled, Target},
-    sender::Sender,
+use super::{
+    super::{
+        Overflow,
+        exchange::{Answerer, Cancelled, Next, ProxyBounds, Refusal, Settled, Target},
+        sender::Sender,
+    },
+    life,
 };
-use crate::{
-    group::NodeDigest,
-    protocol::{AgentId, Incarnation, Term, Time},
-};
+use crate::protocol::{AgentId, Term, Time};
 
 fn id(name: &str) -> AgentId {
     AgentId::new(name).unwrap()
@@ -24,11 +24,10 @@ fn target(name: &str, term: u64) -> Target {
     }
 }
 
-fn life(node: u64, incarnation: u64) -> Life {
-    Life {
-        node: NodeDigest(node),
-        incarnation: Incarnation(incarnation),
-    }
+/// Answers in the life that messages are sent to.
+fn peer(id: &AgentId, run: u64) -> Answerer<'_> {
+    let life = life(1, 1);
+    Answerer { id, life, run }
 }
 
 fn ms(millis: u64) -> Time {
@@ -78,12 +77,13 @@ fn refuse(
     redirect: Option<Target>,
 ) {
     let from = id(from);
-    let peer = Answerer {
-        id: &from,
-        life: life(1, 1),
-        run,
-    };
-    let settled = sender.refused(now, &peer, Some(next), Refusal::NotLeader, redirect);
+    let settled = sender.refused(
+        now,
+        &peer(&from, run),
+        Some(next),
+        Refusal::NotLeader,
+        redirect,
+    );
     assert_eq!(settled.unknown, []);
 }
 
@@ -194,13 +194,8 @@ fn no_run_begins_before_what_is_in_flight_is_settled() {
     assert_eq!(sent(&mut sender, ms(5)), asked, "at once");
     assert_eq!(sent(&mut sender, ms(5)), None);
     assert_eq!(sender.wakes_at(), Some(ms(205)));
-    let from = id("b");
-    let peer = Answerer {
-        id: &from,
-        life: life(1, 1),
-        run: 1,
-    };
-    assert_eq!(sender.acknowledged(ms(6), &peer, 1).delivered, 1);
+    let settled = sender.acknowledged(ms(6), &peer(&id("b"), 1), 1);
+    assert_eq!(settled.delivered, 1);
     let next = Some(("c".to_owned(), 2, 0, vec!["b"]));
     assert_eq!(sent(&mut sender, ms(6)), next);
     let fits = sender.push(90, "c", Overflow::RefuseNewest);
@@ -254,12 +249,7 @@ fn a_message_that_never_arrives_does_not_hold_up_the_others_for_ever() {
             now += 1;
             continue;
         };
-        let peer = Answerer {
-            id: &from,
-            life: life(1, 1),
-            run,
-        };
-        let settled = sender.refused(ms(now), &peer, Some(0), Refusal::Gap, None);
+        let settled = sender.refused(ms(now), &peer(&from, run), Some(0), Refusal::Gap, None);
         if let Some(lost) = settled.undeliverable.first() {
             break (run, lost.payload);
         }
@@ -280,9 +270,8 @@ fn a_message_to_an_agent_that_moved_is_unknown_whatever_its_incarnation() {
     // What the present endpoint knows of that run is nothing, and no answer to it.
     let from = id("b");
     let moved = Answerer {
-        id: &from,
         life: life(2, 1),
-        run: 1,
+        ..peer(&from, 1)
     };
     let refused = sender.refused(ms(1), &moved, Some(0), Refusal::Gap, None);
     assert_eq!((refused, sender.len()), (Settled::default(), 1));
@@ -326,11 +315,7 @@ fn a_leader_without_room_is_sent_less_at_once_until_it_keeps_up() {
         (run, count)
     };
     let from = id("b");
-    let peer = |run| Answerer {
-        id: &from,
-        life: life(1, 1),
-        run,
-    };
+    let peer = |run| peer(&from, run);
     assert_eq!(in_flight(&mut sender, ms(0)), (1, 100));
     sender.refused(ms(1), &peer(1), Some(0), Refusal::Busy, None);
     assert_eq!(in_flight(&mut sender, ms(5)), (0, 0), "it has a pause");
