@@ -63,9 +63,18 @@ fn a_stream_is_run_in_the_order_of_its_due_times_and_the_schedule_is_done_with_i
         assert_eq!((status.begun, status.misordered), (5, 3));
         assert_eq!(status.state, ScheduleState::Waiting);
 
+        // What was only skipped counts again for the next leadership, which asks the group anew.
+        clock::sleep(MS(1_400)).await;
+        tell(&to, &[3_200]);
+        settle().await;
+        stage.prompt(&toy, &[Act::Lose]).await;
+        tell(&to, &[3_100]);
+        stage.prompt(&toy, &[Act::Acquire(2)]).await;
+        assert_eq!(schedule.status().misordered, 3);
+
         tell(&to, &[5_000]);
         drop(to);
-        clock::sleep(MS(1_800)).await;
+        clock::sleep(MS(400)).await;
         assert_eq!(schedule.status().state, ScheduleState::Waiting);
         clock::sleep(MS(200)).await;
         assert_eq!(log.take(), ["5000"]);
