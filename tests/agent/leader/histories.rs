@@ -330,23 +330,23 @@ fn history(seed: u64, happened: &mut BTreeSet<Trouble>) -> History {
 }
 
 /// Each due time from the first one to the last one that ended was run to its end, and a repetition says so.
-fn assert_complete(seed: u64, least: &BTreeMap<WallTime, Runs>) -> u32 {
-    let first = least.keys().next().unwrap().as_millis();
-    let last = least.iter().rev().find(|(_, runs)| runs.ended > 0);
+fn assert_complete(seed: u64, ticks: &BTreeMap<WallTime, Runs>) -> u32 {
+    let first = ticks.keys().next().unwrap().as_millis();
+    let last = ticks.iter().rev().find(|(_, runs)| runs.ended > 0);
     let last = last.unwrap().0.as_millis();
     let due = (first..=last).step_by(1_000).map(WallTime::from_millis);
     let missing: Vec<_> = due
-        .filter(|due| least.get(due).is_none_or(|runs| runs.ended == 0))
+        .filter(|due| ticks.get(due).is_none_or(|runs| runs.ended == 0))
         .collect();
     assert!(missing.is_empty(), "seed {seed}: {missing:?}");
     assert!(last - first > 90_000, "seed {seed}: {}", last - first);
-    for (due, runs) in least {
+    for (due, runs) in ticks {
         // Each beginning after the first one says so. The first one may as well: a leader that was cut off had it
         // acknowledged, and never learned of that.
         let unnamed = runs.begun - runs.named_repeats;
         assert!(unnamed <= 1, "seed {seed}: {due}: {runs:?}");
     }
-    least.values().map(|runs| runs.begun - 1).sum()
+    ticks.values().map(|runs| runs.begun - 1).sum()
 }
 
 #[test]
