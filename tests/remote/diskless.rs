@@ -80,9 +80,8 @@ fn a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_
         assert!(b.is_linked("a") && b.is_linked("c") && b.follows("c1"));
         for holder in [&a, &c] {
             assert!(holder.bridge.counters().closed(Closed::NameHeld) > 0);
-            let found = holder.agents[0].diagnosis().findings;
             let is_twice = |finding: &Finding| matches!(finding, Finding::PeerNameTwice { node } if node == "b");
-            assert!(found.iter().any(is_twice), "{found:?}");
+            holder.assert_finds(is_twice);
         }
         let diagnosis = twin.agents[0].diagnosis();
         let said = diagnosis.to_string();
@@ -92,11 +91,7 @@ fn a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_
         );
         let is_twice = |finding: &Finding| matches!(finding, Finding::NodeNameTwice { .. });
         assert_eq!(diagnosis.findings.iter().filter(|f| is_twice(f)).count(), 2);
-        let recovers = |of: &Host| {
-            let findings = of.agents[0].diagnosis().findings;
-            let recovers = |finding: &Finding| matches!(finding, Finding::Recovers { .. });
-            findings.iter().any(recovers)
-        };
+        let recovers = |of: &Host| of.finds(|found| matches!(found, Finding::Recovers { .. }));
         assert!(recovers(&twin) && !recovers(&b));
 
         // The earlier one ends: from then on the later one is that voter.

@@ -175,6 +175,16 @@ impl Host {
         self.agents[0].diagnosis().findings.iter().any(is_it)
     }
 
+    #[track_caller]
+    pub(crate) fn assert_finds(&self, is_it: impl Fn(&Finding) -> bool) {
+        assert!(self.finds(is_it), "{}", self.agents[0].diagnosis());
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_finds_no(&self, is_it: impl Fn(&Finding) -> bool) {
+        assert!(!self.finds(is_it), "{}", self.agents[0].diagnosis());
+    }
+
     /// Whether all agents here follow that leader.
     pub(crate) fn follows(&self, leader: &str) -> bool {
         let leads = |agent: &BullyHandle| agent.leader().is_some_and(|l| l.id.as_str() == leader);

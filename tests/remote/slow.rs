@@ -50,9 +50,8 @@ fn where_messages_take_longer_than_the_preset_assumes_the_log_and_the_diagnosis_
         let hosts = three(&distance, folder, &Timings::lan());
         sleep(MS(700)).await;
         for host in &hosts {
-            let diagnosis = host.agents[0].diagnosis();
             let is_advice = |finding: &Finding| matches!(finding, Finding::EchoTooLong { advice: Some("Timings::wan()"), echo, .. } if *echo >= MS(2 * TOO_FAR));
-            assert!(diagnosis.findings.iter().any(is_advice), "{diagnosis}");
+            host.assert_finds(is_advice);
         }
         while began.elapsed() < MS(25_000) {
             sleep(MS(1)).await;
@@ -131,15 +130,13 @@ fn measured_timings_of_a_network_that_changes_end_in_a_sentence_and_then_in_a_le
         }
         assert!(leaderless > 19_000, "{leaderless} ms without a leader");
         for host in &hosts {
-            let diagnosis = host.agents[0].diagnosis();
-            assert!(diagnosis.findings.iter().any(far), "{diagnosis}");
+            host.assert_finds(far);
         }
         distance.set(MS(1));
         elected(&hosts).await;
         sleep(MS(60_000)).await;
         for host in &hosts {
-            let diagnosis = host.agents[0].diagnosis();
-            assert!(!diagnosis.findings.iter().any(far), "{diagnosis}");
+            host.assert_finds_no(far);
         }
     });
 }
@@ -153,20 +150,19 @@ fn a_leader_whose_network_becomes_slow_says_so_before_it_falls() {
         let distance = Distance::default();
         let hosts = three(&distance, folder, &Timings::lan());
         elected(&hosts).await;
-        let findings = || hosts[2].agents[0].diagnosis().findings;
         sleep(MS(1_000)).await;
-        assert!(!findings().iter().any(renews));
+        hosts[2].assert_finds_no(renews);
         let term = hosts[2].agents[0].current().term;
         // 130 ms there and back: of 240 ms, 50 are left where the next heartbeat is answered.
         distance.set(MS(65));
         sleep(MS(1_000)).await;
-        assert!(findings().iter().any(renews), "{:?}", findings());
+        hosts[2].assert_finds(renews);
         sleep(MS(5_000)).await;
         let leads = hosts[2].agents[0].current();
         assert_eq!(leads.leading, Some(term), "it has led all the time");
         distance.set(MS(0));
         sleep(MS(1_000)).await;
-        assert!(!findings().iter().any(renews), "{:?}", findings());
+        hosts[2].assert_finds_no(renews);
     });
     assert_eq!(said.len(), 1, "{said:#?}");
     assert!(

@@ -17,10 +17,7 @@ use super::{
 
 /// Whether its agent says that this voter has voted with another store.
 fn tells_of(host: &Host, voter: &str) -> bool {
-    let found = host.agents[0].diagnosis();
-    found.findings.iter().any(|finding| {
-        matches!(finding, Finding::OtherStore { voter: of, kept, found } if of.as_str() == voter && kept != found)
-    })
+    host.finds(|finding| matches!(finding, Finding::OtherStore { voter: of, kept, found } if of.as_str() == voter && kept != found))
 }
 
 /// Three hosts, after `c1` and `a1` have found that `a1` has another store than before.

@@ -63,22 +63,21 @@ enum End {
     Closed(Closed),
 }
 
-/// Where it dials, if it does; and what it draws.
-struct Draw {
-    dialled: Option<&'static str>,
-    nonce: u8,
-    challenge: u8,
-}
-
 impl ProvingSide {
-    fn new(name: &str, words: &[&'static str], draw: &Draw) -> Self {
+    /// Dials that node, if it does; and draws a nonce and a challenge.
+    fn new(
+        name: &str,
+        words: &[&'static str],
+        dialled: Option<&str>,
+        [nonce, challenge]: [u8; 2],
+    ) -> Self {
         let (limits, mut out) = (Limits::default(), BytesMut::new());
-        let (me, nonce) = (introduction(name), Nonce([draw.nonce; 8]));
-        let dialled = draw.dialled.map(node);
+        let (me, nonce) = (introduction(name), Nonce([nonce; 8]));
+        let dialled = dialled.map(node);
         let mut handshake = Handshake::begin(me, nonce, dialled, &limits, NOW, &mut out);
         if !words.is_empty() {
             let words = Arc::new(WordCredential(words.to_vec()));
-            handshake = handshake.asking(words, Challenge([draw.challenge; 32]));
+            handshake = handshake.asking(words, Challenge([challenge; 32]));
         }
         Self {
             handshake,
@@ -89,22 +88,12 @@ impl ProvingSide {
 
     /// `a`, which dials `b`.
     fn dialler(words: &[&'static str]) -> Self {
-        let draw = Draw {
-            dialled: Some("b"),
-            nonce: 1,
-            challenge: 11,
-        };
-        Self::new("a", words, &draw)
+        Self::new("a", words, Some("b"), [1, 11])
     }
 
     /// `b`, which listens.
     fn acceptor(words: &[&'static str]) -> Self {
-        let draw = Draw {
-            dialled: None,
-            nonce: 2,
-            challenge: 22,
-        };
-        Self::new("b", words, &draw)
+        Self::new("b", words, None, [2, 22])
     }
 
     /// What it says next.
@@ -245,21 +234,11 @@ fn a_conversation_that_was_overheard_proves_nothing() {
     assert_eq!(overheard.len(), 3);
     // Another challenge is enough, even if chance gave the link the same name.
     for (nonce, challenge) in [(2, 23), (3, 22), (3, 23)] {
-        let draw = Draw {
-            dialled: None,
-            nonce,
-            challenge,
-        };
-        let mut again = ProvingSide::new("b", &["new"], &draw);
+        let mut again = ProvingSide::new("b", &["new"], None, [nonce, challenge]);
         again.hears_all(&overheard);
         assert_eq!(again.end, refused(SecretFault::Unproved));
     }
-    let draw = Draw {
-        dialled: None,
-        nonce: 2,
-        challenge: 22,
-    };
-    let mut same = ProvingSide::new("b", &["new"], &draw);
+    let mut same = ProvingSide::new("b", &["new"], None, [2, 22]);
     same.hears_all(&overheard);
     assert_eq!(
         same.end,
@@ -287,13 +266,8 @@ fn ones_own_proof_sent_back_proves_nothing() {
 /// A stranger dials both `a` and `b`, says to each that it is the other, and passes on what they say.
 #[test]
 fn a_third_that_dials_both_cannot_pass_for_either() {
-    let draw = Draw {
-        dialled: None,
-        nonce: 1,
-        challenge: 11,
-    };
     let (mut a, mut b) = (
-        ProvingSide::new("a", &["new"], &draw),
+        ProvingSide::new("a", &["new"], None, [1, 11]),
         ProvingSide::acceptor(&["new"]),
     );
     pass_on(&mut a, &mut b, |_| ());
@@ -304,7 +278,7 @@ fn a_third_that_dials_both_cannot_pass_for_either() {
     );
     // Nor does a proof by which it passes for the dialler at a third.
     let (mut a, mut b) = (
-        ProvingSide::new("a", &["new"], &draw),
+        ProvingSide::new("a", &["new"], None, [1, 11]),
         ProvingSide::acceptor(&["new"]),
     );
     forge(&mut a, &mut b);

@@ -48,6 +48,17 @@ fn push(sender: &mut Sender<&'static str>, message: &'static str) {
     sender.push(10, message, Overflow::RefuseNewest).unwrap();
 }
 
+/// A sender that has sent these messages to the leader `b`.
+fn has_sent(messages: &[&'static str]) -> Sender<&'static str> {
+    let mut sender = sender();
+    for message in messages {
+        push(&mut sender, message);
+    }
+    sender.see(ms(0), Some(target("b", 1)));
+    sent(&mut sender, ms(0)).unwrap();
+    sender
+}
+
 /// What is sent now: the leader, the run, the first number, and the messages.
 fn sent(
     sender: &mut Sender<&'static str>,
@@ -144,10 +155,7 @@ fn messages_that_were_given_up_or_refused_take_no_room_in_flight() {
 
 #[test]
 fn a_leader_that_is_seen_counts_more_than_one_that_was_named_before() {
-    let mut sender = sender();
-    push(&mut sender, "a");
-    sender.see(ms(0), Some(target("b", 1)));
-    sent(&mut sender, ms(0)).unwrap();
+    let mut sender = has_sent(&["a"]);
     refuse(&mut sender, ms(1), ("b", 1), 0, Some(target("c", 2)));
     sender.see(ms(2), Some(target("d", 3)));
     let run = Some(("d".to_owned(), 2, 0, vec!["a"]));
@@ -156,12 +164,7 @@ fn a_leader_that_is_seen_counts_more_than_one_that_was_named_before() {
 
 #[test]
 fn a_refused_message_goes_once_to_the_leader_that_the_refusal_names() {
-    let mut sender = sender();
-    for message in ["a", "b", "c"] {
-        push(&mut sender, message);
-    }
-    sender.see(ms(0), Some(target("b", 1)));
-    sent(&mut sender, ms(0)).unwrap();
+    let mut sender = has_sent(&["a", "b", "c"]);
     refuse(&mut sender, ms(1), ("b", 1), 1, Some(target("c", 2)));
     let redirected = Some(("c".to_owned(), 2, 0, vec!["b", "c"]));
     assert_eq!(sent(&mut sender, ms(1)), redirected);
@@ -184,10 +187,7 @@ fn a_refused_message_goes_once_to_the_leader_that_the_refusal_names() {
 
 #[test]
 fn no_run_begins_before_what_is_in_flight_is_settled() {
-    let mut sender = sender();
-    push(&mut sender, "a");
-    sender.see(ms(0), Some(target("b", 1)));
-    sent(&mut sender, ms(0)).unwrap();
+    let mut sender = has_sent(&["a"]);
     push(&mut sender, "b");
     sender.see(ms(5), Some(target("c", 2)));
     let asked = Some(("b?".to_owned(), 1, 1, vec![]));
@@ -204,12 +204,7 @@ fn no_run_begins_before_what_is_in_flight_is_settled() {
 
 #[test]
 fn an_unanswered_message_is_unknown_and_not_sent_again() {
-    let mut sender = sender();
-    for message in ["a", "b"] {
-        push(&mut sender, message);
-    }
-    sender.see(ms(0), Some(target("b", 1)));
-    sent(&mut sender, ms(0)).unwrap();
+    let mut sender = has_sent(&["a", "b"]);
     push(&mut sender, "c");
     sent(&mut sender, ms(100)).unwrap();
     let (_, settled) = sender.next(ms(2_000), 10, 1_000);
@@ -261,10 +256,7 @@ fn a_message_that_never_arrives_does_not_hold_up_the_others_for_ever() {
 /// Each node numbers incarnations for itself: that of a moved agent may be the one that it had before.
 #[test]
 fn a_message_to_an_agent_that_moved_is_unknown_whatever_its_incarnation() {
-    let mut sender = sender();
-    push(&mut sender, "a");
-    sender.see(ms(0), Some(target("b", 1)));
-    sent(&mut sender, ms(0)).unwrap();
+    let mut sender = has_sent(&["a"]);
     let same = sender.see_ends(|_| Some(life(1, 1)));
     assert_eq!(same.unknown, [], "it has not moved");
     // What the present endpoint knows of that run is nothing, and no answer to it.
@@ -284,10 +276,7 @@ fn a_message_to_an_agent_that_moved_is_unknown_whatever_its_incarnation() {
 
 #[test]
 fn a_leader_that_was_named_and_has_moved_is_followed_no_more() {
-    let mut sender = sender();
-    push(&mut sender, "a");
-    sender.see(ms(0), Some(target("b", 1)));
-    sent(&mut sender, ms(0)).unwrap();
+    let mut sender = has_sent(&["a"]);
     refuse(&mut sender, ms(1), ("b", 1), 0, Some(target("c", 2)));
     assert!(sender.wants(&id("c")));
     let gone = sender.see_ends(|_| Some(life(2, 1)));
