@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{
     super::planner::Misfire,
-    histories::{LATE, assert_complete, of_last_minute, twice},
+    histories::{LATE, assert_complete, of_last_minute, suffer, twice},
     world::{AGENTS, Flaw, Setup, World},
 };
 
@@ -67,17 +67,7 @@ fn history(setup: Setup, seed: u64) -> World {
     let mut world = World::new(setup, seed);
     world.change(set(&[0, 1, 2]));
     world.elect(0);
-    for _ in 0..60 {
-        let passes = world.rng.u64(1..1_500);
-        world.run_for(passes);
-        fault(&mut world);
-    }
-    world.is_calm = true;
-    world.cut(BTreeSet::new());
-    (0..AGENTS).for_each(|host| {
-        world.start(host);
-        world.depose(host);
-    });
+    suffer(&mut world, fault);
     let leader = voter(&mut world);
     world.elect(leader);
     world.run_for(120_000);

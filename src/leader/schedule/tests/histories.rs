@@ -16,20 +16,27 @@ pub(super) const LATE: Misfire = Misfire::Late {
     within: Duration::from_secs(4),
 };
 
-/// A history full of faults, and then a calm in which one agent leads.
-fn history(setup: Setup, seed: u64) -> World {
-    let mut world = World::new(setup, seed);
-    world.elect(0);
+/// Lets these faults happen, and then mends everything: all run, and none leads.
+pub(super) fn suffer(world: &mut World, fault: fn(&mut World)) {
     for _ in 0..60 {
         let passes = world.rng.u64(1..1_500);
         world.run_for(passes);
-        fault(&mut world);
+        fault(world);
     }
     world.is_calm = true;
     world.cut(BTreeSet::new());
     for host in 0..AGENTS {
         world.start(host);
         world.depose(host);
+    }
+}
+
+/// A history full of faults, and then a calm in which one agent leads.
+fn history(setup: Setup, seed: u64) -> World {
+    let mut world = World::new(setup, seed);
+    world.elect(0);
+    suffer(&mut world, fault);
+    for host in 0..AGENTS {
         // They differ by seconds still.
         let ahead = world.rng.i64(-2_000..2_000);
         world.set_clock(host, ahead);
