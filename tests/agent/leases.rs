@@ -67,7 +67,7 @@ impl Drop for Held {
 }
 
 /// An agent on a host that can be suspended.
-fn suspendable() -> (Stage, Boot, ElectionHandle<Toy>) {
+pub(crate) fn suspendable() -> (Stage, Boot, ElectionHandle<Toy>) {
     let (stage, boot) = (Stage::new(), Boot::new());
     let toy = Toy::builder("toy", &stage).clock(boot.clone());
     (stage, boot, toy.start().unwrap())

@@ -70,14 +70,6 @@ impl Store {
         }
     }
 
-    /// The same store, as another process reaches it.
-    pub(crate) fn of_another_process(&self) -> Self {
-        Self {
-            inner: self.inner.clone(),
-            ..Self::default()
-        }
-    }
-
     /// Whether this process is cut off from it.
     pub(crate) fn cut(&self, is_cut: bool) {
         self.is_down.store(is_cut, SeqCst);

@@ -53,25 +53,3 @@ fn what_a_process_said_is_not_said_of_the_next_process_of_its_name() {
         assert_eq!(seen, said_by);
     });
 }
-
-#[test]
-fn a_change_crosses_without_an_election() {
-    scene(async |pipes, _| {
-        let mut a = Host::start(pipes, "a", &["b"]);
-        let reader = a.agent("a1", 1);
-        let (host, agent) = leading(pipes, 1_000, None);
-        until("it leads here as well", || a.follows("b1")).await;
-        let term = reader.current().term;
-        for text in ["one", "two", &"x".repeat(256)] {
-            let about = About::new(text).ok();
-            agent.set_about(about.clone()).unwrap();
-            until("it is read", || reader.leader_about() == about).await;
-        }
-        let member = a.group.members().get(agent.id()).cloned().unwrap();
-        assert_eq!(member.about.map(|about| about.as_str().len()), Some(256));
-        agent.set_about(None).unwrap();
-        until("it is taken back", || reader.leader_about().is_none()).await;
-        assert_eq!(reader.current().term, term);
-        drop(host);
-    });
-}

@@ -7,22 +7,17 @@ use actix_bully::{
     elections::quorum::Vote,
     protocol::Term,
     remote::{Closed, DropReason, TermFault},
-    store::{FileStore, StoreIdentity, TermStore},
+    store::{FileStore, TermStore},
 };
 
 use super::{
-    kit::{Host, MS, id, scene, until},
+    kit::{Host, MS, identity, scene, until},
     voters::{believer, elected, host, leads_alone},
 };
 
 /// Leaves the record of a voter that has taken part in so many elections.
 async fn age(folder: &Path, voter: &str, term: Term) {
-    let identity = StoreIdentity {
-        cluster: id("test"),
-        group: id("g"),
-        node: id(voter),
-    };
-    let store = FileStore::open(folder.join(voter), identity).unwrap();
+    let store = FileStore::open(folder.join(voter), identity(voter)).unwrap();
     let generation = TermStore::<Vote>::begin(&store).unwrap();
     let record = TermStore::<Vote>::load(&store).unwrap().unwrap();
     let record = Vote {

@@ -5,15 +5,15 @@ use std::{cell::Cell, path::Path, time::Duration};
 use actix::clock::{Instant, sleep};
 use actix_bully::{
     agent::{BullyHandle, VotersError},
-    elections::{bully::Preemption, quorum::QuorumConfig},
-    protocol::{AgentId, ChangeError, Contact, NewVoter, Timings},
+    elections::quorum::QuorumConfig,
+    protocol::{ChangeError, Contact, NewVoter, Timings},
     remote::{BridgeBuilder, NodeIncarnation, transport::Pipes},
 };
 
 use super::{
     far::Distance,
-    kit::{Host, MS, address, builder, id, scene, until},
-    voters::{VOTERS, believer, leads_alone, others},
+    kit::{Host, MS, address, builder, id, others, scene, until},
+    voters::{all_follow_alone, believer, of_epoch},
 };
 
 const LIMIT: Duration = Duration::from_secs(30);
@@ -21,31 +21,22 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// A host whose agent is a learner unless its list, or the one that it learns of, names it.
 fn host(pipes: &Pipes, name: &str, peers: &[&str], incarnation: u64, folder: &Path) -> Host {
     let bridge = builder(pipes, name, peers).incarnation(NodeIncarnation(incarnation));
-    learner(bridge, name, folder)
+    learner(bridge, folder)
 }
 
-fn learner(bridge: BridgeBuilder, name: &str, folder: &Path) -> Host {
-    let mut host = Host::with(|group| bridge.carry(group));
+fn learner(bridge: BridgeBuilder, folder: &Path) -> Host {
     let config = QuorumConfig {
-        preemption: Preemption::Never,
-        timings: Timings::lan(),
         learner: true,
-        ..QuorumConfig::new(VOTERS.map(id))
+        ..of_epoch(0)
     };
-    let score = name.bytes().next().map_or(0, i32::from);
-    host.voter(&format!("{name}1"), score, folder, config);
-    host
+    Host::of_voter(bridge, folder, config)
 }
 
 /// Three hosts that follow `c1`, and a fourth one with a learner, which knows them and which none of them knows.
 async fn four(pipes: &Pipes, folder: &Path) -> [Host; 4] {
     let [a, b, c] = ["a", "b", "c"].map(|name| host(pipes, name, &others(name), 1_000, folder));
-    leads_alone(&[&a, &b, &c], "c1").await;
+    all_follow_alone(&[&a, &b, &c], "c1").await;
     let d = host(pipes, "d", &["a", "b", "c"], 1_000, folder);
-    until("all follow", || {
-        [&a, &b, &c].iter().all(|host| host.follows("c1"))
-    })
-    .await;
     [a, b, c, d]
 }
 
@@ -107,7 +98,7 @@ fn no_agent_leads_for_less_than_an_election_while_the_voters_change() {
         let hosts = ["a", "b", "c"].map(|name| {
             let bridge = builder(pipes, name, &others(name));
             let bridge = bridge.transport(distance.host(pipes, name));
-            learner(bridge, name, folder.path())
+            learner(bridge, folder.path())
         });
         let [a, b, c] = &hosts;
         settled(&[a, b, c], 0, &["a1", "b1", "c1"]).await;
@@ -151,27 +142,6 @@ fn a_host_that_was_away_during_two_changes_learns_the_last_list() {
         let a = host(pipes, "a", &others("a"), 2_000, folder);
         settled(&[&a, &b, &c, &d], 2, &["a1", "c1", "d1"]).await;
         until("it knows the new host", || a.is_linked("d")).await;
-    });
-}
-
-#[test]
-fn of_two_changes_at_once_each_is_made_or_refused_and_one_list_comes_out() {
-    scene(async |pipes, folder| {
-        let [a, b, c, d] = four(pipes, folder).await;
-        let add = agent(&a).add_voter(at("d"), LIMIT);
-        let remove = agent(&b).remove_voter(id("b1"), LIMIT);
-        let (added, removed) = futures::future::join(add, remove).await;
-        let is_fair = |outcome: &Result<_, VotersError>| {
-            matches!(
-                outcome,
-                Ok(()) | Err(VotersError::Refused(ChangeError::UnderWay))
-            )
-        };
-        assert!(is_fair(&added.map(drop)) && is_fair(&removed.map(drop)));
-        let voters = agent(&c).voters().unwrap();
-        let names: Vec<_> = voters.ids.iter().map(AgentId::as_str).collect();
-        assert!((1..=2).contains(&voters.epoch), "{voters:?}");
-        settled(&[&a, &b, &c, &d], voters.epoch, &names).await;
     });
 }
 

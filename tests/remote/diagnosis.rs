@@ -81,25 +81,6 @@ fn a_voter_that_is_alone_says_how_many_are_needed_and_why_the_others_are_away() 
     });
 }
 
-#[test]
-fn a_partition_is_told_by_both_sides() {
-    scene(async |pipes, folder| {
-        let [a, b, c] = ["a", "b", "c"].map(|name| host(pipes, name, 1_000, folder));
-        all_follow(&[&a, &b], "c1").await;
-        pipes.partition("a", "c");
-        pipes.partition("b", "c");
-        all_follow(&[&a, &b], "b1").await;
-        sleep(MS(5_000)).await;
-        let lost = c.agents[0].diagnosis();
-        assert_eq!(counted(lost.voters), Some((1, 3, 2)), "{lost}");
-        let kept = a.agents[0].diagnosis();
-        assert_eq!(counted(kept.voters), Some((2, 3, 2)), "{kept}");
-        let above =
-            |finding: &Finding| matches!(finding, Finding::Outranked { by, .. } if *by == id("c1"));
-        assert!(has(&kept, above), "why b1 leads: {kept}");
-    });
-}
-
 fn config(epoch: u64, voters: &[&str]) -> QuorumConfig {
     QuorumConfig {
         timings: Timings::lan(),

@@ -2,19 +2,17 @@
 
 use actix::clock::sleep;
 use actix_bully::{
-    agent::{BullyAgent, BullyHandle, Finding},
+    agent::{BullyAgent, Finding},
     clock::{WallClock as _, WallTime},
     protocol::{Term, Timings},
-    remote::{BridgeBuilder, BridgeEvent, Closed, DropReason, NodeIncarnation, transport::Pipes},
+    remote::{BridgeBuilder, Closed, DropReason, transport::Pipes},
     testkit::{VirtualClock, VirtualWallClock},
 };
 
 use super::{
-    kit::{Host, MS, builder, elsewhere, scene, told, until},
-    voters::{believer, others},
+    kit::{Host, MS, builder, elsewhere, others, scene, until},
+    voters::{VOTERS, all_follow_alone, believer},
 };
-
-const VOTERS: [&str; 3] = ["a1", "b1", "c1"];
 
 /// When 2024 began, in milliseconds since 1970 began.
 const SINCE_2024: u64 = 1_704_067_200_000;
@@ -22,11 +20,14 @@ const SINCE_2024: u64 = 1_704_067_200_000;
 /// 2026 began.
 const DAWN: WallTime = WallTime::from_millis(1_767_225_600_000);
 
-fn voter(host: &mut Host, name: &str, timings: Timings, wall: &VirtualWallClock) -> BullyHandle {
-    let score = name.bytes().next().map_or(0, i32::from);
-    let agent = BullyAgent::builder(name)
-        .score(score)
-        .timings(timings)
+fn process(bridge: BridgeBuilder, wall: &VirtualWallClock) -> Host {
+    let shown = wall.clone();
+    let bridge = bridge.wall_clock(move || shown.now().as_millis());
+    let mut host = Host::with(|group| bridge.carry(group));
+    let name = format!("{}1", host.bridge.node());
+    let agent = BullyAgent::builder(&name)
+        .score(name.bytes().next().map_or(0, i32::from))
+        .timings(Timings::lan())
         .quorum(VOTERS)
         .diskless()
         .clock(VirtualClock::new())
@@ -34,37 +35,21 @@ fn voter(host: &mut Host, name: &str, timings: Timings, wall: &VirtualWallClock)
         .join(&host.group)
         .start()
         .unwrap();
-    host.agents.push(agent.clone());
-    agent
-}
-
-fn process(bridge: BridgeBuilder, name: &str, incarnation: u64, wall: &VirtualWallClock) -> Host {
-    let shown = wall.clone();
-    let mut host = Host::with(|group| {
-        let bridge = bridge.incarnation(NodeIncarnation(incarnation));
-        bridge
-            .wall_clock(move || shown.now().as_millis())
-            .carry(group)
-    });
-    voter(&mut host, &format!("{name}1"), Timings::lan(), wall);
+    host.agents.push(agent);
     host
 }
 
-fn host(pipes: &Pipes, name: &'static str, incarnation: u64, wall: &VirtualWallClock) -> Host {
-    process(builder(pipes, name, &others(name)), name, incarnation, wall)
+fn host(pipes: &Pipes, name: &'static str, wall: &VirtualWallClock) -> Host {
+    process(builder(pipes, name, &others(name)), wall)
 }
 
 fn twin(pipes: &Pipes, wall: &VirtualWallClock) -> Host {
-    process(elsewhere(pipes, "b", &["a", "c"]), "b", 2_000, wall)
+    process(elsewhere(pipes, "b", &["a", "c"]), wall)
 }
 
-async fn elected(pipes: &Pipes, incarnation: u64, wall: &VirtualWallClock) -> ([Host; 3], Term) {
-    let hosts = ["a", "b", "c"].map(|name| host(pipes, name, incarnation, wall));
-    let all = || hosts.iter().all(|host| host.follows("c1"));
-    until("c1 leads", || {
-        believer(&hosts.each_ref()).as_deref() == Some("c1") && all()
-    })
-    .await;
+async fn elected(pipes: &Pipes, wall: &VirtualWallClock) -> ([Host; 3], Term) {
+    let hosts = ["a", "b", "c"].map(|name| host(pipes, name, wall));
+    all_follow_alone(&hosts.each_ref(), "c1").await;
     let term = hosts[2].agents[0].leader().unwrap().term;
     (hosts, term)
 }
@@ -73,7 +58,7 @@ async fn elected(pipes: &Pipes, incarnation: u64, wall: &VirtualWallClock) -> ([
 fn a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_why() {
     scene(async |pipes, _| {
         let wall = VirtualWallClock::new(DAWN);
-        let ([a, b, c], term) = elected(pipes, 1_000, &wall).await;
+        let ([a, b, c], term) = elected(pipes, &wall).await;
         let twin = twin(pipes, &wall);
         for _ in 0..10_000 {
             sleep(MS(1)).await;
@@ -84,9 +69,8 @@ fn a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_
         assert!(b.is_linked("a") && b.is_linked("c") && b.follows("c1"));
         for holder in [&a, &c] {
             assert!(holder.bridge.counters().closed(Closed::NameHeld) > 0);
-            let found = holder.agents[0].diagnosis().findings;
             let is_twice = |finding: &Finding| matches!(finding, Finding::PeerNameTwice { node } if node == "b");
-            assert!(found.iter().any(is_twice), "{found:?}");
+            holder.assert_finds(is_twice);
         }
         let diagnosis = twin.agents[0].diagnosis();
         let said = diagnosis.to_string();
@@ -96,11 +80,7 @@ fn a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_
         );
         let is_twice = |finding: &Finding| matches!(finding, Finding::NodeNameTwice { .. });
         assert_eq!(diagnosis.findings.iter().filter(|f| is_twice(f)).count(), 2);
-        let recovers = |of: &Host| {
-            let findings = of.agents[0].diagnosis().findings;
-            let recovers = |finding: &Finding| matches!(finding, Finding::Recovers { .. });
-            findings.iter().any(recovers)
-        };
+        let recovers = |of: &Host| of.finds(|found| matches!(found, Finding::Recovers { .. }));
         assert!(recovers(&twin) && !recovers(&b));
 
         // The earlier one ends: from then on the later one is that voter.
@@ -121,13 +101,9 @@ fn a_host_whose_clock_is_an_hour_ahead_leads_in_the_terms_of_the_others() {
         let wall = VirtualWallClock::new(DAWN);
         let hour = 3_600_000;
         let ahead = VirtualWallClock::new(WallTime::from_millis(DAWN.as_millis() + hour));
-        let [a, b] = ["a", "b"].map(|name| host(pipes, name, 1_000, &wall));
-        let c = host(pipes, "c", 1_000, &ahead);
-        until("c1 leads", || {
-            believer(&[&a, &b, &c]).as_deref() == Some("c1")
-                && [&a, &b].iter().all(|host| host.follows("c1"))
-        })
-        .await;
+        let [a, b] = ["a", "b"].map(|name| host(pipes, name, &wall));
+        let c = host(pipes, "c", &ahead);
+        all_follow_alone(&[&a, &b, &c], "c1").await;
         let term = c.agents[0].leader().unwrap().term;
         let by_theirs = DAWN.as_millis() - SINCE_2024 + 10_000;
         assert!(
@@ -166,7 +142,7 @@ fn a_host_whose_clock_is_an_hour_ahead_leads_in_the_terms_of_the_others() {
 fn a_process_whose_link_is_silent_holds_its_name_no_longer() {
     scene(async |pipes, _| {
         let wall = VirtualWallClock::new(DAWN);
-        let ([a, b, c], _) = elected(pipes, 1_000, &wall).await;
+        let ([a, b, c], _) = elected(pipes, &wall).await;
         pipes.partition("a", "b");
         pipes.partition("b", "c");
         let twin = twin(pipes, &wall);
@@ -188,40 +164,4 @@ fn a_process_whose_link_is_silent_holds_its_name_no_longer() {
         );
         assert!(a.bridge.counters().closed(Closed::Stale) > 0);
     });
-}
-
-#[test]
-fn other_timings_at_another_host_are_refused_and_both_are_named() {
-    scene(async |pipes, _| {
-        let wall = VirtualWallClock::new(DAWN);
-        let a = host(pipes, "a", 1_000, &wall);
-        let mut events = a.bridge.events();
-        let mut b = Host::with(|group| builder(pipes, "b", &others("b")).carry(group));
-        voter(&mut b, "b1", Timings::default(), &wall);
-        sleep(MS(2_000)).await;
-        let (theirs, mine) = mismatch(&told(&mut events)).unwrap();
-        assert!(
-            theirs.contains("a promise of 900ms and a round of 100ms"),
-            "{theirs}"
-        );
-        assert!(
-            mine.contains("a promise of 300ms and a round of 20ms"),
-            "{mine}"
-        );
-        let diagnosis = a.agents[0].diagnosis().to_string();
-        assert!(
-            diagnosis.contains(&theirs) && diagnosis.contains(&mine),
-            "{diagnosis}"
-        );
-    });
-}
-
-/// What an operator reads of two rules: theirs, and those here.
-fn mismatch(events: &[BridgeEvent]) -> Option<(String, String)> {
-    events.iter().find_map(|event| {
-        if let BridgeEvent::Mismatch { theirs, mine, .. } = event {
-            return Some((theirs.to_string(), mine.to_string()));
-        }
-        None
-    })
 }

@@ -20,7 +20,7 @@ use actix_bully::{
     group::{Envelope, Group, LocalWire},
     protocol::{AgentId, Timings},
     remote::{Closed, Peer, RemoteMessage, transport::Pipes},
-    store::{FileStore, StoreIdentity},
+    store::FileStore,
     testkit::Inject,
 };
 use bully_classics::ring::RingMessage;
@@ -29,7 +29,7 @@ use bully_core::protocol::{Election, PeerMessage};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
-    kit::{MS, address, builder, id, node, scene, until},
+    kit::{MS, address, builder, id, identity, node, scene, until},
     warnings::{PER_SIDE, TWO_LEADERS, assert_warns, warnings},
 };
 
@@ -119,12 +119,7 @@ pub(crate) fn store<D>(folder: &Path, name: &str) -> FileStore<D>
 where
     D: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + 'static,
 {
-    let identity = StoreIdentity {
-        cluster: id("test"),
-        group: id("g"),
-        node: id(name),
-    };
-    FileStore::create(folder.join(name), identity).unwrap()
+    FileStore::create(folder.join(name), identity(name)).unwrap()
 }
 
 #[test]

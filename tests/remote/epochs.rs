@@ -1,4 +1,4 @@
-//! Agents of several epochs on two hosts, where their rules learn of epochs; and peers that a decree names.
+//! Agents of several epochs on two hosts, where their rules learn of epochs.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,14 +7,14 @@ use actix_bully::{
     elections::AnyMessage,
     group::{Envelope, MembersChanged},
     protocol::{AgentId, Incarnation, MemberKind, Term},
-    remote::{Closed, DropReason, transport::Pipes},
+    remote::{DropReason, transport::Pipes},
 };
 use bully_core::{
     elections::bully::Behind,
     protocol::{Electorate, Epochs, Member, Requirements, Rules, To},
 };
 
-use super::kit::{Host, MS, address, id, node, scene, until};
+use super::kit::{Host, MS, are_linked, id, pair, scene, until};
 
 /// A member that writes down the terms that it hears.
 #[derive(Clone, Default)]
@@ -103,15 +103,9 @@ fn knows(host: &Host, name: &str) -> bool {
 }
 
 async fn two_hosts(pipes: &Pipes) -> [Host; 2] {
-    let hosts = [
-        Host::start(pipes, "a", &["b"]),
-        Host::start(pipes, "b", &["a"]),
-    ];
-    until("linked", || {
-        hosts[0].is_linked("b") && hosts[1].is_linked("a")
-    })
-    .await;
-    hosts
+    let [a, b] = pair(pipes, |bridge| bridge);
+    are_linked(&a, &b).await;
+    [a, b]
 }
 
 #[test]
@@ -157,32 +151,6 @@ fn an_absurd_epoch_is_heard_only_if_a_quorum_names_it() {
         assert!(a1.heard.0.lock().unwrap().iter().all(|term| *term == 9));
         c1.says(&b, last, 1);
         a1.hears(last, 1).await;
-    });
-}
-
-#[test]
-fn a_decree_makes_the_node_of_a_voter_a_peer_for_that_voter_alone() {
-    scene(async |pipes, _| {
-        let a = Host::start(pipes, "a", &[]);
-        let b = Host::start(pipes, "b", &["a"]);
-        let _b1 = join(&b, "b1", MemberKind::Voter, &of(0, THREE));
-        sleep(MS(1_000)).await;
-        assert!(
-            !a.is_linked("b") && !knows(&a, "b1"),
-            "no operator named it"
-        );
-
-        let contact = (id("b1"), node("b"), Some(address("b")));
-        assert!(a.bridge.decree_peers("g", 1, &[contact]).is_empty());
-        until("they are linked", || a.is_linked("b") && knows(&a, "b1")).await;
-        let _b2 = join(&b, "b2", MemberKind::Voter, &of(0, THREE));
-        let beyond = || a.bridge.counters().closed(Closed::FromNotAllowed);
-        until("refused", || beyond() > 0).await;
-        assert!(!knows(&a, "b2"));
-
-        assert!(a.bridge.decree_peers("g", 2, &[]).is_empty());
-        sleep(MS(1_000)).await;
-        assert!(a.bridge.peers().is_empty() && !knows(&a, "b1"));
     });
 }
 

@@ -18,7 +18,7 @@ use actix_bully::remote::transport::{
     IncomingStream, Listener, Pending, PipeHost, Pipes, Stream, Transport,
 };
 use futures::FutureExt;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, ReadBuf, ReadHalf, join, split};
 
 /// How long every byte takes, one way. Clones are the same distance.
 #[derive(Clone, Debug, Default)]
@@ -88,24 +88,26 @@ impl Listener for FarListener {
 }
 
 fn far(stream: Box<dyn Stream>, distance: &Distance) -> Box<dyn Stream> {
-    Box::new(FarStream {
+    let (stream, writer) = split(stream);
+    let reader = FarReader {
         stream,
         distance: distance.clone(),
         on_the_way: VecDeque::new(),
         next: Box::pin(sleep_until(Instant::now())),
-    })
+    };
+    Box::new(join(reader, writer))
 }
 
-/// Its reader keeps what arrives until it is due.
-struct FarStream {
-    stream: Box<dyn Stream>,
+/// Keeps what arrives until it is due.
+struct FarReader {
+    stream: ReadHalf<Box<dyn Stream>>,
     distance: Distance,
     /// What is read at which instant; nothing: the end.
     on_the_way: VecDeque<(Instant, Vec<u8>)>,
     next: Pin<Box<Sleep>>,
 }
 
-impl FarStream {
+impl FarReader {
     /// Takes what the pipe has; later bytes never overtake earlier ones.
     fn take(&mut self, task: &mut Context<'_>) -> io::Result<()> {
         loop {
@@ -128,7 +130,7 @@ impl FarStream {
     }
 }
 
-impl AsyncRead for FarStream {
+impl AsyncRead for FarReader {
     fn poll_read(
         mut self: Pin<&mut Self>,
         task: &mut Context<'_>,
@@ -149,23 +151,5 @@ impl AsyncRead for FarStream {
             }
         }
         Poll::Ready(Ok(()))
-    }
-}
-
-impl AsyncWrite for FarStream {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        task: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(task, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(task)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(task)
     }
 }

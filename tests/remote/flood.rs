@@ -89,20 +89,6 @@ fn a_flood_never_closes_the_link_short_or_lasting_or_to_a_side_that_takes_less()
     play(flood(&usual, &less, 10_000, 1 << 10));
 }
 
-#[test]
-fn more_messages_in_one_turn_than_a_queue_holds_do_not_close_the_link() {
-    scene(async |pipes, _| {
-        let hosts = linked(pipes, [&Limits::default(); 2], [2, 1]).await;
-        let [a, b] = &hosts;
-        let shut = closed(&hosts);
-        say(a, 20_000);
-        sleep(MS(500)).await;
-        assert_eq!(closed(&hosts), shut);
-        assert!(b.follows("a1"));
-        assert!(a.bridge.peers()[0].lost > 10_000, "1 MiB crossed, no more");
-    });
-}
-
 /// They are not mistakes: that it left has not come yet.
 #[test]
 fn messages_for_an_agent_that_has_left_do_not_close_the_link() {

@@ -78,6 +78,19 @@ pub(crate) fn node(name: &str) -> NodeId {
     NodeId::new(name).unwrap()
 }
 
+/// The others of the hosts `a`, `b` and `c`.
+pub(crate) fn others(name: &str) -> Vec<&'static str> {
+    ["a", "b", "c"].into_iter().filter(|n| *n != name).collect()
+}
+
+pub(crate) fn identity(name: &str) -> StoreIdentity {
+    StoreIdentity {
+        cluster: id("test"),
+        group: id("g"),
+        node: id(name),
+    }
+}
+
 pub(crate) fn group() -> Group {
     Group::new("g").unwrap()
 }
@@ -95,6 +108,15 @@ impl Host {
             bridge,
             agents: Vec::new(),
         }
+    }
+
+    /// With one voter, named as the host and 1; the later in the alphabet, the higher its score.
+    pub(crate) fn of_voter(bridge: BridgeBuilder, folder: &Path, config: QuorumConfig) -> Self {
+        let mut host = Self::with(|group| bridge.carry(group));
+        let name = format!("{}1", host.bridge.node());
+        let score = name.bytes().next().map_or(0, i32::from);
+        host.voter(&name, score, folder, config);
+        host
     }
 
     /// Starts an agent of this score.
@@ -130,11 +152,7 @@ impl Host {
         config: QuorumConfig,
     ) -> Result<BullyHandle, StartError> {
         let path = folder.join(name);
-        let identity = StoreIdentity {
-            cluster: id("test"),
-            group: id("g"),
-            node: id(name),
-        };
+        let identity = identity(name);
         let opened = if path.exists() {
             FileStore::open(&path, identity)
         } else {
@@ -155,6 +173,16 @@ impl Host {
     /// Whether its first agent finds this.
     pub(crate) fn finds(&self, is_it: impl Fn(&Finding) -> bool) -> bool {
         self.agents[0].diagnosis().findings.iter().any(is_it)
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_finds(&self, is_it: impl Fn(&Finding) -> bool) {
+        assert!(self.finds(is_it), "{}", self.agents[0].diagnosis());
+    }
+
+    #[track_caller]
+    pub(crate) fn assert_finds_no(&self, is_it: impl Fn(&Finding) -> bool) {
+        assert!(!self.finds(is_it), "{}", self.agents[0].diagnosis());
     }
 
     /// Whether all agents here follow that leader.

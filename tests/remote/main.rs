@@ -38,14 +38,12 @@ mod processes;
 mod proxy;
 mod quiet;
 mod rights;
-mod schedules;
 #[cfg(feature = "secret")]
 mod secrets;
 #[cfg(all(feature = "secret", feature = "sentinel"))]
 mod sentinels;
 mod shortage;
 mod slow;
-mod sockets;
 mod stores;
 mod strangers;
 mod twins;

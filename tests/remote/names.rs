@@ -1,11 +1,8 @@
 //! Names that two hosts want: which has one, which is refused, and what becomes of an agent that moves.
 
-use std::path::Path;
-
 use actix::clock::sleep;
 use actix_bully::{
     agent::{BullyAgent, BullyHandle, Finding, StartError},
-    elections::{bully::Preemption, quorum::QuorumConfig},
     group::{Holder, JoinError},
     protocol::{Presence, Timings},
     remote::{BridgeEvent, DropReason, NodeIncarnation, transport::Pipes},
@@ -103,55 +100,6 @@ fn an_agent_that_moved_to_another_host_is_heard_whichever_host_is_older() {
             [3_000, 2_000, 1_000],
         ] {
             moves(incarnations).await;
-        }
-    });
-}
-
-fn voter(host: &mut Host, name: &str, weight: i32, folder: &Path) -> BullyHandle {
-    let config = QuorumConfig {
-        preemption: Preemption::Never,
-        ..QuorumConfig::new(["x", "y", "z"].map(id))
-    };
-    host.voter(name, weight, folder, config)
-}
-
-/// Its old host comes back, in the same incarnation, and says that its `x` has ended.
-async fn a_voter_moves(incarnations: [u64; 3]) {
-    let folder = tempfile::tempdir().unwrap();
-    let pipes = Pipes::new();
-    let [at_a, at_b, at_c] = incarnations;
-    let mut a = host(&pipes, "a", &["b", "c"], at_a);
-    let mut b = host(&pipes, "b", &["a", "c"], at_b);
-    let mut c = host(&pipes, "c", &["a", "b"], at_c);
-    let stays = voter(&mut a, "y", 2, folder.path());
-    let other = voter(&mut c, "z", 1, folder.path());
-    let old = voter(&mut b, "x", 5, folder.path());
-    until("x leads", || old.is_leader() && stays.leader().is_some()).await;
-    pipes.partition("a", "b");
-    pipes.partition("b", "c");
-    old.leave(MS(10_000)).await.unwrap();
-    until("y leads", || stays.is_leader()).await;
-    let new = voter(&mut a, "x", 5, folder.path());
-    sleep(MS(2_000)).await;
-    stays.step_down(Some(id("x"))).unwrap();
-    until("x leads at a", || new.is_leader()).await;
-    sleep(MS(2_000)).await;
-    pipes.heal("a", "b");
-    pipes.heal("b", "c");
-    let agents = [&new, &stays, &other];
-    for _ in 0..5_000 {
-        sleep(MS(1)).await;
-        assert!(agents.iter().filter(|agent| agent.is_leader()).count() < 2);
-    }
-    assert!(a.is_linked("b") && c.is_linked("b"));
-    assert!(new.is_leader() && a.follows("x") && c.follows("x"));
-}
-
-#[test]
-fn a_voter_that_has_moved_is_not_taken_for_dead() {
-    play(async {
-        for incarnations in [[1_000, 2_000, 3_000], [2_000, 1_000, 3_000]] {
-            a_voter_moves(incarnations).await;
         }
     });
 }

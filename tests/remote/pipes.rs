@@ -208,28 +208,6 @@ fn a_peer_that_never_came_is_reported_once() {
 }
 
 #[test]
-fn a_peer_without_an_address_dials() {
-    scene(async |pipes, _| {
-        let mut a = Host::with(|group| {
-            let peer = Peer::inbound("b");
-            builder(pipes, "a", &[]).peer(peer).carry(group)
-        });
-        let mut b = Host::start(pipes, "b", &["a"]);
-        a.agent("a1", 1);
-        b.agent("b1", 2);
-        all_follow(&[&a, &b], "b1").await;
-        assert_eq!(a.bridge.traffic().dials, 0);
-        pipes.cut("a", "b");
-        sleep(MS(50)).await;
-        assert!(a.is_linked("b") && a.follows("b1"), "it dials again");
-        b.stop().await;
-        let began = Instant::now();
-        until("a1 leads", || a.follows("a1")).await;
-        assert!(began.elapsed() >= MS(180), "only the silence tells");
-    });
-}
-
-#[test]
 fn a_bridge_that_crashes_too_often_is_given_up() {
     scene(async |pipes, _| {
         let once = RestartPolicy::temporary();

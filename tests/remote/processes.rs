@@ -12,7 +12,7 @@ use actix_bully::{
     testkit::{KeptStore, Process, VirtualClock},
 };
 
-use super::kit::{MS, builder, group, patient, play, until};
+use super::kit::{MS, builder, group, others, patient, play, until};
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
@@ -33,12 +33,11 @@ struct Hosts {
 impl Hosts {
     fn start(&mut self, name: &'static str) {
         self.starts += 1;
-        let peers: Vec<&str> = NAMES.into_iter().filter(|other| *other != name).collect();
         let store = self.stores.entry(name).or_default().clone();
         let process = Process::new();
         let (agent, bridge) = process.run(|| {
             let group = group();
-            let bridge = builder(&self.pipes, name, &peers)
+            let bridge = builder(&self.pipes, name, &others(name))
                 .incarnation(NodeIncarnation(1_000 + self.starts))
                 .carry(&group)
                 .start()

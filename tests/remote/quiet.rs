@@ -13,7 +13,7 @@ use actix_bully::{
 
 use super::{
     kit::{Host, MS, builder, id, scene, until},
-    voters::{believer, leads_alone},
+    voters::{all_follow_alone, leads_alone},
 };
 
 const NODES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -30,17 +30,9 @@ fn config() -> QuorumConfig {
 async fn settled(pipes: &Pipes, folder: &Path) -> [Host; 5] {
     let hosts = NODES.map(|name| {
         let others: Vec<&str> = NODES.into_iter().filter(|other| *other != name).collect();
-        let mut host = Host::with(|group| builder(pipes, name, &others).carry(group));
-        let config = config();
-        let score = name.bytes().next().map_or(0, i32::from);
-        host.voter(&format!("{name}1"), score, folder, config);
-        host
+        Host::of_voter(builder(pipes, name, &others), folder, config())
     });
-    until("e1 leads", || {
-        believer(&hosts.each_ref()).as_deref() == Some("e1")
-            && hosts.iter().all(|host| host.follows("e1"))
-    })
-    .await;
+    all_follow_alone(&hosts.each_ref(), "e1").await;
     sleep(MS(60_000)).await;
     hosts
 }

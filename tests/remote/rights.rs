@@ -10,7 +10,7 @@ use actix_bully::{
     testkit::VirtualClock,
 };
 
-use super::kit::{Host, MS, address, builder, id, scene, until};
+use super::kit::{Host, MS, address, builder, id, others, scene, until};
 
 const VOTERS: [&str; 3] = ["a1", "b1", "c1"];
 const HOSTS: [&str; 3] = ["a", "b", "c"];
@@ -24,16 +24,10 @@ fn config() -> QuorumConfig {
 
 /// A host with one voter, to which `e` may be so much.
 fn voter(pipes: &Pipes, name: &'static str, folder: &Path, e: MayBe) -> Host {
-    let others = HOSTS.into_iter().filter(|other| *other != name);
-    let others: Vec<_> = others.collect();
-    let mut host = Host::with(|group| {
-        let rights = Rights::none().grant("g", "e*", e);
-        let peer = Peer::new("e", &address("e")).allow(rights);
-        builder(pipes, name, &others).peer(peer).carry(group)
-    });
-    let score = name.bytes().next().map_or(0, i32::from);
-    host.voter(&format!("{name}1"), score, folder, config());
-    host
+    let rights = Rights::none().grant("g", "e*", e);
+    let peer = Peer::new("e", &address("e")).allow(rights);
+    let bridge = builder(pipes, name, &others(name)).peer(peer);
+    Host::of_voter(bridge, folder, config())
 }
 
 /// A host whose agent has no store and no vote.

@@ -22,8 +22,8 @@ use bytes::BytesMut;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::{
-    kit::{Host, MS, address, all_follow, builder, id, node, play, scene, until},
-    voters::{others, voter},
+    kit::{Host, MS, address, all_follow, builder, id, node, others, play, scene, until},
+    voters::of_epoch,
 };
 
 pub(crate) fn secret(word: u8) -> Secret {
@@ -145,15 +145,12 @@ async fn believers_after_a_forged_end(secret: Option<Secret>) -> (usize, u64) {
     let folder = tempfile::tempdir().unwrap();
     let pipes = Pipes::new();
     let [a, b, c] = ["a", "b", "c"].map(|name| {
-        let mut host = Host::with(|group| {
-            let bridge = builder(&pipes, name, &others(name)).carry(group);
-            match &secret {
-                Some(secret) => bridge.secret(secret.clone()),
-                None => bridge,
-            }
-        });
-        voter(&mut host, &format!("{name}1"), folder.path());
-        host
+        let bridge = builder(&pipes, name, &others(name));
+        let bridge = match &secret {
+            Some(secret) => bridge.secret(secret.clone()),
+            None => bridge,
+        };
+        Host::of_voter(bridge, folder.path(), of_epoch(0))
     });
     let agents: Vec<BullyHandle> = [&a, &b, &c].map(|host| host.agents[0].clone()).into();
     let leads = |agent: &&BullyHandle| agent.is_leader();

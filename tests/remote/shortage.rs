@@ -93,20 +93,16 @@ fn a_host_without_descriptors_says_so_tries_ever_less_and_links_when_it_has_some
             let host = ShortHost(pipes.host("a"), short.clone());
             bridge.transport(host).carry(group)
         });
-        let agent = a.agent("a1", 1);
+        a.agent("a1", 1);
         let b = Host::start(&pipes, "b", &["a"]);
         sleep(MS(MINUTE)).await;
-        let found = agent.diagnosis();
         let is_named = |finding: &Finding| matches!(finding, Finding::PeerUnlinked { advice: Some(advice), .. } if advice.contains("ulimit -n"));
-        assert!(found.findings.iter().any(is_named), "{found}");
-        assert!(
-            !found.to_string().contains("correct the address"),
-            "{found}"
-        );
+        a.assert_finds(is_named);
+        let told = a.agents[0].diagnosis().to_string();
+        assert!(!told.contains("correct the address"), "{told}");
         short.is_refused.store(false, Relaxed);
         are_linked(&a, &b).await;
-        let found = agent.diagnosis();
-        assert!(!found.findings.iter().any(is_named), "{found}");
+        a.assert_finds_no(is_named);
     });
     assert_eq!(said.len(), 1, "once: {said:#?}");
     assert!(said[0].contains("ulimit -n"), "{said:#?}");

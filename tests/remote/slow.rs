@@ -12,8 +12,8 @@ use actix_bully::{
 
 use super::{
     far::Distance,
-    kit::{Host, MS, builder, id, play, until},
-    voters::{VOTERS, believer, others},
+    kit::{Host, MS, builder, id, others, play},
+    voters::{VOTERS, all_follow_alone, believer},
     warnings::warnings,
 };
 
@@ -22,23 +22,16 @@ fn three(distance: &Distance, folder: &Path, timings: &Timings) -> [Host; 3] {
     let pipes = Pipes::new();
     ["a", "b", "c"].map(|name| {
         let bridge = builder(&pipes, name, &others(name)).transport(distance.host(&pipes, name));
-        let mut host = Host::with(|group| bridge.carry(group));
         let config = QuorumConfig {
             timings: timings.clone(),
             ..QuorumConfig::new(VOTERS.map(id))
         };
-        let score = name.bytes().next().map_or(0, i32::from);
-        host.voter(&format!("{name}1"), score, folder, config);
-        host
+        Host::of_voter(bridge, folder, config)
     })
 }
 
 async fn elected(hosts: &[Host; 3]) {
-    until("all follow c1", || {
-        believer(&hosts.each_ref()).as_deref() == Some("c1")
-            && hosts.iter().all(|host| host.follows("c1"))
-    })
-    .await;
+    all_follow_alone(&hosts.each_ref(), "c1").await;
 }
 
 const FAR: u64 = 20;
@@ -57,9 +50,8 @@ fn where_messages_take_longer_than_the_preset_assumes_the_log_and_the_diagnosis_
         let hosts = three(&distance, folder, &Timings::lan());
         sleep(MS(700)).await;
         for host in &hosts {
-            let diagnosis = host.agents[0].diagnosis();
             let is_advice = |finding: &Finding| matches!(finding, Finding::EchoTooLong { advice: Some("Timings::wan()"), echo, .. } if *echo >= MS(2 * TOO_FAR));
-            assert!(diagnosis.findings.iter().any(is_advice), "{diagnosis}");
+            host.assert_finds(is_advice);
         }
         while began.elapsed() < MS(25_000) {
             sleep(MS(1)).await;
@@ -71,47 +63,6 @@ fn where_messages_take_longer_than_the_preset_assumes_the_log_and_the_diagnosis_
     assert_eq!(said.iter().filter(advises).count(), said.len(), "{said:#?}");
     let soon = |line: &&String| line.contains("no leader for 0.");
     assert!(said.iter().filter(soon).count() >= 3, "{said:#?}");
-}
-
-#[test]
-fn the_advice_helps_and_so_do_timings_made_of_what_the_agents_have_measured() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| {
-        let path = folder.path().join(name);
-        std::fs::create_dir(&path).unwrap();
-        path
-    };
-    play(async {
-        let distance = Distance::default();
-        distance.set(MS(FAR));
-        let hosts = three(&distance, &at("lan"), &Timings::lan());
-        sleep(MS(5_000)).await;
-        let of = |host: &Host| host.agents[0].diagnosis().measured;
-        let longest = hosts
-            .iter()
-            .map(of)
-            .fold(Measurement::default(), |all, one| Measurement {
-                echo: all.echo.max(one.echo),
-                write: all.write.max(one.write),
-                stall: all.stall.max(one.stall),
-            });
-        assert!(
-            longest.echo >= MS(2 * FAR) && longest.echo < MS(3 * FAR),
-            "{longest:?}"
-        );
-        assert_eq!(longest.stall, MS(0), "virtual time");
-        for host in hosts {
-            host.stop().await;
-        }
-        let measured = Timings::measured(longest).unwrap();
-        for (name, timings) in [("default", Timings::default()), ("measured", measured)] {
-            let hosts = three(&distance, &at(name), &timings);
-            elected(&hosts).await;
-            for host in hosts {
-                host.stop().await;
-            }
-        }
-    });
 }
 
 #[test]
@@ -138,16 +89,23 @@ fn measured_timings_of_a_network_that_changes_end_in_a_sentence_and_then_in_a_le
         }
         assert!(leaderless > 19_000, "{leaderless} ms without a leader");
         for host in &hosts {
-            let diagnosis = host.agents[0].diagnosis();
-            assert!(diagnosis.findings.iter().any(far), "{diagnosis}");
+            host.assert_finds(far);
+            let Measurement { echo, stall, .. } = host.agents[0].diagnosis().measured;
+            assert!((MS(2 * FAR)..MS(3 * FAR)).contains(&echo), "{echo:?}");
+            assert_eq!(stall, MS(0), "virtual time");
         }
         distance.set(MS(1));
         elected(&hosts).await;
         sleep(MS(60_000)).await;
-        for host in &hosts {
-            let diagnosis = host.agents[0].diagnosis();
-            assert!(!diagnosis.findings.iter().any(far), "{diagnosis}");
+        for host in hosts {
+            host.assert_finds_no(far);
+            host.stop().await;
         }
+        // At that distance the advice helps.
+        distance.set(MS(FAR));
+        let folder = folder.join("advised");
+        std::fs::create_dir(&folder).unwrap();
+        elected(&three(&distance, &folder, &Timings::default())).await;
     });
 }
 
@@ -160,20 +118,19 @@ fn a_leader_whose_network_becomes_slow_says_so_before_it_falls() {
         let distance = Distance::default();
         let hosts = three(&distance, folder, &Timings::lan());
         elected(&hosts).await;
-        let findings = || hosts[2].agents[0].diagnosis().findings;
         sleep(MS(1_000)).await;
-        assert!(!findings().iter().any(renews));
+        hosts[2].assert_finds_no(renews);
         let term = hosts[2].agents[0].current().term;
         // 130 ms there and back: of 240 ms, 50 are left where the next heartbeat is answered.
         distance.set(MS(65));
         sleep(MS(1_000)).await;
-        assert!(findings().iter().any(renews), "{:?}", findings());
+        hosts[2].assert_finds(renews);
         sleep(MS(5_000)).await;
         let leads = hosts[2].agents[0].current();
         assert_eq!(leads.leading, Some(term), "it has led all the time");
         distance.set(MS(0));
         sleep(MS(1_000)).await;
-        assert!(!findings().iter().any(renews), "{:?}", findings());
+        hosts[2].assert_finds_no(renews);
     });
     assert_eq!(said.len(), 1, "{said:#?}");
     assert!(

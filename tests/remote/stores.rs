@@ -1,21 +1,23 @@
-//! A voter whose store was lost comes back to hosts that took part with the old one.
+//! Stores of voters: one that was lost, and its voter comes back to hosts that took part with it; one for marks of schedules.
 
 use std::{fs, path::Path};
 
 use actix::clock::sleep;
-use actix_bully::{agent::Finding, remote::transport::Pipes};
+use actix_bully::{
+    agent::Finding,
+    leader::schedule::{ScheduleError, ScheduleRecord, Tick},
+    remote::transport::Pipes,
+    store::FileStore,
+};
 
 use super::{
-    kit::{Host, MS, id, scene, until},
+    kit::{Host, MS, id, identity, scene, until},
     voters::{believer, elected, host},
 };
 
 /// Whether its agent says that this voter has voted with another store.
 fn tells_of(host: &Host, voter: &str) -> bool {
-    let found = host.agents[0].diagnosis();
-    found.findings.iter().any(|finding| {
-        matches!(finding, Finding::OtherStore { voter: of, kept, found } if of.as_str() == voter && kept != found)
-    })
+    host.finds(|finding| matches!(finding, Finding::OtherStore { voter: of, kept, found } if of.as_str() == voter && kept != found))
 }
 
 /// Three hosts, after `c1` and `a1` have found that `a1` has another store than before.
@@ -67,17 +69,25 @@ fn a_change_of_the_voters_ends_the_finding_of_another_store() {
     });
 }
 
-/// The control of the first test: with its own store the same voter is heard.
 #[test]
-fn a_voter_with_its_own_store_is_heard_again() {
+fn a_voter_of_several_hosts_has_to_store_the_marks_that_it_acknowledges() {
     scene(async |pipes, folder| {
-        let [a, b, c] = elected(pipes, folder).await;
-        a.stop().await;
-        let a = host(pipes, "a", 2_000, folder);
-        until("a1 follows", || a.follows("c1")).await;
-        b.stop().await;
-        sleep(MS(20_000)).await;
-        assert_eq!(believer(&[&a, &c]).as_deref(), Some("c1"));
-        assert!(![&a, &c].iter().any(|host| tells_of(host, "a1")));
+        let host = host(pipes, "a", 1_000, folder);
+        let agent = &host.agents[0];
+        let nothing = |_: Tick| async {};
+        let refused = agent.every("job", MS(1_000)).start(nothing).unwrap_err();
+        assert!(matches!(refused, ScheduleError::VolatileStore), "{refused}");
+        // That of another agent is refused as well.
+        let store = |of: &str| {
+            FileStore::<ScheduleRecord>::create(folder.join(format!("{of}.marks")), identity(of))
+        };
+        let foreign = store("b1").unwrap();
+        let refused = agent.schedules().store(foreign).start().unwrap_err();
+        let is_foreign = matches!(refused, ScheduleError::ForeignStore { .. });
+        assert!(is_foreign, "{refused}");
+        // Nothing was changed.
+        let own = store("a1").unwrap();
+        agent.schedules().store(own).start().unwrap();
+        agent.every("job", MS(1_000)).start(nothing).unwrap();
     });
 }

@@ -7,7 +7,7 @@ use actix_bully::{
     remote::{Closed, Farewell, transport::Pipes},
 };
 
-use super::kit::{Host, MS, elsewhere, scene, until};
+use super::kit::{Host, MS, elsewhere, others, scene, until};
 
 /// Whether its agent says that this node's name is given twice, as far as both peers can tell.
 fn says_twice(host: &Host) -> bool {
@@ -16,10 +16,8 @@ fn says_twice(host: &Host) -> bool {
 }
 
 fn three(pipes: &Pipes) -> [Host; 3] {
-    let names = ["a", "b", "c"];
-    names.map(|name| {
-        let others: Vec<_> = names.into_iter().filter(|other| *other != name).collect();
-        let mut host = Host::start(pipes, name, &others);
+    ["a", "b", "c"].map(|name| {
+        let mut host = Host::start(pipes, name, &others(name));
         host.agent(&format!("{name}1"), if name == "a" { 9 } else { 1 });
         host
     })

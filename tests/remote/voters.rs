@@ -4,50 +4,30 @@ use std::path::Path;
 
 use actix::clock::{Instant, sleep};
 use actix_bully::{
-    agent::BullyHandle,
     elections::{bully::Preemption, quorum::QuorumConfig},
     protocol::{Term, Timings},
     remote::{BridgeEvent, Closed, GroupRules, NodeIncarnation, TermFault, transport::Pipes},
     testkit::Inject,
 };
 
-use super::kit::{Host, MS, all_follow, builder, id, pair, scene, told, until};
+use super::kit::{Host, MS, all_follow, builder, id, others, pair, scene, told, until};
 
 pub(crate) const VOTERS: [&str; 3] = ["a1", "b1", "c1"];
 
-/// The one voter of a host; its record survives the host.
-pub(crate) fn voter(host: &mut Host, name: &str, folder: &Path) -> BullyHandle {
-    voter_of(host, name, folder, 0)
-}
-
-/// A voter of this epoch.
-fn voter_of(host: &mut Host, name: &str, folder: &Path, epoch: u64) -> BullyHandle {
-    let config = QuorumConfig {
+/// The configuration of a voter of this epoch.
+pub(crate) fn of_epoch(epoch: u64) -> QuorumConfig {
+    QuorumConfig {
         preemption: Preemption::Never,
         epoch,
         ..config(&VOTERS)
-    };
-    voter_with(host, name, folder, config)
+    }
 }
 
-fn voter_with(host: &mut Host, name: &str, folder: &Path, config: QuorumConfig) -> BullyHandle {
-    let weight = name.bytes().next().map_or(0, i32::from);
-    host.voter(name, weight, folder, config)
-}
-
-pub(crate) fn others(name: &str) -> Vec<&'static str> {
-    ["a", "b", "c"].into_iter().filter(|n| *n != name).collect()
-}
-
+/// A host with a voter, whose record survives the host.
 pub(crate) fn host(pipes: &Pipes, name: &'static str, incarnation: u64, folder: &Path) -> Host {
-    let mut host = Host::with(|group| {
-        let bridge = builder(pipes, name, &others(name));
-        bridge
-            .incarnation(NodeIncarnation(incarnation))
-            .carry(group)
-    });
-    voter(&mut host, &format!("{name}1"), folder);
-    host
+    let bridge = builder(pipes, name, &others(name));
+    let bridge = bridge.incarnation(NodeIncarnation(incarnation));
+    Host::of_voter(bridge, folder, of_epoch(0))
 }
 
 /// The agents that consider themselves leader; two of them fail the test.
@@ -61,6 +41,13 @@ pub(crate) fn believer(hosts: &[&Host]) -> Option<String> {
     leading.first().cloned()
 }
 
+/// Waits until all agents follow that one, while no other one believes that it leads.
+pub(crate) async fn all_follow_alone(hosts: &[&Host], leader: &str) {
+    let follow = || hosts.iter().all(|host| host.follows(leader));
+    let is_so = || believer(hosts).as_deref() == Some(leader) && follow();
+    until(&format!("all follow {leader} alone"), is_so).await;
+}
+
 /// Waits until that agent leads, while no other one believes that it does.
 pub(crate) async fn leads_alone(hosts: &[&Host], leader: &str) {
     let leads = || believer(hosts).as_deref() == Some(leader);
@@ -70,8 +57,7 @@ pub(crate) async fn leads_alone(hosts: &[&Host], leader: &str) {
 /// Three hosts, whose voters all follow `c1`.
 pub(crate) async fn elected(pipes: &Pipes, folder: &Path) -> [Host; 3] {
     let hosts = ["a", "b", "c"].map(|name| host(pipes, name, 1_000, folder));
-    leads_alone(&hosts.each_ref(), "c1").await;
-    until("all know", || hosts.iter().all(|host| host.follows("c1"))).await;
+    all_follow_alone(&hosts.each_ref(), "c1").await;
     hosts
 }
 
@@ -114,8 +100,8 @@ fn other_timings_are_no_other_rules() {
             timings: Timings::default(),
             ..config(&voters)
         };
-        voter_with(&mut a, "a1", folder, config(&voters));
-        voter_with(&mut b, "b1", folder, slow);
+        a.voter("a1", 1, folder, config(&voters));
+        b.voter("b1", 2, folder, slow);
         all_follow(&[&a, &b], "b1").await;
     });
 }
@@ -125,7 +111,7 @@ fn other_timings_are_no_other_rules() {
 fn agents_that_turn_out_to_follow_other_rules_are_no_members_and_do_not_hear_each_other() {
     scene(async |pipes, folder| {
         let [mut a, mut b] = pair(pipes, |bridge| bridge);
-        voter(&mut b, "b1", folder);
+        b.voter("b1", 1, folder, of_epoch(0));
         let mut events = a.bridge.events();
         let knows = |host: &Host| host.group.members().get(&id("b1")).is_some();
         until("a knows b1", || knows(&a)).await;
@@ -168,7 +154,7 @@ fn voters_that_start_again_in_the_next_epoch_elect_over_their_links_and_a_host_w
                 agent.leave(MS(1_000)).await.ok();
             }
             for (host, name) in voters.iter_mut().zip(VOTERS) {
-                voter_of(host, name, folder, epoch + 1);
+                host.voter(name, 1, folder, of_epoch(epoch + 1));
             }
         }
         let last = TermFault::Last { term: Term(0) };

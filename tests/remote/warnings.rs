@@ -9,9 +9,8 @@ use actix_bully::{
 
 use super::{
     elections::store,
-    kit::{Host, MS, are_linked, builder, play, until},
+    kit::{Host, MS, are_linked, builder, others, play, until},
     logging,
-    voters::others,
 };
 
 /// Some kind of proof.

@@ -2,14 +2,14 @@
 
 use bytes::BytesMut;
 
-use super::{introduction, node};
+use super::{bodies, introduction, known, node};
 use crate::{
     protocol::Time,
     remote::{
         Acquaintance, Closed, ClusterId, EndDigest, Established, Farewell, Handshake,
         HandshakeProgress, Introduction, Limits, LinkId, NodeId, NodeIncarnation, Nonce, Rights,
         wire::{
-            Allowance, Bounds, Features, Frame, Frames, Hello, LinkConditions, Versions, WireError,
+            Allowance, Bounds, Features, Frame, Hello, LinkConditions, Versions, WireError,
             encode_goodbye, encode_ping, encode_ready,
         },
     },
@@ -48,21 +48,6 @@ impl Side {
     fn sent(&mut self) -> Vec<Vec<u8>> {
         bodies(&self.out.split())
     }
-}
-
-fn known() -> Acquaintance {
-    Acquaintance {
-        rights: Rights::all(),
-        latest: None,
-        ..Acquaintance::default()
-    }
-}
-
-fn bodies(bytes: &[u8]) -> Vec<Vec<u8>> {
-    let mut frames = Frames::new(&Limits::default());
-    frames.feed(bytes);
-    let next = || frames.next(NOW).unwrap().map(<[u8]>::to_vec);
-    std::iter::from_fn(next).collect()
 }
 
 fn body(write: impl FnOnce(&mut BytesMut)) -> Vec<u8> {
@@ -296,9 +281,9 @@ fn a_later_process_of_a_name_waits_while_the_earlier_one_is_linked() {
     let meet = |held_by| {
         let mut side = Side::new(introduction("host-a"), 1);
         side.known = Some(Acquaintance {
-            rights: Rights::all(),
             latest: held_by,
             held_by,
+            ..known()
         });
         answer(&mut side, &hello(|_| ()))
     };
@@ -312,23 +297,17 @@ fn a_later_process_of_a_name_waits_while_the_earlier_one_is_linked() {
 /// The breach "old incarnation".
 #[test]
 fn a_former_incarnation_of_a_peer_is_told_so() {
-    let mut side = Side::new(introduction("host-a"), 1);
-    let meet = |side: &mut Side, latest| {
+    let meet = |latest| {
+        let mut side = Side::new(introduction("host-a"), 1);
         side.known = Some(Acquaintance {
-            rights: Rights::all(),
             latest: Some(NodeIncarnation(latest)),
-            ..Acquaintance::default()
+            ..known()
         });
-        answer(side, &hello(|_| ()))
+        answer(&mut side, &hello(|_| ()))
     };
     let parted = (Some(Closed::Stale), Some(Farewell::Stale));
-    assert_eq!(meet(&mut side, 101), parted);
-    let mut side = Side::new(introduction("host-a"), 1);
-    assert_eq!(
-        meet(&mut side, 100),
-        (None, None),
-        "the same incarnation links again"
-    );
+    assert_eq!(meet(101), parted);
+    assert_eq!(meet(100), (None, None), "the same incarnation links again");
 }
 
 /// The breach "wrong link id".

@@ -8,14 +8,16 @@ mod actor;
 mod handshake;
 mod inbound;
 mod limits;
-mod peers;
 mod proofs;
 mod registry;
 #[cfg(feature = "secret")]
 mod secret;
 mod walk;
 
-use super::{ClusterId, Introduction, NodeId, NodeIncarnation};
+use super::{
+    Acquaintance, ClusterId, Introduction, Limits, NodeId, NodeIncarnation, Rights, wire::Frames,
+};
+use crate::protocol::Time;
 
 fn node(name: &str) -> NodeId {
     NodeId::new(name).unwrap()
@@ -24,4 +26,21 @@ fn node(name: &str) -> NodeId {
 fn introduction(name: &str) -> Introduction {
     let cluster = ClusterId::new("shop").unwrap();
     Introduction::new(node(name), cluster, NodeIncarnation(100))
+}
+
+/// A node of which nothing but its rights is known.
+fn known() -> Acquaintance {
+    Acquaintance {
+        rights: Rights::all(),
+        latest: None,
+        ..Acquaintance::default()
+    }
+}
+
+/// The bodies of these frames.
+fn bodies(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let mut frames = Frames::new(&Limits::default());
+    frames.feed(bytes);
+    let next = || frames.next(Time::ZERO).unwrap().map(<[u8]>::to_vec);
+    std::iter::from_fn(next).collect()
 }

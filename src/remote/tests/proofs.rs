@@ -10,13 +10,13 @@ use std::{
 
 use bytes::BytesMut;
 
-use super::{introduction, node};
+use super::{bodies, introduction, known, node};
 use crate::{
     protocol::Time,
     remote::{
-        Acquaintance, Challenge, Closed, Credential, Farewell, Handshake, HandshakeProgress,
-        Limits, Nonce, Proof, Rights, SecretFault,
-        wire::{Bounds, Frame, Frames, WireError, encode_proof},
+        Challenge, Closed, Credential, Farewell, Handshake, HandshakeProgress, Limits, Nonce,
+        Proof, SecretFault,
+        wire::{Bounds, Frame, WireError, encode_proof},
     },
 };
 
@@ -63,22 +63,21 @@ enum End {
     Closed(Closed),
 }
 
-/// Where it dials, if it does; and what it draws.
-struct Draw {
-    dialled: Option<&'static str>,
-    nonce: u8,
-    challenge: u8,
-}
-
 impl ProvingSide {
-    fn new(name: &str, words: &[&'static str], draw: &Draw) -> Self {
+    /// Dials that node, if it does; and draws a nonce and a challenge.
+    fn new(
+        name: &str,
+        words: &[&'static str],
+        dialled: Option<&str>,
+        [nonce, challenge]: [u8; 2],
+    ) -> Self {
         let (limits, mut out) = (Limits::default(), BytesMut::new());
-        let (me, nonce) = (introduction(name), Nonce([draw.nonce; 8]));
-        let dialled = draw.dialled.map(node);
+        let (me, nonce) = (introduction(name), Nonce([nonce; 8]));
+        let dialled = dialled.map(node);
         let mut handshake = Handshake::begin(me, nonce, dialled, &limits, NOW, &mut out);
         if !words.is_empty() {
             let words = Arc::new(WordCredential(words.to_vec()));
-            handshake = handshake.asking(words, Challenge([draw.challenge; 32]));
+            handshake = handshake.asking(words, Challenge([challenge; 32]));
         }
         Self {
             handshake,
@@ -89,30 +88,17 @@ impl ProvingSide {
 
     /// `a`, which dials `b`.
     fn dialler(words: &[&'static str]) -> Self {
-        let draw = Draw {
-            dialled: Some("b"),
-            nonce: 1,
-            challenge: 11,
-        };
-        Self::new("a", words, &draw)
+        Self::new("a", words, Some("b"), [1, 11])
     }
 
     /// `b`, which listens.
     fn acceptor(words: &[&'static str]) -> Self {
-        let draw = Draw {
-            dialled: None,
-            nonce: 2,
-            challenge: 22,
-        };
-        Self::new("b", words, &draw)
+        Self::new("b", words, None, [2, 22])
     }
 
     /// What it says next.
     fn says(&mut self) -> Vec<Vec<u8>> {
-        let mut frames = Frames::new(&Limits::default());
-        frames.feed(&self.out.split());
-        let next = || frames.next(NOW).unwrap().map(<[u8]>::to_vec);
-        std::iter::from_fn(next).collect()
+        bodies(&self.out.split())
     }
 
     fn hears_all(&mut self, bodies: &[Vec<u8>]) {
@@ -125,14 +111,8 @@ impl ProvingSide {
         if self.end != End::Open {
             return;
         }
-        let known = Acquaintance {
-            rights: Rights::all(),
-            latest: None,
-            ..Acquaintance::default()
-        };
-        let heard = self
-            .handshake
-            .receive(NOW, body, |_| Some(known), &mut self.out);
+        let (handshake, out) = (&mut self.handshake, &mut self.out);
+        let heard = handshake.receive(NOW, body, |_| Some(known()), out);
         self.end = match heard {
             Ok(HandshakeProgress::Waiting) => End::Open,
             Ok(HandshakeProgress::Ready(_)) => End::Ready,
@@ -156,6 +136,23 @@ fn pass_on(a: &mut ProvingSide, b: &mut ProvingSide, mut on_its_way: impl FnMut(
     }
 }
 
+/// Passes on what both say first, up to their proofs.
+fn greet(a: &mut ProvingSide, b: &mut ProvingSide) {
+    for _ in 0..2 {
+        let (to_b, to_a) = (a.says(), b.says());
+        b.hears_all(&to_b);
+        a.hears_all(&to_a);
+    }
+}
+
+/// A dialler and an acceptor that know one secret.
+fn both() -> (ProvingSide, ProvingSide) {
+    (
+        ProvingSide::dialler(&["new"]),
+        ProvingSide::acceptor(&["new"]),
+    )
+}
+
 /// How the dialler and the acceptor end that know these words.
 fn meet(dialler: &[&'static str], acceptor: &[&'static str]) -> [End; 2] {
     let (mut a, mut b) = (
@@ -173,45 +170,33 @@ const fn refused(fault: SecretFault) -> End {
 }
 
 #[test]
-fn two_that_know_the_same_secret_are_linked() {
-    assert_eq!(meet(&["new"], &["new"]), [End::Ready; 2]);
-    assert_eq!(meet(&[], &[]), [End::Ready; 2], "or none of them has one");
-}
-
-#[test]
-fn a_node_without_a_secret_is_refused_and_refuses() {
-    let (here, there) = (SecretFault::NotHere, SecretFault::NotThere);
-    let both = [refused(there), refused(here)];
-    assert_eq!(meet(&["new"], &[]), both);
-    let both = [refused(here), refused(there)];
-    assert_eq!(meet(&[], &["new"]), both);
-}
-
-#[test]
-fn a_node_with_another_secret_is_refused() {
-    let unproved = refused(SecretFault::Unproved);
-    let met = meet(&["old"], &["new"]);
-    assert_eq!(met, [TOLD, unproved]);
-    // The one that dialled judges as well: the listener there says nothing against it.
-    let met = meet(&["new"], &["wrong", "any"]);
-    assert_eq!(met[0], unproved);
-}
-
-#[test]
-fn while_it_is_changed_the_old_and_the_new_secret_are_good() {
-    let (old, both, new) = (&["old"][..], &["new", "old"][..], &["new"][..]);
+fn two_nodes_are_linked_if_both_know_a_secret_that_the_other_accepts_or_neither_has_one() {
+    let (none, old, both, new) = (&[][..], &["old"][..], &["new", "old"][..], &["new"][..]);
     for (one, other) in [
+        (none, none),
         (old, old),
         (old, both),
         (both, both),
         (both, new),
         (new, new),
     ] {
-        assert_eq!(meet(one, other), [End::Ready; 2]);
-        assert_eq!(meet(other, one), [End::Ready; 2]);
+        assert_eq!(meet(one, other), [End::Ready; 2], "{one:?}, {other:?}");
+        assert_eq!(meet(other, one), [End::Ready; 2], "{other:?}, {one:?}");
     }
+    let (here, there) = (
+        refused(SecretFault::NotHere),
+        refused(SecretFault::NotThere),
+    );
     let unproved = refused(SecretFault::Unproved);
-    assert_eq!(meet(old, new), [TOLD, unproved]);
+    for (dialler, acceptor, ends) in [
+        (new, none, [there, here]),
+        (none, new, [here, there]),
+        (old, new, [TOLD, unproved]),
+    ] {
+        assert_eq!(meet(dialler, acceptor), ends, "{dialler:?}, {acceptor:?}");
+    }
+    // The one that dialled judges as well: the listener there says nothing against it.
+    assert_eq!(meet(new, &["wrong", "any"])[0], unproved);
 }
 
 /// A stranger that can dial learns nothing by which a secret could be found.
@@ -242,31 +227,18 @@ fn the_dialler_is_given_no_proof_before_its_own_was_right() {
 /// All that `a` said to `b` over one connection, said to `b` again.
 #[test]
 fn a_conversation_that_was_overheard_proves_nothing() {
-    let (mut a, mut b) = (
-        ProvingSide::dialler(&["new"]),
-        ProvingSide::acceptor(&["new"]),
-    );
+    let (mut a, mut b) = both();
     let mut overheard = Vec::new();
     pass_on(&mut a, &mut b, |body| overheard.push(body.clone()));
     assert_eq!(b.end, End::Ready);
     assert_eq!(overheard.len(), 3);
     // Another challenge is enough, even if chance gave the link the same name.
     for (nonce, challenge) in [(2, 23), (3, 22), (3, 23)] {
-        let draw = Draw {
-            dialled: None,
-            nonce,
-            challenge,
-        };
-        let mut again = ProvingSide::new("b", &["new"], &draw);
+        let mut again = ProvingSide::new("b", &["new"], None, [nonce, challenge]);
         again.hears_all(&overheard);
         assert_eq!(again.end, refused(SecretFault::Unproved));
     }
-    let draw = Draw {
-        dialled: None,
-        nonce: 2,
-        challenge: 22,
-    };
-    let mut same = ProvingSide::new("b", &["new"], &draw);
+    let mut same = ProvingSide::new("b", &["new"], None, [2, 22]);
     same.hears_all(&overheard);
     assert_eq!(
         same.end,
@@ -280,11 +252,7 @@ fn a_conversation_that_was_overheard_proves_nothing() {
 fn ones_own_proof_sent_back_proves_nothing() {
     let mut a = ProvingSide::dialler(&["new"]);
     let mut stranger = ProvingSide::acceptor(&["wrong"]);
-    for _ in 0..2 {
-        let (to_b, to_a) = (a.says(), stranger.says());
-        stranger.hears_all(&to_b);
-        a.hears_all(&to_a);
-    }
+    greet(&mut a, &mut stranger);
     let own = a.says().remove(0);
     let is_ready = matches!(
         Frame::decode(&own, Bounds::default()),
@@ -298,13 +266,8 @@ fn ones_own_proof_sent_back_proves_nothing() {
 /// A stranger dials both `a` and `b`, says to each that it is the other, and passes on what they say.
 #[test]
 fn a_third_that_dials_both_cannot_pass_for_either() {
-    let draw = Draw {
-        dialled: None,
-        nonce: 1,
-        challenge: 11,
-    };
     let (mut a, mut b) = (
-        ProvingSide::new("a", &["new"], &draw),
+        ProvingSide::new("a", &["new"], None, [1, 11]),
         ProvingSide::acceptor(&["new"]),
     );
     pass_on(&mut a, &mut b, |_| ());
@@ -315,7 +278,7 @@ fn a_third_that_dials_both_cannot_pass_for_either() {
     );
     // Nor does a proof by which it passes for the dialler at a third.
     let (mut a, mut b) = (
-        ProvingSide::new("a", &["new"], &draw),
+        ProvingSide::new("a", &["new"], None, [1, 11]),
         ProvingSide::acceptor(&["new"]),
     );
     forge(&mut a, &mut b);
@@ -324,11 +287,7 @@ fn a_third_that_dials_both_cannot_pass_for_either() {
 
 /// Both greet each other, and then a third shows a proof of its own to `b`.
 fn forge(a: &mut ProvingSide, b: &mut ProvingSide) {
-    for _ in 0..2 {
-        let (to_b, to_a) = (a.says(), b.says());
-        b.hears_all(&to_b);
-        a.hears_all(&to_a);
-    }
+    greet(a, b);
     let mut ready = BytesMut::new();
     encode_proof(link(), &[Proof([7; 32])], &mut ready);
     b.hears(&ready[4..]);
@@ -342,17 +301,11 @@ fn link() -> crate::remote::LinkId {
 #[test]
 fn nothing_that_was_said_before_can_be_changed_on_its_way() {
     let mut lengths = Vec::new();
-    let (mut a, mut b) = (
-        ProvingSide::dialler(&["new"]),
-        ProvingSide::acceptor(&["new"]),
-    );
+    let (mut a, mut b) = both();
     pass_on(&mut a, &mut b, |body| lengths.push(body.len()));
     for (which, length) in lengths.into_iter().enumerate() {
         for bit in 0..length * 8 {
-            let (mut a, mut b) = (
-                ProvingSide::dialler(&["new"]),
-                ProvingSide::acceptor(&["new"]),
-            );
+            let (mut a, mut b) = both();
             let mut passed = 0;
             pass_on(&mut a, &mut b, |body| {
                 if passed == which {
@@ -381,15 +334,8 @@ fn a_proof_that_was_not_asked_for_has_no_place() {
 #[test]
 fn a_proof_that_is_cut_or_left_out_is_none() {
     let answer = |ready: &[u8]| {
-        let (mut a, mut b) = (
-            ProvingSide::dialler(&["new"]),
-            ProvingSide::acceptor(&["new"]),
-        );
-        for _ in 0..2 {
-            let (to_b, to_a) = (a.says(), b.says());
-            b.hears_all(&to_b);
-            a.hears_all(&to_a);
-        }
+        let (mut a, mut b) = both();
+        greet(&mut a, &mut b);
         b.hears(ready);
         b.end
     };

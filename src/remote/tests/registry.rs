@@ -40,6 +40,15 @@ impl Host {
         Self { group, agents }
     }
 
+    /// A node that has named these agents, over the link 1.
+    fn with(incarnation: u64, members: &[Member]) -> Self {
+        let mut host = Self::new();
+        host.begin(incarnation, 1);
+        host.say(1, opening(members));
+        host.sweep(1);
+        host
+    }
+
     fn begin(&mut self, incarnation: u64, link: u8) {
         self.agents
             .begin(NodeIncarnation(incarnation), LinkId([link; 16]));
@@ -127,10 +136,7 @@ fn opening(members: &[Member]) -> RosterChange {
 
 #[test]
 fn changes_of_a_replaced_link_count_for_nothing() {
-    let mut host = Host::new();
-    host.begin(1, 1);
-    host.say(1, opening(&[up("x", 9)]));
-    host.sweep(1);
+    let mut host = Host::with(1, &[up("x", 9)]);
     host.begin(1, 2);
     let before = host.members();
     let leader = Some(Leader {
@@ -163,10 +169,7 @@ fn changes_of_a_replaced_link_count_for_nothing() {
 #[test]
 fn an_agent_that_is_not_named_again_has_ended_in_the_same_incarnation_only() {
     for (incarnation, is_certain) in [(1, true), (2, false)] {
-        let mut host = Host::new();
-        host.begin(1, 1);
-        host.say(1, opening(&[up("x", 9), up("y", 9)]));
-        host.sweep(1);
+        let mut host = Host::with(1, &[up("x", 9), up("y", 9)]);
         assert_eq!(host.names(), "xy");
         host.begin(incarnation, 2);
         host.say(2, opening(&[up("y", 9)]));
@@ -183,10 +186,7 @@ fn an_agent_that_is_not_named_again_has_ended_in_the_same_incarnation_only() {
 #[cfg(feature = "sentinel")]
 #[test]
 fn a_sentinel_ends_the_agents_of_exactly_the_incarnation_that_it_names() {
-    let mut host = Host::new();
-    host.begin(1, 1);
-    host.say(1, opening(&[up("x", 9), up("y", 9)]));
-    host.sweep(1);
+    let mut host = Host::with(1, &[up("x", 9), up("y", 9)]);
     // The node is back, and has named one of them so far.
     host.begin(2, 2);
     host.say(2, opening(&[up("y", 10)]));
@@ -215,10 +215,7 @@ fn a_sentinel_ends_the_agents_of_exactly_the_incarnation_that_it_names() {
 #[cfg(feature = "sentinel")]
 #[test]
 fn a_late_notice_touches_no_agent_that_the_next_incarnation_named_over_a_link_now_lost() {
-    let mut host = Host::new();
-    host.begin(1, 1);
-    host.say(1, opening(&[up("x", 9)]));
-    host.sweep(1);
+    let mut host = Host::with(1, &[up("x", 9)]);
     host.begin(2, 2);
     host.say(2, opening(&[up("x", 10)]));
     host.begin(2, 3);
@@ -228,10 +225,7 @@ fn a_late_notice_touches_no_agent_that_the_next_incarnation_named_over_a_link_no
 
 #[test]
 fn a_group_that_begins_anew_and_names_no_agent_is_empty_again() {
-    let mut host = Host::new();
-    host.begin(1, 1);
-    host.say(1, opening(&[up("x", 9)]));
-    host.sweep(1);
+    let mut host = Host::with(1, &[up("x", 9)]);
     host.say(1, opening(&[]));
     host.sweep(1);
     assert_eq!(
@@ -257,10 +251,7 @@ fn a_number_is_forgotten_a_while_after_the_last_link() {
 /// Its agents are numbered from below as well: what was known of the former ones is of no use.
 #[test]
 fn a_node_that_was_forgotten_begins_anew() {
-    let mut host = Host::new();
-    host.begin(9, 1);
-    host.say(1, opening(&[up("x", 900)]));
-    host.sweep(1);
+    let mut host = Host::with(9, &[up("x", 900)]);
     assert_eq!(host.names(), "x");
     host.agents.unlink(LATER);
     host.begin(3, 2);
@@ -274,10 +265,7 @@ fn a_node_that_was_forgotten_begins_anew() {
 
 #[test]
 fn agents_of_a_lost_node_are_suspected() {
-    let mut host = Host::new();
-    host.begin(1, 1);
-    host.say(1, opening(&[up("x", 9), down("y", 9)]));
-    host.sweep(1);
+    let host = Host::with(1, &[up("x", 9), down("y", 9)]);
     host.agents.suspect();
     assert_eq!(host.presence("x"), Some(Presence::Suspect));
     assert_eq!(host.presence("y"), Some(Presence::Down), "that was certain");

@@ -3,8 +3,8 @@
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 
 use actix::{
-    Actor, AsyncContext, Context, Handler, MailboxError, Message, Recipient, Supervised,
-    WrapFuture, clock, fut::ActorFutureExt,
+    Actor, ActorContext, AsyncContext, Context, Handler, MailboxError, Message, Recipient,
+    Supervised, WrapFuture, clock, fut::ActorFutureExt,
 };
 use actix_bully::{
     Group,
@@ -26,15 +26,11 @@ struct Append(&'static str);
 
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Pause;
-
-#[derive(Message)]
-#[rtype(result = "()")]
-struct End;
-
-#[derive(Message)]
-#[rtype(result = "()")]
-struct Crash;
+enum Do {
+    Pause,
+    Stop,
+    Crash,
+}
 
 /// What is protected. It knows of no fence, and keeps its rows where the test sees them.
 #[derive(Clone, Default)]
@@ -57,58 +53,30 @@ impl Handler<Append> for Ledger {
     }
 }
 
-impl Handler<Pause> for Ledger {
+impl Handler<Do> for Ledger {
     type Result = ();
-    fn handle(&mut self, _: Pause, ctx: &mut Context<Self>) {
-        ctx.wait(clock::sleep(MS(100)).into_actor(self).map(|(), _, _| ()));
-    }
-}
-
-impl Handler<End> for Ledger {
-    type Result = ();
-    fn handle(&mut self, _: End, ctx: &mut Context<Self>) {
-        actix::ActorContext::stop(ctx);
-    }
-}
-
-impl Handler<Crash> for Ledger {
-    type Result = ();
-    fn handle(&mut self, _: Crash, _: &mut Context<Self>) {
-        panic!("a defect");
+    fn handle(&mut self, what: Do, ctx: &mut Context<Self>) {
+        match what {
+            Do::Pause => ctx.wait(clock::sleep(MS(100)).into_actor(self).map(|(), _, _| ())),
+            Do::Stop => ctx.stop(),
+            Do::Crash => panic!("a defect"),
+        }
     }
 }
 
 impl Supervised for Ledger {}
 
-/// One that has a gate of its own.
-#[derive(Default)]
-struct Gated {
-    gate: FencingGate,
-    rows: usize,
-}
-
-impl Actor for Gated {
-    type Context = Context<Self>;
-}
-
-impl Handler<Fenced<Append>> for Gated {
-    type Result = Result<usize, Stale>;
-    fn handle(&mut self, fenced: Fenced<Append>, _: &mut Context<Self>) -> Self::Result {
-        self.gate.admit(&fenced)?;
-        self.rows += 1;
-        Ok(self.rows)
-    }
-}
-
 fn fence(number: i64) -> FenceNumber {
     FenceNumber::try_from(number).unwrap()
 }
 
-fn fenced(number: i64, row: &'static str) -> Fenced<Append> {
-    Fenced {
-        fence: fence(number),
-        message: Append(row),
-    }
+fn fenced<M>(number: i64, message: M) -> Fenced<M> {
+    let fence = fence(number);
+    Fenced { fence, message }
+}
+
+fn append(number: i64, row: &'static str) -> Fenced<Append> {
+    fenced(number, Append(row))
 }
 
 /// A voter that is a majority by itself, in this epoch of voters.
@@ -167,43 +135,8 @@ fn fences_grow_with_each_leadership_and_with_each_epoch_of_voters() {
         assert_eq!(fences[2] >> 40, 1);
         assert_eq!(fences[3] >> 40, 8_388_607);
         assert!(gate.admit(fence(second)).is_err(), "of former voters");
-    });
-}
-
-#[test]
-fn a_fence_that_no_column_holds_is_refused() {
-    play(async {
-        let agent = voter(&MemoryStore::new(), 8_388_608);
-        let refused = of_next_leadership(&agent).await;
-        let Err(NoFence::TooLarge { number }) = refused else {
-            panic!("{refused:?}");
-        };
-        assert!(number > i64::MAX.unsigned_abs());
-    });
-}
-
-#[test]
-fn a_leader_that_may_not_be_the_only_one_has_no_fence() {
-    play(async {
-        let group = Group::new("ledgers").unwrap();
-        let agent = BullyAgent::builder("a").score(1).join(&group).start();
-        let agent = agent.unwrap();
-        assert_eq!(of_next_leadership(&agent).await, Err(NoFence::Unpromised));
-    });
-}
-
-#[test]
-fn an_actor_that_asks_its_gate_refuses_a_former_leader() {
-    play(async {
-        let gated = Gated::default().start();
-        assert_eq!(gated.send(fenced(2, "a")).await, Ok(Ok(1)));
-        let stale = Stale {
-            fence: fence(1),
-            highest: fence(2),
-        };
-        assert_eq!(gated.send(fenced(1, "b")).await, Ok(Err(stale)));
-        assert_eq!(gated.send(fenced(2, "c")).await, Ok(Ok(2)));
-        assert_eq!(gated.send(fenced(3, "d")).await, Ok(Ok(3)));
+        let refused = of_next_leadership(&voter(&store, 8_388_608)).await;
+        assert!(matches!(refused, Err(NoFence::TooLarge { .. })));
     });
 }
 
@@ -214,32 +147,18 @@ fn an_actor_behind_a_gate_hears_nothing_of_a_former_leader() {
         let rows = Rc::clone(&ledger.rows);
         let gate = FencingActor::new(ledger.start(), FencingGate::since(fence(1))).start();
         let recipient: Recipient<Fenced<Append>> = gate.clone().recipient();
-        assert_eq!(recipient.send(fenced(2, "new")).await, Ok(Ok(1)));
+        assert_eq!(recipient.send(append(2, "new")).await, Ok(Ok(1)));
         let stale = Stale {
             fence: fence(1),
             highest: fence(2),
         };
-        assert_eq!(recipient.send(fenced(1, "old")).await, Ok(Err(stale)));
-        recipient.do_send(fenced(1, "old, without waiting"));
-        recipient.do_send(fenced(2, "new, without waiting"));
+        assert_eq!(recipient.send(append(1, "old")).await, Ok(Err(stale)));
+        recipient.do_send(append(1, "old, without waiting"));
+        recipient.do_send(append(2, "new, without waiting"));
         settle().await;
         assert_eq!(*rows.borrow(), ["new", "new, without waiting"]);
         let gate = gate.send(ReadGate).await.unwrap();
         assert_eq!((gate.highest(), gate.refused()), (Some(fence(2)), 2));
-    });
-}
-
-/// Whatever its kind, a message raises the fence for all others.
-#[test]
-fn all_messages_of_an_actor_pass_one_gate() {
-    play(async {
-        let gate = FencingActor::new(Ledger::default().start(), FencingGate::default()).start();
-        let pause = Fenced {
-            fence: fence(2),
-            message: Pause,
-        };
-        assert_eq!(gate.send(pause).await, Ok(Ok(())));
-        assert!(gate.send(fenced(1, "old")).await.unwrap().is_err());
     });
 }
 
@@ -251,18 +170,14 @@ fn a_full_mailbox_does_not_change_the_order_of_admission() {
         let rows = Rc::clone(&ledger.rows);
         let gate = FencingActor::new(ledger.start(), FencingGate::default()).start();
         settle().await;
-        let pause = Fenced {
-            fence: fence(1),
-            message: Pause,
-        };
-        gate.do_send(pause);
+        gate.do_send(fenced(1, Do::Pause));
         settle().await;
         // Some wait for their answers, and some do not.
-        let old: Vec<_> = ["1", "1", "1"].map(|row| gate.send(fenced(1, row))).into();
-        gate.do_send(fenced(1, "1"));
-        let new: Vec<_> = ["2", "2", "2"].map(|row| gate.send(fenced(2, row))).into();
-        gate.do_send(fenced(2, "2"));
-        let late = gate.send(fenced(1, "late"));
+        let old: Vec<_> = ["1", "1", "1"].map(|row| gate.send(append(1, row))).into();
+        gate.do_send(append(1, "1"));
+        let new: Vec<_> = ["2", "2", "2"].map(|row| gate.send(append(2, row))).into();
+        gate.do_send(append(2, "2"));
+        let late = gate.send(append(1, "late"));
         let all = old.into_iter().chain(new);
         let answers: Vec<_> = futures::future::join_all(all).await;
         let answers: Vec<_> = answers
@@ -282,12 +197,8 @@ fn an_admitted_message_is_handled_though_its_sender_waits_no_longer() {
         let ledger = Ledger::default();
         let rows = Rc::clone(&ledger.rows);
         let gate = FencingActor::new(ledger.start(), FencingGate::default()).start();
-        let pause = Fenced {
-            fence: fence(1),
-            message: Pause,
-        };
-        gate.do_send(pause);
-        let waits = clock::timeout(MS(10), gate.send(fenced(1, "patient for 10 ms"))).await;
+        gate.do_send(fenced(1, Do::Pause));
+        let waits = clock::timeout(MS(10), gate.send(append(1, "patient for 10 ms"))).await;
         assert!(waits.is_err());
         clock::sleep(MS(200)).await;
         assert_eq!(*rows.borrow(), ["patient for 10 ms"]);
@@ -300,13 +211,13 @@ fn a_gate_outlives_a_crash_of_the_actor_behind_it() {
     play(async {
         let ledger = Guardian::builder("ledger").start(|_| Ledger::default());
         let gate = FencingActor::new(ledger, FencingGate::default()).start();
-        let crash = Fenced {
-            fence: fence(2),
-            message: Crash,
-        };
-        assert_eq!(gate.send(crash).await, Err(MailboxError::Closed));
-        let waits = gate.send(fenced(2, "waits for the next incarnation"));
-        assert!(gate.send(fenced(1, "old")).await.unwrap().is_err());
+        assert_eq!(
+            gate.send(fenced(2, Do::Crash)).await,
+            Err(MailboxError::Closed)
+        );
+        // Whatever its kind, a message raises the fence for all others.
+        assert!(gate.send(append(1, "old")).await.unwrap().is_err());
+        let waits = gate.send(append(2, "waits for the next incarnation"));
         assert_eq!(waits.await, Ok(Ok(1)));
         assert!(gate.connected());
     });
@@ -317,10 +228,10 @@ fn a_gate_in_front_of_nothing_answers_as_nothing_does_and_stops() {
     play(async {
         let ledger = Ledger::default().start();
         let gate = FencingActor::new(ledger.clone(), FencingGate::default()).start();
-        assert_eq!(gate.send(fenced(1, "a")).await, Ok(Ok(1)));
-        ledger.do_send(End);
+        assert_eq!(gate.send(append(1, "a")).await, Ok(Ok(1)));
+        ledger.do_send(Do::Stop);
         settle().await;
-        assert_eq!(gate.send(fenced(1, "b")).await, Err(MailboxError::Closed));
+        assert_eq!(gate.send(append(1, "b")).await, Err(MailboxError::Closed));
         settle().await;
         assert!(!gate.connected());
     });

@@ -1,6 +1,7 @@
 //! What applications do with a leadership: `src/leader/`, a file or folder for each thing.
 
 mod fence;
+mod histories;
 mod messages;
 mod progress;
 mod proxy;
@@ -10,4 +11,3 @@ mod schedule;
 mod signals;
 mod singleton;
 mod tie;
-mod trouble;

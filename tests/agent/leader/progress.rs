@@ -20,8 +20,8 @@ use actix_bully::{
 use futures::StreamExt;
 
 use crate::{
-    leases::Boot,
-    stage::{Log, MS, Stage, play, play_toy},
+    leases::suspendable,
+    stage::{Log, MS, play, play_toy},
     toy::{Act, Toy},
 };
 
@@ -39,6 +39,8 @@ fn lead(
             let log = log.clone();
             async move {
                 log.add("works");
+                let refused = guard.progress_within(Duration::ZERO).err();
+                assert_eq!(refused, Some(ProgressError::ZeroSpan));
                 let progress = guard.progress_within(within).unwrap();
                 for _ in 0..notes {
                     clock::sleep(every).await;
@@ -127,11 +129,9 @@ fn the_work_of_one_leadership_is_not_late_in_the_next_one() {
 fn the_clock_of_the_agent_counts_and_a_lease_that_ended_in_a_suspend_is_no_stall() {
     for lease in [Duration::from_secs(10), Duration::from_secs(1_000)] {
         play(async {
-            let (stage, boot) = (Stage::new(), Boot::new());
-            let toy = Toy::builder("toy", &stage).clock(boot.clone());
-            let toy = toy.start().unwrap();
-            let log = Log::default();
-            let _task = lead(&toy, &log, Duration::from_secs(60), 0, MS(0));
+            let (stage, boot, toy) = suspendable();
+            let within = Duration::from_secs(60);
+            let _task = lead(&toy, &Log::default(), within, 0, MS(0));
             let acts = [Act::Acquire(1), Act::Limit(lease)];
             stage.prompt(&toy, &acts).await;
             boot.suspend(Duration::from_secs(70));
@@ -141,25 +141,6 @@ fn the_clock_of_the_agent_counts_and_a_lease_that_ended_in_a_suspend_is_no_stall
             assert_eq!(toy.current().work_stalls, stalls);
         });
     }
-}
-
-#[test]
-fn a_span_of_zero_is_refused() {
-    play_toy(async |stage, toy, _| {
-        let (leader, log) = (toy.clone(), Log::default());
-        let seen = log.clone();
-        let _task = actix_rt::spawn(async move {
-            let work = |guard: LeaderGuard| {
-                let refused = guard.progress_within(Duration::ZERO).err();
-                seen.add(refused == Some(ProgressError::ZeroSpan));
-                pending::<()>()
-            };
-            leader.lead(work).await
-        });
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        assert_eq!(log.take(), ["true"]);
-        assert_eq!(toy.current().work_stalls, 0);
-    });
 }
 
 /// Notes its progress for so long; the probe is the singleton's.

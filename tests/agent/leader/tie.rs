@@ -5,7 +5,7 @@ use std::{panic::resume_unwind, time::Duration};
 use actix::{Actor, ActorContext, Addr, Context, Handler, Message, clock};
 use actix_bully::{
     Group,
-    agent::{BullyAgent, CommandError},
+    agent::{BullyAgent, CommandError, ElectionHandle},
     protocol::Score,
     testkit::Inject,
 };
@@ -39,6 +39,14 @@ impl Handler<End> for Database {
     }
 }
 
+/// An agent of the score 7, and the actor that it is tied to.
+fn tied() -> (Stage, ElectionHandle<Toy>, Addr<Database>) {
+    let (stage, database) = (Stage::new(), Database.start());
+    let toy = Toy::builder("toy", &stage).score(7).start().unwrap();
+    toy.tie_to(&database).unwrap();
+    (stage, toy, database)
+}
+
 /// Long enough for an actor that is gone to be noticed.
 async fn look() {
     clock::sleep(MS(55)).await;
@@ -59,10 +67,7 @@ fn score_of(stage: &Stage) -> Option<Score> {
 fn an_agent_whose_actor_is_gone_withdraws_and_gets_its_score_back_with_the_next_actor() {
     for how in [End::Stop, End::Panic] {
         play(async {
-            let stage = Stage::new();
-            let toy = Toy::builder("toy", &stage).score(7).start().unwrap();
-            let database = Database.start();
-            toy.tie_to(&database).unwrap();
+            let (stage, toy, database) = tied();
             settle().await;
             stage.inputs.take();
             clock::sleep(Duration::from_secs(60)).await;
@@ -90,10 +95,7 @@ fn an_agent_whose_actor_is_gone_withdraws_and_gets_its_score_back_with_the_next_
 #[test]
 fn a_score_that_is_set_meanwhile_is_kept_for_the_next_actor() {
     play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).score(7).start().unwrap();
-        let database = Database.start();
-        toy.tie_to(&database).unwrap();
+        let (stage, toy, database) = tied();
         database.do_send(End::Stop);
         look().await;
         toy.set_score(9).unwrap();
@@ -117,10 +119,8 @@ fn a_score_that_is_set_meanwhile_is_kept_for_the_next_actor() {
 #[test]
 fn only_the_newest_tie_counts() {
     play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).score(7).start().unwrap();
-        let (first, second) = (Database.start(), Database.start());
-        toy.tie_to(&first).unwrap();
+        let (stage, toy, first) = tied();
+        let second = Database.start();
         toy.tie_to(&second).unwrap();
         first.do_send(End::Stop);
         look().await;
@@ -152,10 +152,7 @@ fn a_tie_to_an_actor_that_is_gone_already_withdraws_at_once() {
 #[test]
 fn a_tie_outlasts_a_crash_of_the_agent_whether_it_holds_or_not() {
     play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).score(7).start().unwrap();
-        let database = Database.start();
-        toy.tie_to(&database).unwrap();
+        let (stage, toy, database) = tied();
         settle().await;
         toy.addr().do_send(Inject::Crash);
         clock::sleep(MS(500)).await;

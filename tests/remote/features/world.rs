@@ -16,11 +16,11 @@ use actix_bully::{
         Swapping,
     },
     remote::transport::Pipes,
-    store::{FileStore, MemoryStore, StoreIdentity},
+    store::{FileStore, MemoryStore},
     testkit::{VirtualClock, VirtualWallClock},
 };
 
-use crate::kit::{Host, MS, id, until};
+use crate::kit::{Host, MS, identity, until};
 
 static WORLDS: AtomicU32 = AtomicU32::new(0);
 pub(super) const NAMES: [&str; 3] = ["a", "b", "c"];
@@ -232,13 +232,5 @@ impl TrialWorld {
             actix::clock::sleep(Duration::from_millis(1)).await;
         }
         Err(String::from("no other agent leads"))
-    }
-}
-
-fn identity(name: &str) -> StoreIdentity {
-    StoreIdentity {
-        cluster: id("test"),
-        group: id("g"),
-        node: id(name),
     }
 }

@@ -8,3 +8,13 @@ mod receiver;
 mod said;
 mod sender;
 mod world;
+
+use super::exchange::Life;
+use crate::{group::NodeDigest, protocol::Incarnation};
+
+fn life(node: u64, incarnation: u64) -> Life {
+    Life {
+        node: NodeDigest(node),
+        incarnation: Incarnation(incarnation),
+    }
+}

@@ -1,20 +1,10 @@
 //! Which messages of a run are taken.
 
-use super::super::{
-    exchange::Life,
-    receiver::{Arrival, Judgement, Receiver},
+use super::{
+    super::receiver::{Arrival, Judgement, Receiver},
+    life,
 };
-use crate::{
-    group::NodeDigest,
-    protocol::{AgentId, Incarnation},
-};
-
-fn life(node: u64, incarnation: u64) -> Life {
-    Life {
-        node: NodeDigest(node),
-        incarnation: Incarnation(incarnation),
-    }
-}
+use crate::protocol::AgentId;
 
 /// What becomes of messages: `Ok` says how many of them were taken before, and all others are taken.
 fn judge(

@@ -5,27 +5,26 @@ use super::{
     world::Seen,
 };
 
-/// What crosses.
+/// What one life of an agent says to one of another, about a run.
 #[derive(Clone)]
-pub(super) enum Said {
+pub(super) struct Said {
+    pub(super) from: Life,
+    pub(super) to: Life,
+    pub(super) run: u64,
+    pub(super) what: What,
+}
+
+#[derive(Clone)]
+pub(super) enum What {
     Batch {
-        from: Life,
-        to: Life,
-        run: u64,
         term: u64,
         first: u64,
         items: Vec<u64>,
     },
     Ack {
-        from: Life,
-        to: Life,
-        run: u64,
         next: u64,
     },
     Refuse {
-        from: Life,
-        to: Life,
-        run: u64,
         next: Option<u64>,
         why: Refusal,
         hint: Option<Seen>,

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use super::super::{
-    Overflow,
-    exchange::{Answerer, Cancelled, Life, Next, ProxyBounds, Refusal, Settled, Target},
-    sender::Sender,
+use super::{
+    super::{
+        Overflow,
+        exchange::{Answerer, Cancelled, Next, ProxyBounds, Refusal, Settled, Target},
+        sender::Sender,
+    },
+    life,
 };
-use crate::{
-    group::NodeDigest,
-    protocol::{AgentId, Incarnation, Term, Time},
-};
+use crate::protocol::{AgentId, Term, Time};
 
 fn id(name: &str) -> AgentId {
     AgentId::new(name).unwrap()
@@ -24,11 +24,10 @@ fn target(name: &str, term: u64) -> Target {
     }
 }
 
-fn life(node: u64, incarnation: u64) -> Life {
-    Life {
-        node: NodeDigest(node),
-        incarnation: Incarnation(incarnation),
-    }
+/// Answers in the life that messages are sent to.
+fn peer(id: &AgentId, run: u64) -> Answerer<'_> {
+    let life = life(1, 1);
+    Answerer { id, life, run }
 }
 
 fn ms(millis: u64) -> Time {
@@ -47,6 +46,17 @@ fn sender() -> Sender<&'static str> {
 
 fn push(sender: &mut Sender<&'static str>, message: &'static str) {
     sender.push(10, message, Overflow::RefuseNewest).unwrap();
+}
+
+/// A sender that has sent these messages to the leader `b`.
+fn has_sent(messages: &[&'static str]) -> Sender<&'static str> {
+    let mut sender = sender();
+    for message in messages {
+        push(&mut sender, message);
+    }
+    sender.see(ms(0), Some(target("b", 1)));
+    sent(&mut sender, ms(0)).unwrap();
+    sender
 }
 
 /// What is sent now: the leader, the run, the first number, and the messages.
@@ -78,12 +88,13 @@ fn refuse(
     redirect: Option<Target>,
 ) {
     let from = id(from);
-    let peer = Answerer {
-        id: &from,
-        life: life(1, 1),
-        run,
-    };
-    let settled = sender.refused(now, &peer, Some(next), Refusal::NotLeader, redirect);
+    let settled = sender.refused(
+        now,
+        &peer(&from, run),
+        Some(next),
+        Refusal::NotLeader,
+        redirect,
+    );
     assert_eq!(settled.unknown, []);
 }
 
@@ -144,10 +155,7 @@ fn messages_that_were_given_up_or_refused_take_no_room_in_flight() {
 
 #[test]
 fn a_leader_that_is_seen_counts_more_than_one_that_was_named_before() {
-    let mut sender = sender();
-    push(&mut sender, "a");
-    sender.see(ms(0), Some(target("b", 1)));
-    sent(&mut sender, ms(0)).unwrap();
+    let mut sender = has_sent(&["a"]);
     refuse(&mut sender, ms(1), ("b", 1), 0, Some(target("c", 2)));
     sender.see(ms(2), Some(target("d", 3)));
     let run = Some(("d".to_owned(), 2, 0, vec!["a"]));
@@ -156,12 +164,7 @@ fn a_leader_that_is_seen_counts_more_than_one_that_was_named_before() {
 
 #[test]
 fn a_refused_message_goes_once_to_the_leader_that_the_refusal_names() {
-    let mut sender = sender();
-    for message in ["a", "b", "c"] {
-        push(&mut sender, message);
-    }
-    sender.see(ms(0), Some(target("b", 1)));
-    sent(&mut sender, ms(0)).unwrap();
+    let mut sender = has_sent(&["a", "b", "c"]);
     refuse(&mut sender, ms(1), ("b", 1), 1, Some(target("c", 2)));
     let redirected = Some(("c".to_owned(), 2, 0, vec!["b", "c"]));
     assert_eq!(sent(&mut sender, ms(1)), redirected);
@@ -184,23 +187,15 @@ fn a_refused_message_goes_once_to_the_leader_that_the_refusal_names() {
 
 #[test]
 fn no_run_begins_before_what_is_in_flight_is_settled() {
-    let mut sender = sender();
-    push(&mut sender, "a");
-    sender.see(ms(0), Some(target("b", 1)));
-    sent(&mut sender, ms(0)).unwrap();
+    let mut sender = has_sent(&["a"]);
     push(&mut sender, "b");
     sender.see(ms(5), Some(target("c", 2)));
     let asked = Some(("b?".to_owned(), 1, 1, vec![]));
     assert_eq!(sent(&mut sender, ms(5)), asked, "at once");
     assert_eq!(sent(&mut sender, ms(5)), None);
     assert_eq!(sender.wakes_at(), Some(ms(205)));
-    let from = id("b");
-    let peer = Answerer {
-        id: &from,
-        life: life(1, 1),
-        run: 1,
-    };
-    assert_eq!(sender.acknowledged(ms(6), &peer, 1).delivered, 1);
+    let settled = sender.acknowledged(ms(6), &peer(&id("b"), 1), 1);
+    assert_eq!(settled.delivered, 1);
     let next = Some(("c".to_owned(), 2, 0, vec!["b"]));
     assert_eq!(sent(&mut sender, ms(6)), next);
     let fits = sender.push(90, "c", Overflow::RefuseNewest);
@@ -209,12 +204,7 @@ fn no_run_begins_before_what_is_in_flight_is_settled() {
 
 #[test]
 fn an_unanswered_message_is_unknown_and_not_sent_again() {
-    let mut sender = sender();
-    for message in ["a", "b"] {
-        push(&mut sender, message);
-    }
-    sender.see(ms(0), Some(target("b", 1)));
-    sent(&mut sender, ms(0)).unwrap();
+    let mut sender = has_sent(&["a", "b"]);
     push(&mut sender, "c");
     sent(&mut sender, ms(100)).unwrap();
     let (_, settled) = sender.next(ms(2_000), 10, 1_000);
@@ -254,12 +244,7 @@ fn a_message_that_never_arrives_does_not_hold_up_the_others_for_ever() {
             now += 1;
             continue;
         };
-        let peer = Answerer {
-            id: &from,
-            life: life(1, 1),
-            run,
-        };
-        let settled = sender.refused(ms(now), &peer, Some(0), Refusal::Gap, None);
+        let settled = sender.refused(ms(now), &peer(&from, run), Some(0), Refusal::Gap, None);
         if let Some(lost) = settled.undeliverable.first() {
             break (run, lost.payload);
         }
@@ -271,18 +256,14 @@ fn a_message_that_never_arrives_does_not_hold_up_the_others_for_ever() {
 /// Each node numbers incarnations for itself: that of a moved agent may be the one that it had before.
 #[test]
 fn a_message_to_an_agent_that_moved_is_unknown_whatever_its_incarnation() {
-    let mut sender = sender();
-    push(&mut sender, "a");
-    sender.see(ms(0), Some(target("b", 1)));
-    sent(&mut sender, ms(0)).unwrap();
+    let mut sender = has_sent(&["a"]);
     let same = sender.see_ends(|_| Some(life(1, 1)));
     assert_eq!(same.unknown, [], "it has not moved");
     // What the present endpoint knows of that run is nothing, and no answer to it.
     let from = id("b");
     let moved = Answerer {
-        id: &from,
         life: life(2, 1),
-        run: 1,
+        ..peer(&from, 1)
     };
     let refused = sender.refused(ms(1), &moved, Some(0), Refusal::Gap, None);
     assert_eq!((refused, sender.len()), (Settled::default(), 1));
@@ -295,10 +276,7 @@ fn a_message_to_an_agent_that_moved_is_unknown_whatever_its_incarnation() {
 
 #[test]
 fn a_leader_that_was_named_and_has_moved_is_followed_no_more() {
-    let mut sender = sender();
-    push(&mut sender, "a");
-    sender.see(ms(0), Some(target("b", 1)));
-    sent(&mut sender, ms(0)).unwrap();
+    let mut sender = has_sent(&["a"]);
     refuse(&mut sender, ms(1), ("b", 1), 0, Some(target("c", 2)));
     assert!(sender.wants(&id("c")));
     let gone = sender.see_ends(|_| Some(life(2, 1)));
@@ -326,11 +304,7 @@ fn a_leader_without_room_is_sent_less_at_once_until_it_keeps_up() {
         (run, count)
     };
     let from = id("b");
-    let peer = |run| Answerer {
-        id: &from,
-        life: life(1, 1),
-        run,
-    };
+    let peer = |run| peer(&from, run);
     assert_eq!(in_flight(&mut sender, ms(0)), (1, 100));
     sender.refused(ms(1), &peer(1), Some(0), Refusal::Busy, None);
     assert_eq!(in_flight(&mut sender, ms(5)), (0, 0), "it has a pause");

@@ -16,7 +16,7 @@ use super::{
         receiver::{Arrival, Judgement, Receiver},
         sender::Sender,
     },
-    said::Said,
+    said::{Said, What},
 };
 use crate::{
     group::NodeDigest,
@@ -225,13 +225,17 @@ impl World {
         if there == at {
             return self.deliver_here(at, to, run, first, &items);
         }
-        let said = Said::Batch {
-            from,
-            to: to.life,
-            run,
+        let what = What::Batch {
             term: to.term.0,
             first,
             items,
+        };
+        let to = to.life;
+        let said = Said {
+            from,
+            to,
+            run,
+            what,
         };
         self.say(at, there, said);
     }
@@ -272,63 +276,34 @@ impl World {
     }
 
     fn hear(&mut self, from: usize, to: usize, said: Said) {
-        match said {
-            Said::Batch {
-                from: life,
-                to: meant,
-                run,
-                term,
-                first,
-                items,
-            } => {
-                if self.is_meant(meant, to) {
-                    let arrival = Arrival {
-                        from: life,
-                        run,
-                        first,
-                        count: count(&items),
-                    };
-                    self.receive((from, to), arrival, term, &items);
-                }
-            }
-            // An answer to a former life is none to this one.
-            Said::Ack { to: meant, .. } | Said::Refuse { to: meant, .. }
-                if !self.is_meant(meant, to) => {}
-            Said::Ack {
-                from: life,
-                run,
-                next,
-                ..
-            } => {
-                let (now, who) = (self.time(), id(from));
-                let peer = Answerer {
-                    id: &who,
-                    life,
-                    run,
-                };
-                let settled = self.agents[to].sender.acknowledged(now, &peer, next);
-                self.settle(to, settled);
-            }
-            Said::Refuse {
-                from: life,
-                run,
-                next,
-                why,
-                hint,
-                ..
-            } => {
-                let (now, who) = (self.time(), id(from));
-                let peer = Answerer {
-                    id: &who,
-                    life,
-                    run,
-                };
-                let agent = &mut self.agents[to];
-                let hint = hint.map(|hint| agent.target(hint));
-                let settled = agent.sender.refused(now, &peer, next, why, hint);
-                self.settle(to, settled);
-            }
+        // An answer to a former life is none to this one.
+        if !self.is_meant(said.to, to) {
+            return;
         }
+        let (now, who) = (self.time(), id(from));
+        let peer = Answerer {
+            id: &who,
+            life: said.from,
+            run: said.run,
+        };
+        let agent = &mut self.agents[to];
+        let settled = match said.what {
+            What::Batch { term, first, items } => {
+                let arrival = Arrival {
+                    from: said.from,
+                    run: said.run,
+                    first,
+                    count: count(&items),
+                };
+                return self.receive((from, to), arrival, term, &items);
+            }
+            What::Ack { next } => agent.sender.acknowledged(now, &peer, next),
+            What::Refuse { next, why, hint } => {
+                let hint = hint.map(|hint| agent.target(hint));
+                agent.sender.refused(now, &peer, next, why, hint)
+            }
+        };
+        self.settle(to, settled);
     }
 
     fn is_meant(&self, meant: Life, at: usize) -> bool {
@@ -355,16 +330,9 @@ impl World {
         let agent = &mut self.agents[to];
         let (leads, hint, me) = (agent.leading == Some(term), agent.view, agent.life);
         let is_ready = self.is_calm || self.rng.u8(..20) != 0;
-        let refuse = |next, why| Said::Refuse {
-            from: me,
-            to: of,
-            run,
-            next,
-            why,
-            hint,
-        };
+        let refuse = |next, why| What::Refuse { next, why, hint };
         let mut taken = Vec::new();
-        let answer = match agent.receiver.judge(&id(from), arrival) {
+        let what = match agent.receiver.judge(&id(from), arrival) {
             Judgement::Ignore => return,
             Judgement::Refuse { next } => refuse(next, Refusal::Gap),
             Judgement::Take { session, skip } => {
@@ -383,10 +351,7 @@ impl World {
                     session.deliver();
                     taken.push(*item);
                 }
-                refused.unwrap_or_else(|| Said::Ack {
-                    from: me,
-                    to: of,
-                    run,
+                refused.unwrap_or_else(|| What::Ack {
                     next: session.next().unwrap(),
                 })
             }
@@ -394,6 +359,12 @@ impl World {
         for item in taken {
             self.deliver(to, (from, of), item);
         }
+        let answer = Said {
+            from: me,
+            to: of,
+            run,
+            what,
+        };
         self.say(to, from, answer);
     }
 

@@ -1,19 +1,15 @@
 //! What is promised of every history in which the voters change: added, removed and replaced at any moment, faster
 //! than leaders are elected, while agents are down.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
 
 use super::{
-    super::{due::DueTimes, planner::Misfire},
-    histories::times,
-    world::{AGENTS, Flaw, Setup, World, every},
+    super::planner::Misfire,
+    histories::{LATE, assert_complete, of_last_minute, suffer, twice},
+    world::{AGENTS, Flaw, Setup, World},
 };
 
 const SEEDS: u64 = 60;
-
-const LATE: Misfire = Misfire::Late {
-    within: Duration::from_secs(4),
-};
 
 fn set(voters: &[usize]) -> BTreeSet<usize> {
     voters.iter().copied().collect()
@@ -71,25 +67,11 @@ fn history(setup: Setup, seed: u64) -> World {
     let mut world = World::new(setup, seed);
     world.change(set(&[0, 1, 2]));
     world.elect(0);
-    for _ in 0..60 {
-        let passes = world.rng.u64(1..1_500);
-        world.run_for(passes);
-        fault(&mut world);
-    }
-    world.is_calm = true;
-    world.cut(BTreeSet::new());
-    (0..AGENTS).for_each(|host| {
-        world.start(host);
-        world.depose(host);
-    });
+    suffer(&mut world, fault);
     let leader = voter(&mut world);
     world.elect(leader);
     world.run_for(120_000);
     world
-}
-
-fn twice(world: &World) -> Vec<(u64, u32)> {
-    times(world).into_iter().filter(|(_, n)| *n > 1).collect()
 }
 
 #[test]
@@ -99,9 +81,7 @@ fn over_changes_of_the_voters_no_identity_runs_twice_and_the_work_goes_on() {
         for seed in 0..SEEDS {
             let world = history(Setup::of(misfire), seed);
             assert_eq!(twice(&world), [], "seed {seed}");
-            let minute = world.wall(0).as_millis() - 60_000;
-            let last = times(&world).into_keys().filter(|due| *due > minute);
-            assert!(last.count() >= 50, "seed {seed}");
+            assert!(of_last_minute(&world) >= 50, "seed {seed}");
             begun += world.begun.len();
         }
         assert!(begun > 5_500, "{begun}");
@@ -112,19 +92,8 @@ fn over_changes_of_the_voters_no_identity_runs_twice_and_the_work_goes_on() {
 fn over_changes_of_the_voters_every_due_time_is_run_to_its_end() {
     for seed in 0..SEEDS {
         let world = history(Setup::of(Misfire::AtLeastOnce), seed);
-        let origin = world.origin.expect("a leader was acknowledged");
-        let last = *world.done.last().expect("some were run");
-        let mut due = every().next_after(origin);
-        while let Some(time) = due.filter(|time| *time <= last) {
-            assert!(
-                world.done.contains(&time),
-                "seed {seed}: {time} was left out"
-            );
-            due = every().next_after(time);
-        }
         // Clocks are 8 s apart at most.
-        let end = world.wall(0).as_millis();
-        assert!(last.as_millis() + 12_000 > end, "seed {seed}: {last}");
+        assert_complete(&world, 12_000, &format!("seed {seed}"));
     }
 }
 

@@ -5,8 +5,7 @@ use super::*;
 /// The breach "`from` not allowed", for messages.
 #[test]
 fn a_message_of_an_agent_that_was_not_announced_ends_the_link() {
-    let mut link = InboundLink::new(Rights::all());
-    link.open(&[voter("a")]).unwrap();
+    let mut link = InboundLink::opened(&[voter("a")]);
     assert_eq!(link.message(5, 1, 9), Err(Closed::FromNotAllowed));
     assert_eq!(link.message(5, u32::MAX, 9), Err(Closed::FromNotAllowed));
     let left = RosterContent {

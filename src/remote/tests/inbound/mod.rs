@@ -41,6 +41,13 @@ impl InboundLink {
         Self::with(rights, &Limits::default())
     }
 
+    /// A link whose peer has announced these agents.
+    fn opened(agents: &[Member]) -> Self {
+        let mut link = Self::new(Rights::all());
+        link.open(agents).unwrap();
+        link
+    }
+
     fn with(rights: Rights, limits: &Limits) -> Self {
         let established = Established {
             peer: node("host-b"),

@@ -25,8 +25,7 @@ fn the_agents_of_a_roster_may_speak() {
 
 #[test]
 fn an_agent_that_left_is_named_and_the_number_is_free_again() {
-    let mut link = InboundLink::new(Rights::all());
-    link.open(&[voter("a"), voter("b")]).unwrap();
+    let mut link = InboundLink::opened(&[voter("a"), voter("b")]);
     let mut content = announce(&[voter("c")]);
     content.left = vec![0];
     content.leader = Some(LeaderHint {
@@ -161,12 +160,10 @@ fn numbers_are_given_one_by_one_and_to_one_agent_each() {
     let mut left = numbered(0, "a");
     left.left = vec![0, 1];
     for wrong in [numbered(2, "b"), numbered(0, "b"), numbered(1, "a"), left] {
-        let mut link = InboundLink::new(Rights::all());
-        link.open(&[voter("a")]).unwrap();
+        let mut link = InboundLink::opened(&[voter("a")]);
         assert_eq!(link.roster(None, &wrong), Err(Closed::Protocol));
     }
-    let mut link = InboundLink::new(Rights::all());
-    link.open(&[voter("a")]).unwrap();
+    let mut link = InboundLink::opened(&[voter("a")]);
     let twice = link.judge(|seq, out| {
         RosterFrame::encode(seq, 6, Some(SHOP), &RosterContent::default(), out);
     });

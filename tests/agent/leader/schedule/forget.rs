@@ -10,9 +10,9 @@ use actix_bully::{
     testkit::VirtualClock,
 };
 
-use super::kit::{DAWN, begin, noting};
+use super::kit::{DAWN, begin};
 use crate::{
-    stage::{Log, MS, play},
+    stage::play,
     store::{Lists, Store, group},
 };
 
@@ -36,7 +36,7 @@ async fn has(store: &Store, schedule: &str) -> bool {
 }
 
 /// A leader with the schedule `x` for twenty minutes, on a store that has these marks.
-async fn twenty_minutes(store: &Store, log: &Log) {
+async fn twenty_minutes(store: &Store) {
     for (schedule, days) in [("old", 31), ("recent", 29), ("x", 31)] {
         store.put(&key(schedule), mark(schedule, days)).await;
     }
@@ -49,12 +49,11 @@ async fn twenty_minutes(store: &Store, log: &Log) {
         .unwrap();
     begin(&agent);
     let every = agent.every("x", MINUTE);
-    let _schedule = every.start(noting(log, MS(0))).unwrap();
+    let schedule = every.start(|_| async {}).unwrap();
     clock::sleep(MINUTE * 9).await;
     assert!(has(store, "old").await, "the application may start it yet");
     clock::sleep(MINUTE * 11).await;
-    let ticks = log.take().len();
-    assert!(ticks > 15, "{ticks}");
+    assert!(schedule.status().begun > 15, "{:?}", schedule.status());
     assert!(
         has(store, "recent").await,
         "the mark of \"recent\" is removed"
@@ -66,45 +65,26 @@ async fn twenty_minutes(store: &Store, log: &Log) {
 fn a_mark_that_no_leader_has_asked_for_in_30_days_is_removed_from_the_store() {
     play(async {
         let store = Store::whole();
-        twenty_minutes(&store, &Log::default()).await;
+        twenty_minutes(&store).await;
         assert!(!has(&store, "old").await);
-    });
-}
-
-#[test]
-fn a_mark_stays_that_another_agent_asks_for_meanwhile_or_that_the_store_cannot_list_or_remove() {
-    let written_meanwhile = Some(mark("old", 0));
-    let lists = Lists::Lacking;
-    for store in [
-        Store {
-            written_meanwhile,
-            ..Store::whole()
-        },
-        Store {
-            lists,
-            ..Store::whole()
-        },
-        Store {
-            removes: false,
-            ..Store::whole()
-        },
-    ] {
-        play(async {
-            twenty_minutes(&store, &Log::default()).await;
-            assert!(has(&store, "old").await, "{store:?}");
-        });
-    }
-}
-
-/// A question alone is seldom written: the record of a schedule that is seldom due says the day.
-#[test]
-fn a_leader_notes_in_the_record_that_it_asks() {
-    play(async {
-        let store = Store::whole();
-        twenty_minutes(&store, &Log::default()).await;
+        // A question alone is seldom written: the record of a schedule that is seldom due says the day.
         let record = store.inner.read(&key("x")).await.unwrap().unwrap();
         let text = String::from_utf8(record.value).unwrap();
         let asked = format!("\"asked\":{}", DAWN.as_millis() / 1_000_000);
         assert!(text.contains(&asked), "{text}");
     });
+}
+
+#[test]
+fn a_mark_stays_that_another_agent_asks_for_meanwhile_or_that_the_store_cannot_list_or_remove() {
+    let [mut written, mut unlisted, mut kept] = [(); 3].map(|()| Store::whole());
+    written.written_meanwhile = Some(mark("old", 0));
+    unlisted.lists = Lists::Lacking;
+    kept.removes = false;
+    for store in [written, unlisted, kept] {
+        play(async {
+            twenty_minutes(&store).await;
+            assert!(has(&store, "old").await, "{store:?}");
+        });
+    }
 }

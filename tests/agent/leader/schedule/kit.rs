@@ -4,7 +4,7 @@ use std::{future::Future, panic::resume_unwind, time::Duration};
 
 use actix::clock;
 use actix_bully::{
-    agent::ElectionHandle,
+    agent::{ElectionHandle, Finding, ScheduleFinding},
     clock::WallTime,
     leader::schedule::{Misfire, ScheduleHandle, Tick},
     testkit::VirtualWallClock,
@@ -14,8 +14,8 @@ use bully_core::protocol::Election;
 use crate::stage::Log;
 
 /// When a scene begins: a whole minute.
-pub(super) const DAWN: WallTime = WallTime::from_millis(1_767_323_040_000);
-pub(super) const SECOND: Duration = Duration::from_secs(1);
+pub(in crate::leader) const DAWN: WallTime = WallTime::from_millis(1_767_323_040_000);
+pub(in crate::leader) const SECOND: Duration = Duration::from_secs(1);
 
 /// The clock of an agent, which it begins with.
 pub(super) fn begin<E: Election>(agent: &ElectionHandle<E>) -> VirtualWallClock {
@@ -67,6 +67,16 @@ pub(super) fn panicking(log: &Log, mut times: u32) -> impl FnMut(Tick) -> NotedW
             }
         })
     }
+}
+
+/// What the diagnosis of an agent says of schedules.
+pub(super) fn found<E: Election>(agent: &ElectionHandle<E>) -> Vec<ScheduleFinding> {
+    let findings = agent.diagnosis().findings.into_iter();
+    let of_schedules = findings.filter_map(|finding| match finding {
+        Finding::Schedule(found) => Some(found),
+        _ => None,
+    });
+    of_schedules.collect()
 }
 
 /// Every second, by this choice.

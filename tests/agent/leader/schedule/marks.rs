@@ -4,32 +4,18 @@ use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 
 use actix::{Arbiter, System, clock};
 use actix_bully::{
-    agent::{BullyAgent, BullyHandle, Finding, ScheduleFinding},
-    leader::schedule::Misfire,
+    agent::{BullyAgent, ScheduleFinding},
+    leader::schedule::{Misfire, ScheduleError, ScheduleRecord},
     protocol::Timings,
     register::{MemoryRegister, Register},
+    store::MemoryStore,
 };
 
-use super::kit::{begin, every_second, noting};
+use super::kit::{begin, every_second, found, noting};
 use crate::{
     stage::{Log, MS, play},
     store::{Store, agent, group},
 };
-
-fn found(agent: &BullyHandle) -> Vec<ScheduleFinding> {
-    let of_schedules = agent
-        .diagnosis()
-        .findings
-        .into_iter()
-        .filter_map(|finding| {
-            if let Finding::Schedule(found) = finding {
-                Some(found)
-            } else {
-                None
-            }
-        });
-    of_schedules.collect()
-}
 
 #[test]
 fn a_store_that_takes_no_marks_is_told_and_tried_ever_less_until_it_takes_them() {
@@ -73,52 +59,55 @@ fn a_store_that_takes_no_marks_is_told_and_tried_ever_less_until_it_takes_them()
     });
 }
 
+/// Before the first tick; and in the middle of a leadership, whose mark was compared with the clock before, which is done
+/// once.
 #[test]
 fn a_foreign_record_is_told_until_it_is_removed() {
-    play(async {
-        let (store, group, log) = (Store::whole(), group(), Log::default());
-        let agent = agent(&group, &store, "a", 1);
-        begin(&agent);
-        let key = "default/jobs/schedule/second".parse().unwrap();
-        store.put(&key, "hello".to_owned()).await;
-        let _schedule = every_second(&agent, Misfire::Skip, noting(&log, MS(0)));
-        clock::sleep(MS(5_000)).await;
-        let [ScheduleFinding::MarkForeign { schedule, .. }] = &found(&agent)[..] else {
-            panic!("{:?}", found(&agent));
-        };
-        assert_eq!(*schedule, "second");
-        let json = serde_json::to_value(agent.diagnosis()).unwrap();
-        let kinds: Vec<_> = json["findings"].as_array().unwrap().iter().collect();
-        assert!(
-            kinds.iter().any(|one| one["kind"] == "mark_foreign"),
-            "{json}"
-        );
-        let entry = store.inner.read(&key).await.unwrap().unwrap();
-        store.remove(&key, &entry).unwrap().await.unwrap();
-        clock::sleep(MS(3_000)).await;
-        assert_eq!(found(&agent), []);
-        assert!(log.take().len() >= 2);
-    });
+    for is_there_before in [true, false] {
+        play(async {
+            let (store, group, log) = (Store::whole(), group(), Log::default());
+            let agent = agent(&group, &store, "a", 1);
+            begin(&agent);
+            let key = "default/jobs/schedule/second".parse().unwrap();
+            let hello = || store.put(&key, "hello".to_owned());
+            if is_there_before {
+                hello().await;
+            }
+            let _schedule = every_second(&agent, Misfire::Skip, noting(&log, MS(0)));
+            clock::sleep(MS(5_000)).await;
+            assert_eq!(log.take().is_empty(), is_there_before);
+            if !is_there_before {
+                hello().await;
+                clock::sleep(MS(5_000)).await;
+            }
+            let [ScheduleFinding::MarkForeign { schedule, .. }] = &found(&agent)[..] else {
+                panic!("{is_there_before}: {:?}", found(&agent));
+            };
+            assert_eq!(*schedule, "second");
+            let json = serde_json::to_value(agent.diagnosis()).unwrap();
+            let mut kinds = json["findings"].as_array().unwrap().iter();
+            assert!(kinds.any(|one| one["kind"] == "mark_foreign"), "{json}");
+            log.take();
+            let entry = store.inner.read(&key).await.unwrap().unwrap();
+            store.remove(&key, &entry).unwrap().await.unwrap();
+            clock::sleep(MS(3_000)).await;
+            assert_eq!(found(&agent), [], "{is_there_before}");
+            assert!(log.take().len() >= 2, "{is_there_before}");
+        });
+    }
 }
 
-/// The mark was compared with the clock before, which is done once.
 #[test]
-fn a_foreign_record_in_the_middle_of_a_leadership_is_told_until_it_is_removed() {
+fn a_store_of_its_own_is_refused_since_the_lease_has_one() {
     play(async {
-        let (store, group, log) = (Store::whole(), group(), Log::default());
-        let agent = agent(&group, &store, "a", 1);
-        begin(&agent);
-        let key = "default/jobs/schedule/second".parse().unwrap();
-        let _schedule = every_second(&agent, Misfire::Skip, noting(&log, MS(0)));
-        clock::sleep(MS(5_000)).await;
-        assert!(log.take().len() >= 2);
-        store.put(&key, "hello".to_owned()).await;
-        clock::sleep(MS(5_000)).await;
-        assert_eq!(found(&agent).len(), 1);
-        let entry = store.inner.read(&key).await.unwrap().unwrap();
-        store.remove(&key, &entry).unwrap().await.unwrap();
-        clock::sleep(MS(3_000)).await;
-        assert_eq!(found(&agent), []);
+        let group = group();
+        let agent = agent(&group, &Store::default(), "c", 1);
+        let store = MemoryStore::<ScheduleRecord>::new();
+        let refused = agent.schedules().store(store).start().unwrap_err();
+        let is_kept = matches!(&refused, ScheduleError::KeptByLease { agent } if *agent == "c");
+        assert!(is_kept, "{refused}");
+        // And without it the schedules start.
+        agent.schedules().start().unwrap();
     });
 }
 

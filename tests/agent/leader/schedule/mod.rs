@@ -1,14 +1,11 @@
 //! Work that is due at certain times: when it runs, what is refused, whose clock counts, and that a fail-over
 //! neither repeats nor loses it.
 //!
-//! `kit.rs` sets a scene; the others are tests, by question. Hosts and partitions: `tests/remote/schedules.rs`. The pure
+//! `kit.rs` sets a scene; the others are tests, by question. Between hosts: `tests/simulated_network`. The pure
 //! parts, under every fault: `src/leader/schedule/tests/`.
 
-mod clocks;
-mod cluster;
 mod forget;
-mod kit;
-mod lease;
+pub(super) mod kit;
 mod marks;
 mod refused;
 mod runs;

@@ -5,16 +5,16 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use actix::clock;
 use actix_bully::{
     Group,
-    agent::{BullyAgent, ElectionHandle, Finding, ScheduleFinding},
+    agent::{BullyAgent, ElectionHandle, ScheduleFinding},
     clock::WallTime,
     leader::schedule::{Misfire, ScheduleError, ScheduleRecord, Tick},
     store::{MemoryStore, TermStore},
     testkit::{FaultyStore, VirtualWallClock, cluster::Cluster},
 };
 
-use super::kit::{DAWN, SECOND, begin, every_second, noting};
+use super::kit::{DAWN, SECOND, begin, every_second, found, noting};
 use crate::{
-    stage::{Log, MS, play, play_toy, settle},
+    stage::{Log, MS, id, play, play_toy, settle},
     taken_over::TakenOver,
     toy::{Act, Toy},
 };
@@ -107,14 +107,6 @@ async fn trio(full: &[&str]) -> Cluster {
     cluster
 }
 
-fn marks_full(agents: &[&str]) -> Finding {
-    let agents = agents.iter().map(|name| name.parse().unwrap());
-    Finding::Schedule(ScheduleFinding::MarksFull {
-        schedule: "x".parse().unwrap(),
-        agents: agents.collect(),
-    })
-}
-
 /// A majority has to keep it, and each agent that does not is named.
 #[test]
 fn a_schedule_runs_while_a_majority_keeps_its_mark_and_names_the_agents_that_do_not() {
@@ -125,13 +117,14 @@ fn a_schedule_runs_while_a_majority_keeps_its_mark_and_names_the_agents_that_do_
             let schedule = leader.every("x", SECOND).start(nothing).unwrap();
             clock::sleep(MS(3_000)).await;
             assert_eq!(schedule.status().begun > 0, runs, "{full:?}");
-            let findings = leader.diagnosis().findings;
-            let expected = marks_full(full);
-            assert!(findings.contains(&expected), "{findings:?}");
+            let full = ScheduleFinding::MarksFull {
+                schedule: id("x"),
+                agents: full.iter().map(|name| id(name)).collect(),
+            };
+            assert_eq!(found(leader), [full]);
             schedule.stop();
             settle().await;
-            let findings = leader.diagnosis().findings;
-            assert!(!findings.contains(&expected), "{findings:?}");
+            assert_eq!(found(leader), []);
         });
     }
 }
@@ -144,10 +137,8 @@ fn ahead_record() -> ScheduleRecord {
 }
 
 fn is_ahead(toy: &ElectionHandle<Toy>) -> bool {
-    let findings = toy.diagnosis().findings;
-    let is_ahead =
-        |found: &_| matches!(found, Finding::Schedule(ScheduleFinding::MarkAhead { .. }));
-    findings.iter().any(is_ahead)
+    let is_ahead = |found: &_| matches!(found, ScheduleFinding::MarkAhead { .. });
+    found(toy).iter().any(is_ahead)
 }
 
 /// Where the agents keep the marks, no operator removes one.

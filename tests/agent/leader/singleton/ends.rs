@@ -5,7 +5,7 @@ use std::time::Duration;
 use actix::{clock, prelude::*};
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle, LeaderGuard},
+    agent::{BullyAgent, LeaderGuard},
     leader::{Singleton, SingletonState},
 };
 
@@ -56,29 +56,6 @@ fn an_actor_that_stops_has_done_its_work_and_the_agent_steps_down() {
         assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
         assert!(toy.is_leader(), "this machine does not yield");
         assert_eq!(singleton.status().state, SingletonState::Waiting);
-    });
-}
-
-#[test]
-fn several_singletons_of_one_agent_run_side_by_side_and_end_with_the_first() {
-    play_toy(async |stage, toy, log| {
-        let [one, other] = [(); 2].map(|()| work(&toy, &log, WhenTold::Stop));
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        assert_eq!(log.take(), ["started in 1@toy.1"; 2]);
-        let addresses = [&one, &other].map(|of| of.addr().unwrap());
-        addresses[0].do_send(Do::Stop);
-        clock::sleep(MS(1_100)).await;
-        let stopped = ["stopping", "stopped", "dropped in 1"];
-        let mut log = log.take();
-        assert_eq!(log.drain(..3).collect::<Vec<_>>(), stopped);
-        let rest = [
-            "told in 1, leads true",
-            "stopping",
-            "stopped",
-            "dropped in 1",
-        ];
-        assert_eq!(log, rest, "the agent steps down, and that ends the other");
-        assert!(!toy.is_leader());
     });
 }
 
@@ -156,28 +133,17 @@ fn of_two_singletons_on_one_handle_a_hand_over_waits_for_both() {
     });
 }
 
-/// Two agents, of which "b" leads, with a limit of 200 ms for hand-overs.
-async fn two(log: &Log, when_told: WhenTold) -> [BullyHandle; 2] {
-    let group = Group::new("two").unwrap();
-    let agents = [("a", 1), ("b", 2)].map(|(name, score)| {
-        let agent = BullyAgent::builder(name).score(score).drain(MS(200));
-        let agent = agent.join(&group).start().unwrap();
-        drop(work(&agent, log, when_told));
-        agent
-    });
-    let leads = |agent: &BullyHandle| agent.is_leader();
-    while !agents.iter().any(leads) {
-        settle().await;
-    }
-    clock::sleep(Duration::from_secs(2)).await;
-    agents
-}
-
 #[test]
 fn an_actor_that_does_not_stop_is_dropped_at_the_limit_of_the_hand_over() {
     play(async {
-        let log = Log::default();
-        let [a, b] = two(&log, WhenTold::Ignore).await;
+        let (group, log) = (Group::new("two").unwrap(), Log::default());
+        let [a, b] = [("a", 1), ("b", 2)].map(|(name, score)| {
+            let agent = BullyAgent::builder(name).score(score).drain(MS(200));
+            let agent = agent.join(&group).start().unwrap();
+            drop(work(&agent, &log, WhenTold::Ignore));
+            agent
+        });
+        clock::sleep(Duration::from_secs(2)).await;
         assert!(b.is_leader());
         log.take();
         b.step_down(None).unwrap();
@@ -194,24 +160,6 @@ fn an_actor_that_does_not_stop_is_dropped_at_the_limit_of_the_hand_over() {
         assert_eq!(seen.first(), Some(&dropped));
         assert!(seen.get(1).is_some_and(|line| line.starts_with(&begun)));
         assert_eq!(seen.len(), 2);
-    });
-}
-
-#[test]
-fn the_next_actor_begins_when_the_last_one_has_stopped() {
-    play(async {
-        let log = Log::default();
-        let [a, b] = two(&log, WhenTold::StopAfter(MS(100))).await;
-        log.take();
-        b.step_down(None).unwrap();
-        clock::sleep(MS(150)).await;
-        assert!(a.is_leader());
-        let seen = log.take();
-        let order: Vec<&str> = seen
-            .iter()
-            .filter_map(|line| line.split(' ').next())
-            .collect();
-        assert_eq!(order, ["told", "stopping", "stopped", "dropped", "started"]);
     });
 }
 

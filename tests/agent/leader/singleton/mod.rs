@@ -2,8 +2,7 @@
 //!
 //! `worker.rs` is the actor; the others are tests, by question.
 
-mod cluster;
 mod ends;
 mod panics;
 mod runs;
-mod worker;
+pub(super) mod worker;

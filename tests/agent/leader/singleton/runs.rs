@@ -11,7 +11,7 @@ use actix_bully::{
 
 use super::worker::{Do, WhenTold, work, worker};
 use crate::{
-    leases::Boot,
+    leases::suspendable,
     stage::{Log, MS, Stage, play, play_toy, settle},
     toy::{Act, Toy},
 };
@@ -55,10 +55,7 @@ fn a_new_actor_runs_at_each_leadership_and_only_then() {
 #[test]
 fn no_message_is_handled_after_the_lease_not_even_after_a_suspend() {
     play(async {
-        let (stage, boot) = (Stage::new(), Boot::new());
-        let toy = Toy::builder("toy", &stage).clock(boot.clone());
-        let toy = toy.start().unwrap();
-        let log = Log::default();
+        let ((stage, boot, toy), log) = (suspendable(), Log::default());
         let singleton = work(&toy, &log, WhenTold::Stop);
         let acts = [Act::Acquire(1), Act::Limit(Duration::from_secs(10))];
         stage.prompt(&toy, &acts).await;
@@ -97,10 +94,7 @@ fn what_waits_in_the_mailbox_at_a_loss_is_not_handled() {
 #[test]
 fn a_leadership_that_is_lost_while_the_factory_works_starts_nothing() {
     play(async {
-        let (stage, boot) = (Stage::new(), Boot::new());
-        let toy = Toy::builder("toy", &stage).clock(boot.clone());
-        let toy = toy.start().unwrap();
-        let log = Log::default();
+        let ((stage, boot, toy), log) = (suspendable(), Log::default());
         let make = worker(&log, WhenTold::Stop);
         let factory = move |leader| {
             // It blocks its thread for longer than the lease.

@@ -121,7 +121,7 @@ pub(super) fn work_or<E: Election>(
 }
 
 /// So many restarts in 10 s, each after 100 ms.
-pub(super) fn restarts(most: usize) -> RestartPolicy {
+pub(in crate::leader) fn restarts(most: usize) -> RestartPolicy {
     let base = Duration::from_millis(100);
     let policy = RestartPolicy::builder().max_restarts(most);
     let policy = policy.window(Duration::from_secs(10)).backoff_base(base);
