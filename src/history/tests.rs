@@ -127,6 +127,24 @@ fn the_end_reported_by_a_leader_of_this_process_counts() {
     }
 }
 
+/// The other agent may see the next leader before the former one says why it has stopped.
+#[test]
+fn the_reason_of_a_former_leader_counts_after_the_next_leadership_has_begun() {
+    for next_ends in [false, true] {
+        let past = KeptHistory::default();
+        note(&past, "a", 0, &follows("b", 1));
+        note(&past, "a", 60, &follows("c", 2));
+        if next_ends {
+            note(&past, "a", 70, &Event::NoLeader { term: Term(2) });
+        }
+        note(&past, "b", 80, &lost(1, LostReason::LeaseExpired));
+        let end = LeadershipEnd::Lost(LostReason::LeaseExpired);
+        assert_eq!(shown(&past)[0], row("b", 1, end, None), "{next_ends}");
+        let next = next_ends.then_some(LeadershipEnd::Gone);
+        assert_eq!(shown(&past)[1], row("c", 2, next, 0), "{next_ends}");
+    }
+}
+
 /// Two agents that do not agree would make a change of each event.
 #[test]
 fn one_agent_is_heard_and_the_next_one_when_it_has_ended() {

@@ -3,12 +3,17 @@
 use actix::clock::{Instant, sleep};
 use actix_bully::{
     protocol::Presence,
-    remote::{BridgeEvent, Closed, Farewell, NodeIncarnation, Peer, transport::Pipes},
+    remote::{
+        BridgeEvent, Closed, Farewell, NodeIncarnation, Peer,
+        transport::{Pipes, Transport},
+    },
     supervisor::RestartPolicy,
     testkit::{CrashBridge, Inject},
 };
 
-use super::kit::{Host, MS, all_follow, are_linked, builder, id, node, scene, told, until};
+use super::kit::{
+    Host, MS, address, all_follow, are_linked, builder, id, node, scene, told, until,
+};
 
 fn presence(host: &Host, agent: &str) -> Option<Presence> {
     host.group.members().get(&id(agent)).map(|m| m.presence)
@@ -204,6 +209,31 @@ fn a_peer_that_never_came_is_reported_once() {
         assert_eq!(told(&mut events), [listening, never]);
         let dials = a.bridge.traffic().dials;
         assert!((8..60).contains(&dials), "less and less often: {dials}");
+    });
+}
+
+/// The peer has a report of its own, so its greetings are only counted. A caller has no other report than this one.
+#[test]
+fn a_peer_that_does_not_answer_is_reported_once_and_a_caller_that_says_nothing_by_its_call() {
+    scene(async |pipes, _| {
+        let _mute = pipes.host("b").listen(&address("b")).unwrap();
+        let a = Host::start(pipes, "a", &["b"]);
+        let mut events = a.bridge.events();
+        sleep(MS(60_000)).await;
+        let late = a.bridge.counters().closed(Closed::HandshakeTimeout);
+        assert!(late > 2, "{late}");
+        let listening = BridgeEvent::Listening { at: None };
+        let (node, from) = (node("b"), Some(address("b")));
+        let never = BridgeEvent::NeverSeen {
+            node,
+            address: from,
+        };
+        assert_eq!(told(&mut events), [listening, never]);
+        let _stranger = pipes.host("x").dial(&address("a")).await.unwrap();
+        sleep(MS(60_000)).await;
+        let (node, from, why) = (None, "x".to_owned(), Closed::HandshakeTimeout);
+        let refused = BridgeEvent::Refused { node, from, why };
+        assert_eq!(told(&mut events), [refused]);
     });
 }
 

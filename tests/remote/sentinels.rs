@@ -1,27 +1,48 @@
 //! A bridge and its sentinel: that it takes one only where peers prove who they are, what it orders it, and what follows
 //! when it ends.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    io::ErrorKind,
+    sync::{Arc, Mutex},
+};
 
+use actix::clock::sleep;
 use actix_bully::remote::{
     BridgeError, LinkStatus,
     secret::Secret,
     sentinel::{EndNotice, Sentinel, SentinelDriver, SentinelError, Watched},
 };
 
-use super::kit::{Host, builder, group, scene, until};
+use super::kit::{Host, MS, builder, group, scene, until};
 
-/// What a sentinel was ordered, and whether it has ended.
+/// What a sentinel was ordered, and what it does.
+#[derive(Debug, Default)]
+struct Orders {
+    taken: Vec<EndNotice>,
+    refused: u32,
+    is_deaf: bool,
+    has_ended: bool,
+}
+
 #[derive(Clone, Debug, Default)]
-struct Told(Arc<Mutex<(Vec<EndNotice>, bool)>>);
+struct Told(Arc<Mutex<Orders>>);
 
 impl Told {
     fn notices(&self) -> Vec<EndNotice> {
-        self.0.lock().unwrap().0.clone()
+        self.0.lock().unwrap().taken.clone()
     }
 
     fn end(&self) {
-        self.0.lock().unwrap().1 = true;
+        self.0.lock().unwrap().has_ended = true;
+    }
+
+    /// Lets it take no order until it is told otherwise, as a sentinel that stands still and whose pipe is full.
+    fn be_deaf(&self, is_deaf: bool) {
+        self.0.lock().unwrap().is_deaf = is_deaf;
+    }
+
+    fn refused(&self) -> u32 {
+        self.0.lock().unwrap().refused
     }
 }
 
@@ -31,16 +52,21 @@ impl SentinelDriver for Told {
     }
 
     fn order(&mut self, order: &Watched) -> Result<(), SentinelError> {
-        self.0.lock().unwrap().0.push(order.notice.clone());
+        let mut orders = self.0.lock().unwrap();
+        if orders.is_deaf {
+            orders.refused += 1;
+            return Err(SentinelError::Pipe(ErrorKind::WouldBlock.into()));
+        }
+        orders.taken.push(order.notice.clone());
         Ok(())
     }
 
     fn has_ended(&mut self) -> bool {
-        self.0.lock().unwrap().1
+        self.0.lock().unwrap().has_ended
     }
 
     fn restart(&mut self) -> Result<(), SentinelError> {
-        self.0.lock().unwrap().1 = false;
+        self.0.lock().unwrap().has_ended = false;
         Ok(())
     }
 }
@@ -91,5 +117,26 @@ fn a_sentinel_that_ends_is_replaced_by_one_with_other_bytes_and_the_links_are_ma
             link(&a).is_some_and(|id| Some(id) != first && link(&b) == Some(id))
         })
         .await;
+    });
+}
+
+#[test]
+fn an_order_that_the_sentinel_did_not_take_is_given_again() {
+    scene(async |pipes, _| {
+        let told = Told::default();
+        told.be_deaf(true);
+        let sentinel = Sentinel::driven_by(told.clone());
+        let _a = Host::with(|group| {
+            builder(pipes, "a", &["b"])
+                .carry(group)
+                .secret(Secret::new([1; 32]).unwrap())
+                .sentinel(sentinel)
+        });
+        until("it is tried again", || told.refused() == 2).await;
+        told.be_deaf(false);
+        until("it is ordered", || told.notices().len() == 1).await;
+        let refused = told.refused();
+        sleep(MS(5_000)).await;
+        assert_eq!((told.notices().len(), told.refused()), (1, refused));
     });
 }

@@ -96,6 +96,8 @@ fn a_former_incarnation_does_not_speak_for_the_present_one() {
     );
     assert!(!leadership.shrink(FIRST, None));
     assert!(leadership.is_leading(NOW), "nor against it");
+    leadership.drain(FIRST);
+    assert!(!leadership.is_draining(), "nor for the end of its work");
     assert!(leadership.shrink(SECOND, Some(&following(None))));
     assert!(!leadership.is_leading(NOW));
 }

@@ -88,6 +88,10 @@ mod tests {
     };
 
     fn message(from: &str, bytes: usize) -> ArrivedMessage {
+        message_of_run(1, from, bytes)
+    }
+
+    fn message_of_run(run: u64, from: &str, bytes: usize) -> ArrivedMessage {
         let life = Life {
             node: NodeDigest(1),
             incarnation: Incarnation(1),
@@ -96,7 +100,7 @@ mod tests {
             from: life,
             to: life,
             term: Term(1),
-            run: 1,
+            run,
             first: 0,
         };
         ArrivedMessage {
@@ -130,5 +134,16 @@ mod tests {
             assert_eq!(taken.from, id("a"));
         }
         assert!(queue.has_room(10, &bounds), "its bytes are gone");
+    }
+
+    /// A refusal of an earlier run reaches a sender that waits for no answer about it any more.
+    #[test]
+    fn the_run_that_is_refused_is_the_latest_one_of_the_sender_with_the_most_bytes() {
+        let mut queue = ArrivedQueue::default();
+        queue.push(message_of_run(1, "a", 4));
+        queue.push(message_of_run(2, "a", 1));
+        queue.push(message_of_run(3, "b", 4));
+        let largest = queue.largest().map(|(from, head)| (from, head.run));
+        assert_eq!(largest, Some((id("a"), 2)));
     }
 }

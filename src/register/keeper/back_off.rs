@@ -76,4 +76,12 @@ mod tests {
         let again = back_off.not_before().unwrap().since(now);
         assert_eq!(again, PAUSE, "it begins anew");
     }
+
+    #[test]
+    fn a_write_that_succeeds_ends_the_pause_of_reads_as_well() {
+        let mut back_off = BackOff::default();
+        back_off.fails(Access::MarkReads, Time::from_millis(1_000));
+        back_off.works(Access::MarkWrites);
+        assert_eq!(back_off.not_before(), None);
+    }
 }

@@ -254,6 +254,18 @@ mod tests {
         assert_eq!(guard.highest(), Some(Term(5)));
     }
 
+    /// A voter may be linked twice for a moment, so a message with a lower term may arrive after one with a higher term.
+    #[test]
+    fn a_lower_term_of_a_voter_takes_nothing_back_of_what_it_said_before() {
+        let mut guard = cut_off();
+        let further = Term(YEARS.0 * 2);
+        for term in [further, YEARS] {
+            assert_eq!(guard.hear(term, &id("b"), 2), Ok(false), "{term}");
+        }
+        assert_eq!(guard.hear(further, &id("c"), 2), Ok(true));
+        assert_eq!(guard.highest(), Some(further));
+    }
+
     #[test]
     fn a_voter_that_lies_is_believed_as_far_as_an_honest_one_goes() {
         let mut guard = cut_off();

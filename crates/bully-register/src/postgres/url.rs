@@ -127,6 +127,27 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
+    fn a_store_of_a_url_without_a_database_has_the_name_of_the_user_s_database() {
+        for (url, name) in [
+            (
+                "host=/run/postgresql user=jobs",
+                "postgres /run/postgresql/jobs",
+            ),
+            (
+                "postgres://jobs:sesame@db.example",
+                "postgres db.example:5432/jobs",
+            ),
+            (
+                "postgres://app@db.example/jobs",
+                "postgres db.example:5432/jobs",
+            ),
+        ] {
+            assert_eq!(name_of(&parse(url).unwrap()), name, "{url}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
     fn a_file_is_read_again_and_refused_if_others_can_read_its_password() {
         use std::{fs, os::unix::fs::PermissionsExt};
         let folder = tempfile::tempdir().unwrap();

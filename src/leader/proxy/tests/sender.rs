@@ -229,6 +229,34 @@ fn a_message_that_is_given_up_in_the_buffer_is_not_sent() {
     assert_eq!(sender.cancel(b), Cancelled::Sent);
 }
 
+/// Otherwise messages that are gone would fill the buffer for ever.
+#[test]
+fn a_message_that_is_gone_takes_no_room_in_the_buffer() {
+    for way in ["given up", "delivered", "unknown"] {
+        let mut sender = sender();
+        let (a, _) = sender.push(100, "a", Overflow::RefuseNewest).unwrap();
+        assert_eq!(sender.push(1, "b", Overflow::RefuseNewest), Err("b"));
+        if way == "given up" {
+            assert_eq!(sender.cancel(a), Cancelled::Unsent);
+        } else {
+            sender.see(ms(0), Some(target("b", 1)));
+            sent(&mut sender, ms(0)).unwrap();
+        }
+        if way == "delivered" {
+            let peer = Answerer {
+                id: &id("b"),
+                life: life(1, 1),
+                run: 1,
+            };
+            assert_eq!(sender.acknowledged(ms(1), &peer, 1).delivered, 1);
+        } else if way == "unknown" {
+            assert_eq!(sender.see_ends(|_| None).unknown.len(), 1);
+        }
+        let fits = sender.push(100, "c", Overflow::RefuseNewest);
+        assert!(fits.is_ok(), "{way}");
+    }
+}
+
 #[test]
 fn a_message_that_never_arrives_does_not_hold_up_the_others_for_ever() {
     let mut sender = sender();
@@ -251,6 +279,8 @@ fn a_message_that_never_arrives_does_not_hold_up_the_others_for_ever() {
     };
     assert_eq!(lost, (4, "a"));
     assert_eq!(sender.len(), 1);
+    let fits = sender.push(90, "c", Overflow::RefuseNewest);
+    assert!(fits.is_ok(), "its bytes are gone");
 }
 
 /// Each node numbers incarnations for itself: that of a moved agent may be the one that it had before.
