@@ -27,8 +27,7 @@ mod tie;
 
 pub use messages::{Channel, ChannelError, Messages, MessagesError, SendError};
 pub use proxy::{
-    LeaderMessage, LeaderProxy, Overflow, ProxyBuilder, ProxyCounts, ProxyError, ProxyStartError,
-    Untaken,
+    LeaderMessage, LeaderProxy, ProxyBuilder, ProxyCounts, ProxyError, ProxyStartError, Untaken,
 };
 #[cfg(feature = "serde")]
 pub(crate) use signals::leave_when_asked;

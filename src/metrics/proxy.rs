@@ -11,13 +11,7 @@ pub(crate) struct ProxyMeter {
 }
 
 /// The labels of the counts that [`ProxyMeter::show`] gets, in their order.
-const OUTCOMES: [&str; 5] = [
-    "delivered",
-    "dropped",
-    "refused",
-    "unknown",
-    "undeliverable",
-];
+const OUTCOMES: [&str; 4] = ["delivered", "refused", "unknown", "undeliverable"];
 
 impl ProxyMeter {
     pub(crate) fn new(group: &str, node: &str, proxy: &str) -> Self {
@@ -41,8 +35,8 @@ impl ProxyMeter {
         }
     }
 
-    /// Shows the number of messages that wait, and the numbers of messages so far by their outcome: delivered, dropped,
-    /// refused, unknown, undeliverable.
+    /// Shows the number of messages that wait, and the numbers of messages so far by their outcome: delivered, refused,
+    /// unknown, undeliverable.
     #[expect(
         clippy::as_conversions,
         clippy::cast_precision_loss,

@@ -78,10 +78,7 @@ impl ArrivedQueue {
 mod tests {
     use std::time::Duration;
 
-    use super::{
-        super::{Overflow, exchange::Life},
-        *,
-    };
+    use super::{super::exchange::Life, *};
     use crate::{
         group::NodeDigest,
         protocol::{Incarnation, Term, fixture::id},
@@ -116,7 +113,6 @@ mod tests {
         let bounds = ProxyBounds {
             messages: 3,
             bytes: 10,
-            overflow: Overflow::RefuseNewest,
             patience: Duration::ZERO,
         };
         let mut queue = ArrivedQueue::default();

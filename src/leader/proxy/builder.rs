@@ -14,7 +14,7 @@ use crate::{
 };
 
 use super::{
-    LeaderMessage, LeaderProxy, Overflow, ProxyCounts, ProxyStartError,
+    LeaderMessage, LeaderProxy, ProxyCounts, ProxyStartError,
     exchange::ProxyBounds,
     handle::ProxyActor,
     state::{Handling, ProxyState},
@@ -45,7 +45,6 @@ impl<M: LeaderMessage> LeaderProxy<M> {
             bounds: ProxyBounds {
                 messages: 1_024,
                 bytes: 1 << 20,
-                overflow: Overflow::RefuseNewest,
                 patience: Duration::from_secs(2),
             },
             longest: Messages::MAX_LEN,
@@ -82,12 +81,6 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
     /// 256 MiB.
     pub fn buffer(mut self, messages: usize, bytes: usize) -> Self {
         (self.bounds.messages, self.bounds.bytes) = (messages, bytes);
-        self
-    }
-
-    /// Sets the reaction to a full buffer. Default: [`Overflow::RefuseNewest`].
-    pub fn on_full(mut self, overflow: Overflow) -> Self {
-        self.bounds.overflow = overflow;
         self
     }
 
@@ -159,13 +152,12 @@ fn measure<M: LeaderMessage>(state: &Arc<ProxyState<M>>, name: &AgentId) {
         };
         let ProxyCounts {
             delivered,
-            dropped,
             refused,
             unknown,
             undeliverable,
             waiting,
         } = state.counts();
-        let outcomes = [delivered, dropped, refused, unknown, undeliverable];
+        let outcomes = [delivered, refused, unknown, undeliverable];
         meter.show(waiting, outcomes);
         true
     });

@@ -8,8 +8,6 @@ use serde::Serialize;
 pub struct ProxyCounts {
     /// Messages that an actor of a leader received, as far as is known.
     pub delivered: u64,
-    /// Messages dropped for newer messages, because the buffer was full.
-    pub dropped: u64,
     /// Refused messages: the buffer was full, the message too long, or the agent has ended.
     pub refused: u64,
     /// Messages that were sent, and whose outcome is unknown. They are never sent again.

@@ -7,8 +7,6 @@ use crate::{
     protocol::{AgentId, Incarnation, Term},
 };
 
-use super::Overflow;
-
 /// Identifies one endpoint of an agent, from the endpoint's start to its end. The incarnation alone is not enough,
 /// because each node numbers incarnations by itself: an agent that moved to another node may have the same incarnation
 /// as before, but its new endpoint does not know the state of the former one.
@@ -32,7 +30,6 @@ pub(super) struct ProxyBounds {
     /// Largest number of messages, and of their bytes, that are kept: in the buffer and in flight together.
     pub(super) messages: usize,
     pub(super) bytes: usize,
-    pub(super) overflow: Overflow,
     /// Longest wait for an answer.
     pub(super) patience: Duration,
 }

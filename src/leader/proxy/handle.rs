@@ -10,7 +10,7 @@ use actix::{
 use tokio::runtime::Handle;
 
 use super::{
-    LeaderMessage, Overflow, ProxyCounts, ProxyError,
+    LeaderMessage, ProxyCounts, ProxyError,
     state::{Answer, ProxyState},
 };
 
@@ -73,8 +73,7 @@ impl<M: LeaderMessage> LeaderProxy<M> {
         self.state.put_or_count(message);
     }
 
-    /// Sends a message without an answer, if there is room for it. It never drops another message for this one,
-    /// whatever the setting of [`on_full`](super::ProxyBuilder::on_full) is.
+    /// Sends a message without an answer, if there is room for it.
     ///
     /// `Ok` says that the message waits or is on its way, not that it is handled.
     ///
@@ -82,7 +81,7 @@ impl<M: LeaderMessage> LeaderProxy<M> {
     /// [`ProxyError::Full`], [`ProxyError::TooLong`], [`ProxyError::Unencodable`], [`ProxyError::Ended`]; the message
     /// is not sent.
     pub fn try_send(&self, message: M) -> Result<(), ProxyError> {
-        self.state.put(message, Overflow::RefuseNewest)
+        self.state.put(message)
     }
 
     /// Sends a message and waits for the answer, at most for `within`. This time includes the wait for a leader.

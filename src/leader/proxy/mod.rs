@@ -19,7 +19,7 @@
 //! - **The leader only.** The receiving agent's leadership is checked right before the actor gets a message. A message
 //!   in the actor's mailbox may outlast the leadership: a write that must not come late carries a
 //!   [fence](crate::leader::fence).
-//! - **Bounds.** The number and the bytes of waiting messages have limits; dropped and refused messages are counted
+//! - **Bounds.** The number and the bytes of waiting messages have limits; a message without room is refused and counted
 //!   ([`ProxyCounts`]). An actor gets no more messages than its mailbox takes. The messages that wait for the actor at
 //!   the leader have a limit as well; beyond it, messages wait in the senders' buffers.
 //! - **Loss.** A message may be lost with a link, with the leader, or with this process. Its outcome is then unknown to
@@ -69,14 +69,4 @@ impl<M> LeaderMessage for M where
         + Send
         + 'static
 {
-}
-
-/// The reaction to a message that has no room in a proxy's buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Overflow {
-    /// The oldest waiting message is dropped, and counted.
-    DropOldest,
-    /// The newest message is refused, and counted.
-    RefuseNewest,
 }

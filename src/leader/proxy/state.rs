@@ -29,7 +29,7 @@ use crate::{
 };
 
 use super::{
-    LeaderMessage, Overflow, ProxyCounts, ProxyError, Untaken,
+    LeaderMessage, ProxyCounts, ProxyError, Untaken,
     arrived::ArrivedQueue,
     exchange::{Cancelled, KeptMessage, Life, ProxyBounds, Refusal, Settled},
     frame::MESSAGE_HEAD,
@@ -205,19 +205,19 @@ impl<M: LeaderMessage> ProxyState<M> {
     }
 
     /// Takes a message that needs no answer.
-    pub(super) fn put(&self, message: M, overflow: Overflow) -> Result<(), ProxyError> {
+    pub(super) fn put(&self, message: M) -> Result<(), ProxyError> {
         let given = self.give_at_once(message, |to, message| {
             self.intake.hand(to, message, size_of::<M>())
         });
         let Some(message) = given else {
             return Ok(());
         };
-        self.queue(&message, overflow, None).map(drop)
+        self.queue(&message, None).map(drop)
     }
 
-    /// Like [`put`](Self::put), with the overflow policy of the proxy; a refused message is logged.
+    /// Like [`put`](Self::put); a refused message is logged.
     pub(super) fn put_or_count(&self, message: M) {
-        if let Err(reason) = self.put(message, self.bounds.overflow) {
+        if let Err(reason) = self.put(message) {
             debug!(name = %self.name, %reason, "message for the leader refused");
         }
     }
@@ -233,7 +233,7 @@ impl<M: LeaderMessage> ProxyState<M> {
             return direct.map(Answer::Direct).ok_or(ProxyError::Ended);
         };
         let (answer, answered) = oneshot::channel();
-        let id = self.queue(&message, self.bounds.overflow, Some(answer))?;
+        let id = self.queue(&message, Some(answer))?;
         Ok(Answer::Queued(id, answered))
     }
 
@@ -264,12 +264,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         self.is_direct.store(is_next && !inner.is_over, Release);
     }
 
-    fn queue(
-        &self,
-        message: &M,
-        overflow: Overflow,
-        answer: Option<AnswerTo<M>>,
-    ) -> Result<u64, ProxyError> {
+    fn queue(&self, message: &M, answer: Option<AnswerTo<M>>) -> Result<u64, ProxyError> {
         let encoded = encode(message, self.longest);
         let mut inner = self.lock();
         let refuse = |mut inner: MutexGuard<'_, Inner<M>>, why: ProxyError| {
@@ -287,16 +282,13 @@ impl<M: LeaderMessage> ProxyState<M> {
         let size = bytes.len().saturating_add(MESSAGE_HEAD);
         let is_ask = answer.is_some();
         let outgoing = Outgoing { bytes, is_ask };
-        let Ok((id, dropped)) = inner.sender.push(size, outgoing, overflow) else {
+        let Ok(id) = inner.sender.push(size, outgoing) else {
             return refuse(inner, ProxyError::Full);
         };
         if let Some(answer) = answer {
             inner.asks.insert(id, Ask { answer, to: None });
         }
         self.note_direct(&inner);
-        let more = u64::try_from(dropped.len()).unwrap_or(u64::MAX);
-        inner.counts.dropped = inner.counts.dropped.saturating_add(more);
-        fail(&mut inner.asks, &dropped, &ProxyError::Full);
         drop(inner);
         self.endpoint.wake();
         Ok(id)

@@ -20,11 +20,8 @@ use std::{collections::VecDeque, time::Duration};
 
 use crate::protocol::{AgentId, Time};
 
-use super::{
-    Overflow,
-    exchange::{
-        Answerer, Cancelled, KeptMessage, Life, Next, ProxyBounds, Refusal, Settled, Target,
-    },
+use super::exchange::{
+    Answerer, Cancelled, KeptMessage, Life, Next, ProxyBounds, Refusal, Settled, Target,
 };
 
 mod runs;
@@ -95,44 +92,20 @@ impl<P> Sender<P> {
         }
     }
 
-    /// Takes a message; returns the messages that were dropped for it.
+    /// Takes a message.
     ///
     /// # Errors
-    /// The message itself, if there is no room for it: nothing was changed.
-    pub(super) fn push(
-        &mut self,
-        size: usize,
-        payload: P,
-        overflow: Overflow,
-    ) -> Result<(u64, Vec<KeptMessage<P>>), P> {
-        let mut dropped = Vec::new();
-        let room = |sender: &Self| {
-            sender.len() < sender.bounds.messages
-                && sender.bytes.saturating_add(size) <= sender.bounds.bytes
-        };
-        // The room is checked first: otherwise older messages could be dropped for a message that is then refused.
-        let can_ever = match overflow {
-            Overflow::RefuseNewest => room(self),
-            // A message in flight is never dropped, because it may have been delivered.
-            Overflow::DropOldest => {
-                self.flight.len() < self.bounds.messages
-                    && self.flying.saturating_add(size) <= self.bounds.bytes
-            }
-        };
-        if !can_ever {
+    /// The message itself, if there is no room for it.
+    pub(super) fn push(&mut self, size: usize, payload: P) -> Result<u64, P> {
+        let has_room = self.len() < self.bounds.messages
+            && self.bytes.saturating_add(size) <= self.bounds.bytes;
+        if !has_room {
             return Err(payload);
-        }
-        while !room(self) {
-            let Some(oldest) = self.buffer.pop_front() else {
-                break;
-            };
-            self.bytes = self.bytes.saturating_sub(oldest.size);
-            dropped.push(oldest);
         }
         let id = self.next_id();
         self.bytes = self.bytes.saturating_add(size);
         self.buffer.push_back(KeptMessage { id, size, payload });
-        Ok((id, dropped))
+        Ok(id)
     }
 
     /// Returns a number for a message that takes no room in the buffer.

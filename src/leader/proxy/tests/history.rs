@@ -2,7 +2,7 @@
 //!
 //! Held: a message is delivered at most once, in the order of its sender, to whichever leaders; where leaders have rivals,
 //! as without votes, the order holds for each of them. After everything has calmed down, each message that its sender
-//! was not told to be unknown, dropped or undeliverable was delivered.
+//! was not told to be unknown, refused or undeliverable was delivered.
 
 use super::{
     super::{exchange::Life, receiver::Receiver, sender::Sender},

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::{
     super::{
-        Overflow,
         exchange::{Answerer, Cancelled, Next, ProxyBounds, Refusal, Settled, Target},
         sender::Sender,
     },
@@ -38,14 +37,13 @@ fn sender() -> Sender<&'static str> {
     let bounds = ProxyBounds {
         messages: 4,
         bytes: 100,
-        overflow: Overflow::DropOldest,
         patience: Duration::from_secs(2),
     };
     Sender::new(bounds)
 }
 
 fn push(sender: &mut Sender<&'static str>, message: &'static str) {
-    sender.push(10, message, Overflow::RefuseNewest).unwrap();
+    sender.push(10, message).unwrap();
 }
 
 /// A sender that has sent these messages to the leader `b`.
@@ -117,39 +115,31 @@ fn messages_wait_for_a_leader_and_go_to_it_in_one_run() {
 #[test]
 fn the_buffer_has_room_for_so_many_messages_and_bytes() {
     let mut sender = sender();
-    for message in ["a", "b", "c", "d"] {
+    for message in ["a", "b", "c"] {
         push(&mut sender, message);
     }
-    let refused = sender.push(1, "e", Overflow::RefuseNewest);
-    assert_eq!(refused, Err("e"));
-    let (_, dropped) = sender.push(61, "f", Overflow::DropOldest).unwrap();
-    let dropped: Vec<_> = dropped.into_iter().map(|item| item.payload).collect();
-    assert_eq!(dropped, ["a"]);
-    let (_, dropped) = sender.push(40, "g", Overflow::DropOldest).unwrap();
-    assert_eq!(dropped.len(), 4, "bytes count as well");
-    assert_eq!(sender.push(101, "h", Overflow::DropOldest), Err("h"));
-    assert_eq!(sender.len(), 1, "nothing is dropped for what has no room");
+    assert_eq!(sender.push(71, "d"), Err("d"), "bytes count as well");
+    assert!(sender.push(70, "d").is_ok());
+    assert_eq!(sender.push(0, "e"), Err("e"));
+    assert_eq!(sender.len(), 4, "nothing is dropped for what has no room");
 }
 
-/// Room is made by dropping what waits, so what counts as in flight takes it away.
 #[test]
-fn messages_that_were_given_up_or_refused_take_no_room_in_flight() {
+fn a_message_that_was_given_up_takes_no_room_and_one_that_was_refused_waits_again() {
     for is_refused in [false, true] {
         let mut sender = sender();
-        sender.push(60, "a", Overflow::DropOldest).unwrap();
+        sender.push(60, "a").unwrap();
         sender.see(ms(0), Some(target("b", 1)));
         sent(&mut sender, ms(0)).unwrap();
-        assert_eq!(sender.push(60, "b", Overflow::DropOldest), Err("b"));
+        assert_eq!(sender.push(60, "b"), Err("b"));
         if is_refused {
             refuse(&mut sender, ms(1), ("b", 1), 0, None);
         } else {
             let (_, settled) = sender.next(ms(2_000), 10, 1_000);
             assert_eq!(settled.unknown.len(), 1);
         }
-        let (_, dropped) = sender.push(60, "c", Overflow::DropOldest).unwrap();
-        assert_eq!(dropped.len(), usize::from(is_refused), "{is_refused}");
-        let fits = sender.push(40, "d", Overflow::RefuseNewest);
-        assert!(fits.is_ok(), "{is_refused}");
+        assert_eq!(sender.push(60, "c").is_ok(), !is_refused);
+        assert!(sender.push(40, "d").is_ok());
     }
 }
 
@@ -198,7 +188,7 @@ fn no_run_begins_before_what_is_in_flight_is_settled() {
     assert_eq!(settled.delivered, 1);
     let next = Some(("c".to_owned(), 2, 0, vec!["b"]));
     assert_eq!(sent(&mut sender, ms(6)), next);
-    let fits = sender.push(90, "c", Overflow::RefuseNewest);
+    let fits = sender.push(90, "c");
     assert!(fits.is_ok(), "what was delivered takes no room");
 }
 
@@ -220,8 +210,8 @@ fn an_unanswered_message_is_unknown_and_not_sent_again() {
 #[test]
 fn a_message_that_is_given_up_in_the_buffer_is_not_sent() {
     let mut sender = sender();
-    let (a, _) = sender.push(1, "a", Overflow::RefuseNewest).unwrap();
-    let (b, _) = sender.push(1, "b", Overflow::RefuseNewest).unwrap();
+    let a = sender.push(1, "a").unwrap();
+    let b = sender.push(1, "b").unwrap();
     assert_eq!(sender.cancel(a), Cancelled::Unsent);
     sender.see(ms(0), Some(target("b", 1)));
     let rest = Some(("b".to_owned(), 1, 0, vec!["b"]));
@@ -234,8 +224,8 @@ fn a_message_that_is_given_up_in_the_buffer_is_not_sent() {
 fn a_message_that_is_gone_takes_no_room_in_the_buffer() {
     for way in ["given up", "delivered", "unknown"] {
         let mut sender = sender();
-        let (a, _) = sender.push(100, "a", Overflow::RefuseNewest).unwrap();
-        assert_eq!(sender.push(1, "b", Overflow::RefuseNewest), Err("b"));
+        let a = sender.push(100, "a").unwrap();
+        assert_eq!(sender.push(1, "b"), Err("b"));
         if way == "given up" {
             assert_eq!(sender.cancel(a), Cancelled::Unsent);
         } else {
@@ -252,7 +242,7 @@ fn a_message_that_is_gone_takes_no_room_in_the_buffer() {
         } else if way == "unknown" {
             assert_eq!(sender.see_ends(|_| None).unknown.len(), 1);
         }
-        let fits = sender.push(100, "c", Overflow::RefuseNewest);
+        let fits = sender.push(100, "c");
         assert!(fits.is_ok(), "{way}");
     }
 }
@@ -279,7 +269,7 @@ fn a_message_that_never_arrives_does_not_hold_up_the_others_for_ever() {
     };
     assert_eq!(lost, (4, "a"));
     assert_eq!(sender.len(), 1);
-    let fits = sender.push(90, "c", Overflow::RefuseNewest);
+    let fits = sender.push(90, "c");
     assert!(fits.is_ok(), "its bytes are gone");
 }
 
@@ -319,7 +309,6 @@ fn a_leader_without_room_is_sent_less_at_once_until_it_keeps_up() {
     let bounds = ProxyBounds {
         messages: 100,
         bytes: 10_000,
-        overflow: Overflow::RefuseNewest,
         patience: Duration::from_secs(2),
     };
     let mut sender = Sender::new(bounds);

@@ -11,7 +11,6 @@ use fastrand::Rng;
 
 use super::{
     super::{
-        Overflow,
         exchange::{Answerer, KeptMessage, Life, Next, ProxyBounds, Refusal, Settled, Target},
         receiver::{Arrival, Judgement, Receiver},
         sender::Sender,
@@ -95,7 +94,6 @@ pub(super) fn bounds() -> ProxyBounds {
     ProxyBounds {
         messages: 24,
         bytes: 24,
-        overflow: Overflow::DropOldest,
         patience: Duration::from_millis(600),
     }
 }
@@ -176,13 +174,8 @@ impl World {
             let life = agent.life;
             return self.deliver(at, (at, life), message);
         }
-        match agent.sender.push(1, message, bounds().overflow) {
-            Ok((_, dropped)) => agent
-                .excused
-                .extend(dropped.into_iter().map(|item| item.payload)),
-            Err(message) => {
-                agent.excused.insert(message);
-            }
+        if let Err(message) = agent.sender.push(1, message) {
+            agent.excused.insert(message);
         }
     }
 

@@ -6,7 +6,7 @@ use actix::clock::sleep;
 use actix_bully::{
     Group,
     agent::BullyAgent,
-    leader::{ChannelError, LeaderProxy, Overflow, ProxyError, ProxyStartError, Untaken},
+    leader::{ChannelError, LeaderProxy, ProxyError, ProxyStartError, Untaken},
     register::MemoryRegister,
     testkit::VirtualClock,
 };
@@ -106,35 +106,19 @@ fn the_buffer_is_bounded_and_what_has_no_room_is_counted() {
         let scene = Scene::new();
         let alone = BullyAgent::builder("a").ineligible().join(&scene.group);
         let alone = alone.start().unwrap();
-        let proxy = |name, overflow| {
-            LeaderProxy::<Job>::builder(&alone, name)
-                .buffer(3, 1 << 10)
-                .on_full(overflow)
-                .start()
-                .unwrap()
-        };
-        let newest = proxy("newest", Overflow::RefuseNewest);
-        let oldest = proxy("oldest", Overflow::DropOldest);
-        (0..5).for_each(|number| newest.do_send(Job(number)));
-        (0..5).for_each(|number| oldest.do_send(Job(number)));
-        for full in [&newest, &oldest] {
-            assert_eq!(full.try_send(Job(9)), Err(ProxyError::Full));
-        }
-        assert_eq!(newest.send(Job(9), SOON).await, Err(ProxyError::Full));
-        let counts = (newest.counts(), oldest.counts());
-        assert_eq!((counts.0.refused, counts.0.waiting), (4, 3));
-        assert_eq!((counts.1.refused, counts.1.dropped), (1, 2));
-        // The oldest is an ask by now: it is told.
-        let ask = oldest.send(Job(5), SOON);
-        let more = async { (6..9).for_each(|number| oldest.do_send(Job(number))) };
-        let (told, ()) = futures::future::join(ask, more).await;
-        assert_eq!(told, Err(ProxyError::Full));
+        let proxy = LeaderProxy::<Job>::builder(&alone, "jobs");
+        let proxy = proxy.buffer(3, 1 << 10).start().unwrap();
+        (0..5).for_each(|number| proxy.do_send(Job(number)));
+        assert_eq!(proxy.try_send(Job(9)), Err(ProxyError::Full));
+        assert_eq!(proxy.send(Job(9), SOON).await, Err(ProxyError::Full));
+        let counts = proxy.counts();
+        assert_eq!((counts.refused, counts.waiting), (4, 3));
         let b = scene.agent("b", 1);
         let worker = scene.worker("b").recipient::<Job>();
-        let at_b = LeaderProxy::builder(&b, "oldest").deliver_to(worker);
+        let at_b = LeaderProxy::builder(&b, "jobs").deliver_to(worker);
         at_b.start().unwrap();
         settle().await;
-        assert_eq!(scene.numbers(), [6, 7, 8]);
+        assert_eq!(scene.numbers(), [0, 1, 2]);
     });
 }
 
