@@ -218,13 +218,16 @@ impl Starter {
             tls,
             arbiter,
         };
-        if let Some(records) = records {
-            let saves = running.operated().save_records(records);
-            saves.map_err(|reason| RunError::Records { reason })?;
+        let operated = running.operated();
+        let saved = records.map_or(Ok(()), |records| operated.save_records(records));
+        match saved.and_then(|()| operated.keep_history(history.as_deref())) {
+            Ok(()) => Ok(running),
+            Err(reason) => {
+                // The folder was there before the parts were started, and has gone since then.
+                actix::spawn(async move { running.leave(Duration::ZERO).await.ok() });
+                Err(RunError::Records { reason })
+            }
         }
-        let kept = running.operated().keep_history(history.as_deref());
-        kept.map_err(|reason| RunError::Records { reason })?;
-        Ok(running)
     }
 
     /// Returns the folder for the history of the group: the folder of the records, or else the folder of the store of

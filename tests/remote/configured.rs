@@ -262,6 +262,28 @@ fn a_start_that_fails_names_the_key_and_the_cause() {
 }
 
 #[test]
+fn a_folder_that_goes_while_the_parts_start_ends_them() {
+    scene(async |pipes, folder| {
+        let records = folder.join("records");
+        let mut config = of_trio("b", folder, &[("QUORUM_STORE", "open-or-create")]);
+        config.records_folder = Some(records.clone());
+        let (host, replaced) = (pipes.host("b"), records.clone());
+        let starter = config.starter().unwrap().on_this_arbiter();
+        let starter = starter.bridge(move |bridge| {
+            fs::remove_dir(&replaced).unwrap();
+            fs::write(&replaced, "no folder").unwrap();
+            bridge.transport(host)
+        });
+        let refused = starter.start().unwrap_err();
+        assert!(matches!(refused, RunError::Records { .. }), "{refused}");
+        sleep(MS(1_000)).await;
+        fs::remove_file(&records).unwrap();
+        let again = start(&config, pipes, 2).expect("its store and its address are free");
+        again.leave(MS(5_000)).await.unwrap();
+    });
+}
+
+#[test]
 fn a_secret_that_is_too_short_is_refused_and_not_shown() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("secret");
