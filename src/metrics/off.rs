@@ -63,7 +63,7 @@ impl ProxyMeter {
     pub(crate) const fn new(_group: &str, _node: &str, _proxy: &str) -> Self {
         Self
     }
-    pub(crate) const fn show(&self, _waiting: u64, _outcomes: [u64; 5]) {}
+    pub(crate) const fn show(&self, _waiting: u64, _outcomes: [u64; 4]) {}
 }
 
 /// These instruments take no memory.
