@@ -193,9 +193,10 @@ fn keeps_every_invariant(protocol: &str, count: u64) {
     for seed in seeds(4000, count) {
         let words = format!(" -- --protocol {protocol} --seconds 4 --seed {seed}");
         let plan = plan(&words);
-        let report = plan.run(Trace::off()).unwrap().report;
-        assert_eq!(report.violation, None, "{plan}");
-        settles += report.settled_after;
+        let run = plan.run(Trace::off());
+        let outcome = run.unwrap_or_else(|wrong| panic!("{wrong}\n{plan}"));
+        assert_eq!(outcome.report.violation, None, "{plan}");
+        settles += outcome.report.settled_after;
     }
     assert!(!settles.is_zero(), "no agreement was awaited");
 }

@@ -229,8 +229,7 @@ fn a_later_incarnation_with_the_same_store_is_remembered() {
     }
     let asked = me.hear_incarnation(LOW, 3, Recall { seen: Term(MINE) });
     let said = asked.messages()[0];
-    let last = Some(Incarnation(2));
-    assert!(matches!(said, Message::Recalled(told) if told.heard.incarnation == last));
+    assert!(matches!(said, Message::Recalled(it) if it.heard.incarnation == Some(Incarnation(2))));
 }
 
 pub(super) fn the_incarnation_is_written_before_the_first_ack(config: QuorumConfig) -> bool {
