@@ -198,7 +198,9 @@ mod tests {
     #[test]
     fn two_kinds_of_credentials_are_refused_by_both_names() {
         let builder = EtcdRegister::builder(["http://a:1"]).credentials_file("/login");
-        let refused = builder.credentials("jobs", "open sesame").open();
+        let builder = builder.credentials("jobs", "open sesame");
+        assert!(builder.check_credentials().is_err());
+        let refused = builder.open();
         let refused = refused.unwrap_err().to_string();
         assert!(
             refused.contains("`credentials(..)` and `credentials_file(..)`"),

@@ -116,6 +116,8 @@ mod tests {
         let needs =
             |more: &str| needs_tls(&parse(&format!("postgres://app@a/jobs{more}")).unwrap());
         assert!(needs("?sslmode=require"));
+        let builder = crate::PostgresRegister::builder("postgres://a/jobs?sslmode=require");
+        assert!(builder.open().is_err(), "it has no tls(..)");
         assert!(!needs("") && !needs("?sslmode=prefer") && !needs("?sslmode=disable"));
     }
 

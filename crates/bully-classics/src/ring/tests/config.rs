@@ -61,6 +61,7 @@ fn the_worst_cases_are_as_stated() {
     assert_eq!(config.worst_case_messages(5, 1), 2 * (5 + 5 + 5));
     assert_eq!(config.worst_case_messages(5, 5), 2 * (15 + 10));
     assert_eq!(config.worst_case_messages(5, 99), 2 * (15 + 10));
+    assert_eq!(config.worst_case_messages(2, 2), 2 * (3 + 4));
     assert_eq!(config.worst_case_messages(1, 1), 0);
     let failover = 5 * D + HOP + (L + 5 * HOP) + 10 + (15 * D + HOP);
     assert_eq!(config.worst_case_failover(5, 1), MS(failover));

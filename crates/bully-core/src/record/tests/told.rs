@@ -51,7 +51,8 @@ fn a_script_has_the_commands_at_their_times() {
             }),
         ),
     ];
-    let script = usual(2, entries, 20).to_script().unwrap();
+    let recording = usual(2, entries, 20);
+    let script = recording.to_script().unwrap();
     let expected = "\
 # cargo run --example cluster -- --protocol bully --agents 2 --seed 7 --script \"$(cat FILE)\"
 settle
@@ -64,6 +65,9 @@ score agent-1 3,-4
 until 20ms
 ";
     assert_eq!(script, expected, "\n{script}");
+    let test = recording.to_rust_test().unwrap();
+    assert!(test.contains("settled.leaders().eq([\"agent-2\"])"));
+    assert!(test.contains("cluster.wait_until(Time::from_millis(9)).await;"));
 }
 
 #[test]
@@ -170,6 +174,12 @@ fn a_test_starts_the_election_of_the_recording() {
     ] {
         let mut recording = usual(1, [], 1);
         protocol.clone_into(&mut recording.header_mut().protocol);
+        if protocol == "lease" {
+            // The cluster adds the register itself.
+            let mut register = recording.header_mut().agents[0].clone();
+            register.name = id("register");
+            recording.header_mut().agents.push(register);
+        }
         let test = recording.to_rust_test().unwrap();
         let calls = [
             ".agent(\"agent-1\", 1)",

@@ -70,7 +70,10 @@ impl StoreSession for Scripted {
         _: Option<&Entry>,
         _: &[u8],
     ) -> Result<Swap, RegisterError> {
-        pending().await
+        match self.number {
+            Some(_) => Ok(Swap::Conflict(None)),
+            None => pending().await,
+        }
     }
 
     async fn list(&self, _: &RegisterKey) -> Result<Vec<(RegisterKey, Entry)>, RegisterError> {
@@ -249,6 +252,8 @@ async fn a_question_after_the_end_of_a_connection_goes_to_the_next_connection() 
     let asks = async move {
         let found = read.await.unwrap().unwrap();
         assert_eq!(found.version.as_str(), "2");
+        let swap = jobs.swap(&"a/b".parse().unwrap(), None, Vec::new());
+        assert_eq!(swap.await.unwrap(), Swap::Conflict(None));
         drop(jobs);
     };
     LocalSet::new().run_until(join(worker.run(), asks)).await;

@@ -284,3 +284,10 @@ fn a_path_has_the_number_of_its_file_system() {
     let kind = kind_at(Path::new("/proc")).unwrap();
     assert_eq!(kind, Some(0x9fa0));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_name_has_the_real_path() {
+    let folder = folder(Path::new("/proc/."), &Arc::default());
+    assert_eq!(folder.name().unwrap(), "files /proc");
+}

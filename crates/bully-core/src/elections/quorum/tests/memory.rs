@@ -71,7 +71,7 @@ fn comes_with_another_store(config: QuorumConfig) -> (bool, Kit) {
         let stores = [StoreId::new(7), StoreId::new(8)];
         matches!(**told, VotersEvent::OtherStore { kept, found, .. } if [kept, found] == stores)
     });
-    (told && !claimed.writes(), me)
+    (told && !is_over(&claimed) && !claimed.writes(), me)
 }
 
 pub(super) fn another_store_is_not_heard(config: QuorumConfig) -> bool {
@@ -217,6 +217,19 @@ fn a_follower_that_only_acknowledged_is_accepted_however_often_it_is_killed() {
         // `incarnation-before-word`
         record.incarnation = Some(Incarnation(incarnation));
     }
+}
+
+#[test]
+fn a_later_incarnation_with_the_same_store_is_remembered() {
+    let mut me = Kit::leading();
+    for incarnation in [1, 2] {
+        comes_with(&mut me, LOW, incarnation, 7).whatever();
+        let word = ack(MINE, me.now, 1);
+        me.hear_incarnation(LOW, incarnation, word).whatever();
+    }
+    let asked = me.hear_incarnation(LOW, 3, Recall { seen: Term(MINE) });
+    let said = asked.messages()[0];
+    assert!(matches!(said, Message::Recalled(it) if it.heard.incarnation == Some(Incarnation(2))));
 }
 
 pub(super) fn the_incarnation_is_written_before_the_first_ack(config: QuorumConfig) -> bool {

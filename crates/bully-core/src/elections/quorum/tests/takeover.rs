@@ -63,6 +63,8 @@ fn a_gap_before_another_score_begins_the_grace_period_anew() {
         };
         let begins = if anew { me.now } else { since };
         assert_eq!(followed.since, begins, "{gap}");
+        let takes_over = begins.after(Duration::from_millis(AFTER));
+        assert_eq!(me.machine.prospects().takeover_at, Some(takes_over));
     }
 }
 

@@ -123,6 +123,8 @@ fn it_says_who_is_missing_and_how_many_restarts_would_do() {
 #[test]
 fn silence_is_no_answer() {
     assert!(!takes_part_after_silence(forgetful()));
+    let again = asking(forgetful()).later(E).fire(BullyTimer::Recover);
+    again.set(BullyTimer::Recover, H).whatever();
 }
 
 fn takes_part_after_silence(config: QuorumConfig) -> bool {

@@ -92,6 +92,12 @@ fn voters_with_and_without_disks_are_no_group_and_neither_are_two_promises() {
 
 /// The wait is in the configuration's own words: what a user prints before it begins.
 #[test]
+fn the_wall_clock_is_counted_from_2024() {
+    let config = QuorumBully::on_host(Arc::new(forgetful()), 1_704_067_200_000 + 7);
+    assert_eq!(config.diskless().unwrap().wall_at_zero, 7);
+}
+
+#[test]
 fn the_longest_start_has_a_formula() {
     let config = forgetful();
     let ms = Duration::from_millis;
