@@ -38,6 +38,8 @@ pub(super) struct Core {
     /// After a step-down: the time until which the agent lets others lead first. No timer runs for it: each rule
     /// compares this time with the clock.
     pub(super) cooldown: Option<Time>,
+    /// Least span of the next cool-down, because the work failed.
+    pub(super) held_back: Duration,
     /// Time of the last step. If the next step comes too long after it, the agent was stalled.
     pub(super) stepped: Option<Time>,
 }
@@ -49,6 +51,7 @@ impl Core {
     }
 
     pub(super) fn cool_down(&mut self, now: Time, span: Duration) {
+        let span = span.max(self.held_back);
         self.cooldown = (!span.is_zero()).then(|| now.after(span));
     }
 

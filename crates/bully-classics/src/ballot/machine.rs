@@ -183,6 +183,7 @@ impl Ballot {
             return self.ignore("it does not step down");
         };
         self.core.cool_down(now, cooldown);
+        self.core.held_back = Duration::ZERO;
         // The loss is published to the application before the other voters receive `Resign` and one of them takes over.
         self.trust(State::Vacant, LostReason::Resigned, out);
         self.core.voter.void = Some(resign.ballot.clone());

@@ -134,7 +134,7 @@ mod voter;
 #[cfg(test)]
 mod tests;
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 pub use config::{BallotConfig, BallotError};
 
@@ -196,6 +196,7 @@ impl Election for Ballot {
             ended: 0,
             pace: Pace::new(config.round()),
             cooldown: None,
+            held_back: Duration::ZERO,
             stepped: None,
             me: Participant::new(identity),
             config: Arc::clone(config),
@@ -231,6 +232,10 @@ impl Election for Ballot {
             names: Some(config.voters.as_slice().into()),
             ..Requirements::new(RULES)
         })
+    }
+
+    fn hold_back(&mut self, span: Duration) {
+        self.core.held_back = span;
     }
 
     fn prospects(&self) -> Prospects {
@@ -292,7 +297,7 @@ impl Ballot {
     }
 
     /// Returns the present length of a round.
-    pub fn round_takes(&self) -> std::time::Duration {
+    pub fn round_takes(&self) -> Duration {
         self.core.pace.span()
     }
 }

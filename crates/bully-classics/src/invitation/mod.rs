@@ -119,7 +119,7 @@ mod transition;
 #[cfg(test)]
 mod tests;
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 pub use config::{InvitationConfig, InvitationError};
 pub use machine::InvitationElection;
@@ -181,6 +181,10 @@ impl Election for InvitationElection {
             storage: Storage::of_voters(kind),
             ..Requirements::new(RULES)
         })
+    }
+
+    fn hold_back(&mut self, span: Duration) {
+        self.core.cooldown.hold_back(span);
     }
 
     fn prospects(&self) -> Prospects {

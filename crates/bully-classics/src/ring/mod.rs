@@ -143,7 +143,7 @@ mod transition;
 #[cfg(test)]
 mod tests;
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 pub use config::{RingConfig, RingError};
 pub use machine::Ring;
@@ -186,6 +186,10 @@ impl Election for Ring {
 
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
         self.step(now, input, out);
+    }
+
+    fn hold_back(&mut self, span: Duration) {
+        self.core.cooldown.hold_back(span);
     }
 
     fn prospects(&self) -> Prospects {

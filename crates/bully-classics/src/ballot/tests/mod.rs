@@ -91,7 +91,6 @@ impl Suite for Ballot {
         BallotTimer::Silence,
     ];
     const DRAIN: (BallotTimer, u64) = (BallotTimer::Drain, DRAIN);
-    const IS_HELD_BACK: bool = false;
     const PHASES: &'static [&'static str] = &[
         "follower: cut off, following, without a leader",
         "candidate: cut off, following, without a leader",

@@ -42,7 +42,6 @@ impl Suite for InvitationElection {
         InvitationTimer::Cooldown,
     ];
     const DRAIN: (InvitationTimer, u64) = (InvitationTimer::Drain, 5_000);
-    const IS_HELD_BACK: bool = false;
     const PHASES: &'static [&'static str] = &[
         "follower: following, free, free without a slot",
         "candidate: merging",

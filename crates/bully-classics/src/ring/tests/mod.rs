@@ -110,7 +110,6 @@ impl Suite for Ring {
         RingTimer::Hop(Lap::Coordinator),
     ];
     const DRAIN: (RingTimer, u64) = (RingTimer::Drain, DRAIN);
-    const IS_HELD_BACK: bool = false;
     const PHASES: &'static [&'static str] = &[
         "follower: following, following with a slot, with a slot, without a slot",
         "candidate: announced, following in an election, in an election",
