@@ -23,7 +23,7 @@ mod reorganization;
 mod scenarios;
 mod scores;
 mod simulated;
-mod worlds;
+pub(crate) mod worlds;
 
 use std::{future::Future, time::Duration};
 
