@@ -14,7 +14,6 @@
 use crate::common;
 mod crashes;
 mod elections;
-mod forged;
 mod forgeries;
 mod invitation;
 use crate::losses;

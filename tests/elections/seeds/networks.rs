@@ -17,7 +17,7 @@ use bully_core::elections::bully::{Heartbeat, Resign, Yield};
 
 use super::{
     DEADLINE, MS, Rules, acquired, both, changes,
-    forged::{are_dropped, beliefs, forge, heard, id},
+    forgeries::{are_dropped, beliefs, forge, heard, id},
     leads, once, swift, under, wait,
 };
 
