@@ -1,10 +1,13 @@
 //! Scenarios 7 to 9 and 11 to 14, 28, 41: agents that die and come back.
 
 use actix_bully::protocol::{Event, Term};
-use bully_sim::sim::{Detection, Reaction, Trap};
+use bully_sim::sim::Detection;
 use std::{ops::Range, time::Duration};
 
-use crate::ballot::kit::{DELAY, Group, ROUND, SEEDS, config, id, ms};
+use crate::{
+    ballot::kit::{DELAY, Group, ROUND, SEEDS, config, ms},
+    seeds::worlds,
+};
 
 #[test]
 fn s07_the_next_leads_after_a_silent_death() {
@@ -61,12 +64,7 @@ fn s07_a_confirmed_death_costs_one_round() {
 fn dies_of(kind: &'static str, spared: Range<u32>) {
     for spared in spared {
         for mut net in Group::of(5).nets() {
-            net.world.arm(&Trap {
-                by: Some(id("e")),
-                kind,
-                spared,
-                then: Reaction::Crash,
-            });
+            worlds::dies_of(&mut net.world, "e", kind, spared);
             net.run(ROUND + DELAY);
             assert!(!net.world.is_running("e"));
             net.settle(config(5).worst_case_failover());

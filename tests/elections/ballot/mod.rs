@@ -8,7 +8,6 @@
 mod agents;
 use crate::common;
 use crate::support::ble;
-mod cost;
 mod crashes;
 mod elections;
 mod faults;

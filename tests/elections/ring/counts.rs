@@ -81,39 +81,28 @@ fn one_initiator_takes_two_laps_and_its_distance_to_the_winner() {
     }
 }
 
-/// The ranks fall along the ring: each token meets a stronger member as late as can be (Chang and
-/// Roberts' worst case).
+/// Where the ranks fall along the ring each token meets a stronger member as late as can be (Chang and Roberts'
+/// worst case). Where they rise every token but one is stopped by the first member it meets.
 #[test]
-fn where_all_begin_against_the_ranks_it_takes_n_n_plus_1_half() {
-    for n in 2..=9_i32 {
-        let scores: Vec<i32> = (1..=n).rev().collect();
-        let world = builder(1, &scores, &config());
-        let mut world = world.conditions(Conditions::delayed(DELAY)).build();
-        world.run_for(Duration::ZERO);
-        for name in names(scores.len()) {
-            world.campaign(name); // the highest has begun by itself
+fn where_all_begin_it_takes_n_n_plus_1_half_against_the_ranks_and_2_n_minus_1_along_them() {
+    for members in 2..=9_i32 {
+        let n = u64::try_from(members).unwrap();
+        let along: Vec<i32> = (1..=members).collect();
+        let against: Vec<i32> = along.iter().copied().rev().collect();
+        for (scores, collects) in [(against, n * (n + 1) / 2), (along, 2 * n - 1)] {
+            let world = builder(1, &scores, &config());
+            let mut world = world.conditions(Conditions::delayed(DELAY)).build();
+            world.run_for(Duration::ZERO);
+            for name in names(scores.len()) {
+                world.campaign(name); // the highest has begun by itself
+            }
+            settles(&mut world);
+            assert_eq!(
+                counted(&world),
+                [collects, 0, n, collects + n],
+                "{scores:?}"
+            );
         }
-        settles(&mut world);
-        let n = u64::try_from(n).unwrap();
-        let collects = n * (n + 1) / 2;
-        assert_eq!(counted(&world), [collects, 0, n, collects + n]);
-    }
-}
-
-/// Along the ring every token but one is stopped by the first member it meets.
-#[test]
-fn where_all_begin_along_the_ranks_it_takes_2_n_minus_1() {
-    for n in 2..=9_i32 {
-        let scores: Vec<i32> = (1..=n).collect();
-        let world = builder(1, &scores, &config());
-        let mut world = world.conditions(Conditions::delayed(DELAY)).build();
-        world.run_for(Duration::ZERO);
-        for name in names(scores.len()) {
-            world.campaign(name);
-        }
-        settles(&mut world);
-        let n = u64::try_from(n).unwrap();
-        assert_eq!(counted(&world), [2 * n - 1, 0, n, 3 * n - 1]);
     }
 }
 

@@ -10,9 +10,12 @@ use actix_bully::{
 };
 use bully_sim::sim::{Detection, Reaction, Trap, World};
 
-use crate::ring::kit::{
-    MS, acquired, builder, comes_to_lead, comes_to_lead_above, config, events, id, leads, led,
-    led_rings, mark, names, ring, seeds, sent,
+use crate::{
+    ring::kit::{
+        MS, acquired, builder, comes_to_lead, comes_to_lead_above, config, events, id, leads, led,
+        led_rings, mark, names, ring, seeds, sent,
+    },
+    seeds::worlds::dies_of,
 };
 
 #[test]
@@ -89,16 +92,6 @@ fn s08_the_leader_crashes_when_half_of_the_others_know_of_it() {
     });
 }
 
-/// An agent dies with the message of this kind that follows so many others.
-fn dies_of(by: &str, kind: &'static str, spared: u32) -> Trap {
-    Trap {
-        by: Some(id(by)),
-        kind,
-        spared,
-        then: Reaction::Crash,
-    }
-}
-
 #[test]
 fn s09_the_superior_crashes_right_after_its_acknowledgement() {
     // The token's, as it passes it on; the nomination's, before it announces itself.
@@ -107,7 +100,7 @@ fn s09_the_superior_crashes_right_after_its_acknowledgement() {
             world.run_for(MS(500));
             let term = world.view("a").unwrap().term;
             let announced = sent(&world, "coordinator");
-            world.arm(&dies_of("e", kind, spared));
+            dies_of(&mut world, "e", kind, spared);
             world.campaign("c");
             let sprung = |w: &World<Ring>| w.sprung(Reaction::Crash) == 1;
             assert!(world.run_until(sprung, MS(1_000)), "{kind}");
@@ -125,7 +118,7 @@ fn s09_one_that_passes_the_nomination_on_crashes_right_after_it() {
     for mut world in led_rings() {
         world.run_for(MS(500));
         let term = world.view("a").unwrap().term;
-        world.arm(&dies_of("d", "nominate", 0));
+        dies_of(&mut world, "d", "nominate", 0);
         world.campaign("c");
         let sprung = |w: &World<Ring>| w.sprung(Reaction::Crash) == 1;
         assert!(world.run_until(sprung, MS(1_000)));

@@ -22,7 +22,6 @@ mod kit;
 use crate::losses;
 mod messages;
 mod networks;
-mod observers;
 mod rings;
 mod scores;
 mod seed;

@@ -10,15 +10,18 @@ use actix_bully::{
 use actix_bully_oracles::RingScenario;
 use bully_sim::{
     sim::{
-        Detection, Reaction, Trap, World,
+        Detection, Reaction, World,
         chaos::{ChaosOptions, Fault, chaos},
     },
     trace::{Happening, Trace, What},
 };
 
-use crate::ring::kit::{
-    D, MS, acquired, builder, comes_to_lead, comes_to_lead_above, config, id, leads, led,
-    led_rings, mark, names, ring, seeds, sent,
+use crate::{
+    ring::kit::{
+        D, MS, acquired, builder, comes_to_lead, comes_to_lead_above, config, leads, led,
+        led_rings, mark, names, ring, seeds, sent,
+    },
+    seeds::worlds::dies_of,
 };
 
 const DELAY: Duration = Duration::from_millis(7);
@@ -96,16 +99,13 @@ fn s35_the_winner_dies_before_its_nomination() {
     for mut world in led_rings() {
         world.run_for(MS(500));
         let before = mark(&world);
-        let (by, kind, then) = (Some(id("e")), "collect", Reaction::Crash);
-        world.arm(&Trap {
-            by,
-            kind,
-            spared: 0,
-            then,
-        }); // it is on the list, and dies
+        dies_of(&mut world, "e", "collect", 0); // it is on the list, and dies
         world.campaign("b");
         assert!(world.run_until(|w| sent(w, "nominate") > 0, MS(5_000)));
-        assert_eq!((world.sprung(then), world.is_running("e")), (1, false));
+        assert_eq!(
+            (world.sprung(Reaction::Crash), world.is_running("e")),
+            (1, false)
+        );
         // The nomination comes round without having met it: another election, at once.
         let bound = config().worst_case_election(5, 1) * 2;
         comes_to_lead(&mut world, "d", bound);
@@ -118,15 +118,12 @@ fn s36_the_token_is_lost_with_the_one_that_held_it() {
     seeds(|seed| {
         // Acknowledged, and not passed on; no member leads, and the timer `Token` ends the wait.
         let mut world = ring(seed, 5);
-        let (by, kind, then) = (Some(id("a")), "hop_ack", Reaction::Crash);
-        world.arm(&Trap {
-            by,
-            kind,
-            spared: 0,
-            then,
-        });
+        dies_of(&mut world, "a", "hop_ack", 0);
         world.run_for(MS(200));
-        assert_eq!((world.sprung(then), world.is_running("a")), (1, false));
+        assert_eq!(
+            (world.sprung(Reaction::Crash), world.is_running("a")),
+            (1, false)
+        );
         let view = world.view("e").unwrap();
         assert_eq!((view.role, view.leader), (Role::Candidate, None));
         let bound = config().token(5) + config().worst_case_election(5, 1);
@@ -142,16 +139,10 @@ fn s36_the_nomination_is_lost_with_the_one_that_held_it() {
         world.run_for(MS(500));
         let term = world.view("b").unwrap().term;
         world.crash("e");
-        let (by, kind, then) = (Some(id("c")), "hop_ack", Reaction::Crash);
-        world.arm(&Trap {
-            by,
-            kind,
-            spared: 1,
-            then,
-        }); // its first acknowledgement is the token's
+        dies_of(&mut world, "c", "hop_ack", 1); // its first acknowledgement is the token's
         let began = world.now();
         world.campaign("b");
-        assert!(world.run_until(|w| w.sprung(then) == 1, MS(2_000)));
+        assert!(world.run_until(|w| w.sprung(Reaction::Crash) == 1, MS(2_000)));
         assert_eq!(acknowledged(&world, "c", began), ["collect", "nominate"]);
         // d never hears that it was chosen. The leader is missed, and no member begins: each waits for
         // the outcome.

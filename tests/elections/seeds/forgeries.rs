@@ -5,15 +5,30 @@ use actix_bully::{
     testkit::{cluster::Cluster, faults::Conditions},
 };
 use bully_classics::invitation::ElectionId;
-use bully_core::protocol::PeerMessage;
+use bully_core::protocol::{Election, PeerMessage, To};
 
-use super::{
-    MS, changes,
-    forged::{are_dropped, beliefs, forge, heard, id},
-    leads, once,
-    scenarios::Scenarios,
-    wait,
-};
+use super::{MS, changes, leads, once, scenarios::Scenarios, wait};
+pub(crate) use crate::strangers::{are_dropped, beliefs, id};
+
+/// A message that the agent never sent, in its present incarnation.
+pub(crate) fn forge<E: Election>(
+    cluster: &Cluster<E>,
+    from: u32,
+    to: u32,
+    message: impl Into<E::Message>,
+) {
+    let (from, to) = (id(from), To::One(id(to)));
+    let members = cluster.group().members();
+    let incarnation = members.get(&from).and_then(|member| member.incarnation);
+    cluster
+        .group()
+        .deliver(&from, incarnation.unwrap(), &to, message.into());
+}
+
+/// How many messages of a kind were handled.
+pub(crate) fn heard<E: Election>(cluster: &Cluster<E>, kind: &str) -> u64 {
+    cluster.trace().count_of(kind).delivered
+}
 
 /// An election and what can be forged of it.
 pub(crate) trait Forgeries: Scenarios {

@@ -14,7 +14,6 @@
 use crate::common;
 mod crashes;
 mod elections;
-mod forged;
 mod forgeries;
 mod invitation;
 use crate::losses;
@@ -23,7 +22,7 @@ mod reorganization;
 mod scenarios;
 mod scores;
 mod simulated;
-mod worlds;
+pub(crate) mod worlds;
 
 use std::{future::Future, time::Duration};
 

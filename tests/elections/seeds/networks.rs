@@ -17,7 +17,7 @@ use bully_core::elections::bully::{Heartbeat, Resign, Yield};
 
 use super::{
     DEADLINE, MS, Rules, acquired, both, changes,
-    forged::{are_dropped, beliefs, forge, heard, id},
+    forgeries::{are_dropped, beliefs, forge, heard, id},
     leads, once, swift, under, wait,
 };
 
@@ -112,118 +112,6 @@ fn agree(cluster: &Cluster, name: &str) -> bool {
     let follows = |agent: u32| cluster.leader_of(&agent.to_string()).unwrap();
     let all = (1..=5).all(|agent| follows(agent).is_some_and(|leader| leader.id == name));
     all && cluster.believers() == [name]
-}
-
-/// What makes agents talk.
-#[derive(Clone, Copy, PartialEq)]
-enum Act {
-    Start,
-    Crash,
-    /// And another one asks, before any other does.
-    CrashAndCampaign,
-    Restart,
-    Campaign,
-    StepDown,
-}
-
-impl Act {
-    const ALL: [Self; 6] = [
-        Self::Start,
-        Self::Crash,
-        Self::CrashAndCampaign,
-        Self::Restart,
-        Self::Campaign,
-        Self::StepDown,
-    ];
-
-    /// A cluster to which that can be done.
-    async fn before(self, rules: Rules, seed: u64) -> Cluster {
-        match self {
-            Self::Start => rules.builder(seed).agents(4).start().unwrap(),
-            Self::Restart => {
-                let mut cluster = rules.led(seed, 4).await;
-                cluster.crash("4").await.unwrap();
-                leads(&cluster, "agent-3").await;
-                cluster
-            }
-            Self::Crash | Self::CrashAndCampaign | Self::Campaign | Self::StepDown => {
-                rules.led(seed, 4).await
-            }
-        }
-    }
-
-    /// Returns the leader then.
-    async fn done_to(self, rules: Rules, cluster: &mut Cluster) -> &'static str {
-        match self {
-            Self::Start => rules.begin(cluster, ["1"]),
-            Self::Crash => cluster.crash("4").await.unwrap(),
-            Self::CrashAndCampaign => {
-                cluster.crash("4").await.unwrap();
-                cluster.campaign("1").unwrap();
-            }
-            Self::Restart => cluster.restart("4").unwrap(),
-            Self::Campaign => cluster.campaign("1").unwrap(),
-            Self::StepDown => cluster.step_down("4", None).unwrap(),
-        }
-        match self {
-            Self::Start | Self::Restart | Self::Campaign => "agent-4",
-            Self::Crash | Self::CrashAndCampaign | Self::StepDown => "agent-3",
-        }
-    }
-}
-
-/// Until messages of the kind that is ignored were sent, at the first moment that has any; says how
-/// many these were.
-async fn lose_first(cluster: &mut Cluster, within: Duration) -> u64 {
-    let begun = cluster.now();
-    let mut lost = 0;
-    while lost == 0 && cluster.now().since(begun) < within {
-        wait(MS(1)).await;
-        lost = cluster.with_network(|network| network.tally().ignored);
-    }
-    cluster.with_network(bully_sim::faults::Network::recover);
-    lost
-}
-
-/// On agents, all messages of a moment; one at a time in `simulated.rs`.
-fn loses(rules: Rules, kind: &'static str) {
-    let all = Cell::new(0);
-    let within = match rules {
-        Rules::Swift => DEADLINE,
-        Rules::Astra => 2 * DEADLINE,
-    };
-    for act in Act::ALL {
-        under(rules, |seed| {
-            let all = &all;
-            async move {
-                let mut cluster = act.before(rules, seed).await;
-                cluster.with_network(|network| network.ignore(kind));
-                let mut leader = act.done_to(rules, &mut cluster).await;
-                let lost = lose_first(&mut cluster, within).await;
-                all.set(all.get() + lost);
-                if rules == Rules::Astra && lost > 0 {
-                    wait(3 * DEADLINE).await; // what can come of it by itself has come
-                    cluster.campaign("1").unwrap();
-                    if act == Act::StepDown {
-                        cluster.campaign("4").unwrap(); // else it does not ask while it cools down
-                        leader = "agent-4";
-                    }
-                }
-                leads(&cluster, leader).await;
-            }
-        });
-    }
-    assert!(all.get() > 0, "{rules:?}: no {kind} was ever sent");
-}
-
-#[test]
-fn s22_the_messages_of_each_kind_are_lost() {
-    for kind in ["elect", "ok", "yield", "elected", "heartbeat", "resign"] {
-        loses(Rules::Swift, kind);
-    }
-    for kind in ["elect", "ok", "elected", "resign"] {
-        loses(Rules::Astra, kind);
-    }
 }
 
 /// What every agent shows, terms apart.

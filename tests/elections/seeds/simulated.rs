@@ -1,9 +1,12 @@
-//! The bully elections in the simulator, where one message can be taken out of a run (scenario 22),
-//! every moment is looked at (26), and a disk can be lost (28).
+//! The bully elections in the simulator, where messages can be taken out of a run (scenario 22), every
+//! moment is looked at (26), and a disk can be lost (28).
 
 use std::{sync::Arc, time::Duration};
 
-use actix_bully::testkit::faults::Conditions;
+use actix_bully::{
+    protocol::{Event, LostReason},
+    testkit::faults::Conditions,
+};
 use bully_core::{
     elections::{
         astra::{Astra, AstraConfig},
@@ -19,20 +22,19 @@ use crate::seeds::{
     worlds::{SECONDS, Setting, leads_within},
 };
 
-/// Loses messages of these kinds, one each time.
-fn lose_each<E: Election>(
+/// Messages of these kinds are lost.
+fn losses<E: Election>(
     kinds: &'static [&'static str],
-    scenes: Vec<Scene<E>>,
+    scenes: impl Into<Vec<Scene<E>>>,
     then: fn(&mut World<E>, &str),
-) {
-    let seeds = 0..5;
-    let losses = LossSuite {
+) -> LossSuite<E> {
+    let (scenes, seeds) = (scenes.into(), 0..5);
+    LossSuite {
         kinds,
         scenes,
         seeds,
         then,
-    };
-    losses.lose_each(8);
+    }
 }
 
 mod swift {
@@ -105,7 +107,12 @@ mod swift {
 
     #[test]
     fn s22_one_message_of_each_kind_is_lost() {
-        lose_each(&KINDS, scenes().into(), recovers);
+        losses(&KINDS, scenes(), recovers).lose_each(8);
+    }
+
+    #[test]
+    fn s22_the_messages_of_each_kind_are_lost() {
+        losses(&KINDS, scenes(), recovers).lose_first();
     }
 }
 
@@ -191,7 +198,34 @@ mod plain_astra {
 
     #[test]
     fn s22_one_message_of_each_kind_is_lost() {
-        lose_each(&KINDS, scenes().into(), leads_once_asked);
+        losses(&KINDS, scenes(), leads_once_asked).lose_each(8);
+    }
+
+    fn top_dies_and_lowest_asks(world: &mut World<Astra>) {
+        world.crash("d");
+        world.campaign("a");
+    }
+
+    /// What can come of it by itself has come before the lowest asks. One that stepped down asks as well, or it
+    /// cools down, and then it leads.
+    fn leads_when_the_lowest_asks(world: &mut World<Astra>, leader: &str) {
+        world.run_for(SECONDS(6));
+        world.campaign("a");
+        let reason = LostReason::Resigned;
+        let resigned = |(_, event): &(_, Event)| matches!(event, Event::Lost { reason: why, .. } if *why == reason);
+        if world.events("d").iter().any(resigned) {
+            world.campaign("d");
+            return leads(world, "d");
+        }
+        leads(world, leader);
+    }
+
+    #[test]
+    fn s22_the_messages_of_each_kind_are_lost() {
+        let mut scenes = Vec::from(scenes());
+        let act = Act::Do(top_dies_and_lowest_asks);
+        scenes.push(Scene::lasting(SECONDS(5))(led, act, "c"));
+        losses(&KINDS, scenes, leads_when_the_lowest_asks).lose_first();
     }
 
     /// All ask, one after another, the leader dies and comes back, while messages take up to

@@ -9,10 +9,7 @@ use bully_classics::invitation::{
     InvitationMessage, Ready, Resign, There,
 };
 
-use crate::seeds::{
-    forged::id,
-    forgeries::{Forgeries, forgeries},
-};
+use crate::seeds::forgeries::{Forgeries, forgeries, id};
 
 impl Forgeries for InvitationElection {
     const ANSWER: &'static str = "accept";

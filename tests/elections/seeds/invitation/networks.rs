@@ -117,17 +117,3 @@ fn leaderships_lost(world: &World<InvitationElection>) -> usize {
     let lost = events.filter(|(_, event)| matches!(event, Event::Lost { .. }));
     lost.count()
 }
-
-#[test]
-fn two_sides_of_a_partition_have_a_coordinator_each_and_merge_after_it() {
-    for seed in seeds() {
-        let mut world = agents(4).watched(seed);
-        leads(&mut world, "d");
-        world.partition([["a", "b"], ["c", "d"]]);
-        let both = |world: &World<InvitationElection>| world.believers() == ["b", "d"];
-        assert!(world.run_until(both, SECONDS(5)), "one on each side");
-        world.heal();
-        leads(&mut world, "d");
-        assert_eq!(world.view("a").unwrap().leader.unwrap().id, "d");
-    }
-}

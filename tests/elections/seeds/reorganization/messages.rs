@@ -6,10 +6,7 @@ use bully_classics::reorganization::{
     ReorganizationMessage, Resign, Task, There,
 };
 
-use crate::seeds::{
-    forged::id,
-    forgeries::{Forgeries, forgeries},
-};
+use crate::seeds::forgeries::{Forgeries, forgeries, id};
 
 /// All that an election can have made an agent answer.
 fn answers(count: Term) -> Vec<ReorganizationMessage> {

@@ -363,7 +363,3 @@ pub(crate) fn s18_an_oscillating_score_changes_the_leader_no_oftener_than_it_cro
         assert_eq!(later, since, "it is over with the last swing");
     }
 }
-
-// ---- what a network or a disk does -----------------------------------------------------------
-
-// ---- where messages are lost -----------------------------------------------------------------
