@@ -227,11 +227,3 @@ fn a_supervised_restart_forgets_and_abstains() {
         cluster.settle().await.unwrap();
     });
 }
-
-#[test]
-fn without_voters_nobody_can_do_without_a_disk() {
-    test(|| async {
-        let refused = Cluster::builder().agents(3).diskless().start().unwrap_err();
-        assert!(refused.to_string().contains("quorum([..])"), "{refused}");
-    });
-}

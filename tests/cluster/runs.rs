@@ -1,16 +1,10 @@
 //! Runs that are the same, byte for byte; and the real clock.
 
-use std::sync::Arc;
-
 use actix_bully::{
     protocol::Timings,
     supervisor::RestartPolicy,
-    testkit::{
-        cluster::{Cluster, ClusterBuilder},
-        faults::Conditions,
-    },
+    testkit::{cluster::Cluster, faults::Conditions},
 };
-use bully_core::{elections::bully::Bully, protocol::Election};
 use bully_sim::trace::Trace;
 
 use super::{MS, command, common, five, leaders_after, settled, test};
@@ -113,19 +107,6 @@ fn a_run_draws_a_diagram_of_plain_lines() {
             "{line}"
         );
     }
-}
-
-/// Any election can be run.
-fn of_any<E: Election>(rules: E::Config) -> ClusterBuilder<E> {
-    Cluster::with_config(rules)
-}
-
-#[test]
-fn the_election_is_a_parameter() {
-    test(|| async {
-        let cluster = of_any::<Bully>(Arc::default()).agents(2).start().unwrap();
-        assert_eq!(leaders_after(&cluster).await, "agent-2");
-    });
 }
 
 #[cfg(feature = "testkit")]

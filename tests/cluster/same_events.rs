@@ -222,16 +222,6 @@ fn same_by<E: Election>(config: &E::Config, script: &str, least: usize, same: Sa
 }
 
 #[test]
-fn a_start() {
-    same("wait 2s", 5);
-}
-
-#[test]
-fn a_crash_of_the_leader() {
-    same("wait 2s; crash 5; wait 3s", 10);
-}
-
-#[test]
 fn a_crash_of_two_at_once() {
     same_but("wait 2s; crash 5 4; wait 3s", 9, Same::All, Same::ButTimes);
 }

@@ -10,20 +10,6 @@ fn elect_after(term: u64, score: i32) -> Elect {
     }
 }
 
-fn ok_after(term: u64) -> Ok {
-    Ok {
-        seen: Term(term),
-        ..ok(1)
-    }
-}
-
-fn yields_after(term: u64) -> Yield {
-    Yield {
-        seen: Term(term),
-        ..yields(1)
-    }
-}
-
 #[test]
 fn a_repeated_question_is_answered_and_changes_no_more_than_the_first() {
     for (name, kit) in Kit::roles() {
@@ -41,54 +27,7 @@ fn a_repeated_question_is_answered_and_changes_no_more_than_the_first() {
     }
 }
 
-// ---- followers ----
-
-#[test]
-fn the_first_asks_those_above_when_a_leader_below_asks() {
-    let mut me = Kit::following_low();
-    me.is_suspected(HIGH).nothing_else_happened();
-    me.hear(LOW, elect_after(OLD, 1))
-        .has_no_leader(OLD)
-        .sent(LOW, ok_after(OLD))
-        .sent_to(&[HIGH], elect_after(OLD, 5))
-        .set(BullyTimer::Deadline, T)
-        .nothing_else_happened();
-}
-
-#[test]
-fn an_answer_to_a_question_from_before_the_leadership_is_late() {
-    Kit::following()
-        .hear(HIGH, elect_after(OLD - 1, 9))
-        .sent(HIGH, ok_after(OLD))
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_later_incarnation_of_the_leader_that_asks_does_not_lead() {
-    Kit::following()
-        .hear_incarnation(HIGH, 2, elect(9))
-        .has_no_leader(OLD)
-        .sent(HIGH, yields_after(OLD))
-        .set(BullyTimer::Victory, VICTORY)
-        .nothing_else_happened();
-}
-
 // ---- candidates, and agents that wait ----
-
-#[test]
-fn a_candidate_that_asks_the_leader_yields_above_and_waits() {
-    Kit::asking_leader()
-        .hear(HIGH, elect(9))
-        .sent(HIGH, yields_after(OLD))
-        .has_no_leader(OLD)
-        .set(BullyTimer::Victory, VICTORY)
-        .nothing_else_happened();
-    Kit::asking_found()
-        .hear(HIGH, elect(9))
-        .sent(HIGH, yields_after(OLD))
-        .set(BullyTimer::Victory, VICTORY)
-        .nothing_else_happened();
-}
 
 #[test]
 fn a_question_from_below_counts_as_an_answer() {
@@ -114,18 +53,6 @@ fn no_agent_waits_for_an_asker_from_below() {
 
 fn answers_mine(term: u64) -> Elected {
     answers(1, term, 5)
-}
-
-#[test]
-fn a_leader_yields_to_an_asker_from_above_once_its_leadership_has_ended() {
-    for mut me in [Kit::leading(), Kit::draining()] {
-        me.hear(HIGH, elect(9))
-            .lost(MINE, LostReason::Outranked)
-            .sent(HIGH, releases(1, MINE))
-            .set(BullyTimer::Victory, 2 * D + S)
-            .nothing_else_happened();
-        assert_eq!(me.role(), Role::Waiting);
-    }
 }
 
 #[test]

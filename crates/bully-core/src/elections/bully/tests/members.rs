@@ -22,16 +22,10 @@ fn restart(members: &mut Members, name: &str) {
     members.up(&id(name), Incarnation(2));
 }
 
-/// The four ways in which a snapshot tells of an end.
-const ENDS: [Change; 4] = [down, suspect, leave, restart];
 /// It answers no more, for certain.
 const SILENCES: [Change; 2] = [down, leave];
 /// Something of that name may still answer.
 const DOUBTS: [Change; 2] = [suspect, restart];
-/// Nothing of that name is there, as far as is known.
-const ABSENCES: [Change; 3] = [down, suspect, leave];
-/// That life is over for certain.
-const DEATHS: [Change; 3] = [down, leave, restart];
 
 /// The hosts of all others, or of some, know a later process of this one's name.
 fn disowned(by: &[&str], is_refused: bool) -> impl Fn(&mut Members) {
@@ -80,42 +74,6 @@ fn an_agent_that_most_peers_call_stale_does_not_stand_in_any_role() {
 // ---- followers ----
 
 #[test]
-fn the_first_in_rank_announces_itself_when_the_leaders_end_is_known() {
-    for end in ENDS {
-        for mut me in [Kit::following(), Kit::asking_leader()] {
-            me.told(|m| end(m, HIGH))
-                .has_no_leader(OLD)
-                .led(OLD + 1)
-                .nothing_else_happened();
-        }
-    }
-}
-
-#[test]
-fn an_agent_without_a_leader_asks_at_once_when_it_becomes_the_first() {
-    let mut me = Kit::with_slot();
-    me.told(|m| m.set_score(&id(HIGH), None))
-        .sent_to(&[HIGH, LOW], elect(5))
-        .set(BullyTimer::Deadline, T)
-        .nothing_else_happened();
-    for end in ABSENCES {
-        let mut me = Kit::with_slot();
-        me.told(|m| end(m, HIGH)).whatever();
-        assert_eq!(me.role(), Role::Candidate);
-    }
-    Kit::with_slot()
-        .told(|m| suspect(m, HIGH))
-        .sent_to(&[HIGH, LOW], elect(5)) // it may be there
-        .set(BullyTimer::Deadline, T)
-        .nothing_else_happened();
-    Kit::with_slot()
-        .told(|m| down(m, HIGH))
-        .sent_to(&[LOW], elect(5))
-        .set(BullyTimer::Deadline, T)
-        .nothing_else_happened();
-}
-
-#[test]
 fn an_agent_that_cools_down_takes_the_last_slot_whichever_others_are_there() {
     let mut me = Kit::cooling_down(); // its slot is set
     me.told(|m| down(m, HIGH)).nothing_else_happened();
@@ -143,19 +101,6 @@ fn an_agent_that_cools_down_takes_the_last_slot_whichever_others_are_there() {
 // ---- candidates, and agents that wait ----
 
 #[test]
-fn the_found_leader_that_is_gone_is_not_waited_for() {
-    for end in ABSENCES {
-        Kit::asking_found()
-            .told(|m| end(m, LOW))
-            .set(BullyTimer::Campaign, S)
-            .nothing_else_happened();
-    }
-    Kit::asking_found()
-        .told(|m| restart(m, LOW)) // its next life answers too
-        .nothing_else_happened();
-}
-
-#[test]
 fn an_agent_whose_end_is_confirmed_counts_as_having_answered() {
     for end in SILENCES {
         let mut me = Kit::asking_voters();
@@ -178,14 +123,6 @@ fn an_agent_that_is_suspected_or_restarted_may_still_answer() {
     }
 }
 
-#[test]
-fn a_successor_that_is_gone_leaves_the_leadership_to_the_former_leader() {
-    let mut me = Kit::leading().after(HIGH, elect(9));
-    me.told(|m| down(m, HIGH))
-        .led(MINE + 1)
-        .nothing_else_happened();
-}
-
 // ---- leaders ----
 
 /// Leads, and HIGH has waited for the leadership for 400 ms.
@@ -193,17 +130,6 @@ fn challenged() -> Kit {
     let mut me = Kit::leading_by(&after_a_second()).after(HIGH, elect(9));
     me.later(400);
     me
-}
-
-#[test]
-fn a_challenger_that_is_over_is_forgotten() {
-    for end in DEATHS {
-        let mut me = challenged();
-        me.told(|m| end(m, HIGH)).nothing_else_happened();
-        me.later(600)
-            .fire(BullyTimer::Preempt)
-            .nothing_else_happened();
-    }
 }
 
 #[test]

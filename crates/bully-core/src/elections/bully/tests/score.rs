@@ -10,19 +10,6 @@ fn ask(counter: u64, score: i32, term: u64) -> Elect {
     }
 }
 
-#[test]
-fn the_same_score_changes_nothing() {
-    for (role, mut me) in Kit::roles() {
-        if role == "cooling_down" || role == "witness" {
-            continue;
-        }
-        let before = me.machine.state.clone();
-        me.set_score(5).nothing_else_happened();
-        assert_eq!(me.machine.state, before, "{role}");
-    }
-    Kit::witness().set_score(None).nothing_else_happened();
-}
-
 // ---- followers ----
 
 #[test]
@@ -67,13 +54,5 @@ fn a_round_belongs_to_one_score() {
                 .nothing_else_happened();
             me.hear(HIGH, yields(1)).nothing_else_happened(); // to the former score
         }
-    }
-}
-
-#[test]
-fn a_candidate_that_becomes_ineligible_competes_no_more() {
-    for mut me in [Kit::asking_found(), Kit::asking_voters(), Kit::waiting()] {
-        me.set_score(None).nothing_else_happened();
-        assert_eq!(me.role(), Role::Follower);
     }
 }

@@ -40,17 +40,6 @@ fn a_leader_that_was_heard_in_between_may_be_suspected_anew() {
 }
 
 #[test]
-fn an_agent_that_slept_through_its_slot_asks_before_it_announces() {
-    let mut me = Kit::following_low();
-    me.ends(LOW).whatever();
-    me.later(S + LATE)
-        .fire(BullyTimer::Campaign)
-        .sent_to(&[HIGH], ask(1, OLD))
-        .set(BullyTimer::Deadline, T)
-        .nothing_else_happened();
-}
-
-#[test]
 fn a_candidate_that_slept_asks_every_voter_once_more() {
     let mut me = Kit::asking_voters().after(LOW, yields(1));
     me.later(T + LATE)
@@ -59,15 +48,6 @@ fn a_candidate_that_slept_asks_every_voter_once_more() {
         .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
     me.later(T + LATE)
-        .fire(BullyTimer::Deadline)
-        .led(1)
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_candidate_that_is_late_by_no_more_than_a_delay_has_not_slept() {
-    let mut me = Kit::asking_voters().after(LOW, yields(1));
-    me.later(T + D)
         .fire(BullyTimer::Deadline)
         .led(1)
         .nothing_else_happened();
@@ -109,18 +89,6 @@ fn a_former_leader_that_slept_asks_before_it_announces() {
         .fire(BullyTimer::Victory)
         .sent_to(&[HIGH, LOW], ask(2, MINE))
         .set(BullyTimer::Deadline, T)
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_leader_that_slept_while_it_stepped_down_does_not_come_back() {
-    let mut me = Kit::draining();
-    me.later(H + L + 1)
-        .fire(BullyTimer::Heartbeat)
-        .lost(MINE, LostReason::Resigned)
-        .set(BullyTimer::Cooldown, COOLDOWN)
-        .sent_all(resign(MINE, Some(LOW)))
-        .set(BullyTimer::Campaign, L + J + 9 * S)
         .nothing_else_happened();
 }
 

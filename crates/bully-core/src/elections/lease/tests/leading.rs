@@ -3,24 +3,6 @@
 use super::*;
 use crate::protocol::About;
 
-#[test]
-fn it_renews_with_a_fresh_nonce_and_reads_what_is_claimed() {
-    let mut me = Kit::leading();
-    let (first, record) = me.attempt_before();
-    let request = me.request() + 1;
-    assert!(request > first);
-    me.later(H)
-        .fire(BullyTimer::Heartbeat)
-        .swapped(request, Some(&record), held(ME, MINE, request))
-        .read(request + 1)
-        .set(BullyTimer::Heartbeat, H)
-        .nothing_else_happened();
-    me.later(2);
-    me.applied()
-        .set(BullyTimer::Lease, LEASE - 2)
-        .nothing_else_happened();
-}
-
 /// `renews-when-answered`: a second attempt would expect what the first one is about to replace.
 #[test]
 fn where_the_store_is_slow_the_next_renewal_is_made_when_the_last_is_answered() {
@@ -93,29 +75,6 @@ fn when_the_store_answers_again_it_takes_its_own_lease_in_a_new_term() {
     assert_eq!(me.view().leading, Some(Term(MINE + 1)));
 }
 
-#[test]
-fn a_renewal_whose_answer_was_lost_is_seen_by_its_nonce() {
-    let mut me = Kit::leading();
-    me.later(H).fire(BullyTimer::Heartbeat).whatever();
-    let (_, record) = me.attempt();
-    me.later(7)
-        .sees(Some(record))
-        .set(BullyTimer::Lease, LEASE - 7)
-        .nothing_else_happened();
-}
-
-#[test]
-fn another_leadership_ends_its_own() {
-    let mut me = Kit::leading();
-    me.later(1)
-        .sees(Some(held(HIGH, MINE + 1, 1)))
-        .lost(MINE, LostReason::Superseded)
-        .set(BullyTimer::Detect, POLL)
-        .new_leader(HIGH, MINE + 1)
-        .waits(BullyTimer::Lease, PATIENCE)
-        .nothing_else_happened();
-}
-
 /// No agent that has seen it follows a leader of a lower one.
 #[test]
 fn it_takes_its_own_lease_again_above_a_term_that_another_has_seen() {
@@ -146,20 +105,6 @@ fn an_answer_from_before_its_lease_does_not_end_the_lease() {
 }
 
 #[test]
-fn it_writes_over_an_empty_register_and_over_an_earlier_term() {
-    for before in [None, Some(held(LOW, MINE - 1, 3))] {
-        let mut me = Kit::leading();
-        let over = before.as_ref().map(|record| record.nonce.clone());
-        let effects = me.later(1).sees(before);
-        let request = me.request();
-        effects
-            .swapped(request, over.as_ref(), held(ME, MINE, request))
-            .nothing_else_happened();
-        assert_eq!(me.view().leading, Some(Term(MINE)));
-    }
-}
-
-#[test]
 fn its_next_renewal_says_its_new_score() {
     let mut me = Kit::leading();
     assert_eq!(me.set_score(8), NOTHING);
@@ -169,13 +114,6 @@ fn its_next_renewal_says_its_new_score() {
 }
 
 impl Kit {
-    /// The number of the attempt that was applied last, and the nonce that it wrote.
-    fn attempt_before(&self) -> (u64, Nonce) {
-        let record = self.machine.core.sight.as_ref().and_then(|s| s.record());
-        let nonce = record.unwrap().nonce.clone();
-        (nonce.attempt, nonce)
-    }
-
     fn attempt_shown(&self) -> Option<LeaseRecord> {
         let sight = self.machine.core.sight.as_ref();
         sight.and_then(|sight| sight.record()).cloned()

@@ -3,32 +3,6 @@
 use super::*;
 
 #[test]
-fn it_resigns_before_it_asks_and_cools_down() {
-    let mut me = Kit::draining();
-    let over = me.machine.core.sight.as_ref().unwrap().record().cloned();
-    let request = me.request() + 1;
-    let wait = config().wait().into();
-    let record = LeaseRecord {
-        holder: None,
-        next: Some(Successor { id: id(LOW), wait }),
-        ..held(ME, MINE, request)
-    };
-    me.step(Input::Drained)
-        .lost(MINE, LostReason::Resigned)
-        .set(BullyTimer::Detect, POLL)
-        .swapped(request, over.as_ref().map(|over| &over.nonce), record)
-        .set(BullyTimer::Cooldown, COOLDOWN)
-        .nothing_else_happened();
-}
-
-#[test]
-fn an_applied_release_ends_the_lease_and_the_successor_goes_first() {
-    let mut me = Kit::giving_back();
-    let wait = u64::try_from(config().wait().as_millis()).unwrap();
-    me.later(4).applied().next_slot(wait + 9 * SLOT); // it cools down: behind all others, and HIGH is one of them
-}
-
-#[test]
 fn a_release_that_was_lost_is_asked_for_again_and_an_earlier_read_asks_for_nothing() {
     let mut me = Kit::giving_back();
     let shown = me.machine.core.sight.as_ref().unwrap().record().cloned();
@@ -40,14 +14,6 @@ fn a_release_that_was_lost_is_asked_for_again_and_an_earlier_read_asks_for_nothi
     me.later(POLL).sees(shown).whatever();
     let (second, record) = me.attempt();
     assert!(second > first && record.holder.is_none());
-}
-
-#[test]
-fn another_record_ends_it() {
-    let mut me = Kit::giving_back();
-    me.later(1).sees(Some(held(LOW, MINE + 1, 1))).whatever();
-    assert_eq!(me.machine.core.releasing, None);
-    assert_eq!(me.leader().as_deref(), Some(LOW));
 }
 
 #[test]

@@ -52,35 +52,6 @@ fn a_lease_that_is_released_before_its_eyes_is_free_and_one_after_a_gap_is_not()
         .next_slot(PATIENCE + SLOT);
 }
 
-#[test]
-fn the_one_that_it_is_released_for_takes_it_at_once_and_the_others_let_it() {
-    let mut me = Kit::following();
-    me.later(READ)
-        .sees(Some(released(OLD, Some(ME))))
-        .set(BullyTimer::Detect, POLL)
-        .has_no_leader(OLD)
-        .next_slot(0);
-    let mut other = Kit::following();
-    let wait = u64::try_from(config().wait().as_millis()).unwrap();
-    other
-        .later(READ)
-        .sees(Some(released(OLD, Some(LOW))))
-        .set(BullyTimer::Detect, POLL)
-        .has_no_leader(OLD)
-        .next_slot(wait + SLOT);
-}
-
-#[test]
-fn a_notification_of_the_register_counts_like_a_read() {
-    let mut me = Kit::following();
-    me.later(READ)
-        .shown(None, holds(Some(held(LOW, OLD + 1, 1)), None))
-        .set(BullyTimer::Detect, POLL)
-        .new_leader(LOW, OLD + 1)
-        .waits(BullyTimer::Lease, PATIENCE)
-        .whatever();
-}
-
 /// A store that went back shows a leader whose token an older one exceeds.
 #[test]
 fn a_leader_of_a_lower_term_is_not_followed() {

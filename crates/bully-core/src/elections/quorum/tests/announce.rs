@@ -16,20 +16,6 @@ fn a_voter_follows_writes_promises_and_acknowledges() {
     assert_eq!(promise.until, me.now.after(Duration::from_millis(P)));
 }
 
-#[test]
-fn silence_ends_with_the_promise() {
-    let mut me = Kit::following();
-    me.later(P - 1)
-        .fire(BullyTimer::Election)
-        .set(BullyTimer::Election, 1)
-        .nothing_else_happened();
-    me.later(1)
-        .fire(BullyTimer::Election)
-        .has_no_leader(OLD)
-        .set(BullyTimer::Election, 0) // no agent waits for the one that fell silent
-        .nothing_else_happened();
-}
-
 /// `Observers`
 #[test]
 fn an_observer_follows_and_promises_nothing() {

@@ -20,25 +20,6 @@ fn a_question_changes_nothing_durable_in_any_role() {
 }
 
 #[test]
-fn a_voter_consents_to_an_agent_that_outranks_it() {
-    let mut me = Kit::vacant();
-    me.hear(HIGH, elect(4, 9))
-        .sent(HIGH, yields_at(1, 4))
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_voter_objects_to_an_agent_that_it_outranks_and_asks_itself() {
-    let mut me = Kit::vacant();
-    me.hear(LOW, elect(4, 1))
-        .sent(LOW, objects(1, 4))
-        .asked(elect(4, 5))
-        .set(BullyTimer::Round, E)
-        .nothing_else_happened();
-    assert_eq!(me.view().role, Role::Candidate);
-}
-
-#[test]
 fn it_objects_to_the_same_one_only_once() {
     let mut me = Kit::vacant();
     me.hear(LOW, elect(4, 1))
@@ -72,15 +53,6 @@ fn an_agent_whose_cooldown_is_over_objects_again() {
         .hear(LOW, elect(seen, 1))
         .sent(LOW, objects(1, seen))
         .whatever(); // and asks itself
-}
-
-#[test]
-fn a_term_that_is_not_new_is_stale() {
-    let mut me = Kit::following();
-    me.later(P)
-        .hear(LOW, elect(OLD - 1, 1))
-        .sent(LOW, stale(1, OLD))
-        .nothing_else_happened();
 }
 
 /// `ask-before-claim`

@@ -98,21 +98,6 @@ fn a_leader_with_a_lease_raises_its_term_without_a_gap() {
 }
 
 #[test]
-fn the_claim_of_a_higher_term_is_repeated_with_each_heartbeat() {
-    let mut me = Kit::leading().after(HIGH, nack(20));
-    me.later(H);
-    let sent_at = Some(me.now);
-    me.fire(BullyTimer::Heartbeat)
-        .sent_all(Heartbeat {
-            sent_at,
-            ..heartbeat(MINE, 5)
-        })
-        .set(BullyTimer::Heartbeat, H)
-        .asked(claim(21, 5))
-        .nothing_else_happened();
-}
-
-#[test]
 fn a_still_higher_term_is_claimed_instead() {
     let mut me = Kit::leading().after(HIGH, nack(20));
     me.hear(HIGH, refuses(21, 30, 0))

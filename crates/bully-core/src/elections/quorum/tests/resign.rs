@@ -86,15 +86,6 @@ fn the_successor_claims_at_once() {
         .nothing_else_happened();
 }
 
-#[test]
-fn without_a_successor_slots_come_by_rank() {
-    let mut me = Kit::following();
-    me.hear(HIGH, resign(OLD, None))
-        .has_no_leader(OLD)
-        .set(BullyTimer::Election, 0) // HIGH, which resigned, is not waited for
-        .nothing_else_happened();
-}
-
 /// 68
 #[test]
 fn a_late_resignation_voids_no_newer_promise() {
@@ -125,19 +116,6 @@ fn a_successor_that_abstains_or_cannot_be_elected_does_not_claim() {
     let effects = me.hear(HIGH, resign(OLD, Some(ME)));
     assert!(!effects.writes());
     assert_eq!(me.view().leader, None);
-}
-
-#[test]
-fn an_agent_that_asks_already_claims_when_it_is_named() {
-    let mut me = Kit::asking();
-    let released = Some(leader(HIGH, MINE));
-    me.hear(HIGH, resign(MINE, Some(ME)))
-        .asked(Claim {
-            released,
-            ..claim(MINE + 1, 5)
-        })
-        .wrote(MINE + 1, ME)
-        .whatever();
 }
 
 #[test]

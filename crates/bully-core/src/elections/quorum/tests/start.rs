@@ -1,7 +1,6 @@
 //! `Start`: boot, recovery, quarantine.
 
 use super::*;
-use crate::driver::MembersReports as _;
 
 fn start(kit: &mut Kit) -> StepEffects {
     kit.begin()
@@ -9,15 +8,6 @@ fn start(kit: &mut Kit) -> StepEffects {
 
 fn recovered(term: u64) -> Kit {
     Kit::reborn(config(), MemberKind::Voter, Some(5), vote(term, LOW, P))
-}
-
-#[test]
-fn a_leader_in_the_snapshot_is_given_time_to_be_heard() {
-    let mut me = Kit::began(config(), MemberKind::Voter, Some(5));
-    me.members.note_leader(leader(LOW, OLD));
-    start(&mut me)
-        .set(BullyTimer::Election, P + S)
-        .nothing_else_happened();
 }
 
 #[test]

@@ -145,15 +145,6 @@ fn a_quorum_with_the_leader_in_it_lets_it_ask_for_the_leadership() {
 }
 
 #[test]
-fn the_leader_alone_is_a_quorum_of_three_together_with_the_challenger() {
-    let mut me = steady().after(LOW, heartbeat(OLD, 1));
-    let takeover = Takeover { term: Term(OLD) };
-    me.hear(LOW, yields(1))
-        .sent(LOW, takeover)
-        .nothing_else_happened();
-}
-
-#[test]
 fn a_refusal_by_the_leader_says_when_to_ask_again() {
     let mut me = steady().after(LOW, heartbeat(OLD, 1));
     me.hear(LOW, alive(1, OLD, 40)).nothing_else_happened();
@@ -236,28 +227,6 @@ fn a_margin_keeps_a_leader_that_is_hardly_worse() {
     );
     let effects = me.hear(HIGH, takeover);
     me.prepared(effects).drained(MINE, Some(HIGH)).whatever();
-}
-
-#[test]
-fn another_voter_consents_if_it_would_be_free() {
-    let wants = |id: &str, term| Elect {
-        takeover: Some(leadership(id, term)),
-        ..elect(term, 9)
-    };
-    let mut me = Kit::following_low();
-    me.hear(HIGH, wants(LOW, OLD))
-        .sent(HIGH, yields_at(1, OLD))
-        .nothing_else_happened();
-    me.hear(HIGH, wants(LOW, OLD - 1))
-        .sent(HIGH, alive(1, OLD, P))
-        .nothing_else_happened();
-    me.hear(HIGH, wants("other", OLD))
-        .sent(HIGH, alive(1, OLD, P))
-        .nothing_else_happened();
-    let mut me = Kit::vacant().after(LOW, claim(9, 1));
-    me.hear(HIGH, wants(LOW, OLD))
-        .sent(HIGH, stale(1, 9))
-        .nothing_else_happened();
 }
 
 /// `wait-longer-for-flapping`, 57
