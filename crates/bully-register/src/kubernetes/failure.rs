@@ -306,6 +306,22 @@ mod tests {
     }
 
     #[test]
+    fn without_credentials_the_account_is_read_again() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("no request")]
+        struct Outer(#[source] kube::client::AuthError);
+        let cause = kube::client::AuthError::MissingCommand;
+        let KubeAnswer::Failed(found) = of_error(&Error::Service(Box::new(Outer(cause))), true)
+        else {
+            panic!("it is a failure");
+        };
+        assert_eq!(
+            (found.meaning, found.course),
+            (Refused(Credentials), LogsIn)
+        );
+    }
+
+    #[test]
     fn an_answer_that_cannot_be_read_leaves_a_write_unknown() {
         let misread = || Error::SerdeError(serde_json::from_str::<u8>("x").unwrap_err());
         for (writes, meaning) in [(true, Unknown), (false, NotDone)] {
