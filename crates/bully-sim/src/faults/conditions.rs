@@ -83,19 +83,6 @@ impl Conditions {
     pub const fn delay(&self) -> After {
         self.delay
     }
-
-    /// Returns the number of lost messages, per thousand.
-    pub const fn loss_per_mille(&self) -> u16 {
-        self.loss
-    }
-
-    /// Returns the longest time for which a message can be on its way, without its wait for earlier messages.
-    pub fn longest_delay(&self) -> Duration {
-        if self.slow == 0 {
-            return self.delay.max;
-        }
-        self.delay.max.saturating_add(self.slow_by.max)
-    }
 }
 
 impl From<Conditions> for NetworkRecord {

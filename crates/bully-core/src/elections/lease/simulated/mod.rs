@@ -27,7 +27,7 @@ use crate::protocol::{
     AgentId, Effect, EffectsOf, Election, Identity, Input, InputOf, Leader, MemberKind, Members,
     MembershipError, Prospects, Requirements, Role, Storage, Term, Time, Timings, View,
 };
-use std::{convert::Infallible, mem, sync::Arc};
+use std::{convert::Infallible, mem, sync::Arc, time::Duration};
 
 pub use message::RegisterMessage;
 
@@ -293,6 +293,16 @@ impl Election for Simulated {
         }
     }
 
+    fn hold_back(&mut self, span: Duration) {
+        if let Self::Agent(agent, _) = self {
+            agent.hold_back(span);
+        }
+    }
+
+    fn is_releasing(&self) -> bool {
+        matches!(self, Self::Agent(agent, _) if agent.is_releasing())
+    }
+
     fn prospects(&self) -> Prospects {
         match self {
             Self::Agent(agent, _) => agent.prospects(),
@@ -304,6 +314,15 @@ impl Election for Simulated {
         match config {
             SimulatedConfig::Agent(config, _) => Lease::timings(config),
             SimulatedConfig::Register(_) => None,
+        }
+    }
+
+    fn on_host(config: SimulatedConfig, wall_at_zero: i64) -> SimulatedConfig {
+        match config {
+            SimulatedConfig::Agent(config, register) => {
+                SimulatedConfig::Agent(Lease::on_host(config, wall_at_zero), register)
+            }
+            SimulatedConfig::Register(_) => config,
         }
     }
 
