@@ -53,8 +53,8 @@ struct Made {
     quorum: [[Arc<QuorumConfig>; 4]; 3],
 }
 
-/// A choice that takes one more byte moves every later one: each file of `corpus/core` then plays another history. No test
-/// expects an outcome of a file, but what the file was kept for is lost until fuzzing finds it again.
+/// A choice that takes one more byte moves every later one: each file of `corpus/core` then plays another history. Tests
+/// expect no outcome of a file, but the find for which it was kept is lost until fuzzing makes it again.
 static MADE: LazyLock<Made> = LazyLock::new(|| {
     let timings = Timings::lan();
     let policies = [
@@ -202,7 +202,8 @@ fn message<M: DeserializeOwned>(choices: &mut Choices<'_>, now: Time) -> Option<
     any(&mut Parts { choices, now })
 }
 
-/// The same of a quorum. What a message cannot carry is added, and most lists are installed in the first term of their epoch.
+/// The same of a quorum. A message does not carry `is_unentitled`: it is chosen here. Most lists are installed in the first
+/// term of their epoch.
 fn voters_message(choices: &mut Choices<'_>, now: Time) -> Option<QuorumMessage> {
     let mut message = message(choices, now)?;
     match &mut message {

@@ -1,8 +1,7 @@
 //! The election that the calls of a [`BullyBuilder`](super::BullyBuilder) choose, in whatever order they come.
 //!
 //! Decided here: how the mode and its settings are combined, once, at the start; which calls contradict each other; and
-//! which settings a mode has. The setters (`bully.rs`) and the keys of a configuration (`src/config/`) only
-//! record them.
+//! which settings a mode has. The setters (`bully.rs`) and the keys of a configuration (`src/config/`) only record them.
 
 use std::{sync::Arc, time::Duration};
 

@@ -61,8 +61,9 @@ pub(super) fn generator(seed: u64, id: &AgentId, incarnation: Incarnation) -> Rn
 
 /// Returns a random point of the range, never below its minimum.
 ///
-/// If the range is a millisecond long or longer, the point is a whole millisecond. Timers fire on a grid of milliseconds, so
-/// timers between two points of the grid would fire in the order in which they were set, whatever was drawn.
+/// If the range is a millisecond long or longer, the point is a whole millisecond. Timers fire on a grid of
+/// milliseconds, so timers between two points of the grid would fire in the order in which they were set, whatever was
+/// drawn.
 pub(super) fn draw(after: After, rng: &mut Rng) -> Duration {
     let After { min, max } = after;
     let Some(range) = max.checked_sub(min).filter(|range| !range.is_zero()) else {

@@ -126,9 +126,9 @@ impl HistoryBook {
         }
     }
 
-    /// Notes that the agent `by` has ended. If it is `self.by`, or if there is none, the history is written from the events
-    /// of another agent of this process from now on; `others` returns whether there is one. If not, the end of the present
-    /// leadership is not seen.
+    /// Notes that the agent `by` has ended. If it is `self.by`, or if `self.by` is `None`, the history is written from the
+    /// events of another agent of this process from now on; `others` returns whether there is another one. If not, the
+    /// end of the present leadership is not seen.
     pub(super) fn ended(&mut self, by: &AgentId, others: impl FnOnce() -> OtherWatchers) {
         // The history must not be continued from the events of an agent that has ended.
         self.ahead.take_if(|ahead| ahead.by == *by);

@@ -29,7 +29,7 @@ const fn lost(term: u64, reason: LostReason) -> Event {
     }
 }
 
-/// Nobody's end is confirmed.
+/// No end of an agent is confirmed.
 fn note(past: &KeptHistory, by: &str, millis: u64, event: &Event) {
     counted(past, || past.note(&id(by), at(millis), event, |_| false));
 }

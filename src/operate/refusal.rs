@@ -22,7 +22,7 @@ pub enum CommandRefusal {
     /// An agent that does not lead cannot hand over.
     #[error("the agent does not lead: {}", match leader {
         Some(leader) => format!("{} leads, so command that agent", leader.id),
-        None => "no leader is known: `bullyctl diagnosis` says why".to_owned(),
+        None => "no leader is known: the diagnosis of the node (`bullyctl diagnosis`) says why".to_owned(),
     })]
     NotLeading {
         /// The leader, if one is known.

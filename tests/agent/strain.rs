@@ -1,4 +1,4 @@
-//! What an agent notices of its own thread and of its disk: a standstill is one, and the wait for a record is none.
+//! An agent notices that its own thread stands still or its disk is slow. The wait for a record is not a standstill.
 
 use std::{sync::Arc, time::Duration};
 

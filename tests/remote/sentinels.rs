@@ -15,7 +15,7 @@ use actix_bully::remote::{
 
 use super::kit::{Host, MS, builder, group, scene, until};
 
-/// What a sentinel was ordered, and what it does.
+/// The orders of a sentinel, and its answers.
 #[derive(Debug, Default)]
 struct Orders {
     taken: Vec<EndNotice>,

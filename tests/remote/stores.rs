@@ -1,4 +1,5 @@
-//! Stores of voters: one that was lost, and its voter comes back to hosts that took part with it; one for marks of schedules.
+//! Stores of voters: a voter whose store was lost comes back to hosts that took part with it; a store also has the marks of
+//! schedules.
 
 use std::{fs, path::Path};
 

@@ -1,8 +1,8 @@
 //! The rows by which agents show that they could take the lease: how they are read from a store and written to it.
 //!
-//! Decided here: a round reads all rows and then writes the rows of this process. A round is a
-//! task of its own (`task.rs`), so it does not delay the operations on the lease. In a store that cannot list its entries there are no rows. Not
-//! here: the meaning of the rows (`roster.rs`).
+//! Decided here: a round reads all rows and then writes the rows of this process. A round is a task of its own
+//! (`task.rs`), so it does not delay the operations on the lease. In a store that cannot list its entries there are no
+//! rows. Not here: the meaning of the rows (`roster.rs`).
 
 use std::sync::{Arc, MutexGuard, PoisonError};
 

@@ -175,8 +175,8 @@ fn no_call_takes_a_secret_away() {
     });
 }
 
-/// Refuses to open, and notes what it is told of the bridge: its node, its cluster, its address, and whether others may
-/// read its streams.
+/// Refuses to open, and notes the node, the cluster and the address of the bridge, and whether others may read its
+/// streams.
 #[derive(Debug)]
 struct Asked(Arc<Mutex<Vec<String>>>);
 

@@ -195,7 +195,7 @@ fn two_nodes_are_linked_if_both_know_a_secret_that_the_other_accepts_or_neither_
     ] {
         assert_eq!(meet(dialler, acceptor), ends, "{dialler:?}, {acceptor:?}");
     }
-    // The one that dialled judges as well: the listener there says nothing against it.
+    // The dialler judges too: the listener there accepts the proof.
     assert_eq!(meet(new, &["wrong", "any"])[0], unproved);
 }
 

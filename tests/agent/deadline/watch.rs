@@ -180,7 +180,7 @@ impl Handler<Call> for Watch {
     }
 }
 
-/// What a test does. The first three are messages with a plain handler, so that nothing else touches the actor's items.
+/// A step of a test. The first three are messages with a plain handler, so that nothing else touches the actor's items.
 #[derive(Clone, Copy, Message)]
 #[rtype(result = "()")]
 pub(crate) enum Step {

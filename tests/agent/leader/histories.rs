@@ -1,7 +1,7 @@
-//! What applications do with the leaderships of five agents in the quorum mode, whatever happens to the agents, their links
-//! and their clocks: never do two actors run at once, and no tick begins twice or is lost where that is promised.
+//! Applications of five agents in the quorum mode, under faults of the agents, their links and their clocks: never do two
+//! actors run at once, and no tick begins twice or is lost where that is promised.
 //!
-//! Each agent has a singleton and two schedules, of which one skips what it misses and one makes up for it.
+//! Each agent has a singleton, a schedule that skips missed due times, and a schedule that makes up for them.
 
 use std::{
     cell::RefCell,
@@ -73,7 +73,7 @@ struct Runs {
 struct History {
     /// The actors that exist: from `started` to `Drop`, which is longer than they can do anything.
     running: Vec<String>,
-    /// The due times of the schedule that skips, and of the one that makes up.
+    /// The due times of the schedule that skips, and of the schedule that makes up.
     skip: BTreeMap<WallTime, Runs>,
     least: BTreeMap<WallTime, Runs>,
     /// The highest fence of all that was done.
@@ -208,7 +208,7 @@ impl Scene {
         scene
     }
 
-    /// Sets a clock, by so much at most.
+    /// Sets a clock ahead or back, by `by` at most.
     fn set_clock(&mut self, name: &str, by: i64) {
         let ahead = self.rng.i64(-by..=by);
         self.walls[name].set_ahead(ahead);
@@ -329,7 +329,7 @@ fn history(seed: u64, happened: &mut BTreeSet<Trouble>) -> History {
     history.take()
 }
 
-/// Each due time from the first one to the last one that ended was run to its end, and a repetition says so.
+/// Each due time up to the last ended one was run to its end, and a repetition says so.
 fn assert_complete(seed: u64, ticks: &BTreeMap<WallTime, Runs>) -> u32 {
     let first = ticks.keys().next().unwrap().as_millis();
     let last = ticks.iter().rev().find(|(_, runs)| runs.ended > 0);

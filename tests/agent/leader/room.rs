@@ -302,7 +302,7 @@ fn a_listener_that_stands_still_is_handed_a_mebibyte_of_long_messages() {
         assert!(refused > at_most, "{refused}");
         let handed = most_live();
         assert!((2..=at_most).contains(&handed), "{handed} of {at_most}");
-        // What was handed over gives its room back, however much that was.
+        // Each message that was handed over gives its room back.
         let mut accepted = 8 * at_most - refused;
         for _ in 0..4 {
             go.send(true).unwrap();

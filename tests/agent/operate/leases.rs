@@ -179,7 +179,7 @@ impl RemoteLink<AnyMessage> for Silent {
     fn lost(&self, _: &AgentId, _: &Holder) {}
 }
 
-/// The agent that ends is still a member then, one that has crashed sees nothing, and one on another host writes its own
+/// An agent is still a member while it ends, a crashed agent sees nothing, and an agent on another host writes its own
 /// history.
 #[test]
 fn a_leadership_is_out_of_sight_once_no_agent_of_the_process_is_up() {

@@ -1,7 +1,7 @@
 //! An agent of a quorum that fails: a row for each cause and moment, under each policy, with all that is seen of it.
 //!
-//! `c` fails in a group of three, or `a`, which never leads. What is seen is reviewed in `agents.txt`, and `BLESS=1` writes
-//! it: what the parent and the subscribers of the agent hear in this order, then the state after a minute.
+//! `c` fails in a group of three, or `a`, which never leads. The golden text is `agents.txt`, which `BLESS=1` writes: the
+//! events of the agent's parent and subscribers in this order, then the state after a minute.
 
 use std::{cell::Cell, fmt::Write, rc::Rc, sync::Arc};
 

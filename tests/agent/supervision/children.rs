@@ -1,7 +1,7 @@
 //! A child that fails: a row for each cause and moment, under each policy, with all that is seen of it.
 //!
-//! What is seen is reviewed in `children.txt`, and `BLESS=1` writes it. A line has the time, and what happened then in its
-//! order: the hook is called, the parent is told (`Down`, `Up`, `GaveUp`, `Finished`), the caller of a message hears, the
+//! The golden text is `children.txt`, which `BLESS=1` writes. A line has the time, and then all events in their order:
+//! the hook is called, the parent is told (`Down`, `Up`, `GaveUp`, `Finished`), the caller of a message hears, the
 //! incarnation `i0` goes on.
 
 use std::fmt::Write;
@@ -151,7 +151,7 @@ fn rows() -> Vec<Row> {
     rows
 }
 
-/// What the hook does beside its note.
+/// The action of the hook beside its note.
 #[derive(Clone, Copy, Debug)]
 enum Hook {
     Notes,
@@ -159,7 +159,7 @@ enum Hook {
     PanicsWhenDropped,
 }
 
-/// What the hook holds.
+/// A value that the hook holds.
 struct Held(Trace, Hook);
 
 impl Held {

@@ -1,4 +1,4 @@
-//! Where a guardian can live, what a panic around it leaves behind, and what it logs.
+//! Places where a guardian can live, panics around it, and its log lines.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::logs::logged;
 use crate::supervision::probe::{Fault, Mail, Moment, Probe, panic_quietly, poison};
 use crate::supervision::stage::{Noted, Trace, ms, three_restarts};
 
-/// What was noted in that System until it ended, without the times.
+/// Returns the notes of that System until its end, without the times.
 fn noted_in(system: SystemRunner, test: impl AsyncFnOnce(Trace)) -> Vec<String> {
     let (trace, noted) = system.block_on(async { Noted::new() });
     system.block_on(test(trace));

@@ -27,7 +27,7 @@ struct Scribe {
 
 impl Scribe {
     fn add(&self, what: impl Display) {
-        // Without a System there is no virtual time to trust.
+        // Without a System the clock is not virtual.
         let line = match Handle::try_current() {
             Ok(_) => format!("{} {what}", self.start.elapsed().as_millis()),
             Err(_) => what.to_string(),
@@ -106,7 +106,7 @@ impl Trace {
     }
 }
 
-/// What was noted. It outlives its System.
+/// The notes. They outlive their System.
 pub(crate) struct Noted {
     lines: Rc<RefCell<Vec<String>>>,
     scribe: Rc<RefCell<ContextFut<Scribe, Context<Scribe>>>>,
@@ -133,7 +133,7 @@ impl Noted {
         (trace, noted)
     }
 
-    /// Takes what has been noted so far, also where no System runs the scribe any more.
+    /// Takes the notes so far, also after the System of the scribe has ended.
     pub(crate) fn take(&self) -> Vec<String> {
         if Handle::try_current().is_err() {
             let running = poll(&self.scribe, &mut Task::from_waker(Waker::noop()));
@@ -158,7 +158,7 @@ pub(crate) fn three_restarts(on_stop: OnStop) -> RestartPolicy {
         .unwrap()
 }
 
-/// What is seen under each policy. Policies under which the same is seen share it.
+/// Returns the outcome under each policy. Policies with the same outcome share it.
 pub(crate) fn by_policy(play: impl Fn(RestartPolicy) -> String) -> String {
     let mut seen = Vec::<(Vec<&str>, String)>::new();
     for (name, policy) in [

@@ -1,5 +1,5 @@
-//! Scenarios 1 to 6 and 10: starts, and elections that are asked for. Then what a round costs where nothing goes wrong:
-//! 2 n (n - 1) messages, exactly.
+//! Scenarios 1 to 6 and 10: starts, and elections that are asked for. Then the cost of a round
+//! without faults: 2 n (n - 1) messages, exactly.
 
 use std::time::Duration;
 

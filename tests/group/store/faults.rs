@@ -1,4 +1,4 @@
-//! What a driver sees of a bad disk, and of a process that has no descriptor left.
+//! A driver on a bad disk, and in a process without free descriptors.
 
 use std::{
     env,

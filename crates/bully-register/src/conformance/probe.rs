@@ -1,7 +1,7 @@
 //! The operations of a register as the suite calls them.
 //!
-//! Decided here: the time limit of an operation, and how often an operation that had no effect is tried again. After each
-//! failed swap or removal the key is read: only the error `Unknown` may come with a change of the entry.
+//! Decided here: the time limit of an operation, and how often an operation that had no effect is tried again. After
+//! each failed swap or removal the key is read: only the error `Unknown` may come with a change of the entry.
 
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 

@@ -95,7 +95,7 @@ impl<P> Sender<P> {
     /// Takes a message.
     ///
     /// # Errors
-    /// The message itself, if there is no room for it.
+    /// The message itself, if the buffer is full.
     pub(super) fn push(&mut self, size: usize, payload: P) -> Result<u64, P> {
         let has_room = self.len() < self.bounds.messages
             && self.bytes.saturating_add(size) <= self.bounds.bytes;

@@ -95,7 +95,7 @@ pub(super) fn of_last_minute(world: &World) -> usize {
     last.count()
 }
 
-/// Each due time was run to its end, the last one so many milliseconds before the end of the history at most.
+/// Each due time was run to its end, the last one at most `behind` milliseconds before the end of the history.
 pub(super) fn assert_complete(world: &World, behind: u64, of: &str) {
     let origin = world.origin.expect("a leader was acknowledged");
     let last = *world.done.last().expect("some were run");

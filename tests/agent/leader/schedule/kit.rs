@@ -69,7 +69,7 @@ pub(super) fn panicking(log: &Log, mut times: u32) -> impl FnMut(Tick) -> NotedW
     }
 }
 
-/// What the diagnosis of an agent says of schedules.
+/// The findings about schedules in the diagnosis of an agent.
 pub(super) fn found<E: Election>(agent: &ElectionHandle<E>) -> Vec<ScheduleFinding> {
     let findings = agent.diagnosis().findings.into_iter();
     let of_schedules = findings.filter_map(|finding| match finding {

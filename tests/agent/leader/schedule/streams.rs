@@ -63,7 +63,7 @@ fn a_stream_is_run_in_the_order_of_its_due_times_and_the_schedule_is_done_with_i
         assert_eq!((status.begun, status.misordered), (5, 3));
         assert_eq!(status.state, ScheduleState::Waiting);
 
-        // What was only skipped counts again for the next leadership, which asks the group anew.
+        // A due time that was only skipped counts again for the next leadership, which asks the group anew.
         clock::sleep(MS(1_400)).await;
         tell(&to, &[3_200]);
         settle().await;

@@ -135,8 +135,8 @@ pub(crate) struct Run {
     pub(crate) command: Vec<OsString>,
 }
 
-/// Runs the command whenever this host leads. Operators command the node at the socket. A failure `is_json` if the
-/// caller prints it, for programs.
+/// Runs the command whenever this host leads. Operators command the node at the socket. With `is_json` the caller prints
+/// a failure, for programs.
 #[cfg(target_os = "linux")]
 pub(crate) fn run(run: &Run, socket: Option<&Path>, is_json: bool) -> Result<ExitCode, Failure> {
     let config = crate::config::load(&run.config, run.env.as_deref())?;
