@@ -12,7 +12,7 @@
 use std::{collections::BTreeMap, ops::Range, time::Duration};
 
 use actix_bully::{protocol::AgentId, testkit::faults::Conditions};
-use bully_core::protocol::Election;
+use bully_core::{elections::fixture::any::every_kind, protocol::Election};
 use bully_sim::{
     sim::World,
     trace::{MessageText, What},
@@ -63,9 +63,21 @@ pub(crate) struct Scene<E: Election> {
     pub(crate) leader: &'static str,
 }
 
-/// What an election says, and the scenes in which all of it is said.
+/// Returns the kinds of all messages of an election, but for these; each of these has the reason why no suite loses it.
+pub(crate) fn every_kind_but<E>(spared: &[(&str, &str)]) -> Vec<&'static str>
+where
+    E: Election<Message: serde::de::DeserializeOwned>,
+{
+    let mut kinds = every_kind::<E::Message>();
+    for (kind, _) in spared {
+        assert!(kinds.remove(*kind), "no message has the name {kind}");
+    }
+    kinds.into_iter().collect()
+}
+
+/// The messages to lose, and the scenes in which each of them is said.
 pub(crate) struct LossSuite<E: Election> {
-    pub(crate) kinds: &'static [&'static str],
+    pub(crate) kinds: Vec<&'static str>,
     pub(crate) scenes: Vec<Scene<E>>,
     pub(crate) seeds: Range<u64>,
     /// What has to come of it, whichever message is lost.
@@ -76,13 +88,13 @@ impl<E: Election> LossSuite<E> {
     /// Loses one message, and no other, for each kind; at most so many of a kind in a scene.
     #[track_caller]
     pub(crate) fn lose_each(&self, most: usize) {
-        self.lose(|scene, seed, lost| scene.lose_each(seed, self.kinds, most, self.then, lost));
+        self.lose(|scene, seed, lost| scene.lose_each(seed, &self.kinds, most, self.then, lost));
     }
 
     /// Loses all messages of a kind that are sent at one moment.
     #[track_caller]
     pub(crate) fn lose_first(&self) {
-        self.lose(|scene, seed, lost| scene.lose_first(seed, self.kinds, self.then, lost));
+        self.lose(|scene, seed, lost| scene.lose_first(seed, &self.kinds, self.then, lost));
     }
 
     #[track_caller]

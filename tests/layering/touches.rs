@@ -18,81 +18,38 @@ struct Messages {
     defined: &'static str,
     /// Their pages: the table of roles and inputs of one of them has a row for the message.
     pages: &'static [&'static str],
-    /// The folders or files of their loss suites, each with a list `KINDS`.
-    lost: &'static [&'static str],
-    /// Kinds that no suite loses, and why.
-    spared: &'static [(&'static str, &'static str)],
 }
-
-/// Why no loss suite has the messages of a change of voters.
-const OF_A_CHANGE: &str = "histories in which the voters change lose them among all others";
-
-/// Why no loss suite has the messages of an agent's start.
-const OF_A_START: &str = "it is asked again when the other one is heard: a unit test loses it";
-
-/// Why no loss suite has what an agent of the past is told.
-const OF_THE_PAST: &str =
-    "it is said to an agent that missed a later term or epoch: chaos has them";
 
 const MESSAGES: &[Messages] = &[
     Messages {
         all: "BullyMessage",
         defined: "crates/bully-core/src/elections/message/bully.rs",
         pages: &["bully", "astra"],
-        lost: &["tests/elections/seeds"],
-        spared: &[("behind", OF_THE_PAST)],
     },
     Messages {
         all: "QuorumMessage",
         defined: "crates/bully-core/src/elections/message/quorum.rs",
         pages: &["quorum"],
-        lost: &["tests/elections/seeds", "tests/elections/quorum"],
-        spared: &[
-            (
-                "nack",
-                "a leader meets a voter of a higher term only after several other losses: chaos has them",
-            ),
-            ("behind", OF_THE_PAST),
-            ("recall", OF_A_START),
-            ("recalled", OF_A_START),
-            ("seal", OF_A_CHANGE),
-            ("sealed", OF_A_CHANGE),
-            ("install", OF_A_CHANGE),
-            ("ask_change", OF_A_CHANGE),
-            ("change_answer", OF_A_CHANGE),
-            ("enlist", OF_A_CHANGE),
-        ],
     },
     Messages {
         all: "RingMessage",
         defined: "crates/bully-classics/src/ring/message.rs",
         pages: &["ring"],
-        lost: &["tests/elections/ring"],
-        spared: &[],
     },
     Messages {
         all: "ReorganizationMessage",
         defined: "crates/bully-classics/src/reorganization/message.rs",
         pages: &["reorganization"],
-        lost: &["tests/elections/seeds/reorganization"],
-        spared: &[],
     },
     Messages {
         all: "InvitationMessage",
         defined: "crates/bully-classics/src/invitation/message.rs",
         pages: &["invitation"],
-        lost: &["tests/elections/seeds/invitation"],
-        spared: &[],
     },
     Messages {
         all: "BallotMessage",
         defined: "crates/bully-classics/src/ballot/message.rs",
         pages: &["ballot"],
-        lost: &["tests/elections/ballot"],
-        spared: &[(
-            "nack",
-            "it repairs a lost disk, which no scene of the suite has: a unit test sends it",
-        )],
     },
 ];
 
@@ -104,9 +61,9 @@ fn a_message_is_in_every_list_of_messages() {
     let mut missing = Missing::default();
     for family in MESSAGES {
         let source = read(family.defined);
-        let arms = arms(&source, family.all);
-        assert!(!arms.is_empty(), "no messages in {}", family.defined);
-        for (name, arm) in arms {
+        let names = names(&source, family.all);
+        assert!(!names.is_empty(), "no messages in {}", family.defined);
+        for name in names {
             let message = format!("{}::{name}", family.all);
             let pages: Vec<_> = family.pages.iter().map(|page| page_of(page)).collect();
             if !pages.iter().any(|page| has_word(&rows(&read(page)), name)) {
@@ -114,21 +71,6 @@ fn a_message_is_in_every_list_of_messages() {
                     &message,
                     &format!("the table of roles and inputs of {pages:?}"),
                 );
-            }
-            let lost: BTreeSet<String> = family.lost.iter().flat_map(|at| lost_in(at)).collect();
-            for kind in kinds(&source, arm) {
-                let is_spared = family.spared.iter().any(|(spared, _)| *spared == kind);
-                if is_spared == lost.contains(&kind) {
-                    let place = if is_spared {
-                        "`spared`, of this file"
-                    } else {
-                        "a `KINDS`"
-                    };
-                    missing.add(
-                        &format!("{message}, \"{kind}\""),
-                        &format!("{place}: {:?}", family.lost),
-                    );
-                }
             }
         }
     }
@@ -373,52 +315,15 @@ fn rows(page: &str) -> String {
     rows.flat_map(|row| [row, "\n"]).collect()
 }
 
-/// Each message with its arm, of the enum that the macro `messages!` defines.
-fn arms<'a>(source: &'a str, all: &str) -> Vec<(&'a str, &'a str)> {
+/// The messages of the enum that the macro `messages!` defines.
+fn names<'a>(source: &'a str, all: &str) -> Vec<&'a str> {
     let begin = format!("pub enum {all} {{");
-    let Some((_, rest)) = source.split_once(&begin) else {
-        return Vec::new();
-    };
+    let (_, rest) = source.split_once(&begin).unwrap_or_default();
     let (arms, _) = rest.split_once("\n    }").unwrap_or((rest, ""));
-    let arms = arms
-        .lines()
-        .map(str::trim)
-        .filter(|arm| !arm.starts_with("#["));
-    let arms = arms.filter_map(|arm| arm.split_once('('));
-    arms.collect()
-}
-
-/// The names that counters and traces have for a message: those in its arm; or, if the arm calls a
-/// function for it, all that end like that function.
-fn kinds(source: &str, arm: &str) -> Vec<String> {
-    let quoted = |text: &str| {
-        let quoted = text.split('"').skip(1).step_by(2);
-        quoted.map(str::to_owned).collect::<Vec<_>>()
-    };
-    let own = quoted(arm);
-    if !own.is_empty() {
-        return own;
-    }
-    let (_, call) = arm.split_once("m.call.").unwrap_or_default();
-    let (function, _) = call.split_once('(').expect("a name or a call");
-    let lines = source.lines().filter(|line| line.contains("=> \""));
-    let all = lines.flat_map(quoted);
-    all.filter(|kind| kind.ends_with(&format!("_{function}")))
+    let arms = arms.lines().map(str::trim);
+    let arms = arms.filter(|arm| !arm.starts_with("#["));
+    arms.filter_map(|arm| Some(arm.split_once('(')?.0))
         .collect()
-}
-
-/// The kinds in all lists called `KINDS` there.
-fn lost_in(place: &str) -> Vec<String> {
-    let source = all_of(place);
-    let lists = source.split("const KINDS: ").skip(1).filter_map(|rest| {
-        let (_, list) = rest.split_once('=')?;
-        Some(list.split_once(';')?.0.to_owned())
-    });
-    let kinds = |list: String| {
-        let quoted = list.split('"').skip(1).step_by(2);
-        quoted.map(str::to_owned).collect::<Vec<_>>()
-    };
-    lists.flat_map(kinds).collect()
 }
 
 /// The names in an enum whose definition contains this.

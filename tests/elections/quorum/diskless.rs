@@ -176,9 +176,6 @@ pub(crate) fn leads_by_the_others_clocks(net: &mut Net) -> bool {
     led.is_some_and(|term| term < Term(DAY + 60_000))
 }
 
-/// What only voters without disks say.
-const KINDS: [&str; 2] = ["recover", "recovered"];
-
 /// All agree on some leader: the first to recover may be any of them.
 #[track_caller]
 fn some_leader(world: &mut World<Watched>, _: &str) {
@@ -208,7 +205,7 @@ fn s22_one_message_of_a_recovery_is_lost() {
     };
     let scene = Scene::lasting(ms(400));
     let losses = LossSuite {
-        kinds: &KINDS,
+        kinds: vec!["recover", "recovered"], // only voters without disks say these
         scenes: vec![
             scene(began, Act::Nothing, "any"),
             scene(led, Act::Do(all_restart), "any"),

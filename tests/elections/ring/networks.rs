@@ -14,7 +14,7 @@ use crate::ring::{
         D, MS, acquired, builder, comes_to_lead, comes_to_lead_above, config, events, id, led,
         led_rings, mark, ring, seeds, voter,
     },
-    losses::{Act, LossSuite, Scene},
+    losses::{Act, LossSuite, Scene, every_kind_but},
 };
 
 fn network(seed: u64, how: impl FnOnce(ConditionsBuilder) -> ConditionsBuilder) -> World<Ring> {
@@ -59,18 +59,6 @@ fn s21_with_15_percent_loss_it_takes_no_longer_than_ten_times() {
         assert!(world.tally().lost > 0);
     });
 }
-
-/// All that it says.
-const KINDS: [&str; 8] = [
-    "collect",
-    "nominate",
-    "coordinator",
-    "hop_ack",
-    "beat",
-    "beat_ack",
-    "probe",
-    "answer",
-];
 
 fn five(seed: u64) -> World<Ring> {
     led(seed, 5)
@@ -117,7 +105,7 @@ fn recovers(world: &mut World<Ring>, leader: &str) {
 /// Each message is lost, and that agent leads in the end.
 fn losses() -> LossSuite<Ring> {
     LossSuite {
-        kinds: &KINDS,
+        kinds: every_kind_but::<Ring>(&[]),
         scenes: scenes().into(),
         seeds: 1..9,
         then: recovers,

@@ -1,6 +1,6 @@
 //! Golden traces: what the agents say to each other, fault by fault, as written and repaired.
 //!
-//! The texts are beside this file; `BLESS=1 cargo test --test traces` rewrites them. The faults
+//! The texts are beside this file; `.ci/bless` rewrites them. The faults
 //! are those of the ASTRA seed (`astra.rs`); `*.as-written.txt` shows its rules word for word,
 //! `*.astra.txt` the repaired ones on the same story, and `*.swift.txt` the default one. `ble-*` are
 //! the faults of the gossip leader election (`gossip.rs`), and `*.ballot.txt` what became of them;

@@ -66,10 +66,6 @@ impl Scenarios for InvitationElection {
         config().timings.delay_bound() * 5
     }
 
-    fn kinds() -> &'static [&'static str] {
-        &networks::KINDS
-    }
-
     fn own_scenes() -> Vec<Scene<Self>> {
         networks::scenes()
     }

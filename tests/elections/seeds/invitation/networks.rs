@@ -15,19 +15,6 @@ use crate::seeds::{
     worlds::{SECONDS, seeds},
 };
 
-/// All that it says.
-pub(super) const KINDS: [&str; 9] = [
-    "are_you_coordinator",
-    "place",
-    "invitation",
-    "accept",
-    "decline",
-    "ready",
-    "are_you_there",
-    "there",
-    "resign",
-];
-
 /// All lead themselves: they invite each other.
 fn shattered(seed: u64) -> World<InvitationElection> {
     let mut world = four(seed);

@@ -70,10 +70,6 @@ impl Scenarios for Reorganization {
         config().timings.delay_bound() + config().worst_case_election()
     }
 
-    fn kinds() -> &'static [&'static str] {
-        &networks::KINDS
-    }
-
     fn own_scenes() -> Vec<Scene<Self>> {
         networks::scenes()
     }

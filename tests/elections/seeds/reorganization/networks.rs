@@ -13,25 +13,6 @@ use crate::seeds::{
     worlds::SECONDS,
 };
 
-/// All that it says.
-pub(super) const KINDS: [&str; 15] = [
-    "are_you_there",
-    "there",
-    "halt",
-    "halt_ack",
-    "halt_nack",
-    "new_coordinator",
-    "new_coordinator_ack",
-    "new_coordinator_nack",
-    "ready",
-    "ready_ack",
-    "ready_nack",
-    "are_you_normal",
-    "normal",
-    "not_normal",
-    "resign",
-];
-
 /// The next one is about to take the place of the one that died, and has said this last.
 fn succeeding(seed: u64, kind: &str) -> World<Reorganization> {
     let mut world = led(seed);

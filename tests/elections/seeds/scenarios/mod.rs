@@ -19,7 +19,7 @@ use super::{
 };
 
 /// An election in the scenarios.
-pub(crate) trait Scenarios: Election {
+pub(crate) trait Scenarios: Election<Message: serde::de::DeserializeOwned> {
     /// Whether its promise holds on any network, rather than where each message is in time.
     const ON_ANY_NETWORK: bool;
     /// Whether a leader that all follow is elected once.
@@ -49,9 +49,6 @@ pub(crate) trait Scenarios: Election {
 
     /// Within which the successor leads once the leader has resigned.
     fn hands_over_within() -> Duration;
-
-    /// All that it says.
-    fn kinds() -> &'static [&'static str];
 
     /// The scenes of its own in which something is said.
     fn own_scenes() -> Vec<Scene<Self>>;
