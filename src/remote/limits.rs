@@ -145,9 +145,9 @@ limits! {
         /// Longest pause between two attempts to dial.
         dial_max: Duration = ms(10_000), ms(10), ms(600_000);
         /// Time without a link to a peer after which its last incarnation is forgotten. Then an incarnation with a lower
-        /// number is accepted, for example of a node that was once started with a clock far ahead. Choose a longer time
-        /// than any lease (the presets have up to 8 s): within this time a lower number means an earlier process, whose
-        /// promises and ends must not be mixed with those of the last process. A recorded greeting is useless to an
+        /// number is accepted, for example of a node that was once started with a clock far ahead. Within this
+        /// time a lower number means an earlier process, whose ends must not be mixed with those of the last process. The
+        /// time is never shorter than a promise of a voter, whatever is set here. A recorded greeting is useless to an
         /// attacker even then: a link needs an answer to this side's own nonce.
         forget: Duration = ms(600_000), ms(1_000), ms(86_400_000);
         /// Largest number of groups that a peer may announce. Each costs memory. The default exceeds the 1,000 groups of

@@ -16,7 +16,7 @@ use tracing::warn;
 
 use crate::{
     group::{Pace, PeerReport, PeerReporter, companion_of},
-    protocol::{Decree, Leaders, NewVoter, Time},
+    protocol::{Decree, Leaders, NewVoter, Requirements, Time},
     remote::{Closed, Farewell, GroupRules, NodeId, advice::advice},
 };
 
@@ -187,23 +187,31 @@ impl PeerHealth {
     }
 }
 
+/// Returns the time without a link after which a node's last incarnation is forgotten, by the limit and by the rules of
+/// the groups.
+///
+/// It is zero if the rules of all groups allow a leader on each side of a partition. Then two processes of one name do no
+/// more harm, and the earlier one takes part again as soon as the later one has ended. It is never shorter than a promise:
+/// an earlier process that votes in place of the later one does not know what that one promised, and two could lead.
+fn forgets_after(limit: Duration, rules: &[Requirements]) -> Duration {
+    if !rules.is_empty() && rules.iter().all(|of| of.leaders == Leaders::PerSide) {
+        return Duration::ZERO;
+    }
+    let promises = rules.iter().map(|of| of.promise);
+    promises.fold(limit, Duration::max)
+}
+
 impl BridgeState {
     /// Returns the time for which a node without a link still excludes an earlier process of its name.
     ///
-    /// It is zero if the rules of all groups allow a leader on each side of a partition. Then two processes of one name
-    /// do no more harm, and the earlier one takes part again as soon as the later one has ended.
+    /// See [`forgets_after`].
     pub(crate) fn forgets_after(&self) -> Duration {
         let groups = self.carried.iter();
         let groups = groups.filter(|carried| companion_of(carried.name()).is_none());
-        let mut rules = groups
+        let rules: Vec<_> = groups
             .filter_map(|carried| carried.requirements())
-            .peekable();
-        let is_known = rules.peek().is_some();
-        if is_known && rules.all(|of| of.leaders == Leaders::PerSide) {
-            Duration::ZERO
-        } else {
-            self.limits.forget()
-        }
+            .collect();
+        forgets_after(self.limits.forget(), &rules)
     }
 
     /// Notes that a link with this node ended, or that an attempt to dial it failed.
@@ -301,6 +309,7 @@ impl PeerReporter for BridgeState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::Rules;
 
     fn health(why: Closed) -> Option<(String, bool)> {
         let health = PeerHealth::default();
@@ -324,6 +333,27 @@ mod tests {
             Closed::Goodbye(Farewell::NameHeld),
         ] {
             assert_eq!(health(disputed), Some((disputed.to_string(), true)));
+        }
+    }
+
+    #[test]
+    fn an_incarnation_is_not_forgotten_before_its_promises_end() {
+        let rules = |leaders, seconds| Requirements {
+            leaders,
+            promise: Duration::from_secs(seconds),
+            ..Requirements::new(Rules::new("lottery"))
+        };
+        let (bully, quorum) = (rules(Leaders::PerSide, 0), rules(Leaders::PerTerm, 8));
+        let lease = rules(Leaders::PerTerm, 0);
+        for (limit, rules, seconds) in [
+            (5, vec![], 5), // no agent is here yet
+            (5, vec![bully.clone()], 0),
+            (5, vec![bully.clone(), lease], 5),
+            (5, vec![bully.clone(), quorum.clone()], 8),
+            (9, vec![bully, quorum], 9),
+        ] {
+            let forgets = forgets_after(Duration::from_secs(limit), &rules);
+            assert_eq!(forgets, Duration::from_secs(seconds), "{rules:?}");
         }
     }
 

@@ -5,7 +5,7 @@
 //! gives out fences, and asks which store and clock a participant needs. A group asks which properties its members
 //! share, and which member to notify first.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use super::{AgentId, Decree, Electorate, MemberKind, Term};
 
@@ -32,6 +32,10 @@ pub struct Requirements {
     pub clock: ClockKind,
     /// Order in which a group notifies its members of a change.
     pub notify: NotifyOrder,
+    /// Longest time for which a promise of this participant binds it, on the slowest clock that is allowed; zero if it
+    /// makes no promises. For this time after the end of a participant, an earlier process of its name must not speak in
+    /// its place, because it does not know the promise.
+    pub promise: Duration,
     /// Number of the configured list of voters; 0 for an election without such a list.
     pub epoch: u64,
     /// Whether members of different epochs hear each other; the same for all members with these rules.
@@ -54,6 +58,7 @@ impl Requirements {
             storage: Storage::Nothing,
             clock: ClockKind::Any,
             notify: NotifyOrder::AllAtOnce,
+            promise: Duration::ZERO,
             epoch: 0,
             epochs: Epochs::Apart,
             voters: None,

@@ -223,6 +223,11 @@ impl Timings {
         })
     }
 
+    /// Returns the time for which a promise binds a voter with the slowest clock: P / (1 - r).
+    pub(crate) fn longest_promise(&self) -> Duration {
+        self.promise.saturating_mul(100) / SLOWEST
+    }
+
     /// Returns the longest time in quorum mode from the moment at which a leader becomes silent (it died, or it cannot
     /// be heard) until another agent considers itself leader, while a majority of the voters is well. `above` is the
     /// number of voters that outrank the winner and are dead, or not known to be alive.
@@ -231,8 +236,7 @@ impl Timings {
     /// timings assume, rounds are longer ([`deadline`](Self::deadline) at most): then add T. This holds while a quorum
     /// writes within T / 4.
     pub fn worst_case_quorum_failover(&self, above: u32) -> Duration {
-        let promised = self.promise.saturating_mul(100) / SLOWEST;
-        promised
+        self.longest_promise()
             .saturating_add(self.step.saturating_mul(above))
             .saturating_add(self.jitter)
             .saturating_add(self.round)

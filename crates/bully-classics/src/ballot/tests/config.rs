@@ -1,9 +1,7 @@
 //! The parameters: every relation is checked, and every error is named.
 
 use super::*;
-use bully_core::protocol::{
-    ClockKind, Electorate, Leaders, MembershipError, NotifyOrder, Requirements, Rules, Storage,
-};
+use bully_core::protocol::{Electorate, MembershipError, Requirements, Rules, Storage};
 
 fn of(names: &[&str]) -> BallotConfig {
     BallotConfig {
@@ -124,15 +122,10 @@ fn a_voter_needs_a_record_and_has_to_be_listed() {
     let asked = |name, kind| Ballot::requirements(&config, &id(name), kind);
     let expected = |storage| {
         Ok(Requirements {
-            rules: Rules::new("ballot"),
-            leaders: Leaders::Unpromised,
             storage,
-            clock: ClockKind::Any,
-            notify: NotifyOrder::AllAtOnce,
-            epoch: 0,
-            epochs: bully_core::protocol::Epochs::Apart,
             voters: Some(config.electorate()),
             names: Some(["a", "b"].map(id).into()),
+            ..Requirements::new(Rules::new("ballot"))
         })
     };
     assert_eq!(asked("a", MemberKind::Voter), expected(Storage::Record));

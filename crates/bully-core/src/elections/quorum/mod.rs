@@ -337,6 +337,7 @@ impl Election for QuorumBully {
                 MemberKind::Voter => ClockKind::CountsSuspend,
                 MemberKind::Observer => ClockKind::Any, // because an observer promises nothing, and never leads
             },
+            promise: config.timings.longest_promise(),
             epoch: config.epoch,
             epochs: match config.diskless() {
                 None => epoch::LEARNED,

@@ -28,6 +28,19 @@ fn majorities_are_the_default() {
 }
 
 #[test]
+fn a_bridge_learns_how_long_a_promise_binds_on_the_slowest_clock() {
+    for diskless in [None, Some(super::super::Diskless::default())] {
+        let config = Arc::new(QuorumConfig {
+            diskless,
+            ..of(&["a", "b", "c"])
+        });
+        let needs = QuorumBully::requirements(&config, &id("a"), MemberKind::Voter).unwrap();
+        let promise = config.timings.promise();
+        assert_eq!(needs.promise, promise * 100 / 89);
+    }
+}
+
+#[test]
 fn each_broken_relation_is_named() {
     type Change = fn(&mut QuorumConfig);
     let check = |change: Change| {
