@@ -7,7 +7,7 @@
 //!
 //! Sources are read as text: an item is named where its name stands as a whole word.
 
-use std::{collections::BTreeSet, fs, path::PathBuf};
+use std::{fs, path::PathBuf};
 
 use super::rust_files;
 
