@@ -5,7 +5,6 @@
 //! noticed 193, and 220 with the matrix.
 
 mod announced;
-mod leaving;
 mod rules;
 mod together;
 
@@ -13,9 +12,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use super::{Astra, AstraConfig, BullyMessage, BullyTimer, Elect, Ok, machine::State};
 use crate::protocol::fixture::{HIGH, LOW, ME, id};
-use crate::protocol::{
-    Birth, Incarnation, Input, LostReason, Member, MemberKind, Role, Term, Timings, To,
-};
+use crate::protocol::{Birth, Incarnation, Input, Member, MemberKind, Role, Term, Timings, To};
 use crate::{elections::fixture::*, parts::Participant};
 
 type Kit = crate::elections::fixture::Kit<Astra>;

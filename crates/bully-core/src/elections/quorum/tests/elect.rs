@@ -2,23 +2,6 @@
 
 use super::*;
 
-/// `NoDisrupt`
-#[test]
-fn a_question_changes_nothing_durable_in_any_role() {
-    for (role, mut me) in Kit::roles() {
-        for score in [1, 9] {
-            for seen in [0, OLD, 50] {
-                let before = me.durable();
-                let effects = me.hear(LOW, elect(seen, score));
-                assert!(!effects.writes(), "{role}");
-                assert_eq!(me.durable(), before, "{role}");
-                let answers = effects.messages().len();
-                assert_eq!(answers == 0, role == "observer", "{role}");
-            }
-        }
-    }
-}
-
 #[test]
 fn it_objects_to_the_same_one_only_once() {
     let mut me = Kit::vacant();
@@ -55,20 +38,6 @@ fn an_agent_whose_cooldown_is_over_objects_again() {
         .whatever(); // and asks itself
 }
 
-/// `ask-before-claim`
-#[test]
-fn a_campaign_begins_by_asking() {
-    let mut me = Kit::vacant();
-    me.fire(BullyTimer::Election)
-        .set(BullyTimer::Election, S)
-        .nothing_else_happened();
-    me.later(S)
-        .fire(BullyTimer::Election)
-        .asked(elect(0, 5))
-        .set(BullyTimer::Round, E)
-        .nothing_else_happened();
-}
-
 #[test]
 fn a_claim_does_not_wait_for_a_voter_that_is_down() {
     let mut me = Kit::asking().after(LOW, yields(1));
@@ -86,22 +55,6 @@ fn refusals_by_all_end_the_round_at_once() {
     me.hear(HIGH, alive(1, 0, 60))
         .set(BullyTimer::Election, 60 + S)
         .nothing_else_happened();
-}
-
-/// 80
-#[test]
-fn a_term_out_of_all_measure_is_not_heard() {
-    for (role, mut me) in Kit::roles() {
-        let before = me.machine.clone();
-        let most = u64::MAX;
-        me.hear(LOW, elect(most, 1)).nothing_else_happened();
-        me.hear(LOW, claim(most, 1)).nothing_else_happened();
-        me.hear(LOW, elected(most, 1)).nothing_else_happened();
-        me.hear(LOW, nack(LAST_TERM.0 + 1)).nothing_else_happened();
-        me.hear(LOW, resign(most, Some(ME))).nothing_else_happened();
-        me.hear(LOW, yields_at(1, most)).nothing_else_happened();
-        assert_eq!(me.machine, before, "{role}");
-    }
 }
 
 /// 80
