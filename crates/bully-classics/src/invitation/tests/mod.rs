@@ -13,7 +13,7 @@ mod waits;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{state::State, *};
-use crate::numbered::fixture::{any_election, election, every_election};
+use crate::numbered::fixture::{any_message, election, every_election};
 use bully_core::protocol::{
     Input, Member, Role, Term, Time, Timings, To,
     fixture::{EYE, HIGH, LOW, ME, id},
@@ -76,7 +76,7 @@ impl Suite for InvitationElection {
     }
 
     fn any_message(dice: &mut Dice, me: &Kit, from: &str) -> InvitationMessage {
-        any_message(dice, me, from)
+        any_message::<Self>(dice, &me.machine.core.numbers, from, every_message)
     }
 }
 
@@ -284,60 +284,4 @@ fn every_message(group: &ElectionId) -> Vec<InvitationMessage> {
         all.push(Resign { group, successor }.into());
     }
     all
-}
-
-/// Any message, mostly what that agent may say of its own group.
-fn any_message(dice: &mut Dice, me: &Kit, from: &str) -> InvitationMessage {
-    let mut group = any_election::<InvitationElection>(dice, &me.machine.core.numbers);
-    let some = dice.score().into();
-    let score = (!dice.one_in(10)).then_some(some);
-    let seen = Term(me.machine.core.numbers.seen.0.saturating_sub(1) + dice.below(3));
-    let kind = dice.below(9);
-    if kind < 4 && !dice.one_in(10) {
-        group.id = id(from);
-    }
-    let belongs = dice.one_in(2);
-    let standing = match dice.below(5) {
-        0 => GroupRole::Free,
-        1 => GroupRole::Merging,
-        2 => GroupRole::Coordinator {
-            members: u32::try_from(dice.below(3)).unwrap(),
-        },
-        3 => GroupRole::Joining {
-            group: any_election::<InvitationElection>(dice, &me.machine.core.numbers),
-        },
-        _ => GroupRole::Member {
-            group: any_election::<InvitationElection>(dice, &me.machine.core.numbers),
-        },
-    };
-    match kind {
-        0 => AreYouCoordinator { group, score: some }.into(),
-        1 | 4 => Invitation { group, score: some }.into(),
-        2 => Ready {
-            group,
-            score: some,
-            task: Task(seen.0),
-        }
-        .into(),
-        3 => Resign {
-            group,
-            successor: dice.one_in(2).then(|| id(ME)),
-        }
-        .into(),
-        5 => Accept { group }.into(),
-        6 => Decline { group, seen, score }.into(),
-        7 if belongs => AreYouThere { group }.into(),
-        7 => There {
-            group,
-            belongs: dice.one_in(2),
-        }
-        .into(),
-        _ => CoordinatorReply {
-            group,
-            score,
-            standing,
-            seen,
-        }
-        .into(),
-    }
 }

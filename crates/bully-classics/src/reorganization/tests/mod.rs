@@ -12,7 +12,7 @@ mod waits;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{core::WaitCause, state::State, *};
-use crate::numbered::fixture::{any_election, election, every_election};
+use crate::numbered::fixture::{any_message, election, every_election};
 use bully_core::protocol::{
     Input, Member, Role, Term, Time, Timings, To,
     fixture::{EYE, HIGH, LOW, ME, id},
@@ -87,7 +87,7 @@ impl Suite for Reorganization {
     }
 
     fn any_message(dice: &mut Dice, me: &Kit, from: &str) -> ReorganizationMessage {
-        any_message(dice, me, from)
+        any_message::<Self>(dice, &me.machine.core.numbers, from, every_message)
     }
 }
 
@@ -357,59 +357,4 @@ fn every_message(election: &ElectionId) -> Vec<ReorganizationMessage> {
         );
     }
     all
-}
-
-/// Any message, mostly what that agent may say of its own election.
-fn any_message(dice: &mut Dice, me: &Kit, from: &str) -> ReorganizationMessage {
-    let mut election = any_election::<Reorganization>(dice, &me.machine.core.numbers);
-    let call = dice.pick(&[Call::Halt, Call::NewCoordinator, Call::Ready]);
-    let some = dice.score().into();
-    let score = (!dice.one_in(10)).then_some(some);
-    let seen = Term(me.machine.core.numbers.seen.0.saturating_sub(1) + dice.below(3));
-    let kind = dice.below(11);
-    if kind < 5 && !dice.one_in(10) {
-        election.id = id(from);
-    }
-    match kind {
-        0 => Halt {
-            election,
-            score: some,
-        }
-        .into(),
-        1 => NewCoordinator { election }.into(),
-        2 => Ready {
-            election,
-            score: some,
-            task: Task(seen.0),
-        }
-        .into(),
-        3 => AreYouNormal {
-            election,
-            score: some,
-        }
-        .into(),
-        4 => Resign {
-            election,
-            successor: dice.one_in(2).then(|| id(ME)),
-        }
-        .into(),
-        5 => AreYouThere { election, score }.into(),
-        6 => There {
-            election,
-            score,
-            coordinates: dice.one_in(2),
-            seen,
-        }
-        .into(),
-        7 => Normal { election }.into(),
-        8 => NotNormal { election, seen }.into(),
-        9 => Ack { call, election }.into(),
-        _ => Nack {
-            call,
-            election,
-            seen,
-            score,
-        }
-        .into(),
-    }
 }
