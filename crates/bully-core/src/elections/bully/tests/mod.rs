@@ -8,13 +8,11 @@
 //! needed timers, its roles, its messages.
 
 mod always;
-mod campaign;
 mod config;
 mod elect;
 mod elected;
 mod liveness;
 mod members;
-mod ok;
 mod resign;
 mod score;
 mod stall;

@@ -1,4 +1,4 @@
-//! `Elect`, `Ok` and `Yield`: asking, and answering an asker.
+//! `Elect`, `Ok` and `Yield`: asking, and answering an asker. And `Campaign`.
 
 use super::*;
 
@@ -67,4 +67,24 @@ fn at_the_end_of_the_terms_it_does_not_campaign() {
         .nothing_else_happened();
     me.step(Input::Campaign).nothing_else_happened();
     assert_eq!(me.view().role, Role::Follower);
+}
+
+#[test]
+fn campaigning_ends_a_cooldown() {
+    let mut me = Kit::leading();
+    me.step_down(None).whatever();
+    me.step(Input::Drained).whatever();
+    me.step(Input::Campaign)
+        .asked(Elect {
+            round: round(2),
+            released: Some(leader(ME, MINE)),
+            ..elect(MINE, 5)
+        })
+        .whatever();
+    let mut me = Kit::leading();
+    me.step_down(None).whatever();
+    me.step(Input::Drained).whatever();
+    me.fire(BullyTimer::Election)
+        .set(BullyTimer::Election, W + 9 * S)
+        .nothing_else_happened();
 }

@@ -68,12 +68,6 @@ fn the_first_term_of_an_epoch_is_quarantined_even_where_a_lease_needs_one() {
 }
 
 #[test]
-fn an_observer_keeps_no_record_of_an_epoch() {
-    let mut me = Kit::began(of_epoch(1), MemberKind::Observer, None);
-    start(&mut me).nothing_else_happened();
-}
-
-#[test]
 fn a_record_of_a_later_epoch_is_refused() {
     let (me, config) = (id(ME), Arc::new(of_epoch(2)));
     let admits = |term| QuorumBully::admits(&config, &me, Some(&record(term)));

@@ -2,17 +2,6 @@
 
 use super::*;
 
-/// 66: the lease counts from when the heartbeat was sent.
-#[test]
-fn an_acknowledgement_that_took_as_long_as_the_lease_is_worth_nothing() {
-    let mut me = Kit::elected();
-    let said = me.now;
-    me.later(D)
-        .hear(LOW, ack(MINE, said, 1))
-        .nothing_else_happened();
-    assert_eq!(me.view().leading, None);
-}
-
 #[test]
 fn acknowledgements_of_something_else_do_not_count() {
     let mut me = Kit::elected();

@@ -11,7 +11,6 @@ mod announce;
 mod asking;
 mod change;
 mod claim;
-mod command;
 mod config;
 mod diskless;
 mod elect;

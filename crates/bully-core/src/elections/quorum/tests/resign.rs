@@ -47,15 +47,6 @@ fn an_earlier_resignation_hides_no_later_one() {
     me.hear(HIGH, heartbeat(OLD, 9)).nothing_else_happened();
 }
 
-#[test]
-fn without_a_lease_an_elected_agent_resigns_at_once() {
-    let mut me = Kit::elected();
-    me.step_down(None)
-        .sent_all(resign(MINE, None))
-        .set(BullyTimer::Election, W + 9 * S)
-        .nothing_else_happened();
-}
-
 /// `resignation-is-final`, 67
 #[test]
 fn the_successor_claims_at_once() {
