@@ -92,6 +92,8 @@ impl Suite for Ballot {
         "leader: draining, leading",
     ];
     const INCARNATIONS: u64 = 400;
+    /// A leadership holds for two rounds.
+    const LATE: &'static [u64] = &[0, 2 * ROUND - 1, 2 * ROUND];
     const LEADS_BY_THE_CLOCK: bool = true;
     const SETS_AGAIN: bool = false;
 

@@ -183,6 +183,8 @@ impl Suite for QuorumBully {
         "leader: draining, elected, preparing",
     ];
     const INCARNATIONS: u64 = 800;
+    /// A lease lasts for D, and a promise for P.
+    const LATE: &'static [u64] = &[0, 20, D, P, 300, 5_000, 70_000];
     const LEADS_BY_THE_CLOCK: bool = true;
 
     fn configs() -> Vec<Arc<QuorumConfig>> {
