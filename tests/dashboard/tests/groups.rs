@@ -148,7 +148,7 @@ fn the_words_of_a_group_are_those_of_its_trouble() {
             let script = "const [group, agents, at, out] = arguments; const moment = { groups: [group], agents }; \
                 return [headline(group, moment, at, () => out), stateOf(group, moment, () => out)]";
             let arguments = vec![group, agents, at.into(), out.into()];
-            browser.script(script, arguments).await
+            browser.script_of(script, arguments).await
         };
         for (group, agents, at, out, few, full) in words() {
             assert_eq!(said(group, agents, at, out).await, json!([few, full]));

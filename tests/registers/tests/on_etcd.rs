@@ -9,11 +9,7 @@ mod full;
 #[path = "on_etcd/secured.rs"]
 mod secured;
 
-use std::{
-    sync::Arc,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, thread, time::Instant};
 
 use actix_bully::register::{
     EtcdBuilder, EtcdRegister, Register, RegisterError, RegisterKey, RegisterRefusal, Swap,

@@ -4,10 +4,7 @@
     reason = "a deadline of real time, for another process"
 )]
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Instant};
 
 use actix_bully::register::{
     Entry, PostgresRegister, Register, RegisterError, RegisterKey, RegisterRefusal, Swap,

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use actix_bully::register::{
-    Change, KubernetesRegister, Register as _, RegisterError, RegisterRefusal, Swap,
-};
+use actix_bully::register::{Change, KubernetesRegister, Register as _, RegisterRefusal, Swap};
 use actix_bully_register_tests::{
     DEADLINE, assert_away, assert_foreign, assert_unknown, block_on, conforms, done, key,
     kubernetes::server::{Cluster, LEASES, User, object_of},
