@@ -5,6 +5,20 @@ use crate::elections::message::{AskChange, ChangeAnswer};
 use crate::protocol::{ChangeError, Changed, Contact, NewVoter, VoterChange, VotersEvent};
 
 #[test]
+fn a_leader_refuses_a_change_with_its_reason() {
+    let mut me = Kit::heard();
+    for (old, new, reason) in [
+        ("new", "newer", ChangeError::NotAVoter { id: id("new") }),
+        (LOW, HIGH, ChangeError::AlreadyAVoter { id: id(HIGH) }),
+    ] {
+        let (old, new) = (id(old), voter(new));
+        let asked = VoterChange::Replace { old, new };
+        let refused = answered(asked.clone(), Err(reason));
+        me.change(asked).notified(refused).nothing_else_happened();
+    }
+}
+
+#[test]
 fn a_voter_that_is_not_listed_is_refused_unless_it_is_a_learner() {
     let voters = || valid(QuorumConfig::new([LOW, HIGH, "other"].map(id)));
     let asks = |config: QuorumConfig, kind| {
