@@ -124,7 +124,7 @@ impl Browser {
     /// this page has.
     pub async fn judge(&self, state: &str) {
         for script in [CONTRAST, include_str!("roles.js")] {
-            assert_eq!(self.script(script, Vec::new()).await, json!([]), "{state}");
+            assert_eq!(self.script(script).await, json!([]), "{state}");
         }
         self.judge_by_axe(state).await;
     }
@@ -135,11 +135,11 @@ impl Browser {
             return;
         };
         let is_new = "return window.axe === undefined";
-        if self.script(is_new, Vec::new()).await == Value::Bool(true) {
+        if self.script(is_new).await == Value::Bool(true) {
             let axe = std::fs::read_to_string(axe).expect("AXE names a file of axe-core");
-            self.script(&axe, Vec::new()).await;
+            self.script(&axe).await;
         }
-        assert_eq!(self.script(AXE, Vec::new()).await, json!([]), "{state}");
+        assert_eq!(self.script(AXE).await, json!([]), "{state}");
     }
 
     /// What the browser has noted in its console so far.
@@ -166,7 +166,7 @@ impl Browser {
         let script = "const [hidden] = arguments; Object.defineProperty(document, 'hidden', { value: hidden, configurable: true }); \
             Object.defineProperty(document, 'visibilityState', { value: hidden ? 'hidden' : 'visible', configurable: true }); \
             document.dispatchEvent(new Event('visibilitychange'))";
-        self.script(script, vec![hidden.into()]).await;
+        self.script_of(script, vec![hidden.into()]).await;
     }
 
     /// Gives the browser a command of its own protocol.
@@ -182,9 +182,7 @@ impl Browser {
         match found {
             Ok(found) => found,
             Err(wrong) => {
-                let body = self
-                    .script("return document.body.innerText", Vec::new())
-                    .await;
+                let body = self.script("return document.body.innerText").await;
                 panic!("{css}: {wrong}; the page says {body}")
             }
         }
@@ -195,15 +193,44 @@ impl Browser {
         // What is not there yet is no answer.
         let tried = format!("try {{ {script} }} catch {{ return false; }}");
         let met = actix::clock::timeout(SOON, async {
-            while self.script(&tried, Vec::new()).await != Value::Bool(true) {
+            while self.script(&tried).await != Value::Bool(true) {
                 actix::clock::sleep(EACH).await;
             }
         });
         assert!(met.await.is_ok(), "never: {script}");
     }
 
+    /// Waits until that part of the page begins with these words.
+    pub async fn begins(&self, part: &str, words: &str) {
+        self.until(&format!(
+            "return document.querySelector('[data-id={part}]').textContent.startsWith('{words}')"
+        ))
+        .await;
+    }
+
+    /// Waits until that part of the page has these words.
+    pub async fn says(&self, part: &str, words: &str) {
+        self.until(&format!(
+            "return document.querySelector('[data-id={part}]').textContent.includes('{words}')"
+        ))
+        .await;
+    }
+
+    /// Waits until the page has so many parts of that name.
+    pub async fn counts(&self, part: &str, number: usize) {
+        self.until(&format!(
+            "return document.querySelectorAll('[data-id={part}]').length === {number}"
+        ))
+        .await;
+    }
+
     /// Runs a script in the page.
-    pub async fn script(&self, script: &str, arguments: Vec<Value>) -> Value {
+    pub async fn script(&self, script: &str) -> Value {
+        self.script_of(script, Vec::new()).await
+    }
+
+    /// Runs a script with arguments in the page.
+    pub async fn script_of(&self, script: &str, arguments: Vec<Value>) -> Value {
         let returned = self.client.execute(script, arguments).await;
         returned.expect("the script runs")
     }

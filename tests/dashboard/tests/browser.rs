@@ -1,25 +1,20 @@
 //! The page in a browser: what is seen, what a pointer and a keyboard do, and that nothing in a name is executed.
 //! Each test waits for what the page shows, and ends with a look at the browser's console.
 
-use actix_bully::{
-    Group,
-    dashboard::Dashboard,
-    operate::{Operated, RecordFolder},
-    record::Recording,
-    testkit::cluster::Cluster,
-};
+#[path = "browser/recordings.rs"]
+mod recordings;
+
+use actix_bully::{Group, dashboard::Dashboard, operate::Operated, testkit::cluster::Cluster};
 use actix_bully_dashboard_tests::{
-    alone,
     browser::{Browser, CONTRAST, LEADER},
-    command, done, five, five_led, get, low_and_high, quorum, run, rust_test, side_by_side,
-    simulated, stage,
+    command, done, five, low_and_high, quorum, run, side_by_side, stage,
 };
 
 #[test]
 fn the_page_shows_who_leads_and_who_leads_after_a_crash() {
     run(async {
         let (browser, _page) = Browser::of_five(2).await;
-        browser.until("return document.querySelector('[data-id=status]').textContent.startsWith('agent-5 leads in term ')").await;
+        browser.begins("status", "agent-5 leads in term ").await;
         // By colour and by text.
         assert_eq!(browser.text(&format!("{LEADER} .word")).await, "LEADER");
         let colour = "const of = (id) => getComputedStyle(document.querySelector(`[data-id='agent:${id}'] circle:not(.halo)`)).fill; \
@@ -36,9 +31,9 @@ fn the_page_shows_who_leads_and_who_leads_after_a_crash() {
         browser.until("return document.querySelector('[data-id=\"row:agent-4\"]').className.includes('leads')").await;
         // What is refused is said.
         browser
-            .script("command({ command: 'crash agent-5' })", Vec::new())
+            .script("command({ command: 'crash agent-5' })")
             .await;
-        browser.until("return document.querySelector('[data-id=answer]').textContent.includes('agent-5 is down')").await;
+        browser.says("answer", "agent-5 is down").await;
         let log = browser.noted().await;
         assert!(
             log.to_string().contains("409"),
@@ -57,7 +52,7 @@ fn a_page_of_a_running_node_shows_and_offers_no_commands() {
         let browser = Browser::of(&page, &[]).await;
         browser.led_by("high").await;
         browser.select("high").await;
-        browser.until("return document.querySelector('[data-id=chosen]').textContent.includes('high, leader')").await;
+        browser.says("chosen", "high, leader").await;
         browser.until("return document.querySelector('#controls').hidden && document.querySelectorAll('[data-id^=\"do:\"]').length === 0").await;
         // It is live: the next leader is shown without another look.
         high.step_down(None).unwrap();
@@ -73,20 +68,18 @@ fn partitions_and_cut_links_are_drawn_and_heal() {
         browser.click("[data-id=halve]").await;
         browser.until("return document.querySelectorAll('[data-id=wall]').length === 2 && document.querySelectorAll('[data-id=side]').length === 2").await;
         browser.led_by("agent-2").await;
-        browser.until("return document.querySelector('[data-id=status]').textContent.startsWith('2 agents consider themselves leader')").await;
-        browser.click("[data-id=heal]").await;
         browser
-            .until("return document.querySelectorAll('[data-id=wall]').length === 0")
+            .begins("status", "2 agents consider themselves leader")
             .await;
+        browser.click("[data-id=heal]").await;
+        browser.counts("wall", 0).await;
         browser.select("agent-1").await;
         browser.click("[data-id='do:cut-one-way']").await;
         browser.wait("[data-id=cut][data-ways='1']").await;
         browser.click("[data-id='do:cut']").await;
         browser.wait("[data-id=cut][data-ways='2']").await;
         browser.click("[data-id='do:mend']").await;
-        browser
-            .until("return document.querySelectorAll('[data-id=cut]').length === 0")
-            .await;
+        browser.counts("cut", 0).await;
         browser.click("[data-id='do:isolate']").await;
         browser.wait("[data-id='agent:agent-1'].isolated").await;
         browser.end().await;
@@ -102,13 +95,13 @@ fn messages_travel_and_the_timeline_goes_back() {
         // An observer, because an arrow is gone before a look from outside would find it.
         browser.script("window.seen = new Set(); new MutationObserver((all) => { for (const one of all) for (const node of one.addedNodes) \
             if (node.classList && node.classList.contains('flight')) window.seen.add(node.getAttribute('class')); }) \
-            .observe(document.querySelector('[data-id=ring]'), { childList: true, subtree: true })", Vec::new()).await;
+            .observe(document.querySelector('[data-id=ring]'), { childList: true, subtree: true })").await;
         command(&page, r#"{"command":"crash agent-5"}"#).await;
         browser.led_by("agent-4").await;
         browser.until("return window.seen.size > 0").await;
         browser.wait("[data-id='kind:elected']").await;
         browser.until("return [...document.querySelectorAll('[data-id=event]')].some((line) => line.textContent.includes('agent-5crashes') || line.textContent.includes('agent-5 crashes'))").await;
-        browser.script("const scrub = document.querySelector('[data-id=scrub]'); scrub.value = 0; scrub.dispatchEvent(new Event('input'))", Vec::new()).await;
+        browser.script("const scrub = document.querySelector('[data-id=scrub]'); scrub.value = 0; scrub.dispatchEvent(new Event('input'))").await;
         browser
             .wait("[data-id='agent:agent-5']:not([data-state=down])")
             .await;
@@ -135,25 +128,21 @@ fn a_keyboard_is_enough() {
         // By tabs to the one agent that takes the focus, then by arrows.
         let in_ring = "return document.activeElement.closest('[data-id=ring] .agent') !== null";
         for _ in 0..40 {
-            if browser.script(in_ring, Vec::new()).await == true {
+            if browser.script(in_ring).await == true {
                 break;
             }
             browser.press("\u{e004}").await;
         }
-        assert_eq!(
-            browser.script(in_ring, Vec::new()).await,
-            true,
-            "tabs lead to the ring"
-        );
+        assert_eq!(browser.script(in_ring).await, true, "tabs lead to the ring");
         browser.press("\u{e010}").await;
         let focused = "return document.activeElement.closest('[data-id]')?.getAttribute('data-id')";
-        assert_eq!(browser.script(focused, Vec::new()).await, "agent:agent-5");
+        assert_eq!(browser.script(focused).await, "agent:agent-5");
         let named = "const at = document.activeElement; return at.getAttribute('role') === 'button' && at.getAttribute('aria-label').startsWith('agent-5, leader, term ')";
         browser.until(named).await;
         browser.press("\u{e007}").await;
         browser.until("return document.querySelector('[data-id=\"agent:agent-5\"] [role=button]').getAttribute('aria-pressed') === 'true'").await;
         for _ in 0..40 {
-            if browser.script(focused, Vec::new()).await == "do:crash" {
+            if browser.script(focused).await == "do:crash" {
                 break;
             }
             browser.press("\u{e004}").await;
@@ -176,18 +165,11 @@ fn names_with_markup_are_shown_as_text() {
     run(async {
         let (page, _thread) = stage(|| Cluster::builder().agent(NAME, 2).agent("<script>", 1));
         let browser = Browser::of(&page, &[]).await;
-        browser
-            .until(
-                "return document.querySelector('[data-id=status]').textContent.startsWith('<img')",
-            )
-            .await;
-        let shown = browser.script("return [...document.querySelectorAll('.agent text')].map((one) => one.textContent).join(' ')", Vec::new()).await;
+        browser.begins("status", "<img").await;
+        let shown = browser.script("return [...document.querySelectorAll('.agent text')].map((one) => one.textContent).join(' ')").await;
         assert!(shown.as_str().unwrap().contains("<script>"), "{shown}");
         let row = browser
-            .script(
-                "return document.querySelector('[data-id=table] td').textContent",
-                Vec::new(),
-            )
+            .script("return document.querySelector('[data-id=table] td').textContent")
             .await;
         assert_eq!(row, NAME);
         browser.click(".agent circle:not(.halo)").await;
@@ -210,11 +192,11 @@ fn two_hundred_agents_are_shown_and_nothing_moves_for_those_who_ask_for_calm() {
         browser.script("window.arrows = window.moves = 0; new MutationObserver((all) => { for (const one of all) { \
             if (one.type === 'childList') window.arrows += one.addedNodes.length; \
             else if (one.oldValue && one.oldValue !== one.target.getAttribute('transform')) window.moves += 1; } }) \
-            .observe(document.querySelector('.layer-flights'), { childList: true, subtree: true, attributeFilter: ['transform'], attributeOldValue: true })", Vec::new()).await;
+            .observe(document.querySelector('.layer-flights'), { childList: true, subtree: true, attributeFilter: ['transform'], attributeOldValue: true })").await;
         command(&page, r#"{"command":"crash agent-200"}"#).await;
         browser.led_by("agent-199").await;
         // The page draws on: frames are counted for as long as it takes to draw twenty.
-        browser.script("window.frames20 = 0; const count = () => { window.frames20 += 1; requestAnimationFrame(count); }; requestAnimationFrame(count)", Vec::new()).await;
+        browser.script("window.frames20 = 0; const count = () => { window.frames20 += 1; requestAnimationFrame(count); }; requestAnimationFrame(count)").await;
         browser.until("return window.frames20 >= 20").await;
         // Arrows are drawn, and stand still.
         browser
@@ -226,141 +208,6 @@ fn two_hundred_agents_are_shown_and_nothing_moves_for_those_who_ask_for_calm() {
         // On a narrow page nothing is wider than the page.
         browser.client.set_window_size(500, 900).await.unwrap();
         browser.until("return document.documentElement.scrollWidth <= innerWidth && document.querySelector('[data-id=ring]').classList.contains('small')").await;
-        browser.end().await;
-    });
-}
-
-const PLACE: &str = "return state.shown";
-
-#[test]
-fn what_was_clicked_is_copied_as_a_test_that_passes() {
-    run(async {
-        let (browser, _page) = Browser::of_five(5).await;
-        browser.select("agent-5").await;
-        browser.click("[data-id='do:crash']").await;
-        browser.led_by("agent-4").await;
-        browser.select("agent-4").await;
-        browser.click("[data-id='do:isolate']").await;
-        browser.led_by("agent-3").await;
-        browser.until("return document.querySelectorAll('tr[data-id=election]').length >= 2 && document.querySelector('tr[data-id=election]').textContent.includes('agent-3')").await;
-        browser.click("[data-id='do:rejoin']").await;
-        browser
-            .wait("[data-id='agent:agent-4']:not(.isolated)")
-            .await;
-        browser
-            .script("by('form').value = 'recorded_run.rs'", Vec::new())
-            .await;
-        browser.click("[data-id=copy]").await;
-        let copied = "return document.querySelector('[data-id=copied]').value";
-        browser
-            .until("return document.querySelector('[data-id=copied]').value.includes('fn the_recorded_run_repeats')")
-            .await;
-        let test = browser.script(copied, Vec::new()).await;
-        let test = test.as_str().unwrap();
-        for call in [
-            r#"apply(&"crash agent-5".parse()?)"#,
-            r#"apply(&"isolate agent-4".parse()?)"#,
-            r#"apply(&"rejoin agent-4".parse()?)"#,
-            r#"eq(["agent-4"])"#,
-        ] {
-            assert!(test.contains(call), "{test}");
-        }
-        rust_test::passes(test);
-        browser.end().await;
-    });
-}
-
-#[test]
-fn a_recording_is_opened_and_played_as_it_was() {
-    run(async {
-        let (browser, page) = Browser::of_five(5).await;
-        browser
-            .script("command({ command: 'crash agent-5' })", Vec::new())
-            .await;
-        browser.led_by("agent-4").await;
-        command(&page, r#""pause""#).await;
-        let recording = get(&page, "/copies/run.jsonl").await.text;
-        let cut = recording.rsplit_once("\n{").unwrap().0;
-        browser.choose("cut.jsonl", cut).await;
-        browser.until("return document.querySelector('[data-id=answer]').textContent.includes('cut.jsonl: the recording breaks off')").await;
-        // What the live page shows now, the last frame of the recording has to show.
-        let facts = "return state.now.agents.map((a) => [a.name, a.leads, a.state, a.score].join()).join('; ')";
-        let shown = browser.script(facts, Vec::new()).await;
-        browser.play("run.jsonl", &recording).await;
-        assert_eq!(
-            browser.script(facts, Vec::new()).await,
-            shown,
-            "its last moment"
-        );
-        // It begins at its beginning, where nobody leads, and goes on step by step.
-        assert_eq!(browser.script(PLACE, Vec::new()).await, 0);
-        browser.until("return document.querySelector('[data-id=status]').textContent.startsWith('No agent leads')").await;
-        browser.click("[data-id=forward]").await;
-        browser.wait(LEADER).await;
-        browser.click("[data-id=back]").await;
-        browser.until("return document.querySelector('[data-id=status]').textContent.startsWith('No agent leads')").await;
-        browser.script("const scrub = by('scrub'); scrub.value = scrub.max; scrub.dispatchEvent(new Event('input'))", Vec::new()).await;
-        browser.led_by("agent-4").await;
-        browser
-            .wait("[data-id='agent:agent-5'][data-state=down]")
-            .await;
-        // The keys of a slider are steps as well.
-        browser.script("by('scrub').focus()", Vec::new()).await;
-        browser.press("\u{e012}").await;
-        browser
-            .until("return state.shown === state.past.length - 2")
-            .await;
-        browser.click("[data-id=leave]").await;
-        browser.until("return document.querySelector('[data-id=connection]').textContent === 'live' && !document.querySelector('#controls').hidden").await;
-        let log = browser.noted().await;
-        assert!(
-            log.to_string().contains("400"),
-            "the refusal is noted: {log}"
-        );
-        browser.end().await;
-    });
-}
-
-#[test]
-fn a_broken_promise_is_where_a_recording_opens() {
-    run(async {
-        let (page, _viewer, _thread) = five_led(5).await;
-        let copied = get(&page, "/copies/run.jsonl").await.text;
-        let mut recording = Recording::read(copied.as_bytes()).unwrap();
-        recording.violate(recording.ended(), "<b>two leaders</b>".to_owned());
-        let replay = Dashboard::replay(recording);
-        let browser = Browser::of(&replay, &[]).await;
-        let marked = "return document.querySelector('[data-id=status]').textContent.startsWith('A promise is broken: <b>two leaders</b>')";
-        browser.until(marked).await;
-        browser
-            .until("return document.querySelectorAll('[data-id=strip] .broke').length === 1")
-            .await;
-        browser.click("[data-id=back]").await;
-        browser.until(&marked.replace("return ", "return !")).await;
-        browser.click("[data-id=broken]").await;
-        browser.until(marked).await;
-        browser
-            .until("return document.querySelectorAll('b').length === 0 && by('leave').hidden")
-            .await;
-        browser.end().await;
-    });
-}
-
-#[test]
-fn a_history_that_the_simulator_failed_opens_with_its_violation_marked() {
-    run(async {
-        let (recording, violation) = simulated::failed();
-        let (browser, _page) = Browser::of_five(5).await;
-        browser.play("history.jsonl", &recording.to_jsonl()).await;
-        let status = browser.text("[data-id=status]").await;
-        assert!(
-            status.starts_with(&format!("A promise is broken: {violation}")),
-            "{status}"
-        );
-        browser
-            .until("return document.querySelectorAll('[data-id=strip] .broke').length === 1")
-            .await;
-        browser.until("return document.querySelector('[data-id=event]').textContent.includes(film.broken[0].text)").await;
         browser.end().await;
     });
 }
@@ -397,51 +244,6 @@ fn voters_are_added_replaced_and_removed_by_a_click() {
 }
 
 #[test]
-fn a_saved_record_opens_with_a_click() {
-    run(async {
-        let (recording, violation) = simulated::failed();
-        let folder = tempfile::tempdir().unwrap();
-        let names = [
-            "record-1764126720000-orders-api-1.jsonl",
-            "record-1764126720001-<b>x.jsonl",
-        ];
-        for name in names {
-            std::fs::write(folder.path().join(name), recording.to_jsonl()).unwrap();
-        }
-        let agent = alone("api-1");
-        let page = Dashboard::new(Operated::new(&agent)).records(RecordFolder::new(folder.path()));
-        let browser = Browser::of(&page, &[]).await;
-        browser.wait("[data-id='agent:api-1'].leader").await;
-        browser
-            .until("return document.querySelectorAll('[data-id^=\"saved:\"]').length === 2")
-            .await;
-        let texts = "return [...document.querySelectorAll('[data-id^=\"saved:\"]')].map((one) => one.textContent).join()";
-        let texts = browser.script(texts, Vec::new()).await;
-        assert!(texts.as_str().unwrap().contains("<b>x"), "{texts}");
-        browser
-            .click(&format!("[data-id='saved:{}']", names[0]))
-            .await;
-        let shown = "return document.querySelector('[data-id=connection]').textContent.startsWith('recording record-1764126720000')";
-        browser.until(shown).await;
-        let status = browser.text("[data-id=status]").await;
-        assert!(status.contains(&violation), "{status}");
-        // The list is of the server; the history is of the node, and not of the recording.
-        browser.script("listSaved()", Vec::new()).await;
-        browser
-            .until("return !by('saved').hidden && by('before').hidden")
-            .await;
-        browser.click("[data-id=leave]").await;
-        browser.wait("[data-id='agent:api-1'].leader").await;
-        browser.until("return !by('before').hidden").await;
-        // One that is saved meanwhile is there at the next look.
-        std::fs::remove_file(folder.path().join(names[1])).unwrap();
-        browser.click("[data-id=saved-again]").await;
-        browser.until("return document.querySelectorAll('[data-id^=\"saved:\"]').length === 1 && document.querySelectorAll('b').length === 0").await;
-        browser.end().await;
-    });
-}
-
-#[test]
 fn texts_can_be_read_and_roles_are_told_in_light_and_in_dark() {
     run(async {
         let (browser, page) = Browser::of_five(5).await;
@@ -450,23 +252,19 @@ fn texts_can_be_read_and_roles_are_told_in_light_and_in_dark() {
         command(&page, r#"{"command":"cut agent-3 > agent-4"}"#).await;
         browser.wait("[data-id=cut]").await;
         browser.select("agent-5").await;
-        browser
-            .script("answer('This is refused.')", Vec::new())
-            .await;
+        browser.script("answer('This is refused.')").await;
         for theme in ["light", "dark"] {
-            browser
-                .script(&format!("setTheme('{theme}')"), Vec::new())
-                .await;
+            browser.script(&format!("setTheme('{theme}')")).await;
             browser.judge(theme).await;
         }
         // The judge sees what is too faint.
         browser
-            .script("document.body.style.setProperty('--ink', '#999999'); document.body.style.setProperty('--card', '#aaaaaa')", Vec::new())
+            .script("document.body.style.setProperty('--ink', '#999999'); document.body.style.setProperty('--card', '#aaaaaa')")
             .await;
-        let faint = browser.script(CONTRAST, Vec::new()).await;
+        let faint = browser.script(CONTRAST).await;
         assert!(!faint.as_array().unwrap().is_empty());
         browser
-            .script("document.body.removeAttribute('style')", Vec::new())
+            .script("document.body.removeAttribute('style')")
             .await;
         browser.end().await;
     });
@@ -481,7 +279,7 @@ fn faults_need_no_pointer() {
             for _ in 0..80 {
                 let focused =
                     "return document.activeElement.closest('[data-id]')?.getAttribute('data-id')";
-                if browser.script(focused, Vec::new()).await == what {
+                if browser.script(focused).await == what {
                     return browser.press("\u{e007}").await;
                 }
                 browser.press("\u{e004}").await;
@@ -491,13 +289,9 @@ fn faults_need_no_pointer() {
         press("halve").await;
         browser.wait("[data-id=wall]").await;
         press("heal").await;
-        browser
-            .until("return document.querySelectorAll('[data-id=wall]').length === 0")
-            .await;
+        browser.counts("wall", 0).await;
         press("scenario:flapping").await;
-        browser
-            .until("return document.querySelector('[data-id=plays]').textContent.includes('three times')")
-            .await;
+        browser.says("plays", "three times").await;
         press("back").await;
         browser.until("return state.shown !== null").await;
         browser.end().await;
@@ -516,7 +310,7 @@ fn two_elections_are_shown_side_by_side() {
             let script = format!(
                 "return [...document.querySelectorAll(`[data-id='versus:{label}'] td`)].map((cell) => cell.textContent)"
             );
-            browser.script(&script, Vec::new()).await
+            browser.script(&script).await
         };
         browser.select("agent-5").await;
         browser.click("[data-id='do:crash']").await;
@@ -537,9 +331,9 @@ fn two_elections_are_shown_side_by_side() {
                 "{label}: {told}"
             );
         }
-        browser.until("return document.querySelector('[data-id=chosen]').textContent.includes('In the quorum election')").await;
+        browser.says("chosen", "In the quorum election").await;
         // The timeline takes both back.
-        browser.script("const scrub = by('scrub'); scrub.value = 0; scrub.dispatchEvent(new Event('input'))", Vec::new()).await;
+        browser.script("const scrub = by('scrub'); scrub.value = 0; scrub.dispatchEvent(new Event('input'))").await;
         browser
             .wait("[data-id='beside:agent-5']:not([data-state=down])")
             .await;
@@ -552,10 +346,7 @@ fn two_elections_are_shown_side_by_side() {
         browser.until("return document.documentElement.scrollWidth <= innerWidth && by('other-ring').offsetTop > by('ring').parentElement.offsetTop + 100").await;
         browser.judge("side by side, narrow").await;
         browser
-            .script(
-                "by('beside').value = ''; by('beside').dispatchEvent(new Event('change'))",
-                Vec::new(),
-            )
+            .script("by('beside').value = ''; by('beside').dispatchEvent(new Event('change'))")
             .await;
         assert_eq!(thread.join().unwrap().unwrap().beside, None);
         browser.end().await;

@@ -35,23 +35,18 @@ fn a_click_goes_on_live_from_the_moment_that_is_shown() {
         browser
             .until("return by('here').disabled && !by('here').hidden && by('here-said').hidden")
             .await;
-        browser.script(BACK, Vec::new()).await;
+        browser.script(BACK).await;
         browser.wait(LEADER).await;
         browser.until("return !by('here').disabled").await;
         assert!(said(&browser).await.contains("Enter on the timeline"));
         let shown = "return state.past[state.shown].at";
-        let at = browser.script(shown, Vec::new()).await;
+        let at = browser.script(shown).await;
         browser.click("[data-id=here]").await;
         browser
             .until("return state.head.run === 2 && isLive()")
             .await;
         browser.wait(LEADER).await;
-        assert_eq!(
-            browser
-                .script("return state.head.from.at_ms", Vec::new())
-                .await,
-            at
-        );
+        assert_eq!(browser.script("return state.head.from.at_ms").await, at);
         browser.until(KEEPS_PAST).await;
         assert!(said(&browser).await.starts_with("Live from "));
         // The first row of the elections counts its messages, in the new run too.
@@ -76,7 +71,7 @@ fn a_click_goes_on_live_from_the_moment_that_is_shown() {
 fn a_key_goes_on_and_is_told_to_assistive_technology() {
     run(async {
         let (browser, _page) = crashed().await;
-        browser.script("by('scrub').focus()", Vec::new()).await;
+        browser.script("by('scrub').focus()").await;
         // Home, the first moment; then Enter.
         browser.press("\u{e011}").await;
         browser.until("return state.shown === 0").await;
@@ -91,17 +86,13 @@ fn a_key_goes_on_and_is_told_to_assistive_technology() {
         browser.wait(LEADER).await;
         // The button by the keyboard: from the slider on, the tab key leads there.
         browser.until("return state.past.length > 2").await;
-        browser.script("by('scrub').focus()", Vec::new()).await;
+        browser.script("by('scrub').focus()").await;
         browser.press("\u{e011}").await;
         browser
             .until("return state.shown === 0 && !by('here').disabled")
             .await;
         for _ in 0..5 {
-            if browser
-                .script("return document.activeElement.id", Vec::new())
-                .await
-                == "here"
-            {
+            if browser.script("return document.activeElement.id").await == "here" {
                 break;
             }
             browser.press("\u{e004}").await;
@@ -110,10 +101,10 @@ fn a_key_goes_on_and_is_told_to_assistive_technology() {
         browser.until("return state.head.run === 3").await;
         // A live page has nothing to go on from.
         browser.until("return isLive()").await;
-        browser.script("by('scrub').focus()", Vec::new()).await;
+        browser.script("by('scrub').focus()").await;
         browser.press("\u{e007}").await;
-        browser.script("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))", Vec::new()).await;
-        assert_eq!(browser.script("return state.head.run", Vec::new()).await, 3);
+        browser.script("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))").await;
+        assert_eq!(browser.script("return state.head.run").await, 3);
         browser.end().await;
     });
 }
@@ -136,14 +127,14 @@ fn a_recording_goes_on_live_or_the_page_says_why_not() {
             "{why}"
         );
         // No key does it either.
-        browser.script("by('scrub').focus()", Vec::new()).await;
+        browser.script("by('scrub').focus()").await;
         browser.press("\u{e007}").await;
 
         browser.play("run.jsonl", &text).await;
         browser
             .until("return !by('here').hidden && !by('here').disabled")
             .await;
-        browser.script(BACK, Vec::new()).await;
+        browser.script(BACK).await;
         browser.wait(LEADER).await;
         browser.shot("film-here").await;
         browser.click("[data-id=here]").await;
@@ -152,16 +143,9 @@ fn a_recording_goes_on_live_or_the_page_says_why_not() {
             .await;
         browser.wait(LEADER).await;
         browser.until(KEEPS_PAST).await;
+        assert_eq!(browser.script("return state.head.from.run").await, 0);
         assert_eq!(
-            browser
-                .script("return state.head.from.run", Vec::new())
-                .await,
-            0
-        );
-        assert_eq!(
-            browser
-                .script("return state.head.from.differs", Vec::new())
-                .await,
+            browser.script("return state.head.from.differs").await,
             Value::Null
         );
         assert_eq!(browser.text("[data-id=connection]").await, "live");
@@ -219,7 +203,7 @@ fn both_elections_go_back_before_a_command_that_took_no_time() {
         browser.until(&both(1, "up")).await;
         done(&page, r#"{"command":"crash agent-5"}"#).await;
         browser.until(&both(1, "down")).await;
-        browser.script(BACK, Vec::new()).await;
+        browser.script(BACK).await;
         browser.click("[data-id=here]").await;
         browser.until(&both(2, "up")).await;
         browser.shot("both-here").await;
@@ -240,7 +224,7 @@ fn a_running_node_says_that_it_cannot_be_played_again() {
         browser
             .until("return by('here').hidden && by('here-said').hidden")
             .await;
-        browser.script("look(0)", Vec::new()).await;
+        browser.script("look(0)").await;
         browser.until("return !isLive() && by('here').hidden").await;
         assert_eq!(
             said(&browser).await,
@@ -259,7 +243,7 @@ fn a_running_node_says_that_it_cannot_be_played_again() {
 fn a_narrow_page_has_room_for_it_in_light_and_in_dark() {
     run(async {
         let (browser, _page) = crashed().await;
-        browser.script(BACK, Vec::new()).await;
+        browser.script(BACK).await;
         browser.until("return !by('here').disabled").await;
         let screen =
             json!({ "width": 320, "height": 900, "deviceScaleFactor": 1, "mobile": false });
@@ -273,14 +257,12 @@ fn a_narrow_page_has_room_for_it_in_light_and_in_dark() {
             )
             .await;
         browser
-            .script("by('here').scrollIntoView({ block: 'center' })", Vec::new())
+            .script("by('here').scrollIntoView({ block: 'center' })")
             .await;
         browser.until("const box = by('here').getBoundingClientRect(); return box.left >= 0 && box.right <= innerWidth && box.height >= 24").await;
         browser.shot("here-320").await;
         for theme in ["light", "dark"] {
-            browser
-                .script(&format!("setTheme('{theme}')"), Vec::new())
-                .await;
+            browser.script(&format!("setTheme('{theme}')")).await;
             browser.judge(theme).await;
         }
         browser.end().await;

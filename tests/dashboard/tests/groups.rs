@@ -34,7 +34,7 @@ fn groups_with_a_leader_each_are_no_alarm() {
             .until("return [...document.querySelectorAll('[data-id^=\"group:\"] p')].map((one) => one.textContent).join() === 'api-2 leads,api-2 leads'")
             .await;
         browser.until("return state.past.length > 1 && [...document.querySelectorAll('.group')].every((one) => one.className === 'group none')").await;
-        let shown = browser.script(SHOWN, Vec::new()).await;
+        let shown = browser.script(SHOWN).await;
         assert_eq!(shown[0], "orders: api-2 leads in term 1");
         assert_eq!(shown[1], "orders: api-2 leads");
         assert_eq!(shown[2], "Election of orders, reports");
@@ -61,7 +61,7 @@ fn the_group_without_a_leader_comes_first_and_says_for_how_long() {
         browser
             .until("return document.querySelector('[data-id=\"group:group-5\"] p').textContent.match(/^no leader for [2-9] s$/) !== null")
             .await;
-        let shown = browser.script(SHOWN, Vec::new()).await;
+        let shown = browser.script(SHOWN).await;
         let status = shown[0].as_str().unwrap();
         assert!(
             status.starts_with("group-5: No agent leads, since 2"),
@@ -148,7 +148,7 @@ fn the_words_of_a_group_are_those_of_its_trouble() {
             let script = "const [group, agents, at, out] = arguments; const moment = { groups: [group], agents }; \
                 return [headline(group, moment, at, () => out), stateOf(group, moment, () => out)]";
             let arguments = vec![group, agents, at.into(), out.into()];
-            browser.script(script, arguments).await
+            browser.script_of(script, arguments).await
         };
         for (group, agents, at, out, few, full) in words() {
             assert_eq!(said(group, agents, at, out).await, json!([few, full]));

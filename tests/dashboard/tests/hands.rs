@@ -27,7 +27,7 @@ async fn chosen(browser: &Browser, agent: &str) {
     browser
         .until(&format!("return state.chosen === '{agent}'"))
         .await;
-    browser.script("choose(null)", Vec::new()).await;
+    browser.script("choose(null)").await;
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn an_agent_is_selected_by_any_click_by_its_name_and_by_its_row() {
         let (browser, _page) = Browser::of_five(5).await;
         // Assistive technology sends no event of a pointer.
         browser.script("const agent = document.querySelector(`[data-id='agent:agent-2']`); \
-            for (const type of ['mousedown', 'mouseup', 'click']) agent.dispatchEvent(new MouseEvent(type, { bubbles: true, cancelable: true, view: window }))", Vec::new()).await;
+            for (const type of ['mousedown', 'mouseup', 'click']) agent.dispatchEvent(new MouseEvent(type, { bubbles: true, cancelable: true, view: window }))").await;
         chosen(&browser, "agent-2").await;
         browser
             .click("[data-id='agent:agent-3'] text:not(.word):not(.more)")
@@ -48,10 +48,7 @@ fn an_agent_is_selected_by_any_click_by_its_name_and_by_its_row() {
         chosen(&browser, "agent-4").await;
         // By the keyboard, too.
         browser
-            .script(
-                "document.querySelector(`[data-id='row:agent-1'] button`).focus()",
-                Vec::new(),
-            )
+            .script("document.querySelector(`[data-id='row:agent-1'] button`).focus()")
             .await;
         browser.press("\u{e007}").await;
         browser.until("return document.querySelector(`[data-id='row:agent-1'] button`).getAttribute('aria-pressed') === 'true'").await;
@@ -89,7 +86,7 @@ fn nothing_is_wider_than_a_narrow_window_and_text_grows_with_the_zoom() {
         let browser = Browser::of(&page, &[]).await;
         browser.wait(LEADER).await;
         command(&page, r#"{"command":"isolate agent-2"}"#).await;
-        browser.script("answer('A-very-long-word-that-cannot-be-broken-anywhere-in-a-narrow-window-of-this-size')", Vec::new()).await;
+        browser.script("answer('A-very-long-word-that-cannot-be-broken-anywhere-in-a-narrow-window-of-this-size')").await;
         browser.click("[data-id='row:agent-5'] button").await;
         for width in [320, 360, 390, 620, 999, 1_440] {
             window(&browser, width, 700, 1).await;
@@ -98,26 +95,22 @@ fn nothing_is_wider_than_a_narrow_window_and_text_grows_with_the_zoom() {
                 rings[0].size.width === Math.max(220, Math.round(by('ring').clientWidth))"
             );
             browser.until(&fits).await;
-            browser
-                .script("by('rings').scrollIntoView()", Vec::new())
-                .await;
+            browser.script("by('rings').scrollIntoView()").await;
             browser.shot(&format!("width-{width}")).await;
         }
         // Sizes in pixels of the screen.
         let size = "return devicePixelRatio * by('ring').getScreenCTM().a * parseFloat(getComputedStyle(document.querySelector('.ring .agent text:not(.word):not(.more)')).fontSize)";
         window(&browser, 1_440, 900, 1).await;
         browser.until("return devicePixelRatio === 1 && rings[0].size.width === Math.round(by('ring').clientWidth)").await;
-        let plain = browser.script(size, Vec::new()).await.as_f64().unwrap();
+        let plain = browser.script(size).await.as_f64().unwrap();
         window(&browser, 1_440, 900, 2).await;
         browser.until("return devicePixelRatio === 2 && rings[0].size.width === Math.round(by('ring').clientWidth)").await;
-        let zoomed = browser.script(size, Vec::new()).await.as_f64().unwrap();
+        let zoomed = browser.script(size).await.as_f64().unwrap();
         assert!(
             zoomed >= 1.95 * plain && plain >= 12.0,
             "{plain} and {zoomed}"
         );
-        browser
-            .script("by('rings').scrollIntoView()", Vec::new())
-            .await;
+        browser.script("by('rings').scrollIntoView()").await;
         browser.shot("zoomed").await;
         browser.end().await;
     });
@@ -129,23 +122,18 @@ fn what_is_read_aloud_changes_only_with_its_text() {
         let (browser, page) = Browser::of_five(5).await;
         browser.script("window.again = []; for (const one of document.querySelectorAll('[aria-live], [role=status], [role=alert]')) { let before = one.textContent; \
             new MutationObserver(() => { if (one.textContent === before) window.again.push(one.id + ': ' + before); before = one.textContent; }) \
-            .observe(one, { childList: true, characterData: true, subtree: true }); }", Vec::new()).await;
+            .observe(one, { childList: true, characterData: true, subtree: true }); }").await;
         command(&page, r#"{"command":"crash agent-5"}"#).await;
         browser.led_by("agent-4").await;
         for _ in 0..2 {
-            browser
-                .script("answer('twice'); said('twice')", Vec::new())
-                .await;
+            browser.script("answer('twice'); said('twice')").await;
         }
         // Leases run and the clock goes on meanwhile.
-        browser.script("window.frames20 = 0; const count = () => { window.frames20 += 1; requestAnimationFrame(count); }; requestAnimationFrame(count)", Vec::new()).await;
+        browser.script("window.frames20 = 0; const count = () => { window.frames20 += 1; requestAnimationFrame(count); }; requestAnimationFrame(count)").await;
         browser.until("return window.frames20 >= 60").await;
-        assert_eq!(
-            browser.script("return window.again", Vec::new()).await,
-            json!([])
-        );
+        assert_eq!(browser.script("return window.again").await, json!([]));
         // What scrolls is reached by the tab key.
-        browser.script("by('why').focus()", Vec::new()).await;
+        browser.script("by('why').focus()").await;
         browser
             .until("return document.activeElement === by('why')")
             .await;
@@ -238,9 +226,7 @@ fn the_lease_of_a_leader_on_another_host_counts_down_and_is_grey_when_it_has_run
         browser.until("return document.querySelector('[data-id=chosen] h3').textContent.startsWith('b2, led, lease run out')").await;
         browser.shot("remote-lease-over").await;
         // Its followers give it up.
-        browser
-            .until("return document.querySelector('[data-id=status]').textContent.includes('No agent leads')")
-            .await;
+        browser.says("status", "No agent leads").await;
         browser.end().await;
     });
 }
@@ -278,9 +264,7 @@ fn texts_can_be_read_in_each_state_at_each_size() {
         ] {
             command(&page, &format!(r#"{{"command":"{order}"}}"#)).await;
             for theme in ["light", "dark"] {
-                browser
-                    .script(&format!("setTheme('{theme}')"), Vec::new())
-                    .await;
+                browser.script(&format!("setTheme('{theme}')")).await;
                 for width in [320, 720, 1_300] {
                     window(&browser, width, 900, 1).await;
                     browser.until("return rings[0].size.width === Math.max(220, Math.round(by('ring').clientWidth))").await;

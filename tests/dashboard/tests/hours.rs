@@ -74,7 +74,7 @@ fn a_node_tells_times_of_day_with_date_and_zone() {
         read("#elections tr td:first-child", PRECISE).await;
         // A clock that jumps changes the hours of what comes, not of what was.
         let before = browser.text("#elections tr td").await;
-        browser.script("advance({ at_ms: state.now.at_ms, began_unix_ms: state.now.began_unix_ms - 3600000 }); redraw()", Vec::new()).await;
+        browser.script("advance({ at_ms: state.now.at_ms, began_unix_ms: state.now.began_unix_ms - 3600000 }); redraw()").await;
         assert_eq!(browser.text("#elections tr td").await, before);
         browser.shot("hours").await;
         browser.end().await;
@@ -112,13 +112,13 @@ fn a_record_tells_the_hours_of_its_node() {
                 )
                 .await;
             let told = browser
-                .script(written, vec![1_769_829_125_678_u64.into(), false.into()])
+                .script_of(written, vec![1_769_829_125_678_u64.into(), false.into()])
                 .await;
             assert_eq!(told, text);
         }
         let ages = "return [0, 59999, 60000, 3723000, 90000000].map(age).join()";
         assert_eq!(
-            browser.script(ages, Vec::new()).await,
+            browser.script(ages).await,
             "0 s,59 s,1 min 0 s,1 h 2 min,1 d 1 h"
         );
         browser.end().await;
@@ -167,10 +167,7 @@ fn what_was_before_the_page_was_opened_is_on_it() {
             ))
             .await;
         browser
-            .script(
-                "document.querySelector(`#before`).scrollIntoView()",
-                Vec::new(),
-            )
+            .script("document.querySelector(`#before`).scrollIntoView()")
             .await;
         browser.shot("history").await;
         browser.end().await;
@@ -200,7 +197,7 @@ fn a_page_that_is_open_for_two_hours_holds_no_more_than_before() {
         let (browser, page) = Browser::of_five(200).await;
         let until = async |minutes: u64| {
             let later = format!("return state.now.at_ms >= {}", minutes * 60_000);
-            while browser.script(&later, Vec::new()).await != true {
+            while browser.script(&later).await != true {
                 actix::clock::sleep(std::time::Duration::from_millis(100)).await;
             }
             let resident = std::fs::read_to_string("/proc/self/statm").unwrap();
@@ -212,7 +209,7 @@ fn a_page_that_is_open_for_two_hours_holds_no_more_than_before() {
             browser.cdp("HeapProfiler.collectGarbage", json!({})).await;
             let script =
                 "return [performance.memory.usedJSHeapSize, document.querySelectorAll('*').length]";
-            let held = browser.script(script, Vec::new()).await;
+            let held = browser.script(script).await;
             println!("{what}: bytes of the page and its elements: {held}");
             [0, 1].map(|part| held[part].as_u64().unwrap())
         };
@@ -227,9 +224,9 @@ fn a_page_that_is_open_for_two_hours_holds_no_more_than_before() {
                 const at_ms = began + each * 100, agents = [[each % 5, { ...state.now.agents[each % 5], term: each }]]; \
                 advance({ at_ms, agents, said: [{ what: 'agent', at_ms, agent: 'agent-1', text: 'follows agent-5 in term ' + each }] }); \
             }";
-        browser.script(moments, vec![5_000.into()]).await;
+        browser.script_of(moments, vec![5_000.into()]).await;
         let [first, elements] = held("5,000 moments").await;
-        browser.script(moments, vec![70_800.into()]).await;
+        browser.script_of(moments, vec![70_800.into()]).await;
         let [ended, last] = held("118 minutes of moments").await;
         assert!(
             ended < first + first / 10 && last <= elements,

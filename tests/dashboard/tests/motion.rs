@@ -27,7 +27,7 @@ fn an_arrow_arrives_before_its_effect_at_every_speed() {
             let (page, _thread) = stage(five);
             let browser = Browser::of(&page, &[]).await;
             browser.wait(LEADER).await;
-            browser.script(WATCH, Vec::new()).await;
+            browser.script(WATCH).await;
             let set = async |speed: f64| done(&page, &format!(r#"{{"speed":{speed}}}"#)).await;
             // Until the leader is missed nothing flies: that may pass quickly.
             set(f64::max(speed, 0.2)).await;
@@ -40,7 +40,7 @@ fn an_arrow_arrives_before_its_effect_at_every_speed() {
                 .until("return Object.keys(window.effect).length === 3")
                 .await;
             let frames = browser
-                .script("return Object.keys(window.effect).map((name) => [window.landed[name] ?? null, window.effect[name]])", Vec::new())
+                .script("return Object.keys(window.effect).map((name) => [window.landed[name] ?? null, window.effect[name]])")
                 .await;
             let is_first = |pair: &Value| {
                 pair[0]
@@ -87,7 +87,7 @@ fn the_strip_and_the_slider_have_one_scale_of_time_while_time_goes_on() {
         command(&page, r#""pause""#).await;
         let text = get(&page, "/copies/run.jsonl").await.text;
         browser.play("run.jsonl", &text).await;
-        browser.script("drawStrip()", Vec::new()).await;
+        browser.script("drawStrip()").await;
         let apart = browser
             .client
             .execute_async(APART, Vec::new())
@@ -108,12 +108,9 @@ fn the_first_election_counts_its_messages_and_a_quorum_at_rest_is_settled() {
         browser
             .until("return state.elections.length > 0 && state.elections[0].messages > 0")
             .await;
-        browser.script("window.unsettled = 0; window.looks = 0; setInterval(() => { window.looks += 1; if (moment().why.some((text) => text.startsWith('Not settled'))) window.unsettled += 1; }, 20)", Vec::new()).await;
+        browser.script("window.unsettled = 0; window.looks = 0; setInterval(() => { window.looks += 1; if (moment().why.some((text) => text.startsWith('Not settled'))) window.unsettled += 1; }, 20)").await;
         browser.until("return window.looks >= 100").await;
-        assert_eq!(
-            browser.script("return window.unsettled", Vec::new()).await,
-            0
-        );
+        assert_eq!(browser.script("return window.unsettled").await, 0);
         // What is under way is said: a voter that hangs leaves an election open.
         command(&page, r#"{"command":"partition agent-1 agent-2"}"#).await;
         command(&page, r#"{"command":"crash agent-5"}"#).await;
@@ -130,9 +127,7 @@ fn a_cluster_that_settled_before_its_page_began_counts_that_election() {
         let (page, _thread) = actix_bully_dashboard_tests::settled(|| Cluster::builder().agents(5));
         let browser = Browser::of(&page, &[]).await;
         browser.until("return state.elections.length > 0").await;
-        let first = browser
-            .script("return state.elections[0].messages", Vec::new())
-            .await;
+        let first = browser.script("return state.elections[0].messages").await;
         assert!(first.as_u64() > Some(0), "{first}");
         browser.end().await;
     });
@@ -143,9 +138,9 @@ const LOOK: &str = "Object.assign(window, { looks: 0, unsettled: 0 }); setInterv
     if (moment().why.some((text) => text.startsWith('Not settled'))) window.unsettled += 1; }, 10)";
 
 async fn is_at_rest(browser: &Browser) {
-    browser.script(LOOK, Vec::new()).await;
+    browser.script(LOOK).await;
     browser.until("return window.looks >= 200").await;
-    let found = browser.script("return window.unsettled", Vec::new()).await;
+    let found = browser.script("return window.unsettled").await;
     assert_eq!(found, 0);
 }
 

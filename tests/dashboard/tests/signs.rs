@@ -54,7 +54,7 @@ fn no_character_of_a_text_turns_the_page() {
         let agent = alone("a");
         let browser = Browser::of(&Dashboard::new(Operated::new(&agent)), &[]).await;
         browser.until("return state.now !== null").await;
-        let told = browser.script("return [isolate('a\u{202e}b'), isolate('abc'), isolated('x \u{2067}y', ['x']), isolated('\u{5d0}1 follows \u{5d0}', ['\u{5d0}', '\u{5d0}1'])]", Vec::new()).await;
+        let told = browser.script("return [isolate('a\u{202e}b'), isolate('abc'), isolated('x \u{2067}y', ['x']), isolated('\u{5d0}1 follows \u{5d0}', ['\u{5d0}', '\u{5d0}1'])]").await;
         assert_eq!(
             told,
             json!([

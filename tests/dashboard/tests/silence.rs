@@ -35,19 +35,16 @@ fn a_server_that_stands_still_is_said_to_be_silent() {
             .await;
         // Its lease ran out, whatever it was when it was heard last.
         browser.until("return document.querySelector(`[data-id='agent:api-2'] .word`).textContent === 'RAN OUT'").await;
-        browser
-            .until("return by('status').textContent.includes('its lease has run out')")
-            .await;
+        browser.says("status", "its lease has run out").await;
         browser.until("return [...document.querySelectorAll(`[data-id='row:api-2'] td`)].at(-1).textContent === 'run out'").await;
         browser.shot("silent").await;
         // A command is not answered, and that is said; what became of it is said when it is known.
         browser
-            .script(
-                "command({ command: { step_down: { to: null } }, agent: 'api-2' })",
-                Vec::new(),
-            )
+            .script("command({ command: { step_down: { to: null } }, agent: 'api-2' })")
             .await;
-        browser.until("return by('answer').textContent.startsWith('The server has not answered the command for 5 s')").await;
+        browser
+            .begins("answer", "The server has not answered the command for 5 s")
+            .await;
         node.signal("CONT").await;
         browser.until(&format!("{CONNECTION} === 'live'")).await;
         browser.until("return !document.body.classList.contains('silent') && !by('answer').textContent.includes('has not answered')").await;
@@ -123,7 +120,7 @@ fn eight_tabs_have_one_stream_and_all_can_command() {
         }
         browser.front(0).await;
         browser
-            .script("command({ command: 'crash agent-5' })", Vec::new())
+            .script("command({ command: 'crash agent-5' })")
             .await;
         browser.led_by("agent-4").await;
         browser.front(7).await;

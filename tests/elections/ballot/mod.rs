@@ -13,7 +13,6 @@ mod elections;
 mod faults;
 mod kit;
 use crate::losses;
-mod machines;
 mod scores;
 use crate::strangers;
 mod written;

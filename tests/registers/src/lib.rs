@@ -24,6 +24,7 @@ pub mod rule;
 pub mod wire;
 
 use std::{
+    fmt::Debug,
     future::Future,
     thread,
     time::{Duration, Instant},
@@ -82,6 +83,40 @@ pub fn refusal<T>(result: &Result<T, RegisterError>) -> Option<RegisterRefusal> 
         Err(RegisterError::Refused { refusal, .. }) => Some(*refusal),
         Ok(_) | Err(_) => None,
     }
+}
+
+/// It may have been done.
+#[track_caller]
+pub fn assert_unknown<T: Debug>(outcome: &Result<T, RegisterError>) {
+    let is_unknown = outcome.as_ref().is_err_and(RegisterError::is_unknown);
+    assert!(is_unknown, "{outcome:?}");
+}
+
+/// The store does not answer.
+#[track_caller]
+pub fn assert_away<T: Debug>(outcome: &Result<T, RegisterError>) {
+    let is_away = matches!(outcome, Err(RegisterError::Unreachable(_)));
+    assert!(is_away, "{outcome:?}");
+}
+
+/// What is there was not written by a register.
+#[track_caller]
+pub fn assert_foreign<T: Debug>(outcome: &Result<T, RegisterError>) {
+    let is_foreign = matches!(outcome, Err(RegisterError::Foreign { .. }));
+    assert!(is_foreign, "{outcome:?}");
+}
+
+/// A write to a server that stands still is told as unknown, and is not waited for.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a deadline of real time, for another process"
+)]
+#[track_caller]
+pub fn assert_soon_unknown(register: &dyn Register, key: &RegisterKey, expected: Option<&Entry>) {
+    let begun = Instant::now();
+    assert_unknown(&block_on(register.swap(key, expected, b"late".to_vec())));
+    let waited = begun.elapsed();
+    assert!(waited < Duration::from_secs(10), "{waited:?}");
 }
 
 /// A key by its text.

@@ -20,22 +20,30 @@ pub(crate) fn election(count: u64, name: &str) -> ElectionId {
 /// Elections of the past, the present and the future.
 pub(crate) fn every_election(numbers: &Numbers) -> Vec<ElectionId> {
     let seen = numbers.seen.0;
-    let counts = [
-        0,
-        seen.saturating_sub(1),
-        seen,
-        seen + 1,
-        LAST_COUNT.0,
-        u64::MAX,
-    ];
+    let counts = [seen.saturating_sub(1), seen, seen + 1, u64::MAX];
     let of = |count| [LOW, HIGH, ME, STRANGER].map(|name| election(count, name));
     let mut all: Vec<ElectionId> = counts.into_iter().flat_map(of).collect();
     all.extend(numbers.promised.clone());
     all
 }
 
-/// Returns an election that is under way, or an older or a later one.
-pub(crate) fn any_election<E: Suite>(dice: &mut Dice, numbers: &Numbers) -> ElectionId {
+/// Any message of an election that is under way, or an older or a later one, and in half of all cases of one that this
+/// agent holds.
+pub(crate) fn any_message<E: Suite>(
+    dice: &mut Dice,
+    numbers: &Numbers,
+    from: &str,
+    every_message: fn(&ElectionId) -> Vec<E::Message>,
+) -> E::Message {
+    let mut of = any_election::<E>(dice, numbers);
+    if dice.one_in(2) {
+        of.id = id(from);
+    }
+    let mut all = every_message(&of);
+    all.swap_remove(dice.index(all.len()))
+}
+
+fn any_election<E: Suite>(dice: &mut Dice, numbers: &Numbers) -> ElectionId {
     if dice.one_in(1_000) {
         return election(u64::MAX - dice.below(3), HIGH);
     }

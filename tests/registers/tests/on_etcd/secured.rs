@@ -7,7 +7,7 @@ use actix_bully::{
     register::{EtcdRegister, Register, RegisterRefusal, RegisterTls},
 };
 use actix_bully_register_tests::{
-    DEADLINE, block_on,
+    DEADLINE, assert_unknown, block_on,
     etcd::{Etcd, JOBS_MAY_WRITE},
     key, refusal, settled,
     wire::Wire,
@@ -103,10 +103,7 @@ fn a_write_whose_answer_tls_refuses_is_unknown() {
     assert_eq!(works(&register, &holder), None);
     wire.spoil();
     let unknown = block_on(register.swap(&holder, None, b"done".to_vec()));
-    assert!(
-        matches!(&unknown, Err(error) if error.is_unknown()),
-        "{unknown:?}"
-    );
+    assert_unknown(&unknown);
     let found = works(&open(&direct), &holder).expect("it was done");
     assert_eq!(found.value, b"done");
 }

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use actix_bully::register::{
-    Change, KubernetesRegister, Register as _, RegisterError, RegisterRefusal, Swap,
-};
+use actix_bully::register::{Change, KubernetesRegister, Register as _, RegisterRefusal, Swap};
 use actix_bully_register_tests::{
-    DEADLINE, block_on, conforms, done, key,
+    DEADLINE, assert_away, assert_foreign, assert_unknown, block_on, conforms, done, key,
     kubernetes::server::{Cluster, LEASES, User, object_of},
     read, refusal,
     rounds::play,
@@ -52,16 +50,10 @@ fn a_lease_of_another_client_is_foreign_and_left_alone() {
     let before = cluster.done("GET", &path, "");
     for expected in [None, entry.as_ref()] {
         let written = block_on(register.swap(&holder, expected, b"mine".to_vec()));
-        assert!(
-            matches!(written, Err(RegisterError::Foreign { .. })),
-            "{written:?}"
-        );
+        assert_foreign(&written);
     }
     let found = block_on(register.read(&holder));
-    assert!(
-        matches!(found, Err(RegisterError::Foreign { .. })),
-        "{found:?}"
-    );
+    assert_foreign(&found);
     assert_eq!(cluster.done("GET", &path, ""), before);
 }
 
@@ -178,15 +170,9 @@ fn a_server_cut_off_from_its_etcd_leaves_writes_unknown_and_the_other_one_is_ask
     works(&register, &holder);
     cluster.server(0).wire().cut();
     let written = block_on(register.swap(&holder, None, b"one".to_vec()));
-    assert!(
-        matches!(&written, Err(error) if error.is_unknown()),
-        "{written:?}"
-    );
+    assert_unknown(&written);
     let found = block_on(register.read(&holder));
-    assert!(
-        matches!(found, Err(RegisterError::Unreachable(_))),
-        "{found:?}"
-    );
+    assert_away(&found);
     // As an address of both leads elsewhere.
     cluster.write_kubeconfig(&file, "admin-token", &second);
     let entry = works(&register, &holder);

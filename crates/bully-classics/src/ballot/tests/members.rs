@@ -1,17 +1,6 @@
-//! `Members`: a confirmed end vacates the leadership at once; a suspicion does nothing.
+//! `Members`, and what an observer is told: which agents are followed no more.
 
 use super::*;
-
-#[test]
-fn the_confirmed_end_of_the_leader_is_answered_by_a_ballot() {
-    let mut me = Kit::following();
-    me.ends(HIGH)
-        .has_no_leader(7)
-        .wrote(8, Some(ballot(7, HIGH)))
-        .asked(3, Some(ballot(7, HIGH)), standing(8, ME))
-        .set(BallotTimer::Round, ROUND)
-        .nothing_else_happened();
-}
 
 /// Its incarnation may go on, and others may hear it: no ballot is taken before a round has shown that.
 #[test]
@@ -39,23 +28,6 @@ fn the_end_of_another_voter_changes_nothing_but_what_was_heard_of_it() {
 }
 
 #[test]
-fn a_witness_and_an_observer_trust_no_agent_then() {
-    let mut me = Kit::witness();
-    me.answered(HIGH, standing(1, HIGH));
-    me.over().whatever();
-    me.ends(HIGH).has_no_leader(1).nothing_else_happened();
-    let mut me = Kit::observer();
-    me.hear(
-        HIGH,
-        Leads {
-            ballot: ballot(7, HIGH),
-        },
-    )
-    .whatever();
-    me.ends(HIGH).has_no_leader(7).nothing_else_happened();
-}
-
-#[test]
 fn an_observer_that_is_down_is_told_nothing() {
     let mut me = Kit::leading();
     me.ends(EYE).nothing_else_happened();
@@ -70,4 +42,32 @@ fn an_observer_that_is_down_is_told_nothing() {
         )
     };
     assert!(!me.over().0.iter().any(is_word));
+}
+
+/// Its record was lost; the observer is the last to know the higher ballot of its former incarnation.
+#[test]
+fn a_leader_whose_former_incarnation_led_by_more_is_told() {
+    let mut me = Kit::observing();
+    let max = ballot(7, HIGH);
+    let followed = Nack { max };
+    me.begins(HIGH, 2).has_no_leader(7).nothing_else_happened();
+    me.hear_incarnation(HIGH, 2, leads(3, HIGH))
+        .sent(HIGH, followed)
+        .nothing_else_happened();
+    me.hear(HIGH, leads(7, HIGH)).nothing_else_happened();
+    me.hear_incarnation(HIGH, 2, leads(8, HIGH)).whatever();
+    assert_eq!(me.machine.trusted(), Some(&ballot(8, HIGH)));
+}
+
+#[test]
+fn silence_ends_the_trust() {
+    let mut me = Kit::observing();
+    let max = ballot(7, HIGH);
+    let followed = Nack { max };
+    me.fire(BallotTimer::Silence)
+        .has_no_leader(7)
+        .nothing_else_happened();
+    me.hear(LOW, leads(6, LOW))
+        .sent(LOW, followed)
+        .nothing_else_happened();
 }

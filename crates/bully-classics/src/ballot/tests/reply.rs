@@ -24,15 +24,29 @@ fn a_voter_that_answers_twice_with_two_ballots_counts_once() {
 }
 
 #[test]
-fn an_answer_to_another_incarnation_or_a_round_to_come_counts_for_nothing() {
-    let mut me = Kit::following();
-    let mut other = reply(me.round(), standing(9, LOW));
-    other.round.incarnation = Incarnation(2);
-    me.hear(LOW, other).nothing_else_happened();
-    me.hear(LOW, reply(99, standing(9, LOW)))
-        .nothing_else_happened();
-    me.over().has_no_leader(7).whatever();
-    assert!(!me.machine.is_connected());
+fn s23_a_stale_answer_does_not_move_a_standing_leader() {
+    let mut me = Kit::leading();
+    let now = me.round();
+    for (incarnation, counter) in [(0, now), (2, now), (1, 1), (1, now + 1)] {
+        let mut stale = reply(counter, standing(9, LOW));
+        stale.round.incarnation = Incarnation(incarnation);
+        me.hear(LOW, stale).nothing_else_happened();
+    }
+    me.answered(HIGH, idle());
+    assert!(me.over().events().is_empty());
+    assert_eq!(me.view().leading, Some(Term(8)));
+}
+
+#[test]
+fn s24_a_stale_bmax_of_a_lower_agent_does_not_move_a_standing_leader() {
+    let mut me = Kit::leading();
+    for n in 1..8 {
+        let stale = request(1, Some(ballot(n, LOW)), leading(n, LOW));
+        assert!(me.hear(LOW, stale).events().is_empty());
+    }
+    me.answered(LOW, idle());
+    assert!(me.over().events().is_empty());
+    assert_eq!(me.machine.record().max, Some(ballot(8, ME)));
 }
 
 /// Scenario 42, at one machine.

@@ -1,4 +1,4 @@
-//! `TimedOut(Round)` and `TimedOut(Again)`: what a round has shown, and the next one.
+//! `TimedOut(Round)` and `TimedOut(Again)`: what a round has shown, what was said meanwhile, and the next one.
 
 use super::*;
 
@@ -155,29 +155,6 @@ fn a_leadership_holds_for_two_rounds_without_another_step() {
     assert_eq!(me.view().leading, Some(Term(8)));
 }
 
-#[test]
-fn a_leader_that_hung_for_two_rounds_begins_by_giving_up() {
-    let mut me = Kit::leading();
-    me.later(2 * ROUND);
-    let stale = request(3, Some(ballot(8, ME)), idle());
-    let effects = me.hear(LOW, stale);
-    let lost = Event::Lost {
-        term: Term(8),
-        reason: LostReason::Stalled,
-    };
-    assert_eq!(effects.events(), [&lost]);
-    assert!(!me.machine.is_connected() && me.machine.own().is_none());
-}
-
-#[test]
-fn a_ballot_below_the_highest_is_no_candidacy() {
-    let mut me = Kit::fresh();
-    assert_eq!(me.view().role, Role::Candidate);
-    let max = ballot(7, HIGH);
-    me.hear(EYE, Nack { max }).whatever();
-    assert_eq!(me.view().role, Role::Follower);
-}
-
 /// This agent counts, and so does each voter that answered the last round that ended, or since.
 #[test]
 fn the_agents_that_are_heard_are_counted() {
@@ -191,4 +168,80 @@ fn the_agents_that_are_heard_are_counted() {
     assert_eq!(me.machine.heard(), 3, "of the round that has ended");
     me.over().whatever();
     assert_eq!(me.machine.heard(), 1);
+}
+
+/// The quorum-connected flag: the partly connected must not push a leader off.
+#[test]
+fn the_bmax_of_a_voter_without_a_majority_is_not_adopted() {
+    let mut me = Kit::leading();
+    me.hear(
+        LOW,
+        request(3, Some(ballot(99, LOW)), alone(standing(99, LOW))),
+    )
+    .whatever();
+    assert_eq!(me.machine.record().max, Some(ballot(8, ME)));
+    me.answered(LOW, alone(standing(99, LOW)));
+    assert_eq!(me.over().events(), [&Event::NoLeader { term: Term(0) }; 0]);
+    assert_eq!(me.view().leading, Some(Term(8)));
+}
+
+#[test]
+fn the_ballot_of_the_asker_replaces_what_it_answered() {
+    let mut me = Kit::following();
+    me.answered(LOW, idle());
+    me.hear(LOW, request(3, None, standing(8, LOW))).whatever();
+    let elected = me.over();
+    assert!(matches!(elected.events()[..], [Event::NewLeader(leader)] if leader.id == LOW));
+}
+
+fn resign(successor: Option<&str>) -> Resign {
+    Resign {
+        ballot: ballot(7, HIGH),
+        successor: successor.map(id),
+    }
+}
+
+#[test]
+fn a_successor_that_does_not_come_is_not_waited_for() {
+    let mut me = Kit::following();
+    me.hear(HIGH, resign(Some(LOW))).whatever();
+    me.answered(LOW, hearing(7, HIGH)); // it missed the resignation
+    me.over().wrote(8, Some(ballot(7, HIGH))).whatever();
+}
+
+#[test]
+fn a_resigned_ballot_is_not_elected_again() {
+    let mut me = Kit::following();
+    me.hear(HIGH, resign(None)).whatever();
+    me.answered(HIGH, leading(7, HIGH)); // it was under way for longer
+    let vacant = me.over();
+    assert!(vacant.events().is_empty());
+    vacant.wrote(8, Some(ballot(7, HIGH))).whatever();
+}
+
+#[test]
+fn a_leader_that_cannot_be_elected_any_more_drains() {
+    let mut me = Kit::leading();
+    me.set_score(None)
+        .drained(8, Some(HIGH))
+        .set(BallotTimer::Drain, DRAIN)
+        .nothing_else_happened();
+    me.step(Input::Drained)
+        .lost(8, LostReason::Resigned)
+        .whatever();
+    assert_eq!(
+        me.machine.core.cooldown, None,
+        "it may stand as soon as it has a score"
+    );
+}
+
+#[test]
+fn an_agent_that_becomes_eligible_takes_a_ballot_when_the_leadership_is_vacant() {
+    let mut me = Kit::witness();
+    me.set_score(5).nothing_else_happened();
+    me.answered(LOW, idle());
+    me.over()
+        .wrote(1, None)
+        .asked(2, None, standing(1, ME))
+        .whatever();
 }

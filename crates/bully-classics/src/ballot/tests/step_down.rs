@@ -9,24 +9,6 @@ fn draining(to: Option<&str>) -> Kit {
 }
 
 #[test]
-fn a_leader_drains_and_resigns() {
-    let mut me = draining(Some(LOW));
-    let to = Some(id(LOW));
-    let resign = Resign {
-        ballot: ballot(8, ME),
-        successor: to,
-    };
-    me.step(Input::Drained)
-        .lost(8, LostReason::Resigned)
-        .next(&Effect::Send {
-            to: To::All,
-            message: resign.into(),
-        })
-        .nothing_else_happened();
-    me.step(Input::Drained).nothing_else_happened();
-}
-
-#[test]
 fn the_successor_is_up() {
     let mut me = Kit::leading();
     me.ends(HIGH).whatever();

@@ -2,42 +2,6 @@
 
 use super::*;
 
-const FORMED: [&str; 3] = [
-    "set Check 60",
-    "acquired the leadership in term 5",
-    "eye low: ready 5.me task 40",
-];
-
-#[test]
-fn when_all_have_accepted_the_group_is_formed() {
-    let mut me = Kit::merging();
-    assert_eq!(me.hear(LOW, accept(5, ME)), FORMED);
-    assert_eq!(me.machine.group(), Some(&election(5, ME)));
-}
-
-#[test]
-fn when_t_has_passed_it_is_formed_of_those_that_have_accepted() {
-    let mut me = Kit::merging();
-    assert_eq!(
-        me.later(199).fire(InvitationTimer::Accepts),
-        ["set Accepts 1"]
-    );
-    assert_eq!(
-        me.later(1).fire(InvitationTimer::Accepts),
-        [
-            "set Check 60",
-            "acquired the leadership in term 5",
-            "eye: ready 5.me task 40"
-        ]
-    );
-    assert_eq!(
-        me.hear(LOW, accept(5, ME)),
-        ["low: ready 5.me task 40"],
-        "late"
-    );
-    assert_eq!(me.hear(LOW, accept(5, ME)), NOTHING, "once");
-}
-
 /// HIGH, which has no score any more, coordinates two others.
 fn with_a_group_of_three() -> Kit {
     let mut me = Kit::asking();
@@ -138,11 +102,17 @@ fn an_observers_decline_asks_for_a_new_number() {
 }
 
 #[test]
-fn an_answer_to_an_earlier_invitation_counts_for_nothing() {
-    for (state, mut me) in Kit::states() {
-        let before = me.machine.state.clone();
-        assert_eq!(me.hear(LOW, accept(3, ME)), NOTHING, "{state}");
-        assert_eq!(me.hear(LOW, decline(3, ME, 3)), NOTHING, "{state}");
-        assert_eq!(me.machine.state, before, "{state}");
-    }
+fn agents_that_are_down_are_not_brought() {
+    let mut me = Kit::leading();
+    assert_eq!(me.is_suspected(LOW), NOTHING);
+    let said = me.hear(HIGH, are_you_coordinator(2, HIGH, 9));
+    assert_eq!(said, ["high: coordinates 1 (to 2.high)"], "a suspicion");
+    assert_eq!(me.ends(LOW), NOTHING);
+    let said = me.hear(HIGH, are_you_coordinator(2, HIGH, 9));
+    assert_eq!(said, ["high: coordinates 0 (to 2.high)"]);
+    let said = me.hear(HIGH, invitation(8, HIGH, 9));
+    assert!(
+        !said.lines().iter().any(|s| s.starts_with("low: ")),
+        "{said:?}"
+    );
 }

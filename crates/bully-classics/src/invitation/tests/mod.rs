@@ -1,28 +1,19 @@
-//! The invitation election's cells, state by input: one file per input.
+//! The invitation election's cells, state by input.
 //!
-//! The tests are for the rules that a reader should know, and for what other tests do not notice: with the common suite
-//! they noticed 345 of 422 defects that were planted in the rules, one at a time.
+//! `matrix.txt` has the outcome of every cell. The tests are for what no single step shows.
 //!
 //! How the common kit and the common suite ([`bully_core::elections::fixture`]) see this machine is here and in
 //! `contract`: its states, its messages. A test compares all that comes out of a step with lines of text.
 
 mod accept;
-mod are_you_coordinator;
-mod are_you_there;
-mod command;
 mod contract;
-mod invitation;
-mod members;
 mod place;
-mod ready;
-mod resign;
-mod start;
-mod timer;
+mod waits;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{state::State, *};
-use crate::numbered::fixture::{any_election, election, every_election};
+use crate::numbered::fixture::{any_message, election, every_election};
 use bully_core::protocol::{
     Input, Member, Role, Term, Time, Timings, To,
     fixture::{EYE, HIGH, LOW, ME, id},
@@ -32,6 +23,11 @@ use bully_core::{driver::MembersReports as _, elections::fixture::*, parts::Part
 type Kit = bully_core::elections::fixture::Kit<InvitationElection>;
 
 impl Suite for InvitationElection {
+    const MATRIX: Option<&'static str> = Some(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/invitation/tests/matrix.txt"
+    ));
+    const ECHOES: &'static [(&'static str, &'static str)] = &[("group", "group")];
     const MESSAGES: &'static [&'static str] = InvitationMessage::ALL;
     const TIMERS: &'static [InvitationTimer] = &[
         InvitationTimer::Slot,
@@ -41,6 +37,7 @@ impl Suite for InvitationElection {
         InvitationTimer::Drain,
         InvitationTimer::Cooldown,
     ];
+    const SLACKS: &'static [u64] = &[0, 250, 251];
     const DRAIN: (InvitationTimer, u64) = (InvitationTimer::Drain, 5_000);
     const PHASES: &'static [&'static str] = &[
         "follower: following, free, free without a slot",
@@ -79,7 +76,7 @@ impl Suite for InvitationElection {
     }
 
     fn any_message(dice: &mut Dice, me: &Kit, from: &str) -> InvitationMessage {
-        any_message(dice, me, from)
+        any_message::<Self>(dice, &me.machine.core.numbers, from, every_message)
     }
 }
 
@@ -103,6 +100,7 @@ pub(super) impl Kit {
         let mut kit = Self::free();
         kit.later(54).fire(InvitationTimer::Slot).whatever();
         assert_eq!(kit.machine.group(), Some(&election(4, ME)));
+        assert_eq!(kit.machine.task(), Some(Task(40)));
         kit
     }
 
@@ -152,6 +150,14 @@ pub(super) impl Kit {
         let mut kit = Self::joining();
         kit.hear(HIGH, ready(7, HIGH, 9)).whatever();
         assert_eq!(kit.machine.status(), PaperStatus::Normal);
+        assert_eq!(kit.machine.task(), Some(Task(70)));
+        kit
+    }
+
+    /// Has heard nothing of HIGH for too long, and has asked it.
+    fn missing() -> Self {
+        let mut kit = Self::following();
+        kit.later(250).fire(InvitationTimer::Watch).whatever();
         kit
     }
 
@@ -163,8 +169,12 @@ pub(super) impl Kit {
         Self::began(MemberKind::Observer, Some(5)).started()
     }
 
+    fn observing() -> Self {
+        Self::observer().after(HIGH, ready(7, HIGH, 9))
+    }
+
     /// Every state, by its name.
-    fn states() -> [(&'static str, Kit); 10] {
+    fn states() -> [(&'static str, Kit); 12] {
         [
             ("free", Self::free()),
             ("asking", Self::asking()),
@@ -174,8 +184,10 @@ pub(super) impl Kit {
             ("cooling down", Self::cooling_down()),
             ("joining", Self::joining()),
             ("following", Self::following()),
+            ("missing its coordinator", Self::missing()),
             ("witness", Self::witness()),
             ("observer", Self::observer()),
+            ("observing a group", Self::observing()),
         ]
     }
 }
@@ -245,7 +257,9 @@ fn every_message(group: &ElectionId) -> Vec<InvitationMessage> {
     let (count, name) = (group.count.0, group.id.as_str());
     let group = || group.clone();
     let mut all: Vec<InvitationMessage> = vec![
+        are_you_coordinator(count, name, 1).into(),
         are_you_coordinator(count, name, 9).into(),
+        invitation(count, name, 1).into(),
         invitation(count, name, 9).into(),
         accept(count, name).into(),
         decline(count, name, count).into(),
@@ -270,60 +284,4 @@ fn every_message(group: &ElectionId) -> Vec<InvitationMessage> {
         all.push(Resign { group, successor }.into());
     }
     all
-}
-
-/// Any message, mostly what that agent may say of its own group.
-fn any_message(dice: &mut Dice, me: &Kit, from: &str) -> InvitationMessage {
-    let mut group = any_election::<InvitationElection>(dice, &me.machine.core.numbers);
-    let some = dice.score().into();
-    let score = (!dice.one_in(10)).then_some(some);
-    let seen = Term(me.machine.core.numbers.seen.0.saturating_sub(1) + dice.below(3));
-    let kind = dice.below(9);
-    if kind < 4 && !dice.one_in(10) {
-        group.id = id(from);
-    }
-    let belongs = dice.one_in(2);
-    let standing = match dice.below(5) {
-        0 => GroupRole::Free,
-        1 => GroupRole::Merging,
-        2 => GroupRole::Coordinator {
-            members: u32::try_from(dice.below(3)).unwrap(),
-        },
-        3 => GroupRole::Joining {
-            group: any_election::<InvitationElection>(dice, &me.machine.core.numbers),
-        },
-        _ => GroupRole::Member {
-            group: any_election::<InvitationElection>(dice, &me.machine.core.numbers),
-        },
-    };
-    match kind {
-        0 => AreYouCoordinator { group, score: some }.into(),
-        1 | 4 => Invitation { group, score: some }.into(),
-        2 => Ready {
-            group,
-            score: some,
-            task: Task(seen.0),
-        }
-        .into(),
-        3 => Resign {
-            group,
-            successor: dice.one_in(2).then(|| id(ME)),
-        }
-        .into(),
-        5 => Accept { group }.into(),
-        6 => Decline { group, seen, score }.into(),
-        7 if belongs => AreYouThere { group }.into(),
-        7 => There {
-            group,
-            belongs: dice.one_in(2),
-        }
-        .into(),
-        _ => CoordinatorReply {
-            group,
-            score,
-            standing,
-            seen,
-        }
-        .into(),
-    }
 }

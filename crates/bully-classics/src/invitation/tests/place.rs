@@ -7,25 +7,6 @@ fn coordinator(members: u32) -> GroupRole {
 }
 
 #[test]
-fn an_agent_that_is_found_below_is_invited_when_all_have_answered() {
-    let mut me = Kit::asking();
-    assert_eq!(me.hear(LOW, place(4, Some(1), coordinator(0))), NOTHING);
-    assert_eq!(
-        me.later(27).fire(InvitationTimer::Check),
-        [
-            "lost the leadership of term 4: reorganized",
-            "persist 5",
-            "low: invitation to 5.me score 5",
-            "set Accepts 200"
-        ]
-    );
-    assert_eq!(
-        (me.machine.status(), me.machine.group()),
-        (PaperStatus::Election, None)
-    );
-}
-
-#[test]
 fn one_found_above_is_given_a_step_to_invite_all() {
     let mut me = Kit::asking();
     me.hear(HIGH, place(4, Some(9), coordinator(0))).whatever();
@@ -102,17 +83,4 @@ fn of_the_old_members_those_that_answer_are_invited_again() {
         me.later(27).fire(InvitationTimer::Check).lines()[2],
         "high low: invitation to 6.me score 5"
     );
-}
-
-#[test]
-fn an_answer_to_an_earlier_check_counts_for_nothing() {
-    for (state, mut me) in Kit::states() {
-        let before = me.machine.state.clone();
-        assert_eq!(
-            me.hear(LOW, place(3, Some(1), GroupRole::Free)),
-            NOTHING,
-            "{state}"
-        );
-        assert_eq!(me.machine.state, before, "{state}");
-    }
 }

@@ -2,78 +2,6 @@
 
 use super::*;
 
-#[test]
-fn an_agent_that_is_halted_from_above_stops_and_remembers_the_count() {
-    for (state, mut me) in Kit::states() {
-        let halted = me.hear(HIGH, halt(8, HIGH, 9));
-        let ack = "high: halt ack 8.high";
-        let expected = match state {
-            "observer" => Vec::new(),
-            "leading" | "draining" => vec![
-                "lost the leadership of term 4: outranked",
-                "persist 8",
-                ack,
-                "set Takeover 500",
-            ],
-            "following" => vec![
-                "has no leader since term 7",
-                "persist 8",
-                ack,
-                "set Takeover 500",
-            ],
-            _ => vec!["persist 8", ack, "set Takeover 500"],
-        };
-        assert_eq!(halted.lines(), expected, "{state}");
-        if state != "observer" {
-            assert_eq!(me.machine.status(), PaperStatus::Election, "{state}");
-        }
-    }
-}
-
-#[test]
-fn an_agent_that_ranks_below_is_refused_and_learns_of_it() {
-    for (state, mut me) in Kit::states() {
-        let said = me.hear(LOW, halt(20, LOW, 1));
-        let nack = "low: halt nack 20.low, knows 20";
-        match state {
-            "observer" => assert_eq!(said, NOTHING),
-            "cooling down" | "witness" => {
-                assert!(said.lines().contains(&"low: halt ack 20.low".into()));
-            }
-            "asking" | "halting" | "reorganizing" | "readying" => {
-                assert_eq!(said, [nack], "{state}");
-            }
-            _ => {
-                assert_eq!(said.lines()[0], nack, "{state}");
-                assert!(
-                    said.lines().contains(&"high: are you there? 21.me".into()),
-                    "{state}: {said:?}"
-                );
-            }
-        }
-    }
-}
-
-#[test]
-fn the_same_halt_is_acknowledged_again() {
-    let mut me = Kit::halted();
-    let before = me.machine.clone();
-    assert_eq!(me.hear(HIGH, halt(7, HIGH, 9)), ["high: halt ack 7.high"]);
-    assert_eq!(me.machine.state, before.state);
-}
-
-#[test]
-fn a_late_copy_does_not_stop_an_agent_that_works_by_that_election() {
-    for mut me in [Kit::joining(), Kit::following()] {
-        let before = me.machine.state.clone();
-        assert_eq!(
-            me.hear(HIGH, halt(7, HIGH, 9)),
-            ["high: halt nack 7.high, knows 7"]
-        );
-        assert_eq!(me.machine.state, before);
-    }
-}
-
 /// MID has the score 7: above ME, below HIGH.
 const MID: &str = "mid";
 
@@ -151,22 +79,5 @@ fn of_the_halters_that_wait_the_highest_is_obeyed() {
     assert_eq!(
         me.later(200).fire(ReorganizationTimer::Answer).lines()[1],
         "mid2: halt ack 22.mid2"
-    );
-}
-
-#[test]
-fn no_agent_speaks_in_the_name_of_another_ones_election() {
-    let mut me = Kit::asking();
-    assert_eq!(me.hear(HIGH, halt(8, LOW, 9)), NOTHING);
-    assert_eq!(me.hear("stranger", halt(8, "stranger", 9)), NOTHING);
-    assert_eq!(
-        me.hear(EYE, halt(8, EYE, 99)),
-        NOTHING,
-        "an observer leads no agent"
-    );
-    assert_eq!(
-        me.hear(HIGH, halt(u64::MAX, HIGH, 9)),
-        NOTHING,
-        "a count beyond reach"
     );
 }

@@ -1,29 +1,18 @@
-//! The reorganization's cells, state by input: one file per input.
+//! The reorganization's cells, state by input.
 //!
-//! The tests are for the rules that a reader should know, and for what other tests do not notice: with the common suite
-//! they noticed 362 of 424 defects that were planted in the rules, one at a time.
+//! `matrix.txt` has the outcome of every cell. The tests are for what no single step shows.
 //!
 //! How the common kit and the common suite ([`bully_core::elections::fixture`]) see this machine is here and in
 //! `contract`: its states, its messages. A test compares all that comes out of a step with lines of text.
 
-mod ack;
-mod are_you_normal;
-mod are_you_there;
-mod command;
 mod contract;
 mod halt;
-mod members;
-mod new_coordinator;
-mod ready;
-mod resign;
-mod start;
-mod there;
-mod timer;
+mod waits;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{core::WaitCause, state::State, *};
-use crate::numbered::fixture::{any_election, election, every_election};
+use crate::numbered::fixture::{any_message, election, every_election};
 use bully_core::protocol::{
     Input, Member, Role, Term, Time, Timings, To,
     fixture::{EYE, HIGH, LOW, ME, id},
@@ -33,6 +22,11 @@ use bully_core::{driver::MembersReports as _, elections::fixture::*, parts::Part
 type Kit = bully_core::elections::fixture::Kit<Reorganization>;
 
 impl Suite for Reorganization {
+    const MATRIX: Option<&'static str> = Some(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/reorganization/tests/matrix.txt"
+    ));
+    const ECHOES: &'static [(&'static str, &'static str)] = &[("election", "election")];
     const MESSAGES: &'static [&'static str] = ReorganizationMessage::ALL;
     const TIMERS: &'static [ReorganizationTimer] = &[
         ReorganizationTimer::Answer,
@@ -42,6 +36,7 @@ impl Suite for Reorganization {
         ReorganizationTimer::Drain,
         ReorganizationTimer::Cooldown,
     ];
+    const SLACKS: &'static [u64] = &[0, 250, 251];
     const DRAIN: (ReorganizationTimer, u64) = (ReorganizationTimer::Drain, 5_000);
     const PHASES: &'static [&'static str] = &[
         "follower: cooling down, following, idle",
@@ -92,7 +87,7 @@ impl Suite for Reorganization {
     }
 
     fn any_message(dice: &mut Dice, me: &Kit, from: &str) -> ReorganizationMessage {
-        any_message(dice, me, from)
+        any_message::<Self>(dice, &me.machine.core.numbers, from, every_message)
     }
 }
 
@@ -135,6 +130,7 @@ pub(super) impl Kit {
     fn readying() -> Self {
         let mut kit = Self::reorganizing();
         kit.hear(LOW, ack(Call::NewCoordinator)).whatever();
+        assert_eq!(kit.machine.task(), None);
         kit
     }
 
@@ -143,6 +139,7 @@ pub(super) impl Kit {
         let mut kit = Self::readying();
         kit.hear(LOW, ack(Call::Ready)).whatever();
         assert_eq!(kit.machine.status(), PaperStatus::Normal);
+        assert_eq!(kit.machine.task(), Some(Task(40)));
         kit
     }
 
@@ -185,6 +182,14 @@ pub(super) impl Kit {
         let mut kit = Self::joining();
         kit.hear(HIGH, ready(7, HIGH, 9)).whatever();
         assert_eq!(kit.machine.status(), PaperStatus::Normal);
+        assert_eq!(kit.machine.task(), Some(Task(70)));
+        kit
+    }
+
+    /// Has heard nothing of HIGH for too long, and has asked it.
+    fn missing() -> Self {
+        let mut kit = Self::following();
+        kit.later(250).fire(ReorganizationTimer::Watch).whatever();
         kit
     }
 
@@ -203,8 +208,12 @@ pub(super) impl Kit {
         Self::began(MemberKind::Observer, Some(5)).started()
     }
 
+    fn observing() -> Self {
+        Self::observer().after(HIGH, ready(7, HIGH, 9))
+    }
+
     /// Every state, by its name.
-    fn states() -> [(&'static str, Kit); 14] {
+    fn states() -> [(&'static str, Kit); 16] {
         [
             ("asking", Self::asking()),
             ("halting", Self::halting()),
@@ -218,8 +227,10 @@ pub(super) impl Kit {
             ("pausing", Self::pausing()),
             ("joining", Self::joining()),
             ("following", Self::following()),
+            ("missing its coordinator", Self::missing()),
             ("witness", Self::witness()),
             ("observer", Self::observer()),
+            ("observing an election", Self::observing()),
         ]
     }
 }
@@ -302,31 +313,27 @@ fn not_normal(count: u64, name: &str, seen: u64) -> NotNormal {
 fn every_message(election: &ElectionId) -> Vec<ReorganizationMessage> {
     let (count, name) = (election.count.0, election.id.as_str());
     let election = || election.clone();
-    let there = There {
-        election: election(),
-        ..there(Some(9))
-    };
     let normal = Normal {
         election: election(),
     };
     let mut all: Vec<ReorganizationMessage> = vec![
-        are_you_there(count, name, 9).into(),
-        halt(count, name, 9).into(),
         new_coordinator(count, name).into(),
         ready(count, name, 9).into(),
-        are_you_normal(count, name, 9).into(),
         not_normal(count, name, count).into(),
         normal.into(),
-        there.clone().into(),
     ];
-    let coordinates = true;
-    all.push(
-        There {
+    for (score, coordinates) in [(1, false), (9, false), (9, true)] {
+        all.push(are_you_there(count, name, score).into());
+        all.push(halt(count, name, score).into());
+        all.push(are_you_normal(count, name, score).into());
+        let there = There {
+            election: election(),
+            score: Some(score.into()),
             coordinates,
-            ..there
-        }
-        .into(),
-    );
+            seen: Term(count),
+        };
+        all.push(there.into());
+    }
     for call in [Call::Halt, Call::NewCoordinator, Call::Ready] {
         let election = election();
         let nack = nack(call, count, None);
@@ -350,59 +357,4 @@ fn every_message(election: &ElectionId) -> Vec<ReorganizationMessage> {
         );
     }
     all
-}
-
-/// Any message, mostly what that agent may say of its own election.
-fn any_message(dice: &mut Dice, me: &Kit, from: &str) -> ReorganizationMessage {
-    let mut election = any_election::<Reorganization>(dice, &me.machine.core.numbers);
-    let call = dice.pick(&[Call::Halt, Call::NewCoordinator, Call::Ready]);
-    let some = dice.score().into();
-    let score = (!dice.one_in(10)).then_some(some);
-    let seen = Term(me.machine.core.numbers.seen.0.saturating_sub(1) + dice.below(3));
-    let kind = dice.below(11);
-    if kind < 5 && !dice.one_in(10) {
-        election.id = id(from);
-    }
-    match kind {
-        0 => Halt {
-            election,
-            score: some,
-        }
-        .into(),
-        1 => NewCoordinator { election }.into(),
-        2 => Ready {
-            election,
-            score: some,
-            task: Task(seen.0),
-        }
-        .into(),
-        3 => AreYouNormal {
-            election,
-            score: some,
-        }
-        .into(),
-        4 => Resign {
-            election,
-            successor: dice.one_in(2).then(|| id(ME)),
-        }
-        .into(),
-        5 => AreYouThere { election, score }.into(),
-        6 => There {
-            election,
-            score,
-            coordinates: dice.one_in(2),
-            seen,
-        }
-        .into(),
-        7 => Normal { election }.into(),
-        8 => NotNormal { election, seen }.into(),
-        9 => Ack { call, election }.into(),
-        _ => Nack {
-            call,
-            election,
-            seen,
-            score,
-        }
-        .into(),
-    }
 }

@@ -3,14 +3,6 @@
 use super::*;
 
 #[test]
-fn an_election_that_is_over_is_only_acknowledged() {
-    let mut kit = Kit::following();
-    kit.hear(B, collect(OLD, (Z, 99), &[(Z, 99)]))
-        .sent(B, ack(Lap::Collect, OLD, Z, 0, OLD)) // which tells the newest term
-        .nothing_else_happened();
-}
-
-#[test]
 fn the_weaker_of_two_elections_is_suppressed() {
     let mut kit = Kit::candidate(); // of the score 5, in the term 1
     kit.hear(B, collect(1, (A, 1), &[(A, 1), (B, 9)]))

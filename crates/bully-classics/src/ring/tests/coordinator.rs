@@ -3,20 +3,6 @@
 use super::*;
 
 #[test]
-fn an_announcement_is_followed_and_passed_on_once() {
-    let mut kit = Kit::waiting();
-    kit.hear(B, coordinator(B, 1, 9))
-        .sent(B, ack(Lap::Coordinator, 1, B, 0, 0))
-        .followed(B, 1)
-        .passed(Z, Lap::Coordinator, coordinator(B, 1, 9))
-        .nothing_else_happened();
-    assert_eq!(kit.role(), Role::Follower, "the election is over");
-    kit.hear(B, coordinator(B, 1, 9)) // a copy
-        .sent(B, ack(Lap::Coordinator, 1, B, 0, 1))
-        .nothing_else_happened();
-}
-
-#[test]
 fn an_older_announcement_is_stale() {
     let mut kit = Kit::following();
     for stale in [coordinator(Z, OLD - 1, 99), coordinator(Z, OLD, 3)] {
@@ -30,38 +16,6 @@ fn an_older_announcement_is_stale() {
         .sent(A, ack(Lap::Coordinator, OLD, Z, 0, OLD))
         .followed(Z, OLD)
         .passed(Z, Lap::Coordinator, coordinator(Z, OLD, 99))
-        .nothing_else_happened();
-}
-
-#[test]
-fn the_winner_leads_when_its_announcement_comes_home() {
-    let mut kit = Kit::announced();
-    assert_eq!(kit.role(), Role::Candidate);
-    kit.hear(B, coordinator(ME, MINE, 5))
-        .sent(B, ack(Lap::Coordinator, MINE, ME, 0, MINE))
-        .set(RingTimer::Heartbeat, H)
-        .set(RingTimer::Silence, LOST)
-        .acquired(MINE)
-        .sent_to(&[EYE], coordinator(ME, MINE, 5))
-        .nothing_else_happened();
-    assert_eq!(kit.role(), Role::Leader);
-}
-
-#[test]
-fn a_leader_yields_to_a_newer_announcement() {
-    let mut kit = Kit::leading();
-    kit.hear(A, coordinator(B, MINE + 1, 9))
-        .sent(A, ack(Lap::Coordinator, MINE + 1, B, 0, MINE))
-        .lost(MINE, LostReason::Superseded)
-        .followed(B, MINE + 1)
-        .passed(Z, Lap::Coordinator, coordinator(B, MINE + 1, 9))
-        .nothing_else_happened();
-    let mut kit = Kit::leading();
-    kit.hear(A, coordinator(B, MINE, 9)).whatever(); // the same term, a higher rank
-    assert_eq!(kit.leader().as_deref(), Some(B));
-    let mut kit = Kit::leading();
-    kit.hear(A, coordinator(Z, MINE, 3)) // the same term, a lower rank
-        .sent(A, ack(Lap::Coordinator, MINE, Z, 0, MINE))
         .nothing_else_happened();
 }
 
@@ -102,14 +56,6 @@ fn a_former_incarnation_of_this_member_is_not_followed() {
 }
 
 #[test]
-fn an_observer_tells_an_old_leader_the_newest_term() {
-    let mut kit = Kit::observer().after(B, coordinator(B, OLD, 9));
-    kit.hear(Z, beat(Z, OLD - 1, 3, 1))
-        .sent(Z, ack(Lap::Coordinator, OLD - 1, Z, 1, OLD))
-        .nothing_else_happened();
-}
-
-#[test]
 fn a_leader_that_is_known_to_be_down_is_not_followed() {
     let mut kit = Kit::scheduled();
     kit.ends(B).whatever();
@@ -129,4 +75,22 @@ fn a_stronger_election_goes_on_behind_an_announcement() {
         Role::Waiting,
         "for the outcome of the later one"
     );
+}
+
+#[test]
+fn the_terms_end_and_do_not_wrap() {
+    let mut kit = Kit::scheduled().after(B, coordinator(B, u64::MAX, 9));
+    kit.step(Input::Campaign).nothing_else_happened();
+    kit.ends(B).has_no_leader(u64::MAX).whatever();
+    assert_eq!(kit.role(), Role::Follower);
+}
+
+#[test]
+fn an_observer_that_led_in_a_former_incarnation_begins_nothing() {
+    let mut kit = Kit::observer();
+    let former = Coordinator {
+        incarnation: Incarnation(0),
+        ..coordinator(ME, OLD, 5)
+    };
+    kit.hear(B, former).nothing_else_happened();
 }

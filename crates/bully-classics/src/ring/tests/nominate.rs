@@ -3,33 +3,6 @@
 use super::*;
 
 #[test]
-fn a_nomination_is_passed_on_to_the_winner() {
-    let mut kit = Kit::waiting();
-    kit.hear(B, nominate(2, A, Z, &[A, B]))
-        .sent(B, ack(Lap::Nominate, 2, A, 0, 0))
-        .set(RingTimer::Token, TOKEN)
-        .passed(Z, Lap::Nominate, nominate(2, A, Z, &[A, B, ME]))
-        .nothing_else_happened();
-    kit.hear(B, nominate(2, A, Z, &[A, B])) // a copy
-        .sent(B, ack(Lap::Nominate, 2, A, 0, 0))
-        .nothing_else_happened();
-}
-
-#[test]
-fn the_winner_announces_itself_and_does_not_lead_yet() {
-    let mut kit = Kit::scheduled();
-    kit.hear(B, nominate(MINE, A, ME, &[A, B]))
-        .sent(B, ack(Lap::Nominate, MINE, A, 0, 0))
-        .set(RingTimer::Token, TOKEN)
-        .passed(Z, Lap::Coordinator, coordinator(ME, MINE, 5))
-        .nothing_else_happened();
-    assert_eq!((kit.role(), kit.leader()), (Role::Candidate, None));
-    kit.hear(B, nominate(MINE, A, ME, &[A, B])) // a copy
-        .sent(B, ack(Lap::Nominate, MINE, A, 0, MINE))
-        .nothing_else_happened();
-}
-
-#[test]
 fn a_winner_that_cannot_lead_any_more_begins_another_election() {
     let mut kit = Kit::waiting();
     kit.set_score(None).whatever();
@@ -65,17 +38,5 @@ fn a_nomination_of_a_former_incarnation_is_not_for_this_one() {
         .sent(B, ack(Lap::Nominate, 1, A, 0, 0))
         .set(RingTimer::Token, TOKEN)
         .passed(Z, Lap::Collect, collect(2, (ME, 5), &[(ME, 5)]))
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_nomination_of_an_election_that_is_over_or_weaker_goes_no_further() {
-    let mut kit = Kit::following();
-    kit.hear(B, nominate(OLD, A, ME, &[A, B]))
-        .sent(B, ack(Lap::Nominate, OLD, A, 0, OLD))
-        .nothing_else_happened();
-    let mut kit = Kit::candidate();
-    kit.hear(B, nominate(1, A, ME, &[A, B]))
-        .sent(B, ack(Lap::Nominate, 1, A, 0, 0))
         .nothing_else_happened();
 }

@@ -39,19 +39,6 @@ fn an_observer_skips_no_member_and_probes_none() {
 }
 
 #[test]
-fn a_connection_that_is_lost_is_probed_too() {
-    let mut kit = Kit::following();
-    kit.is_suspected(A)
-        .set(RingTimer::Probe, PROBE)
-        .nothing_else_happened();
-    kit.later(PROBE)
-        .fire(RingTimer::Probe)
-        .sent_to(&[A], probe(OLD))
-        .set(RingTimer::Probe, PROBE)
-        .nothing_else_happened();
-}
-
-#[test]
 fn an_answer_ends_the_suspicion() {
     for leader in [None, Some((B, OLD))] {
         let mut kit = suspecting(Kit::following());
@@ -90,18 +77,4 @@ fn a_merging_election_that_is_planned_outlasts_any_score_of_this_agent() {
         kit.later(2 * D).fire(RingTimer::Slot).whatever();
         assert_eq!(kit.role(), Role::Candidate, "{score:?}");
     }
-}
-
-#[test]
-fn a_probe_that_knows_a_higher_term_starts_one_too() {
-    let mut kit = Kit::following();
-    kit.hear(Z, probe(OLD + 1))
-        .sent(Z, answer(OLD, Some((B, OLD))))
-        .set(RingTimer::Slot, 2 * D)
-        .nothing_else_happened();
-    kit.later(2 * D)
-        .fire(RingTimer::Slot)
-        .set(RingTimer::Token, TOKEN)
-        .passed(Z, Lap::Collect, collect(OLD + 2, (ME, 5), &[(ME, 5)]))
-        .nothing_else_happened();
 }

@@ -24,27 +24,6 @@ fn a_challenger_that_falls_back_gives_up() {
 }
 
 #[test]
-fn a_leader_tells_its_score_at_once() {
-    let mut kit = Kit::leading();
-    kit.set_score(2)
-        .set(RingTimer::Heartbeat, H)
-        .sent_to(&[EYE], beat(ME, MINE, 2, 1))
-        .passed(Z, Lap::Coordinator, beat(ME, MINE, 2, 1))
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_leader_that_cannot_be_elected_any_more_steps_down() {
-    let mut kit = Kit::leading();
-    kit.set_score(None)
-        .drained(MINE, Some(B))
-        .set(RingTimer::Drain, DRAIN)
-        .nothing_else_happened();
-    kit.set_score(7).whatever();
-    kit.set_score(None).nothing_else_happened();
-}
-
-#[test]
 fn a_winner_that_cannot_be_elected_any_more_hands_over_at_once() {
     let mut kit = Kit::announced();
     kit.set_score(None).nothing_else_happened();
@@ -64,15 +43,4 @@ fn a_vacant_leadership_is_open_to_an_agent_that_becomes_eligible() {
     assert_eq!(kit.machine.campaign, Campaign::Idle);
     let mut kit = Kit::observer();
     kit.set_score(50).nothing_else_happened();
-}
-
-#[test]
-fn the_same_score_changes_nothing_but_ends_a_cool_down() {
-    for mut kit in [Kit::following(), Kit::leading(), Kit::waiting()] {
-        kit.set_score(5).nothing_else_happened();
-    }
-    let mut kit = Kit::cooling_down();
-    kit.set_score(5)
-        .set(RingTimer::Slot, S) // it outranks z, and b is ahead of it
-        .nothing_else_happened();
 }

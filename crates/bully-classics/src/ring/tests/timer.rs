@@ -16,44 +16,6 @@ fn a_leader_whose_new_announcement_is_lost_begins_again() {
 }
 
 #[test]
-fn a_leader_that_passed_a_token_on_in_vain_leads_on() {
-    let mut kit = Kit::leading().after(B, collect(MINE + 1, (A, 1), &[(A, 1)]));
-    kit.later(TOKEN)
-        .fire(RingTimer::Token)
-        .nothing_else_happened();
-    assert_eq!(kit.role(), Role::Leader);
-}
-
-#[test]
-fn a_silent_leader_is_lost() {
-    let mut kit = Kit::following();
-    kit.later(LOST - 1)
-        .fire(RingTimer::Silence)
-        .set(RingTimer::Silence, 1)
-        .nothing_else_happened();
-    kit.later(1)
-        .fire(RingTimer::Silence)
-        .set(RingTimer::Probe, PROBE)
-        .has_no_leader(OLD)
-        // The first slot but for the silent one, so at once.
-        .set(RingTimer::Token, TOKEN)
-        .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
-        .nothing_else_happened();
-    assert_eq!(kit.suspects(), [B]);
-}
-
-#[test]
-fn a_follower_that_was_stalled_itself_waits_once_more() {
-    let mut kit = Kit::following();
-    kit.later(LOST + 1_000)
-        .fire(RingTimer::Silence)
-        .set(RingTimer::Silence, LOST)
-        .nothing_else_happened();
-    kit.later(LOST + 1_000).fire(RingTimer::Silence).whatever();
-    assert_eq!(kit.leader(), None);
-}
-
-#[test]
 fn a_leader_is_heard_by_the_ring_and_by_observers() {
     let mut kit = Kit::leading();
     for count in 1..4 {
@@ -73,28 +35,6 @@ fn a_leader_is_heard_by_the_ring_and_by_observers() {
     kit.later(1)
         .fire(RingTimer::Heartbeat)
         .set(RingTimer::Heartbeat, H - 1)
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_leader_whose_heartbeats_do_not_come_home_asks_all() {
-    let mut kit = Kit::leading();
-    kit.later(LOST)
-        .fire(RingTimer::Silence)
-        .set(RingTimer::Silence, LOST)
-        .set(RingTimer::Token, TOKEN)
-        .passed(Z, Lap::Collect, collect(MINE + 1, (ME, 5), &[(ME, 5)]))
-        .nothing_else_happened();
-    assert_eq!(kit.role(), Role::Leader);
-}
-
-#[test]
-fn a_leader_that_was_stalled_gives_up() {
-    let mut kit = Kit::leading();
-    kit.later(H + L + 1)
-        .fire(RingTimer::Heartbeat)
-        .lost(MINE, LostReason::Stalled)
-        .set(RingTimer::Slot, S)
         .nothing_else_happened();
 }
 

@@ -88,8 +88,13 @@ pub(super) fn answer(known: u64, leader: Option<(&str, u64)>) -> Answer {
 /// Each message, about terms around that one.
 pub(super) fn every_message(term: u64) -> Vec<RingMessage> {
     let mut all: Vec<RingMessage> = Vec::new();
-    for term in [0, term, term.saturating_add(1), 99, u64::MAX] {
-        for name in [A, B, ME, Z, EYE, STRANGER] {
+    for term in [
+        term.saturating_sub(1),
+        term,
+        term.saturating_add(1),
+        u64::MAX,
+    ] {
+        for name in [A, B, ME, EYE] {
             all.push(collect(term, (name, 9), &[(name, 9)]).into());
             all.push(nominate(term, A, name, &[A]).into());
             all.extend([beat(name, term, 9, 0).into(), beat(name, term, 9, 1).into()]);
@@ -124,21 +129,4 @@ pub(super) fn any_message(dice: &mut Dice) -> RingMessage {
         4 => probe(dice.below(6)).into(),
         _ => answer(term, (!dice.one_in(3)).then_some((one, term))).into(),
     }
-}
-
-#[test]
-fn the_first_announcement_of_a_leader_is_no_heartbeat() {
-    let said = [
-        RingMessage::from(coordinator("a", 3, 1)),
-        beat("a", 3, 1, 1).into(),
-        ack(Lap::Coordinator, 3, "a", 0, 3).into(),
-        ack(Lap::Coordinator, 3, "a", 1, 3).into(),
-    ];
-    let expected = [
-        ("coordinator", false),
-        ("beat", true),
-        ("hop_ack", false),
-        ("beat_ack", true),
-    ];
-    assert_eq!(said.map(|m| (m.kind(), m.is_repeated())), expected);
 }

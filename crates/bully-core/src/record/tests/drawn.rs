@@ -128,6 +128,18 @@ fn a_leader_is_marked_by_its_class_and_a_word() {
 }
 
 #[test]
+fn the_title_of_an_agent_says_what_is_known_of_it() {
+    let svg = story().to_svg(AT(5));
+    for title in [
+        "<title>agent-1: follower, score 1</title>",
+        "<title>agent-2: follower, score 2, follows agent-3 (incarnation 1) in term 4</title>",
+        "<title>agent-3: LEADER, score 3, term 4</title>",
+    ] {
+        assert!(svg.contains(title), "{title}: {svg}");
+    }
+}
+
+#[test]
 fn names_with_markup_are_text() {
     let name = "<script>\"&'";
     let mut entries = starts(1);

@@ -1,7 +1,7 @@
 //! Where a drawing puts each part, and the words beside it.
 
-use super::{AT, Event, Happening, Leader, RecordedCommand, Term, What, id, message, usual};
-use crate::protocol::{Decree, Incarnation, NewVoter, VotersEvent};
+use super::{AT, Event, Happening, RecordedCommand, What, id, message, usual};
+use crate::protocol::{Decree, NewVoter, VotersEvent};
 
 /// Every value of an attribute, in the order of the text.
 fn numbers(svg: &str, attribute: &str) -> Vec<f64> {
@@ -109,35 +109,6 @@ fn a_message_moves_from_one_circle_to_the_other_beside_the_way() {
         "message",
     );
     assert_eq!(right, [(194.0, 330.0), (287.0, 330.0)]);
-}
-
-#[test]
-fn the_title_of_an_agent_says_what_is_known_of_it() {
-    let leader = Leader {
-        id: id("agent-3"),
-        incarnation: Incarnation(1),
-        term: Term(4),
-    };
-    let mut entries: Vec<(u64, What)> = (1..=3)
-        .map(|number| {
-            let (agent, what) = (id(&format!("agent-{number}")), Happening::Started);
-            (0, What::Happened { agent, what })
-        })
-        .collect();
-    let event = |agent: &str, event| What::Event {
-        agent: id(agent),
-        event,
-    };
-    entries.push((5, event("agent-3", Event::Acquired { term: Term(4) })));
-    entries.push((5, event("agent-2", Event::NewLeader(leader))));
-    let svg = drawn(3, entries, 6);
-    for title in [
-        "<title>agent-1: follower, score 1</title>",
-        "<title>agent-2: follower, score 2, follows agent-3 (incarnation 1) in term 4</title>",
-        "<title>agent-3: LEADER, score 3, term 4</title>",
-    ] {
-        assert!(svg.contains(title), "{title}: {svg}");
-    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fs;
 
 use actix_bully::register::RegisterRefusal::{self, Credentials, Full, Layout, Other};
 use actix_bully_register_tests::{
+    assert_away,
     kubernetes::double::{KubeFault, KubeStatus, WatchEnd},
     refusal, settled,
 };
@@ -113,10 +114,7 @@ fn a_server_that_is_busy_is_asked_nothing_before_its_time_is_over() {
     let busy = KubeStatus::new(429, "TooManyRequests", "slow down").retry_after(1);
     server.plan(&[KubeVerb::Update], 1, KubeFault::Status(busy));
     let refused = block_on(register.swap(&holder, Some(&entry), b"two".to_vec()));
-    assert!(
-        matches!(refused, Err(RegisterError::Unreachable(_))),
-        "{refused:?}"
-    );
+    assert_away(&refused);
     let asked = server.asked_at_all();
     server.end_watches(WatchEnd::Ordinary);
     let mut tries = 0;
@@ -191,10 +189,7 @@ fn a_changed_token_is_read_at_once() {
         server.require_token("two");
         log_in("two");
         let refused = block_on(register.swap(&holder, Some(&one), b"two".to_vec()));
-        assert!(
-            matches!(refused, Err(RegisterError::Unreachable(_))),
-            "{refused:?}"
-        );
+        assert_away(&refused);
         block_on(async { done(swap(&register, &holder, Some(&one), b"two").await) });
         server.require_token("three");
         block_on(register.read(&holder)).expect_err("another token is asked for");

@@ -1,7 +1,7 @@
 //! Leases that no register wrote.
 
 use actix_bully::register::Swap;
-use actix_bully_register_tests::{kubernetes::double::KubeFault, list, read};
+use actix_bully_register_tests::{assert_unknown, kubernetes::double::KubeFault, list, read};
 use serde_json::{Value, json};
 
 use super::*;
@@ -129,18 +129,12 @@ fn a_lease_that_a_finalizer_holds_is_neither_renewed_nor_called_removed() {
     let deleted = works(&register, &holder).expect("the finalizer holds it");
     assert_ne!(deleted.version, kept.version);
     let unknown = block_on(register.swap(&holder, Some(&deleted), b"two".to_vec()));
-    assert!(
-        matches!(&unknown, Err(error) if error.is_unknown()),
-        "{unknown:?}"
-    );
+    assert_unknown(&unknown);
     assert_eq!(works(&register, &holder), None);
     written(&register, &holder, b"three");
     let kept = finalize(&name);
     let unknown = block_on(removed(&register, &holder, &kept));
-    assert!(
-        matches!(&unknown, Err(error) if error.is_unknown()),
-        "{unknown:?}"
-    );
+    assert_unknown(&unknown);
     assert!(works(&register, &holder).is_some());
     server.edit(&name, |lease| lease["metadata"]["finalizers"] = json!([]));
     assert_eq!(works(&register, &holder), None);
@@ -157,10 +151,7 @@ fn a_write_that_a_webhook_has_changed_is_unknown() {
         server.plan(&[KubeVerb::Update], 1, KubeFault::Misanswered(fault));
         let entry = works(&register, &holder);
         let unknown = block_on(register.swap(&holder, entry.as_ref(), b"two".to_vec()));
-        assert!(
-            matches!(&unknown, Err(error) if error.is_unknown()),
-            "{unknown:?}"
-        );
+        assert_unknown(&unknown);
     }
     assert_ne!(works(&register, &holder), Some(one));
 }

@@ -2,6 +2,7 @@
 
 use actix_bully::register::Swap;
 use actix_bully_register_tests::{
+    assert_away, assert_soon_unknown,
     kubernetes::double::{KubeFault, KubeVerb::Update},
     read,
 };
@@ -59,21 +60,9 @@ fn a_frozen_server_leaves_a_write_unknown_and_is_asked_again_on_a_new_connection
     let entry = written(&register, &holder, b"one");
     let connections = server.connections();
     server.freeze();
-    let begun = Instant::now();
-    let unknown = block_on(register.swap(&holder, Some(&entry), b"late".to_vec()));
-    assert!(
-        matches!(&unknown, Err(error) if error.is_unknown()),
-        "{unknown:?}"
-    );
-    assert!(
-        begun.elapsed() < Duration::from_secs(10),
-        "it is not waited for"
-    );
+    assert_soon_unknown(&register, &holder, Some(&entry));
     let away = block_on(register.read(&holder));
-    assert!(
-        matches!(away, Err(RegisterError::Unreachable(_))),
-        "{away:?}"
-    );
+    assert_away(&away);
     server.resume();
     works(&register, &holder);
     assert!(server.connections() > connections);

@@ -2,21 +2,6 @@
 
 use super::*;
 
-/// `lead-on`
-#[test]
-fn an_outranked_leader_leads_on_until_the_better_agent_announces_itself() {
-    let mut me = Kit::leading();
-    me.hear(HIGH, elect(9))
-        .sent(HIGH, answers(1, MINE, 5))
-        .nothing_else_happened();
-    assert_eq!(me.view().leading, Some(Term(MINE)));
-    me.hear(HIGH, elected(MINE + 1, 9))
-        .lost(MINE, LostReason::Superseded)
-        .sent(HIGH, resign(MINE, Some(HIGH)))
-        .new_leader(HIGH, MINE + 1)
-        .nothing_else_happened();
-}
-
 /// `lead-after-the-former`
 #[test]
 fn a_winner_that_knows_a_leader_leads_when_that_leader_has_stopped() {
@@ -89,42 +74,6 @@ fn an_old_resignation_gives_no_leadership() {
 }
 
 #[test]
-fn an_announced_winner_gives_way_only_to_better_agents() {
-    Kit::announced()
-        .hear(HIGH, elected(1, 9))
-        .new_leader(HIGH, 1)
-        .nothing_else_happened();
-    let mut me = Kit::announced();
-    let seen = Term(MINE);
-    me.hear(LOW, elect(1))
-        .sent(LOW, Ok { seen, ..ok(1) })
-        .sent(LOW, answers(1, MINE, 5))
-        .nothing_else_happened();
-    me.hear(LOW, elected(1, 1))
-        .sent(LOW, elected(MINE, 5))
-        .nothing_else_happened();
-}
-
-#[test]
-fn an_announced_winner_reports_a_new_score_and_that_it_cannot_lead() {
-    let mut me = Kit::announced();
-    me.set_score(6)
-        .sent_all(elected(MINE, 6))
-        .nothing_else_happened();
-    me.set_score(None)
-        .sent_all(resign(MINE, None))
-        .nothing_else_happened();
-    assert_eq!(me.role(), Role::Follower);
-}
-
-#[test]
-fn the_answer_of_an_outranked_leader_is_for_the_election_that_asked() {
-    for mut me in [Kit::idle(), Kit::following(), Kit::deferring()] {
-        me.hear(LOW, answers(1, 20, 1)).nothing_else_happened();
-    }
-}
-
-#[test]
 fn a_leader_that_has_ended_is_not_followed_whatever_its_score() {
     let mut me = Kit::holding().after(LOW, answers(1, OLD, 1));
     me.ends(LOW).nothing_else_happened();
@@ -176,5 +125,16 @@ fn an_agent_that_gave_way_passes_on_the_resignation_of_the_former_leader() {
     let mut next = Kit::announced();
     next.hear(HIGH, resign(MINE - 1, Some(ME)))
         .acquired(MINE)
+        .nothing_else_happened();
+}
+
+#[test]
+fn an_agent_that_cooled_down_holds_an_election() {
+    let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
+    me.later(COOLDOWN)
+        .fire(BullyTimer::Cooldown)
+        .has_no_leader(MINE + 1)
+        .sent_to(&[HIGH, LOW], ask(2, 5, MINE + 1))
+        .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
 }

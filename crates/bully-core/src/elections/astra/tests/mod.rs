@@ -1,11 +1,9 @@
 //! The ASTRA rules, role by input.
 //!
 //! `matrix.txt` has the outcome of every cell. The tests are for the rules that a reader should know, and for what no
-//! single step shows. Of 247 defects that were planted in the rules, one at a time, these tests and the common suite
-//! noticed 193, and 220 with the matrix.
+//! single step shows.
 
 mod announced;
-mod leaving;
 mod rules;
 mod together;
 
@@ -13,9 +11,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use super::{Astra, AstraConfig, BullyMessage, BullyTimer, Elect, Ok, machine::State};
 use crate::protocol::fixture::{HIGH, LOW, ME, id};
-use crate::protocol::{
-    Birth, Incarnation, Input, LostReason, Member, MemberKind, Role, Term, Timings, To,
-};
+use crate::protocol::{Birth, Incarnation, Input, Member, MemberKind, Role, Term, Timings, To};
 use crate::{elections::fixture::*, parts::Participant};
 
 type Kit = crate::elections::fixture::Kit<Astra>;

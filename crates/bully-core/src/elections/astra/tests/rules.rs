@@ -1,4 +1,4 @@
-//! The rules, one after another.
+//! The rules, one after another: what no single step shows.
 
 use super::*;
 
@@ -10,21 +10,6 @@ fn an_agent_that_comes_back_holds_an_election() {
     me.machine.core.me.birth = Birth::Restarted;
     me.start()
         .sent_to(&[HIGH, LOW], ask(1, 5, 0))
-        .set(BullyTimer::Deadline, DEADLINE)
-        .nothing_else_happened();
-}
-
-#[test]
-fn holding_an_election_forgets_the_leader_and_asks_every_voter() {
-    Kit::idle()
-        .step(Input::Campaign)
-        .sent_to(&[HIGH, LOW], ask(1, 5, 0))
-        .set(BullyTimer::Deadline, DEADLINE)
-        .nothing_else_happened();
-    Kit::following()
-        .step(Input::Campaign)
-        .has_no_leader(OLD)
-        .sent_to(&[HIGH, LOW], ask(1, 5, OLD))
         .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
 }
@@ -43,18 +28,6 @@ fn the_deadline_is_that_of_the_timings() {
         .sent_to(&[HIGH, LOW], ask(1, 5, 0))
         .set(BullyTimer::Deadline, T)
         .nothing_else_happened();
-}
-
-#[test]
-fn the_deadline_wins_even_when_it_is_late() {
-    for late in [0, VICTORY] {
-        Kit::holding()
-            .later(DEADLINE + late)
-            .fire(BullyTimer::Deadline)
-            .sent_all(elected(1, 5))
-            .acquired(1)
-            .nothing_else_happened();
-    }
 }
 
 #[test]
@@ -80,56 +53,7 @@ fn an_agent_that_is_alone_leads_at_once() {
         .nothing_else_happened();
 }
 
-// ---- answer-from-above, give-way-from-below ----
-
-#[test]
-fn an_agent_asked_from_below_answers_and_holds_an_election() {
-    Kit::idle()
-        .hear(LOW, elect(1))
-        .sent(LOW, ok(1))
-        .sent_to(&[HIGH], ask(1, 5, 0))
-        .set(BullyTimer::Deadline, DEADLINE)
-        .nothing_else_happened();
-    let seen = Term(OLD);
-    Kit::following()
-        .hear(LOW, elect(1))
-        .sent(LOW, Ok { seen, ..ok(1) })
-        .has_no_leader(OLD)
-        .sent_to(&[HIGH], ask(1, 5, OLD))
-        .set(BullyTimer::Deadline, DEADLINE)
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_second_election_is_suppressed_and_the_answer_is_not() {
-    for mut me in [Kit::holding(), Kit::deferring()] {
-        let role = me.role();
-        me.hear(LOW, elect(1))
-            .sent(LOW, ok(1))
-            .nothing_else_happened();
-        assert_eq!(me.role(), role);
-    }
-}
-
 // ---- defer-on-ok ----
-
-#[test]
-fn ok_to_this_election_defers_and_to_another_does_not() {
-    let mut me = Kit::holding();
-    me.hear(HIGH, ok(0)).nothing_else_happened();
-    me.hear(HIGH, ok(2)).nothing_else_happened();
-    me.hear(HIGH, ok(1))
-        .set(BullyTimer::Victory, VICTORY)
-        .nothing_else_happened();
-    for mut me in [
-        Kit::idle(),
-        Kit::following(),
-        Kit::deferring(),
-        Kit::leading(),
-    ] {
-        me.hear(HIGH, ok(1)).nothing_else_happened();
-    }
-}
 
 #[test]
 fn deferring_in_vain_begins_anew_without_those_of_failed_election() {
@@ -166,51 +90,6 @@ fn an_agent_that_answers_ok_or_asks_from_above_is_asked_again() {
 // ---- follow-elected ----
 
 #[test]
-fn an_announcement_from_above_is_followed_whatever_its_term() {
-    for mut me in [Kit::idle(), Kit::holding(), Kit::deferring()] {
-        me.hear(HIGH, elected(1, 9))
-            .new_leader(HIGH, 1)
-            .nothing_else_happened();
-    }
-    Kit::following()
-        .hear(HIGH, elected(1, 9))
-        .new_leader(HIGH, 1)
-        .nothing_else_happened();
-    Kit::following()
-        .hear(HIGH, elected(OLD, 9)) // doubled
-        .nothing_else_happened();
-    Kit::leading()
-        .hear(HIGH, elected(1, 9))
-        .lost(MINE, LostReason::Superseded)
-        .sent(HIGH, resign(MINE, Some(HIGH)))
-        .new_leader(HIGH, 1)
-        .nothing_else_happened();
-}
-
-#[test]
-fn an_announcement_from_below_is_never_adopted() {
-    Kit::idle()
-        .hear(LOW, elected(20, 1))
-        .sent_to(&[HIGH, LOW], ask(1, 5, 20))
-        .set(BullyTimer::Deadline, DEADLINE)
-        .nothing_else_happened();
-    Kit::following()
-        .hear(LOW, elected(20, 1))
-        .has_no_leader(OLD)
-        .sent_to(&[HIGH, LOW], ask(1, 5, 20))
-        .set(BullyTimer::Deadline, DEADLINE)
-        .nothing_else_happened();
-    for mut me in [Kit::holding(), Kit::deferring()] {
-        me.hear(LOW, elected(20, 1)).nothing_else_happened();
-    }
-    // Others may follow that one by now.
-    Kit::leading()
-        .hear(LOW, elected(20, 1))
-        .sent_all(elected(MINE, 5))
-        .nothing_else_happened();
-}
-
-#[test]
 fn an_agent_that_cannot_ask_goes_by_the_term() {
     let mut me = Kit::new(&Arc::default(), MemberKind::Voter, None)
         .started()
@@ -221,49 +100,7 @@ fn an_agent_that_cannot_ask_goes_by_the_term() {
         .nothing_else_happened();
 }
 
-// ---- replace-ended ----
-
-#[test]
-fn the_leaders_end_begins_an_election() {
-    Kit::following()
-        .ends(HIGH)
-        .has_no_leader(OLD)
-        .sent_to(&[LOW], ask(1, 5, OLD))
-        .set(BullyTimer::Deadline, DEADLINE)
-        .nothing_else_happened();
-}
-
-#[test]
-fn the_end_of_the_awaited_agent_begins_an_election() {
-    Kit::deferring()
-        .ends(HIGH)
-        .sent_to(&[LOW], ask(2, 5, 0))
-        .set(BullyTimer::Deadline, DEADLINE)
-        .nothing_else_happened();
-}
-
 // ---- follow-score ----
-
-#[test]
-fn an_agent_that_rises_above_its_leader_holds_an_election() {
-    let mut me = Kit::following();
-    me.set_score(8).nothing_else_happened();
-    me.set_score(10)
-        .has_no_leader(OLD)
-        .sent_to(&[HIGH, LOW], ask(1, 10, OLD))
-        .set(BullyTimer::Deadline, DEADLINE)
-        .nothing_else_happened();
-}
-
-#[test]
-fn a_leader_that_falls_says_so_and_leads_on() {
-    let mut me = Kit::leading();
-    me.set_score(6).nothing_else_happened();
-    me.set_score(4)
-        .sent_all(elected(MINE, 4))
-        .nothing_else_happened();
-    assert_eq!(me.view().leading, Some(Term(MINE)));
-}
 
 #[test]
 fn another_score_does_not_begin_the_deadline_anew() {

@@ -98,6 +98,24 @@ fn an_agent_that_cools_down_takes_the_last_slot_whichever_others_are_there() {
     );
 }
 
+#[test]
+fn an_agent_that_steps_down_alone_comes_back_in_the_last_slot() {
+    let mut me = Kit::draining();
+    for name in [LOW, HIGH] {
+        me.ends(name).nothing_else_happened();
+    }
+    me.step(Input::Drained)
+        .lost(MINE, LostReason::Resigned)
+        .set(BullyTimer::Cooldown, COOLDOWN)
+        .sent_all(resign(MINE, None))
+        .set(BullyTimer::Campaign, 8 * S)
+        .nothing_else_happened();
+    me.later(8 * S)
+        .fire(BullyTimer::Campaign)
+        .led(MINE + 1)
+        .nothing_else_happened();
+}
+
 // ---- candidates, and agents that wait ----
 
 #[test]

@@ -1,25 +1,21 @@
 //! The bully's cells, role by input: one file per input.
 //!
 //! `matrix.txt` has the outcome of every cell. The tests are for the rules that a reader should know, and for what no
-//! single step shows; `always.rs` has what holds in every cell. Of 286 defects that were planted in the rules, one at a
-//! time, the matrix, these tests and the common suite noticed 272. The matrix alone noticed 246.
+//! single step shows; `always.rs` has what holds in every cell.
 //!
 //! How the common kit and the common suite ([`crate::elections::fixture`]) see a bully is here: its
 //! needed timers, its roles, its messages.
 
 mod always;
-mod campaign;
 mod config;
 mod elect;
 mod elected;
 mod liveness;
 mod members;
-mod ok;
 mod resign;
 mod score;
 mod stall;
 mod start;
-mod step_down;
 mod terms;
 mod timer;
 mod together;
@@ -32,8 +28,8 @@ use super::{
     Preemption, Resign, Yield, candidate::Asked, machine::State,
 };
 use crate::protocol::{
-    AgentId, Effect, Election as _, Event, Incarnation, Input, LostReason, Member, MemberKind,
-    Members, PeerMessage as _, Role, Round, Score, Term, Timings, To,
+    Effect, Election as _, Event, Incarnation, Input, LostReason, Member, MemberKind, Members,
+    PeerMessage as _, Role, Round, Score, Term, Timings, To,
     fixture::{EYE, HIGH, LOW, ME, admits, id},
 };
 use crate::{driver::MembersReports as _, elections::fixture::*, parts::Participant};

@@ -1,4 +1,4 @@
-//! `SetScore`.
+//! `SetScore`, and `Campaign`.
 
 use super::*;
 
@@ -13,14 +13,14 @@ fn ask(counter: u64, score: i32, term: u64) -> Elect {
 // ---- followers ----
 
 #[test]
-fn any_score_ends_the_cooldown() {
-    for score in [4, 5] {
-        let mut me = Kit::cooling_down();
-        me.set_score(score)
-            .set(BullyTimer::Campaign, S)
-            .nothing_else_happened();
+fn a_score_or_a_campaign_ends_the_cooldown_of_a_follower() {
+    for (score, input) in [
+        (4, Input::SetScore(Some(4.into()))),
+        (5, Input::SetScore(Some(5.into()))),
+        (5, Input::Campaign),
+    ] {
         let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
-        me.set_score(score)
+        me.step(input)
             .sent(LOW, ask(2, score, MINE + 1))
             .set(BullyTimer::Widen, 2 * D)
             .nothing_else_happened();

@@ -3,16 +3,6 @@
 use super::*;
 
 #[test]
-fn the_first_in_an_open_group_asks() {
-    let mut me = Kit::voter(&lan());
-    me.members.suspect(&id(HIGH), Incarnation(1));
-    me.start()
-        .sent_to(&[HIGH, LOW], elect(5))
-        .set(BullyTimer::Deadline, T)
-        .nothing_else_happened();
-}
-
-#[test]
 fn the_second_in_a_closed_group_waits_and_then_announces_itself() {
     let mut me = Kit::voter(&lan());
     me.members.set_closed(true);

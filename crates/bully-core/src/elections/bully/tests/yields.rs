@@ -1,4 +1,4 @@
-//! `Yield`: the early decision, and a leader's release.
+//! `Yield`: the early decision, and a leader's release. And `Ok` to a former incarnation.
 
 use super::*;
 
@@ -29,4 +29,22 @@ fn a_late_release_counts_while_no_later_term_is_known() {
     me.hear(LOW, releases(1, OLD))
         .led(OLD + 1)
         .nothing_else_happened();
+}
+
+#[test]
+fn an_answer_to_a_round_of_a_former_incarnation_counts_for_nothing() {
+    let incarnation = Incarnation(0);
+    let round = Round {
+        incarnation,
+        ..round(1)
+    };
+    for mut me in [
+        Kit::asking_voters(),
+        Kit::asking_found(),
+        Kit::asking_leader(),
+    ] {
+        let former = Ok { round, ..ok(1) };
+        me.hear(HIGH, former).nothing_else_happened();
+        assert_eq!(me.role(), Role::Candidate);
+    }
 }

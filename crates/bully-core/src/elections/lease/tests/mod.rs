@@ -1,8 +1,7 @@
 //! The lease's cells, state by input: one file per input.
 //!
 //! `matrix.txt` has the outcome of every cell, in the words of `in_words.rs`. The tests are for the rules that a reader
-//! should know, and for what no single step shows. Of 250 defects that were planted in the rules, one at a time, the
-//! matrix, these tests and the common suite noticed 214.
+//! should know, and for what no single step shows.
 //!
 //! How the common kit and the common suite ([`crate::elections::fixture`]) see this machine is here.
 

@@ -3,35 +3,6 @@
 use super::*;
 
 #[test]
-fn a_voter_follows_writes_promises_and_acknowledges() {
-    let mut me = Kit::vacant();
-    me.hear(HIGH, elected(OLD, 9))
-        .wrote(OLD, HIGH)
-        .new_leader(HIGH, OLD)
-        .set(BullyTimer::Election, P)
-        .sent(HIGH, ack(OLD, SAID, 5))
-        .nothing_else_happened();
-    let promise = me.machine.core.voter.promise.as_ref().unwrap();
-    assert_eq!((&promise.holder, promise.term), (&id(HIGH), Term(OLD)));
-    assert_eq!(promise.until, me.now.after(Duration::from_millis(P)));
-}
-
-/// `Observers`
-#[test]
-fn an_observer_follows_and_promises_nothing() {
-    let mut me = Kit::observer();
-    me.hear(HIGH, elected(OLD, 9))
-        .new_leader(HIGH, OLD)
-        .set(BullyTimer::Election, P)
-        .nothing_else_happened();
-    assert_eq!(me.machine.core.voter.promise, None);
-    me.later(P)
-        .fire(BullyTimer::Election)
-        .has_no_leader(OLD)
-        .nothing_else_happened();
-}
-
-#[test]
 fn a_resigned_leadership_is_not_followed_again() {
     let mut me = Kit::following().after(HIGH, resign(OLD, None));
     me.hear(HIGH, heartbeat(OLD, 9)).nothing_else_happened();

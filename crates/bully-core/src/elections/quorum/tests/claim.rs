@@ -48,24 +48,6 @@ fn a_claim_is_made_of_a_reason_only() {
 }
 
 #[test]
-fn a_voter_follows_one_leader_in_a_term() {
-    let mut me = Kit::following();
-    me.hear(LOW, elected(OLD, 1))
-        .sent(LOW, nack_of(OLD, OLD))
-        .nothing_else_happened();
-    assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
-}
-
-#[test]
-fn a_leader_follows_no_other_one_of_its_term() {
-    let mut me = Kit::leading();
-    me.hear(LOW, elected(MINE, 1))
-        .sent(LOW, nack_of(MINE, MINE))
-        .nothing_else_happened();
-    assert_eq!(me.view().leading, Some(Term(MINE)));
-}
-
-#[test]
 fn an_elected_agent_in_a_contested_term_gives_up_or_raises_it() {
     let mut me = Kit::elected();
     me.hear(LOW, nack_of(MINE, MINE)).whatever();

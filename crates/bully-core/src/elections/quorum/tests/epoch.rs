@@ -14,10 +14,6 @@ fn record(term: u64) -> Vote {
     vote(term, LOW, P)
 }
 
-fn start(kit: &mut Kit) -> StepEffects {
-    kit.begin()
-}
-
 #[test]
 fn every_epoch_has_terms_of_its_own_above_those_before() {
     assert_eq!(of_epoch(0).first_term(), Term::ZERO);
@@ -30,7 +26,7 @@ fn every_epoch_has_terms_of_its_own_above_those_before() {
 #[test]
 fn an_old_record_is_no_vote_in_the_new_epoch() {
     let mut me = Kit::reborn(of_epoch(1), MemberKind::Voter, Some(5), record(7));
-    start(&mut me).whatever();
+    me.begin().whatever();
     assert_eq!(
         (
             me.machine.core.voter.record.term,
@@ -60,17 +56,11 @@ fn the_first_term_of_an_epoch_is_quarantined_even_where_a_lease_needs_one() {
         })
     };
     let mut me = Kit::reborn(alone(1), MemberKind::Voter, Some(5), record(7));
-    start(&mut me).whatever();
+    me.begin().whatever();
     assert_eq!(me.view().leading, None);
     let mut me = Kit::reborn(alone(1), MemberKind::Voter, Some(5), record(NEXT + 3));
-    start(&mut me).whatever();
+    me.begin().whatever();
     assert_eq!(me.view().leading, Some(Term(NEXT + 4)), "it led already");
-}
-
-#[test]
-fn an_observer_keeps_no_record_of_an_epoch() {
-    let mut me = Kit::began(of_epoch(1), MemberKind::Observer, None);
-    start(&mut me).nothing_else_happened();
 }
 
 #[test]

@@ -3,32 +3,6 @@
 use super::*;
 
 #[test]
-fn the_lease_begins_with_a_quorum_of_acknowledgements() {
-    let mut me = Kit::elected();
-    let said = me.now;
-    me.later(3)
-        .hear(LOW, ack(MINE, said, 1))
-        .set(BullyTimer::Lease, D - 3)
-        .acquired(MINE)
-        .nothing_else_happened();
-    let view = me.view();
-    assert_eq!(view.leading, Some(Term(MINE)));
-    assert_eq!(view.leader, Some(leader(ME, MINE)));
-    assert_eq!(view.valid_until, said.after(Duration::from_millis(D)));
-}
-
-/// 66: the lease counts from when the heartbeat was sent.
-#[test]
-fn an_acknowledgement_that_took_as_long_as_the_lease_is_worth_nothing() {
-    let mut me = Kit::elected();
-    let said = me.now;
-    me.later(D)
-        .hear(LOW, ack(MINE, said, 1))
-        .nothing_else_happened();
-    assert_eq!(me.view().leading, None);
-}
-
-#[test]
 fn acknowledgements_of_something_else_do_not_count() {
     let mut me = Kit::elected();
     let now = me.now;

@@ -2,20 +2,6 @@
 
 use super::*;
 
-/// `lose-before-resign`
-#[test]
-fn the_leadership_ends_before_it_is_said() {
-    let mut me = Kit::leading();
-    me.step_down(LOW).whatever();
-    me.step(Input::Drained)
-        .lost(MINE, LostReason::Resigned)
-        .sent_all(resign(MINE, Some(LOW)))
-        .set(BullyTimer::Election, W + 9 * S) // it lets the others go first
-        .nothing_else_happened();
-    assert_eq!(me.view().leading, None);
-    me.acked(LOW, 1).nothing_else_happened();
-}
-
 #[test]
 fn the_best_one_that_is_heard_succeeds() {
     let mut me = Kit::leading();
@@ -59,15 +45,6 @@ fn an_earlier_resignation_hides_no_later_one() {
     me.hear(HIGH, resign(OLD, None)).whatever();
     me.hear(LOW, resign(OLD - 1, None)).whatever();
     me.hear(HIGH, heartbeat(OLD, 9)).nothing_else_happened();
-}
-
-#[test]
-fn without_a_lease_an_elected_agent_resigns_at_once() {
-    let mut me = Kit::elected();
-    me.step_down(None)
-        .sent_all(resign(MINE, None))
-        .set(BullyTimer::Election, W + 9 * S)
-        .nothing_else_happened();
 }
 
 /// `resignation-is-final`, 67

@@ -2,10 +2,6 @@
 
 use super::*;
 
-fn start(kit: &mut Kit) -> StepEffects {
-    kit.begin()
-}
-
 fn recovered(term: u64) -> Kit {
     Kit::reborn(config(), MemberKind::Voter, Some(5), vote(term, LOW, P))
 }
@@ -14,7 +10,7 @@ fn recovered(term: u64) -> Kit {
 fn the_only_voter_leads_at_once() {
     let config = valid(QuorumConfig::new([id(ME)]));
     let mut me = Kit::began(config, MemberKind::Voter, Some(5));
-    let effects = start(&mut me);
+    let effects = me.begin();
     assert!(effects.writes());
     assert_eq!(me.view().leading, Some(Term(1)));
     assert_eq!(
@@ -27,7 +23,7 @@ fn the_only_voter_leads_at_once() {
 #[test]
 fn a_voter_that_may_have_promised_something_abstains() {
     let mut me = recovered(OLD);
-    start(&mut me)
+    me.begin()
         .set(BullyTimer::Election, P + S)
         .nothing_else_happened();
     me.later(P - 1)
@@ -51,7 +47,7 @@ fn a_voter_that_may_have_promised_something_abstains() {
 #[test]
 fn a_voter_that_comes_back_votes_for_no_other_in_that_term() {
     let mut me = recovered(OLD);
-    start(&mut me).whatever();
+    me.begin().whatever();
     me.later(P);
     let effects = me.hear(HIGH, claim(OLD, 9));
     assert!(!effects.writes());

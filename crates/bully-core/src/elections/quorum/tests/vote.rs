@@ -2,17 +2,6 @@
 
 use super::*;
 
-#[test]
-fn a_vote_is_durable_before_it_is_given() {
-    let mut me = Kit::vacant();
-    me.hear(LOW, claim(4, 1))
-        .wrote(4, LOW)
-        .set(BullyTimer::Election, W)
-        .sent(LOW, grants(4).of(LOW))
-        .nothing_else_happened();
-    assert_eq!(me.view().role, Role::Waiting);
-}
-
 /// `VoteOnce`
 #[test]
 fn a_voter_votes_once_in_a_term() {
@@ -25,20 +14,6 @@ fn a_voter_votes_once_in_a_term() {
     again
         .set(BullyTimer::Election, W)
         .sent(LOW, grants(4).of(LOW))
-        .nothing_else_happened();
-}
-
-/// `NoDisrupt`
-#[test]
-fn a_refused_claim_changes_nothing_durable() {
-    let mut me = Kit::following();
-    me.later(25)
-        .hear(LOW, claim(9, 1))
-        .sent(LOW, refuses(9, OLD, 100).of(LOW))
-        .nothing_else_happened();
-    assert_eq!(me.durable(), (OLD, Some(HIGH.into())));
-    me.hear(LOW, claim(OLD - 1, 1))
-        .sent(LOW, refuses(OLD - 1, OLD, 0).of(LOW))
         .nothing_else_happened();
 }
 
@@ -85,59 +60,6 @@ fn a_new_incarnation_waits_for_the_promise_to_the_old_one() {
         .nothing_else_happened();
     me.later(P);
     assert!(me.hear_incarnation(HIGH, 2, claim(11, 9)).writes());
-}
-
-#[test]
-fn a_leader_with_a_lease_gives_no_vote() {
-    let mut me = Kit::leading();
-    me.later(10)
-        .hear(HIGH, claim(50, 9))
-        .sent(HIGH, refuses(50, MINE, D - 10).of(HIGH))
-        .nothing_else_happened();
-}
-
-/// `one-vote-per-term`, `lease-before-leading`
-#[test]
-fn a_quorum_of_votes_elects() {
-    let mut me = Kit::claiming();
-    let sent_at = Some(me.now);
-    me.hear(LOW, grants(MINE))
-        .sent_all(Elected {
-            sent_at,
-            ..elected(MINE, 5)
-        })
-        .set(BullyTimer::Heartbeat, H)
-        .set(BullyTimer::Round, 2 * E)
-        .nothing_else_happened();
-    assert_eq!(me.view().leading, None, "not before it is acknowledged");
-    assert_eq!(me.view().role, Role::Candidate);
-}
-
-#[test]
-fn a_higher_term_ends_a_claim() {
-    let mut me = Kit::claiming();
-    me.hear(LOW, refuses(MINE, 20, 0))
-        .set(BullyTimer::Election, S)
-        .nothing_else_happened();
-    me.later(S)
-        .fire(BullyTimer::Election)
-        .asked(Elect {
-            round: round(2),
-            ..elect(20, 5)
-        })
-        .whatever();
-}
-
-#[test]
-fn a_claim_without_a_quorum_is_tried_again() {
-    let mut me = Kit::claiming();
-    me.hear(LOW, refuses(MINE, MINE, 30))
-        .nothing_else_happened();
-    me.later(E)
-        .fire(BullyTimer::Round)
-        .set(BullyTimer::Election, 30 + S)
-        .nothing_else_happened();
-    assert_eq!(me.view().role, Role::Follower);
 }
 
 #[test]

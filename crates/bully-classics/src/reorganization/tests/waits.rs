@@ -1,0 +1,182 @@
+//! What no single step shows, beside the halts: cool-downs, silences, scores that change, the end of the counts.
+
+use super::*;
+
+#[test]
+fn an_agent_that_refuses_because_it_ranks_above_is_asked_next_time() {
+    let mut me = Kit::halting();
+    me.hear(LOW, nack(Call::Halt, 4, Some(6))).whatever();
+    me.later(18);
+    assert_eq!(
+        me.fire(ReorganizationTimer::Takeover).lines()[1],
+        "high low: are you there? 5.me"
+    );
+}
+
+#[test]
+fn the_no_of_an_observer_is_one_too() {
+    let said = Kit::leading().hear(EYE, not_normal(4, ME, 6));
+    assert_eq!(said.lines()[1], "persist 7", "which count to exceed");
+}
+
+fn eager() -> ReorganizationConfig {
+    ReorganizationConfig {
+        when_asked: WhenAsked::Elect,
+        ..lan()
+    }
+}
+
+#[test]
+fn an_eager_agent_starts_an_election_of_its_own() {
+    let mut me = Kit::began_by(eager(), MemberKind::Voter, Some(5)).started();
+    assert_eq!(
+        me.hear(LOW, are_you_there(9, LOW, 1)),
+        ["low: there 9.low"],
+        "it does"
+    );
+    me.hear(HIGH, there(Some(9))).whatever();
+    assert_eq!(
+        me.hear(LOW, are_you_there(9, LOW, 1)),
+        [
+            "low: there 9.low",
+            "persist 10",
+            "high: are you there? 10.me",
+            "set Answer 200"
+        ]
+    );
+    me.hear(HIGH, halt(12, HIGH, 9)).whatever();
+    assert_eq!(
+        me.hear(LOW, are_you_there(13, LOW, 1)).lines().len(),
+        1,
+        "halted"
+    );
+    assert_eq!(
+        me.hear(HIGH, are_you_there(14, HIGH, 9)).lines().len(),
+        1,
+        "from above"
+    );
+}
+
+/// ME cools down, and works under HIGH.
+fn cooling_down_under_high() -> Kit {
+    let mut me = Kit::cooling_down();
+    me.hear(HIGH, halt(7, HIGH, 9)).whatever();
+    me.hear(HIGH, new_coordinator(7, HIGH)).whatever();
+    me.hear(HIGH, ready(7, HIGH, 9)).whatever();
+    assert_eq!(me.machine.status(), PaperStatus::Normal);
+    me
+}
+
+#[test]
+fn an_agent_that_cools_down_does_not_defer_to_a_silent_coordinator() {
+    let mut me = cooling_down_under_high();
+    me.later(250).fire(ReorganizationTimer::Watch).whatever();
+    let said = me.later(200).fire(ReorganizationTimer::Watch);
+    assert_eq!(
+        said,
+        ["has no leader since term 7", "set Takeover 662"],
+        "LOW is"
+    );
+    let mut me = cooling_down_under_high();
+    me.ends(LOW).whatever();
+    me.later(250).fire(ReorganizationTimer::Watch).whatever();
+    let said = me.later(200).fire(ReorganizationTimer::Watch);
+    assert_eq!(said.lines().last().unwrap(), "set Answer 200", "{said:?}");
+}
+
+#[test]
+fn an_agent_that_is_alone_ends_its_cool_down_at_once() {
+    let mut me = Kit::cooling_down();
+    assert_eq!(me.ends(LOW), NOTHING);
+    let said = me.ends(HIGH);
+    assert_eq!(said.lines().last().unwrap(), "set Answer 27");
+}
+
+#[test]
+fn an_agent_that_has_come_above_meanwhile_is_asked_before_any_is_halted() {
+    let mut me = Kit::asking();
+    me.told(|m| m.set_score(&id(LOW), Some(6.into())))
+        .whatever();
+    me.later(200);
+    assert_eq!(
+        me.fire(ReorganizationTimer::Answer).lines()[1],
+        "high low: are you there? 5.me"
+    );
+}
+
+#[test]
+fn a_score_that_was_heard_yields_to_a_newer_snapshot() {
+    let mut me = Kit::asking();
+    me.hear(LOW, are_you_there(3, LOW, 6)).whatever();
+    me.told(|_| ()).whatever();
+    me.later(200);
+    assert_eq!(
+        me.fire(ReorganizationTimer::Answer).lines()[0],
+        "low: halt 4.me score 5"
+    );
+}
+
+#[test]
+fn at_the_end_of_the_counts_no_election_is_held() {
+    let mut me = Kit::began(MemberKind::Voter, Some(5));
+    me.machine.core.numbers.seen = LAST_COUNT;
+    assert_eq!(me.start(), NOTHING);
+}
+
+#[test]
+fn all_answers_are_awaited() {
+    let mut me = Kit::began(MemberKind::Voter, Some(5));
+    me.members.join([Member::up(
+        id("top"),
+        MemberKind::Voter,
+        Some(10.into()),
+        Incarnation(1),
+    )]);
+    assert_eq!(me.start().lines()[1], "high top: are you there? 4.me");
+    assert_eq!(me.hear(HIGH, there(Some(9))), NOTHING);
+    assert_eq!(me.role(), Role::Waiting, "it will stand back");
+    let mut both = me.clone();
+    assert_eq!(both.hear("top", there(Some(10))), ["set Takeover 500"]);
+    assert_eq!(
+        me.later(200).fire(ReorganizationTimer::Answer),
+        ["set Takeover 500"]
+    );
+}
+
+#[test]
+fn once_only_agents_that_are_down_are_awaited_it_is_for_3_d() {
+    let mut me = Kit::began(MemberKind::Voter, Some(5));
+    me.members.join([Member::up(
+        id("top"),
+        MemberKind::Voter,
+        Some(10.into()),
+        Incarnation(1),
+    )]);
+    me.members.down(&id("top"), Incarnation(1));
+    assert_eq!(me.start().lines().last().unwrap(), "set Answer 200");
+    me.later(5);
+    assert_eq!(me.hear(HIGH, there(Some(9))), ["set Answer 27"]);
+    assert_eq!(
+        me.later(27).fire(ReorganizationTimer::Answer),
+        ["set Takeover 500"]
+    );
+}
+
+#[test]
+fn a_leadership_holds_for_the_detection_time_without_another_step() {
+    let me = Kit::leading();
+    let until = me.now.after(Duration::from_millis(250));
+    assert_eq!(me.machine.view(me.now).valid_until, until);
+}
+
+/// A delay, the detection and a jitter until the silence is noticed; a deadline for its answer, and an election.
+#[test]
+fn a_silent_coordinator_is_replaced_within_the_stated_time() {
+    let config = lan();
+    let (timings, detection) = (&config.timings, config.detector().detection);
+    let noticed = timings.delay_bound() + detection + timings.jitter();
+    let election = 2 * timings.deadline() + 4 * timings.delay_bound();
+    assert_eq!(config.worst_case_election_with_losses(), election);
+    let failover = noticed + timings.deadline() + election;
+    assert_eq!(config.worst_case_failover(), failover);
+}
