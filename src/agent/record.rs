@@ -19,7 +19,10 @@ use crate::{
     record::{Happening, Header, MessageText, RecordLimits, RecordedAgent, RecordedClock, What},
 };
 
-use super::{phase::Scope, shared::SharedState};
+use super::{
+    phase::{Departure, IncarnationEnd, Scope},
+    shared::SharedState,
+};
 
 /// See the [module's page](self).
 #[derive(Debug)]
@@ -252,10 +255,16 @@ impl SharedState {
         self.write(Happening::Restarted);
     }
 
-    pub(super) fn write_end(&self, scope: Scope) {
-        self.write(match scope {
-            Scope::Incarnation => Happening::Crashed,
-            Scope::Agent => Happening::Stopped,
+    /// Writes the end of an incarnation, or of the agent, once. `lost` is the event of a leadership that ended with it:
+    /// an agent that leaves in order hands over before.
+    pub(super) fn write_end(&self, ended: &IncarnationEnd, scope: Scope, lost: Option<&Event>) {
+        if !ended.has_changed {
+            return;
+        }
+        self.write(match (scope, ended.departure) {
+            (Scope::Incarnation, Some(Departure::Left)) if lost.is_none() => Happening::Left,
+            (Scope::Incarnation, _) => Happening::Crashed,
+            (Scope::Agent, _) => Happening::Stopped,
         });
     }
 

@@ -223,10 +223,10 @@ impl SharedState {
     pub(super) fn end(&self, scope: Scope) {
         // Revoked before the group learns of the end, as the page of [`agent`](super) promises.
         let ended = self.leadership.end(scope);
-        self.write_end(scope);
         self.vitals.note_end(self.now());
         self.note_led(None);
         let lost = self.subscribers().end(self.id(), ended.incarnation);
+        self.write_end(&ended, scope, lost.as_ref());
         self.log(lost);
         if ended.has_changed {
             self.end_view();

@@ -75,7 +75,30 @@ impl<M: PeerMessage> Group<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::elections::AnyMessage;
+    use crate::{
+        elections::AnyMessage,
+        protocol::{AgentId, Incarnation, Requirements, Rules},
+    };
+
+    #[test]
+    fn two_groups_of_one_name_may_have_agents_only_if_both_are_open_to_other_hosts() {
+        let name = "two_groups_of_one_name";
+        System::new().block_on(async {
+            let [first, second] = [(); 2].map(|()| Group::<AnyMessage>::new(name).unwrap());
+            let open = |group: &Group<_>| group.open("host", Incarnation(1)).unwrap();
+            let agent = AgentId::new("a").unwrap();
+            assert!(first.is_alone());
+            let rules = Requirements::new(Rules::new("test"));
+            let begun = first.reserve(&agent, rules.clone()).unwrap();
+            assert!(!second.is_alone());
+            open(&second);
+            assert!(!second.is_alone(), "the first one is of this host");
+            first.leave(&agent, begun);
+            open(&first);
+            first.reserve(&agent, rules).unwrap();
+            assert!(second.is_alone(), "two hosts of a simulated network");
+        });
+    }
 
     #[test]
     fn a_group_that_is_gone_is_known_no_longer() {

@@ -194,6 +194,19 @@ fn a_thousand_leaderships_are_kept_in_their_room_whatever_they_are_called() {
     }
 }
 
+#[test]
+fn the_room_of_a_history_is_free_again_when_its_group_has_ended() {
+    // All of them together are more than a process may keep.
+    for group in 0..40 {
+        let past = KeptHistory::default();
+        for term in 1..=1_000 {
+            let name = format!("{term:0256}");
+            past.note(&id("a"), at(term), &follows(&name, term), |_| false);
+        }
+        assert!(past.last(300).len() == 300, "group {group}");
+    }
+}
+
 fn found(past: &KeptHistory, millis: u64, text: &str) {
     let found = [("no_leader", text)].into_iter();
     counted(past, || past.found(&id("a"), millis, found));
@@ -261,7 +274,8 @@ fn a_file_of_a_process_before_comes_first_and_its_last_leadership_ended_unseen()
 #[test]
 fn a_leadership_that_outlasts_a_process_is_one() {
     let before = KeptHistory::default();
-    note(&before, "a", 0, &follows("b", 1));
+    note(&before, "a", 0, &Event::NoLeader { term: Term(0) });
+    note(&before, "a", 240, &follows("b", 1));
     let text = before.read("orders").to_lines();
     // Whether the file or the leader is seen first.
     for is_first in [true, false] {
@@ -275,9 +289,9 @@ fn a_leadership_that_outlasts_a_process_is_one() {
             follow();
             restore();
         }
-        assert_eq!(shown(&past), [row("b", 1, None, None)]);
+        assert_eq!(shown(&past), [row("b", 1, None, 240)]);
         let row = past.read("orders").leaderships.swap_remove(0);
-        assert_eq!(row.from_unix_ms, 1_000_000, "file first: {is_first}");
+        assert_eq!(row.from_unix_ms, 1_000_240, "file first: {is_first}");
     }
 }
 
@@ -341,8 +355,14 @@ fn a_leader_that_another_agent_saw_first_is_not_forgotten() {
     note(&past, "b", 15, &Event::Acquired { term: Term(2) });
     assert_eq!(shown(&past).len(), 1, "one view counts");
     ended(&past, "a", OtherWatchers::Some);
-    let ended = row("a", 1, LeadershipEnd::Lost(LostReason::Ended), None);
-    assert_eq!(shown(&past), [ended, row("b", 2, None, None)]);
+    let first = row("a", 1, LeadershipEnd::Lost(LostReason::Ended), None);
+    assert_eq!(shown(&past), [first, row("b", 2, None, None)]);
+    note(&past, "c", 20, &follows("c", 3));
+    note(&past, "b", 25, &follows("c", 3));
+    note(&past, "b", 30, &follows("d", 4));
+    ended(&past, "b", OtherWatchers::Some);
+    let terms: Vec<u64> = shown(&past).iter().map(|row| row.1).collect();
+    assert_eq!(terms, [1, 2, 3, 4]);
 }
 
 #[test]

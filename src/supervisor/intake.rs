@@ -384,13 +384,17 @@ mod tests {
         }
     }
 
+    fn worker() -> (mpsc::Sender<()>, Recipient<Number>) {
+        let (go, goes_on) = mpsc::channel();
+        let goes_on = Arc::new(Mutex::new(goes_on));
+        let worker = SyncArbiter::start(1, move || Worker(Arc::clone(&goes_on)));
+        (go, worker.recipient())
+    }
+
     #[test]
     fn an_actor_on_a_thread_of_its_own_is_handed_so_much_and_tells_of_room() {
         System::new().block_on(async {
-            let (go, goes_on) = mpsc::channel();
-            let goes_on = Arc::new(Mutex::new(goes_on));
-            let worker = SyncArbiter::start(1, move || Worker(Arc::clone(&goes_on)));
-            let to = worker.recipient();
+            let (go, to) = worker();
             let room = Arc::new(Notify::new());
             let told = Arc::clone(&room);
             let intake = Intake::new(40, usize::MAX, move || told.notify_one());
@@ -407,21 +411,36 @@ mod tests {
             }
             assert_eq!(answer.ok().unwrap().await.unwrap().unwrap(), 7);
             let Amount { messages, bytes } = intake.counts().unhandled();
-            assert_eq!(
-                (messages, bytes),
-                (0, 0),
-                "all before the answer is handled"
-            );
+            assert_eq!((messages, bytes), (0, 0), "all of them are handled");
         });
+    }
+
+    struct NeverRuns;
+    impl Actor for NeverRuns {
+        type Context = actix::Context<Self>;
+    }
+    impl Handler<Number> for NeverRuns {
+        type Result = u64;
+        fn handle(&mut self, number: Number, _: &mut Self::Context) -> u64 {
+            number.0
+        }
+    }
+
+    #[test]
+    fn a_message_that_a_full_mailbox_does_not_take_is_not_counted_and_waits_for_room() {
+        let actor = actix::Context::<NeverRuns>::new();
+        let (to, intake) = (actor.address().recipient(), Intake::new(99, 999, || ()));
+        let handed = (0..99).take_while(|n| intake.hand(&to, Number(*n), 10).is_ok());
+        let handed = wide(handed.count());
+        let counts = intake.counts();
+        assert!(handed < 99 && counts.is_awaited, "it is full");
+        assert_eq!(counts.unhandled().bytes, 10 * handed);
     }
 
     #[test]
     fn bytes_count_as_well_and_one_message_has_room_in_any_case() {
         System::new().block_on(async {
-            let (go, goes_on) = mpsc::channel();
-            let goes_on = Arc::new(Mutex::new(goes_on));
-            let worker = SyncArbiter::start(1, move || Worker(Arc::clone(&goes_on)));
-            let to = worker.recipient();
+            let (go, to) = worker();
             let intake = Intake::new(40, 10, || ());
             assert!(intake.hand(&to, Number(1), 1_000).is_ok());
             assert!(intake.hand(&to, Number(2), 1).is_err());

@@ -1,6 +1,6 @@
 //! Voters without a disk: what a start refuses and reads, and what their tokens are.
 
-use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
+use std::{cell::RefCell, panic::resume_unwind, rc::Rc, sync::Arc, time::Duration};
 
 use actix::clock;
 use actix_bully::{
@@ -179,6 +179,31 @@ fn a_job_that_drops_the_error_of_its_fence_is_explained_by_the_log_and_the_diagn
         assert!(told[0].starts_with(&begin), "{told:#?}");
         let told = agent.diagnosis().to_string();
         assert!(told.contains(why), "{told}");
+    });
+}
+
+#[test]
+fn a_refusal_of_earlier_work_is_not_told_as_the_reason_of_later_work() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let agent = voter(&group, &VirtualWallClock::new(DAWN)).start().unwrap();
+        let (working, runs) = (agent.clone(), RefCell::new(0));
+        actix::spawn(async move {
+            let job = |leader| {
+                *runs.borrow_mut() += 1;
+                if *runs.borrow() == 1 {
+                    FenceNumber::of(&leader).ok();
+                    resume_unwind(Box::new("a bug in the work"));
+                }
+                async {}
+            };
+            working.lead(job).await
+        });
+        let told = || agent.diagnosis().to_string();
+        while !told().contains("ended 0 ms after") {
+            clock::sleep(MS(1_000)).await;
+        }
+        assert!(!told().contains("refused"), "{}", told());
     });
 }
 

@@ -231,11 +231,17 @@ fn work_that_is_dropped_while_the_agent_steps_down_holds_nothing_up() {
 /// `held-back-after-failure`: without it the best agent would lead again after each cool-down.
 #[test]
 fn work_that_fails_on_the_best_host_runs_on_another_for_longer_than_a_cool_down() {
-    play(async {
+    for stalls in [false, true] {
+        fails_on_the_best_host(stalls);
+    }
+}
+
+fn fails_on_the_best_host(stalls: bool) {
+    play(async move {
         let group = Group::new("two").unwrap();
         let agent = |name: &str, score: u32| {
             let agent = BullyAgent::builder(name).score(score).cooldown(MS(500));
-            agent.join(&group).start().unwrap()
+            agent.drain(MS(0)).join(&group).start().unwrap()
         };
         let (a, b) = (agent("a", 1), agent("b", 2));
         let (works, fails) = (a.clone(), b.clone());
@@ -243,9 +249,17 @@ fn work_that_fails_on_the_best_host_runs_on_another_for_longer_than_a_cool_down(
             let work = |leader: LeaderGuard| async move { leader.stepping_down().await };
             works.lead(work).await
         });
-        actix_rt::spawn(async move { fails.lead(|_| async {}).await });
+        actix_rt::spawn(async move {
+            let work = |leader: LeaderGuard| async move {
+                if stalls {
+                    let _held = leader.progress_within(MS(1)).unwrap();
+                    pending::<()>().await;
+                }
+            };
+            fails.lead(work).await
+        });
         clock::sleep(MS(500)).await;
-        assert!(b.is_leader(), "{}", b.diagnosis());
+        assert_eq!(b.is_leader(), !stalls, "{}", b.diagnosis());
         clock::sleep(MS(10_000)).await;
         assert!(a.is_leader(), "{}", a.diagnosis());
         clock::sleep(MS(49_000)).await;

@@ -7,7 +7,7 @@ use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
     protocol::Timings,
-    store::MemoryStore,
+    store::{FileStore, MemoryStore, StoreIdentity},
     testkit::{FaultyStore, Inject, VirtualClock},
 };
 use tracing::Level;
@@ -335,5 +335,24 @@ fn a_leader_warns_of_agents_of_another_configured_epoch_and_not_of_a_decided_one
             assert!(line.starts_with(&said), "{line}");
         }
         assert_eq!(told.len(), 3, "{told:#?}");
+    });
+}
+
+#[test]
+fn a_store_that_is_made_is_warned_of_and_one_that_is_opened_again_is_not() {
+    logged(Level::WARN, async |lines| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("jobs");
+        let name = || "a".parse().unwrap();
+        let identity = || StoreIdentity {
+            cluster: name(),
+            group: name(),
+            node: name(),
+        };
+        drop(FileStore::<u64>::open_or_create(&path, identity()).unwrap());
+        let told = lines.about("store created: this node has never voted");
+        assert!(told.len() == 1 && told[0].contains("node=a"), "{told:?}");
+        drop(FileStore::<u64>::open_or_create(&path, identity()).unwrap());
+        assert_eq!(lines.about("store"), [""; 0]);
     });
 }

@@ -92,6 +92,7 @@ fn who_leads_and_how_often_that_changed() {
         let lost = "bully_leadership_lost_total{group=jobs,node=c,reason=ended}";
         assert_eq!(seen[lost], Measured::Counter(1));
         assert_eq!(seen["bully_is_leader{group=jobs,node=c}"], gauge(0.0));
+        assert_eq!(seen["bully_has_leader{group=jobs,node=c}"], gauge(0.0));
         assert_eq!(seen["bully_is_leader{group=jobs,node=b}"], gauge(1.0));
         assert_eq!(seen["bully_term{group=jobs,node=a}"], gauge(2.0));
     });

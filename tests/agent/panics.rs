@@ -148,3 +148,39 @@ fn each_answer_to_a_panic_has_its_budget_and_its_end() {
         });
     }
 }
+
+#[test]
+fn the_work_of_the_next_leadership_does_not_wait_for_the_backoff_of_the_one_before() {
+    play_toy(async |stage, toy, log| {
+        let policy = RestartPolicy::builder().backoff_base(MS(5_000)).build();
+        let _task = lead(&toy, OnPanic::Restart(policy.unwrap()), &log);
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(MS(50)).await;
+        assert_eq!(log.take(), ["works"]);
+        stage.prompt(&toy, &[Act::Lose]).await;
+        stage.prompt(&toy, &[Act::Acquire(2)]).await;
+        assert_eq!(log.take(), ["works"]);
+    });
+}
+
+#[test]
+fn work_that_panics_again_later_than_a_minute_ends_its_leadership_without_a_wait() {
+    play_toy(async |stage, toy, _| {
+        let policy = RestartPolicy::builder().max_restarts(1).window(MS(100_000));
+        let policy = policy.backoff_base(MS(100)).build().unwrap();
+        let leader = toy.clone();
+        actix_rt::spawn(async move {
+            let work = |_guard: LeaderGuard| async {
+                clock::sleep(MS(40_000)).await;
+                bug();
+            };
+            let answer = OnPanic::RestartOrStepDown(policy);
+            leader.lead_with(answer, work).await
+        });
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        clock::sleep(MS(80_050)).await;
+        stage.inputs.take();
+        clock::sleep(MS(150)).await;
+        assert_eq!(stage.inputs.take().first().unwrap(), "toy.1 step down");
+    });
+}

@@ -11,7 +11,7 @@ use actix_bully::{
     supervisor::RestartPolicy,
     testkit::Inject,
 };
-use bully_core::record::What;
+use bully_core::record::{Happening, What};
 
 use crate::stage::{MS, id, play};
 
@@ -24,6 +24,19 @@ fn three(group: &Group) -> [BullyHandle; 3] {
 
 fn read(text: Option<String>) -> Recording {
     Recording::read(text.unwrap().as_bytes()).unwrap()
+}
+
+/// The beginnings and ends of incarnations.
+fn happened(to: &BullyHandle) -> Vec<Happening> {
+    let recording = read(to.recorded());
+    let happened = recording.entries().iter().filter_map(|entry| {
+        if let What::Happened { what, .. } = &entry.what {
+            Some(*what)
+        } else {
+            None
+        }
+    });
+    happened.collect()
 }
 
 #[test]
@@ -83,6 +96,9 @@ fn a_record_has_the_messages_of_the_election_and_what_the_agent_made_of_them() {
         clock::sleep(MS(1_000)).await;
         let of_c = read(c.recorded()).to_text();
         assert!(of_c.contains("restarts"), "{of_c}");
+        c.leave(MS(5_000)).await.unwrap();
+        let ends = [Happening::Crashed, Happening::Restarted, Happening::Left];
+        assert_eq!(happened(c), ends);
     });
 }
 

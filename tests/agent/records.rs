@@ -205,6 +205,8 @@ fn an_agent_whose_record_cannot_be_read_does_not_begin_an_incarnation() {
         clock::sleep(MS(1_000)).await;
         assert_eq!(stage.inputs.take(), [""; 0], "it was not born again");
         assert_eq!(toy.current().lifecycle, Lifecycle::Ended);
+        let is_told = |found: &Finding| matches!(found, Finding::StoreFails { .. });
+        assert!(toy.diagnosis().findings.iter().any(is_told));
     });
 }
 

@@ -13,7 +13,7 @@ use actix_bully::{
 
 use crate::{
     stage::{MS, play},
-    store::{Store, agent, group},
+    store::{Lists, Store, agent, group},
 };
 
 /// Agents of two processes, of which the one leads that was there first.
@@ -189,6 +189,40 @@ fn an_answer_that_is_lost_costs_no_leadership() {
             assert!(a.is_leader());
         }
         assert_eq!(store.terms().len(), 1);
+    });
+}
+
+#[test]
+fn a_write_that_is_never_answered_leaves_time_for_the_next_one_before_the_lease_ends() {
+    play(async {
+        let store = Store::default();
+        let a = BullyAgent::builder("a").lease(store.clone()).join(&group());
+        let a = a.clock(VirtualClock::new()).start().unwrap();
+        a.wait_for_leader(MS(5_000)).await.unwrap();
+        store.swallows_write.store(true, SeqCst);
+        clock::sleep(MS(5_000)).await;
+        let was_asked = !store.swallows_write.load(SeqCst);
+        assert!(was_asked && a.is_leader() && store.terms().len() == 1);
+    });
+}
+
+/// The list of the other agents helps a hand-over, and must leave time for it; so must the row of an agent that leaves.
+#[test]
+fn a_store_that_hangs_takes_no_more_than_its_part_of_the_time_to_leave() {
+    play(async {
+        let store = Store {
+            lists: Lists::Hanging,
+            ..Store::default()
+        };
+        let (a, b) = one_leads_and_one_follows(&store).await;
+        a.leave(MS(200)).await.unwrap();
+        clock::sleep(MS(1_000)).await;
+        assert!(b.is_leader());
+        let c = agent(&group(), &store, "c", 1);
+        clock::sleep(MS(1_000)).await;
+        store.hangs.store(true, SeqCst);
+        let leave = clock::timeout(MS(101), c.leave(MS(100)));
+        assert_eq!(leave.await.unwrap(), Ok(()));
     });
 }
 

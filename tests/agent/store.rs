@@ -55,6 +55,8 @@ pub(crate) struct Store {
     pub(crate) takes_no_writes: Arc<AtomicBool>,
     /// The next write is done, and its answer is lost.
     pub(crate) loses_answer: Arc<AtomicBool>,
+    /// The next write is neither done nor answered.
+    pub(crate) swallows_write: Arc<AtomicBool>,
     /// Nothing is answered at all.
     pub(crate) hangs: Arc<AtomicBool>,
     pub(crate) written: Arc<Mutex<Vec<LeaseRecord>>>,
@@ -139,6 +141,9 @@ impl Register for Store {
             if has_no_room || store.takes_no_writes.load(SeqCst) {
                 let full = io::Error::other("it is full");
                 return Err(RegisterError::refused(RegisterRefusal::Full, full));
+            }
+            if store.swallows_write.swap(false, SeqCst) {
+                std::future::pending::<()>().await;
             }
             let record = LeaseRecord::decode(&value).ok();
             let swap = store.inner.swap(&key, expected.as_ref(), value).await?;

@@ -1,14 +1,14 @@
 //! The voters of a group change while it runs: real agents of one process, in virtual time.
 
-use std::time::Duration;
+use std::{future::pending, time::Duration};
 
 use actix::clock;
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyBuilder, BullyHandle, Finding, VotersError},
-    protocol::{ChangeError, MemberKind, NewVoter, Timings},
+    protocol::{ChangeError, Contact, MemberKind, NewVoter, Timings},
     store::MemoryStore,
-    testkit::VirtualClock,
+    testkit::{Inject, VirtualClock},
 };
 
 use crate::stage::{MS, id, play};
@@ -287,5 +287,59 @@ fn what_cannot_be_done_is_refused_with_words() {
         let plain = BullyAgent::builder("p").join(&others).start().unwrap();
         let none = plain.remove_voter(id("p"), LIMIT).await;
         assert_eq!((none, plain.voters()), (Err(VotersError::NoVoters), None));
+    });
+}
+
+#[test]
+fn a_caller_that_gave_up_is_in_the_way_of_no_other() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let alone = agent("a", &group).start().unwrap();
+        clock::sleep(MS(2_000)).await;
+        let in_vain = |within| Err(VotersError::TimedOut { within });
+        let first = alone.remove_voter(id("b"), MS(600));
+        let beside = alone.remove_voter(id("c"), MS(300));
+        let (first, beside) = futures::future::join(first, beside).await;
+        assert_eq!(first, in_vain(MS(600)));
+        assert_eq!(beside, Err(VotersError::Refused(ChangeError::UnderWay)));
+        let after = alone.remove_voter(id("c"), MS(300)).await;
+        assert_eq!(after, in_vain(MS(300)));
+    });
+}
+
+/// A refusal says that nothing was changed, and an answer that is missing does not.
+#[test]
+fn a_change_whose_last_question_has_no_answer_is_not_told_as_refused() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let agents = three(&group).await;
+        let z = NewVoter {
+            id: id("z"),
+            contact: Some(Contact {
+                node: "host-z".to_owned(),
+                address: "127.0.0.1:1".to_owned(),
+            }),
+        };
+        let silence = async {
+            clock::sleep(MS(700)).await;
+            for agent in &agents[1..] {
+                agent.addr().do_send(Inject::hang(pending()));
+            }
+        };
+        let asked = agents[0].add_voter(z, MS(3_000));
+        let (outcome, ()) = futures::future::join(asked, silence).await;
+        assert_eq!(outcome, Err(VotersError::TimedOut { within: MS(3_000) }));
+    });
+}
+
+#[test]
+fn a_change_goes_on_when_the_agent_that_was_asked_crashes() {
+    play(async {
+        let group = Group::new("jobs").unwrap();
+        let agents = three(&group).await;
+        let asked = agents[0].remove_voter(id("b"), LIMIT);
+        let crash = async { agents[0].addr().do_send(Inject::Crash) };
+        let (changed, ()) = futures::future::join(asked, crash).await;
+        assert_eq!(changed.unwrap().epoch, 1);
     });
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use actix_bully::{
     Group,
-    group::{Holder, JoinError},
-    protocol::{Incarnation, Presence, Score},
+    group::{Holder, JoinError, Update},
+    protocol::{Incarnation, Leader, Presence, Score, Term},
 };
 use bully_core::protocol::{Electorate, NotifyOrder, Requirements, To};
 
-use crate::kit::{FIRST, Scene, id, play, requirements, resign};
+use crate::kit::{FIRST, Scene, id, play, requirements, resign, up};
 
 #[test]
 fn only_members_that_looked_are_notified_the_highest_in_rank_first_and_once() {
@@ -147,6 +147,36 @@ fn many_can_leave_at_once_and_the_others_keep_their_routes() {
         let ranks = ["n18", "n15", "n12", "n09", "n06", "n03", "n00"];
         assert_eq!(scene.ranks(), ranks);
     });
+}
+
+#[test]
+fn when_many_leave_at_once_the_leader_its_term_and_what_other_hosts_say_stay_known() {
+    for leader in ["z", "a"] {
+        play(async {
+            let scene = Scene::of(["a", "b", "c", "d", "e", "z"].map(|name| (name, None)));
+            let (host, _) = scene.host("host-b");
+            for name in ["x", "y"] {
+                host.apply(up(name, 7));
+                host.apply([Update::Disowns(id(name), true)]);
+            }
+            scene.group.note_leader(Leader {
+                id: id(leader),
+                incarnation: FIRST,
+                term: Term(50),
+            });
+            let before = scene.group.members();
+            assert_eq!(before.leader().unwrap().id, leader);
+            for name in ["a", "b", "c", "d", "e"] {
+                scene.group.forget_leader(&id(name), FIRST);
+                assert!(scene.group.leave(&id(name), FIRST));
+            }
+            let after = scene.group.members();
+            assert_eq!((after.len(), after.term()), (3, Term(50)));
+            let known = after.leader().map(|leader| leader.id.as_str());
+            assert_eq!(known, Some(leader).filter(|leader| *leader == "z"));
+            assert!(after.is_disowned(&id("z")));
+        });
+    }
 }
 
 #[test]

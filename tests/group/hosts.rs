@@ -61,6 +61,7 @@ fn a_report_counts_only_for_the_route_it_names() {
             route.apply([Update::Suspect(id(name), incarnation)]);
             route.apply([Update::Left(id(name), Some(incarnation))]);
             route.note_leader(led(id(name), incarnation));
+            route.apply([Update::Disowns(id(name), true)]);
         }
         assert!(!group.down(&x, seventh));
         assert!(!group.suspect(&x, seventh));
@@ -89,6 +90,7 @@ fn a_name_is_taken_while_the_route_that_holds_it_is_up() {
         let refused = scene.group.reserve(&id("x"), requirements());
         assert_eq!(refused, Err(taken));
         assert_eq!(c.apply(up("x", 9_000)), [up_in("x", 9_000)]);
+        assert_eq!(lost.take(), ["is it there?"; 2]);
 
         b.set_up(false);
         assert_eq!(scene.join("x", Some(1)), FIRST);
@@ -192,6 +194,15 @@ fn a_member_that_comes_again_before_any_look_has_ended_once() {
         b.apply([left, Update::Known(up_in("x", 8))]);
         let member = scene.known("x");
         assert!(member.is_up() && member.has_ended(Incarnation(7)));
+
+        // It goes on at another host, which numbers its incarnations anew, and comes again there.
+        b.set_up(false);
+        let (c, _) = scene.host("host-c");
+        c.apply(up("x", 2));
+        assert!(scene.known("x").is_stale(Incarnation(8)));
+        let left = Update::Left(id("x"), Some(Incarnation(2)));
+        c.apply([left, Update::Known(up_in("x", 3))]);
+        assert!(scene.known("x").is_stale(Incarnation(8)));
     });
 }
 

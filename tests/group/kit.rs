@@ -191,6 +191,10 @@ impl RemoteLink<AnyMessage> for Cable {
     fn lost(&self, id: &AgentId, to: &Holder) {
         self.0.lock().unwrap().push(format!("{id} lost to {to}"));
     }
+
+    fn verify(&self) {
+        self.0.lock().unwrap().push("is it there?".to_owned());
+    }
 }
 
 /// A member up in that incarnation, as its host knows it.

@@ -116,6 +116,7 @@ fn what_is_forgotten_with_the_process_keeps_a_group_closed() {
     let volatile = OpenError::Volatile { id: id("a") };
     assert_eq!(group.open("host-a", Incarnation(1)), Err(volatile));
     group.leave(&id("a"), incarnation);
+    assert_eq!(group.requirements(), None, "it has no agent");
     assert_eq!(group.open("host-a", Incarnation(1)), Ok(()));
     let is_noted = group.note_volatile(&id("a"));
     assert!(!is_noted, "it is open: this must not be");

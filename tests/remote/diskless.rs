@@ -91,6 +91,10 @@ fn a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_
         .await;
         until("it takes part", || !recovers(&twin) && twin.follows("c1")).await;
         assert_eq!(believer(&[&a, &c, &twin]).as_deref(), Some("c1"));
+        sleep(MS(61_000)).await;
+        for holder in [&a, &c] {
+            assert!(!holder.finds(|found| matches!(found, Finding::PeerNameTwice { .. })));
+        }
     });
 }
 

@@ -56,6 +56,8 @@ fn a_group_goes_on_to_the_latest_epoch_of_its_members_and_says_so() {
     let voter = MemberKind::Voter;
     group.advance(&id("a"), FIRST, voter, new.clone()).unwrap();
     assert_eq!(group.requirements(), Some(new.clone()));
+    let epochs: Vec<_> = group.reach().iter().map(|member| member.epoch).collect();
+    assert_eq!(epochs, [Some(1), Some(0)]);
     assert_eq!(told.load(Relaxed), 1, "bridges announce it");
     watch.look();
 
@@ -77,6 +79,11 @@ fn a_group_goes_on_to_the_latest_epoch_of_its_members_and_says_so() {
         .advance(&id("a"), FIRST, voter, later.clone())
         .unwrap();
     assert_eq!(group.requirements(), Some(later));
+
+    // An agent with a still later list starts.
+    let newest = of(LEARNED, 3, four);
+    assert!(group.reserve(&id("d"), newest.clone()).is_ok());
+    assert_eq!(group.requirements(), Some(newest));
 }
 
 #[test]

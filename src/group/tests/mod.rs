@@ -1,5 +1,6 @@
 //! The parts of a group that need no runtime; `tests/group/` has the rest.
 
+mod carriers;
 mod deliver;
 mod epochs;
 mod report;

@@ -3,7 +3,7 @@
 use std::{
     io::ErrorKind,
     path::Path,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, mpsc},
 };
 
 use rustix::io::Errno;
@@ -146,6 +146,43 @@ async fn a_disk_that_is_full_remembers_no_incarnation_and_does_when_there_is_roo
     store.remember(Incarnation(7)).expect("there is room");
     drop(store);
     assert_eq!(open(&path).last().expect("whole"), Incarnation(7));
+}
+
+#[actix_rt::test]
+async fn a_save_during_which_another_agent_begins_has_failed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let system = Arc::new(Tried::default());
+    let store = Arc::new(create(&folder.path().join("jobs"), &system));
+    let first = store.begin().expect("it works");
+    store.save(first, 1).await.expect("saved");
+    system.take();
+    let (other, (tell, told)) = (Arc::clone(&store), mpsc::channel());
+    let begins = move || {
+        tell.send((other.begin(), other.load()))
+            .expect("it is read")
+    };
+    system.plan(WRITE, Event::Before(Box::new(begins)));
+    let late = store.save(first, 2).await.expect_err("another one began");
+    assert!(matches!(late, StoreError::Superseded { .. }), "{late}");
+    let (next, known) = told.recv().expect("it began");
+    assert_eq!(known.expect("it works"), Some(1));
+    let next = next.expect("it works");
+    store.save(next, 3).await.expect("it is the latest");
+}
+
+#[test]
+fn a_store_that_is_opened_is_written_again_so_that_a_failing_disk_is_noticed_at_the_start() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("jobs");
+    drop(create(&path, &Arc::default()));
+    let system = Arc::new(Tried::default());
+    let open = || FileStore::<u64>::open_on(&path, mine(), Arc::<Tried>::clone(&system));
+    drop(open().expect("whole"));
+    let calls = system.take();
+    assert!(calls.contains(&Call::Write), "{calls:?}");
+    let sync = calls.iter().rposition(|call| *call == Call::SyncData);
+    system.plan(sync.expect("it is durable"), Event::Fails(ErrorKind::Other));
+    assert!(open().is_err());
 }
 
 #[actix_rt::test]

@@ -81,6 +81,13 @@ fn a_store_says_whose_it_is_and_whether_it_lasts() {
     assert!(TermStore::is_volatile(&Arc::new(memory)));
 }
 
+#[test]
+fn a_store_on_a_disk_is_measured_also_if_it_is_shared() {
+    let (_folder, path) = place();
+    let store = Arc::new(create(&path).expect("a new store"));
+    assert!(TermStore::probe(&store).is_some());
+}
+
 #[actix_rt::test]
 async fn memory_outlives_the_agent() {
     let store = MemoryStore::new();

@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use actix::{Actor, Context, Handler, clock::sleep};
+use actix::{
+    Actor, Context, Handler,
+    clock::{sleep, timeout},
+};
 use actix_bully::{
-    agent::{BullyHandle, Notice},
+    agent::{BullyHandle, Lifecycle, Notice},
     operate::{AgentRecording, Operated, Outcome},
     record::Recording,
     web::{Routes, Token, routes},
@@ -137,6 +140,22 @@ fn a_command_whose_time_is_over_says_what_is_known() {
 }
 
 #[test]
+fn a_drain_goes_on_when_its_client_has_gone() {
+    play(async {
+        let [c, _b, _a] = trio().await;
+        let work = Worker.start();
+        let token = c.subscribe_draining(work.clone().recipient()).unwrap();
+        let node = guarded(&c);
+        let drain = command(&node, r#"{"command":"drain"}"#);
+        let told = timeout(Duration::from_millis(50), drain).await;
+        assert!(told.is_err(), "the work goes on");
+        token.drained().unwrap();
+        sleep(Duration::from_secs(1)).await;
+        assert_eq!(c.current().lifecycle, Lifecycle::Ended);
+    });
+}
+
+#[test]
 fn a_body_that_is_not_an_order_changes_nothing() {
     play(async {
         let [c, _b, _a] = trio().await;
@@ -160,8 +179,10 @@ fn a_body_that_is_not_an_order_changes_nothing() {
         }
         let deep = "[".repeat(4_000);
         assert_eq!(command(&node, &deep).await.status, 400);
-        let long = format!(r#"{{"command":"drain"{}}}"#, " ".repeat(4_096));
-        assert_eq!(command(&node, &long).await.status, 413);
+        for (length, status) in [(4_096, 400), (4_097, 413)] {
+            let long = "x".repeat(length);
+            assert_eq!(command(&node, &long).await.status, status, "{length}");
+        }
         settle().await;
         assert!(c.is_leader());
     });

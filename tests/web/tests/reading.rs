@@ -210,6 +210,7 @@ fn metrics_are_what_the_application_renders() {
         let render = move || format!("bully_is_leader {}\n", u8::from(leads.is_leader()));
         let told = get(&plain.metrics(render), "/metrics").await;
         assert_eq!((told.status, &*told.text), (200, "bully_is_leader 1\n"));
+        assert_eq!(told.header("cache-control"), "no-store");
         assert!(
             told.header("content-type")
                 .starts_with("text/plain; version=0.0.4")
