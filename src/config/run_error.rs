@@ -139,8 +139,62 @@ pub(super) fn agent_error(reason: StartError) -> RunError {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
-    use crate::protocol::AgentId;
+    use crate::{protocol::AgentId, remote::NodeId};
+
+    #[test]
+    fn a_bridge_that_is_refused_names_the_key_that_refused_it() {
+        let node = || NodeId::new("a").unwrap();
+        let found = node();
+        let address = || "10.0.0.1:1".to_owned();
+        let reason = || io::Error::other("no");
+        let path = || std::path::PathBuf::from("a");
+        let store = StoreError::Failed { path: path() };
+        for (refused, expected) in [
+            (BridgeError::PeerTaken { node: node() }, Some("peers")),
+            (BridgeError::PeerIsSelf { node: node() }, Some("peers")),
+            (
+                BridgeError::OtherNode {
+                    found,
+                    node: node(),
+                },
+                Some("tls.certificate_file"),
+            ),
+            (
+                BridgeError::Plaintext { address: address() },
+                Some("dangerous_plaintext"),
+            ),
+            (
+                BridgeError::Listen {
+                    address: address(),
+                    reason: reason(),
+                },
+                Some("listen"),
+            ),
+            (
+                BridgeError::Memory {
+                    path: path(),
+                    reason: reason(),
+                },
+                Some("lease.folder"),
+            ),
+            (
+                BridgeError::MemoryStore { reason: store },
+                Some("quorum.store_file"),
+            ),
+            (BridgeError::Transport(reason()), Some("zenoh")),
+            (BridgeError::NoRuntime, None),
+        ] {
+            let said = refused.to_string();
+            let refused = bridge_error(refused, Some("zenoh"), "lease.folder");
+            let RunError::Bridge { key, .. } = refused else {
+                panic!("another error");
+            };
+            assert_eq!(key, expected, "{said}");
+        }
+    }
 
     #[test]
     fn an_agent_that_is_refused_names_the_key_that_refused_it() {

@@ -20,7 +20,7 @@ use actix_bully::{
     protocol::{Term, Timings},
     register::{
         ChangeStream, Entry, MemoryRegister, Register, RegisterError, RegisterKey, RegisterListing,
-        RegisterReading, RegisterRefusal, Removing, StoreClock, Swap, Swapping,
+        RegisterReading, RegisterRefusal, Removal, Removing, StoreClock, Swap, Swapping,
     },
     testkit::{VirtualClock, VirtualWallClock},
 };
@@ -37,6 +37,16 @@ pub(crate) enum Lists {
     Hanging,
 }
 
+/// What becomes of a removal that is not done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FailedRemoval {
+    /// Another process has removed the entry meanwhile.
+    Absent,
+    Refused,
+    Unanswered,
+    Hanging,
+}
+
 /// A store that has what a test gives it, counts what it is asked, and fails as it is told.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Store {
@@ -44,6 +54,7 @@ pub(crate) struct Store {
     pub(crate) lists: Lists,
     pub(crate) removes: bool,
     pub(crate) clock: Option<VirtualWallClock>,
+    pub(crate) removal: Option<FailedRemoval>,
     /// Another agent writes this just before an entry is removed.
     pub(crate) written_meanwhile: Option<String>,
     /// The marks of schedules find no room, and the lease does.
@@ -176,7 +187,16 @@ impl Register for Store {
                 if let Some(value) = store.written_meanwhile.clone() {
                     store.put(&key, value).await;
                 }
-                store.inner.remove(&key, &expected).unwrap().await
+                let error = || io::Error::other("it is broken");
+                match store.removal {
+                    None => store.inner.remove(&key, &expected).unwrap().await,
+                    Some(FailedRemoval::Absent) => Ok(Removal::Conflict(None)),
+                    Some(FailedRemoval::Refused) => {
+                        Err(RegisterError::refused(RegisterRefusal::Full, error()))
+                    }
+                    Some(FailedRemoval::Unanswered) => Err(RegisterError::unknown(error())),
+                    Some(FailedRemoval::Hanging) => std::future::pending().await,
+                }
             })
         })
     }

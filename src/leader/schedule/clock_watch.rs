@@ -396,6 +396,16 @@ mod tests {
         });
     }
 
+    /// Otherwise agents that disagree would move the leadership on and on.
+    #[test]
+    fn a_leader_whose_clock_is_off_hands_over_at_most_once_a_minute() {
+        let mut compared = Compared::new(Time::ZERO);
+        for (millis, may) in [(0, true), (1_000, false), (59_999, false), (60_000, true)] {
+            let may_now = compared.may_hand_over(Time::from_millis(millis));
+            assert_eq!(may_now, may, "{millis}");
+        }
+    }
+
     #[test]
     fn a_clock_is_set_when_it_goes_otherwise_than_the_time_that_passes() {
         let at = |wall, time| Now {

@@ -24,7 +24,7 @@ use futures::StreamExt;
 
 use crate::{
     stage::{MS, id, play},
-    store::{Lists, Store},
+    store::{FailedRemoval, Lists, Store},
 };
 
 fn agent(name: &str, register: impl Register + 'static) -> BullyHandle {
@@ -85,6 +85,11 @@ fn a_report_shows_who_could_take_the_lease_with_what_each_says_of_itself() {
     play(async {
         let store = MemoryRegister::new();
         let [a, b, c] = agents(["a", "b", "c"], &store).await;
+        // An observer is not among them.
+        let observer = BullyAgent::builder("o").timings(Timings::lan()).observer();
+        let observer = observer.lease(store.clone()).clock(VirtualClock::new());
+        let alone = Group::new("jobs").unwrap();
+        let _observer = observer.join(&alone).start().unwrap();
         let said = |agent: &BullyHandle| {
             let report = Operated::new(agent).report().agents.swap_remove(0);
             let contender = |it: ContenderReport| {
@@ -327,4 +332,48 @@ fn where_the_store_cannot_list_a_transfer_is_tried_and_taken_back() {
         let is_led = a.is_leader() || b.is_leader();
         assert!(is_led, "{other} or the same one again: {outcome}");
     });
+}
+
+#[test]
+fn the_reset_of_a_mark_says_what_became_of_the_mark() {
+    let mark = Some(r#"{"record":"actix-bully schedule 1","cluster":"default"}"#);
+    let failed = |removal| Store {
+        removal: Some(removal),
+        ..Store::whole()
+    };
+    let written = Store {
+        written_meanwhile: Some("another mark".to_owned()),
+        ..Store::whole()
+    };
+    let keeps_all = Store {
+        removes: false,
+        ..Store::whole()
+    };
+    for (store, value, says) in [
+        (Store::whole(), None, "no progress (mark)"),
+        (Store::whole(), mark, "no mark of x any more"),
+        (Store::whole(), Some("{}"), "holds something else"),
+        (keeps_all, mark, "cannot remove"),
+        (written, mark, "it was written just then"),
+        (failed(FailedRemoval::Absent), mark, "no progress (mark)"),
+        (failed(FailedRemoval::Refused), mark, "it is full"),
+        (
+            failed(FailedRemoval::Unanswered),
+            mark,
+            "may still be removed",
+        ),
+        (failed(FailedRemoval::Hanging), mark, "may still be removed"),
+    ] {
+        play(async {
+            if let Some(value) = value {
+                let key = "default/jobs/schedule/x".parse().unwrap();
+                store.put(&key, value.to_owned()).await;
+            }
+            let agent = agent("a", store);
+            agent.wait_for_leader(MS(5_000)).await.unwrap();
+            let schedule = id("x");
+            let outcome = ask(&agent, Command::ResetSchedule { schedule }).await;
+            assert!(outcome.to_string().contains(says), "{outcome}");
+        });
+    }
 }

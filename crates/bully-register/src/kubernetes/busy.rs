@@ -18,10 +18,10 @@ use crate::connection::{Course, Meaning};
 pub(super) struct BusyServer(Arc<Mutex<Option<Instant>>>);
 
 impl BusyServer {
-    /// Notes that the server asked for a pause of the length `wait`.
+    /// Notes that the server asked for a pause of the length `wait`. A longer pause from another answer is kept.
     pub(super) fn note(&self, wait: Duration) {
         let mut until = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *until = Instant::now().checked_add(wait);
+        *until = (*until).max(Instant::now().checked_add(wait));
     }
 
     /// Returns the rest of the pause; `None` if no pause is left.
@@ -42,6 +42,22 @@ impl BusyServer {
     pub(super) async fn is_over(&self) {
         while let Some(left) = self.left() {
             sleep(left).await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Requests are under way at the same time, and each answer names a time of its own.
+    #[test]
+    fn of_two_pauses_the_longer_one_counts() {
+        let busy = BusyServer::default();
+        for (wait, longest) in [(30, 30), (1, 30), (60, 60)] {
+            busy.note(Duration::from_secs(wait));
+            let left = busy.left().map(|left| left.as_secs_f64().round());
+            assert_eq!(left, Some(f64::from(longest)), "after {wait}");
         }
     }
 }

@@ -133,3 +133,14 @@ fn a_message_that_waits_for_the_actor_counts_as_arrived_and_ends_with_its_run() 
     assert!(receiver.open(&from, life(1, 1), 1).is_none());
     assert!(receiver.open(&from, life(1, 1), 2).is_some());
 }
+
+/// The sender has lost its patience with the former run, or begins anew.
+#[test]
+fn what_waits_of_a_former_run_does_not_count_for_the_next_one() {
+    for (incarnation, run) in [(1, 2), (2, 1)] {
+        let (mut receiver, from) = (Receiver::default(), AgentId::new("a").unwrap());
+        assert_eq!(judge(&mut receiver, 1, 1, 0, 0), Ok(0));
+        receiver.open(&from, life(1, 1), 1).unwrap().wait();
+        assert_eq!(judge(&mut receiver, incarnation, run, 0, 2), Ok(0));
+    }
+}

@@ -273,6 +273,17 @@ fn a_message_that_never_arrives_does_not_hold_up_the_others_for_ever() {
     assert!(fits.is_ok(), "its bytes are gone");
 }
 
+#[test]
+fn a_leader_that_does_not_know_what_it_has_delivered_is_sent_nothing_for_a_moment() {
+    let mut sender = has_sent(&["a"]);
+    push(&mut sender, "b");
+    let refused = sender.refused(ms(1), &peer(&id("b"), 1), None, Refusal::Gap, None);
+    assert_eq!(refused.unknown.len(), 1);
+    assert_eq!(sent(&mut sender, ms(10)), None);
+    let next = Some(("b".to_owned(), 2, 0, vec!["b"]));
+    assert_eq!(sent(&mut sender, ms(11)), next);
+}
+
 /// Each node numbers incarnations for itself: that of a moved agent may be the one that it had before.
 #[test]
 fn a_message_to_an_agent_that_moved_is_unknown_whatever_its_incarnation() {

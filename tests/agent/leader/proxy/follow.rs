@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actix::Addr;
+use actix::{Addr, clock::Instant};
 use actix_bully::{
     Group,
     agent::{BullyAgent, LeaderGuard},
@@ -55,10 +55,15 @@ fn a_recipient_of_it_goes_the_same_way() {
         assert_eq!(scene.numbers(), [1, 2, 3]);
         let alone = BullyAgent::builder("x").ineligible();
         let alone = alone.join(&Group::new("other").unwrap()).start().unwrap();
-        let nowhere = LeaderProxy::<Job>::builder(&alone, "job").answer_within(MS(50));
-        let nowhere = nowhere.start().unwrap().recipient();
-        let closed = nowhere.send(Job(1)).await;
-        assert!(matches!(closed, Err(actix::MailboxError::Closed)));
+        let nowhere = |name| LeaderProxy::<Job>::builder(&alone, name);
+        let set = nowhere("set").answer_within(MS(50));
+        for (proxy, within) in [(nowhere("default"), MS(5_000)), (set, MS(50))] {
+            let began = Instant::now();
+            let closed = proxy.start().unwrap().recipient().send(Job(1)).await;
+            assert!(matches!(closed, Err(actix::MailboxError::Closed)));
+            let took = began.elapsed();
+            assert!((within..within + MS(10)).contains(&took), "{took:?}");
+        }
     });
 }
 

@@ -153,6 +153,13 @@ fn settings_and_messages_beyond_the_limits_are_refused() {
         let too_long = ProxyError::TooLong { len: 102, max: 100 };
         assert_eq!(long, Err(too_long));
         assert_eq!(proxy.counts().refused, 1);
+        // The limit holds for answers, too. This one contains the name of its actor.
+        let long = |of| LeaderProxy::<Job>::builder(of, "long").longest(64);
+        let named = scene.worker(&"x".repeat(64)).recipient();
+        let _leader = long(&b.agent).deliver_to(named).start().unwrap();
+        let asks = long(&a).start().unwrap();
+        let answer = asks.send(Job(1), SOON).await;
+        assert_eq!(answer, Err(ProxyError::AnswerTooLong));
         assert!(b.agent.is_leader());
         drop(to_b);
     });
@@ -222,8 +229,51 @@ fn a_proxy_ends_with_its_agent() {
         alone.leave(SOON).await.unwrap();
         assert_eq!(ask.await.unwrap(), Err(ProxyError::Ended));
         assert_eq!(jobs.try_send(Job(2)), Err(ProxyError::Ended));
+        let counts = jobs.counts();
+        assert_eq!((counts.refused, counts.unknown), (2, 0), "neither was sent");
         let ended = LeaderProxy::<Job>::builder(&alone, "again").start();
         assert!(matches!(ended, Err(ProxyStartError::Messages(_))));
+    });
+}
+
+/// The next agent of a name counts its questions from the beginning again.
+#[test]
+fn a_question_that_was_sent_is_unknown_after_the_end_of_its_agent_and_its_answer_is_for_no_other() {
+    play(async {
+        let scene = Scene::new();
+        let b = scene.host("b", 2);
+        let slow = |of| LeaderProxy::<Slow>::builder(of, "slow");
+        let to_b = slow(&b.agent).deliver_to(b.worker.clone().recipient());
+        let _at_b = to_b.start().unwrap();
+        let ask = |agent, millis| {
+            let proxy = slow(agent).start().unwrap();
+            actix::spawn(async move { proxy.send(Slow(millis), MS(5_000)).await })
+        };
+        let first = scene.agent("a", 1);
+        settle().await;
+        let asked = ask(&first, 1_000);
+        sleep(MS(100)).await;
+        first.leave(SOON).await.unwrap();
+        assert_eq!(asked.await.unwrap(), Err(ProxyError::Unknown));
+        let asked = ask(&scene.agent("a", 1), 1_500);
+        assert_eq!(asked.await.unwrap(), Ok(1_500));
+    });
+}
+
+#[test]
+fn a_buffer_has_room_for_a_thousand_messages_and_a_mebibyte_unless_it_is_set() {
+    play(async {
+        let scene = Scene::new();
+        let alone = BullyAgent::builder("a").ineligible().join(&scene.group);
+        let alone = alone.start().unwrap();
+        let jobs = LeaderProxy::<Job>::builder(&alone, "job").start().unwrap();
+        let taken = (0..2_000).filter(|number| jobs.try_send(Job(*number)).is_ok());
+        assert_eq!(taken.count(), 1_024);
+        let texts = LeaderProxy::<Text>::builder(&alone, "text");
+        let texts = texts.start().unwrap();
+        let text = || Text("x".repeat(32 * 1_024 - 16));
+        let taken = (0..100).filter(|_| texts.try_send(text()).is_ok());
+        assert_eq!(taken.count(), 32);
     });
 }
 

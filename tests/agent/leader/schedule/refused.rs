@@ -7,8 +7,8 @@ use actix_bully::{
     Group,
     agent::{BullyAgent, ElectionHandle, ScheduleFinding},
     clock::WallTime,
-    leader::schedule::{Misfire, ScheduleError, ScheduleRecord, Tick},
-    store::{MemoryStore, TermStore},
+    leader::schedule::{Misfire, ScheduleError, ScheduleRecord, ScheduleState, Tick},
+    store::{FileStore, MemoryStore, StoreIdentity, TermStore},
     testkit::{FaultyStore, VirtualWallClock, cluster::Cluster},
 };
 
@@ -175,6 +175,28 @@ fn marks_count_that_were_saved_until_the_store_was_taken_over() {
 }
 
 #[test]
+fn a_store_of_another_agent_or_group_is_refused() {
+    play_toy(async |_, toy, _| {
+        let folder = tempfile::tempdir().unwrap();
+        let begin = |group, node| {
+            let owner = StoreIdentity {
+                cluster: id("any"),
+                group: id(group),
+                node: id(node),
+            };
+            let path = folder.path().join(format!("{group}-{node}"));
+            let store = FileStore::<ScheduleRecord>::create(path, owner).unwrap();
+            toy.schedules().store(store).start()
+        };
+        for (group, node) in [("stage", "other"), ("other", "toy")] {
+            let refused = begin(group, node);
+            assert!(matches!(refused, Err(ScheduleError::ForeignStore { .. })));
+        }
+        begin("stage", "toy").unwrap();
+    });
+}
+
+#[test]
 fn outside_of_a_system_no_schedule_starts() {
     let mut agent = None;
     play(async {
@@ -216,6 +238,12 @@ fn nothing_runs_that_is_not_stored() {
         store.hold();
         clock::sleep(MS(3_000)).await;
         assert_eq!(log.take(), [""; 0]);
+        // A leader that asks anew shows the last tick that it knows of.
+        stage.prompt(&toy, &[Act::Lose, Act::Acquire(2)]).await;
+        settle().await;
+        let status = schedule.status();
+        assert_eq!(status.state, ScheduleState::Asking);
+        assert!(status.last.is_some(), "{status:?}");
         store.release();
         settle().await;
         clock::sleep(MS(1_000)).await;

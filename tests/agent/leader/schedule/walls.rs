@@ -89,6 +89,7 @@ fn a_leader_whose_clock_most_others_contradict_hands_over_and_says_so() {
         all[0].wall.set_ahead(DAY);
         clock::sleep(MS(5_000)).await;
         assert!(!all[0].agent.is_leader());
+        assert_eq!(found(&all[0].agent), [], "it runs no schedule any more");
         let lines = log.take();
         let by_a = lines.iter().filter(|line| line.starts_with("a ")).count();
         assert!(by_a <= 1, "no tick of the next day: {lines:?}");
