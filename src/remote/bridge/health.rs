@@ -228,7 +228,7 @@ impl BridgeState {
             Some(Closed::Replaced | Closed::Goodbye(Farewell::Replaced))
         );
         if says_so && peer.agents().disown(is_stale) && is_stale {
-            warn!(node = %self.me.node, peer = %node, "two processes have this node's name: the peer knows a later process, and refuses this one: stop one of them, or give it a name of its own");
+            warn!(node = %self.me.node, peer = %node, "two processes have this node's name: the peer knows a later process, and refuses this one: stop this one, or stop the later one and restart this one, or give one a name of its own");
         }
     }
 
