@@ -58,7 +58,7 @@ impl RunningNode {
         }
     }
 
-    /// Returns the certificates. Renewed files are read before the next handshake.
+    /// Returns the certificates. Renewed files are read before the next handshake, or within an hour.
     #[cfg(feature = "tls")]
     #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
     pub fn tls(&self) -> Option<&crate::remote::tls::TlsConfig> {

@@ -46,8 +46,8 @@ pub(crate) struct PeerReport {
     pub(crate) advice: Option<&'static str>,
     /// Whether the peer last refused this node for its name: another process has the same name, or took it later.
     pub(crate) is_name_disputed: bool,
-    /// Whether a later process claims to be this peer. That process was refused in the last minute, because an earlier
-    /// process is connected.
+    /// Whether two processes claim to be this peer. While the peer is connected: this node refused the other process in
+    /// the last minute. Otherwise: this node last refused a process for this name.
     pub(crate) is_contested: bool,
     /// Whether the peer reported in the last minute that it refused an earlier process with the name of this node.
     pub(crate) has_twin: bool,

@@ -45,9 +45,10 @@ pub(crate) const fn advice(why: Closed) -> Option<&'static str> {
         Closed::NotEncrypted => {
             "give the peer the certificates of TLS, and look whether a bridge listens there"
         }
-        Closed::Stale
-        | Closed::NameHeld
-        | Closed::Goodbye(Farewell::Stale | Farewell::NameHeld) => {
+        Closed::Stale | Closed::Goodbye(Farewell::Stale) => {
+            "stop the earlier process, or stop the later one and restart the earlier one, or give one a name of its own"
+        }
+        Closed::NameHeld | Closed::Goodbye(Farewell::NameHeld) => {
             "stop one of the two processes, or give it a name of its own"
         }
         Closed::WrongLink
@@ -182,7 +183,8 @@ mod tests {
         (Closed::OtherNode, "address"),
         (Closed::Version, "update"),
         (Closed::IsSelf, "a name of its own"),
-        (Closed::Stale, "stop one"),
+        (Closed::Stale, "restart the earlier"),
+        (Closed::Goodbye(Farewell::Stale), "restart the earlier"),
         (Closed::NameHeld, "stop one"),
         (Closed::Goodbye(Farewell::NameHeld), "stop one"),
         (

@@ -141,21 +141,27 @@ fn a_host_whose_clock_is_an_hour_ahead_leads_in_the_terms_of_the_others() {
     });
 }
 
+/// A process of `b` that was cut off while a later process of `b` was started.
+async fn outlived(pipes: &Pipes, wall: &VirtualWallClock) -> ([Host; 3], Host) {
+    let (hosts, _) = elected(pipes, wall).await;
+    pipes.partition("a", "b");
+    pipes.partition("b", "c");
+    let twin = twin(pipes, wall);
+    until("the twin is let in", || {
+        twin.is_linked("a") && twin.is_linked("c")
+    })
+    .await;
+    pipes.heal("a", "b");
+    pipes.heal("b", "c");
+    (hosts, twin)
+}
+
 /// A process that was stopped and goes on finds its name taken by the one that was started meanwhile.
 #[test]
 fn a_process_whose_link_is_silent_holds_its_name_no_longer() {
     scene(async |pipes, _| {
         let wall = VirtualWallClock::new(DAWN);
-        let ([a, b, c], _) = elected(pipes, &wall).await;
-        pipes.partition("a", "b");
-        pipes.partition("b", "c");
-        let twin = twin(pipes, &wall);
-        until("the twin is let in", || {
-            twin.is_linked("a") && twin.is_linked("c")
-        })
-        .await;
-        pipes.heal("a", "b");
-        pipes.heal("b", "c");
+        let ([a, b, c], twin) = outlived(pipes, &wall).await;
         until("it takes part", || {
             believer(&[&a, &b, &c, &twin]);
             twin.follows("c1")
@@ -167,5 +173,28 @@ fn a_process_whose_link_is_silent_holds_its_name_no_longer() {
             "a former incarnation"
         );
         assert!(a.bridge.counters().closed(Closed::Stale) > 0);
+    });
+}
+
+#[test]
+fn a_host_that_refuses_an_earlier_process_says_whose_name_two_processes_have_after_the_later_one_too()
+ {
+    scene(async |pipes, _| {
+        let wall = VirtualWallClock::new(DAWN);
+        let ([a, b, c], twin) = outlived(pipes, &wall).await;
+        let says = |host: &Host| {
+            let mine = host.finds(|finding| matches!(finding, Finding::NodeNameTwice { .. }));
+            let of_b = host
+                .finds(|finding| matches!(finding, Finding::PeerNameTwice { node } if node == "b"));
+            (mine, of_b)
+        };
+        until("both processes are there", || says(&b) == (true, false)).await;
+        assert_eq!([&a, &c].map(says), [(false, true); 2]);
+        twin.stop().await;
+        sleep(MS(90_000)).await;
+        assert!(!b.is_linked("a"), "a remembers the later process");
+        assert_eq!(says(&b), (true, false), "{}", b.agents[0].diagnosis());
+        let said = a.agents[0].diagnosis();
+        assert_eq!([&a, &c].map(says), [(false, true); 2], "{said}");
     });
 }

@@ -119,3 +119,21 @@ fn an_ordinary_stop_and_a_link_that_replaces_another_are_no_warnings() {
     });
     assert_eq!(told, Vec::<String>::new());
 }
+
+#[test]
+fn a_link_that_another_one_replaced_is_a_debug_line_with_the_plain_name_of_the_peer() {
+    logging::logged(tracing::Level::DEBUG, |lines| {
+        play(async {
+            let pipes = Pipes::new();
+            let [a, b] =
+                [("a", "b"), ("b", "a")].map(|(me, peer)| Host::start(&pipes, me, &[peer]));
+            until("they are linked", || a.is_linked("b") && b.is_linked("a")).await;
+        });
+        let ended = lines.about("another connection");
+        assert!(!ended.is_empty(), "both dialled");
+        for line in ended {
+            let is_plain = line.contains("peer=a ") || line.contains("peer=b ");
+            assert!(line.starts_with("DEBUG") && is_plain, "{line}");
+        }
+    });
+}

@@ -139,8 +139,8 @@ pub enum Finding {
         /// The epoch of this agent.
         mine: u64,
     },
-    /// Two processes have the name of another node. The earlier process is linked, and the later one was refused in the
-    /// last minute.
+    /// Two processes have the name of another node, and this node refuses one of them. A single process is refused too,
+    /// if its wall clock was set back before it started.
     PeerNameTwice {
         /// The node.
         node: String,

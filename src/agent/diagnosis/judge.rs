@@ -426,6 +426,7 @@ fn unlinked(peer: &PeerReport, since: Duration) -> Finding {
     let node = peer.node.clone();
     match peer.last_error.clone() {
         Some(error) if peer.is_name_disputed => Finding::NodeNameTwice { node, error },
+        _ if peer.is_contested => Finding::PeerNameTwice { node },
         error => Finding::PeerUnlinked {
             node,
             address: peer.address.clone(),

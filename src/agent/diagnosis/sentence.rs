@@ -107,11 +107,11 @@ impl fmt::Display for Finding {
             ),
             Self::PeerNameTwice { node } => write!(
                 f,
-                "two processes have the name {node}: the earlier process is linked, and the later one waits: stop one of them, or give it a name of its own"
+                "two processes have the name {node}, and this node refuses one of them: stop one, and restart the other if it stays refused, or give one a name of its own; if there is only one, its clock was set back: give it a file by `memory_file` (.remember(..))"
             ),
             Self::NodeNameTwice { node, error } => write!(
                 f,
-                "{node} reports that another process has this node's name: {error}: give each process a node name of its own, and the bridge a file by .remember(..)"
+                "{node} reports that another process has this node's name: {error}: stop one, and restart the other if it stays refused, or give one a name of its own; if there is only this one, its clock was set back: give it a file by `memory_file` (.remember(..))"
             ),
             Self::AgentNameTwice { node, agent } => write!(
                 f,

@@ -132,7 +132,7 @@ impl RemoteBridge {
         let unseen = self.peers.get(node).filter(|watched| !watched.was_seen);
         if let Some(watched) = unseen {
             let address = watched.peer.address.clone();
-            info!(peer = %node, addr = ?address, "peer never seen so far");
+            info!(peer = %node, addr = address.as_deref(), "peer never seen so far");
             let node = node.clone();
             let event = BridgeEvent::NeverSeen { node, address };
             self.shared.events.tell(event);

@@ -1,24 +1,33 @@
 //! Warns before this side's certificate expires, while there is time to renew it.
 //!
 //! Decided here: how often the certificate is checked. [`Security`](crate::remote::transport::Security) decides how
-//! long before the end the warnings begin.
+//! long before the end the warnings begin, and uses renewed files first.
 
 use std::{sync::Arc, time::Duration};
 
-use actix::{AsyncContext, Context};
+use actix::{AsyncContext, Context, fut::wrap_future};
 use tracing::warn;
 
-use crate::remote::{BridgeEvent, RemoteBridge, bridge::shared::BridgeState};
+use crate::{
+    clock::WallTime,
+    remote::{BridgeEvent, RemoteBridge, bridge::shared::BridgeState},
+};
 
-/// Warns now, and then each hour, if the certificate expires soon.
+/// Checks the certificate now, and then each hour. Warns if it expires soon.
 pub(crate) fn watch(shared: Arc<BridgeState>, ctx: &mut Context<RemoteBridge>) {
-    let Some(security) = &shared.security else {
+    let Some(security) = shared.security.clone() else {
         return;
     };
-    if let Some(at) = security.expires_soon() {
-        warn!(node = %shared.me.node, "this node's certificate expires soon: renew it");
-        shared.events.tell(BridgeEvent::Expires { at });
-    }
+    let state = Arc::clone(&shared);
+    let check = async move {
+        if let Some(at) = security.expires_soon().await {
+            let expires = WallTime::from(at);
+            warn!(node = %state.me.node, %expires, "this node's certificate expires soon: renew it");
+            state.events.tell(BridgeEvent::Expires { at });
+        }
+    };
+    ctx.spawn(wrap_future(check));
+    // This timer does not wait for the check, because a disk that hangs must not end the warnings.
     ctx.run_later(HOUR, |_, ctx| watch(shared, ctx));
 }
 

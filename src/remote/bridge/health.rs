@@ -28,7 +28,7 @@ pub(crate) struct PeerHealth {
     trouble: Mutex<Option<Trouble>>,
     /// The groups that the peer has announced on the present link.
     opened: Mutex<PeerGroups>,
-    /// Time at which a later process of this name was last refused because an earlier one is linked, if ever.
+    /// Time at which a process of this name was last refused because another one is linked, if ever.
     contested: Mutex<Option<Time>>,
     /// Time at which the peer last reported that it has refused an earlier process with this node's name, if ever.
     twin: Mutex<Option<Time>>,
@@ -70,23 +70,23 @@ struct PeerOpened {
 pub(crate) struct Trouble {
     text: String,
     advice: Option<&'static str>,
+    /// Whether the peer refused this node for its name.
     is_name_disputed: bool,
+    /// Whether this node refused the process for the name of the peer.
+    is_contested: bool,
 }
 
 impl Trouble {
     /// Returns the description of a link that was closed or not accepted.
     pub(crate) fn of(why: Closed) -> Self {
-        let is_name_disputed = matches!(
-            why,
-            Closed::IsSelf
-                | Closed::Stale
-                | Closed::NameHeld
-                | Closed::Goodbye(Farewell::IsSelf | Farewell::Stale | Farewell::NameHeld)
-        );
+        // `IsSelf` is no dispute, because the address of the peer may be the address of this process. Its advice has
+        // both causes.
+        let is_name_disputed = matches!(why, Closed::Goodbye(Farewell::Stale | Farewell::NameHeld));
         Self {
             text: why.to_string(),
             advice: advice(why),
             is_name_disputed,
+            is_contested: matches!(why, Closed::Stale | Closed::NameHeld),
         }
     }
 
@@ -96,6 +96,7 @@ impl Trouble {
             text: reason.to_owned(),
             advice: Some(advice),
             is_name_disputed: false,
+            is_contested: false,
         }
     }
 }
@@ -113,7 +114,7 @@ impl PeerHealth {
         *lock(&self.trouble) = Some(trouble);
     }
 
-    /// Notes that a later process claims to be the peer, while the peer is linked.
+    /// Notes that another process claims to be the peer, while the peer is linked.
     pub(crate) fn contest(&self, now: Time) {
         *lock(&self.contested) = Some(now);
     }
@@ -227,7 +228,7 @@ impl BridgeState {
             Some(Closed::Replaced | Closed::Goodbye(Farewell::Replaced))
         );
         if says_so && peer.agents().disown(is_stale) && is_stale {
-            warn!(node = %self.me.node, peer = %node, "two processes have this node's name: the peer knows a later process, and refuses this one: stop one of them, or give it a name of its own");
+            warn!(node = %self.me.node, peer = %node, "two processes have this node's name: the peer knows a later process, and refuses this one: stop this one, or stop the later one and restart this one, or give one a name of its own");
         }
     }
 
@@ -266,7 +267,11 @@ impl BridgeState {
             address: peer.address.clone(),
             unlinked_for,
             is_name_disputed: trouble.as_ref().is_some_and(|t| t.is_name_disputed),
-            is_contested: contested.is_some_and(is_recent),
+            is_contested: if unlinked_for.is_some() {
+                trouble.as_ref().is_some_and(|t| t.is_contested)
+            } else {
+                contested.is_some_and(is_recent)
+            },
             has_twin: twin.is_some_and(is_recent),
             is_clock_ahead: ahead.is_some_and(is_recent),
             lacks_group,
@@ -311,28 +316,28 @@ mod tests {
     use super::*;
     use crate::protocol::Rules;
 
-    fn health(why: Closed) -> Option<(String, bool)> {
+    fn health(why: Closed) -> Option<(String, bool, bool)> {
         let health = PeerHealth::default();
         health.failed(Some(why), Trouble::of(why));
         let trouble = lock(&health.trouble).clone();
-        trouble.map(|trouble| (trouble.text, trouble.is_name_disputed))
+        trouble.map(|of| (of.text, of.is_name_disputed, of.is_contested))
     }
 
     #[test]
-    fn a_link_that_was_replaced_is_no_trouble_and_a_disputed_name_is() {
+    fn a_link_that_was_replaced_is_no_trouble_and_a_disputed_name_is_the_name_of_the_refused_side()
+    {
         assert_eq!(health(Closed::Replaced), None);
         assert_eq!(health(Closed::Goodbye(Farewell::Replaced)), None);
-        let silent = Closed::Silent;
-        assert_eq!(health(silent), Some((silent.to_string(), false)));
-        for disputed in [
-            Closed::IsSelf,
-            Closed::Stale,
-            Closed::Goodbye(Farewell::Stale),
-            Closed::Goodbye(Farewell::IsSelf),
-            Closed::NameHeld,
-            Closed::Goodbye(Farewell::NameHeld),
+        for (why, is_mine, is_of_peer) in [
+            (Closed::Silent, false, false),
+            (Closed::IsSelf, false, false),
+            (Closed::Goodbye(Farewell::IsSelf), false, false),
+            (Closed::Stale, false, true),
+            (Closed::NameHeld, false, true),
+            (Closed::Goodbye(Farewell::Stale), true, false),
+            (Closed::Goodbye(Farewell::NameHeld), true, false),
         ] {
-            assert_eq!(health(disputed), Some((disputed.to_string(), true)));
+            assert_eq!(health(why), Some((why.to_string(), is_mine, is_of_peer)));
         }
     }
 

@@ -15,7 +15,7 @@ use std::{
 use actix::{WeakAddr, clock::Instant};
 use fastrand::Rng;
 use tokio::sync::Mutex as AsyncMutex;
-use tracing::{debug, info, warn};
+use tracing::{debug, field::display, info, warn};
 
 use crate::group::companion_of;
 use crate::{
@@ -24,8 +24,8 @@ use crate::{
 };
 
 use crate::remote::{
-    BridgeCounters, Closed, Credential, GroupRules, GroupStanding, Introduction, Limits, NodeId,
-    Nonce, Peer, RemoteBridge,
+    BridgeCounters, Closed, Credential, Farewell, GroupRules, GroupStanding, Introduction, Limits,
+    NodeId, Nonce, Peer, RemoteBridge,
     advice::advice,
     bridge::{
         decreed::PeerBook,
@@ -280,22 +280,27 @@ impl BridgeState {
     /// Counts and reports the reason why a link ended or never became ready.
     pub(crate) fn ended(&self, node: Option<&NodeId>, from: &str, why: Closed) {
         self.counters.closed(why);
+        let peer = node.map(display);
         // No event for a dialled peer that does not answer: `PeerUnreachable` or `NeverSeen` reports it.
         let is_mute = why == Closed::HandshakeTimeout && node.is_some();
-        if matches!(why, Closed::Lost | Closed::Silent) || is_mute {
-            return debug!(peer = ?node, addr = from, reason = %why, "link ended");
+        // Two nodes that start together dial each other, and one of the two links replaces the other.
+        if matches!(why, Closed::Lost | Closed::Silent | Closed::Replaced) || is_mute {
+            return debug!(peer, addr = from, reason = %why, "link ended");
         }
-        if matches!(why, Closed::Leaving | Closed::Replaced) {
-            return info!(peer = ?node, addr = from, reason = %why, "link ended");
+        if why == Closed::Leaving {
+            return info!(peer, addr = from, reason = %why, "link ended");
         }
         let Some(left_out) = self.may_tell(from) else {
             return;
         };
         match advice(why) {
+            None if why == Closed::Goodbye(Farewell::Replaced) => {
+                debug!(peer, addr = from, reason = %why, left_out, "link ended");
+            }
             // The link ended as intended, so there is no advice.
-            None => info!(peer = ?node, addr = from, reason = %why, left_out, "link ended"),
+            None => info!(peer, addr = from, reason = %why, left_out, "link ended"),
             Some(advice) => {
-                warn!(peer = ?node, addr = from, reason = %why, advice, left_out, "link refused");
+                warn!(peer, addr = from, reason = %why, advice, left_out, "link refused");
             }
         }
         let (node, from) = (node.cloned(), from.to_owned());
@@ -368,7 +373,15 @@ impl BridgeState {
         let Some(left_out) = self.may_tell(from) else {
             return;
         };
-        debug!(peer = ?node, addr = from, reason = detail, ?names, left_out, "proof not accepted");
+        let peer = node.map(display);
+        debug!(
+            peer,
+            addr = from,
+            reason = detail,
+            ?names,
+            left_out,
+            "proof not accepted"
+        );
         self.events.tell(BridgeEvent::Unproven {
             node: node.cloned(),
             from: from.to_owned(),

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     io,
+    pin::Pin,
     sync::{Arc, Mutex},
     time::SystemTime,
 };
@@ -95,8 +96,8 @@ impl Security for Certified {
         &self.0
     }
 
-    fn expires_soon(&self) -> Option<SystemTime> {
-        None
+    fn expires_soon(&self) -> Pin<Box<dyn Future<Output = Option<SystemTime>> + '_>> {
+        Box::pin(async { None })
     }
 }
 

@@ -327,6 +327,7 @@ impl Connection {
         }
         if linked > Some(hello.incarnation) {
             outbox.tell_of_twin();
+            peer.health.contest(now);
         }
         Some(Acquaintance {
             rights: peer.rights.get(),

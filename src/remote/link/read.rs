@@ -298,7 +298,7 @@ impl Common {
     fn has_twin(&self) {
         let shared = &self.shared;
         if self.peer.health.note_twin(shared.now()) {
-            warn!(node = %shared.me.node, peer = %self.link.peer, "two processes have this node's name: the peer refuses the other process, which began earlier: stop one of them, or give it a name of its own");
+            warn!(node = %shared.me.node, peer = %self.link.peer, "two processes have this node's name: the peer refuses the other process, which began earlier: stop that one, or stop this one and restart that one, or give one a name of its own");
         }
     }
 

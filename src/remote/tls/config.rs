@@ -82,7 +82,7 @@ impl TlsConfig {
     /// Reads all files again, for connections that begin from now on. Existing connections stay. Parts that were given
     /// as bytes do not change.
     ///
-    /// A bridge calls this before each handshake if the files have changed. Call it to know at once whether new files
+    /// A bridge calls this before each handshake and once an hour, if the files have changed. Call it to know at once whether new files
     /// can be used. It reads up to three small files: on a slow disk call it from a blocking task.
     ///
     /// # Errors

@@ -70,9 +70,11 @@
 //!
 //! The authority signs the names in the request: check them first.
 //!
-//! Rename the new files into place: a bridge reads them before its next handshake. If a certificate and a key do not
-//! belong together, they are not used, and this is logged at `warn`. Check [`TlsConfig::expires_within`] in time; the
-//! result of [`TlsConfig::reload`] shows whether new files can be used. To change the authority, list the old and the
+//! Rename the new files into place. A bridge looks at the files before each handshake, at its start and once an hour.
+//! If one of them has changed, the bridge reads all three again, and logs "certificates renewed". If the new files
+//! cannot be used, for example because a certificate and a key do not belong together, the former ones stay in use, and
+//! the bridge logs the reason at `warn`. In the last seven days of a certificate it also logs the end, each hour. The
+//! result of [`TlsConfig::reload`] shows at once whether new files can be used. To change the authority, list the old and the
 //! new authority everywhere, then change the certificates, then remove the old authority.
 
 mod certificate;

@@ -1,6 +1,6 @@
 //! Renewal of certificates: a handshake uses the files that are on the disk when it begins.
 //!
-//! Decided here: when files are read again. If the files do not fit together, nothing is changed, and this is reported
+//! Decided here: when files are read again, and that a bridge without new links notices new files too. If the files do not fit together, nothing is changed, and this is reported
 //! once. A certificate and its key are two files, so a handshake may see the new version of one and the old version of
 //! the other.
 
@@ -45,11 +45,11 @@ fn stamps(sources: &Sources) -> [Option<FileStamp>; 3] {
 }
 
 impl TlsConfig {
-    /// Called before a handshake: uses the present files if they have changed. It runs beside the runtime, because
+    /// Called before a handshake, and each hour: uses the present files if they have changed. It runs beside the runtime, because
     /// a disk may be slow.
     pub(super) async fn renew(&self) {
         let config = self.clone();
-        // `spawn_blocking` panics if the system has no thread left: this handshake uses the present configuration.
+        // `spawn_blocking` panics if the system has no thread left: the present configuration stays in use.
         let look = contain(|| spawn_blocking(move || config.renew_now()));
         let looked = match look {
             Ok(look) => look.await.map_err(|reason| reason.to_string()),
@@ -64,7 +64,7 @@ impl TlsConfig {
         let mut read = match self.shared.sources.try_lock() {
             Ok(read) => read,
             Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
-            // Another handshake looks at the files, or the application reloads them.
+            // Another task looks at the files, or the application reloads them.
             Err(TryLockError::WouldBlock) => return,
         };
         if !read.look() {

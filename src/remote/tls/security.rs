@@ -4,6 +4,7 @@
 
 use std::{
     io,
+    pin::Pin,
     time::{Duration, SystemTime},
 };
 
@@ -48,8 +49,11 @@ impl Security for TlsConfig {
         TlsReason::of(error).map(TlsReason::closed)
     }
 
-    fn expires_soon(&self) -> Option<SystemTime> {
-        self.expires_within(SOON).then(|| self.expires_at())
+    fn expires_soon(&self) -> Pin<Box<dyn Future<Output = Option<SystemTime>> + '_>> {
+        Box::pin(async move {
+            self.renew().await;
+            self.expires_within(SOON).then(|| self.expires_at())
+        })
     }
 }
 

@@ -315,8 +315,9 @@ pub(crate) trait Security: Debug + Send + Sync {
     /// Returns the reason why a read from a secured stream failed, if its security is the reason.
     fn fault(&self, error: &io::Error) -> Option<Closed>;
 
-    /// Returns the time at which the proof expires, if that is soon. Called at the start, and each hour.
-    fn expires_soon(&self) -> Option<SystemTime>;
+    /// Uses the proof that is on the disk now, and returns the time at which it expires if that is soon. Called at the
+    /// start, and each hour.
+    fn expires_soon(&self) -> Pin<Box<dyn Future<Output = Option<SystemTime>> + '_>>;
 }
 
 /// A stream that is being secured, or the reason why it is refused.

@@ -160,7 +160,7 @@ fn what_a_peer_says_is_found_by_the_name_of_its_node() {
     let text = str::to_owned;
     let node = || text("host-c");
     let error = || text("it does not answer");
-    let rows: [(Say, Finding); 6] = [
+    let rows: [(Say, Finding); 7] = [
         (
             |said| said.mismatch = Some(("epoch 2".to_owned(), "epoch 1".to_owned())),
             Finding::RulesDiffer {
@@ -188,6 +188,13 @@ fn what_a_peer_says_is_found_by_the_name_of_its_node() {
                 node: node(),
                 error: error(),
             },
+        ),
+        (
+            |said| {
+                said.unlinked_for = Some(MS(3_000));
+                said.is_contested = true;
+            },
+            Finding::PeerNameTwice { node: node() },
         ),
         (
             |said| said.is_contested = true,

@@ -142,7 +142,7 @@ impl BridgeBuilder {
         self
     }
 
-    /// Uses mutual TLS on every connection. Renewed files are read before the next handshake. Default: connections are
+    /// Uses mutual TLS on every connection. Renewed files are read before the next handshake, or within an hour. Default: connections are
     /// not encrypted; then only addresses of loopback are accepted.
     #[cfg(feature = "tls")]
     #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]

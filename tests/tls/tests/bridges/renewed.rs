@@ -1,11 +1,21 @@
 //! Certificates that are renewed while links last, and a certificate that ends soon.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
-use actix_bully::remote::{BridgeEvent, Peer, tls::TlsConfig};
+use actix::clock::sleep;
+use actix_bully::{
+    clock::WallTime,
+    remote::{BridgeEvent, Peer, tls::TlsConfig},
+    testkit::virtual_system,
+};
 use actix_bully_tls_tests::{Authority, Leaf, authority::valid};
+use tracing::Level;
 
 use super::{Host, event, play, two, until};
+use logging::logged;
+
+#[path = "../../../common/logging.rs"]
+mod logging;
 
 #[test]
 fn certificates_are_reloaded_while_links_last() {
@@ -118,5 +128,43 @@ fn the_end_of_a_certificate_is_told_a_week_before() {
         let told = told(&a);
         let _b = Host::tls("b", &[("a", Some(&a))], &trust.config("b"));
         assert_eq!(told.await, None);
+    });
+}
+
+#[test]
+fn a_host_without_a_handshake_uses_renewed_files_within_an_hour_and_warns_of_the_former_ones_no_more()
+ {
+    logged(Level::WARN, |lines| {
+        virtual_system().block_on(async {
+            let trust = Authority::new("ours");
+            let ends = |days| trust.odd("a", |params| valid(params, -1, days));
+            let folder = tempfile::tempdir().expect("a folder can be made");
+            let tls = files(folder.path(), &trust, &ends(6));
+            let former = tls.expires_at();
+            let _a = Host::tls("a", &[], &tls);
+            let hours = |hours: u64| sleep(Duration::from_secs(hours * 3_600 + 60));
+            let warnings = || lines.about("expires soon");
+            hours(0).await;
+            let [told] = &warnings()[..] else {
+                panic!("one warning at the start");
+            };
+            let end = WallTime::from(former).to_string();
+            assert!(told.contains(&end), "{told}");
+
+            // Half a pair: the former certificate stays, and its end is told each hour.
+            let half = Leaf {
+                key: ends(30).key,
+                ..ends(30)
+            };
+            put(folder.path(), &trust, &half);
+            hours(2).await;
+            assert_eq!(warnings().len(), 2);
+            assert_eq!(tls.expires_at(), former);
+
+            put(folder.path(), &trust, &ends(30));
+            hours(2).await;
+            assert_eq!(warnings(), [""; 0]);
+            assert!(tls.expires_at() > former);
+        });
     });
 }
