@@ -40,6 +40,10 @@
 //! and otherwise when the agent runs again. The counts of messages, links, drops and proxies are updated every five
 //! seconds, because an update for each message would cost time.
 //!
+//! Give the exporter buckets for the histograms, all of which are in seconds: with `metrics-exporter-prometheus`, call
+//! `set_buckets` before `install_recorder`, as `examples/metrics/src/lib.rs` does. Otherwise it writes summaries, and the
+//! panels of `examples/metrics/board.json` that need buckets stay empty.
+//!
 //! An exporter may collect histograms in memory until its page is requested. With `metrics-exporter-prometheus`, call
 //! `run_upkeep` of its handle at regular intervals if nothing may request the page for a long time.
 //!
