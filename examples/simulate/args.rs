@@ -51,11 +51,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
     pub(crate) record: Option<PathBuf>,
     /// Number of threads; the result does not depend on it [default: one per core]
-    #[arg(long, value_name = "N", requires = "seeds", value_parser = value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", requires = "seeds", conflicts_with = "seed", value_parser = value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
     /// Prints one hash of all histories, to compare builds: over all events with their times and agents, and over each
     /// message's kind and term, not its fields
-    #[arg(long, requires = "seeds")]
+    #[arg(long, requires = "seeds", conflicts_with = "seed")]
     pub(crate) hash: bool,
 }
 
@@ -102,6 +102,15 @@ impl Args {
             return String::from("all");
         }
         names(&faults)
+    }
+
+    /// Which histories keep messages within the delay bound, in words; nothing for an election without such a bound.
+    pub(crate) const fn bounded_in_words(&self) -> &'static str {
+        match (self.protocol.has_bounds(), self.bounded) {
+            (true, true) => "; bounded",
+            (true, false) => "; odd seeds are bounded",
+            (false, _) => "",
+        }
     }
 
     /// The plan of the history of this seed.

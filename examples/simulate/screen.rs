@@ -1,7 +1,11 @@
 //! The output: text for people, or JSON.
-#![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
-use std::{error::Error, fmt, ops::Range};
+use std::{
+    error::Error,
+    fmt,
+    io::{self, Write},
+    ops::Range,
+};
 
 use bully_sim::sim::{
     Situation,
@@ -17,24 +21,31 @@ use super::{
     summary::{Healing, Summary},
 };
 
+/// Prints a line. If the reader has gone, such as `head`, that is not a failure.
+macro_rules! line {
+    ($($text:tt)*) => {
+        writeln!(io::stdout(), $($text)*).unwrap_or_default()
+    };
+}
+
 /// One history.
 pub(crate) fn history(plan: &Plan, outcome: &Outcome, as_json: bool) {
     let report = &outcome.report;
     if as_json {
-        println!("{}", history_as_json(plan, outcome));
+        line!("{}", history_as_json(plan, outcome));
         return;
     }
-    print!("{}", report.trace.to_text());
-    println!("{report}");
+    line!("{}", report.trace.to_text().trim_end());
+    line!("{report}");
     if report.violation.is_some() {
-        println!("{plan}");
+        line!("{plan}");
     }
 }
 
 /// Many histories.
 pub(crate) fn summary(args: &Args, seeds: &Range<u64>, run: &Run) {
     if args.json {
-        println!("{}", summary_as_json(args, seeds, run));
+        line!("{}", summary_as_json(args, seeds, run));
         return;
     }
     let (summary, faults) = (&run.summary, &args.faults());
@@ -42,12 +53,13 @@ pub(crate) fn summary(args: &Args, seeds: &Range<u64>, run: &Run) {
         || String::from("1, 2, 3, 5 or 7 agents"),
         |nodes| format!("{nodes} agents"),
     );
-    println!(
-        "Seeds {}..{} of the {} election: {group}; faults: {}.\n",
+    line!(
+        "Seeds {}..{} of the {} election: {group}; faults: {}{}.\n",
         seeds.start,
         seeds.end,
         protocol(args),
-        args.faults_in_words()
+        args.faults_in_words(),
+        args.bounded_in_words()
     );
     row("histories", summary.histories);
     row("virtual hours", tenths(hours(summary)));
@@ -78,10 +90,10 @@ pub(crate) fn summary(args: &Args, seeds: &Range<u64>, run: &Run) {
     broken(summary);
     let missing = summary.missing(faults);
     if !missing.is_empty() {
-        println!("\nNever happened: {}.", names(&missing));
+        line!("\nNever happened: {}.", names(&missing));
     }
     for (fault, situation) in summary.unmet(args.protocol, faults) {
-        println!("Never met a {situation}: {fault}.");
+        line!("Never met a {situation}: {fault}.");
     }
 }
 
@@ -92,14 +104,14 @@ pub(crate) fn error(wrong: &dyn Error) {
 }
 
 fn row(name: &str, value: impl fmt::Display) {
-    println!("{name:<28}{:>16}", value.to_string());
+    line!("{name:<28}{:>16}", value.to_string());
 }
 
 fn coverage(coverage: &Coverage, faults: &[Fault]) {
     if faults.is_empty() {
         return;
     }
-    println!("\n{:<28}{:>16}", "FAULT", "HAPPENED");
+    line!("\n{:<28}{:>16}", "FAULT", "HAPPENED");
     for fault in faults {
         row(&fault.to_string(), coverage.of(*fault));
     }
@@ -107,11 +119,11 @@ fn coverage(coverage: &Coverage, faults: &[Fault]) {
 
 fn broken(summary: &Summary) {
     for broken in summary.shown.values() {
-        println!("\n{}\n{}", broken.what, broken.again);
+        line!("\n{}\n{}", broken.what, broken.again);
     }
     let more = summary.violations.saturating_sub(shown(summary));
     if more > 0 {
-        println!("\nAnd {more} more.");
+        line!("\nAnd {more} more.");
     }
 }
 

@@ -81,7 +81,8 @@ pub struct Config {
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub records_folder: Option<PathBuf>,
     /// Whether an agent of a higher rank replaces a live leader, and after which time. Default: at once; with voters
-    /// after 10 s.
+    /// after 10 s. With voters the time doubles for an agent that loses the leadership again and again, up to 16 times
+    /// the time (rule `wait-longer-for-flapping`).
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub preemption: Option<Preemption>,
     /// Amount by which the score of an agent must exceed the leader's score to replace the leader. Default: any amount.

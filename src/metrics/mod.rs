@@ -40,10 +40,20 @@
 //! and otherwise when the agent runs again. The counts of messages, links, drops and proxies are updated every five
 //! seconds, because an update for each message would cost time.
 //!
+//! Give the exporter buckets for the histograms, all of which are in seconds: with `metrics-exporter-prometheus`, call
+//! `set_buckets` before `install_recorder`, as `examples/metrics/src/lib.rs` does. Otherwise it writes summaries, and the
+//! panels of `examples/metrics/board.json` that need buckets stay empty.
+//!
 //! An exporter may collect histograms in memory until its page is requested. With `metrics-exporter-prometheus`, call
 //! `run_upkeep` of its handle at regular intervals if nothing may request the page for a long time.
 //!
-//! One alert should wake a person: `max by (group) (bully_has_leader) == 0` for longer than an election takes.
+//! One alert should wake a person: no agent of a group knows a leader for longer than an election takes. If the last
+//! process ends, no series of the group is left, so the alert also looks at the last day:
+//!
+//! ```text
+//! (max by (group) (bully_has_leader) or 0 * max by (group) (last_over_time(bully_has_leader[1d]))) == 0
+//! ```
+//!
 //! `examples/metrics/alerts.yml` has this alert and seven more, for Prometheus. A counter exists before its first
 //! event, so `increase()` counts the first event as well. For `bully_leadership_lost_total` this is true only for the
 //! reasons that no person requested.

@@ -74,7 +74,7 @@ pub(crate) const TWO_LEADERS: &str = "group reaches other hosts";
 pub(crate) fn assert_warns(said: &[String], hosts: usize, why: &str) {
     assert_eq!(said.len(), hosts, "{said:#?}");
     for line in said {
-        for words in ["WARN", "group=\"g\"", why, ".quorum("] {
+        for words in ["WARN", "group=\"g\"", why, ".quorum(", "`quorum`"] {
             assert!(line.contains(words), "{words}: {line}");
         }
     }
@@ -86,7 +86,14 @@ pub(crate) const PER_SIDE: &str = "each side of a partition elects a leader";
 fn a_bridge_whose_peers_prove_nothing_says_so_in_one_line() {
     let said = of_strangers(|builder| builder);
     assert_eq!(said.len(), 1, "{said:?}");
-    for word in ["WARN", "node=a", ".secret(", ".tls("] {
+    for word in [
+        "WARN",
+        "node=a",
+        ".secret(",
+        ".tls(",
+        "`secret_file`",
+        "`tls`",
+    ] {
         assert!(said[0].contains(word), "{said:?}");
     }
     assert!(of_strangers(|builder| builder.credential(Password)).is_empty());

@@ -137,6 +137,7 @@ fn every_other_history_of_the_bully_keeps_its_delay_bound() {
         let all = args(&format!(
             "simulate --protocol {protocol} --seeds 0..4 --bounded"
         ));
+        assert!(many.bounded_in_words().contains("odd") && all.bounded_in_words() == "; bounded");
         assert!(all.plan(2).bounded && all.faults() == sorted(&BullyScenario::BOUNDED));
         assert!(
             !args(&format!("simulate --protocol {protocol} --seed 1"))
@@ -149,6 +150,17 @@ fn every_other_history_of_the_bully_keeps_its_delay_bound() {
             .plan(1)
             .bounded
     );
+}
+
+/// Clap drops a requirement that another option forbids.
+#[test]
+fn an_option_of_many_histories_is_refused_for_a_single_one() {
+    for option in ["--hash", "--threads 2"] {
+        let words = format!("simulate --seed 7 {option}");
+        assert!(Args::try_parse_from(words.split(' ')).is_err(), "{words}");
+        let words = format!("simulate {option}");
+        assert!(Args::try_parse_from(words.split(' ')).is_err(), "{words}");
+    }
 }
 
 fn sorted(faults: &[Fault]) -> Vec<Fault> {

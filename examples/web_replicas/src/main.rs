@@ -9,6 +9,9 @@ use actix_web::{App, HttpServer, web as routes};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use rusqlite::{Connection, TransactionBehavior::Immediate};
 
+/// The buckets of the histograms, all of which are times.
+const SECONDS: [f64; 8] = [0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0];
+
 /// The job that only one of the replicas may do.
 struct Job {
     leader: LeaderGuard,
@@ -67,7 +70,9 @@ async fn answer(leader: routes::ReqData<LeaderGuard>) -> String {
 #[actix_web::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     tracing_subscriber::fmt().with_writer(io::stderr).init(); // who leads, and what fails
-    let metrics = PrometheusBuilder::new().install_recorder()?;
+    // Without buckets the exporter writes summaries, of which the board of `examples/metrics` shows nothing.
+    let metrics = PrometheusBuilder::new().set_buckets(&SECONDS)?;
+    let metrics = metrics.install_recorder()?;
     let page = metrics.clone(); // its histograms would gather for as long as no scraper asks
     let upkeep = repeat_with(move || page.run_upkeep());
     thread::spawn(|| upkeep.for_each(|()| thread::park_timeout(Duration::from_secs(5))));

@@ -57,9 +57,11 @@ impl Lack {
             Self::StoredMarks => {
                 "the progress of schedules (their marks) in a store, and the agents of this group keep it themselves"
             }
-            Self::Fence => "a fence, and this election promises none",
+            Self::Fence => {
+                "at most one leader in each term, and this election does not promise that"
+            }
             Self::FenceWithoutCondition => {
-                "a fence without a condition, and the fence of voters without a disk depends on their clocks"
+                "at most one leader in each term whatever the clocks show, and voters without a disk do not promise that"
             }
             Self::Voters => "a list of voters, and this election has none",
             Self::VotersThatChange => {

@@ -40,6 +40,10 @@
 //! | `Late { within }` | within that span; of several missed ticks only the last | at most once | a nightly report |
 //! | `AtLeastOnce` | at any later time; several missed ticks in their order | until it has ended with success | work that must not be lost, and that uses [`Tick::key`] to find out what was done |
 //!
+//! A quorum without its leader begins a tick of that time when the next agent leads. With the default timings this is
+//! 0.75 to 0.95 s after the end of the former leader, so `Skip` still runs a tick that was due at that moment. With the
+//! preset `wan` it is 4 to 5.5 s: `Skip` loses the tick. Then choose `Late` or `AtLeastOnce`.
+//!
 //! "At most once" holds in the quorum mode, whatever happens to agents, hosts, links and clocks. With a lease it holds
 //! while its store loses no confirmed write. In the available mode two leaders, one on each side of a partition, may
 //! run one tick each. Otherwise the successor of a leader knows the marks of all agents that it reaches. "Once" is

@@ -353,11 +353,11 @@ impl BridgeState {
             Leaders::PerTerm | Leaders::PerInstant => {}
             Leaders::PerSide => warn!(
                 group,
-                "group reaches other hosts, and each side of a partition elects a leader: use the quorum election (.quorum(..)) where that must not happen"
+                "group reaches other hosts, and each side of a partition elects a leader: use the quorum election (.quorum(..), in a configuration the section `quorum`) where that must not happen"
             ),
             Leaders::Unpromised => warn!(
                 group,
-                "group reaches other hosts, and two of its agents may lead at once, even in one term: use the quorum election (.quorum(..)) where that must not happen"
+                "group reaches other hosts, and two of its agents may lead at once, even in one term: use the quorum election (.quorum(..), in a configuration the section `quorum`) where that must not happen"
             ),
         }
     }

@@ -24,7 +24,8 @@ pub struct Settled {
     pub sides: Vec<Side>,
     /// Time until the last agent changed its leader.
     pub took: Duration,
-    /// Number of election messages that were sent, without heartbeats.
+    /// Number of election messages that were sent, without the kinds that agents repeat, such as heartbeats and
+    /// gossip. [`kinds`](bully_sim::trace::Trace::kinds) of the cluster's trace counts the messages of every kind.
     pub messages: u64,
 }
 

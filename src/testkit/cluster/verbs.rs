@@ -14,7 +14,8 @@ impl<E: Election> Cluster<E> {
     // ---- an end, and a new beginning ---------------------------------------------------------
 
     /// Makes an agent panic; all other agents learn of it. It stays down until [`restart`](Self::restart), unless the
-    /// cluster is [supervised](super::ClusterBuilder::supervised). The panic prints nothing.
+    /// cluster is [supervised](super::ClusterBuilder::supervised). A [wired](super::ClusterBuilder::wired) agent comes
+    /// back by its own restart policy. The panic prints nothing.
     ///
     /// # Errors
     /// [`ClusterError`] if no agent of this name runs.

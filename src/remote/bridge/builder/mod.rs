@@ -340,7 +340,7 @@ impl BridgeBuilder {
         if !self.is_proven() {
             tracing::warn!(
                 node = %self.node,
-                "peers do not prove their names: any process that reaches this bridge, on loopback of any local user, can send messages as any of them, and two agents may lead even in quorum mode: use .secret(..) or .tls(..)"
+                "peers do not prove their names: any process that reaches this bridge, on loopback of any local user, can send messages as any of them, and two agents may lead even in quorum mode: use .secret(..) or .tls(..), in a configuration `secret_file` or the section `tls`"
             );
         }
     }

@@ -79,7 +79,7 @@ pub(crate) struct PeerChanges {
 pub(crate) enum ContactRefusal {
     /// Messages would cross a network that others can read.
     #[error(
-        "nothing is encrypted, and the voter's address may be on another host: give the bridge `.tls(..)`"
+        "nothing is encrypted, and the voter's address may be on another host: give the bridge `.tls(..)`, in a configuration the section `tls`"
     )]
     Plaintext,
     /// The same decree contains two addresses for this node.

@@ -4,6 +4,7 @@
 //! `kit.rs` sets a scene; the others are tests, by question. Between hosts: `tests/simulated_network`. The pure
 //! parts, under every fault: `src/leader/schedule/tests/`.
 
+mod fail_over;
 mod forget;
 pub(super) mod kit;
 mod marks;

@@ -228,6 +228,9 @@ impl Replicas {
                 "bully_is_leader{{group=\"jobs\",node=\"{}\"}} ",
                 replica.name
             );
+            if !metrics.contains("bully_leaderless_seconds_bucket{") {
+                return Err(format!("no buckets of histograms in {metrics}").into());
+            }
             let value = metrics.lines().find_map(|line| line.strip_prefix(&series));
             leading += value
                 .ok_or_else(|| format!("no {series}in {metrics}"))?
