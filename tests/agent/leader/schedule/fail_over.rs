@@ -43,7 +43,8 @@ fn late_by(timings: &Timings, misfire: Misfire, phase: Duration) -> Option<u64> 
         }
         let mut cluster = cluster.start().unwrap();
         cluster.settle().await.unwrap();
-        clock::sleep(MINUTE - wall.now().since(DAWN) - MS(1)).await;
+        let passed = wall.now().since(DAWN) + MS(1);
+        clock::sleep(MINUTE.saturating_sub(passed)).await;
         let leader = cluster.believers().remove(0);
         cluster.freeze(leader.as_str()).await.unwrap();
         clock::sleep(10 * SECOND).await;
