@@ -127,7 +127,10 @@ fn settle<'a>(out: &mut String, rest: impl Iterator<Item = &'a TraceEntry>) {
         Some(leaders) => {
             let check = match leaders.as_slice() {
                 [] => "assert_eq!(settled.leaders().next(), None);".to_owned(),
-                names => format!("assert!(settled.leaders().eq({}));", list(names)),
+                names => format!(
+                    "assert_eq!(settled.leaders().collect::<Vec<_>>(), {});",
+                    list(names)
+                ),
             };
             append(
                 out,
