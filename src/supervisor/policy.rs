@@ -177,7 +177,7 @@ impl RestartPolicyBuilder {
 }
 
 /// Reason why a policy is invalid.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PolicyError {
     /// The first backoff would be longer than the longest.
@@ -216,6 +216,8 @@ impl fmt::Display for PolicyError {
 }
 
 impl Error for PolicyError {}
+
+debug_is_text!(PolicyError);
 
 /// Number of backoffs that can differ: their factors double up to 2^31, the largest in a `u32`, and then stay the same.
 const DOUBLINGS: usize = 32;

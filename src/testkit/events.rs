@@ -136,7 +136,7 @@ impl EventLog {
 }
 
 /// An expectation that was not met.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub struct Unexpected {
     /// The agent.
@@ -148,6 +148,8 @@ pub struct Unexpected {
     /// The events that came in that time.
     pub came: Vec<LoggedEvent>,
 }
+
+debug_is_text!(Unexpected);
 
 impl fmt::Display for Unexpected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,7 +11,7 @@ use std::{
 };
 
 /// The reason why a password cannot be taken from a file.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum PasswordFileError {
     /// The file cannot be read.
     #[error("the password in {path:?} cannot be read: is the file there, and readable? ({source})")]
@@ -25,6 +25,8 @@ pub enum PasswordFileError {
     )]
     OpenToOthers { path: PathBuf },
 }
+
+debug_is_text!(PasswordFileError);
 
 /// The text of a file, and whether other users can read or change it.
 #[derive(Debug)]

@@ -13,6 +13,9 @@
 //! Not here: any election. The tests of the repository check the promises of each election of this project under chaos.
 #![forbid(unsafe_code)]
 
+#[macro_use(debug_is_text)]
+extern crate bully_core;
+
 pub mod faults;
 pub mod sim;
 pub mod trace;

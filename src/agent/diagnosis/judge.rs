@@ -356,15 +356,17 @@ impl Facts {
         if let Some(finding) = self.holder(id, is_reachable) {
             return found.push(finding);
         }
-        // With a lease the record in the store shows the leader, so no link to the leader is needed.
-        if !is_reachable && self.register.is_some() {
+        // With a lease the store shows the leader, so no link is needed.
+        if !is_reachable {
+            if self.register.is_none() {
+                found.push(Finding::LeaderUnreachable { leader: id.clone() });
+            }
             return;
         }
-        if !is_reachable {
-            return found.push(Finding::LeaderUnreachable { leader: id.clone() });
-        }
-        // A leader without a score has withdrawn its score, and continues to lead for a while. It cannot be compared
-        // with other members.
+        // In an election of the application, another rule than the rank may choose the leader.
+        let has_ranks = self.offers.is_by_rank || self.signs.prospects.get().preemption.is_some();
+        // A leader that has withdrawn its score leads on for a while, and cannot be compared with other members.
+        let known = known.filter(|_| has_ranks);
         let Some(score) = known.and_then(|known| known.member.score) else {
             return;
         };

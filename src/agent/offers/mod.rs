@@ -56,6 +56,8 @@ pub struct Offers {
     pub(crate) voters: VoterList,
     /// Whether preemption and a margin can be set.
     pub(crate) has_policy: bool,
+    /// Whether the rules let the agent of the highest rank lead. The rules of an application's election are unknown.
+    pub(crate) is_by_rank: bool,
 }
 
 /// The agents that could lead, as far as an agent knows.
@@ -165,6 +167,7 @@ impl ElectionMode {
             tokens: Tokens::Epoch,
             voters: VoterList::None,
             has_policy: true,
+            is_by_rank: true,
         };
         match self {
             Self::Available => usual,
@@ -204,6 +207,7 @@ impl ElectionMode {
                     Leaders::PerInstant => Tokens::Conditional,
                     Leaders::PerSide | Leaders::Unpromised => Tokens::Epoch,
                 },
+                is_by_rank: false,
                 ..usual
             },
         }

@@ -157,6 +157,7 @@ fn row(text: &mut String, name: &str, offers: Offers) {
         tokens,
         voters,
         has_policy: _, // the rows `margin` and `preemption` show it
+        is_by_rank: _, // no feature needs it
     } = offers;
     let contenders = match contenders {
         Contenders::Members => "the members of the group",

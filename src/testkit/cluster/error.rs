@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Errors of a cluster. Nothing was changed, unless the error says otherwise.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ClusterError {
     /// The cluster has no agent.
@@ -126,6 +126,8 @@ pub enum ClusterError {
     #[error(transparent)]
     NotSettled(#[from] NotSettled),
 }
+
+debug_is_text!(ClusterError);
 
 pub(super) fn refused(name: &str, source: StartError) -> ClusterError {
     let name = name.to_owned();

@@ -87,7 +87,7 @@ impl From<&Side> for RecordedSide {
 }
 
 /// The cluster is not settled.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the cluster is not settled within {waited:?}: {obstacle}")]
 #[non_exhaustive]
 pub struct NotSettled {
@@ -96,6 +96,8 @@ pub struct NotSettled {
     /// The obstacle at the end of the wait.
     pub obstacle: Obstacle,
 }
+
+debug_is_text!(NotSettled);
 
 /// The reason why a cluster is not settled.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -24,31 +24,34 @@ fn the_recorded_run_repeats() -> Result<(), Box<dyn Error>> {
             .seed(3)
             .start()?;
         let settled = cluster.settle().await?;
-        assert!(settled.leaders().eq(["agent-3"]));
+        assert_eq!(settled.leaders().collect::<Vec<_>>(), ["agent-3"]);
         cluster.apply(&"crash agent-3".parse()?).await?;
         let settled = cluster.settle().await?;
-        assert!(settled.leaders().eq(["agent-2"]));
+        assert_eq!(settled.leaders().collect::<Vec<_>>(), ["agent-2"]);
         cluster.apply(&"restart agent-3".parse()?).await?;
         cluster.apply(&"hang agent-1".parse()?).await?;
         cluster.wait_until(Time::from_millis(48)).await;
         cluster.apply(&"resume agent-1".parse()?).await?;
         cluster.apply(&"partition agent-1".parse()?).await?;
         let settled = cluster.settle().await?;
-        assert!(settled.leaders().eq(["agent-1", "agent-3"]));
+        assert_eq!(
+            settled.leaders().collect::<Vec<_>>(),
+            ["agent-1", "agent-3"]
+        );
         cluster.apply(&"heal".parse()?).await?;
         cluster
             .apply(&"network delay 1ms..3ms loss 2%".parse()?)
             .await?;
         cluster.apply(&"join agent-4 9,-1".parse()?).await?;
         let settled = cluster.settle().await?;
-        assert!(settled.leaders().eq(["agent-4"]));
+        assert_eq!(settled.leaders().collect::<Vec<_>>(), ["agent-4"]);
         cluster.apply(&"step-down agent-4 agent-2".parse()?).await?;
         let settled = cluster.settle().await?;
-        assert!(settled.leaders().eq(["agent-3"]));
+        assert_eq!(settled.leaders().collect::<Vec<_>>(), ["agent-3"]);
         cluster.apply(&"score agent-1 50".parse()?).await?;
         cluster.apply(&"leave agent-2".parse()?).await?;
         let settled = cluster.settle().await?;
-        assert!(settled.leaders().eq(["agent-1"]));
+        assert_eq!(settled.leaders().collect::<Vec<_>>(), ["agent-1"]);
         Ok(())
     })
 }

@@ -27,10 +27,10 @@ fn the_recorded_run_repeats() -> Result<(), Box<dyn Error>> {
             .start()?;
         cluster.apply(&"campaign agent-1".parse()?).await?;
         let settled = cluster.settle().await?;
-        assert!(settled.leaders().eq(["agent-3"]));
+        assert_eq!(settled.leaders().collect::<Vec<_>>(), ["agent-3"]);
         cluster.apply(&"crash agent-3".parse()?).await?;
         let settled = cluster.settle().await?;
-        assert!(settled.leaders().eq(["agent-2"]));
+        assert_eq!(settled.leaders().collect::<Vec<_>>(), ["agent-2"]);
         Ok(())
     })
 }

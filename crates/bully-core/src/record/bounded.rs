@@ -30,12 +30,14 @@ pub struct BoundedText {
 }
 
 /// A text has more bytes than its limit allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the text to write would exceed its limit of {most} bytes")]
 pub struct TooLong {
     /// The limit of the text, in bytes.
     pub most: usize,
 }
+
+debug_is_text!(TooLong);
 
 impl BoundedText {
     /// Returns an empty text with room for `most` bytes.

@@ -8,7 +8,7 @@ use super::TooLong;
 use crate::protocol::Time;
 
 /// The reason why a file cannot be read as a recording. Lines are counted from 1.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {
     /// The lines could not be read.
@@ -105,6 +105,8 @@ pub enum RecordingError {
     },
 }
 
+debug_is_text!(RecordingError);
+
 /// Describes the error of a line in the crate's own words, not in those of the parser.
 fn words(wrong: &serde_json::Error) -> String {
     match wrong.classify() {
@@ -131,7 +133,7 @@ fn words(wrong: &serde_json::Error) -> String {
 }
 
 /// The reason why a run cannot be played again, or written as commands or as a test.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Untold {
     /// The text would be too long.
@@ -197,3 +199,5 @@ pub enum Untold {
         command: String,
     },
 }
+
+debug_is_text!(Untold);

@@ -1,9 +1,11 @@
 //! A run as a Mermaid sequence diagram: an arrow per message, a note per event.
 //!
-//! Decided here: the diagram is valid for any name and any text. Participants have generated names (`p0`), and the
-//! real names are escaped titles. A character with a meaning in Mermaid or in HTML becomes a character reference.
+//! Decided here: an arrow is drawn when the message is sent, or when it arrives, if the recording does not have its
+//! sending: the record of one agent has only what this agent sends. The diagram is valid for any name and any
+//! text. Participants have generated names (`p0`), and the real names are escaped titles. A character with a meaning in
+//! Mermaid or in HTML becomes a character reference.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     BoundedText, TooLong,
@@ -34,6 +36,7 @@ fn write(
         text.append(format_args!("    participant p{at} as {name}\n"))?;
     }
     let position = |id: &AgentId| positions.get(id).copied().unwrap_or(0);
+    let mut sent = BTreeSet::new();
     for line in lines {
         let (at, what) = (line.at, escape(&line.what));
         match &line.subject {
@@ -51,13 +54,21 @@ fn write(
                 }
             }
             Subject::Message { from, way, to } => {
-                let from = position(from);
-                for to in to.iter().map(|id| position(id)) {
+                // The fate of the message is left out: two spaces separate it from the text of the message.
+                let message = line.what.split("  ").next();
+                for receiver in to {
+                    let (p, q) = (position(from), position(receiver));
+                    let of = (*from, *receiver, message);
                     let arrow = match way {
-                        Way::Sent => format!("p{from}->>p{to}"),
-                        Way::Lost => format!("p{from}-xp{to}"),
-                        Way::Arrived | Way::Dropped => format!("Note over p{to}"),
+                        Way::Arrived | Way::Dropped if sent.contains(&of) => {
+                            format!("Note over p{q}")
+                        }
+                        Way::Sent | Way::Arrived => format!("p{p}->>p{q}"),
+                        Way::Lost | Way::Dropped => format!("p{p}-xp{q}"),
                     };
+                    if *way == Way::Sent {
+                        sent.insert(of);
+                    }
                     text.append(format_args!("    {arrow}: {what}\n"))?;
                 }
             }

@@ -127,7 +127,18 @@ fn settle<'a>(out: &mut String, rest: impl Iterator<Item = &'a TraceEntry>) {
         Some(leaders) => {
             let check = match leaders.as_slice() {
                 [] => "assert_eq!(settled.leaders().next(), None);".to_owned(),
-                names => format!("assert!(settled.leaders().eq({}));", list(names)),
+                names => {
+                    let names = list(names);
+                    // `rustfmt` breaks longer arguments into lines.
+                    let (begin, then, end) = if names.len() > 21 {
+                        ("\n            ", "\n            ", "\n        ")
+                    } else {
+                        ("", " ", "")
+                    };
+                    format!(
+                        "assert_eq!({begin}settled.leaders().collect::<Vec<_>>(),{then}{names}{end});"
+                    )
+                }
             };
             append(
                 out,

@@ -233,7 +233,7 @@ fn messages(out: &mut String, moment: &RecordedMoment<'_>, places: &Places<'_>) 
 fn state(agent: &AgentMoment<'_>) -> (&'static str, &'static str) {
     match agent.condition {
         AgentCondition::Absent => ("down", "not started"),
-        AgentCondition::Unknown => ("down", "not heard"),
+        AgentCondition::Unknown => ("down", "not recorded"),
         AgentCondition::Down => ("down", "down"),
         AgentCondition::Hung if agent.leads() => ("hung", "LEADER, hung"),
         AgentCondition::Hung => ("hung", "hung"),
@@ -282,19 +282,7 @@ fn title(moment: &RecordedMoment<'_>, recording: &Recording) -> String {
 
 /// Returns a summary: which agents lead, which messages are on their way, and which links are cut.
 fn summary(moment: &RecordedMoment<'_>) -> String {
-    let leaders: Vec<String> = moment
-        .leaders()
-        .map(|leader| {
-            let name = shortened(leader.name.as_str(), 30);
-            format!("{name} (term {})", leader.term)
-        })
-        .collect();
-    let mut said = match leaders.as_slice() {
-        [] => "no agent leads".to_owned(),
-        [one] => format!("{one} leads"),
-        [one, other] => format!("{one} and {other} lead"),
-        [one, ..] => format!("{one} and {} others lead", leaders.len() - 1),
-    };
+    let mut said = leading(moment);
     if moment.agents.len() > MOST_NODES {
         append(&mut said, format_args!("; {MOST_NODES} agents drawn"));
     }
@@ -320,6 +308,48 @@ fn summary(moment: &RecordedMoment<'_>) -> String {
         said.push_str(", too many to draw");
     }
     said
+}
+
+/// Returns which agents lead. The record of a node shows only the leader that its own agents follow.
+fn leading(moment: &RecordedMoment<'_>) -> String {
+    let leaders: Vec<String> = moment
+        .leaders()
+        .map(|leader| {
+            let name = shortened(leader.name.as_str(), 30);
+            format!("{name} (term {})", leader.term)
+        })
+        .collect();
+    match leaders.as_slice() {
+        [] => followed(moment),
+        [one] => format!("{one} leads"),
+        [one, other] => format!("{one} and {other} lead"),
+        [one, ..] => format!("{one} and {} others lead", leaders.len() - 1),
+    }
+}
+
+/// Returns which leader the agents follow, if no recorded agent leads and other agents may lead.
+fn followed(moment: &RecordedMoment<'_>) -> String {
+    let mut agents = moment.agents.iter();
+    if agents.all(|agent| agent.condition != AgentCondition::Unknown) {
+        return "no agent leads".to_owned();
+    }
+    let leaders = moment.agents.iter().filter_map(|agent| agent.leader);
+    let Some(leader) = leaders.max_by_key(|leader| leader.term) else {
+        return "no agent is known to lead".to_owned();
+    };
+    let mut followers = moment
+        .agents
+        .iter()
+        .filter(|agent| agent.leader == Some(leader))
+        .map(|agent| shortened(agent.name.as_str(), 30));
+    let first = followers.next().unwrap_or_default();
+    let who = match followers.count() {
+        0 => format!("{first} follows"),
+        1 => format!("{first} and 1 other follow"),
+        others => format!("{first} and {others} others follow"),
+    };
+    let name = shortened(leader.id.as_str(), 30);
+    format!("{who} {name} (term {})", leader.term)
 }
 
 /// Replaces characters with a meaning in XML by references, and characters that XML forbids by spaces.

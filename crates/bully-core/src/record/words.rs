@@ -102,7 +102,7 @@ impl RecordedCommand {
 }
 
 /// The reason why a text cannot be read as a command.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
     /// The first word is not a command.
@@ -154,6 +154,8 @@ pub enum CommandError {
         word: String,
     },
 }
+
+debug_is_text!(CommandError);
 
 /// Returns the first words of all forms.
 pub(super) fn verbs() -> Vec<&'static str> {

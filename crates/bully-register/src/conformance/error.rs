@@ -9,7 +9,7 @@ use super::Clause;
 use crate::RegisterError;
 
 /// The reason why a register does not pass the suite.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum NonConformance {
     /// The register breaks the contract.
@@ -54,6 +54,8 @@ pub enum NonConformance {
     )]
     NoRuntime,
 }
+
+debug_is_text!(NonConformance);
 
 impl NonConformance {
     /// Returns the clause that is broken, or that was tested when the register failed.

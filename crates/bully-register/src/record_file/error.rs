@@ -92,7 +92,7 @@ impl From<RecordFileError> for io::Error {
 }
 
 /// Kinds of damage of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FileDamage {
     /// A folder, a pipe or a device has the name.
     #[error("a folder, a pipe or a device has the name of the file")]
@@ -113,3 +113,5 @@ pub enum FileDamage {
     #[error("neither of the two places for a record in the file has a valid one")]
     Empty,
 }
+
+debug_is_text!(FileDamage);

@@ -122,7 +122,7 @@ impl<E: Election> World<E> {
 }
 
 /// The view of each agent if the agents did not agree on a leader; see [`World::settle`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Unsettled {
     /// The time for which the world waited.
     pub within: Duration,
@@ -149,3 +149,5 @@ impl fmt::Display for Unsettled {
 }
 
 impl std::error::Error for Unsettled {}
+
+debug_is_text!(Unsettled);

@@ -102,7 +102,7 @@ pub(super) enum Scheduled<E: Election> {
 }
 
 /// A broken promise, which ends the run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Violation {
     /// The seed of the world.
     pub seed: u64,
@@ -131,6 +131,8 @@ impl fmt::Display for Violation {
 }
 
 impl std::error::Error for Violation {}
+
+debug_is_text!(Violation);
 
 impl<E: Election> World<E> {
     /// Returns a builder of a world.

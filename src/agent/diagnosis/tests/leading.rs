@@ -50,6 +50,19 @@ fn an_agent_above_the_leader_says_what_it_waits_for() {
     assert_eq!(because(&facts), NotLeading::CoolsDown { left: MS(900) });
 }
 
+/// The rules of an application may let the lowest lead.
+#[test]
+fn of_an_election_of_the_application_no_rank_is_told_unless_it_has_a_preemption() {
+    for name in ["a", "c"] {
+        let mut facts = led_by(name);
+        let own = ElectionMode::own(facts.requirements.as_ref().unwrap());
+        facts.offers = own.offers(true);
+        assert_eq!(found(&facts), [], "{name}");
+        facts.signs.prospects.edit().preemption = Some(Preemption::Never);
+        assert_ne!(found(&facts), [], "{name}");
+    }
+}
+
 #[test]
 fn no_agent_takes_over_soon_without_a_majority() {
     let because = |names: &[&str]| {

@@ -190,3 +190,45 @@ fn an_empty_recording_is_drawn() {
     let svg = usual(0, [], 0).to_svg(Time::MAX);
     assert!(svg.contains("no agent leads"), "{svg}");
 }
+
+/// The record of agent-1, which follows agent-3 in term 4 at first. Only agent-1 writes it.
+fn record_of_a_node() -> Recording {
+    let leader = Leader {
+        id: id("agent-3"),
+        incarnation: Incarnation(1),
+        term: Term(4),
+    };
+    let arrived = What::Delivered(message("agent-3", "agent-1", "elected"));
+    let sent = What::Sent {
+        message: message("agent-1", "agent-3", "elect"),
+        arrives: Vec::new(),
+    };
+    let entries = [
+        (2, arrived),
+        event(3, "agent-1", Event::NewLeader(leader)),
+        event(5, "agent-1", Event::NoLeader { term: Term(4) }),
+        (6, sent),
+    ];
+    let mut recording = usual(3, entries, 7);
+    recording.header_mut().began_unix_ms = Some(1);
+    recording
+}
+
+#[test]
+fn the_drawing_of_a_nodes_record_says_whom_it_follows() {
+    let record = record_of_a_node();
+    let svg = record.to_svg(AT(4));
+    let follows = "<desc id=\"about\">agent-1 follows agent-3 (term 4)</desc>";
+    assert!(svg.contains(follows), "{svg}");
+    assert!(svg.contains("agent-3: not recorded, score 3"), "{svg}");
+    let later = record.to_svg(AT(5));
+    assert!(later.contains("no agent is known to lead"), "{later}");
+}
+
+#[test]
+fn the_diagram_of_a_nodes_record_has_the_sender_of_each_message() {
+    let diagram = record_of_a_node().to_mermaid();
+    for arrow in ["p2->>p0: elected 1.1\n", "p0->>p2: elect 1.1\n"] {
+        assert!(diagram.contains(arrow), "{diagram}");
+    }
+}

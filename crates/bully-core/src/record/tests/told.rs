@@ -66,7 +66,7 @@ until 20ms
 ";
     assert_eq!(script, expected, "\n{script}");
     let test = recording.to_rust_test().unwrap();
-    assert!(test.contains("settled.leaders().eq([\"agent-2\"])"));
+    assert!(test.contains("assert_eq!(settled.leaders().collect::<Vec<_>>(), [\"agent-2\"]);"));
     assert!(test.contains("cluster.wait_until(Time::from_millis(9)).await;"));
 }
 

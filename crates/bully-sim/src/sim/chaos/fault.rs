@@ -240,12 +240,14 @@ impl FromStr for Fault {
 }
 
 /// The error for a name that no fault has.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no fault is called {name}: choose one of {}", all_names())]
 pub struct UnknownFault {
     /// The given name.
     pub name: Box<str>,
 }
+
+debug_is_text!(UnknownFault);
 
 fn all_names() -> String {
     Fault::ALL.map(Fault::hyphenated).join(", ")

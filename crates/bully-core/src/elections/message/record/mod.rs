@@ -133,7 +133,7 @@ pub trait RegisterRecord: Sized {
 }
 
 /// The reason why the content of a register is not a record of this election.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
     /// The text is longer than any record.
@@ -176,6 +176,8 @@ pub enum RecordError {
         cluster: AgentId,
     },
 }
+
+debug_is_text!(RecordError);
 
 impl RegisterRecord for LeaseRecord {
     fn encode(&self) -> String {
