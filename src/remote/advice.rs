@@ -45,9 +45,7 @@ pub(crate) const fn advice(why: Closed) -> Option<&'static str> {
         Closed::NotEncrypted => {
             "give the peer the certificates of TLS, and look whether a bridge listens there"
         }
-        Closed::Stale | Closed::Goodbye(Farewell::Stale) => {
-            "stop the earlier process, or stop the later one and restart the earlier one, or give one a name of its own"
-        }
+        Closed::Stale | Closed::Goodbye(Farewell::Stale) => STALE,
         Closed::NameHeld | Closed::Goodbye(Farewell::NameHeld) => {
             "stop one of the two processes, or give it a name of its own"
         }
@@ -74,6 +72,9 @@ pub(crate) const fn advice(why: Closed) -> Option<&'static str> {
         | Closed::Goodbye(Farewell::Leaving | Farewell::Replaced) => return None,
     })
 }
+
+/// The earlier process stays refused for some time after the later one has ended, but not after a restart.
+const STALE: &str = "stop the earlier process, or stop the later one and restart the earlier one, or give one a name of its own";
 
 const fn certificate(fault: CertificateFault) -> &'static str {
     match fault {
