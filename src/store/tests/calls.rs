@@ -159,7 +159,7 @@ async fn a_save_during_which_another_agent_begins_has_failed() {
     let (other, (tell, told)) = (Arc::clone(&store), mpsc::channel());
     let begins = move || {
         tell.send((other.begin(), other.load()))
-            .expect("it is read")
+            .expect("it is read");
     };
     system.plan(WRITE, Event::Before(Box::new(begins)));
     let late = store.save(first, 2).await.expect_err("another one began");

@@ -156,6 +156,7 @@ fn a_clock_that_is_slow() {
 type Say = fn(&mut PeerReport);
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a row for each word of a peer")]
 fn what_a_peer_says_is_found_by_the_name_of_its_node() {
     let text = str::to_owned;
     let node = || text("host-c");
