@@ -123,6 +123,19 @@ fn an_address_of_a_peer_has_places_of_its_own() {
 }
 
 #[test]
+fn only_an_address_of_a_peer_takes_the_place_of_another_peers_address() {
+    let gate = small();
+    for (peer, address) in [("p", "p"), ("q", "p"), ("r", "r")] {
+        gate.expect(&node(peer), [address.to_owned()]);
+    }
+    let own = [(); 4].map(|()| enter(&gate, "p"));
+    assert!(gate.enter("a").is_none(), "a stranger");
+    assert_eq!(lost(&own.each_ref()), [0; 0]);
+    let _other = enter(&gate, "r");
+    assert_eq!(lost(&own.each_ref()), [0]);
+}
+
+#[test]
 fn a_connection_that_is_ready_never_gives_way() {
     let gate = small();
     let mut all = ["a", "b", "c", "d"].map(|from| {
