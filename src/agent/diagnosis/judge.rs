@@ -357,17 +357,14 @@ impl Facts {
             return found.push(finding);
         }
         // With a lease the store shows the leader, so no link is needed.
-        if !is_reachable {
-            if self.register.is_none() {
-                found.push(Finding::LeaderUnreachable { leader: id.clone() });
-            }
-            return;
+        if !is_reachable && self.register.is_none() {
+            return found.push(Finding::LeaderUnreachable { leader: id.clone() });
         }
         // In an election of the application, another rule than the rank may choose the leader.
         let has_ranks = self.offers.is_by_rank || self.signs.prospects.get().preemption.is_some();
         // A leader that has withdrawn its score leads on for a while, and cannot be compared with other members.
-        let known = known.filter(|_| has_ranks);
-        let Some(score) = known.and_then(|known| known.member.score) else {
+        let ranked = known.filter(|_| is_reachable && has_ranks);
+        let Some(score) = ranked.and_then(|known| known.member.score) else {
             return;
         };
         let above = |known: &&ReachableMember| known.member.outranks(score, id);
