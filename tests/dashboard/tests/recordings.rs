@@ -68,13 +68,13 @@ fn a_run_can_be_copied_in_each_form() {
         for call in [
             "\"mend agent-1 agent-2\"",
             "\"rejoin agent-1\"",
-            "eq([\"agent-4\"])",
+            "(), [\"agent-4\"])",
         ] {
             assert!(test.contains(call), "{test}");
         }
         rust_test::passes(&test);
         // A test that says otherwise fails: what passes was looked at.
-        rust_test::fails(&test.replace("eq([\"agent-4\"])", "eq([\"agent-3\"])"));
+        rust_test::fails(&test.replace("(), [\"agent-4\"])", "(), [\"agent-3\"])"));
         drop(viewer);
     });
 }
