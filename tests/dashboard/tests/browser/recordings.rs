@@ -38,7 +38,7 @@ fn what_was_clicked_is_copied_as_a_test_that_passes() {
             r#"apply(&"crash agent-5".parse()?)"#,
             r#"apply(&"isolate agent-4".parse()?)"#,
             r#"apply(&"rejoin agent-4".parse()?)"#,
-            r#"eq(["agent-4"])"#,
+            r#"(), ["agent-4"])"#,
         ] {
             assert!(test.contains(call), "{test}");
         }
