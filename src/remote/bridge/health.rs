@@ -70,23 +70,32 @@ struct PeerOpened {
 pub(crate) struct Trouble {
     text: String,
     advice: Option<&'static str>,
-    /// Whether the peer refused this node for its name.
-    is_name_disputed: bool,
-    /// Whether this node refused the process for the name of the peer.
-    is_contested: bool,
+    dispute: Option<NameDispute>,
+}
+
+/// The name that two processes have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NameDispute {
+    /// The name of this node: the peer refused this node.
+    Own,
+    /// The name of the peer: this node refused a process.
+    Peer,
 }
 
 impl Trouble {
     /// Returns the description of a link that was closed or not accepted.
     pub(crate) fn of(why: Closed) -> Self {
-        // `IsSelf` is no dispute, because the address of the peer may be the address of this process. Its advice has
+        // `IsSelf` does not count, because the address of the peer may be the address of this process. Its advice has
         // both causes.
-        let is_name_disputed = matches!(why, Closed::Goodbye(Farewell::Stale | Farewell::NameHeld));
+        let dispute = if matches!(why, Closed::Goodbye(Farewell::Stale | Farewell::NameHeld)) {
+            Some(NameDispute::Own)
+        } else {
+            matches!(why, Closed::Stale | Closed::NameHeld).then_some(NameDispute::Peer)
+        };
         Self {
             text: why.to_string(),
             advice: advice(why),
-            is_name_disputed,
-            is_contested: matches!(why, Closed::Stale | Closed::NameHeld),
+            dispute,
         }
     }
 
@@ -95,8 +104,7 @@ impl Trouble {
         Self {
             text: reason.to_owned(),
             advice: Some(advice),
-            is_name_disputed: false,
-            is_contested: false,
+            dispute: None,
         }
     }
 }
@@ -193,7 +201,7 @@ impl PeerHealth {
 ///
 /// It is zero if the rules of all groups allow a leader on each side of a partition. Then two processes of one name do no
 /// more harm, and the earlier one takes part again as soon as the later one has ended. It is never shorter than a promise:
-/// an earlier process that votes in place of the later one does not know what that one promised, and two could lead.
+/// an earlier process that votes in place of the later process does not know its promises, and two agents could lead.
 fn forgets_after(limit: Duration, rules: &[Requirements]) -> Duration {
     if !rules.is_empty() && rules.iter().all(|of| of.leaders == Leaders::PerSide) {
         return Duration::ZERO;
@@ -244,6 +252,7 @@ impl BridgeState {
         // While the peer is linked, an earlier error is out of date.
         let trouble = lock(&peer.health.trouble).clone();
         let trouble = trouble.filter(|_| unlinked_for.is_some());
+        let dispute = trouble.as_ref().and_then(|trouble| trouble.dispute);
         let ahead = *lock(&peer.health.ahead);
         let groups = lock(&peer.health.opened);
         let opened = groups.known.get(group).cloned();
@@ -266,9 +275,9 @@ impl BridgeState {
             node: peer.node.to_string(),
             address: peer.address.clone(),
             unlinked_for,
-            is_name_disputed: trouble.as_ref().is_some_and(|t| t.is_name_disputed),
+            is_name_disputed: dispute == Some(NameDispute::Own),
             is_contested: if unlinked_for.is_some() {
-                trouble.as_ref().is_some_and(|t| t.is_contested)
+                dispute == Some(NameDispute::Peer)
             } else {
                 contested.is_some_and(is_recent)
             },
@@ -316,11 +325,11 @@ mod tests {
     use super::*;
     use crate::protocol::Rules;
 
-    fn health(why: Closed) -> Option<(String, bool, bool)> {
+    fn health(why: Closed) -> Option<(String, Option<NameDispute>)> {
         let health = PeerHealth::default();
         health.failed(Some(why), Trouble::of(why));
         let trouble = lock(&health.trouble).clone();
-        trouble.map(|of| (of.text, of.is_name_disputed, of.is_contested))
+        trouble.map(|of| (of.text, of.dispute))
     }
 
     #[test]
@@ -328,16 +337,16 @@ mod tests {
     {
         assert_eq!(health(Closed::Replaced), None);
         assert_eq!(health(Closed::Goodbye(Farewell::Replaced)), None);
-        for (why, is_mine, is_of_peer) in [
-            (Closed::Silent, false, false),
-            (Closed::IsSelf, false, false),
-            (Closed::Goodbye(Farewell::IsSelf), false, false),
-            (Closed::Stale, false, true),
-            (Closed::NameHeld, false, true),
-            (Closed::Goodbye(Farewell::Stale), true, false),
-            (Closed::Goodbye(Farewell::NameHeld), true, false),
+        for (why, dispute) in [
+            (Closed::Silent, None),
+            (Closed::IsSelf, None),
+            (Closed::Goodbye(Farewell::IsSelf), None),
+            (Closed::Stale, Some(NameDispute::Peer)),
+            (Closed::NameHeld, Some(NameDispute::Peer)),
+            (Closed::Goodbye(Farewell::Stale), Some(NameDispute::Own)),
+            (Closed::Goodbye(Farewell::NameHeld), Some(NameDispute::Own)),
         ] {
-            assert_eq!(health(why), Some((why.to_string(), is_mine, is_of_peer)));
+            assert_eq!(health(why), Some((why.to_string(), dispute)));
         }
     }
 
