@@ -96,6 +96,12 @@ impl Scene {
         Self { group, done }
     }
 
+    /// Starts an agent that never leads.
+    pub(super) fn ineligible(&self, name: &str) -> BullyHandle {
+        let agent = BullyAgent::builder(name).ineligible().join(&self.group);
+        agent.start().unwrap()
+    }
+
     pub(super) fn agent(&self, name: &str, score: i32) -> BullyHandle {
         let agent = BullyAgent::builder(name).score(score).join(&self.group);
         agent.start().unwrap()

@@ -18,8 +18,7 @@ use crate::stage::{MS, play};
 fn a_message_that_no_leader_takes_in_time_is_not_sent() {
     play(async {
         let scene = Scene::new();
-        let alone = BullyAgent::builder("a").ineligible().join(&scene.group);
-        let alone = alone.start().unwrap();
+        let alone = scene.ineligible("a");
         let jobs = LeaderProxy::<Job>::builder(&alone, "job").start().unwrap();
         let why = jobs.send(Job(1), SOON).await.unwrap_err();
         let no_leader = ProxyError::NotTaken {
@@ -104,8 +103,7 @@ fn messages_that_the_finder_of_the_actor_panicked_at_are_unknown() {
 fn the_buffer_is_bounded_and_what_has_no_room_is_counted() {
     play(async {
         let scene = Scene::new();
-        let alone = BullyAgent::builder("a").ineligible().join(&scene.group);
-        let alone = alone.start().unwrap();
+        let alone = scene.ineligible("a");
         let proxy = LeaderProxy::<Job>::builder(&alone, "jobs");
         let proxy = proxy.buffer(3, 1 << 10).start().unwrap();
         (0..5).for_each(|number| proxy.do_send(Job(number)));
@@ -220,8 +218,7 @@ fn an_actor_that_ends_with_a_message_answers_it_with_that() {
 fn a_proxy_ends_with_its_agent() {
     play(async {
         let scene = Scene::new();
-        let alone = BullyAgent::builder("a").ineligible().join(&scene.group);
-        let alone = alone.start().unwrap();
+        let alone = scene.ineligible("a");
         let jobs = LeaderProxy::<Job>::builder(&alone, "job").start().unwrap();
         let waiting = jobs.clone();
         let ask = actix::spawn(async move { waiting.send(Job(1), SOON).await });
@@ -264,8 +261,7 @@ fn a_question_that_was_sent_is_unknown_after_the_end_of_its_agent_and_its_answer
 fn a_buffer_has_room_for_a_thousand_messages_and_a_mebibyte_unless_it_is_set() {
     play(async {
         let scene = Scene::new();
-        let alone = BullyAgent::builder("a").ineligible().join(&scene.group);
-        let alone = alone.start().unwrap();
+        let alone = scene.ineligible("a");
         let jobs = LeaderProxy::<Job>::builder(&alone, "job").start().unwrap();
         let taken = (0..2_000).filter(|number| jobs.try_send(Job(*number)).is_ok());
         assert_eq!(taken.count(), 1_024);

@@ -123,8 +123,8 @@ fn at_the_end_of_the_counts_no_election_is_held() {
     assert_eq!(me.start(), NOTHING);
 }
 
-#[test]
-fn all_answers_are_awaited() {
+/// Voter `me` of score 5, `top` of score 10 and the others.
+fn below_top() -> Kit {
     let mut me = Kit::began(MemberKind::Voter, Some(5));
     me.members.join([Member::up(
         id("top"),
@@ -132,6 +132,12 @@ fn all_answers_are_awaited() {
         Some(10.into()),
         Incarnation(1),
     )]);
+    me
+}
+
+#[test]
+fn all_answers_are_awaited() {
+    let mut me = below_top();
     assert_eq!(me.start().lines()[1], "high top: are you there? 4.me");
     assert_eq!(me.hear(HIGH, there(Some(9))), NOTHING);
     assert_eq!(me.role(), Role::Waiting, "it will stand back");
@@ -145,13 +151,7 @@ fn all_answers_are_awaited() {
 
 #[test]
 fn once_only_agents_that_are_down_are_awaited_it_is_for_3_d() {
-    let mut me = Kit::began(MemberKind::Voter, Some(5));
-    me.members.join([Member::up(
-        id("top"),
-        MemberKind::Voter,
-        Some(10.into()),
-        Incarnation(1),
-    )]);
+    let mut me = below_top();
     me.members.down(&id("top"), Incarnation(1));
     assert_eq!(me.start().lines().last().unwrap(), "set Answer 200");
     me.later(5);
