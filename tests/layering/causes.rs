@@ -61,7 +61,7 @@ fn an_error_that_main_returns_prints_its_text() {
     );
 }
 
-/// Reasons of links, events and dropped messages: parts of what is traced and counted, which no call returns to a `main`.
+/// Reasons of links, events and dropped messages: traces and counters contain them, and no call returns them to a `main`.
 const SAID_TO_PEERS: &[&str] = &[
     "CertificateFault",
     "ChangeError",

@@ -1,4 +1,4 @@
-//! The carriers of a group, such as bridges: what they are told of its voters, and what they report.
+//! The carriers of a group, such as bridges: the group tells them its voters, and they report peers.
 
 use std::sync::{Arc, Weak};
 

@@ -216,7 +216,7 @@ impl Browser {
         .await;
     }
 
-    /// Waits until the page has so many parts of that name.
+    /// Waits until the page has this number of parts of that name.
     pub async fn counts(&self, part: &str, number: usize) {
         self.until(&format!(
             "return document.querySelectorAll('[data-id={part}]').length === {number}"

@@ -99,7 +99,7 @@ pub fn assert_away<T: Debug>(outcome: &Result<T, RegisterError>) {
     assert!(is_away, "{outcome:?}");
 }
 
-/// What is there was not written by a register.
+/// The store has a record that no register wrote.
 #[track_caller]
 pub fn assert_foreign<T: Debug>(outcome: &Result<T, RegisterError>) {
     let is_foreign = matches!(outcome, Err(RegisterError::Foreign { .. }));

@@ -27,8 +27,8 @@ pub(crate) fn every_election(numbers: &Numbers) -> Vec<ElectionId> {
     all
 }
 
-/// Any message of an election that is under way, or an older or a later one, and in half of all cases of one that this
-/// agent holds.
+/// Returns any message. Its election is under way, or is older or later. In half of all cases its sender holds this
+/// election.
 pub(crate) fn any_message<E: Suite>(
     dice: &mut Dice,
     numbers: &Numbers,

@@ -142,8 +142,8 @@ impl BridgeBuilder {
         self
     }
 
-    /// Uses mutual TLS on every connection. Renewed files are read before the next handshake, or within an hour. Default: connections are
-    /// not encrypted; then only addresses of loopback are accepted.
+    /// Uses mutual TLS on every connection. Renewed files are read before the next handshake, or within an hour. Default:
+    /// connections are not encrypted; then only addresses of loopback are accepted.
     #[cfg(feature = "tls")]
     #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
     pub fn tls(mut self, config: crate::remote::tls::TlsConfig) -> Self {

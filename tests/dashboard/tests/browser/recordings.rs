@@ -1,4 +1,4 @@
-//! Recordings in a browser: what was clicked is copied as a test, and a recording is opened, played and marked.
+//! Recordings in a browser: clicks are copied as a test, and a recording is opened, played and marked.
 
 use actix_bully::{
     dashboard::Dashboard,
@@ -62,12 +62,12 @@ fn a_recording_is_opened_and_played_as_it_was() {
         browser
             .says("answer", "cut.jsonl: the recording breaks off")
             .await;
-        // What the live page shows now, the last frame of the recording has to show.
+        // The last frame of the recording has to show the facts of the live page now.
         let facts = "return state.now.agents.map((a) => [a.name, a.leads, a.state, a.score].join()).join('; ')";
         let shown = browser.script(facts).await;
         browser.play("run.jsonl", &recording).await;
         assert_eq!(browser.script(facts).await, shown, "its last moment");
-        // It begins at its beginning, where nobody leads, and goes on step by step.
+        // It begins at its beginning, where no agent leads, and goes on step by step.
         assert_eq!(browser.script("return state.shown").await, 0);
         browser.begins("status", "No agent leads").await;
         browser.click("[data-id=forward]").await;

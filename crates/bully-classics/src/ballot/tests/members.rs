@@ -1,4 +1,4 @@
-//! `Members`, and what an observer is told: which agents are followed no more.
+//! `Members`: an agent stops following a leader that is gone, and tells its observers.
 
 use super::*;
 

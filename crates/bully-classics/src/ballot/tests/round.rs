@@ -1,4 +1,4 @@
-//! `TimedOut(Round)` and `TimedOut(Again)`: what a round has shown, what was said meanwhile, and the next one.
+//! `TimedOut(Round)` and `TimedOut(Again)`: the result of a round, messages during the round, and the next round.
 
 use super::*;
 
