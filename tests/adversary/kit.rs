@@ -58,6 +58,12 @@ pub(crate) fn patient() -> LimitsBuilder {
     Limits::builder().silence(MS(15_000))
 }
 
+/// The first election and the heartbeats are those of a local network, and the deadlines outlast a stalled machine.
+fn timings() -> Timings {
+    let builder = Timings::lan().to_builder().deadline(MS(2_000));
+    builder.detector(MS(60), MS(10_000)).build().unwrap()
+}
+
 /// Lets this process have so many sockets; says why not, if it may not.
 #[cfg(unix)]
 pub(crate) fn allow_sockets(number: u64) -> Result<(), String> {
@@ -140,11 +146,11 @@ impl Scene {
     pub(crate) async fn set_over(tcp: Tcp, limits: &LimitsBuilder, known: Vec<Peer>) -> Self {
         let peers = known.into_iter().chain([Peer::inbound("b")]).collect();
         let (group, bridged) = (Group::new("g").unwrap(), bridge("a", limits, peers));
-        let victim = host(bridged.transport(tcp), group, "a", 9, Timings::wan());
+        let victim = host(bridged.transport(tcp), group, "a", 9, timings());
         let at = victim.bridge.local_addr().unwrap().to_string();
         let (group, peers) = (Group::new("g").unwrap(), vec![Peer::new("a", &at)]);
         let bridged = bridge("b", &patient(), peers);
-        let honest = host(bridged, group, "b", 1, Timings::wan());
+        let honest = host(bridged, group, "b", 1, timings());
         until("both follow a1", || {
             let leads = |leader: Option<Leader>| leader.is_some_and(|l| l.id.as_str() == "a1");
             leads(victim.agent.leader()) && leads(honest.agent.leader())

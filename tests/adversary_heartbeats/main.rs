@@ -41,7 +41,7 @@ const SOCKETS: u64 = 4_096;
 /// How often the leader is heard: oftener than in any preset.
 const HEARTBEAT: Duration = Duration::from_millis(20);
 /// So many heartbeats at each peer make a phase.
-const BEATS: usize = 250;
+const BEATS: usize = 160;
 /// Under attack a heartbeat may come so much later than in the calm, 99 of 100 times.
 const TIMES: u32 = 2;
 

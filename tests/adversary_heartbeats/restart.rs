@@ -41,7 +41,7 @@ const NAMES: [&str; 3] = ["a", "b", "c"];
 /// the second is there.
 const APART: Duration = Duration::from_millis(100);
 /// Calm and attacked restarts of each kind, taken in turn.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 3;
 /// Under attack it may take so much longer than in the calm.
 const TIMES: u32 = 2;
 

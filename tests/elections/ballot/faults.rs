@@ -13,7 +13,7 @@ use crate::ballot::{
 };
 
 /// Where a run is long.
-const FEW: std::ops::Range<u64> = 0..5;
+const FEW: std::ops::Range<u64> = 0..2;
 
 #[test]
 fn s19_copies_of_messages_change_nothing() {

@@ -211,7 +211,7 @@ fn s22_one_message_of_a_recovery_is_lost() {
             scene(led, Act::Do(all_restart), "any"),
             scene(led, Act::Do(one_restarts), "any"),
         ],
-        seeds: 0..5,
+        seeds: 0..2,
         then: some_leader,
     };
     losses.lose_each(8);

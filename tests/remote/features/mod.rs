@@ -50,29 +50,34 @@ const fn changes_nothing(feature: Feature) -> bool {
 
 async fn try_all(class: OfferClass) {
     let shared = TrialWorld::set(class).await;
-    for feature in Feature::ALL {
-        let own;
-        let world = if changes_nothing(*feature) {
-            &shared
-        } else {
-            own = TrialWorld::set(class).await;
-            &own
-        };
-        let offered = world.leader().offers().check(*feature);
-        let found = tried(*feature, world).await;
-        match (offered, found) {
-            (Ok(()), Ok(())) => {}
-            (Ok(()), Err(said)) => panic!("{class}: {feature} does not work: {said}"),
-            (Err(refused), Ok(())) => panic!("{class}: {feature} works, but {refused}"),
-            (Err(refused), Err(said)) => {
-                let is_named = setting(refused.lack())
-                    .iter()
-                    .all(|word| said.contains(word));
-                assert!(
-                    is_named,
-                    "{class}: {feature} is refused, but not in words: {said}"
-                );
-            }
+    let all = Feature::ALL.iter().copied();
+    let (quiet, changing): (Vec<Feature>, Vec<_>) = all.partition(|it| changes_nothing(*it));
+    for feature in quiet {
+        try_one(class, feature, &shared).await;
+    }
+    shared.end().await;
+    for feature in changing {
+        let world = TrialWorld::set(class).await;
+        try_one(class, feature, &world).await;
+        world.end().await;
+    }
+}
+
+async fn try_one(class: OfferClass, feature: Feature, world: &TrialWorld) {
+    let offered = world.leader().offers().check(feature);
+    let found = tried(feature, world).await;
+    match (offered, found) {
+        (Ok(()), Ok(())) => {}
+        (Ok(()), Err(said)) => panic!("{class}: {feature} does not work: {said}"),
+        (Err(refused), Ok(())) => panic!("{class}: {feature} works, but {refused}"),
+        (Err(refused), Err(said)) => {
+            let is_named = setting(refused.lack())
+                .iter()
+                .all(|word| said.contains(word));
+            assert!(
+                is_named,
+                "{class}: {feature} is refused, but not in words: {said}"
+            );
         }
     }
 }

@@ -20,6 +20,8 @@ use actix_bully::{
     testkit::{VirtualClock, VirtualWallClock},
 };
 
+use futures::future::join_all;
+
 use crate::kit::{Host, MS, identity, until};
 
 static WORLDS: AtomicU32 = AtomicU32::new(0);
@@ -154,6 +156,15 @@ impl TrialWorld {
         // An agent reads who else is there a second after its start, and then every 30 s.
         actix::clock::sleep(MS(2_000)).await;
         world
+    }
+
+    /// Ends all that runs: a world that goes on costs each later trial its heartbeats.
+    pub(super) async fn end(&self) {
+        let leaving = self.agents.iter().map(|agent| agent.leave(MS(1)));
+        join_all(leaving).await;
+        for host in &self.hosts {
+            host.bridge.stop();
+        }
     }
 
     fn leaders(&self) -> usize {

@@ -172,7 +172,7 @@ fn losses<E: Scenarios>() -> LossSuite<E> {
     LossSuite {
         kinds: every_kind_but::<E>(&[]),
         scenes: scenes(),
-        seeds: 0..5,
+        seeds: 0..2,
         then: recovers,
     }
 }
