@@ -21,14 +21,13 @@ use crate::{FileRegister, MOST_BYTES, MOST_LISTED, MemoryRegister};
 /// [`MemoryRegister`] is for tests, [`FileRegister`] for the processes of one host, `PostgresRegister` (feature
 /// `postgres`), `EtcdRegister` (feature `etcd`) and `KubernetesRegister` (feature `kubernetes`) for hosts that share a
 /// database or a cluster. Any store with a version for each value can be a register. The example shows a store that you
-/// reach by a client, such as Consul (`ModifyIndex`, `?cas=`) or NATS (the revision of a key, `update`); the client
-/// here is a stand-in:
+/// reach by a client, such as Consul (`ModifyIndex`, `?cas=`) or NATS (the revision of a key, `update`). The client
+/// here is a stand-in. The module of this trait has the other types:
 ///
 /// ```
-/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
-/// use actix_bully::register::{
-///     Entry, MOST_BYTES, Register, RegisterError, RegisterKey, RegisterReading, Swap, Swapping, Version,
-/// };
+/// # use bully_register::{
+/// #     Entry, MOST_BYTES, Register, RegisterError, RegisterKey, RegisterReading, Swap, Swapping, Version,
+/// # };
 /// # use std::{io, sync::{Arc, Mutex}, collections::BTreeMap};
 /// # #[derive(Clone, Debug, Default)]
 /// # struct Client(Arc<Mutex<BTreeMap<String, (u64, Vec<u8>)>>>);
@@ -43,7 +42,6 @@ use crate::{FileRegister, MOST_BYTES, MOST_LISTED, MemoryRegister};
 /// #         Ok((known == cas).then(|| { all.insert(key.into(), (known + 1, value)); known + 1 }))
 /// #     }
 /// # }
-///
 /// /// Keys of a store that numbers each change, and calls "absent" 0.
 /// #[derive(Clone, Debug)]
 /// struct Numbered { client: Client, name: String }

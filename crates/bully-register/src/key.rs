@@ -18,12 +18,11 @@ pub const MOST_LISTED: usize = 1_000;
 /// The name of one value in a register: one to four names in the form of an [`AgentId`], separated by `/`.
 ///
 /// ```
-/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
-/// use actix_bully::register::RegisterKey;
+/// # use bully_register::RegisterKey;
 /// let key: RegisterKey = "shop/orders/holder".parse()?;
 /// assert_eq!(key.as_str(), "shop/orders/holder");
 /// assert!("orders//holder".parse::<RegisterKey>().is_err());
-/// # Ok::<(), actix_bully::protocol::IdError>(())
+/// # Ok::<(), bully_core::protocol::IdError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RegisterKey(Arc<str>);
@@ -37,12 +36,11 @@ impl RegisterKey {
     /// Returns whether this key begins with all names of `prefix`, and has more names.
     ///
     /// ```
-    /// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
-    /// use actix_bully::register::RegisterKey;
+    /// # use bully_register::RegisterKey;
     /// let present: RegisterKey = "shop/present".parse()?;
     /// assert!("shop/present/api-1".parse::<RegisterKey>()?.is_below(&present));
     /// assert!(!"shop/presents/api-1".parse::<RegisterKey>()?.is_below(&present));
-    /// # Ok::<(), actix_bully::protocol::IdError>(())
+    /// # Ok::<(), bully_core::protocol::IdError>(())
     /// ```
     pub fn is_below(&self, prefix: &Self) -> bool {
         let rest = self.0.strip_prefix(prefix.as_str());

@@ -23,9 +23,7 @@ use super::{
 /// Keeps values in memory; clones share them.
 ///
 /// ```
-/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
-/// use actix_bully::register::{MemoryRegister, Register, Swap};
-///
+/// # use bully_register::{MemoryRegister, Register, Swap};
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 /// let register = MemoryRegister::new();
 /// let key = "orders/holder".parse()?;

@@ -33,7 +33,8 @@ use std::io::{self, ErrorKind};
 /// Whether a call that failed may succeed later.
 ///
 /// ```
-/// use bully_register::{Outlook, Shortage};
+/// # use bully_register::Outlook;
+/// use bully_register::Shortage;
 /// use std::io;
 ///
 /// let full = io::Error::from(io::ErrorKind::StorageFull);

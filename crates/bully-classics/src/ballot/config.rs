@@ -14,8 +14,8 @@ use bully_core::{
 /// [check](Self::check) does not start.
 ///
 /// ```
-/// use actix_bully::elections::ballot::BallotConfig;
-/// use actix_bully::protocol::{AgentId, Timings};
+/// # use bully_classics::ballot::BallotConfig;
+/// # use bully_core::protocol::{AgentId, Timings};
 /// let voters = ["api-1", "api-2", "api-3"].map(|name| AgentId::new(name).unwrap());
 /// let config = BallotConfig { timings: Timings::lan(), ..BallotConfig::new(voters) };
 /// assert_eq!((config.majority(), config.tolerated()), (2, 1));

@@ -15,7 +15,7 @@ use bully_core::protocol::{AgentId, Score, Term};
 /// have equal ballots.
 ///
 /// ```
-/// use bully_classics::ballot::BallotNumber;
+/// # use bully_classics::ballot::BallotNumber;
 /// let ballot = |n, score: i32, id: &str| BallotNumber {
 ///     n,
 ///     score: score.into(),

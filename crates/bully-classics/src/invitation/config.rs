@@ -12,8 +12,8 @@ use bully_core::{
 /// a configuration that fails the [check](Self::check) does not start.
 ///
 /// ```
-/// use actix_bully::elections::invitation::InvitationConfig;
-/// use actix_bully::protocol::Timings;
+/// # use bully_classics::invitation::InvitationConfig;
+/// # use bully_core::protocol::Timings;
 /// use std::time::Duration;
 /// let config = InvitationConfig::new(Timings::lan());
 /// // Three delay bounds to find the others, four to invite them, if all accept.

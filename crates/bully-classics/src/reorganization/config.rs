@@ -12,8 +12,8 @@ use bully_core::{
 /// configuration that fails the [check](Self::check) does not start.
 ///
 /// ```
-/// use actix_bully::elections::reorganization::ReorganizationConfig;
-/// use actix_bully::protocol::Timings;
+/// # use bully_classics::reorganization::ReorganizationConfig;
+/// # use bully_core::protocol::Timings;
 /// use std::time::Duration;
 /// let config = ReorganizationConfig::new(Timings::lan());
 /// // A deadline and six delay bounds: those above are dead, and all below answer.

@@ -14,7 +14,8 @@ use bully_core::{
 /// the [check](Self::check) does not start.
 ///
 /// ```
-/// use actix_bully::{elections::ring::RingConfig, protocol::Timings};
+/// # use bully_classics::ring::RingConfig;
+/// # use bully_core::protocol::Timings;
 /// use std::time::Duration;
 /// let config = RingConfig::new(Timings::lan());
 /// assert_eq!(config.hop(), Duration::from_millis(45));

@@ -14,11 +14,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Visitor};
 /// Cloning copies a pointer.
 ///
 /// ```
-/// use actix_bully::protocol::About;
+/// # use bully_core::protocol::About;
 /// let about: About = "http://10.0.0.3:8080".parse()?;
 /// assert_eq!(about.as_str(), "http://10.0.0.3:8080");
 /// assert!(About::new("two\nlines").is_err());
-/// # Ok::<(), actix_bully::protocol::AboutError>(())
+/// # Ok::<(), bully_core::protocol::AboutError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct About(Arc<String>); // one word of memory, because each member and each agent has this field

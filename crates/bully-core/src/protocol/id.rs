@@ -23,11 +23,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Visitor};
 /// Cloning copies a pointer.
 ///
 /// ```
-/// use actix_bully::protocol::AgentId;
+/// # use bully_core::protocol::AgentId;
 /// let id: AgentId = "agent-3".parse()?;
 /// assert_eq!(id.as_str(), "agent-3");
 /// assert!("agent 3".parse::<AgentId>().is_err());
-/// # Ok::<(), actix_bully::protocol::IdError>(())
+/// # Ok::<(), bully_core::protocol::IdError>(())
 /// ```
 #[derive(Clone)]
 pub struct AgentId {

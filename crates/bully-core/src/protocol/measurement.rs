@@ -61,13 +61,13 @@ impl Timings {
     /// all measurements.
     ///
     /// ```
-    /// use actix_bully::protocol::{Measurement, Timings};
+    /// # use bully_core::protocol::{Measurement, Timings};
     /// use std::time::Duration;
     /// let ms = Duration::from_millis;
     /// let timings = Timings::measured(Measurement { echo: ms(40), write: ms(100), stall: ms(5) })?;
     /// assert_eq!(timings.delay_bound(), ms(50));
     /// assert!(timings.worst_case_quorum_failover(0) < Duration::from_secs(2));
-    /// # Ok::<(), actix_bully::protocol::TimingsError>(())
+    /// # Ok::<(), bully_core::protocol::TimingsError>(())
     /// ```
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use super::AgentId;
 /// lag" is `Score::from((priority, -lag_ms))`.
 ///
 /// ```
-/// use actix_bully::protocol::Score;
+/// # use bully_core::protocol::Score;
 /// assert!(Score::from((2, -50)) > Score::from((1, -10)));
 /// assert!(Score::from((2, -50)) > Score::from((2, -51)));
 /// assert_eq!(Score::from(7).to_string(), "7");
@@ -39,7 +39,7 @@ impl Score {
     /// same part of the margin, and by at least 1. With a margin of `Score::default()`, any larger score is enough.
     ///
     /// ```
-    /// use actix_bully::protocol::Score;
+    /// # use bully_core::protocol::Score;
     /// let (leader, other) = (Score::from((1, -400)), Score::from((1, -100)));
     /// assert!(other.exceeds(leader, Score::default()));
     /// assert!(!other.exceeds(leader, Score::from((0, 500)))); // 300 ms fresher is not enough

@@ -7,7 +7,7 @@ use super::{Detector, Timings};
 /// Makes [`Timings`]; begins with a preset.
 ///
 /// ```
-/// use actix_bully::protocol::Timings;
+/// # use bully_core::protocol::Timings;
 /// use std::time::Duration;
 /// let timings = Timings::lan().to_builder().deadline(Duration::from_millis(100)).build()?;
 /// assert_eq!(timings.deadline(), Duration::from_millis(100));
@@ -16,7 +16,7 @@ use super::{Detector, Timings};
 ///     refused.unwrap_err().to_string(),
 ///     "the deadline of 18ms must exceed twice the delay bound of 9ms: raise the deadline"
 /// );
-/// # Ok::<(), actix_bully::protocol::TimingsError>(())
+/// # Ok::<(), bully_core::protocol::TimingsError>(())
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]

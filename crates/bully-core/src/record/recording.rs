@@ -16,7 +16,8 @@ use crate::protocol::{AgentId, Time};
 /// A run as it is kept in a file; see the [module's page](super).
 ///
 /// ```
-/// use actix_bully::{elections::bully::{Bully, BullyConfig}, record::Recording};
+/// # use bully_core::record::Recording;
+/// use bully_core::elections::bully::{Bully, BullyConfig};
 /// use bully_sim::{sim::{Participant, World}, trace::Trace};
 /// use std::{sync::Arc, time::Duration};
 ///

@@ -4,8 +4,7 @@
 //! memory, and some seconds if each write is synced to a disk or goes over a network.
 //!
 //! ```
-//! use bully_register::{MemoryRegister, conformance::{self, Clause}};
-//!
+//! # use bully_register::{MemoryRegister, conformance::{self, Clause}};
 //! # fn main() -> Result<(), conformance::NonConformance> {
 //! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
 //! # runtime.expect("a runtime can be built").block_on(async {

@@ -22,9 +22,7 @@ use crate::{
 /// the process runs.
 ///
 /// ```
-/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
-/// use actix_bully::register::RegisterTls;
-///
+/// # use bully_register::RegisterTls;
 /// let tls = RegisterTls::authorities_file("/etc/jobs/store-ca.pem")
 ///     .identity_files("/etc/jobs/jobs.pem", "/etc/jobs/jobs.key");
 /// ```

@@ -46,13 +46,11 @@ use server::{EtcdCredentials, EtcdServer};
 /// [`RegisterRefusal::Full`]: compact and defragment etcd, then disarm its alarm.
 ///
 /// ```no_run
-/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
-/// use actix_bully::register::EtcdRegister;
-///
+/// # use bully_register::EtcdRegister;
 /// let register = EtcdRegister::builder(["http://etcd-1:2379", "http://etcd-2:2379", "http://etcd-3:2379"])
 ///     .credentials("jobs", "secret")
 ///     .open()?;
-/// # Ok::<(), actix_bully::register::RegisterError>(())
+/// # Ok::<(), bully_register::RegisterError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct EtcdRegister {

@@ -64,9 +64,7 @@ use folder::Folder;
 /// on NFS, SMB, 9p, FUSE, Ceph, GFS2 and similar file systems.
 ///
 /// ```
-/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
-/// use actix_bully::register::{FileRegister, Register, Swap};
-///
+/// # use bully_register::{FileRegister, Register, Swap};
 /// # let parent = tempfile::tempdir()?;
 /// # let folder = parent.path().join("leases");
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {

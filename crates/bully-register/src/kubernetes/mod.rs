@@ -63,11 +63,9 @@ pub use service::KubernetesService;
 /// register waits for the time that the server states.
 ///
 /// ```no_run
-/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
-/// use actix_bully::register::KubernetesRegister;
-///
+/// # use bully_register::KubernetesRegister;
 /// let register = KubernetesRegister::builder().open()?;
-/// # Ok::<(), actix_bully::register::RegisterError>(())
+/// # Ok::<(), bully_register::RegisterError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct KubernetesRegister {

@@ -36,10 +36,8 @@ use crate::{
 /// former leader, which refuses the requests by its guard.
 ///
 /// ```no_run
-/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
 /// # async fn example(term: u64) -> Result<(), Box<dyn std::error::Error>> {
-/// use actix_bully::register::KubernetesRegister;
-///
+/// # use bully_register::KubernetesRegister;
 /// let service = KubernetesRegister::builder().service("jobs-leader").port("http", 8080);
 /// // In the leader's work, with the term of its guard; the pod gets its address by the downward API.
 /// let address = std::env::var("POD_IP")?.parse()?;

@@ -58,13 +58,11 @@ use url::PostgresUrl;
 ///   An agent that knows only the new server may use a token a second time.
 ///
 /// ```no_run
-/// # mod actix_bully { pub use bully_core::protocol; pub mod register { pub use bully_register::*; } }
-/// use actix_bully::register::PostgresRegister;
-///
+/// # use bully_register::PostgresRegister;
 /// let register = PostgresRegister::builder("postgres://app:secret@db.example/app")
 ///     .create_table()
 ///     .open()?;
-/// # Ok::<(), actix_bully::register::RegisterError>(())
+/// # Ok::<(), bully_register::RegisterError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct PostgresRegister {

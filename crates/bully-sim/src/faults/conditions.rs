@@ -9,7 +9,7 @@ use bully_core::{protocol::After, record::NetworkRecord};
 /// Conditions of a link. By default a link is perfect: no delay, no loss, messages in order.
 ///
 /// ```
-/// use actix_bully::testkit::faults::Conditions;
+/// # use bully_sim::faults::Conditions;
 /// use std::time::Duration;
 /// let ms = Duration::from_millis;
 /// let bad = Conditions::builder().delay(ms(1)..=ms(20)).loss(150).duplication(50).build()?;
@@ -18,7 +18,7 @@ use bully_core::{protocol::After, record::NetworkRecord};
 ///     Conditions::builder().loss(1500).build().unwrap_err().to_string(),
 ///     "a loss of 1500 per mille is more than all messages: choose 0 to 1000"
 /// );
-/// # Ok::<(), actix_bully::testkit::faults::ConditionsError>(())
+/// # Ok::<(), bully_sim::faults::ConditionsError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conditions {

@@ -10,8 +10,8 @@ use bully_core::protocol::{AgentId, Time};
 /// A network with faults that depend on a seed. Members need not be registered: a name is enough.
 ///
 /// ```
-/// use actix_bully::{protocol::Time, testkit::faults::Conditions};
-/// use bully_sim::faults::{Fate, Loss, Network};
+/// use bully_core::protocol::Time;
+/// use bully_sim::faults::{Conditions, Fate, Loss, Network};
 /// let mut network: Network<&str> = Network::new(7, Conditions::default());
 /// network.partition([vec!["a", "b"], vec!["c", "d"]]);
 /// assert_eq!(network.fate(Time::ZERO, &"a", &"c"), Fate::Lost(Loss::Partition));

@@ -24,8 +24,8 @@
 //! ends.
 //!
 //! ```
-//! use actix_bully::{elections::bully::{Bully, BullyConfig}, testkit::faults::Conditions};
-//! use bully_sim::sim::{Participant, World};
+//! use bully_core::elections::bully::{Bully, BullyConfig};
+//! use bully_sim::{faults::Conditions, sim::{Participant, World}};
 //! use std::{error::Error, sync::Arc, time::Duration};
 //! let config = Arc::new(BullyConfig::default());
 //! let ms = Duration::from_millis;

@@ -30,11 +30,11 @@ use bully_core::protocol::{
 /// that does not exist, or whose state does not allow the action, has no effect and returns `false`.
 ///
 /// ```
-/// use actix_bully::elections::bully::{Bully, BullyConfig};
+/// use bully_core::elections::bully::{Bully, BullyConfig};
 /// use bully_sim::{sim::{Participant, World}, trace::Trace};
 /// use std::{sync::Arc, time::Duration};
 /// let config = Arc::new(BullyConfig::default());
-/// let voter = |name: &str, score: i32| -> Result<_, actix_bully::protocol::IdError> {
+/// let voter = |name: &str, score: i32| -> Result<_, bully_core::protocol::IdError> {
 ///     Ok(Participant::<Bully>::voter(name.parse()?, Some(score.into()), Arc::clone(&config)))
 /// };
 /// let mut world = World::builder(1)

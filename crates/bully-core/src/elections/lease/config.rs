@@ -13,12 +13,12 @@ use crate::{
 /// [check](Self::check) does not start.
 ///
 /// ```
-/// use actix_bully::elections::lease::LeaseConfig;
-/// use actix_bully::protocol::Timings;
+/// # use bully_core::elections::lease::LeaseConfig;
+/// # use bully_core::protocol::Timings;
 /// let config = LeaseConfig { timings: Timings::lan(), ..LeaseConfig::new("shop", "cron")? };
 /// assert!(config.check().is_ok());
 /// assert_eq!(config.timings.lease().as_millis(), 240); // so long a leader leads without a word of the store
-/// # Ok::<(), actix_bully::protocol::IdError>(())
+/// # Ok::<(), bully_core::protocol::IdError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LeaseConfig {

@@ -20,12 +20,11 @@ use crate::{
 /// configuration that fails the [check](Self::check) does not start.
 ///
 /// ```
-/// use actix_bully::elections::quorum::QuorumConfig;
-/// use actix_bully::protocol::{AgentId, Timings};
+/// # use bully_core::elections::quorum::QuorumConfig;
+/// # use bully_core::protocol::{AgentId, Timings};
 /// let voters = ["api-1", "api-2", "api-3"].map(|name| AgentId::new(name).unwrap());
 /// let config = QuorumConfig { timings: Timings::lan(), ..QuorumConfig::new(voters) };
-/// assert_eq!(config.vote_quorum(), 2);
-/// assert_eq!(config.tolerated(), 1); // so many voters may be down
+/// assert_eq!(config.vote_quorum(), 2); // one voter may be down
 /// let wrong = QuorumConfig { vote_quorum: Some(1), ..config };
 /// assert!(wrong.check().is_err()); // two groups could elect
 /// ```

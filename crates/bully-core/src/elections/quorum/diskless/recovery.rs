@@ -65,10 +65,10 @@ impl QuorumConfig {
     /// first part is P / (1 - r). [`Timings`] explains the letters. The error of a clock's rate is r = 11 %.
     ///
     /// ```
-    /// use std::time::Duration;
-    /// use actix_bully::elections::quorum::QuorumConfig;
+    /// # use bully_core::elections::quorum::QuorumConfig;
+    /// # use bully_core::protocol::{AgentId, Timings};
     /// use bully_core::elections::quorum::Diskless;
-    /// use actix_bully::protocol::{AgentId, Timings};
+    /// use std::time::Duration;
     /// let voters = ["api-1", "api-2", "api-3"].map(|name| AgentId::new(name).unwrap());
     /// let config = QuorumConfig {
     ///     timings: Timings::lan(),
