@@ -225,8 +225,9 @@ impl Restarts {
             let attack = Attack::start(&at, &attackers);
             let (cluster, took) = Cluster::start(&at, secure);
             attacked.push(took);
-            made += attack.end();
+            // First: its end is the end of the silent connections.
             cluster.end();
+            made += attack.end();
         }
         calm.sort();
         attacked.sort();
