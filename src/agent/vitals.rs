@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use crate::protocol::{Prospects, Time, VotersEvent};
+use crate::protocol::{AgentId, Prospects, Time, VotersEvent};
 
 use super::{
     diagnosis::ScheduleSigns,
@@ -48,8 +48,9 @@ pub(super) struct VitalSigns {
     pub(super) saving_since: Option<Time>,
     /// The failure of the store, unless a record was stored since. Boxed: few agents ever have one.
     pub(super) store_failure: Option<Box<StoreFailure>>,
-    /// The last event about a record: a voter uses another store than before, or this agent's record is an old copy.
-    pub(super) record: Option<Box<VotersEvent>>,
+    /// The last events about records: a voter uses another store than before (an event for each voter), or this agent's
+    /// record is an old copy.
+    pub(super) records: Vec<VotersEvent>,
     /// Whether the clock was far slower than the timers while there was no leader.
     pub(super) is_clock_slow: bool,
     /// The work that the agent was given. Boxed: most agents of a large group have none.
@@ -58,6 +59,11 @@ pub(super) struct VitalSigns {
     pub(super) schedules: Option<Box<ScheduleSigns>>,
     /// Recent writes, late renewals and standstills. Boxed: most agents of a large group have none.
     pub(super) strain: Option<Box<Strain>>,
+}
+
+/// Returns whether the event is about another store, of that voter or of any.
+fn is_of_store(event: &VotersEvent, voter: Option<&AgentId>) -> bool {
+    matches!(event, VotersEvent::OtherStore { id, .. } if voter.is_none_or(|voter| voter == id))
 }
 
 impl Vitals {
@@ -130,6 +136,8 @@ impl Vitals {
         signs.changing_since = None;
         signs.leaderless_since.get_or_insert(now);
         signs.saving_since = None;
+        // The next incarnation reports another store again, if there still is one.
+        signs.records.retain(|event| !is_of_store(event, None));
         signs.end_wait_for_store();
         if let Some(strain) = &mut signs.strain {
             strain.note_end();
@@ -192,9 +200,18 @@ impl Vitals {
         self.signs().strain.get_or_insert_default().note_write(took);
     }
 
-    /// Notes an event about another store, or an old copy of a record. `None` removes it when a later epoch begins.
-    pub(super) fn note_record(&self, event: Option<&VotersEvent>) {
-        self.signs().record = event.cloned().map(Box::new);
+    /// Notes an event about another store, or an old copy of a record.
+    pub(super) fn note_record(&self, event: &VotersEvent) {
+        let records = &mut self.signs().records;
+        if let VotersEvent::OtherStore { id, .. } = event {
+            records.retain(|known| !is_of_store(known, Some(id)));
+        }
+        records.push(event.clone());
+    }
+
+    /// Removes these events when a later epoch begins. If one is still true, the machine reports it again.
+    pub(super) fn forget_records(&self) {
+        self.signs().records.clear();
     }
 
     /// Notes that there was no leader for this time by the timers. Returns the longer of this time and the same time by
@@ -253,6 +270,7 @@ impl Vitals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::StoreId;
 
     fn vitals() -> Vitals {
         Vitals::new(Time::from_millis(1))
@@ -367,5 +385,22 @@ mod tests {
         assert_eq!(write(), 40, "the next incarnation has the same store");
         vitals.note_probe(Duration::from_millis(50));
         assert_eq!(write(), 50, "a measurement of the disk counts too");
+    }
+
+    #[test]
+    fn a_report_about_another_store_is_kept_for_each_voter_until_the_incarnation_ends() {
+        let vitals = vitals();
+        let report = |voter: &str, found| VotersEvent::OtherStore {
+            id: AgentId::new(voter).unwrap(),
+            kept: StoreId::new(1),
+            found: StoreId::new(found),
+            later: None,
+        };
+        for event in [report("a", 2), report("b", 2), report("a", 3)] {
+            vitals.note_record(&event);
+        }
+        assert_eq!(vitals.read().records, [report("b", 2), report("a", 3)]);
+        vitals.note_end(Time::ZERO);
+        assert_eq!(vitals.read().records, []);
     }
 }

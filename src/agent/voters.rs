@@ -234,9 +234,8 @@ impl<E: Election> Agent<E> {
     pub(super) fn on_voters(&mut self, event: &VotersEvent) {
         match event {
             VotersEvent::Installed(decree) => {
-                // The last report about another store, or an old record, belongs to the former epoch. If it is still
-                // true, the machine reports it again.
-                self.shared.vitals().note_record(None);
+                // Reports about another store, or an old record, belong to the former epoch.
+                self.shared.vitals().forget_records();
                 self.enter_epoch(decree);
             }
             VotersEvent::Wanted(new) => self.spec.group.want_voter(new),
@@ -249,12 +248,12 @@ impl<E: Election> Agent<E> {
             }
             VotersEvent::OtherStore { .. } => {
                 warn!("{event}");
-                self.shared.vitals().note_record(Some(event));
+                self.shared.vitals().note_record(event);
             }
             // The agent ends with this step (`carry_out`).
             VotersEvent::OldRecord { .. } => {
                 error!("{event}: the agent stops");
-                self.shared.vitals().note_record(Some(event));
+                self.shared.vitals().note_record(event);
             }
         }
     }

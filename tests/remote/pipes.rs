@@ -198,17 +198,33 @@ fn a_drained_bridge_says_goodbye() {
 }
 
 #[test]
-fn a_peer_that_never_came_is_reported_once() {
+fn a_peer_that_never_came_is_reported_once_for_each_time_that_it_was_added() {
     scene(async |pipes, _| {
         let a = Host::start(pipes, "a", &["b"]);
         let mut events = a.bridge.events();
         sleep(MS(60_000)).await;
         let listening = BridgeEvent::Listening { at: None };
-        let (node, address) = (node("b"), Some("b:1".to_owned()));
-        let never = BridgeEvent::NeverSeen { node, address };
-        assert_eq!(told(&mut events), [listening, never]);
+        let (b, address) = (node("b"), Some("b:1".to_owned()));
+        let never = BridgeEvent::NeverSeen {
+            node: b.clone(),
+            address,
+        };
+        assert_eq!(told(&mut events), [listening.clone(), never.clone()]);
         let dials = a.bridge.traffic().dials;
         assert!((8..60).contains(&dials), "less and less often: {dials}");
+        a.bridge.addr().do_send(CrashBridge);
+        sleep(MS(60_000)).await;
+        let again = told(&mut events);
+        assert_eq!(again, [BridgeEvent::Restarted, listening]);
+        // Each addition is reported once, 10 s after it.
+        for _ in 0..2 {
+            a.bridge.remove_peer(&b);
+            a.bridge.add_peer(Peer::new("b", "b:1")).unwrap();
+            sleep(MS(6_000)).await;
+        }
+        assert_eq!(told(&mut events), []);
+        sleep(MS(60_000)).await;
+        assert_eq!(told(&mut events), [never]);
     });
 }
 

@@ -7,18 +7,18 @@ use actix::clock::sleep;
 use actix_bully::{
     agent::Finding,
     leader::schedule::{ScheduleError, ScheduleRecord, Tick},
-    remote::transport::Pipes,
+    remote::{Limits, NodeIncarnation, transport::Pipes},
     store::FileStore,
 };
 
 use super::{
-    kit::{Host, MS, id, identity, scene, until},
-    voters::{believer, elected, host},
+    kit::{Host, MS, builder, elsewhere, id, identity, others, scene, until},
+    voters::{all_follow_alone, believer, elected, host, of_epoch},
 };
 
 /// Whether its agent says that this voter has voted with another store.
 fn tells_of(host: &Host, voter: &str) -> bool {
-    host.finds(|finding| matches!(finding, Finding::OtherStore { voter: of, kept, found } if of.as_str() == voter && kept != found))
+    host.finds(|finding| matches!(finding, Finding::OtherStore { voter: of, kept, found, .. } if of.as_str() == voter && kept != found))
 }
 
 /// Three hosts, after `c1` and `a1` have found that `a1` has another store than before.
@@ -67,6 +67,45 @@ fn a_change_of_the_voters_ends_the_finding_of_another_store() {
             !hosts.iter().any(|host| tells_of(host, "a1"))
         })
         .await;
+    });
+}
+
+/// A follower has not heard the other follower, so the later process is the first that it hears.
+#[test]
+fn a_later_process_with_another_store_is_told_of_while_it_is_there_and_a_restart_of_the_earlier_one_is_enough()
+ {
+    scene(async |pipes, folder| {
+        let start = |name, incarnation, folder: &Path| {
+            let limits = Limits::builder().forget(MS(5_000)).build().unwrap();
+            let bridge = builder(pipes, name, &others(name)).limits(limits);
+            let bridge = bridge.incarnation(NodeIncarnation(incarnation));
+            Host::of_voter(bridge, folder, of_epoch(0))
+        };
+        let [a, b, c] = ["a", "b", "c"].map(|name| start(name, 1_000, folder));
+        all_follow_alone(&[&a, &b, &c], "c1").await;
+        let folder_of_later = tempfile::tempdir().unwrap();
+        let later = elsewhere(pipes, "b", &["a", "c"]);
+        let later = Host::of_voter(later, folder_of_later.path(), of_epoch(0));
+        until("the leader says so", || tells_of(&c, "b1")).await;
+        assert!(!tells_of(&a, "b1"));
+        later.stop().await;
+        until("it is gone, and c says so no more", || !tells_of(&c, "b1")).await;
+
+        until("the earlier process takes part again", || {
+            b.is_linked("a") && b.is_linked("c") && b.follows("c1")
+        })
+        .await;
+        c.stop().await;
+        until("a does not hear it", || tells_of(&a, "b1")).await;
+        let said = a.agents[0].diagnosis().to_string();
+        assert!(
+            said.contains("a later process with its name was here") && !said.contains("has voted"),
+            "{said}"
+        );
+        b.stop().await;
+        let b = start("b", 3_000, folder);
+        until("one leads", || believer(&[&a, &b]).is_some()).await;
+        assert!(!tells_of(&a, "b1") && !tells_of(&b, "b1"));
     });
 }
 

@@ -91,13 +91,15 @@ pub enum Finding {
         /// A description of the record that was found.
         reason: String,
     },
-    /// A voter (or this agent, if it votes) uses another store than the store with which it has voted in this epoch.
+    /// A voter (or this agent, if it votes) uses another store than the store by which this agent knows it in this epoch.
     /// Agents that know this do not count its votes.
     OtherStore {
         /// The voter.
         voter: AgentId,
-        /// The store with which the voter has voted.
+        /// The store with which the voter has voted; if `is_earlier`, the store of the later process.
         kept: StoreId,
+        /// Whether a later process had this name, with the store `kept`. A restart of this voter is enough then.
+        is_earlier: bool,
         /// The store that the voter uses now.
         found: StoreId,
     },

@@ -7,9 +7,7 @@ use std::{cmp::Ordering, sync::Arc, time::Duration};
 
 use crate::{
     group::{PeerReport, ReachableMember},
-    protocol::{
-        AgentId, Leader, MemberKind, Preemption, Requirements, Role, Score, Time, VotersEvent,
-    },
+    protocol::{AgentId, Leader, MemberKind, Preemption, Requirements, Role, Score, Time},
     register::keeper::StoreState,
 };
 
@@ -122,25 +120,7 @@ impl Facts {
                 is_tried_again: failure.is_tried_again,
             });
         }
-        match self.signs.record.as_deref() {
-            Some(VotersEvent::OldRecord { by, term, heard }) => found.push(Finding::OldRecord {
-                by: by.clone(),
-                term: *term,
-                heard: *heard,
-            }),
-            Some(VotersEvent::OtherStore {
-                id,
-                kept,
-                found: store,
-            }) => {
-                found.push(Finding::OtherStore {
-                    voter: id.clone(),
-                    kept: *kept,
-                    found: *store,
-                });
-            }
-            Some(_) | None => {}
-        }
+        self.judge_records(found);
         if self.signs.is_clock_slow {
             found.push(Finding::ClockIsSlow);
         }

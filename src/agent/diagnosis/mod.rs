@@ -10,13 +10,14 @@
 //!
 //! Decided here: the parts of a diagnosis. A diagnosis does not ask the agent through its mailbox, so it also works for
 //! an agent that hangs. Not here: the findings (`finding.rs`) and their order (`order.rs`), the conditions of a finding
-//! (`judge.rs`, `register.rs`, `recovery.rs`, `timings.rs`; of schedules `leader/schedule/`), and its words
+//! (`judge.rs`, `records.rs`, `register.rs`, `recovery.rs`, `timings.rs`; of schedules `leader/schedule/`), and its words
 //! (`sentence.rs`).
 
 mod finding;
 mod judge;
 mod not_leading;
 mod order;
+mod records;
 mod recovery;
 mod register;
 mod schedule;

@@ -46,7 +46,21 @@ impl fmt::Display for Finding {
                 f,
                 "this agent's record is an old copy, of term {term}: {by} heard it in term {heard}; bring the newest record back, or raise the epoch, or give this agent a new name"
             ),
-            Self::OtherStore { voter, kept, found } => write!(
+            Self::OtherStore {
+                voter,
+                kept,
+                found,
+                is_earlier: true,
+            } => write!(
+                f,
+                "{voter} is not heard with the store {found}, because a later process with its name was here, with the store {kept}: stop the process with the wrong store, and restart the other"
+            ),
+            Self::OtherStore {
+                voter,
+                kept,
+                found,
+                is_earlier: false,
+            } => write!(
                 f,
                 "{voter} has voted with another store ({kept}, now {found}): raise the epoch, or give the new host a new name"
             ),

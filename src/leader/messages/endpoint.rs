@@ -4,7 +4,7 @@
 //! endpoint ends with its agent. It looks at its inboxes at each change, and at the earliest time that one of them asks
 //! for. Not here: that time (`Inbox::look` of each kind: `channel.rs`, `waiting.rs`).
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use actix::{Actor, ActorContext, AsyncContext, Context, Handler, StreamHandler, clock::Instant};
 use tracing::error;
@@ -16,13 +16,13 @@ use crate::{
         companion_requirements,
     },
     leader::proxy::unregistered,
-    protocol::{Incarnation, Member, MemberKind, Unheard},
+    protocol::{Incarnation, Member, MemberKind, Time, Unheard},
     supervisor::{Deadline, contain},
 };
 
 use super::{
     MessagesError,
-    state::{Arrived, EndpointState, InboxContext, Look},
+    state::{Arrived, EndpointState, Inbox, InboxContext, Look},
 };
 
 /// Makes the endpoint of an agent: its member of the companion, the group for messages of applications.
@@ -103,7 +103,7 @@ impl Endpoint {
         match self.state.inbox(&envelope.message.name) {
             Some(inbox) => {
                 self.call(|here| inbox.receive(here, arrived));
-                let next = self.call(|here| inbox.look(here)).flatten();
+                let next = self.look_at(&*inbox);
                 if let Some(next) = next {
                     self.look_by(self.state.instant(next), ctx);
                 }
@@ -118,11 +118,18 @@ impl Endpoint {
     fn look(&mut self, ctx: &mut Context<Self>) {
         self.state.looks();
         let looks = self.state.all().into_iter();
-        let next = looks.filter_map(|inbox| self.call(|here| inbox.look(here)).flatten());
+        let next = looks.filter_map(|inbox| self.look_at(&*inbox));
         match next.min() {
             Some(next) => self.deadline.set_in(ctx, self.state.instant(next)),
             None => self.deadline.clear(),
         }
+    }
+
+    /// Returns the time of the next look at the inbox. A panic ends a look before the inbox could set that time, although
+    /// messages may still wait there, so the next look follows soon.
+    fn look_at(&self, inbox: &dyn Inbox) -> Option<Time> {
+        self.call(|here| inbox.look(here))
+            .unwrap_or_else(|| Some(self.state.now().after(AFTER_PANIC)))
     }
 
     /// Sets the time of the next look at the inboxes to `at`, unless an earlier look is already set.
@@ -214,3 +221,7 @@ impl Drop for Endpoint {
         self.state.end();
     }
 }
+
+/// Time from a panic of an inbox to the next look at it. Chosen: shorter than the time after which a proxy asks about
+/// its messages (200 ms), and long enough that an application that panics again and again does not fill its log.
+const AFTER_PANIC: Duration = Duration::from_millis(100);

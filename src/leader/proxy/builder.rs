@@ -63,7 +63,7 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
 
     /// Like [`deliver_to`](Self::deliver_to), for an actor that starts and ends, such as the actor of a
     /// [`Singleton`](crate::leader::Singleton). `find` is called before each message, and messages wait while it
-    /// returns `None`. It must be quick, and must not use this proxy. `deliver_to` together with this method is
+    /// returns `None` or panics. It must be quick, and must not use this proxy. `deliver_to` together with this method is
     /// refused.
     pub fn deliver_to_found(
         mut self,

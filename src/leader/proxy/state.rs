@@ -19,13 +19,13 @@ use std::{
 use actix::{MailboxError, Message, Recipient};
 use bytes::Bytes;
 use tokio::sync::oneshot;
-use tracing::debug;
+use tracing::{debug, error};
 
 use crate::{
     agent::{AgentReader, Keeps},
     leader::messages::{EndpointState, encode},
     protocol::{AgentId, Member, Time},
-    supervisor::{Intake, Retries},
+    supervisor::{Intake, Retries, contain},
 };
 
 use super::{
@@ -89,7 +89,7 @@ impl<M: LeaderMessage> Handling<M> {
         let to = match self {
             Self::Nobody => return Err((Refusal::Unregistered, value)),
             Self::Fixed(to) => to,
-            Self::Found { find, last } => match find() {
+            Self::Found { find, last } => match contained(find) {
                 Some(to) => {
                     let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
                     found = match &*last {
@@ -107,6 +107,18 @@ impl<M: LeaderMessage> Handling<M> {
         }
         Ok(give(to, value))
     }
+}
+
+/// Calls the application's `find`. If it panics, no actor was found. The panic ends neither the caller nor the actor of
+/// the proxy's recipient, and the message waits: `find` is called before the message is given away.
+fn contained<T>(find: impl FnOnce() -> Option<T>) -> Option<T> {
+    contain(find).unwrap_or_else(|reason| {
+        error!(
+            reason,
+            "`find` of `deliver_to_found` panicked: messages wait"
+        );
+        None
+    })
 }
 
 /// A message that waits to be sent, or is on its way.

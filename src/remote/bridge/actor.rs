@@ -80,7 +80,6 @@ struct WatchedPeer {
     machine: PeerMachine,
     /// Number of the present wait before a dial. The end of an earlier wait has another number and is ignored.
     waits: u64,
-    was_seen: bool,
 }
 
 impl RemoteBridge {
@@ -116,24 +115,23 @@ impl RemoteBridge {
         };
         let latest = peer.agents().latest;
         let machine = PeerMachine::new(backoff, peer.address.is_some()).resume(latest);
-        let node = peer.node.clone();
+        let (node, unseen) = (peer.node.clone(), Arc::clone(&peer));
         let watched = WatchedPeer {
             peer,
             machine,
             waits: 0,
-            was_seen: latest.is_some(),
         };
         self.peers.insert(node.clone(), watched);
         self.step(&node, PeerInput::Start, ctx);
-        ctx.run_later(NEVER_SEEN, move |bridge, _| bridge.check_seen(&node));
+        ctx.run_later(NEVER_SEEN, move |bridge, _| bridge.check_seen(&unseen));
     }
 
-    fn check_seen(&self, node: &NodeId) {
-        let unseen = self.peers.get(node).filter(|watched| !watched.was_seen);
-        if let Some(watched) = unseen {
-            let address = watched.peer.address.clone();
+    /// Reports a peer without any link so far. The peer may have been removed meanwhile, and added again.
+    fn check_seen(&self, peer: &Arc<PeerState>) {
+        let watched = self.peers.get(&peer.node);
+        if watched.is_some_and(|watched| Arc::ptr_eq(&watched.peer, peer)) && peer.tells_unseen() {
+            let (node, address) = (peer.node.clone(), peer.address.clone());
             info!(peer = %node, addr = address.as_deref(), "peer never seen so far");
-            let node = node.clone();
             let event = BridgeEvent::NeverSeen { node, address };
             self.shared.events.tell(event);
         }
@@ -317,7 +315,6 @@ impl Handler<LinkReady> for RemoteBridge {
         let Some(watched) = self.peers.get_mut(&node) else {
             return MessageResult(Err(Closed::Auth));
         };
-        watched.was_seen = true;
         let peer = Arc::clone(&watched.peer);
         let (now, forget) = (self.shared.now(), self.shared.forgets_after());
         if peer.agents().latest_at(now, forget) < Some(link.incarnation) {

@@ -202,6 +202,10 @@ impl PeerHealth {
 /// It is zero if the rules of all groups allow a leader on each side of a partition. Then two processes of one name do no
 /// more harm, and the earlier one takes part again as soon as the later one has ended. It is never shorter than a promise:
 /// an earlier process that votes in place of the later process does not know its promises, and two agents could lead.
+///
+/// A goodbye of the later process does not shorten it. A bridge also says goodbye when it removes this peer, or stops
+/// before its agents: the later process may go on to vote at other nodes, while the earlier one votes here. And a promise
+/// outlasts the process that made it. A restart of the earlier process ends the wait.
 fn forgets_after(limit: Duration, rules: &[Requirements]) -> Duration {
     if !rules.is_empty() && rules.iter().all(|of| of.leaders == Leaders::PerSide) {
         return Duration::ZERO;

@@ -91,6 +91,8 @@ pub(crate) struct PeerState {
     /// Whether an agent of this peer was refused in any group because another agent has its name.
     refusals: Arc<AtomicBool>,
     pub(crate) stage: Mutex<LinkStatus>,
+    /// Whether it was reported that the peer was never seen. Kept here, so that a bridge that crashed does not repeat it.
+    told_unseen: AtomicBool,
     /// Facts about the peer for people.
     pub(crate) health: PeerHealth,
 }
@@ -204,6 +206,7 @@ impl BridgeState {
             refusals: Arc::clone(agents.refusals()),
             agents: Mutex::new(agents),
             stage: Mutex::new(LinkStatus::Waiting),
+            told_unseen: AtomicBool::new(false),
             health: PeerHealth::default(),
         };
         peers.insert(node.clone(), Arc::new(peer));
@@ -411,6 +414,11 @@ impl BridgeState {
 impl PeerState {
     pub(crate) fn agents(&self) -> MutexGuard<'_, PeerAgents> {
         lock(&self.agents)
+    }
+
+    /// Returns whether the peer never had a link and this was not reported yet.
+    pub(crate) fn tells_unseen(&self) -> bool {
+        self.agents().latest.is_none() && !self.told_unseen.swap(true, Relaxed)
     }
 }
 

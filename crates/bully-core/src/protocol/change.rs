@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, StoreId, Term};
+use super::{AgentId, Incarnation, StoreId, Term};
 
 /// A change of the voters of a running group, by one voter at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -97,15 +97,19 @@ pub enum VotersEvent {
         /// The outcome of the request: the present voters, or the reason for a refusal.
         outcome: Result<Changed, ChangeError>,
     },
-    /// A voter has another store than the store with which it took part in this epoch, so this agent does not count its
-    /// messages. If `id` is this agent itself, another voter has reported that.
+    /// A voter has another store than the store by which this agent knows it, so this agent does not count its messages.
+    /// If `id` is this agent itself, another voter has reported that.
     OtherStore {
         /// The name of the voter.
         id: AgentId,
-        /// The store with which it took part in this epoch.
+        /// The store with which it took part in this epoch, as far as this agent heard; or the store of `later`.
         kept: StoreId,
         /// The store with which it takes part now.
         found: StoreId,
+        /// A later process with this name was here, with the store `kept`: its incarnation. Only messages of earlier
+        /// incarnations do not count. `None` if the voter took part with `kept`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        later: Option<Incarnation>,
     },
     /// This agent's record is an old copy: another voter has received a later vote or acknowledgement from this agent
     /// than the record has. This agent takes part no longer, and its driver ends it.
@@ -258,7 +262,22 @@ impl fmt::Display for VotersEvent {
                 change,
                 outcome: Err(reason),
             } => write!(f, "did not {change}: {reason}"),
-            Self::OtherStore { id, kept, found } => write!(
+            Self::OtherStore {
+                id,
+                kept,
+                found,
+                later: Some(_),
+            } => write!(
+                f,
+                "{id} is not heard with the store {found}: a later process with its name was here, with the store {kept}; \
+                 stop the process with the wrong store, and restart the other"
+            ),
+            Self::OtherStore {
+                id,
+                kept,
+                found,
+                later: None,
+            } => write!(
                 f,
                 "{id} has voted with another store ({kept}, now {found}): raise the epoch, or give the new host a new name"
             ),

@@ -3,6 +3,7 @@
 mod findings;
 mod leading;
 mod lists;
+mod records;
 mod recovery;
 mod timings;
 mod written;

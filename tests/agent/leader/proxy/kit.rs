@@ -1,6 +1,8 @@
 //! A scene of proxies: agents of one process, each with a worker that writes down what it has done.
 
 use std::{
+    cell::Cell,
+    panic::resume_unwind,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -30,6 +32,24 @@ pub(super) struct Text(pub(super) String);
 #[derive(Message, Serialize, Deserialize)]
 #[rtype(result = "u64")]
 pub(super) struct Slow(pub(super) u64);
+
+thread_local! {
+    /// Whether the next message that is dropped panics.
+    pub(super) static PANICS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Is handled for a minute, and may panic when it is dropped.
+#[derive(Message, Serialize, Deserialize)]
+#[rtype(result = "()")]
+pub(super) struct Fragile;
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        if PANICS.replace(false) {
+            resume_unwind(Box::new("a bug")); // without the noise of a panic
+        }
+    }
+}
 
 /// What was handled, by which agent's worker.
 pub(super) type Done = Arc<Mutex<Vec<(String, u64)>>>;
@@ -67,6 +87,16 @@ impl Handler<Slow> for Worker {
         Box::pin(async move {
             sleep(MS(millis)).await;
             millis
+        })
+    }
+}
+
+impl Handler<Fragile> for Worker {
+    type Result = ResponseFuture<()>;
+    fn handle(&mut self, fragile: Fragile, _: &mut Context<Self>) -> ResponseFuture<()> {
+        Box::pin(async move {
+            sleep(MS(60_000)).await;
+            drop(fragile);
         })
     }
 }

@@ -1,8 +1,14 @@
 //! What is not taken, or not answered, and what its sender is told.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::{
+    panic::resume_unwind,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
 
-use actix::clock::sleep;
+use actix::clock::{Instant, sleep};
 use actix_bully::{
     Group,
     agent::BullyAgent,
@@ -11,7 +17,7 @@ use actix_bully::{
     testkit::VirtualClock,
 };
 
-use super::kit::{Host, Job, SOON, Scene, Slow, Text, settle};
+use super::kit::{Fragile, Host, Job, PANICS, SOON, Scene, Slow, Text, settle};
 use crate::stage::{MS, play};
 
 #[test]
@@ -74,28 +80,71 @@ fn a_leader_with_nothing_registered_is_told_apart() {
     });
 }
 
-/// The messages had waited for the leader. That they were delivered would be said of two which nobody has had.
+/// The finder is called before a message is given away, so a panic loses none.
 #[test]
-fn messages_that_the_finder_of_the_actor_panicked_at_are_unknown() {
+fn messages_wait_while_the_finder_of_the_actor_panics() {
     play(async {
         let scene = Scene::new();
-        let (agent, worker) = (scene.agent("a", 1), scene.worker("a"));
-        let calls = AtomicU64::new(0);
+        let (agent, worker) = (scene.agent("b", 2), scene.worker("b"));
+        let panics = Arc::new(AtomicBool::new(true));
+        let finder = Arc::clone(&panics);
         let jobs = LeaderProxy::<Job>::builder(&agent, "job").deliver_to_found(move || {
-            assert_ne!(calls.fetch_add(1, Relaxed), 1, "it panics once");
+            if finder.load(Relaxed) {
+                resume_unwind(Box::new("a bug")); // without the noise of a panic
+            }
             Some(worker.clone().recipient())
         });
         let jobs = jobs.start().unwrap();
+        let other = scene.host("a", 1);
         for number in 1..=3 {
             jobs.do_send(Job(number));
         }
         settle().await;
+        assert!(agent.is_leader());
+        for from in [&jobs, &other.jobs] {
+            let error = from.send(Job(9), SOON).await.unwrap_err();
+            let why = Untaken::NotReady;
+            assert_eq!(error, ProxyError::NotTaken { within: SOON, why });
+        }
+        assert_eq!((jobs.counts().waiting, scene.numbers()), (3, vec![]));
+        panics.store(false, Relaxed);
+        settle().await;
+        let counts = jobs.counts();
+        assert_eq!((counts.delivered, counts.waiting), (3, 0));
+        assert_eq!(scene.numbers(), [1, 2, 3]);
+        // The actor would get these at once: the panic ends neither this task nor the actor of the recipient.
+        panics.store(true, Relaxed);
+        jobs.do_send(Job(4));
+        jobs.recipient().do_send(Job(5));
+        settle().await;
+        panics.store(false, Relaxed);
+        assert_eq!(jobs.recipient().send(Job(6)).await.unwrap(), "b did 6");
+        assert_eq!(scene.numbers(), [4, 5, 6]);
+    });
+}
+
+/// The message is dropped by the proxy, because the actor has no room.
+#[test]
+fn the_outcome_of_a_message_whose_drop_panics_is_known_before_its_deadline() {
+    play(async {
+        let scene = Scene::new();
+        let agent = scene.agent("a", 1);
+        let proxy = LeaderProxy::<Fragile>::builder(&agent, "fragile").buffer(1, 1 << 10);
+        let proxy = proxy.deliver_to(scene.worker("a").recipient());
+        let proxy = proxy.start().unwrap();
         settle().await;
         assert!(agent.is_leader());
-        let counts = jobs.counts();
-        assert_eq!((counts.delivered, counts.unknown), (0, 3));
-        assert_eq!((counts.waiting, scene.numbers()), (0, vec![1]));
-        assert_eq!(jobs.send(Job(4), SOON).await.unwrap(), "a did 4");
+        proxy.do_send(Fragile); // is handled for a minute
+        sleep(MS(1)).await;
+        let ask = proxy.send(Fragile, MS(30_000));
+        let armed = async { PANICS.set(true) };
+        let asked = Instant::now();
+        let (answer, ()) = futures::future::join(ask, armed).await;
+        assert_eq!(answer, Err(ProxyError::Unknown));
+        assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());
+        assert!(!PANICS.get());
+        let counts = proxy.counts();
+        assert_eq!((counts.unknown, counts.waiting), (1, 0));
     });
 }
 

@@ -16,7 +16,7 @@
 //! | `one-store-per-voter` | A voter keeps the store with which each other voter took part in this epoch, and ignores an agent of that name with another store. | `recall.rs` |
 //! | `remember-who-took-part` | A voter that receives a vote, a seal, an acknowledgement or an announcement keeps the last incarnation of its sender, and the highest term of these messages. | `recall.rs` |
 //! | `incarnation-before-word` | A record contains this incarnation before its first vote, seal or acknowledgement leaves. | `voter.rs` |
-//! | `ask-after-start` | A voter that starts asks the others for their memory of it. If a voter has not answered, it asks that voter again when the voter appears or sends a message. A leader adds a heartbeat to its answer. If the asker does not abstain, it votes, claims and acknowledges after the first answer, or after a round E. | `memory.rs`, `recall.rs` |
+//! | `ask-after-start` | A voter that starts asks the others for their memory of it. If a voter has not answered, it asks that voter again when the voter appears or sends a message. A leader adds a heartbeat to its answer. An answer from an earlier epoch counts as lost. If the asker does not abstain, it votes, claims and acknowledges after the first answer, or after a round E. | `memory.rs`, `recall.rs` |
 //! | `older-than-remembered` | If another voter remembers a later incarnation or a higher term of this voter than its record contains, the record is an old copy: the agent ends. | `recall.rs` |
 //! | `written-within-a-minute` | The memory of the others is written with the next record, after a minute at the latest. | `recall.rs` |
 //!
@@ -60,10 +60,7 @@
 //! any election; a store that was lost after a promise longer than its present P; a restored file, if no reachable
 //! voter remembers a later record. A restored file does no more harm than a lost one.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use super::{QuorumConfig, Vote};
 use crate::protocol::{AgentId, Incarnation, StoreId, Term, Time};
@@ -84,8 +81,8 @@ pub(super) struct Memory {
     pub(super) former: BTreeMap<AgentId, Former>,
     /// Time since which a part of the memory of the others is not in the durable record; `None` if all of it is.
     pub(super) unwritten: Option<Time>,
-    /// The agents whose change to another store this agent has already reported.
-    pub(super) told: BTreeSet<AgentId>,
+    /// The agents whose change to another store this agent has reported, each with the stores of the last report.
+    pub(super) told: BTreeMap<AgentId, [StoreId; 2]>,
     /// Whether this agent no longer takes part, because its record is an old copy (rule `older-than-remembered`).
     pub(super) is_over: bool,
 }
@@ -122,7 +119,7 @@ impl Memory {
             open: BTreeMap::new(),
             former: BTreeMap::new(),
             unwritten: None,
-            told: BTreeSet::new(),
+            told: BTreeMap::new(),
             is_over: false,
         }
     }

@@ -21,7 +21,7 @@ use crate::elections::{
     timer::BullyTimer,
     vote::Heard,
 };
-use crate::protocol::{AgentId, Event, Member, StoreId, Term, Time, VotersEvent};
+use crate::protocol::{AgentId, Event, Incarnation, Member, StoreId, Term, Time, VotersEvent};
 
 /// Longest time for which a change of this memory may stay out of the durable record. Chosen: a crash may lose the
 /// changes of this time. Without the wait, each change would cost a write of its own (rule `written-within-a-minute`).
@@ -95,13 +95,25 @@ impl Core {
         let Some(found) = self.store_of(sender).filter(|found| *found != kept) else {
             return false;
         };
-        self.tell_of_store(sender.0.clone(), kept, found, out);
+        self.tell_of_store(sender.0, [kept, found], None, out);
         true
     }
 
-    fn tell_of_store(&mut self, id: AgentId, kept: StoreId, found: StoreId, out: &mut Out) {
-        if self.voter.memory.told.insert(id.clone()) {
-            let event = VotersEvent::OtherStore { id, kept, found };
+    fn tell_of_store(
+        &mut self,
+        id: &AgentId,
+        [kept, found]: [StoreId; 2],
+        later: Option<Incarnation>,
+        out: &mut Out,
+    ) {
+        let told = &mut self.voter.memory.told;
+        if told.insert(id.clone(), [kept, found]) != Some([kept, found]) {
+            let event = VotersEvent::OtherStore {
+                id: id.clone(),
+                kept,
+                found,
+                later,
+            };
             out.notify(Event::Voters(Box::new(event)));
         }
     }
@@ -194,7 +206,7 @@ impl Core {
             return false;
         }
         if let (Some(kept), Some(found)) = (store, found) {
-            self.tell_of_store(sender.0.clone(), kept, found, out);
+            self.tell_of_store(sender.0, [kept, found], Some(later), out);
         }
         true
     }
@@ -221,6 +233,12 @@ impl QuorumBully {
         if let QuorumMessage::Recalled(answer) = message {
             if !core.is_asked(message) {
                 self.ignore("an answer to another incarnation");
+                return true;
+            }
+            // An answer from an earlier epoch counts as lost: this epoch has forgotten that memory, and this agent asks
+            // again.
+            if epoch_of(message.term()).is_some_and(|epoch| epoch < core.config.epoch) {
+                self.ignore("an answer from an earlier epoch");
                 return true;
             }
             self.on_recalled(now, sender, answer, out);
@@ -289,7 +307,8 @@ impl QuorumBully {
         if let (Some(kept), Some(found)) = (heard.store, core.store)
             && kept != found
         {
-            return core.tell_of_store(core.me.id.clone(), kept, found, out);
+            let id = core.me.id.clone();
+            return core.tell_of_store(&id, [kept, found], None, out);
         }
         if heard.incarnation > incarnation || heard.term > term {
             return self.end_old(from, heard, out);

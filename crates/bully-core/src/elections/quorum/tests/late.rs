@@ -2,6 +2,7 @@
 
 use super::{memory::comes_with, *};
 use crate::elections::message::{QuorumMessage as Message, Recall};
+use crate::protocol::{StoreId, VotersEvent};
 
 /// Began with an empty record, and one of two voters with stores has answered that it knows of no election.
 fn late(config: QuorumConfig) -> Kit {
@@ -88,7 +89,10 @@ fn an_earlier_incarnation_of_the_same_store_is_heard() {
         comes_with(&mut me, LOW, 1, store).whatever();
         let claimed = me.hear_incarnation(LOW, 1, claim(OLD + 1, 1));
         assert_eq!(claimed.writes(), is_heard, "store {store}");
-        assert_eq!(claimed.events().is_empty(), is_heard, "it is told");
+        let is_told = claimed.events().iter().any(|event| {
+            matches!(event, Event::Voters(told) if matches!(**told, VotersEvent::OtherStore { later: Some(Incarnation(2)), .. }))
+        });
+        assert_eq!(is_told, !is_heard);
     }
 }
 
@@ -116,4 +120,38 @@ fn with_a_lease_quorum_of_one_nobody_is_late() {
         ..QuorumConfig::new([LOW, ME, HIGH].map(id))
     });
     assert!(late(config).hear(LOW, claim(2, 1)).writes());
+}
+
+/// The voter that answers has not heard of this epoch, and remembers the one before.
+#[test]
+fn an_answer_of_an_earlier_epoch_tells_of_no_other_store_and_ends_no_agent() {
+    for (seen, is_told) in [(0, false), (1, true)] {
+        let config = QuorumConfig {
+            epoch: 1,
+            ..config()
+        };
+        let first = config.first_term().0;
+        let mut me = Kit::began(config, MemberKind::Voter, Some(5)).started();
+        let heard = Heard {
+            store: Some(StoreId::new(77)),
+            ..Heard::default()
+        };
+        let answer = Recalled {
+            seen: Term(seen * first),
+            ..recalled(heard)
+        };
+        let told = me.hear(LOW, answer);
+        assert_eq!(told.events().is_empty(), !is_told);
+        let later = Heard {
+            incarnation: Some(Incarnation(9)),
+            term: Term(seen * first),
+            store: None,
+        };
+        let answer = Recalled {
+            seen: Term(seen * first),
+            ..recalled(later)
+        };
+        me.hear(HIGH, answer).whatever();
+        assert_eq!(me.machine.core.voter.memory.is_over(), is_told);
+    }
 }

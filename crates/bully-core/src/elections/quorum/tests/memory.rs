@@ -84,6 +84,9 @@ fn a_voter_with_another_store_is_not_heard_and_that_is_told_once() {
     assert!(holds);
     let again = me.hear_incarnation(HIGH, 2, claim(OLD + 2, 9));
     assert!(again.events().is_empty() && !again.writes(), "told once");
+    comes_with(&mut me, HIGH, 3, 9).whatever();
+    let third = me.hear_incarnation(HIGH, 3, claim(OLD + 3, 9));
+    assert_eq!(third.events().len(), 1, "a third store is told, too");
 }
 
 #[test]
