@@ -3,8 +3,8 @@
 //!
 //! The rule is the two tables and the few lines after them. How Rust is read for it: `mentions.rs`. What a
 //! new message, timer or preset has to touch: `touches.rs`; a new option of an election: `options.rs`. That
-//! errors say their causes: `causes.rs`; that pages show programs that are built: `pieces.rs`; that an example is right on each
-//! page that shows it: `page_paths.rs`; that what ignores the bounds of a mailbox says why: `do_sends.rs`.
+//! errors say their causes: `causes.rs`; that pages show programs that are built: `pieces.rs`; that an example needs no other
+//! crate than its own: `page_paths.rs`; that what ignores the bounds of a mailbox says why: `do_sends.rs`.
 #![expect(clippy::expect_used, reason = "what cannot be read fails the test")]
 
 use std::fs;
