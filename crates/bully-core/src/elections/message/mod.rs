@@ -215,6 +215,11 @@ pub struct Resign {
 }
 
 /// "Vote for me in this term."
+///
+/// A voter refuses if its record has a later term, or a vote for another candidate in this term; if it holds a lease; if
+/// a promise binds it to another agent; if it abstains, or still waits for what the others remember; and, without disks,
+/// if the term is too far ahead of its clock. If the claim has a successor, a voter also refuses if no promise binds it
+/// to the sender. The rank is never a reason: a voter that outranks a candidate objects to [`Elect`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "testkit"), derive(Default))]
 #[serde(deny_unknown_fields)]
