@@ -17,7 +17,7 @@ use actix_bully::{
 use bully_core::{
     elections::{
         bully::{self, Heartbeat},
-        quorum::{Candidate, ClaimReply, Micros, Takeover},
+        quorum::{Candidate, ClaimReply, Takeover},
     },
     protocol::{Electorate, Member},
 };
@@ -171,14 +171,12 @@ fn an_observer_by_its_rights_neither_leads_nor_votes_in_a_quorum() {
             term,
             seen: term,
             granted: true,
-            retry: Micros::default(),
-            seal: None,
-            clock: None,
             incarnation: INCARNATION,
             candidate: Candidate {
                 id: id("a1"),
                 incarnation: INCARNATION,
             },
+            ..ClaimReply::default()
         };
         for (count, message) in (1..).zip([elected(), granted(Term(1)).into()]) {
             let at = bridge.local_addr().unwrap();

@@ -18,7 +18,7 @@ use crate::{
 };
 use bully_core::elections::{
     fixture::any::one_of_each_form,
-    message::{Behind, Candidate, ClaimReply, Micros},
+    message::{Behind, ClaimReply, Micros},
     vote::SealRecord,
 };
 
@@ -71,12 +71,8 @@ fn the_longest_list_of_voters_crosses() {
         granted: true,
         retry: Micros(u64::MAX),
         incarnation: Incarnation(1),
-        candidate: Candidate {
-            id: AgentId::new("agent-3").unwrap(),
-            incarnation: Incarnation(1),
-        },
         seal: Some(Box::new(SealRecord { term, next })),
-        clock: None,
+        ..ClaimReply::default()
     };
     let bytes = encode(&AnyMessage::from(reply.clone()));
     assert!(decode(&bytes) == Ok(AnyMessage::from(reply)));

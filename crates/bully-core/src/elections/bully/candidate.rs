@@ -159,7 +159,7 @@ impl Candidate {
     /// `always-answer`; the textbook's *election suppression*).
     pub(super) fn on_elect(&mut self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.competes_above(elect.score, from) {
-            step.answer_yield(from, elect.round);
+            step.answer_yield(from, elect.round, None);
             return self.wait_for(from, step);
         }
         step.answer_ok(from, elect);

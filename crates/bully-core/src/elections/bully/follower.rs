@@ -63,7 +63,7 @@ impl Vacant {
 
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.competes_above(elect.score, from) {
-            step.answer_yield(from, elect.round);
+            step.answer_yield(from, elect.round, None);
             // An agent that is not eligible never leads, so it need not wait in the role `Waiting`.
             let may_lead = step.core.may_lead();
             return if may_lead {

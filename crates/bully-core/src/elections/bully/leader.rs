@@ -15,7 +15,7 @@ use super::{
 use crate::protocol::{AgentId, Event, Incarnation, LostReason, Member, Score, Term, Time};
 use crate::{
     elections::{
-        message::{Announcement, Heartbeat, Resign, Yield},
+        message::{Announcement, Heartbeat, Resign},
         timer::BullyTimer,
     },
     parts::{Due, Handover},
@@ -113,15 +113,7 @@ impl Tenure {
     /// Stops leading, and leaves the leadership to a higher-ranked agent (rule `yield-on-outranked`).
     fn release_to(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         self.lose(LostReason::Outranked, step);
-        step.out.send(
-            from,
-            Yield {
-                round: elect.round,
-                seen: step.core.highest_term,
-                released: Some(self.term),
-                clock: None,
-            },
-        );
+        step.answer_yield(from, elect.round, Some(self.term));
         // The release and the announcement take one delay bound each. If no announcement comes in that time and one
         // more slot, the leadership is vacant. Only this agent knows that, so it may announce itself.
         let timings = &step.core.config.timings;

@@ -5,7 +5,7 @@ use super::{
     change::{Change, Followed, Next},
 };
 use crate::elections::message::{Announcement, Behind, Yield};
-use crate::protocol::{AgentId, Round, Score};
+use crate::protocol::{AgentId, Round, Score, Term};
 
 impl BullyConfig {
     /// Returns whether `score` exceeds `than` by the margin; always true without a margin.
@@ -81,9 +81,9 @@ impl Step<'_> {
         })
     }
 
-    pub(super) fn answer_yield(&mut self, asker: &AgentId, round: Round) {
+    /// Answers a question of a higher-ranked agent. `released` is the term in which this agent led until the question.
+    pub(super) fn answer_yield(&mut self, asker: &AgentId, round: Round, released: Option<Term>) {
         let seen = self.core.highest_term;
-        let released = None;
         self.out.send(
             asker,
             Yield {

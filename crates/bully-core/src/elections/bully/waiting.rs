@@ -43,7 +43,7 @@ impl Waiting {
     /// Answers, whatever the rank of the asker (rule `always-answer`).
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.competes_above(elect.score, from) {
-            step.answer_yield(from, elect.round);
+            step.answer_yield(from, elect.round, None);
         } else if self.to == *from || step.now >= self.due {
             // This agent acts as if the leadership were vacant. Either the awaited agent itself asks and ranks below,
             // so it will not announce itself; or the wait has ended by the clock but its timer is late, because the

@@ -47,6 +47,8 @@ pub use change::{AskChange, ChangeAnswer, Enlist, Install, Seal, Sealed};
 pub use quorum::QuorumMessage;
 pub use recall::{Recall, Recalled, Recover, Recovered};
 
+#[cfg(any(test, feature = "testkit"))]
+use crate::protocol::fixture;
 use crate::protocol::{AgentId, Incarnation, Leader, Round, Score, Term, Time};
 use change::SealRecord;
 
@@ -213,7 +215,13 @@ pub struct Resign {
 }
 
 /// "Vote for me in this term."
+///
+/// A voter refuses if its record has a later term, or a vote for another candidate in this term; if it holds a lease; if
+/// a promise binds it to another agent; if it abstains, or still waits for what the others remember; and, without disks,
+/// if the term is too far ahead of its clock. If the claim has a successor, a voter also refuses if no promise binds it
+/// to the sender. The rank is never a reason: a voter that outranks a candidate objects to [`Elect`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "testkit"), derive(Default))]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     /// The requested term. The candidate chose it, and no other candidate wins in it.
@@ -236,8 +244,17 @@ pub struct Candidate {
     pub incarnation: Incarnation,
 }
 
+#[cfg(any(test, feature = "testkit"))]
+impl Default for Candidate {
+    /// Returns an agent with the name "candidate", because a name has no default.
+    fn default() -> Self {
+        Self::new(&fixture::id("candidate"), Incarnation::default())
+    }
+}
+
 /// The answer to a [`Claim`]: "you have my vote", or a refusal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "testkit"), derive(Default))]
 #[serde(deny_unknown_fields)]
 pub struct ClaimReply {
     /// The term of the [`Claim`] that this answers.

@@ -15,6 +15,7 @@ pub struct Recall {
 
 /// The answer to a [`Recall`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "testkit"), derive(Default))]
 #[serde(deny_unknown_fields)]
 pub struct Recalled {
     /// The incarnation that asked.
@@ -27,6 +28,7 @@ pub struct Recalled {
 
 /// "I have started without a memory: which term do you know?"
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "testkit"), derive(Default))]
 #[serde(deny_unknown_fields)]
 pub struct Recover {
     /// The asker's round; an answer repeats it.
@@ -37,6 +39,7 @@ pub struct Recover {
 
 /// The answer to a [`Recover`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "testkit"), derive(Default))]
 #[serde(deny_unknown_fields)]
 pub struct Recovered {
     /// The round that this answers.

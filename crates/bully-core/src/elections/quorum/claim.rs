@@ -1,14 +1,18 @@
-//! The reasons for which an agent asks for votes.
+//! The reasons for which an agent asks for votes, and the form of the answers.
 //!
 //! Decided here: an agent claims a term only for a reason (rule `claim-for-a-reason`). Only this module makes a
 //! [`Claim`], always from a [`Reason`]. The function that returns a reason checks the condition of that reason. The
-//! page [`proof`](super::proof) shows for each reason that no other agent can win the same term.
+//! page [`proof`](super::proof) shows for each reason that no other agent can win the same term. Only this module makes
+//! a [`ClaimReply`], too: it fills in the fields of a vote and of a refusal.
 //!
-//! Not here: the count of the votes ([`candidate`](super::candidate), [`leader`](super::leader),
-//! [`prepare`](super::prepare)), and the incarnation for which an answer counts ([`answer`](super::answer)).
+//! Not here: whether a voter gives its vote ([`voter`](super::voter)), the count of the votes
+//! ([`candidate`](super::candidate), [`leader`](super::leader), [`prepare`](super::prepare)), and the incarnation for
+//! which an answer counts ([`answer`](super::answer)).
+
+use std::time::Duration;
 
 use super::{Claim, ClaimReply, SenderIncarnation, core::Core, follower::Following};
-use crate::elections::message::{Candidate, Micros};
+use crate::elections::message::Candidate;
 use crate::protocol::{AgentId, Leader, Score, Term};
 
 /// The reason for which an agent asks for votes in a term.
@@ -97,17 +101,34 @@ impl Claim {
         successor.unwrap_or_else(|| Candidate::new(from, incarnation))
     }
 
-    /// Returns the reply of a voter whose record has the term `seen`: a refusal, unless the caller sets `granted`.
-    pub(super) fn reply(&self, sender: SenderIncarnation<'_>, seen: Term) -> ClaimReply {
+    /// Returns the vote of this voter. Its record contains the vote already.
+    pub(super) fn vote(&self, core: &Core, sender: SenderIncarnation<'_>) -> ClaimReply {
+        ClaimReply {
+            granted: true,
+            // Rule `report-seal`: a vote contains the seal of its voter.
+            seal: core.report(),
+            ..self.refusal(core, sender, Duration::ZERO, None)
+        }
+    }
+
+    /// Returns the refusal of this voter. The candidate should ask again after `retry`. `clock` is the term by this
+    /// voter's clock, if that clock is the reason.
+    pub(super) fn refusal(
+        &self,
+        core: &Core,
+        sender: SenderIncarnation<'_>,
+        retry: Duration,
+        clock: Option<Term>,
+    ) -> ClaimReply {
         ClaimReply {
             term: self.term,
-            seen,
+            seen: core.voter.record.term,
             granted: false,
-            retry: Micros::default(),
+            retry: retry.into(),
             incarnation: sender.1,
             candidate: self.candidate(sender),
             seal: None,
-            clock: None,
+            clock,
         }
     }
 }

@@ -9,7 +9,7 @@
 use std::{mem, time::Duration};
 
 use super::{
-    Claim, ClaimReply, Out, QuorumBully, QuorumMessage, SenderIncarnation,
+    Claim, Out, QuorumBully, QuorumMessage, SenderIncarnation,
     candidate::{Asking, Claiming},
     consent,
     core::{CooldownEnds, Core},
@@ -362,16 +362,11 @@ impl QuorumBully {
                 Some(_) | None => self.give_way(now, sender, out),
             }
         }
-        out.send(
-            from,
-            ClaimReply {
-                granted: refused.is_none(),
-                retry: refused.unwrap_or_default().into(),
-                // Rule `report-seal`: a vote contains the seal of its voter.
-                seal: self.core.report().filter(|_| refused.is_none()),
-                ..claim.reply(sender, self.core.voter.record.term)
-            },
-        );
+        let reply = match refused {
+            None => claim.vote(&self.core, sender),
+            Some(retry) => claim.refusal(&self.core, sender, retry, None),
+        };
+        out.send(from, reply);
     }
 
     /// Ends this agent's own role after a vote for another agent.

@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use super::term::AHEAD;
 use crate::elections::{
-    message::{ClaimReply, QuorumMessage},
+    message::QuorumMessage,
     quorum::{Out, SenderIncarnation, core::Core},
 };
 use crate::protocol::{AgentId, ClockGap, Incarnation, Term, Time};
@@ -97,9 +97,8 @@ impl Core {
             && let Some(clock) = self.clock(now)
             && self.me.is_voter()
         {
-            let refusal = claim.reply(sender, self.voter.record.term);
-            let clock = Some(clock);
-            out.send(sender.0, ClaimReply { clock, ..refusal });
+            let refusal = claim.refusal(self, sender, Duration::ZERO, Some(clock));
+            out.send(sender.0, refusal);
         }
     }
 }

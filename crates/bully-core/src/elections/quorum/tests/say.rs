@@ -61,8 +61,7 @@ pub(super) fn claim(term: u64, score: i32) -> Claim {
     Claim {
         term: Term(term),
         score: score.into(),
-        released: None,
-        successor: None,
+        ..Claim::default()
     }
 }
 
@@ -72,11 +71,9 @@ pub(super) fn grants(term: u64) -> ClaimReply {
         term: Term(term),
         seen: Term(term),
         granted: true,
-        retry: Duration::ZERO.into(),
         incarnation: Incarnation(1),
         candidate: candidate(ME, 1),
-        seal: None,
-        clock: None,
+        ..ClaimReply::default()
     }
 }
 
@@ -84,12 +81,10 @@ pub(super) fn refuses(term: u64, seen: u64, millis: u64) -> ClaimReply {
     ClaimReply {
         term: Term(term),
         seen: Term(seen),
-        granted: false,
         retry: Duration::from_millis(millis).into(),
         incarnation: Incarnation(1),
         candidate: candidate(ME, 1),
-        seal: None,
-        clock: None,
+        ..ClaimReply::default()
     }
 }
 
@@ -141,8 +136,8 @@ pub(super) fn nack_of(of: u64, term: u64) -> Nack {
 pub(super) fn recalled(heard: Heard) -> Recalled {
     Recalled {
         incarnation: Incarnation(1),
-        seen: Term::ZERO,
         heard,
+        ..Recalled::default()
     }
 }
 

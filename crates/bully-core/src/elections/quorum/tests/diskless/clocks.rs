@@ -152,7 +152,7 @@ fn the_clock_that_is_furthest_away_is_named_until_its_voter_restarts_or_says_ano
     assert_eq!(gap(&me), Some(apart(HIGH, false, 2 * HOUR)));
     let question = Recover {
         round: round(1),
-        seen: Term::ZERO,
+        ..Recover::default()
     };
     me.hear(HIGH, question.clone()).whatever();
     assert_eq!(

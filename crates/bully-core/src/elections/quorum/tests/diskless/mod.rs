@@ -54,8 +54,8 @@ fn remembers(counter: u64, term: u64) -> Recovered {
     Recovered {
         round: round(counter),
         term: Term(term),
-        recovering: false,
         clock: Term(BEGINS),
+        ..Recovered::default()
     }
 }
 

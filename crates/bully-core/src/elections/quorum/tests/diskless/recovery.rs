@@ -39,7 +39,7 @@ fn it_asks_and_takes_part_above_what_a_quorum_of_others_remembers() {
         .set(BullyTimer::Recover, E)
         .asked(Recover {
             round: round(1),
-            seen: Term::ZERO,
+            ..Recover::default()
         })
         .nothing_else_happened();
     me.hear(LOW, remembers(1, 7)).nothing_else_happened();
@@ -165,7 +165,7 @@ fn says_that_it_had_forgotten(config: QuorumConfig) -> bool {
             incarnation: Incarnation(incarnation),
             counter: 3,
         },
-        seen: Term::ZERO,
+        ..Recover::default()
     };
     let mut says = |who, incarnation| {
         let effects = me.hear_incarnation(who, incarnation, asks(incarnation));
