@@ -164,24 +164,12 @@ impl Collect {
 }
 
 impl RingMessage {
-    /// Returns the lap of a message that is passed on; `None` for other messages.
-    pub(super) fn lap(&self) -> Option<Lap> {
-        match self {
-            Self::Collect(_) => Some(Lap::Collect),
-            Self::Nominate(_) => Some(Lap::Nominate),
-            Self::Coordinator(_) => Some(Lap::Coordinator),
-            Self::HopAck(_) | Self::Probe(_) | Self::Answer(_) => None,
-        }
-    }
-
     /// Returns the acknowledgement by a member whose newest known leader has the term `known`, if one is due.
     pub(super) fn acknowledgement(&self, known: Term) -> Option<HopAck> {
-        let lap = self.lap()?;
-        let (term, about, beat) = match self {
-            Self::Collect(Collect { election, .. }) | Self::Nominate(Nominate { election, .. }) => {
-                (election.term, &election.origin, 0)
-            }
-            Self::Coordinator(m) => (m.term, &m.leader, m.beat),
+        let (lap, term, about, beat) = match self {
+            Self::Collect(m) => (Lap::Collect, m.election.term, &m.election.origin, 0),
+            Self::Nominate(m) => (Lap::Nominate, m.election.term, &m.election.origin, 0),
+            Self::Coordinator(m) => (Lap::Coordinator, m.term, &m.leader, m.beat),
             Self::HopAck(_) | Self::Probe(_) | Self::Answer(_) => return None,
         };
         let about = about.clone();
@@ -192,6 +180,26 @@ impl RingMessage {
             beat,
             known,
         })
+    }
+}
+
+/// A message that each member acknowledges and passes on, until it has gone round the ring.
+#[derive(Debug)]
+pub(super) enum LapMessage {
+    Collect(Collect),
+    Nominate(Nominate),
+    Coordinator(Coordinator),
+}
+
+messages!(@in LapMessage [Collect Nominate Coordinator] RingMessage);
+
+impl LapMessage {
+    pub(super) const fn lap(&self) -> Lap {
+        match self {
+            Self::Collect(_) => Lap::Collect,
+            Self::Nominate(_) => Lap::Nominate,
+            Self::Coordinator(_) => Lap::Coordinator,
+        }
     }
 }
 

@@ -34,7 +34,7 @@ macro_rules! messages {
         impl From<$all> for $whole {
             fn from(message: $all) -> Self {
                 match message {
-                    $($all::$name(message) => message.into(),)*
+                    $($all::$name(message) => Self::$name(message),)*
                 }
             }
         }
@@ -45,7 +45,7 @@ macro_rules! messages {
 
             fn try_from(message: $whole) -> Result<Self, $whole> {
                 match message {
-                    $($whole::$name(message) => Ok(message.into()),)*
+                    $($whole::$name(message) => Ok(Self::$name(message)),)*
                     other => Err(other),
                 }
             }
