@@ -110,23 +110,16 @@ pub(super) fn every_message(term: u64) -> Vec<RingMessage> {
 
 /// Any message, about low terms.
 pub(super) fn any_message(dice: &mut Dice) -> RingMessage {
-    let mut name = || dice.pick(&[A, B, ME, Z, EYE, STRANGER]);
-    let (one, other, third) = (name(), name(), name());
-    let term = dice.below(6);
-    let score = dice.score();
-    match dice.below(6) {
-        0 => {
-            let list = [(one, score), (other, score), (third, 4)];
-            let some = 1 + dice.index(3);
-            collect(term, (one, score), &list[..some]).into()
-        }
-        1 => nominate(term, one, other, &[one, third]).into(),
-        2 => beat(one, term, score, dice.below(3)).into(),
-        3 => {
-            let lap = dice.pick(&[Lap::Collect, Lap::Nominate, Lap::Coordinator]);
-            ack(lap, term, one, dice.below(3), dice.below(6)).into()
-        }
-        4 => probe(dice.below(6)).into(),
-        _ => answer(term, (!dice.one_in(3)).then_some((one, term))).into(),
-    }
+    let names = &[A, B, ME, Z, EYE, STRANGER];
+    let number = &|dice: &mut Dice, field: &str| match field {
+        "incarnation" => 1,
+        "beat" => dice.below(3),
+        _ => dice.below(6),
+    };
+    any(&mut Draw {
+        dice,
+        names,
+        number,
+    })
+    .unwrap()
 }
