@@ -23,8 +23,8 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use words::*;
 
 use super::{
-    Answer, Bounded, Collect, Coordinator, Entrant, HopAck, Lap, MOST, Nominate, Probe, Ring,
-    RingConfig, RingElectionId, RingError, RingMessage, RingTimer,
+    Answer, Bounded, Collect, Coordinator, Entrant, HopAck, Lap, MOST, Nominate, Ring, RingConfig,
+    RingElectionId, RingError, RingMessage, RingTimer,
     state::{Campaign, Contest, State},
 };
 use bully_core::protocol::fixture::{EYE, ME, among, id};

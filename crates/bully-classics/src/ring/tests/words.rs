@@ -70,10 +70,6 @@ pub(super) fn ack(lap: Lap, term: u64, about: &str, beat: u64, known: u64) -> Ho
     }
 }
 
-pub(super) fn probe(known: u64) -> Probe {
-    Probe { known: Term(known) }
-}
-
 pub(super) fn answer(known: u64, leader: Option<(&str, u64)>) -> Answer {
     Answer {
         known: Term(known),
@@ -87,25 +83,17 @@ pub(super) fn answer(known: u64, leader: Option<(&str, u64)>) -> Answer {
 
 /// Each message, about terms around that one.
 pub(super) fn every_message(term: u64) -> Vec<RingMessage> {
+    let (before, after) = (term.saturating_sub(1), term.saturating_add(1));
+    let (terms, names) = ([before, term, after, u64::MAX], [A, B, ME, EYE]);
     let mut all: Vec<RingMessage> = Vec::new();
-    for term in [
-        term.saturating_sub(1),
-        term,
-        term.saturating_add(1),
-        u64::MAX,
-    ] {
-        for name in [A, B, ME, EYE] {
+    for term in terms {
+        for name in names {
             all.push(collect(term, (name, 9), &[(name, 9)]).into());
             all.push(nominate(term, A, name, &[A]).into());
             all.extend([beat(name, term, 9, 0).into(), beat(name, term, 9, 1).into()]);
-            for lap in [Lap::Collect, Lap::Nominate, Lap::Coordinator] {
-                all.push(ack(lap, term, name, 0, term).into());
-            }
-            all.push(answer(term, Some((name, term))).into());
         }
-        all.extend([probe(term).into(), answer(term, None).into()]);
     }
-    all
+    and_other_kinds(all, &terms, &names)
 }
 
 /// Any message, about low terms.
