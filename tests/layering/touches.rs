@@ -317,11 +317,11 @@ fn rows(page: &str) -> String {
 
 /// The messages of the enum that the macro `messages!` defines.
 fn names<'a>(source: &'a str, all: &str) -> Vec<&'a str> {
-    let begin = format!("pub enum {all} {{");
+    let begin = format!("pub enum {all} ");
     let (_, rest) = source.split_once(&begin).unwrap_or_default();
     let (arms, _) = rest.split_once("\n    }").unwrap_or((rest, ""));
     let arms = arms.lines().map(str::trim);
-    let arms = arms.filter(|arm| !arm.starts_with("#["));
+    let arms = arms.filter(|arm| arm.starts_with(char::is_uppercase));
     arms.filter_map(|arm| Some(arm.split_once('(')?.0))
         .collect()
 }

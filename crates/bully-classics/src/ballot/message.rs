@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::BallotNumber;
 use bully_core::parts::messages;
-use bully_core::protocol::{AgentId, MinimumRole, PeerMessage, Round, Term};
+use bully_core::protocol::{AgentId, Round, Term};
 
 /// "A round begins: which voters are up?"
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -85,42 +85,14 @@ pub struct Resign {
 messages! {
     /// All messages of a ballot election.
     pub enum BallotMessage {
-        HeartbeatRequest(m) => "heartbeat_request", term_of(m.max.as_ref()).max(m.standing.term());
-        HeartbeatReply(m) => "heartbeat_reply", m.standing.term();
-        Leads(m) => "leads", m.ballot.term();
-        Nack(m) => "nack", m.max.term();
-        Resign(m) => "resign", m.ballot.term();
-    }
-}
-
-impl PeerMessage for BallotMessage {
-    fn kind(&self) -> &'static str {
-        self.name()
-    }
-
-    fn needs(&self, _: &AgentId) -> MinimumRole {
-        // Every voter sends these messages, so only a message of an agent that may be elected needs the right to lead.
-        let of = |standing: &Standing| {
-            if standing.eligible || standing.ballot.is_some() {
-                MinimumRole::Leader
-            } else {
-                MinimumRole::Voter
-            }
-        };
-        match self {
-            Self::HeartbeatRequest(m) => of(&m.standing),
-            Self::HeartbeatReply(m) => of(&m.standing),
-            Self::Nack(_) => MinimumRole::Observer,
-            Self::Leads(_) | Self::Resign(_) => MinimumRole::Leader,
-        }
-    }
-
-    fn term(&self) -> Option<Term> {
-        Some(self.term())
-    }
-
-    fn is_repeated(&self) -> bool {
-        !matches!(self, Self::Resign(_))
+        // Every voter sends these two, so only one of an agent that may be elected needs the right to lead.
+        HeartbeatRequest(m) => "heartbeat_request", term_of(m.max.as_ref()).max(m.standing.term()),
+            by Voter or Leader if m.standing.may_lead(), repeated;
+        HeartbeatReply(m) => "heartbeat_reply", m.standing.term(),
+            by Voter or Leader if m.standing.may_lead(), repeated;
+        Leads(m) => "leads", m.ballot.term(), by Leader, repeated;
+        Nack(m) => "nack", m.max.term(), by Observer, repeated;
+        Resign(m) => "resign", m.ballot.term(), by Leader;
     }
 }
 
@@ -162,6 +134,10 @@ impl fmt::Display for Standing {
 }
 
 impl Standing {
+    const fn may_lead(&self) -> bool {
+        self.eligible || self.ballot.is_some()
+    }
+
     fn term(&self) -> Term {
         term_of(self.ballot.as_ref()).max(term_of(self.hears.as_ref()))
     }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::numbered::{ElectionId, Task};
 use bully_core::parts::messages;
-use bully_core::protocol::{AgentId, MinimumRole, PeerMessage, Score, Term};
+use bully_core::protocol::{AgentId, Score, Term};
 
 /// "I coordinate this group. Which other agents are up?" It is sent to all agents again and again. The members of the
 /// group also learn from it that their coordinator is up.
@@ -142,34 +142,20 @@ pub struct Resign {
 
 messages! {
     /// All messages of an invitation election.
-    pub enum InvitationMessage {
-        AreYouCoordinator(m) => "are_you_coordinator", m.group.count;
+    pub enum InvitationMessage of group: ElectionId {
+        // A coordinator never stops this check.
+        AreYouCoordinator(m) => "are_you_coordinator", m.group.count, by Leader, repeated;
         #[serde(rename = "place")]
-        CoordinatorReply(m) => "place", m.group.count.max(m.seen).max(m.standing.count());
-        Invitation(m) => "invitation", m.group.count;
-        Accept(m) => "accept", m.group.count;
-        Decline(m) => "decline", m.group.count.max(m.seen);
-        Ready(m) => "ready", m.group.count;
-        AreYouThere(m) => "are_you_there", m.group.count;
-        There(m) => "there", m.group.count;
-        Resign(m) => "resign", m.group.count;
-    }
-}
-
-impl InvitationMessage {
-    /// Returns the group that the message is about.
-    pub fn group(&self) -> &ElectionId {
-        match self {
-            Self::AreYouCoordinator(m) => &m.group,
-            Self::CoordinatorReply(m) => &m.group,
-            Self::Invitation(m) => &m.group,
-            Self::Accept(m) => &m.group,
-            Self::Decline(m) => &m.group,
-            Self::Ready(m) => &m.group,
-            Self::AreYouThere(m) => &m.group,
-            Self::There(m) => &m.group,
-            Self::Resign(m) => &m.group,
-        }
+        CoordinatorReply(m) => "place", m.group.count.max(m.seen).max(m.standing.count()), by Voter, repeated;
+        // A member passes its coordinator's invitation on.
+        Invitation(m, from) => "invitation", m.group.count, by Voter or Leader if m.group.id == *from;
+        Accept(m) => "accept", m.group.count, by Voter;
+        // An observer sends this if it already knows a later group than the announced one.
+        Decline(m) => "decline", m.group.count.max(m.seen), by Observer;
+        Ready(m) => "ready", m.group.count, by Leader;
+        AreYouThere(m) => "are_you_there", m.group.count, by Voter;
+        There(m) => "there", m.group.count, by Voter;
+        Resign(m) => "resign", m.group.count, by Leader;
     }
 }
 
@@ -192,36 +178,6 @@ impl Accept {
     pub(super) fn to(group: &ElectionId) -> Self {
         let group = group.clone();
         Self { group }
-    }
-}
-
-impl PeerMessage for InvitationMessage {
-    fn kind(&self) -> &'static str {
-        self.name()
-    }
-
-    fn needs(&self, from: &AgentId) -> MinimumRole {
-        match self {
-            // An observer sends this if it already knows a later group than the announced one.
-            Self::Decline(_) => MinimumRole::Observer,
-            // A member passes its coordinator's invitation on.
-            Self::Invitation(m) if m.group.id != *from => MinimumRole::Voter,
-            Self::CoordinatorReply(_) | Self::Accept(_) | Self::AreYouThere(_) | Self::There(_) => {
-                MinimumRole::Voter
-            }
-            Self::AreYouCoordinator(_) | Self::Invitation(_) | Self::Ready(_) | Self::Resign(_) => {
-                MinimumRole::Leader
-            }
-        }
-    }
-
-    fn term(&self) -> Option<Term> {
-        Some(self.term())
-    }
-
-    /// Returns whether the message is sent again and again: a coordinator never stops its checks.
-    fn is_repeated(&self) -> bool {
-        matches!(self, Self::AreYouCoordinator(_) | Self::CoordinatorReply(_))
     }
 }
 

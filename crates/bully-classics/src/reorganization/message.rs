@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::numbered::{ElectionId, Task};
 use bully_core::parts::messages;
-use bully_core::protocol::{AgentId, MinimumRole, PeerMessage, Score, Term};
+use bully_core::protocol::{AgentId, Score, Term};
 
 /// "Are you up?" Every state answers it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -152,37 +152,20 @@ pub struct Resign {
 
 messages! {
     /// All messages of a reorganization.
-    pub enum ReorganizationMessage {
-        AreYouThere(m) => "are_you_there", m.election.count;
-        There(m) => "there", m.election.count.max(m.seen);
-        AreYouNormal(m) => "are_you_normal", m.election.count;
-        Normal(m) => "normal", m.election.count;
-        NotNormal(m) => "not_normal", m.election.count.max(m.seen);
-        Halt(m) => "halt", m.election.count;
-        NewCoordinator(m) => "new_coordinator", m.election.count;
-        Ready(m) => "ready", m.election.count;
-        Ack(m) => m.call.ack(), m.election.count;
-        Nack(m) => m.call.nack(), m.election.count.max(m.seen);
-        Resign(m) => "resign", m.election.count;
-    }
-}
-
-impl ReorganizationMessage {
-    /// Returns the election to which the message belongs.
-    pub fn election(&self) -> &ElectionId {
-        match self {
-            Self::AreYouThere(m) => &m.election,
-            Self::There(m) => &m.election,
-            Self::AreYouNormal(m) => &m.election,
-            Self::Normal(m) => &m.election,
-            Self::NotNormal(m) => &m.election,
-            Self::Halt(m) => &m.election,
-            Self::NewCoordinator(m) => &m.election,
-            Self::Ready(m) => &m.election,
-            Self::Ack(m) => &m.election,
-            Self::Nack(m) => &m.election,
-            Self::Resign(m) => &m.election,
-        }
+    pub enum ReorganizationMessage of election: ElectionId {
+        AreYouThere(m) => "are_you_there", m.election.count, by Voter;
+        There(m) => "there", m.election.count.max(m.seen), by Voter or Leader if m.coordinates;
+        // These two are sent again and again.
+        AreYouNormal(m) => "are_you_normal", m.election.count, by Leader, repeated;
+        Normal(m) => "normal", m.election.count, by Voter, repeated;
+        // An observer sends this to a coordinator if it knows a later election than the coordinator's.
+        NotNormal(m) => "not_normal", m.election.count.max(m.seen), by Observer;
+        Halt(m) => "halt", m.election.count, by Leader;
+        NewCoordinator(m) => "new_coordinator", m.election.count, by Leader;
+        Ready(m) => "ready", m.election.count, by Leader;
+        Ack(m) => m.call.ack(), m.election.count, by Voter;
+        Nack(m) => m.call.nack(), m.election.count.max(m.seen), by Voter;
+        Resign(m) => "resign", m.election.count, by Leader;
     }
 }
 
@@ -202,39 +185,6 @@ impl ReorganizationMessage {
             | Self::Ack(_)
             | Self::Nack(_) => false,
         }
-    }
-}
-
-impl PeerMessage for ReorganizationMessage {
-    fn kind(&self) -> &'static str {
-        self.name()
-    }
-
-    fn needs(&self, _: &AgentId) -> MinimumRole {
-        match self {
-            // An observer sends this to a coordinator if it knows a later election than the coordinator's.
-            Self::NotNormal(_) => MinimumRole::Observer,
-            Self::There(m) if m.coordinates => MinimumRole::Leader,
-            Self::AreYouThere(_)
-            | Self::There(_)
-            | Self::Normal(_)
-            | Self::Ack(_)
-            | Self::Nack(_) => MinimumRole::Voter,
-            Self::AreYouNormal(_)
-            | Self::Halt(_)
-            | Self::NewCoordinator(_)
-            | Self::Ready(_)
-            | Self::Resign(_) => MinimumRole::Leader,
-        }
-    }
-
-    fn term(&self) -> Option<Term> {
-        Some(self.term())
-    }
-
-    /// Returns whether the message is sent again and again, like `AreYouNormal` and its answer `Normal`.
-    fn is_repeated(&self) -> bool {
-        matches!(self, Self::AreYouNormal(_) | Self::Normal(_))
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
     AgentId, Next, Out,
     bounded::Bounded,
     core::Core,
-    message::{Collect, Entrant, Lap, Nominate, RingElectionId},
+    message::{Collect, Entrant, Lap, LapMessage, Nominate, RingElectionId},
     state::{Campaign, Contest, RingTimer},
 };
 use bully_core::protocol::Time;
@@ -70,7 +70,7 @@ impl Contest {
             election,
             passed: Bounded::of(core.me.id.clone()),
         };
-        Next::Pass(nominate.into())
+        Next::Pass(LapMessage::Nominate(nominate))
     }
 }
 
@@ -85,7 +85,7 @@ pub(super) fn begin(core: &Core, now: Time) -> Next {
         election: election.clone(),
         entrants: Bounded::of(core.entrant(now)),
     };
-    Next::Join(election, Lap::Collect, collect.into())
+    Next::Join(election, LapMessage::Collect(collect))
 }
 
 /// Handles a list that has arrived at this agent.
@@ -124,7 +124,7 @@ pub(super) fn on_collect(
         return Next::Ignore("an election that was given up");
     }
     collect.entrants.push(core.entrant(now)); // a full list goes on without this member
-    Next::Join(collect.election.clone(), Lap::Collect, collect.into())
+    Next::Join(collect.election.clone(), LapMessage::Collect(collect))
 }
 
 /// Returns the highest-ranked entrant whose incarnation has not ended since it was listed. A member that cools down

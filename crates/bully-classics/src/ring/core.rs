@@ -29,7 +29,7 @@ pub(super) struct Core {
     /// Time at which the skipped members are probed. The first suspicion sets it, each probe sets it again, and it is
     /// never cancelled: the probes end when no member is skipped.
     pub probe: Option<Time>,
-    /// The last announcement or heartbeat that this agent passed on.
+    /// The last announcement or heartbeat that this agent passed on. A follower always has one of its leader.
     pub passed: Option<Passed>,
     /// The highest term that this agent has seen.
     pub seen: Term,

@@ -8,7 +8,7 @@
 use super::{
     AgentId, Out,
     core::Core,
-    message::{HopAck, Lap, RingMessage},
+    message::{HopAck, Lap, LapMessage, RingMessage},
     state::{Grace, RingTimer},
 };
 use bully_core::protocol::{Member, Time};
@@ -31,9 +31,9 @@ impl Core {
     pub(super) fn pass(
         &mut self,
         now: Time,
-        message: RingMessage,
+        message: LapMessage,
         out: &mut Out,
-    ) -> Option<RingMessage> {
+    ) -> Option<LapMessage> {
         let me = self.me.id.clone();
         self.pass_behind(now, &me, message, out)
     }
@@ -42,14 +42,15 @@ impl Core {
         &mut self,
         now: Time,
         last: &AgentId,
-        message: RingMessage,
+        message: LapMessage,
         out: &mut Out,
-    ) -> Option<RingMessage> {
-        let lap = message.lap()?;
+    ) -> Option<LapMessage> {
+        let lap = message.lap();
         let Some(to) = self.next_behind(last).map(|m| m.id.clone()) else {
             self.forget_hop(lap, out);
             return Some(message);
         };
+        let message = RingMessage::from(message);
         out.send(&to, message.clone());
         // If a message already waits for this member, the newer message gets only the rest of its time. Otherwise new
         // heartbeats would keep a dead member in the ring.
@@ -135,10 +136,10 @@ impl Core {
     /// Passes the message of this lap to the member after the silent member. If no other member is left, returns the
     /// message.
     #[must_use]
-    pub(super) fn skip(&mut self, now: Time, lap: Lap, out: &mut Out) -> Option<RingMessage> {
+    pub(super) fn skip(&mut self, now: Time, lap: Lap, out: &mut Out) -> Option<LapMessage> {
         let Hop { to, message, .. } = self.hops.get(&lap)?.clone();
         self.forget_hop(lap, out);
-        self.pass_behind(now, &to, message, out)
+        self.pass_behind(now, &to, message.try_into().ok()?, out)
     }
 
     /// Acknowledges a message, so that the sender does not look for another member.

@@ -7,7 +7,7 @@
 use super::{
     AgentId, Next, Out, Score, Term,
     core::Core,
-    message::Coordinator,
+    message::{Coordinator, LapMessage},
     state::{Leading, RingTimer},
 };
 use bully_core::{
@@ -74,7 +74,7 @@ impl Leading {
         self.count = self.count.saturating_add(1);
         let heartbeat: Coordinator = core.announcement(self.term, self.count);
         core.tell_observers(&heartbeat, out);
-        Next::Pass(heartbeat.into())
+        Next::Pass(LapMessage::Coordinator(heartbeat))
     }
 
     pub(super) fn on_heartbeat_due(

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{
     AgentId, Out, RingConfig, Score, announce, collect,
     core::Core,
-    message::{Coordinator, RingMessage},
+    message::{Coordinator, LapMessage, RingMessage},
     nominate,
     presence::has_ended,
     state::{Campaign, CampaignCause, Contest, Next, RingTimer, State},
@@ -166,7 +166,7 @@ impl Ring {
         self.follow(now, leader, m.score, out);
         if self.core.me.is_voter() {
             // If no other member is left, not even the leader, the message ends here.
-            let _ended = self.core.pass(now, m.into(), out);
+            let _ended = self.core.pass(now, LapMessage::Coordinator(m), out);
         }
         self.look_again(now)
     }

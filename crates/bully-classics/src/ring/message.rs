@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bounded::Bounded;
 use bully_core::parts::messages;
-use bully_core::protocol::{AgentId, Incarnation, Leader, MinimumRole, PeerMessage, Score, Term};
+use bully_core::protocol::{AgentId, Incarnation, Leader, Score, Term};
 
 /// One election: its term, and the member that began it. Of two elections the larger one is stronger (rule
 /// `yield-to-stronger`): the later term wins, then the higher-ranked origin.
@@ -139,34 +139,37 @@ pub struct Answer {
 messages! {
     /// All messages of a ring.
     pub enum RingMessage {
-        Collect(m) => "collect", m.election.term;
-        Nominate(m) => "nominate", m.election.term;
-        Coordinator(m) => if m.beat > 0 { "beat" } else { "coordinator" }, m.term;
-        HopAck(m) => if m.beat > 0 { "beat_ack" } else { "hop_ack" }, m.term.max(m.known);
-        Probe(m) => "probe", m.known;
-        Answer(m) => "answer", m.leader.as_ref().map_or(m.known, |leader| leader.term.max(m.known));
+        // Every voter may pass on the messages of the ring. Only a message in which the sender states that it leads
+        // itself, or can be elected itself, needs the right to lead.
+        Collect(m, from) => "collect", m.election.term, by Voter or Leader if m.nominates(from);
+        Nominate(m) => "nominate", m.election.term, by Voter;
+        Coordinator(m, from) => if m.beat > 0 { "beat" } else { "coordinator" }, m.term,
+            by Voter or Leader if m.leader == *from, repeated if m.beat > 0;
+        // An observer sends this if it knows a later term than the term of an announcement.
+        HopAck(m) => if m.beat > 0 { "beat_ack" } else { "hop_ack" }, m.term.max(m.known),
+            by Observer, repeated if m.beat > 0;
+        Probe(m) => "probe", m.known, by Voter, repeated;
+        Answer(m, from) => "answer", m.leader.as_ref().map_or(m.known, |leader| leader.term.max(m.known)),
+            by Voter or Leader if m.leader.as_ref().is_some_and(|leader| leader.id == *from), repeated;
+    }
+}
+
+impl Collect {
+    /// Returns whether this agent can be elected, by this message.
+    fn nominates(&self, id: &AgentId) -> bool {
+        let is_eligible = |e: &Entrant| e.id == *id && e.score.is_some();
+        let begins = self.election.origin == *id && self.election.score.is_some();
+        begins || self.entrants.as_slice().iter().any(is_eligible)
     }
 }
 
 impl RingMessage {
-    /// Returns the lap of a message that is passed on; `None` for other messages.
-    pub(super) fn lap(&self) -> Option<Lap> {
-        match self {
-            Self::Collect(_) => Some(Lap::Collect),
-            Self::Nominate(_) => Some(Lap::Nominate),
-            Self::Coordinator(_) => Some(Lap::Coordinator),
-            Self::HopAck(_) | Self::Probe(_) | Self::Answer(_) => None,
-        }
-    }
-
     /// Returns the acknowledgement by a member whose newest known leader has the term `known`, if one is due.
     pub(super) fn acknowledgement(&self, known: Term) -> Option<HopAck> {
-        let lap = self.lap()?;
-        let (term, about, beat) = match self {
-            Self::Collect(Collect { election, .. }) | Self::Nominate(Nominate { election, .. }) => {
-                (election.term, &election.origin, 0)
-            }
-            Self::Coordinator(m) => (m.term, &m.leader, m.beat),
+        let (lap, term, about, beat) = match self {
+            Self::Collect(m) => (Lap::Collect, m.election.term, &m.election.origin, 0),
+            Self::Nominate(m) => (Lap::Nominate, m.election.term, &m.election.origin, 0),
+            Self::Coordinator(m) => (Lap::Coordinator, m.term, &m.leader, m.beat),
             Self::HopAck(_) | Self::Probe(_) | Self::Answer(_) => return None,
         };
         let about = about.clone();
@@ -180,43 +183,22 @@ impl RingMessage {
     }
 }
 
-impl PeerMessage for RingMessage {
-    fn kind(&self) -> &'static str {
-        self.name()
-    }
+/// A message that each member acknowledges and passes on, until it has gone round the ring.
+#[derive(Debug)]
+pub(super) enum LapMessage {
+    Collect(Collect),
+    Nominate(Nominate),
+    Coordinator(Coordinator),
+}
 
-    fn needs(&self, from: &AgentId) -> MinimumRole {
-        // Every voter may pass on the messages of the ring. Only a message in which the sender states that it leads
-        // itself, or can be elected itself, needs the right to lead.
-        let is_about_sender = match self {
-            Self::Collect(m) => {
-                let is_eligible = |e: &Entrant| e.id == *from && e.score.is_some();
-                let begins = m.election.origin == *from && m.election.score.is_some();
-                begins || m.entrants.as_slice().iter().any(is_eligible)
-            }
-            Self::Coordinator(m) => m.leader == *from,
-            Self::Answer(m) => m.leader.as_ref().is_some_and(|leader| leader.id == *from),
-            // An observer sends this if it knows a later term than the term of an announcement.
-            Self::HopAck(_) => return MinimumRole::Observer,
-            Self::Nominate(_) | Self::Probe(_) => false,
-        };
-        if is_about_sender {
-            MinimumRole::Leader
-        } else {
-            MinimumRole::Voter
-        }
-    }
+messages!(@in LapMessage [Collect Nominate Coordinator] RingMessage);
 
-    fn term(&self) -> Option<Term> {
-        Some(self.term())
-    }
-
-    fn is_repeated(&self) -> bool {
+impl LapMessage {
+    pub(super) const fn lap(&self) -> Lap {
         match self {
-            Self::Collect(_) | Self::Nominate(_) => false,
-            Self::Coordinator(m) => m.beat > 0,
-            Self::HopAck(m) => m.beat > 0,
-            Self::Probe(_) | Self::Answer(_) => true,
+            Self::Collect(_) => Lap::Collect,
+            Self::Nominate(_) => Lap::Nominate,
+            Self::Coordinator(_) => Lap::Coordinator,
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{
     AgentId, Next,
     bounded::Bounded,
     core::Core,
-    message::{Lap, Nominate},
+    message::{Lap, LapMessage, Nominate},
     state::{Campaign, Contest},
 };
 
@@ -40,7 +40,7 @@ pub(super) fn on_nominate(core: &mut Core, campaign: &Campaign, mut nominate: No
         return Next::Ignore("passed on before");
     }
     nominate.passed.push(core.me.id.clone()); // beyond the limit, the first members of the list find themselves
-    Next::Join(nominate.election.clone(), Lap::Nominate, nominate.into())
+    Next::Join(nominate.election.clone(), LapMessage::Nominate(nominate))
 }
 
 /// Handles the nomination at the winner. The winner checks again whether it can be elected, because it may have lost
@@ -74,5 +74,5 @@ pub(super) fn hand_over(core: &Core, to: Option<AgentId>) -> Option<Next> {
         incarnation,
         passed: Bounded::of(core.me.id.clone()),
     };
-    Some(Next::Join(election, Lap::Nominate, nominate.into()))
+    Some(Next::Join(election, LapMessage::Nominate(nominate)))
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::{
     AgentId, Incarnation, Score, Term,
-    message::{Lap, RingElectionId, RingMessage},
+    message::{Lap, LapMessage, RingElectionId},
 };
 pub(super) use bully_core::parts::Grace;
 use bully_core::{
@@ -83,7 +83,7 @@ pub(super) enum CampaignCause {
 }
 
 /// The consequence of an input. A role or a stage returns it, and only the machine carries it out.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum Next {
     Stay,
     /// The input changes nothing, for this reason.
@@ -92,10 +92,10 @@ pub(super) enum Next {
     Schedule(Duration, CampaignCause),
     /// Begin an election for a new term.
     Begin,
-    /// Take part in an election that has reached this lap, and pass the message on.
-    Join(RingElectionId, Lap, RingMessage),
+    /// Take part in an election that has reached the lap of this message, and pass the message on.
+    Join(RingElectionId, LapMessage),
     /// Pass a message on.
-    Pass(RingMessage),
+    Pass(LapMessage),
     /// This agent has won the election: announce it.
     Announce(RingElectionId),
     /// The announcement has come home: lead in this term.

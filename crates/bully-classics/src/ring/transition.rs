@@ -5,7 +5,7 @@
 
 use super::{
     AgentId, Out, Ring, Score, Term, announce, collect,
-    message::{Lap, RingMessage},
+    message::LapMessage,
     nominate,
     state::{Campaign, CampaignCause, Contest, Following, Leading, Next, RingTimer, State},
 };
@@ -25,9 +25,9 @@ impl Ring {
                     return;
                 }
                 Next::Begin => collect::begin(&self.core, now),
-                Next::Join(id, lap, message) => {
+                Next::Join(id, message) => {
                     self.unschedule(out);
-                    let contest = Contest::join(&mut self.core, now, id, lap, out);
+                    let contest = Contest::join(&mut self.core, now, id, message.lap(), out);
                     self.campaign = Campaign::Joined(contest);
                     Next::Pass(message)
                 }
@@ -40,8 +40,8 @@ impl Ring {
                     let term = id.term;
                     announce::begin(&mut self.core, out);
                     self.core.closed = self.core.closed.max(term);
-                    let announcement = self.core.announcement(term, 0).into();
-                    Next::Join(id, Lap::Coordinator, announcement)
+                    let announcement = self.core.announcement(term, 0);
+                    Next::Join(id, LapMessage::Coordinator(announcement))
                 }
                 Next::Announce(_) | Next::GiveUp => return self.end_contest(out),
                 Next::Lead(term) => {
@@ -62,9 +62,9 @@ impl Ring {
     }
 
     /// Handles a message for which no other member was found, as if it had gone round the ring.
-    fn came_home(&mut self, now: Time, message: RingMessage, out: &mut Out) -> Next {
+    fn came_home(&mut self, now: Time, message: LapMessage, out: &mut Out) -> Next {
         match message {
-            RingMessage::Collect(m) => match &mut self.campaign {
+            LapMessage::Collect(m) => match &mut self.campaign {
                 Campaign::Joined(contest) if contest.id == m.election => {
                     contest.close(&self.core, m)
                 }
@@ -72,14 +72,11 @@ impl Ring {
                     Next::Ignore("another election is under way")
                 }
             },
-            RingMessage::Nominate(m) => nominate::came_home(self.campaign.contest(), &m),
-            RingMessage::Coordinator(m) if m.leader == self.core.me.id => {
+            LapMessage::Nominate(m) => nominate::came_home(self.campaign.contest(), &m),
+            LapMessage::Coordinator(m) if m.leader == self.core.me.id => {
                 announce::came_home(&self.core, &mut self.state, &self.campaign, now, &m, out)
             }
-            RingMessage::Coordinator(_)
-            | RingMessage::HopAck(_)
-            | RingMessage::Probe(_)
-            | RingMessage::Answer(_) => Next::Stay,
+            LapMessage::Coordinator(_) => Next::Stay,
         }
     }
 

@@ -1,21 +1,68 @@
 //! The macro that defines the messages of an election.
 //!
-//! [`messages!`](messages!) takes one line for each message: the struct, its name in counters and traces, and the
-//! highest term in the message. It makes the enum, the conversions into the enum, `name` and `term`. So none of this
-//! is written twice, and a message without a name or a term does not compile. Every message has a term: a message
-//! without its own term contains the highest term that its sender knows, as the ring's `Probe` does.
+//! [`messages!`](messages!) takes one row for each message: the struct, its name in counters and traces, the highest
+//! term in the message, the least role that may send it (`by Voter`, or a higher role for some contents), and whether
+//! it is `repeated` (always, or `if` the contents are so). It makes the enum, the conversions into the enum and the
+//! implementation of [`PeerMessage`](crate::protocol::PeerMessage). So none of this is written twice, and a message
+//! without a name, a term or a role does not compile. Every message has a term: a message without its own term
+//! contains the highest term that its sender knows, as the ring's `Probe` does.
 //!
-//! Not here: which agents may send a message, and whether a newer message replaces it. Each election decides that in
-//! one table, its implementation of [`PeerMessage`](crate::protocol::PeerMessage).
+//! Behind the name of the enum, `of group: ElectionId` says that each message has this field, and `in QuorumMessage`
+//! says that this enum has a variant for each of the messages too. Other methods of `PeerMessage` follow the enum.
 
 #[doc(hidden)]
 #[macro_export]
 macro_rules! messages {
+    (@repeated) => { false };
+    (@repeated repeated) => { true };
+    (@repeated repeated $when:expr) => { $when };
+
+    (@of $all:ident [$($name:ident)*]) => {};
+    (@of $all:ident [$($name:ident)*] $field:ident $type:ty) => {
+        impl $all {
+            #[doc = concat!("Returns the field `", stringify!($field), "`, which each message has.")]
+            pub fn $field(&self) -> &$type {
+                match self {
+                    $(Self::$name(message) => &message.$field,)*
+                }
+            }
+        }
+    };
+
+    (@in $all:ident [$($name:ident)*]) => {};
+    (@in $all:ident [$($name:ident)*] $whole:ident) => {
+        impl From<$all> for $whole {
+            fn from(message: $all) -> Self {
+                match message {
+                    $($all::$name(message) => Self::$name(message),)*
+                }
+            }
+        }
+
+        /// Returns a message that only the larger enum has as the error.
+        impl TryFrom<$whole> for $all {
+            type Error = $whole;
+
+            fn try_from(message: $whole) -> Result<Self, $whole> {
+                match message {
+                    $($whole::$name(message) => Ok(Self::$name(message)),)*
+                    other => Err(other),
+                }
+            }
+        }
+    };
+
     (
         $(#[$attribute:meta])*
-        pub enum $all:ident {
-            $($(#[$wire:meta])* $name:ident($message:ident) => $kind:expr, $term:expr;)*
+        pub enum $all:ident $(in $whole:ident)? $(of $field:ident: $type:ty)? {
+            $(
+                $(#[$wire:meta])*
+                $name:ident($message:ident $(, $from:ident)?) => $kind:expr, $term:expr,
+                    by $role:ident $(or $higher:ident if $is_higher:expr)?
+                    $(, $often:ident $(if $when:expr)?)?;
+            )*
         }
+        $($method:tt)*
     ) => {
         $(#[$attribute])*
         #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -39,14 +86,38 @@ macro_rules! messages {
                     $(Self::$name($message) => $term,)*
                 }
             }
+        }
 
-            /// Returns the name of the message in counters and traces.
-            #[allow(unused_variables, reason = "most names do not depend on what is said")]
-            fn name(&self) -> &'static str {
+        #[allow(unused_variables, reason = "most rows do not depend on what is said, or on the sender")]
+        impl $crate::protocol::PeerMessage for $all {
+            fn kind(&self) -> &'static str {
                 match self {
                     $(Self::$name($message) => $kind,)*
                 }
             }
+
+            fn needs(&self, from: &$crate::protocol::AgentId) -> $crate::protocol::MinimumRole {
+                match self {
+                    $(Self::$name($message) => {
+                        $(let $from = from;)?
+                        $(if $is_higher { $crate::protocol::MinimumRole::$higher } else)? {
+                            $crate::protocol::MinimumRole::$role
+                        }
+                    })*
+                }
+            }
+
+            fn term(&self) -> Option<$crate::protocol::Term> {
+                Some(self.term())
+            }
+
+            fn is_repeated(&self) -> bool {
+                match self {
+                    $(Self::$name($message) => $crate::messages!(@repeated $($often $($when)?)?),)*
+                }
+            }
+
+            $($method)*
         }
 
         $(
@@ -56,6 +127,9 @@ macro_rules! messages {
                 }
             }
         )*
+
+        $crate::messages!(@of $all [$($name)*] $($field $type)?);
+        $crate::messages!(@in $all [$($name)*] $($whole)?);
     };
 }
 

@@ -361,7 +361,8 @@ fn alone(standing: Standing) -> Standing {
 fn every_message(me: &Kit) -> Vec<BallotMessage> {
     let seen = me.view().term.0;
     let mut all: Vec<BallotMessage> = Vec::new();
-    for n in [0, seen.saturating_sub(1), seen, seen + 1, u64::MAX] {
+    let terms = [0, seen.saturating_sub(1), seen, seen + 1, u64::MAX];
+    for n in terms {
         for name in [LOW, HIGH, ME, STRANGER] {
             let ballot = ballot(n, name);
             let said = [
@@ -392,5 +393,5 @@ fn every_message(me: &Kit) -> Vec<BallotMessage> {
             all.extend([Leads { ballot }.into(), Nack { max }.into()]);
         }
     }
-    all
+    and_other_kinds(all, &terms, &[HIGH])
 }

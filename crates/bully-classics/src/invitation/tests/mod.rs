@@ -283,5 +283,5 @@ fn every_message(group: &ElectionId) -> Vec<InvitationMessage> {
         let (group, successor) = (group(), successor.map(id));
         all.push(Resign { group, successor }.into());
     }
-    all
+    and_other_kinds(all, &[count], &[name])
 }

@@ -356,5 +356,5 @@ fn every_message(election: &ElectionId) -> Vec<ReorganizationMessage> {
             .into(),
         );
     }
-    all
+    and_other_kinds(all, &[count], &[name])
 }

@@ -19,13 +19,11 @@ pub(super) fn may_be_sent(ring: &Ring, to: &To, message: &RingMessage) {
         let has_ended = member.presence == bully_core::protocol::Presence::Down;
         assert!(!has_ended, "{message} to {id}, which has ended");
         let is_skipped = ring.core.is_skipped(member);
-        let may_be_skipped = match message {
-            RingMessage::Collect(_) | RingMessage::Nominate(_) | RingMessage::Coordinator(_) => {
-                false
-            }
-            // The last two answer a message, whose sender the snapshot may doubt.
-            RingMessage::Probe(_) | RingMessage::HopAck(_) | RingMessage::Answer(_) => true,
-        };
+        // The last two answer a message, whose sender the snapshot may doubt.
+        let may_be_skipped = matches!(
+            message,
+            RingMessage::Probe(_) | RingMessage::HopAck(_) | RingMessage::Answer(_)
+        );
         assert!(
             may_be_skipped || !is_skipped,
             "{message} to {id}, which is skipped"

@@ -23,8 +23,8 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use words::*;
 
 use super::{
-    Answer, Bounded, Collect, Coordinator, Entrant, HopAck, Lap, MOST, Nominate, Probe, Ring,
-    RingConfig, RingElectionId, RingError, RingMessage, RingTimer,
+    Answer, Bounded, Collect, Coordinator, Entrant, HopAck, Lap, MOST, Nominate, Ring, RingConfig,
+    RingElectionId, RingError, RingMessage, RingTimer,
     state::{Campaign, Contest, State},
 };
 use bully_core::protocol::fixture::{EYE, ME, among, id};
@@ -118,6 +118,7 @@ impl Suite for Ring {
         RingTimer::Hop(Lap::Coordinator),
     ];
     const DRAIN: (RingTimer, u64) = (RingTimer::Drain, DRAIN);
+    const FROM_OBSERVERS: &'static [&'static str] = &["coordinator", "beat"];
     const PHASES: &'static [&'static str] = &[
         "follower: following, following with a slot, with a slot, without a slot",
         "candidate: announced, following in an election, in an election",
@@ -159,17 +160,6 @@ impl Suite for Ring {
 
     fn every_message(me: &Kit) -> Vec<RingMessage> {
         every_message(me.machine.core.closed.0)
-    }
-
-    /// What others have decided, or an acknowledgement.
-    fn is_for_voters(message: &RingMessage) -> bool {
-        match message {
-            RingMessage::Collect(_)
-            | RingMessage::Nominate(_)
-            | RingMessage::Probe(_)
-            | RingMessage::Answer(_) => true,
-            RingMessage::Coordinator(_) | RingMessage::HopAck(_) => false,
-        }
     }
 
     fn any_message(dice: &mut Dice, _: &Kit, _: &str) -> RingMessage {

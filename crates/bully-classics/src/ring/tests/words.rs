@@ -70,10 +70,6 @@ pub(super) fn ack(lap: Lap, term: u64, about: &str, beat: u64, known: u64) -> Ho
     }
 }
 
-pub(super) fn probe(known: u64) -> Probe {
-    Probe { known: Term(known) }
-}
-
 pub(super) fn answer(known: u64, leader: Option<(&str, u64)>) -> Answer {
     Answer {
         known: Term(known),
@@ -87,46 +83,31 @@ pub(super) fn answer(known: u64, leader: Option<(&str, u64)>) -> Answer {
 
 /// Each message, about terms around that one.
 pub(super) fn every_message(term: u64) -> Vec<RingMessage> {
+    let (before, after) = (term.saturating_sub(1), term.saturating_add(1));
+    let (terms, names) = ([before, term, after, u64::MAX], [A, B, ME, EYE]);
     let mut all: Vec<RingMessage> = Vec::new();
-    for term in [
-        term.saturating_sub(1),
-        term,
-        term.saturating_add(1),
-        u64::MAX,
-    ] {
-        for name in [A, B, ME, EYE] {
+    for term in terms {
+        for name in names {
             all.push(collect(term, (name, 9), &[(name, 9)]).into());
             all.push(nominate(term, A, name, &[A]).into());
             all.extend([beat(name, term, 9, 0).into(), beat(name, term, 9, 1).into()]);
-            for lap in [Lap::Collect, Lap::Nominate, Lap::Coordinator] {
-                all.push(ack(lap, term, name, 0, term).into());
-            }
-            all.push(answer(term, Some((name, term))).into());
         }
-        all.extend([probe(term).into(), answer(term, None).into()]);
     }
-    all
+    and_other_kinds(all, &terms, &names)
 }
 
 /// Any message, about low terms.
 pub(super) fn any_message(dice: &mut Dice) -> RingMessage {
-    let mut name = || dice.pick(&[A, B, ME, Z, EYE, STRANGER]);
-    let (one, other, third) = (name(), name(), name());
-    let term = dice.below(6);
-    let score = dice.score();
-    match dice.below(6) {
-        0 => {
-            let list = [(one, score), (other, score), (third, 4)];
-            let some = 1 + dice.index(3);
-            collect(term, (one, score), &list[..some]).into()
-        }
-        1 => nominate(term, one, other, &[one, third]).into(),
-        2 => beat(one, term, score, dice.below(3)).into(),
-        3 => {
-            let lap = dice.pick(&[Lap::Collect, Lap::Nominate, Lap::Coordinator]);
-            ack(lap, term, one, dice.below(3), dice.below(6)).into()
-        }
-        4 => probe(dice.below(6)).into(),
-        _ => answer(term, (!dice.one_in(3)).then_some((one, term))).into(),
-    }
+    let names = &[A, B, ME, Z, EYE, STRANGER];
+    let number = &|dice: &mut Dice, field: &str| match field {
+        "incarnation" => 1,
+        "beat" => dice.below(3),
+        _ => dice.below(6),
+    };
+    any(&mut Draw {
+        dice,
+        names,
+        number,
+    })
+    .unwrap()
 }

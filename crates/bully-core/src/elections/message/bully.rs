@@ -8,80 +8,19 @@ use super::{
     Behind, Elect, Elected, Heartbeat, Ok, QuorumMessage, Resign, Yield, quorum::elect_term,
 };
 use crate::parts::messages;
-use crate::protocol::{AgentId, MinimumRole, PeerMessage, Term};
 
 messages! {
     /// All messages of a bully election.
-    pub enum BullyMessage {
-        Elect(m) => "elect", elect_term(m);
-        Ok(m) => "ok", m.seen;
-        Yield(m) => "yield", m.seen.max(m.released.unwrap_or_default());
-        Elected(m) => "elected", m.term;
-        Heartbeat(m) => "heartbeat", m.term;
-        Resign(m) => "resign", m.term;
-        Behind(m) => "behind", m.seen;
-    }
-}
-
-impl PeerMessage for BullyMessage {
-    fn kind(&self) -> &'static str {
-        self.name()
-    }
-
-    fn needs(&self, _: &AgentId) -> MinimumRole {
-        match self {
-            // An observer never answers, because it is never asked.
-            Self::Ok(_) | Self::Yield(_) => MinimumRole::Voter,
-            // An observer may send this message, because it decides nothing: the leader decides.
-            Self::Behind(_) => MinimumRole::Observer,
-            Self::Elect(_) | Self::Elected(_) | Self::Heartbeat(_) | Self::Resign(_) => {
-                MinimumRole::Leader
-            }
-        }
-    }
-
-    fn is_repeated(&self) -> bool {
-        matches!(self, Self::Heartbeat(_))
-    }
-
-    fn term(&self) -> Option<Term> {
-        Some(self.term())
-    }
-}
-
-impl From<BullyMessage> for QuorumMessage {
-    fn from(message: BullyMessage) -> Self {
-        match message {
-            BullyMessage::Elect(m) => m.into(),
-            BullyMessage::Ok(m) => m.into(),
-            BullyMessage::Yield(m) => m.into(),
-            BullyMessage::Elected(m) => m.into(),
-            BullyMessage::Heartbeat(m) => m.into(),
-            BullyMessage::Resign(m) => m.into(),
-            BullyMessage::Behind(m) => m.into(),
-        }
-    }
-}
-
-/// Converts a message of the quorum mode. A message that only the quorum mode has is returned as an error.
-impl TryFrom<QuorumMessage> for BullyMessage {
-    type Error = QuorumMessage;
-
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "a test converts each message of the bully; a new one of the quorum mode needs no line here"
-    )]
-    fn try_from(message: QuorumMessage) -> Result<Self, QuorumMessage> {
-        Ok(match message {
-            QuorumMessage::Elect(m) => m.into(),
-            QuorumMessage::Ok(m) => m.into(),
-            QuorumMessage::Yield(m) => m.into(),
-            QuorumMessage::Elected(m) => m.into(),
-            QuorumMessage::Heartbeat(m) => m.into(),
-            QuorumMessage::Resign(m) => m.into(),
-            QuorumMessage::Behind(m) => m.into(),
-            other => return Err(other),
-        })
+    pub enum BullyMessage in QuorumMessage {
+        Elect(m) => "elect", elect_term(m), by Leader;
+        // An observer never answers, because it is never asked.
+        Ok(m) => "ok", m.seen, by Voter;
+        Yield(m) => "yield", m.seen.max(m.released.unwrap_or_default()), by Voter;
+        Elected(m) => "elected", m.term, by Leader;
+        Heartbeat(m) => "heartbeat", m.term, by Leader, repeated;
+        Resign(m) => "resign", m.term, by Leader;
+        // An observer may send this message, because it decides nothing: the leader decides.
+        Behind(m) => "behind", m.seen, by Observer;
     }
 }
 
@@ -91,6 +30,7 @@ mod tests {
 
     use super::*;
     use crate::elections::{fixture::every_bully_message, message::Micros};
+    use crate::protocol::{AgentId, PeerMessage, Term};
 
     /// A group of agents has the tables of the quorum, whatever its rules.
     #[test]

@@ -6,68 +6,36 @@ use super::{
     Takeover, Yield,
 };
 use crate::parts::messages;
-use crate::protocol::{AgentId, Leader, MinimumRole, PeerMessage, Term};
+use crate::protocol::{Leader, Term};
 
 messages! {
     /// All messages of a quorum election.
     pub enum QuorumMessage {
-        Elect(m) => "elect", elect_term(m);
-        Ok(m) => "ok", m.seen;
-        Yield(m) => "yield", m.seen.max(m.released.unwrap_or_default());
-        Elected(m) => "elected", m.term;
-        Heartbeat(m) => "heartbeat", m.term;
-        Resign(m) => "resign", m.term;
-        Claim(m) => "claim", m.term.max(term_led(m.released.as_ref()));
-        ClaimReply(m) => "claim_reply", m.term.max(m.seen);
-        Ack(m) => "ack", m.term;
-        Nack(m) => "nack", m.term.max(m.of);
-        Behind(m) => "behind", m.seen;
-        Takeover(m) => "takeover", m.term;
-        Recover(m) => "recover", m.seen;
-        Recovered(m) => "recovered", m.term;
-        Recall(m) => "recall", m.seen;
-        Recalled(m) => "recalled", m.seen.max(m.heard.term);
-        Seal(m) => "seal", m.term;
-        Sealed(m) => "sealed", m.term;
-        Install(m) => "install", m.term;
-        AskChange(m) => "ask_change", m.term;
-        ChangeAnswer(m) => "change_answer", m.term;
-        Enlist(m) => "enlist", m.term;
-    }
-}
-
-impl PeerMessage for QuorumMessage {
-    fn kind(&self) -> &'static str {
-        self.name()
-    }
-
-    fn needs(&self, _: &AgentId) -> MinimumRole {
-        match self {
-            // An observer never answers, because it is never asked.
-            Self::Ok(_)
-            | Self::Yield(_)
-            | Self::ClaimReply(_)
-            | Self::Ack(_)
-            | Self::Nack(_)
-            | Self::Recover(_)
-            | Self::Recovered(_)
-            | Self::Recall(_)
-            | Self::Recalled(_)
-            | Self::Sealed(_)
-            | Self::Install(_)
-            // An agent whose answers do not count must not choose the voters either.
-            | Self::AskChange(_) => MinimumRole::Voter,
-            // An observer may send these messages, because they decide nothing: the leader decides.
-            Self::Behind(_) | Self::Enlist(_) => MinimumRole::Observer,
-            Self::Elect(_)
-            | Self::Elected(_)
-            | Self::Heartbeat(_)
-            | Self::Resign(_)
-            | Self::Claim(_)
-            | Self::Takeover(_)
-            | Self::Seal(_)
-            | Self::ChangeAnswer(_) => MinimumRole::Leader,
-        }
+        Elect(m) => "elect", elect_term(m), by Leader;
+        // An observer never answers, because it is never asked.
+        Ok(m) => "ok", m.seen, by Voter;
+        Yield(m) => "yield", m.seen.max(m.released.unwrap_or_default()), by Voter;
+        Elected(m) => "elected", m.term, by Leader;
+        Heartbeat(m) => "heartbeat", m.term, by Leader, repeated;
+        Resign(m) => "resign", m.term, by Leader;
+        Claim(m) => "claim", m.term.max(term_led(m.released.as_ref())), by Leader;
+        ClaimReply(m) => "claim_reply", m.term.max(m.seen), by Voter;
+        Ack(m) => "ack", m.term, by Voter, repeated;
+        Nack(m) => "nack", m.term.max(m.of), by Voter;
+        // An observer may send this and `Enlist`, because they decide nothing: the leader decides.
+        Behind(m) => "behind", m.seen, by Observer;
+        Takeover(m) => "takeover", m.term, by Leader;
+        Recover(m) => "recover", m.seen, by Voter;
+        Recovered(m) => "recovered", m.term, by Voter;
+        Recall(m) => "recall", m.seen, by Voter;
+        Recalled(m) => "recalled", m.seen.max(m.heard.term), by Voter;
+        Seal(m) => "seal", m.term, by Leader;
+        Sealed(m) => "sealed", m.term, by Voter;
+        Install(m) => "install", m.term, by Voter;
+        // An agent whose answers do not count must not choose the voters either.
+        AskChange(m) => "ask_change", m.term, by Voter;
+        ChangeAnswer(m) => "change_answer", m.term, by Leader;
+        Enlist(m) => "enlist", m.term, by Observer, repeated;
     }
 
     fn unentitled(&self) -> Option<Self> {
@@ -77,14 +45,6 @@ impl PeerMessage for QuorumMessage {
         let mut ask = ask.clone();
         ask.is_unentitled = true;
         Some(Self::AskChange(ask))
-    }
-
-    fn is_repeated(&self) -> bool {
-        matches!(self, Self::Heartbeat(_) | Self::Ack(_) | Self::Enlist(_))
-    }
-
-    fn term(&self) -> Option<Term> {
-        Some(self.term())
     }
 }
 

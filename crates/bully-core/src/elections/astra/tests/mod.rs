@@ -73,6 +73,7 @@ impl Suite for Astra {
     const MESSAGES: &'static [&'static str] = BullyMessage::ALL;
     const TIMERS: &'static [BullyTimer] = &TIMERS;
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, 5_000);
+    const FROM_OBSERVERS: &'static [&'static str] = &["ok", "yield", "resign"];
     const PHASES: &'static [&'static str] = &[
         "follower: cooling down, following, idle, with a slot",
         "candidate: announced, holding an election",
@@ -119,16 +120,6 @@ impl Suite for Astra {
 
     fn every_message(me: &Kit) -> Vec<BullyMessage> {
         every_bully_message(me.machine.core.highest_term, me.machine.core.rounds)
-    }
-
-    fn is_for_voters(message: &BullyMessage) -> bool {
-        match message {
-            BullyMessage::Elect(_) | BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) => true,
-            BullyMessage::Ok(_)
-            | BullyMessage::Yield(_)
-            | BullyMessage::Resign(_)
-            | BullyMessage::Behind(_) => false,
-        }
     }
 
     fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> BullyMessage {

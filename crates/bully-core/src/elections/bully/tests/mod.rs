@@ -94,6 +94,7 @@ impl Suite for Bully {
     const MESSAGES: &'static [&'static str] = BullyMessage::ALL;
     const TIMERS: &'static [BullyTimer] = &TIMERS;
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
+    const FROM_OBSERVERS: &'static [&'static str] = &["ok", "yield", "resign"];
     const PHASES: &'static [&'static str] = &[
         "follower: cooling down, following, with a slot, without a slot",
         "candidate: asking its leader, asking the leader it found, asking the voters",
@@ -141,16 +142,6 @@ impl Suite for Bully {
 
     fn every_message(me: &Kit) -> Vec<BullyMessage> {
         every_bully_message(me.machine.core.highest_term, me.machine.core.rounds)
-    }
-
-    fn is_for_voters(message: &BullyMessage) -> bool {
-        match message {
-            BullyMessage::Elect(_) | BullyMessage::Elected(_) | BullyMessage::Heartbeat(_) => true,
-            BullyMessage::Ok(_)
-            | BullyMessage::Yield(_)
-            | BullyMessage::Resign(_)
-            | BullyMessage::Behind(_) => false,
-        }
     }
 
     fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> BullyMessage {

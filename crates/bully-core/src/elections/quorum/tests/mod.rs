@@ -55,7 +55,8 @@ use crate::protocol::{
 use crate::{
     elections::{
         fixture::{
-            Dice, MINE, Machine, OLD, STRANGER, Suite, common_suite, leader, resign, round, yields,
+            Dice, MINE, Machine, OLD, STRANGER, Suite, and_other_kinds, common_suite, leader,
+            resign, round, yields,
         },
         message::{Behind, Recalled},
         policy::Preemption,

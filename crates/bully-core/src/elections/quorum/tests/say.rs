@@ -185,7 +185,8 @@ impl ClaimReply {
 pub(super) fn every_message(me: &Kit) -> Vec<QuorumMessage> {
     let seen = me.view().term.0;
     let mut all: Vec<QuorumMessage> = Vec::new();
-    for term in [0, seen.saturating_sub(1), seen, seen + 1, u64::MAX] {
+    let terms = [0, seen.saturating_sub(1), seen, seen + 1, u64::MAX];
+    for term in terms {
         for score in [0, 20] {
             all.extend([elected(term, score).into(), heartbeat(term, score).into()]);
             all.extend([elect(term, score).into(), claim(term, score).into()]);
@@ -230,7 +231,7 @@ pub(super) fn every_message(me: &Kit) -> Vec<QuorumMessage> {
             }
         }
     }
-    all
+    and_other_kinds(all, &terms, &[HIGH])
 }
 
 /// What is said about a change of the voters, to the list of the epoch after the first.
