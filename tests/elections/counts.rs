@@ -1,5 +1,5 @@
 //! What the bully election costs where nothing goes wrong but what is asked: the exact number of
-//! messages, and of delays, for groups of two to nine.
+//! messages, and of delays, for groups of two to nine; where a score falls, of up to 20.
 //!
 //! Every message takes the delay D, so a time is a number of messages that led to each other. Not
 //! here: the ASTRA rules (`seeds/elections.rs`, scenarios 5 and 6), and large groups (`scale.rs`).
@@ -187,5 +187,70 @@ fn a_leader_costs_n_minus_1_messages_per_heartbeat_interval() {
                 assert_eq!(world.trace().entries().filter(others).count(), 0);
             }
         }
+    }
+}
+
+/// The score of the leader "n" falls from n to 0. How many messages of elections follow within two seconds, and
+/// how long it takes until `next` is followed by all.
+fn fall(world: &mut World<Bully>, n: usize, next: usize) -> (u64, Duration) {
+    let (sent, began) = (world.trace().checkpoint(), world.now());
+    assert!(world.set_score(name(n), Some(0.into())));
+    let next = name(next);
+    let agreed = |w: &World<Bully>| w.agreed().is_some_and(|leader| leader.id == next);
+    let is_led = world.run_until(agreed, Duration::from_secs(1));
+    assert!(is_led, "{n} agents\n{}", world.trace().to_text());
+    let took = world.now().since(began);
+    world.run_for(Duration::from_secs(1));
+    assert_eq!(world.believers(), [next]);
+    (world.trace().election_messages_since(sent), took)
+}
+
+/// The news, a question of the best, the answer, and an announcement for each other: the others wait for their turn.
+#[test]
+fn a_leader_whose_score_falls_to_the_last_place_is_asked_by_the_best_alone() {
+    for n in SIZES.chain([10, 20]) {
+        for detection in [CLOSED, OPEN, SILENT] {
+            let (sent, took) = fall(&mut led(1, n, detection), n, n - 1);
+            println!("{n} agents: {sent} messages");
+            assert_eq!(sent, count(n + 1), "{n} agents");
+            assert_eq!(took, D * 4);
+        }
+    }
+}
+
+/// The best is dead, and no agent knows that: the next in rank asks one step and a jitter later.
+#[test]
+fn a_leader_whose_score_falls_is_asked_by_the_next_if_the_best_is_dead() {
+    let timings = BullyConfig::default().timings;
+    for n in [5, 10, 20] {
+        for seed in 0..20 {
+            let mut world = led(seed, n, SILENT);
+            world.crash(name(n - 1));
+            let (sent, took) = fall(&mut world, n, n - 2);
+            assert_eq!(sent, count(n + 1), "{n} agents, seed {seed}");
+            let soonest = D * 4 + timings.step();
+            assert!(
+                (soonest..=soonest + timings.jitter()).contains(&took),
+                "{took:?}"
+            );
+        }
+    }
+}
+
+/// No agent above has asked yet: no election begins.
+#[test]
+fn a_leader_whose_score_rises_again_before_the_first_turn_leads_on() {
+    for n in [5, 10, 20] {
+        let mut world = led(1, n, SILENT);
+        world.crash(name(n - 1));
+        let sent = world.trace().checkpoint();
+        for score in [0, count(n)] {
+            let score = i64::try_from(score).unwrap();
+            assert!(world.set_score(name(n), Some(score.into())));
+            world.run_for(Duration::from_millis(60));
+        }
+        world.run_for(Duration::from_secs(1));
+        assert_eq!(world.believers(), [name(n)]);
+        assert_eq!(world.trace().election_messages_since(sent), 0);
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! Held against the ASTRA rules: at every instant at most one agent considers itself leader; and once
 //! nothing will happen by itself any more, every agent follows the highest in rank. By the default rules
-//! something always will.
+//! something always will, unless no agent watches its leader: then the second is held against them, too.
 
 use std::{sync::Arc, time::Duration};
 
@@ -89,6 +89,53 @@ impl Rules for Plain {
 
     fn broken(&self, world: &World<Self>) -> Option<&'static str> {
         broken(world)
+    }
+}
+
+/// An election by the default rules in which no agent watches its leader, so that all comes to rest.
+#[derive(Clone, Debug)]
+pub struct Unwatched {
+    config: Arc<BullyConfig>,
+}
+
+impl Unwatched {
+    /// With a deadline of T ticks. A message takes one tick at most, and a step is two.
+    ///
+    /// # Panics
+    /// If `deadline` is below three.
+    pub fn new(deadline: u8) -> Self {
+        let timings = Timings::astra()
+            .to_builder()
+            .delay_bound(ticks(1.0))
+            .deadline(ticks(deadline.into()))
+            .step(ticks(2.0))
+            .build()
+            .expect("the deadline is above twice the delay bound");
+        let config = BullyConfig {
+            timings,
+            ..BullyConfig::default()
+        };
+        Self {
+            config: Arc::new(config),
+        }
+    }
+}
+
+impl Rules for Unwatched {
+    type Election = Bully;
+    type Ledger = ();
+
+    fn config(&self) -> &Arc<BullyConfig> {
+        &self.config
+    }
+
+    /// The longest wait.
+    fn memory(&self) -> Duration {
+        self.config.timings.victory_wait()
+    }
+
+    fn broken(&self, world: &World<Self>) -> Option<&'static str> {
+        (world.is_at_rest() && !agree(world)).then_some("at rest all agree")
     }
 }
 

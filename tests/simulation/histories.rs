@@ -317,7 +317,7 @@ fn two_lead_for_two_message_delays_at_most() {
 #[test]
 fn two_do_lead_for_half_a_message_delay() {
     let options = bounded(BullyConfig::default().timings.delay_bound() / 2);
-    let broken = seeds(3000, 100).find_map(|seed| {
+    let broken = seeds(3000, 1000).find_map(|seed| {
         let report = chaos(seed, 5, &options, &mut BullyScenario::default());
         report.violation
     });

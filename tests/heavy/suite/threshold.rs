@@ -1,7 +1,7 @@
 //! The bound on the deadline of a plain bully: one leader at every instant if and only if T > 2 D.
 
 use crate::{
-    bully::Astra,
+    bully::{Astra, Unwatched},
     case::{Case, Search, timed},
     timed::{Aim, Bounds, Lab, Order},
 };
@@ -37,7 +37,32 @@ pub(super) fn cases() -> Vec<Case> {
             "D=1 T=3, n=3, two commands, a new score, no order",
             all(3, 1, 3, new_score),
         ),
+        Case::holds(
+            "default bully, D=1 T=3, n=3, the leader falls",
+            falls(3, &[-1]),
+        ),
+        Case::holds(
+            "default bully, D=1 T=3, n=3, the leader falls and rises",
+            falls(3, &[-1, 9]),
+        ),
+        Case::holds(
+            "default bully, D=1 T=3, n=4, the leader falls",
+            falls(4, &[-1]),
+        ),
     ]
+}
+
+/// The default rules: the score of the highest in rank becomes one after the other of these.
+fn falls(n: usize, scores: &[i32]) -> Search {
+    let mut bounds = Bounds::new(n);
+    bounds.delay = Some(1);
+    bounds.order = Order::Fifo;
+    bounds.budget.scores = scores.iter().map(|score| (n - 1, *score)).collect();
+    timed(Lab {
+        rules: Unwatched::new(3),
+        bounds,
+        aim: Aim::Everything,
+    })
 }
 
 fn all(n: usize, delay: u8, deadline: u8, change: impl Fn(&mut Bounds)) -> Search {

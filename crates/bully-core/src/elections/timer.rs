@@ -6,7 +6,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum BullyTimer {
-    /// A follower without a leader: its slot has come, in which it announces itself or holds an election.
+    /// A follower: its slot has come. Without a leader it announces itself or holds an election; otherwise it asks its
+    /// leader, whose score fell.
     Campaign,
     /// A candidate: the leader that was asked first did not answer.
     Widen,

@@ -45,6 +45,8 @@ pub(super) enum Change {
     Follow(Leader, Score),
     /// The agent follows a leader, and asks it for the leadership.
     FollowAndAsk(Leader, Score),
+    /// The agent follows its leader, whose score fell, and asks it for the leadership at this time.
+    FollowUntil(Leader, Score, Time),
     /// The agent announces itself.
     Lead,
 }
@@ -133,6 +135,7 @@ impl Change {
             }
             | Self::Follow(..)
             | Self::FollowAndAsk(..)
+            | Self::FollowUntil(..)
             | Self::Lead => false,
         }
     }

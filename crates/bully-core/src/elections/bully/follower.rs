@@ -6,7 +6,7 @@
 //! only in a closed group, where the snapshot contains all agents.
 
 use super::{
-    Elect, Step,
+    Elect, Preemption, Step,
     change::{Attempt, Change, Followed, Next, SlotPlan},
 };
 use crate::protocol::{After, AgentId, Event, Incarnation, Leader, Score, Time};
@@ -142,7 +142,11 @@ impl Vacant {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Following(pub(super) Followed);
+pub(super) struct Following {
+    pub(super) followed: Followed,
+    /// The agent's slot to ask this leader, whose score fell below its own (rule `ask-in-turn`).
+    pub(super) asks_at: Option<Time>,
+}
 
 impl Following {
     /// Begins to follow a leader. `known` is the leader that was last reported to the application.
@@ -157,36 +161,76 @@ impl Following {
         if known != Some(&leader) {
             step.out.notify(Event::NewLeader(leader.clone()));
         }
-        Self(Followed {
+        let followed = Followed {
             leader,
             score,
             due,
             grace: Grace::Unused,
-        })
+        };
+        Self {
+            followed,
+            asks_at: None,
+        }
     }
 
-    pub(super) fn leave(step: &mut Step<'_>) {
+    /// Follows, and asks the leader at this time.
+    pub(super) fn until(mut self, asks_at: Time, step: &mut Step<'_>) -> Self {
+        self.set_slot(asks_at, step);
+        self
+    }
+
+    fn set_slot(&mut self, asks_at: Time, step: &mut Step<'_>) {
+        let wait = asks_at.since(step.now);
+        let after = After::jittered(wait, step.core.config.timings.jitter());
+        step.out.set_timer(BullyTimer::Campaign, after);
+        self.asks_at = Some(asks_at);
+    }
+
+    pub(super) fn leave(&self, step: &mut Step<'_>) {
         step.out.cancel_timer(BullyTimer::Detect);
+        if self.asks_at.is_some() {
+            step.out.cancel_timer(BullyTimer::Campaign);
+        }
     }
 
     /// Returns whether the announcement only repeats that the followed leader leads. If so, the timer of its silence
     /// restarts.
     pub(super) fn refresh(&mut self, said: &Announcement<'_>, step: &mut Step<'_>) -> bool {
-        let Followed { leader, score, .. } = &self.0;
+        let Followed { leader, score, .. } = &self.followed;
         let is_same = leader.term == said.term
             && *score == said.score
             && leader.incarnation == said.incarnation
             && leader.id == *said.from;
         if is_same && step.core.config.timings.detector().is_some() {
-            self.0.due = watch(step);
-            self.0.grace = Grace::Unused;
+            self.followed.due = watch(step);
+            self.followed.grace = Grace::Unused;
         }
         is_same
     }
 
     pub(super) fn on_announcement(&self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
-        let refused = step.refuse(said, Some(&self.0));
-        refused.unwrap_or_else(|| step.accept(said, Some(&self.0)))
+        if let Some(refused) = step.refuse(said, Some(&self.followed)) {
+            return refused;
+        }
+        let leader = &self.followed.leader;
+        let is_leader = leader.id == *said.from && leader.incarnation == said.incarnation;
+        let bullies = step.core.config.preemption == Preemption::Immediately;
+        match self.slot(step) {
+            Some(asks_at) if is_leader && bullies && step.challenges(said.score, said.from) => {
+                Next::Become(Change::FollowUntil(said.leader(), said.score, asks_at))
+            }
+            _ => step.accept(said, Some(&self.followed)),
+        }
+    }
+
+    /// Returns the time at which this agent asks a leader that ranks below it; `None` if it is the first in rank, and
+    /// asks at once. If all asked at once, the leader would leave to one of them, and all others would ask all agents
+    /// (rule `ask-in-turn`). A slot that the agent has already is never put off.
+    fn slot(&self, step: &Step<'_>) -> Option<Time> {
+        let ahead = step.core.me.slot(Some(&self.followed.leader.id), false)?;
+        let wait = slot::delay(step.core.config.timings.step(), ahead);
+        let asks_at = step.now.after(wait);
+        (ahead > 0).then(|| self.asks_at.map_or(asks_at, |known| known.min(asks_at)))
     }
 
     pub(super) fn on_elect(
@@ -196,13 +240,20 @@ impl Following {
         elect: &Elect,
         step: &mut Step<'_>,
     ) -> Next {
-        let leader = &self.0.leader;
+        let leader = &self.followed.leader;
         let is_leader =
             leader.id == *from && (incarnation, elect.seen) >= (leader.incarnation, leader.term);
         if is_leader {
             // A leader that asks for the leadership no longer leads. (A question that it sent before it led has a lower
             // `seen`, and does not count.)
             return Next::Again(Change::Vacant(None));
+        }
+        // This agent is about to ask the leader as well. The asker has found that the leader does not lead any more, or
+        // is silent. An `Ok` would make the asker wait for this agent.
+        let is_other = leader.id != *from;
+        if self.asks_at.is_some() && is_other && !step.competes_above(elect.score, from) {
+            step.answer_yield(from, elect.round);
+            return Next::Become(Change::wait_for(from, step));
         }
         // This agent answers `Ok` whatever the asker's rank, because only the live leader decides whether it leaves the
         // leadership to a better agent (rule `always-answer`).
@@ -226,9 +277,11 @@ impl Following {
         Next::Become(after_resignation(from, resign, step))
     }
 
-    pub(super) fn on_members(&self, step: &Step<'_>) -> Next {
-        if step.core.me.is_gone(&self.0.leader) {
+    pub(super) fn on_members(&mut self, step: &mut Step<'_>) -> Next {
+        if step.core.me.is_gone(&self.followed.leader) {
             self.end()
+        } else if self.asks_at.is_some() {
+            self.challenge(step)
         } else {
             Next::Stay
         }
@@ -239,25 +292,50 @@ impl Following {
     fn end(&self) -> Next {
         Next::Become(Change::TakeSlot {
             attempt: Attempt::Announce,
-            gone: Some(self.0.leader.id.clone()),
+            gone: Some(self.followed.leader.id.clone()),
         })
     }
 
     /// Asks the leader for the leadership, and still follows this leader while it waits for the answer.
     pub(super) fn ask(self) -> Change {
         Change::AskLeader {
-            id: self.0.leader.id.clone(),
-            following: Some(self.0),
+            id: self.followed.leader.id.clone(),
+            following: Some(self.followed),
         }
     }
 
-    /// Asks the leader if this agent may challenge it. Called when the agent's score has changed or its cool-down has
-    /// ended.
-    pub(super) fn challenge(&self, step: &Step<'_>) -> Next {
-        if step.challenges(self.0.score, &self.0.leader.id) {
-            Next::Become(self.clone().ask())
-        } else {
-            Next::Stay
+    /// Asks the leader if this agent may challenge it, but not before its slot if it has one. Called when the agent's
+    /// score has changed or its cool-down has ended, and for a new snapshot while it has a slot.
+    pub(super) fn challenge(&mut self, step: &mut Step<'_>) -> Next {
+        let may_ask = step.challenges(self.followed.score, &self.followed.leader.id);
+        let slot = self.asks_at.and_then(|_| self.slot(step));
+        match slot.filter(|_| may_ask) {
+            Some(asks_at) => {
+                if self.asks_at != Some(asks_at) {
+                    self.set_slot(asks_at, step);
+                }
+            }
+            None if may_ask => return Next::Become(self.clone().ask()),
+            None => {
+                if self.asks_at.take().is_some() {
+                    step.out.cancel_timer(BullyTimer::Campaign);
+                }
+            }
+        }
+        Next::Stay
+    }
+
+    pub(super) fn on_slot_due(&mut self, step: &mut Step<'_>) -> Next {
+        match self.asks_at {
+            Some(asks_at) if step.now < asks_at => {
+                self.set_slot(asks_at, step);
+                Next::Stay
+            }
+            Some(_) => {
+                self.asks_at = None;
+                self.challenge(step)
+            }
+            None => Next::ignore(step, "it has no slot"),
         }
     }
 
@@ -266,18 +344,18 @@ impl Following {
         if timings.detector().is_none() {
             return Next::ignore(step, "no leader is watched");
         }
-        if step.now < self.0.due {
-            let after = After::jittered(self.0.due.since(step.now), timings.jitter());
+        if step.now < self.followed.due {
+            let after = After::jittered(self.followed.due.since(step.now), timings.jitter());
             step.out.set_timer(BullyTimer::Detect, after);
             return Next::Stay;
         }
         let slack = timings.delay_bound().saturating_add(timings.jitter());
-        let is_late = step.now.since(self.0.due) > slack;
+        let is_late = step.now.since(self.followed.due) > slack;
         // This agent was late itself, so heartbeats may wait in its mailbox. It waits for the leader a second time, but
         // only once (rule `grace-period`).
-        if is_late && self.0.grace == Grace::Unused {
-            self.0.grace = Grace::Used;
-            self.0.due = watch(step);
+        if is_late && self.followed.grace == Grace::Unused {
+            self.followed.grace = Grace::Used;
+            self.followed.due = watch(step);
             return Next::Stay;
         }
         self.end()

@@ -110,8 +110,12 @@ fn enter(change: Change, known: Option<&Leader>, step: &mut Step<'_>) -> State {
         }
         Change::FollowAndAsk(leader, score) => {
             let following = Following::enter(leader, score, known, step);
-            Following::leave(step);
+            following.leave(step);
             enter(following.ask(), known, step)
+        }
+        Change::FollowUntil(leader, score, asks_at) => {
+            let following = Following::enter(leader, score, known, step);
+            State::Following(following.until(asks_at, step))
         }
         Change::Lead => match Tenure::enter(step) {
             Ok(tenure) => State::Leading(tenure),
@@ -132,7 +136,7 @@ impl State {
 
     pub(super) const fn followed(&self) -> Option<&Followed> {
         match self {
-            Self::Following(following) => Some(&following.0),
+            Self::Following(following) => Some(&following.followed),
             Self::Candidate(candidate) => candidate.following(),
             Self::Vacant(_) | Self::Waiting(_) | Self::Leading(_) => None,
         }
@@ -153,7 +157,7 @@ impl State {
         // the same name.
         match self {
             Self::Vacant(vacant) => vacant.leave(step),
-            Self::Following(_) => Following::leave(step),
+            Self::Following(following) => following.leave(step),
             Self::Candidate(candidate) => candidate.leave(step),
             Self::Waiting(_) => Waiting::leave(step),
             Self::Leading(tenure) => tenure.leave(step),
@@ -342,6 +346,7 @@ impl State {
     fn on_timer(&mut self, timer: BullyTimer, step: &mut Step<'_>) -> Next {
         match (self, timer) {
             (Self::Vacant(vacant), BullyTimer::Campaign) => vacant.on_slot_due(step),
+            (Self::Following(following), BullyTimer::Campaign) => following.on_slot_due(step),
             (Self::Following(following), BullyTimer::Detect) => following.on_detect_due(step),
             (Self::Candidate(candidate), BullyTimer::Widen | BullyTimer::Deadline) => {
                 candidate.on_due(timer, step)
@@ -364,7 +369,7 @@ impl State {
     }
 
     /// Called when the cool-down has ended: the agent takes a slot by its rank, or asks a lower-ranked leader to yield.
-    fn on_cooldown_over(&self, step: &Step<'_>) -> Next {
+    fn on_cooldown_over(&mut self, step: &mut Step<'_>) -> Next {
         match self {
             Self::Vacant(_) => Vacant::take_slot(),
             Self::Following(following) => following.challenge(step),

@@ -41,6 +41,7 @@
 //! | `ask-again` | if the awaited announcement does not come within 2.5 T, the agent acts in its slot | `waiting.rs` |
 //! | `stale-is-ignored` | an announcement with an older (term, rank) than the leader's changes nothing; if the term of an announcement has ended, its sender learns which term it has to exceed | `rules.rs` |
 //! | `yield-on-outranked` | an agent asks a leader that ranks below it to yield, and does not follow this leader; the leader's policy decides when the leader stops | `rules.rs`, `leader.rs` |
+//! | `ask-in-turn` | if the score of its leader falls, an agent that ranks below k others above this leader waits min(k, 8) steps before it asks, and follows until then. It answers an asker that ranks above it with `Yield`, and waits | `follower.rs` |
 //! | `renew-above` | a leader that hears of a higher term continues to lead in a term above that one, so that its followers accept it | `leader.rs` |
 //! | `fast-path` | when the leader's end is known, the first in rank that followed it announces itself without asking | `follower.rs`, `change.rs` |
 //! | `rank-staggered-slots` | an agent that ranks below k others waits min(k, 8) steps, and 8 steps more while it cools down | `slot`, `follower.rs` |
@@ -57,20 +58,20 @@
 //! | input | follower with a leader | follower, leadership vacant | candidate | waiting | leader |
 //! |---|---|---|---|---|---|
 //! | `Elect` from below | `Ok` | `Ok`, act in its slot | `Ok`, counts as answered | `Ok`; from the awaited agent, or when the wait has ended by the clock: as if vacant | `Elected` to it |
-//! | `Elect` from above | `Ok` | `Yield`, wait | `Yield`, wait | `Yield` | policy: stop leading, `Yield`, wait; or `Elected` |
+//! | `Elect` from above | `Ok`; before its turn to ask: `Yield`, wait | `Yield`, wait | `Yield`, wait | `Yield` | policy: stop leading, `Yield`, wait; or `Elected` |
 //! | `Elect` of the leader | no leader; as if vacant | | | | |
 //! | `Ok` from any rank, this round | − | − | wait | − | − |
 //! | `Behind` | − | − | − | − | leads above it |
 //! | `Yield`, this round | − | − | counts; after the last one it leads; from the asked leader: ask all | − | − |
 //! | … that releases | − | − | lead | lead | − |
 //! | `Elected`, `Heartbeat` from above | follow | follow | follow | follow | older: `Elected` to it; else step down |
-//! | … from below | newer: ask it to yield | ask it to yield | answers this round: follow; else its own round goes on | ask it to yield | newer: renew above it; else `Elected` to it |
+//! | … from below | newer: ask it to yield; the leader itself: ask in turn | ask it to yield | answers this round: follow; else its own round goes on | ask it to yield | newer: renew above it; else `Elected` to it |
 //! | … stale | − | told which term to exceed | told, or − if it follows | told | `Elected` to it |
 //! | `Resign` of the leader | lead if named, else await its slot | lead if named | lead if named, else await its slot if it follows | lead if named | − |
 //! | leader's end in `Members` | the first slot announces itself | the slot moves up | the asked leader is gone: act in its slot | the awaited agent is gone: act in its slot | − |
-//! | `TimedOut` | `Detect`: as at the leader's end; `Cooldown`: ask a leader below | `Campaign`: announce or ask; `Cooldown`: act in its slot | `Widen`: ask all; `Deadline`: lead | `Victory`: act in its slot | `Heartbeat`, `Drain`, `Preempt` |
+//! | `TimedOut` | `Detect`: as at the leader's end; `Cooldown`: ask a leader below; `Campaign`: its turn to ask the leader | `Campaign`: announce or ask; `Cooldown`: act in its slot | `Widen`: ask all; `Deadline`: lead | `Victory`: act in its slot | `Heartbeat`, `Drain`, `Preempt` |
 //! | `Campaign` | ask the leader | ask | − | − | `Elected` to all |
-//! | `SetScore` | above the leader: ask it | act in its slot | new round; `None`: follow on, or no slot | as candidate | `Heartbeat` to all; `None`: drain |
+//! | `SetScore` | above the leader: ask it, or await its turn | act in its slot | new round; `None`: follow on, or no slot | as candidate | `Heartbeat` to all; `None`: drain |
 //! | `StepDown`, `Drained` | − | − | − | − | drain; resign |
 //!
 //! An agent that is not eligible (an observer, a voter without a score) follows any voter that announces itself, and
@@ -196,10 +197,9 @@ impl Election for Bully {
     fn prospects(&self) -> Prospects {
         let (waits_until, takeover_at) = match &self.state {
             Some(State::Vacant(vacant)) => (vacant.acts_at(), None),
+            Some(State::Following(following)) => (None, following.asks_at),
             Some(State::Leading(tenure)) => (None, tenure.challengers.next()),
-            Some(State::Following(_) | State::Candidate(_) | State::Waiting(_)) | None => {
-                (None, None)
-            }
+            Some(State::Candidate(_) | State::Waiting(_)) | None => (None, None),
         };
         Prospects {
             cooldown_until: self.core.cooldown.until(),

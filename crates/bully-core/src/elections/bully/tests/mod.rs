@@ -10,6 +10,7 @@ mod always;
 mod config;
 mod elect;
 mod elected;
+mod in_turn;
 mod liveness;
 mod members;
 mod resign;
@@ -61,7 +62,10 @@ impl Machine for Bully {
         let mut timers = BTreeSet::new();
         match &self.state {
             None => {}
-            Some(State::Following(_)) => timers.extend(watches.then_some(BullyTimer::Detect)),
+            Some(State::Following(following)) => {
+                timers.extend(watches.then_some(BullyTimer::Detect));
+                timers.extend(following.asks_at.map(|_| BullyTimer::Campaign));
+            }
             Some(State::Vacant(vacant)) => {
                 let slot = vacant.slot.map(|_| BullyTimer::Campaign);
                 let is_stuck = slot.is_none() && core.may_lead(); // cooling down or not
@@ -96,7 +100,7 @@ impl Suite for Bully {
     const DRAIN: (BullyTimer, u64) = (BullyTimer::Drain, DRAIN);
     const FROM_OBSERVERS: &'static [&'static str] = &["ok", "yield", "resign"];
     const PHASES: &'static [&'static str] = &[
-        "follower: cooling down, following, with a slot, without a slot",
+        "follower: cooling down, following, following until its turn, with a slot, without a slot",
         "candidate: asking its leader, asking the leader it found, asking the voters",
         "waiting: waiting",
         "leader: challenged, draining, leading",
@@ -117,6 +121,9 @@ impl Suite for Bully {
             Some(State::Vacant(_)) if self.core.cooldown.has_begun() => "cooling down",
             Some(State::Vacant(vacant)) if vacant.slot.is_some() => "with a slot",
             Some(State::Vacant(_)) => "without a slot",
+            Some(State::Following(following)) if following.asks_at.is_some() => {
+                "following until its turn"
+            }
             Some(State::Following(_)) => "following",
             Some(State::Candidate(candidate)) => match &candidate.asked {
                 Asked::Leader { following, .. } if following.is_some() => "asking its leader",
@@ -167,6 +174,14 @@ impl Kit {
     /// A follower of LOW in the term [`OLD`], where leaders are left alone.
     fn following_low() -> Self {
         Self::voter(&never()).started().after(LOW, elected(OLD, 1))
+    }
+
+    /// A follower of LOW in the term [`OLD`], the second in rank above it since its score fell from 7 to 1: it asks in
+    /// one step.
+    fn in_turn() -> Self {
+        Self::with_slot()
+            .after(LOW, elected(OLD, 7))
+            .after(LOW, heartbeat(OLD, 1))
     }
 
     fn observer() -> Self {
@@ -244,10 +259,11 @@ impl Kit {
     }
 
     /// Every role, by its name.
-    fn roles() -> [(&'static str, Self); 12] {
+    fn roles() -> [(&'static str, Self); 13] {
         [
             ("following", Self::following()),
             ("following one below", Self::following_low()),
+            ("following until its turn to ask", Self::in_turn()),
             ("with a slot", Self::with_slot()),
             ("observer", Self::observer()),
             ("witness", Self::witness()),

@@ -1,0 +1,197 @@
+//! A leader whose score falls is asked by one agent after the other, in the order of their ranks (`ask-in-turn`).
+
+use super::*;
+
+fn ask(counter: u64, score: i32) -> Elect {
+    Elect {
+        round: round(counter),
+        seen: Term(OLD),
+        ..elect(score)
+    }
+}
+
+/// Asks LOW, whose score fell, in its first round.
+fn asks(effects: StepEffects, score: i32) {
+    effects
+        .sent(LOW, ask(1, score))
+        .set(BullyTimer::Widen, 2 * D)
+        .nothing_else_happened();
+}
+
+/// A follower of LOW, whose score is 7, while HIGH and perhaps a further voter rank above that.
+fn following(config: &Arc<BullyConfig>) -> Kit {
+    Kit::voter(config).started().after(LOW, elected(OLD, 7))
+}
+
+#[test]
+fn the_highest_in_rank_asks_at_once() {
+    let mut me = Kit::following();
+    me.hear(HIGH, heartbeat(OLD, 1))
+        .sent(HIGH, ask(1, 5))
+        .set(BullyTimer::Widen, 2 * D)
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_next_in_rank_follows_until_its_slot_and_asks_then() {
+    let mut me = following(&lan());
+    me.hear(LOW, heartbeat(OLD, 1))
+        .set(BullyTimer::Detect, L)
+        .set(BullyTimer::Campaign, S)
+        .nothing_else_happened();
+    assert_eq!(me.leader().as_deref(), Some(LOW));
+    let takeover_at = me.machine.prospects().takeover_at;
+    assert_eq!(takeover_at, Some(me.now.after(Duration::from_millis(S))));
+    me.later(S - 1)
+        .hear(LOW, heartbeat(OLD, 1))
+        .set(BullyTimer::Detect, L)
+        .nothing_else_happened();
+    me.fire(BullyTimer::Campaign)
+        .set(BullyTimer::Campaign, 1)
+        .nothing_else_happened();
+    asks(me.later(1).fire(BullyTimer::Campaign), 5);
+}
+
+#[test]
+fn no_slot_is_later_than_the_eighth() {
+    let mut me = following(&lan());
+    me.told(|members| {
+        let names = (1..=20).map(|k| id(&format!("high-{k}")));
+        let voter = |name| Member::up(name, MemberKind::Voter, Some(8.into()), Incarnation(1));
+        members.join(names.map(voter));
+    })
+    .nothing_else_happened();
+    me.hear(LOW, heartbeat(OLD, 1))
+        .set(BullyTimer::Detect, L)
+        .set(BullyTimer::Campaign, 8 * S)
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_second_fall_or_a_new_term_of_that_leader_puts_no_slot_off() {
+    for (term, score) in [(OLD, 0), (OLD + 1, 1)] {
+        let mut me = Kit::in_turn();
+        let again = me.later(S - 1).hear(LOW, elected(term, score));
+        let again = again.set(BullyTimer::Detect, L);
+        let again = if term == OLD {
+            again
+        } else {
+            again.new_leader(LOW, term)
+        };
+        again.set(BullyTimer::Campaign, 1).nothing_else_happened();
+    }
+}
+
+#[test]
+fn a_leader_that_ranks_above_again_is_followed_and_not_asked() {
+    let mut me = Kit::in_turn();
+    me.hear(LOW, heartbeat(OLD, 6))
+        .set(BullyTimer::Detect, L)
+        .stopped([BullyTimer::Campaign])
+        .nothing_else_happened();
+    assert_eq!(me.machine.prospects().takeover_at, None);
+    me.later(S)
+        .fire(BullyTimer::Campaign)
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_best_leads_before_the_next_asks() {
+    Kit::in_turn()
+        .hear(HIGH, elected(OLD + 1, 9))
+        .followed(HIGH, OLD + 1)
+        .stopped([BullyTimer::Campaign])
+        .nothing_else_happened();
+}
+
+#[test]
+fn news_that_come_after_the_next_leader_are_stale() {
+    let mut me = following(&lan()).after(HIGH, elected(OLD + 1, 9));
+    me.hear(LOW, heartbeat(OLD, 1)).nothing_else_happened();
+}
+
+#[test]
+fn an_agent_asks_at_once_when_no_other_is_left_above() {
+    for gone in [
+        |m: &mut Members| m.down(&id(HIGH), Incarnation(1)),
+        |m: &mut Members| m.suspect(&id(HIGH), Incarnation(1)),
+        |m: &mut Members| m.leave(&id(HIGH)),
+        |m: &mut Members| m.set_score(&id(HIGH), Some(2.into())),
+    ] {
+        let mut me = Kit::in_turn();
+        me.told(|m| m.set_score(&id(LOW), Some(1.into())))
+            .nothing_else_happened();
+        asks(me.told(gone), 5);
+    }
+}
+
+#[test]
+fn an_agent_whose_leader_ends_in_the_meantime_acts_as_after_any_end() {
+    Kit::in_turn()
+        .ends(LOW)
+        .has_no_leader(OLD)
+        .set(BullyTimer::Campaign, S)
+        .stopped([BullyTimer::Detect])
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_score_moves_no_slot_back() {
+    // Still the second in rank above the leader.
+    Kit::in_turn().set_score(4).nothing_else_happened();
+    asks(Kit::in_turn().set_score(10), 10);
+    for score in [Some(0), None] {
+        Kit::in_turn()
+            .set_score(score)
+            .stopped([BullyTimer::Campaign])
+            .nothing_else_happened();
+    }
+}
+
+#[test]
+fn a_campaign_does_not_wait_for_a_slot() {
+    let asked = Kit::in_turn().step(Input::Campaign);
+    asks(asked.stopped([BullyTimer::Detect, BullyTimer::Campaign]), 5);
+}
+
+/// The leader that it is about to ask does not lead any more for the asker.
+#[test]
+fn an_agent_with_a_slot_to_ask_yields_to_an_asker_above() {
+    let mut me = Kit::in_turn();
+    me.hear(HIGH, elect(9))
+        .sent(
+            HIGH,
+            Yield {
+                seen: Term(OLD),
+                ..yields(1)
+            },
+        )
+        .whatever();
+    assert_eq!((me.role(), me.leader()), (Role::Waiting, None));
+    let mut me = Kit::in_turn();
+    me.hear(EYE, elect(4)).nothing_else_happened();
+    assert_eq!(me.leader().as_deref(), Some(LOW));
+}
+
+#[test]
+fn where_leaders_are_left_alone_or_are_patient_no_slot_is_set() {
+    following(&never())
+        .hear(LOW, heartbeat(OLD, 1))
+        .set(BullyTimer::Detect, L)
+        .nothing_else_happened();
+    let asked = following(&after_a_second()).hear(LOW, heartbeat(OLD, 1));
+    asks(asked.set(BullyTimer::Detect, L), 5);
+    let margin = with(|config| config.margin = Some(5.into()));
+    following(&margin)
+        .hear(LOW, heartbeat(OLD, 1))
+        .set(BullyTimer::Detect, L)
+        .nothing_else_happened();
+}
+
+#[test]
+fn an_agent_that_cools_down_follows_a_leader_whose_score_fell() {
+    let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 7));
+    me.hear(LOW, heartbeat(MINE + 1, 1))
+        .set(BullyTimer::Detect, L)
+        .nothing_else_happened();
+}
