@@ -252,7 +252,7 @@ impl Following {
         // is silent. An `Ok` would make the asker wait for this agent.
         let is_other = leader.id != *from;
         if self.asks_at.is_some() && is_other && !step.competes_above(elect.score, from) {
-            step.answer_yield(from, elect.round);
+            step.answer_yield(from, elect.round, None);
             return Next::Become(Change::wait_for(from, step));
         }
         // This agent answers `Ok` whatever the asker's rank, because only the live leader decides whether it leaves the
