@@ -62,7 +62,7 @@ fn refusal(path: &Path, message: &str, whole: &Value) -> ConfigError {
         (_, "a sequence") => "a list of names in quotes",
         (_, "a string") => "text in quotes",
         (_, "a boolean") => "true or false",
-        (_, "u64" | "usize") => "a whole number that is not negative",
+        (_, "u8" | "u16" | "u32" | "u64" | "usize") => "a whole number that is not negative",
         (_, of_its_own) => of_its_own,
     };
     ConfigError::Value {
