@@ -14,7 +14,7 @@ use crate::group::ReachableMember;
 use crate::{
     agent::{Status, StoreContender, StoreContenders},
     protocol::{About, AgentId, Incarnation, Member, MemberKind, Members, Presence, Score},
-    remote::{BridgeHandle, LinkStatus, PeerStatus},
+    remote::{BridgeHandle, LinkStatus, PeerStatus, Traffic},
     shown::in_millis,
 };
 
@@ -285,17 +285,8 @@ fn contenders(members: &Members, mut all: Vec<StoreContender>) -> Vec<ContenderR
 }
 
 fn bridge(bridge: &BridgeHandle) -> BridgeReport {
-    let traffic = bridge.traffic();
-    let crossed = [
-        ("bytes_in", traffic.bytes_in),
-        ("bytes_out", traffic.bytes_out),
-        ("dials", traffic.dials),
-        ("links", traffic.links),
-        ("messages_in", traffic.messages_in),
-        ("messages_out", traffic.messages_out),
-    ];
     let counted = bridge.counters();
-    let counts = crossed.into_iter().chain(counted.iter());
+    let counts = crossed(bridge.traffic()).into_iter().chain(counted.iter());
     BridgeReport {
         node: bridge.node().to_string(),
         listens: bridge.local_addr().map(|addr| addr.to_string()),
@@ -305,6 +296,18 @@ fn bridge(bridge: &BridgeHandle) -> BridgeReport {
             .map(|(name, count)| (name.to_owned(), count))
             .collect(),
     }
+}
+
+/// Returns the counts of the traffic, by their names.
+const fn crossed(traffic: Traffic) -> [(&'static str, u64); 6] {
+    [
+        ("bytes_in", traffic.bytes_in),
+        ("bytes_out", traffic.bytes_out),
+        ("dials", traffic.dials),
+        ("links", traffic.links),
+        ("messages_in", traffic.messages_in),
+        ("messages_out", traffic.messages_out),
+    ]
 }
 
 fn peer(peer: PeerStatus) -> LinkReport {
@@ -322,5 +325,32 @@ fn peer(peer: PeerStatus) -> LinkReport {
         unlinked_ms: peer.unlinked_for.map(in_millis),
         last_error: peer.last_error,
         echo_ms: peer.echo.map(in_millis),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_count_of_the_traffic_has_its_own_value() {
+        let traffic = Traffic {
+            bytes_in: 1,
+            bytes_out: 2,
+            dials: 3,
+            links: 4,
+            messages_in: 5,
+            messages_out: 6,
+            ..Traffic::default()
+        };
+        let counts = [
+            ("bytes_in", 1),
+            ("bytes_out", 2),
+            ("dials", 3),
+            ("links", 4),
+            ("messages_in", 5),
+            ("messages_out", 6),
+        ];
+        assert_eq!(crossed(traffic), counts);
     }
 }

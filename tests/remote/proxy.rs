@@ -5,10 +5,15 @@ use std::{
     time::Duration,
 };
 
-use actix::{Actor, Context, Handler, Message, ResponseFuture, clock::sleep};
+use actix::{
+    Actor, Context, Handler, Message, ResponseFuture,
+    clock::{sleep, timeout},
+};
 use actix_bully::{
+    agent::BullyHandle,
     leader::{LeaderProxy, ProxyError},
     remote::{Limits, transport::Pipes},
+    testkit::Inject,
 };
 use serde::{Deserialize, Serialize};
 
@@ -157,6 +162,38 @@ fn a_message_longer_than_a_frame_is_given_up_and_the_next_ones_arrive() {
         assert_eq!(long, Err(ProxyError::Undeliverable));
         assert_eq!(short.as_deref(), Ok("b did 2"));
         assert_eq!(jobs.counts().undeliverable, 1);
+    });
+}
+
+#[test]
+fn an_ask_is_unknown_once_another_agent_has_the_name_of_the_leader() {
+    scene(async |pipes, _| {
+        let [mut a, mut b] = pair(pipes, |bridge| bridge);
+        let (from, first) = (a.agent("a", 1), b.agent("b", 2));
+        let deliver = |agent: &BullyHandle| {
+            let worker = Worker("b", Done::default()).start();
+            let proxy = LeaderProxy::<Job>::builder(agent, "job").deliver_to(worker.recipient());
+            proxy.start().unwrap();
+        };
+        deliver(&first);
+        let jobs = LeaderProxy::<Job>::builder(&from, "job").start().unwrap();
+        until("b leads", || a.follows("b")).await;
+        sleep(MS(500)).await;
+        let slow = Job {
+            millis: 3_600_000,
+            ..job(1)
+        };
+        let ask = actix::spawn(async move { jobs.send(slow, SOON * 100).await });
+        sleep(SOON).await;
+        // Without a link `a` does not see the end of the first agent: it sees the second one in its place.
+        pipes.partition("a", "b");
+        pipes.cut("a", "b");
+        first.addr().do_send(Inject::Stop);
+        sleep(SOON).await;
+        deliver(&b.agent("b", 2));
+        pipes.heal("a", "b");
+        let answer = timeout(SOON * 10, ask).await.expect("it ends soon");
+        assert_eq!(answer.unwrap(), Err(ProxyError::Unknown));
     });
 }
 

@@ -323,8 +323,9 @@ impl ScheduleTenure<'_> {
             Err(reason) => Err(reason),
         };
         let ended = self.running.take();
-        // Dropping the work's future may panic, which counts as a panic of the work.
-        let end = polled.and_then(|end| contain(|| drop(ended)).map(|()| end));
+        // Dropping the work's future may panic, also after a panic of its `poll`. This counts as a panic of the work.
+        let dropped = contain(|| drop(ended));
+        let end = polled.and_then(|end| dropped.map(|()| end));
         Some(end.unwrap_or_else(|reason| {
             self.panicked(&reason);
             Err(TickFailed)

@@ -34,7 +34,7 @@ pub(super) fn rows() -> Vec<Rows> {
         )
     };
     let returns = |beside: &str, table| rows!(beside, returns, table);
-    vec![
+    let mut rows = vec![
         alone,
         overtaken(LINKED),
         overtaken(QUORUM),
@@ -59,6 +59,27 @@ pub(super) fn rows() -> Vec<Rows> {
             drain = "20ms" | drains for 640 ms | drains for 20 ms
             cooldown = "5s" | back after 70 s | back after 15 s
         "#,
+        ),
+    ];
+    rows.extend(replacing());
+    rows
+}
+
+/// Keys that replace a default which comes from another key.
+fn replacing() -> [Rows; 2] {
+    [
+        rows!(
+            QUORUM,
+            alone,
+            r#"
+            memory_file = "FOLDER/memory" | ["a.vote", "history-jobs@a.jsonl"] | "memory"
+            records_folder = "FOLDER/records" | "history-jobs@a.jsonl" | "records/history-jobs@a.jsonl"
+        "#
+        ),
+        rows!(
+            format!("listen = \"HERE\"\n{LEASE}"),
+            alone,
+            r#"memory_file = "FOLDER/memory" | "leases/a.node" | "memory""#
         ),
     ]
 }

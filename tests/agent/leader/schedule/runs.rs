@@ -1,6 +1,12 @@
 //! When ticks run, and what becomes of those that cannot.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::BTreeSet,
+    panic::resume_unwind,
+    pin::Pin,
+    task::{self, Poll},
+    time::Duration,
+};
 
 use actix::{Actor, Context, Handler, ResponseFuture, clock};
 use actix_bully::{
@@ -9,7 +15,7 @@ use actix_bully::{
     testkit::Inject,
 };
 
-use super::kit::{DAWN, SECOND, begin, every_second, line, noting, panicking};
+use super::kit::{DAWN, NotedWork, SECOND, begin, every_second, line, millis, noting, panicking};
 use crate::{
     stage::{Log, MS, play_toy, settle},
     toy::Act,
@@ -154,6 +160,46 @@ fn what_must_not_be_lost_is_tried_until_it_has_ended_well() {
         stage.prompt(&toy, &[Act::Acquire(3)]).await;
         clock::sleep(MS(650)).await;
         assert_eq!(log.take(), ["6000 again", "6000 done"]);
+    });
+}
+
+/// Work that panics when it is dropped, after a panic of its `poll` or without one.
+struct Bomb {
+    in_poll: bool,
+}
+
+impl Future for Bomb {
+    type Output = ();
+    fn poll(self: Pin<&mut Self>, _: &mut task::Context<'_>) -> Poll<()> {
+        if self.in_poll {
+            resume_unwind(Box::new("a bug in the work"));
+        }
+        Poll::Ready(())
+    }
+}
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        resume_unwind(Box::new("a bug in drop"));
+    }
+}
+
+#[test]
+fn work_that_panics_when_it_is_dropped_has_failed_and_the_agent_leads_on() {
+    play_toy(async |stage, toy, _| {
+        begin(&toy);
+        let bomb = |tick: Tick| -> NotedWork {
+            let in_poll = millis(tick.due) == 2_000;
+            Box::pin(Bomb { in_poll })
+        };
+        let schedule = every_second(&toy, Misfire::Skip, bomb);
+        stage.prompt(&toy, &[Act::Acquire(1)]).await;
+        for failed in 1..=3 {
+            clock::sleep(MS(1_000)).await;
+            assert_eq!(schedule.status().failed, failed);
+        }
+        assert!(toy.is_leader());
+        assert_eq!(toy.current().work_panics, 0);
     });
 }
 
