@@ -8,6 +8,9 @@ use actix::{
     dev::{MessageResponse, OneshotSender},
 };
 use tokio::runtime::Handle;
+use tracing::error;
+
+use crate::supervisor::contain;
 
 use super::{
     LeaderMessage, ProxyCounts, ProxyError,
@@ -210,13 +213,18 @@ impl<M: LeaderMessage> MessageResponse<ProxyActor<M>, M> for Forwarded<M> {
             message,
             within,
         } = self;
+        // A message may panic when it is encoded or dropped. The panic costs that message alone: if it ended this actor,
+        // no later message of any sender would arrive.
         let Some(answer) = answer else {
             // do_send: this is the method of the proxy, and the proxy's buffer is limited.
-            return proxy.do_send(message);
+            return contain(|| proxy.do_send(message)).unwrap_or_else(log_panic);
         };
         // Sent now, so that messages keep the order of the mailbox. Only the answer is awaited.
         let mut sent = Box::pin(async move { proxy.send(message, within).await });
-        let first = futures::FutureExt::now_or_never(&mut sent);
+        let first = match contain(|| futures::FutureExt::now_or_never(&mut sent)) {
+            Ok(first) => first,
+            Err(reason) => return log_panic(reason),
+        };
         drop(actix::spawn(async move {
             let answered = match first {
                 Some(answered) => answered,
@@ -228,4 +236,11 @@ impl<M: LeaderMessage> MessageResponse<ProxyActor<M>, M> for Forwarded<M> {
             }
         }));
     }
+}
+
+fn log_panic(reason: String) {
+    error!(
+        reason,
+        "a message to the recipient of a proxy panicked: it is not sent"
+    );
 }

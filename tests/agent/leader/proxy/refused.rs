@@ -149,6 +149,24 @@ fn the_outcome_of_a_message_whose_drop_panics_is_known_before_its_deadline() {
 }
 
 #[test]
+fn a_message_that_panics_does_not_end_the_actor_of_the_recipient() {
+    play(async {
+        let scene = Scene::new();
+        let alone = scene.ineligible("a");
+        let proxy = LeaderProxy::<Fragile>::builder(&alone, "fragile");
+        let to = proxy.start().unwrap().recipient();
+        PANICS.set(true);
+        to.do_send(Fragile);
+        settle().await;
+        assert!(!PANICS.get() && to.connected());
+        PANICS.set(true);
+        let answer = to.send(Fragile).await;
+        assert_eq!(answer, Err(actix::MailboxError::Closed));
+        assert!(!PANICS.get() && to.connected());
+    });
+}
+
+#[test]
 fn the_buffer_is_bounded_and_what_has_no_room_is_counted() {
     play(async {
         let scene = Scene::new();
