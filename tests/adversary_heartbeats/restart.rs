@@ -39,7 +39,7 @@ const SILENT: usize = 34;
 const NAMES: [&str; 3] = ["a", "b", "c"];
 /// Nodes of a cluster are started so long after each other: the attackers are at the first before
 /// the second is there.
-const APART: Duration = Duration::from_millis(100);
+const APART: Duration = Duration::from_millis(50);
 /// Calm and attacked restarts of each kind, taken in turn.
 const ROUNDS: usize = 3;
 /// Under attack it may take so much longer than in the calm.

@@ -30,7 +30,7 @@ fn place(random: &mut fastrand::Rng, text: &str) -> usize {
 fn random_characters_are_no_configuration_and_no_panic() {
     let mut random = fastrand::Rng::with_seed(1);
     let likely: Vec<char> = "[]{}=.,\"'#\n \\u0-9_aezµ\u{0}".chars().collect();
-    for _ in 0..5_000 {
+    for _ in 0..2_000 {
         let len = random.usize(0..60);
         let text: String = (0..len)
             .map(|_| match random.u8(0..8) {
@@ -70,7 +70,7 @@ fn a_page_with_anything_in_the_place_of_anything_is_no_panic() {
         "é",
     ];
     let mut accepted = 0;
-    for _ in 0..1_000 {
+    for _ in 0..400 {
         let mut text = PAGE.to_owned();
         for _ in 0..random.usize(1..4) {
             let (from, piece) = (place(&mut random, &text), random.choice(&pieces).unwrap());
@@ -85,7 +85,7 @@ fn a_page_with_anything_in_the_place_of_anything_is_no_panic() {
         read(&text);
     }
     assert!(
-        (25..975).contains(&accepted),
+        (10..390).contains(&accepted),
         "both ways happen: {accepted}"
     );
 }

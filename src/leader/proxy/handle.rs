@@ -217,13 +217,13 @@ impl<M: LeaderMessage> MessageResponse<ProxyActor<M>, M> for Forwarded<M> {
         // no later message of any sender would arrive.
         let Some(answer) = answer else {
             // do_send: this is the method of the proxy, and the proxy's buffer is limited.
-            return contain(|| proxy.do_send(message)).unwrap_or_else(log_panic);
+            return contain(|| proxy.do_send(message)).unwrap_or_else(|reason| log_panic(&reason));
         };
         // Sent now, so that messages keep the order of the mailbox. Only the answer is awaited.
         let mut sent = Box::pin(async move { proxy.send(message, within).await });
         let first = match contain(|| futures::FutureExt::now_or_never(&mut sent)) {
             Ok(first) => first,
-            Err(reason) => return log_panic(reason),
+            Err(reason) => return log_panic(&reason),
         };
         drop(actix::spawn(async move {
             let answered = match first {
@@ -238,7 +238,7 @@ impl<M: LeaderMessage> MessageResponse<ProxyActor<M>, M> for Forwarded<M> {
     }
 }
 
-fn log_panic(reason: String) {
+fn log_panic(reason: &str) {
     error!(
         reason,
         "a message to the recipient of a proxy panicked: it is not sent"
