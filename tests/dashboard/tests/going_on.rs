@@ -225,7 +225,9 @@ fn a_running_node_says_that_it_cannot_be_played_again() {
             .until("return by('here').hidden && by('here-said').hidden")
             .await;
         browser.script("look(0)").await;
-        browser.until("return !isLive() && by('here').hidden").await;
+        browser
+            .until("return !isLive() && by('here').hidden && !by('here-said').hidden")
+            .await;
         assert_eq!(
             said(&browser).await,
             "No run goes on live from here: a running node cannot be played again, as a stage can."
