@@ -49,8 +49,8 @@ pub(super) struct VitalSigns {
     /// The failure of the store, unless a record was stored since. Boxed: few agents ever have one.
     pub(super) store_failure: Option<Box<StoreFailure>>,
     /// The last events about records: a voter uses another store than before (an event for each voter), or this agent's
-    /// record is an old copy.
-    pub(super) records: Vec<VotersEvent>,
+    /// record is an old copy. Boxed: few agents ever have one.
+    pub(super) records: Option<Box<RecordSigns>>,
     /// Whether the clock was far slower than the timers while there was no leader.
     pub(super) is_clock_slow: bool,
     /// The work that the agent was given. Boxed: most agents of a large group have none.
@@ -60,6 +60,10 @@ pub(super) struct VitalSigns {
     /// Recent writes, late renewals and standstills. Boxed: most agents of a large group have none.
     pub(super) strain: Option<Box<Strain>>,
 }
+
+/// Events about the records of voters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct RecordSigns(pub(super) Vec<VotersEvent>);
 
 /// Returns whether the event is about another store, of that voter or of any.
 fn is_of_store(event: &VotersEvent, voter: Option<&AgentId>) -> bool {
@@ -137,7 +141,9 @@ impl Vitals {
         signs.leaderless_since.get_or_insert(now);
         signs.saving_since = None;
         // The next incarnation reports another store again, if there still is one.
-        signs.records.retain(|event| !is_of_store(event, None));
+        if let Some(records) = &mut signs.records {
+            records.0.retain(|event| !is_of_store(event, None));
+        }
         signs.end_wait_for_store();
         if let Some(strain) = &mut signs.strain {
             strain.note_end();
@@ -202,7 +208,8 @@ impl Vitals {
 
     /// Notes an event about another store, or an old copy of a record.
     pub(super) fn note_record(&self, event: &VotersEvent) {
-        let records = &mut self.signs().records;
+        let mut signs = self.signs();
+        let records = &mut signs.records.get_or_insert_default().0;
         if let VotersEvent::OtherStore { id, .. } = event {
             records.retain(|known| !is_of_store(known, Some(id)));
         }
@@ -211,7 +218,7 @@ impl Vitals {
 
     /// Removes these events when a later epoch begins. If one is still true, the machine reports it again.
     pub(super) fn forget_records(&self) {
-        self.signs().records.clear();
+        self.signs().records = None;
     }
 
     /// Notes that there was no leader for this time by the timers. Returns the longer of this time and the same time by
@@ -399,8 +406,9 @@ mod tests {
         for event in [report("a", 2), report("b", 2), report("a", 3)] {
             vitals.note_record(&event);
         }
-        assert_eq!(vitals.read().records, [report("b", 2), report("a", 3)]);
+        let kept = || vitals.read().records.unwrap_or_default().0;
+        assert_eq!(kept(), [report("b", 2), report("a", 3)]);
         vitals.note_end(Time::ZERO);
-        assert_eq!(vitals.read().records, []);
+        assert_eq!(kept(), []);
     }
 }

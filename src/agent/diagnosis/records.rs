@@ -8,7 +8,7 @@ use crate::protocol::{AgentId, Incarnation, StoreId, VotersEvent};
 
 impl Facts {
     pub(super) fn judge_records(&self, found: &mut Vec<Finding>) {
-        let records = self.signs.records.iter();
+        let records = self.signs.records.iter().flat_map(|records| &records.0);
         found.extend(records.filter_map(|event| self.of_record(event)));
     }
 

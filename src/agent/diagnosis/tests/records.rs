@@ -1,7 +1,10 @@
 //! Voters with another store than before: which of the reports are still true.
 
 use super::*;
-use crate::protocol::{StoreId, VotersEvent};
+use crate::{
+    agent::vitals::RecordSigns,
+    protocol::{StoreId, VotersEvent},
+};
 
 /// The report that this voter has the store 2 in place of the store 1.
 fn report(voter: &str, later: Option<u64>) -> VotersEvent {
@@ -23,7 +26,7 @@ fn told_in(
     reports: &[VotersEvent],
     stores: [u64; 2],
 ) -> Vec<(AgentId, StoreId, bool)> {
-    facts.signs.records = reports.to_vec();
+    facts.signs.records = Some(Box::new(RecordSigns(reports.to_vec())));
     for (known, store) in facts.members.iter_mut().zip(stores) {
         known.member.store = Some(StoreId::new(store));
     }
