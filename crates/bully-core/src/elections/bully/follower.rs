@@ -215,11 +215,10 @@ impl Following {
         let leader = &self.followed.leader;
         let is_leader = leader.id == *said.from && leader.incarnation == said.incarnation;
         let bullies = step.core.config.preemption == Preemption::Immediately;
-        match self.slot(step) {
-            Some(asks_at) if is_leader && bullies && step.challenges(said.score, said.from) => {
-                Next::Become(Change::FollowUntil(said.leader(), said.score, asks_at))
-            }
-            _ => step.accept(said, Some(&self.followed)),
+        let may_ask = is_leader && bullies && step.challenges(said.score, said.from);
+        match may_ask.then(|| self.slot(step)).flatten() {
+            Some(asks_at) => Next::Become(Change::FollowUntil(said.leader(), said.score, asks_at)),
+            None => step.accept(said, Some(&self.followed)),
         }
     }
 
