@@ -65,9 +65,13 @@ pub(super) struct VitalSigns {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RecordSigns(pub(super) Vec<VotersEvent>);
 
-/// Returns whether the event is about another store, of that voter or of any.
-fn is_of_store(event: &VotersEvent, voter: Option<&AgentId>) -> bool {
-    matches!(event, VotersEvent::OtherStore { id, .. } if voter.is_none_or(|voter| voter == id))
+/// Returns the voter whose other store the event reports; `None` for an event about this agent's own record.
+const fn voter_of(event: &VotersEvent) -> Option<&AgentId> {
+    if let VotersEvent::OtherStore { id, .. } = event {
+        Some(id)
+    } else {
+        None
+    }
 }
 
 impl Vitals {
@@ -142,7 +146,7 @@ impl Vitals {
         signs.saving_since = None;
         // The next incarnation reports another store again, if there still is one.
         if let Some(records) = &mut signs.records {
-            records.0.retain(|event| !is_of_store(event, None));
+            records.0.retain(|event| voter_of(event).is_none());
         }
         signs.end_wait_for_store();
         if let Some(strain) = &mut signs.strain {
@@ -206,13 +210,12 @@ impl Vitals {
         self.signs().strain.get_or_insert_default().note_write(took);
     }
 
-    /// Notes an event about another store, or an old copy of a record.
+    /// Notes an event about another store, or an old copy of a record. It replaces the one before about the same voter, or
+    /// about this agent's own record.
     pub(super) fn note_record(&self, event: &VotersEvent) {
         let mut signs = self.signs();
         let records = &mut signs.records.get_or_insert_default().0;
-        if let VotersEvent::OtherStore { id, .. } = event {
-            records.retain(|known| !is_of_store(known, Some(id)));
-        }
+        records.retain(|known| voter_of(known) != voter_of(event));
         records.push(event.clone());
     }
 
@@ -277,7 +280,7 @@ impl Vitals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::StoreId;
+    use crate::protocol::{StoreId, Term};
 
     fn vitals() -> Vitals {
         Vitals::new(Time::from_millis(1))
@@ -408,7 +411,16 @@ mod tests {
         }
         let kept = || vitals.read().records.unwrap_or_default().0;
         assert_eq!(kept(), [report("b", 2), report("a", 3)]);
-        vitals.note_end(Time::ZERO);
-        assert_eq!(kept(), []);
+        // Each incarnation of an agent whose record is an old copy is told so.
+        let old = |term| VotersEvent::OldRecord {
+            by: AgentId::new("b").unwrap(),
+            term: Term(term),
+            heard: Term(9),
+        };
+        for term in [1, 2] {
+            vitals.note_record(&old(term));
+            vitals.note_end(Time::ZERO);
+            assert_eq!(kept(), [old(term)]);
+        }
     }
 }
