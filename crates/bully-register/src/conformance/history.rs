@@ -47,6 +47,26 @@ struct AttemptedSwap<'a> {
     outcome: &'a SwapOutcome,
 }
 
+/// Returns the number of swaps that overlapped another client's swap and expected the same entry.
+pub(super) fn contended_swaps(steps: &[HistoryStep]) -> usize {
+    let swaps: Vec<_> = steps
+        .iter()
+        .filter_map(|step| match &step.did {
+            Did::Swap { expected, .. } => Some((step, expected)),
+            Did::Read(_) => None,
+        })
+        .collect();
+    let is_contended = |(one, expected): &(&HistoryStep, &Option<Entry>)| {
+        swaps.iter().any(|(other, others)| {
+            expected == others
+                && one.client != other.client
+                && one.begin < other.end
+                && other.begin < one.end
+        })
+    };
+    swaps.iter().filter(|swap| is_contended(swap)).count()
+}
+
 /// Judges all steps of all clients on one key, which had no entry at first.
 pub(super) fn judge(steps: &[HistoryStep]) -> Result<(), NonConformance> {
     let attempts = attempts(steps);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     Clause, NonConformance, SuiteRun,
     contest::{CLIENTS, ContestNetwork, play},
-    history::{Did, HistoryStep, SwapOutcome, judge},
+    history::{Did, HistoryStep, SwapOutcome, contended_swaps, judge},
 };
 use crate::{
     Entry, MemoryRegister, Register, RegisterError, RegisterKey, RegisterReading, Swap, Swapping,
@@ -69,6 +69,19 @@ fn a_write_of_unknown_outcome_may_come_late_or_never() {
         ),
     ];
     assert_eq!(broken(&steps(late)), Some(Clause::SwapCompares));
+}
+
+#[test]
+fn swaps_are_contended_if_two_clients_expect_one_entry_at_the_same_time() {
+    let contended = |other: Option<Entry>, client, begin| {
+        let mut history = steps([swap(None, "a", done(1)), swap(other, "b", done(2))]);
+        (history[1].client, history[1].begin) = (client, begin);
+        contended_swaps(&history)
+    };
+    assert_eq!(contended(None, 1, 1), 2);
+    assert_eq!(contended(Some(entry(1, "a")), 1, 1), 0, "another entry");
+    assert_eq!(contended(None, 0, 1), 0, "the same client");
+    assert_eq!(contended(None, 1, 3), 0, "one after the other");
 }
 
 #[test]
