@@ -67,7 +67,7 @@
 //! | module | types |
 //! |---|---|
 //! | [`agent`] | `Agent`, `AgentBuilder`, `BullyAgent`, `BullyBuilder`, `BullyElection`, `BullyHandle`, `BullyMember`, `CommandError`, `ConditionalFence`, `Diagnosis`, `Drained`, `DrainingToken`, `ElectionArbiter`, `ElectionHandle`, `Epoch`, `Feature`, `Fence`, `Finding`, `LeadError`, `LeaderGuard`, `LeaveError`, `Lifecycle`, `NotLeading`, `NotOffered`, `Notice`, `Offers`, `OnPanic`, `Progress`, `ProgressError`, `ScheduleFinding`, `StartError`, `Status`, `Subscribe`, `SubscribeDraining`, `Tokens`, `VoterCount`, `Voters`, `VotersError`, `WaitError` |
-//! | [`leader`] | `Channel`, `ChannelError`, `LeaderMessage`, `LeaderProxy`, `Messages`, `MessagesError`, `ProxyBuilder`, `ProxyCounts`, `ProxyError`, `ProxyStartError`, `SendError`, `ShutdownError`, `Singleton`, `SingletonBuilder`, `SingletonError`, `SingletonHandle`, `SingletonState`, `SingletonStatus`, `SteppingDown`, `Stopped`, `Untaken` |
+//! | [`leader`] | `Channel`, `LeaderMessage`, `LeaderProxy`, `Messages`, `MessagesError`, `ProxyBuilder`, `ProxyCounts`, `ProxyError`, `ProxyStartError`, `SendError`, `ShutdownError`, `Singleton`, `SingletonBuilder`, `SingletonError`, `SingletonHandle`, `SingletonState`, `SingletonStatus`, `SteppingDown`, `Stopped`, `Untaken` |
 //! | [`leader::fence`] | `FenceNumber`, `Fenced`, `FencingActor`, `FencingGate`, `GatedAnswer`, `NoFence`, `ReadGate`, `Stale` |
 //! | [`leader::fence::sql`] | `NotAdmitted` |
 //! | [`leader::schedule`] | `DueTimes`, `Misfire`, `ScheduleBuilder`, `ScheduleError`, `ScheduleHandle`, `ScheduleRecord`, `ScheduleState`, `ScheduleStatus`, `SchedulesBuilder`, `Tick` |
