@@ -79,7 +79,7 @@ pub use refusal::CommandRefusal;
 pub use report::{AgentReport, BridgeReport, ContenderReport, LinkReport, MemberReport, Report};
 pub use saved::RecordFolder;
 #[cfg(unix)]
-pub use socket::{SocketAnswer, SocketError, SocketGuard, SocketRequest, serve_socket};
+pub use socket::{SocketError, SocketGuard, serve_socket};
 
 use agent::OperatedAgent;
 

@@ -8,6 +8,7 @@ use std::{io, os::unix::net::UnixListener as StdListener, pin::pin, sync::Arc, t
 
 use futures::future::{Either, select};
 use rustix::process::geteuid;
+use serde::{Deserialize, Serialize};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{UnixListener, UnixStream},
@@ -18,12 +19,36 @@ use tokio::{
 };
 use tracing::warn;
 
-use crate::remote::Refusals;
-
-use super::{
-    Operated, SocketAnswer, SocketRequest,
-    line::{LONGEST, LineProgress, RequestLine},
+use super::line::{LONGEST, LineProgress, RequestLine};
+use crate::{
+    history::GroupHistory,
+    operate::{AgentRecording, Explanation, Operated, Order, Outcome, RecordRequest, Report},
+    remote::Refusals,
 };
+
+/// A request of a client, as JSON.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Request {
+    Report,
+    Diagnosis,
+    History,
+    Order(Order),
+    Record(RecordRequest),
+}
+
+/// The answer to a request, as JSON. If it has a message, nothing was done.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Answer {
+    Report(Report),
+    Diagnosis(Vec<Explanation>),
+    History(Vec<GroupHistory>),
+    Outcome(Outcome),
+    Recordings(Vec<AgentRecording>),
+    Denied { message: String },
+    Error { message: String },
+}
 
 /// Largest number of connections that are answered at the same time; further ones wait. The number is chosen: with one
 /// or two slots, a silent client would delay the others; and each connection costs a descriptor and a task.
@@ -109,7 +134,7 @@ async fn attend(
             // The request is read even before a refusal. If it stays unread, the system reports a broken connection to
             // the client, and the answer is lost.
             timeout(PATIENCE, hear(&mut stream)).await.ok();
-            SocketAnswer::Denied {
+            Answer::Denied {
                 message: format!(
                     "the user {} may not ask here: ask as the user of the node, or as root",
                     peer.uid()
@@ -144,21 +169,21 @@ const fn may_ask(peer: u32, own: u32) -> bool {
     peer == own || peer == 0
 }
 
-async fn reply(line: &[u8], operated: &Operated) -> SocketAnswer {
+async fn reply(line: &[u8], operated: &Operated) -> Answer {
     match serde_json::from_slice(line) {
-        Ok(SocketRequest::Report) => SocketAnswer::Report(operated.report()),
-        Ok(SocketRequest::Diagnosis) => SocketAnswer::Diagnosis(operated.explain()),
-        Ok(SocketRequest::Order(order)) => SocketAnswer::Outcome(operated.carry_out(order).await),
-        Ok(SocketRequest::History) => SocketAnswer::History(operated.history()),
-        Ok(SocketRequest::Record(request)) => SocketAnswer::Recordings(operated.record(request)),
+        Ok(Request::Report) => Answer::Report(operated.report()),
+        Ok(Request::Diagnosis) => Answer::Diagnosis(operated.explain()),
+        Ok(Request::Order(order)) => Answer::Outcome(operated.carry_out(order).await),
+        Ok(Request::History) => Answer::History(operated.history()),
+        Ok(Request::Record(request)) => Answer::Recordings(operated.record(request)),
         Err(reason) => error(format_args!(
             "this is not a request: {reason}; ask \"report\", \"diagnosis\", \"history\", {{\"record\":\"read\"}} or {{\"order\":{{\"command\":..}}}}"
         )),
     }
 }
 
-fn error(message: std::fmt::Arguments<'_>) -> SocketAnswer {
-    SocketAnswer::Error {
+fn error(message: std::fmt::Arguments<'_>) -> Answer {
+    Answer::Error {
         message: message.to_string(),
     }
 }
