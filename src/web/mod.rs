@@ -68,10 +68,11 @@ mod token;
 use std::{fmt, sync::Arc, time::Duration};
 
 use actix_web::{
-    HttpResponse, Resource,
+    Error, HttpResponse, Resource,
+    error::{BlockingError, InternalError},
     guard::{self, Guard},
     http::{StatusCode, header},
-    rt::time::timeout,
+    rt::{task::JoinError, time::timeout},
     web::{self, Bytes, Data, Payload, ServiceConfig},
 };
 use serde::Serialize;
@@ -236,6 +237,43 @@ pub(crate) async fn read_body(
             let message = format!("the body did not arrive whole within {within:?}");
             Err(refusal(StatusCode::REQUEST_TIMEOUT, &message))
         }
+    }
+}
+
+/// The answer of a route.
+pub(crate) type Answer = Result<HttpResponse, Refused>;
+
+/// A response that refuses a request.
+#[derive(Debug)]
+pub(crate) struct Refused(Error);
+
+impl From<HttpResponse> for Refused {
+    fn from(response: HttpResponse) -> Self {
+        Self(InternalError::from_response("refused", response).into())
+    }
+}
+
+/// The threads for blocking work are gone.
+impl From<BlockingError> for Refused {
+    fn from(_: BlockingError) -> Self {
+        stopping()
+    }
+}
+
+/// The runtime of a task is gone.
+impl From<JoinError> for Refused {
+    fn from(_: JoinError) -> Self {
+        stopping()
+    }
+}
+
+fn stopping() -> Refused {
+    refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping").into()
+}
+
+impl From<Refused> for Error {
+    fn from(Refused(error): Refused) -> Self {
+        error
     }
 }
 

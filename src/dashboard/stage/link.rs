@@ -12,10 +12,7 @@ use actix_web::rt::time::timeout;
 use serde::Serialize;
 use tokio::sync::oneshot;
 
-use super::{
-    control::{Control, SpeedError},
-    scenario::ScenarioError,
-};
+use super::control::Control;
 use crate::{
     dashboard::copies::RecordedRun,
     protocol::Time,
@@ -79,10 +76,24 @@ impl StageAnswer {
 pub(crate) enum StageError {
     #[error(transparent)]
     Cluster(#[from] ClusterError),
-    #[error(transparent)]
-    Speed(#[from] SpeedError),
-    #[error(transparent)]
-    Scenario(#[from] ScenarioError),
+    #[error("a speed of {speed} is out of range: choose {least} to {most}")]
+    Speed { speed: f64, least: f64, most: f64 },
+    #[error(
+        "the scenario {name} needs {least} agents that may lead, and there are {found}: let more agents join"
+    )]
+    TooFew {
+        name: &'static str,
+        least: usize,
+        found: usize,
+    },
+    #[error(
+        "the scenario {name} cuts single links, which cannot be seen among {found} agents: use at most {most}"
+    )]
+    TooMany {
+        name: &'static str,
+        most: usize,
+        found: usize,
+    },
     #[error(
         "the agents run in real time, which cannot be paused, stepped or sped up: start their program in virtual time"
     )]
@@ -121,10 +132,11 @@ impl StageError {
     /// Returns the HTTP status of the error.
     pub(crate) const fn status(&self) -> u16 {
         match self {
-            Self::Speed(_) => 400,
+            Self::Speed { .. } => 400,
             Self::Cluster(ClusterError::Unknown { .. }) | Self::NoElection { .. } => 404,
             Self::Cluster(_)
-            | Self::Scenario(_)
+            | Self::TooFew { .. }
+            | Self::TooMany { .. }
             | Self::RealTime
             | Self::Paused { .. }
             | Self::NothingBeside
