@@ -200,7 +200,7 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
         Ok(text) => (status, text),
         Err(wrong) => {
             let message = format!("{wrong}: ask a node that has fewer agents");
-            let text = BoundedText::json(&Message { message: &message }, MOST_ANSWERED);
+            let text = BoundedText::json(&serde_json::json!({ "message": message }), MOST_ANSWERED);
             (StatusCode::INSUFFICIENT_STORAGE, text.unwrap_or_default())
         }
     };
@@ -212,12 +212,6 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
 
 /// Longest answer in JSON, in bytes. The longest answers contain the records of several agents, each of at most 8 MiB.
 const MOST_ANSWERED: usize = 64 << 20;
-
-/// An error and its remedy.
-#[derive(Serialize)]
-struct Message<'a> {
-    message: &'a str,
-}
 
 /// Reads a body of at most `longest` bytes, which has to arrive within the time `within`. Without this time limit, a
 /// client that sends slowly would keep its connection.
@@ -283,8 +277,9 @@ fn came_back() -> HttpResponse {
     refusal(StatusCode::LOOP_DETECTED, message)
 }
 
+/// Returns a response with an error and its remedy.
 pub(crate) fn refusal(status: StatusCode, message: &str) -> HttpResponse {
-    json(status, &Message { message })
+    json(status, &serde_json::json!({ "message": message }))
 }
 
 #[cfg(test)]
