@@ -97,6 +97,13 @@ impl From<StageError> for Refused {
     }
 }
 
+/// Returns the response to a command that a stage has executed.
+#[cfg(feature = "testkit")]
+pub(super) fn done(note: Option<&str>) -> HttpResponse {
+    let done = serde_json::json!({ "message": "done", "note": note });
+    crate::web::json(StatusCode::OK, &done)
+}
+
 /// Longest command, in bytes. The command for a partition contains the name of each agent.
 pub(super) const LONGEST: usize = 64 * 1024;
 

@@ -210,7 +210,7 @@ pub(super) async fn go_on(
     if let Err(why) = recording.can_be_repeated() {
         return Ok(refusal(StatusCode::CONFLICT, &why.to_string()));
     }
-    Ok(json(StatusCode::OK, &link.go_on(recording, at).await?))
+    Ok(answers::done(link.go_on(recording, at).await?.as_deref()))
 }
 
 fn moment(ms: f64) -> Option<Time> {

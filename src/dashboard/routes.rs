@@ -149,7 +149,9 @@ async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload
             "this is a recording: there is nothing to command",
         ),
         #[cfg(feature = "testkit")]
-        ShownSource::Stage(link) => json(StatusCode::OK, &link.ask(command_in(&body)?).await?),
+        ShownSource::Stage(link) => {
+            super::answers::done(link.ask(command_in(&body)?).await?.as_deref())
+        }
     })
 }
 
