@@ -4,10 +4,9 @@
 //! it (mode 0600, and the uid of each process is checked). A request has at most 4 KiB, and 5 s to arrive. Sixteen
 //! connections are answered at the same time; more connections wait. The socket has a thread of its own: it never
 //! blocks an agent, and answers even while the application's threads hang. Not here: which file may be replaced
-//! (`bind.rs`), the form of a line (`line.rs`).
+//! (`bind.rs`).
 
 mod bind;
-mod line;
 mod serve;
 
 use std::{

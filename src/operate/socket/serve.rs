@@ -10,7 +10,7 @@ use futures::future::{Either, select};
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{UnixListener, UnixStream},
     runtime::{Builder, Runtime},
     sync::{Semaphore, oneshot},
@@ -19,7 +19,6 @@ use tokio::{
 };
 use tracing::warn;
 
-use super::line::{LONGEST, LineProgress, RequestLine};
 use crate::{
     history::GroupHistory,
     operate::{AgentRecording, Explanation, Operated, Order, Outcome, RecordRequest, Report},
@@ -49,6 +48,9 @@ enum Answer {
     Denied { message: String },
     Error { message: String },
 }
+
+/// Longest request in bytes, without its line feed.
+const LONGEST: u64 = 4096;
 
 /// Largest number of connections that are answered at the same time; further ones wait. The number is chosen: with one
 /// or two slots, a silent client would delay the others; and each connection costs a descriptor and a task.
@@ -195,20 +197,19 @@ enum HearError {
     Io(io::Error),
 }
 
-async fn hear(stream: &mut UnixStream) -> Result<Vec<u8>, HearError> {
-    let mut line = RequestLine::default();
-    let mut bytes = [0; 1024];
-    loop {
-        let count = stream.read(&mut bytes).await.map_err(HearError::Io)?;
-        if count == 0 {
-            return Err(HearError::Unfinished);
-        }
-        match line.push(bytes.get(..count).unwrap_or_default()) {
-            LineProgress::Unfinished => {}
-            LineProgress::Whole => return Ok(line.bytes().to_vec()),
-            LineProgress::TooLong => return Err(HearError::TooLong),
-        }
+/// Reads a line. The bytes after its line feed are ignored.
+async fn hear(stream: impl AsyncRead + Unpin) -> Result<Vec<u8>, HearError> {
+    let mut line = Vec::new();
+    let mut bytes = BufReader::new(stream.take(LONGEST + 1));
+    let read = bytes.read_until(b'\n', &mut line).await;
+    read.map_err(HearError::Io)?;
+    if line.pop_if(|last| *last == b'\n').is_some() {
+        return Ok(line);
     }
+    Err(match bytes.get_ref().limit() {
+        0 => HearError::TooLong,
+        _ => HearError::Unfinished,
+    })
 }
 
 #[cfg(test)]
@@ -220,6 +221,22 @@ mod tests {
         let answered = [(1000, 1000), (0, 1000), (1001, 1000), (1000, 0), (0, 0)];
         let answered = answered.map(|(peer, own)| may_ask(peer, own));
         assert_eq!(answered, [true, true, false, false, true]);
+    }
+
+    #[test]
+    fn a_line_ends_where_it_says_and_keeps_to_its_limit() {
+        runtime().unwrap().block_on(async {
+            let line = hear(&b"\"report\"\nand more\n"[..]).await;
+            assert!(matches!(line.as_deref(), Ok(b"\"report\"")));
+            let mut long = vec![b'x'; 4096];
+            let line = hear(&*long).await;
+            assert!(matches!(line, Err(HearError::Unfinished)));
+            long.push(b'\n');
+            assert!(hear(&*long).await.is_ok_and(|line| line.len() == 4096));
+            long.insert(0, b'x');
+            let line = hear(&*long).await;
+            assert!(matches!(line, Err(HearError::TooLong)));
+        });
     }
 
     #[test]
