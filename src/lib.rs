@@ -67,11 +67,11 @@
 //! | module | types |
 //! |---|---|
 //! | [`agent`] | `Agent`, `AgentBuilder`, `BullyAgent`, `BullyBuilder`, `BullyElection`, `BullyHandle`, `BullyMember`, `CommandError`, `ConditionalFence`, `Diagnosis`, `Drained`, `DrainingToken`, `ElectionArbiter`, `ElectionHandle`, `Epoch`, `Feature`, `Fence`, `Finding`, `LeadError`, `LeaderGuard`, `LeaveError`, `Lifecycle`, `NotLeading`, `NotOffered`, `Notice`, `Offers`, `OnPanic`, `Progress`, `ProgressError`, `ScheduleFinding`, `StartError`, `Status`, `Subscribe`, `SubscribeDraining`, `Tokens`, `VoterCount`, `Voters`, `VotersError`, `WaitError` |
-//! | [`leader`] | `Channel`, `ChannelError`, `LeaderMessage`, `LeaderProxy`, `Messages`, `MessagesError`, `ProxyBuilder`, `ProxyCounts`, `ProxyError`, `ProxyStartError`, `SendError`, `ShutdownError`, `Singleton`, `SingletonBuilder`, `SingletonError`, `SingletonHandle`, `SingletonState`, `SingletonStatus`, `SteppingDown`, `Stopped`, `Untaken` |
+//! | [`leader`] | `Channel`, `LeaderMessage`, `LeaderProxy`, `Messages`, `MessagesError`, `ProxyBuilder`, `ProxyCounts`, `ProxyError`, `ProxyStartError`, `SendError`, `ShutdownError`, `Singleton`, `SingletonBuilder`, `SingletonError`, `SingletonHandle`, `SingletonState`, `SingletonStatus`, `SteppingDown`, `Stopped`, `Untaken` |
 //! | [`leader::fence`] | `FenceNumber`, `Fenced`, `FencingActor`, `FencingGate`, `GatedAnswer`, `NoFence`, `ReadGate`, `Stale` |
 //! | [`leader::fence::sql`] | `NotAdmitted` |
 //! | [`leader::schedule`] | `DueTimes`, `Misfire`, `ScheduleBuilder`, `ScheduleError`, `ScheduleHandle`, `ScheduleRecord`, `ScheduleState`, `ScheduleStatus`, `SchedulesBuilder`, `Tick` |
-//! | [`group`] | `Counts`, `Envelope`, `Group`, `GroupError`, `Holder`, `JoinError`, `MembersChanged`, `OpenError`, `Unshared` |
+//! | [`group`] | `Counts`, `Envelope`, `Group`, `GroupError`, `Holder`, `JoinError`, `OpenError` |
 //! | [`history`] | `GroupHistory`, `Leadership`, `LeadershipEnd`, `PastFinding` |
 //! | [`store`] | `FileStore`, `Generation`, `Generations`, `Incarnations`, `MemoryStore`, `OpenStore`, `Outlook`, `Saving`, `StoreError`, `StoreIdentity`, `TermStore` |
 //! | [`clock`] | `BootClock`, `Clock`, `ClockError`, `RuntimeClock`, `SystemWallClock`, `WallClock`, `WallTime` |
@@ -79,7 +79,7 @@
 //! | [`remote`] | `BridgeBuilder`, `BridgeCounts`, `BridgeError`, `BridgeEvent`, `BridgeHandle`, `CertificateFault`, `Closed`, `ClusterId`, `DrainTimedOut`, `GroupRules`, `Limits`, `LimitsBuilder`, `LimitsError`, `LinkId`, `LinkStatus`, `MayBe`, `NodeId`, `NodeIdError`, `NodeIncarnation`, `Peer`, `PeerStatus`, `RemoteBridge`, `RemoteMessage`, `Rights`, `Traffic` |
 //! | [`remote::transport`] | `Datagrams`, `IncomingStream`, `Listener`, `Pending`, `RefusedPackets`, `StartingBridge`, `Stream`, `Tcp`, `Transport` |
 //! | [`supervisor`] | `Exit`, `Guardian`, `GuardianBuilder`, `OnStop`, `PolicyError`, `RestartPolicy`, `RestartPolicyBuilder`, `Supervision` |
-//! | [`operate`] | `AgentRecording`, `AgentReport`, `BridgeReport`, `Command`, `CommandRefusal`, `ContenderReport`, `Explanation`, `LinkReport`, `MemberReport`, `Operated`, `Order`, `Outcome`, `OutcomeVerdict`, `QuorumLack`, `RecordFolder`, `RecordRequest`, `Report`, `SocketAnswer`, `SocketError`, `SocketGuard`, `SocketRequest` |
+//! | [`operate`] | `AgentRecording`, `AgentReport`, `BridgeReport`, `Command`, `CommandRefusal`, `ContenderReport`, `Explanation`, `LinkReport`, `MemberReport`, `Operated`, `Order`, `Outcome`, `OutcomeVerdict`, `RecordFolder`, `RecordRequest`, `Report`, `SocketError`, `SocketGuard` |
 //! | [`protocol`] | `About`, `AboutError`, `AgentId`, `ChangeError`, `Changed`, `Contact`, `Detector`, `Event`, `IdError`, `Incarnation`, `Leader`, `LostReason`, `Measurement`, `MemberKind`, `NewVoter`, `Presence`, `Role`, `Round`, `Score`, `StoreId`, `Term`, `Time`, `Timings`, `TimingsBuilder`, `TimingsError`, `VoterChange`, `VotersEvent` |
 //! | [`record`] | `Difference`, `RecordLimits`, `Recording`, `RecordingError` |
 //! | [`elections::bully`] | `Elect`, `Elected`, `Ok`, `Preemption` |

@@ -104,7 +104,7 @@ const LAYERS: &[(&str, &str)] = &[
     ("clock", "protocol"),
     ("group", "protocol shown bully_core::driver"),
     ("guide", ""),
-    ("history", "protocol clock group"),
+    ("history", "protocol clock group shown"),
     (
         "register",
         "protocol elections clock group bully_core::elections bully_register bully_register::conformance",

@@ -14,7 +14,7 @@ use bully_core::driver::BoundedRecord;
 use crate::{
     clock::{SystemWallClock, WallClock},
     group::ReachableMember,
-    history::{KeptHistory, OtherWatchers, SeenAt},
+    history::{KeptHistory, SeenAt},
     protocol::{AgentId, Event, Members, PeerMessage, Presence, Role, Time, To},
     record::{Happening, Header, MessageText, RecordLimits, RecordedAgent, RecordedClock, What},
 };
@@ -184,7 +184,7 @@ impl SharedState {
     pub(super) fn keep_record(&self, found: String) {
         if self.record.is_on() {
             self.record
-                .missed(self.now(), found, self.past().last(LED_BEFORE));
+                .missed(self.now(), found, self.past().book().last(LED_BEFORE));
         }
     }
 
@@ -223,7 +223,7 @@ impl SharedState {
             let member = members.get(id);
             member.map_or(!has_strangers, |member| member.presence == Presence::Down)
         };
-        self.past().note(self.id(), at, event, is_down);
+        self.past().book().note(self.id(), at, event, is_down);
         if self.record.is_on() {
             self.record.event(self.now(), self.id(), event);
         }
@@ -232,16 +232,12 @@ impl SharedState {
     /// Called after the last event of an incarnation. From now on another agent of this process reports the past of the
     /// group.
     pub(super) fn end_view(&self) {
-        self.past().ended(self.id(), || {
+        self.past().book().ended(self.id(), || {
             let reach = self.membership().reach();
             let mut here = reach.iter().filter(|each| each.node.is_none());
             let is_other =
                 |each: &ReachableMember| each.member.id != *self.id() && each.member.is_up();
-            if here.any(is_other) {
-                OtherWatchers::Some
-            } else {
-                OtherWatchers::None
-            }
+            here.any(is_other)
         });
     }
 

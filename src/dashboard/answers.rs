@@ -5,42 +5,49 @@
 use std::time::Duration;
 
 use actix_web::{
-    HttpRequest, HttpResponse,
+    HttpRequest, HttpResponse, HttpResponseBuilder,
     http::{StatusCode, header},
 };
 
 #[cfg(feature = "testkit")]
-use super::stage::link::{StageAnswer, StageError};
+use super::stage::link::StageError;
 use super::{
     Dashboard,
     access::{AccessError, CommandSender, HEADER},
 };
-#[cfg(feature = "testkit")]
-use crate::web::json;
-use crate::web::refusal;
+use crate::web::{Refused, refusal};
+
+/// Returns the beginning of a response that caches must not keep, and that no page of another origin may embed.
+pub(super) fn shown(kind: &'static str) -> HttpResponseBuilder {
+    let mut response = HttpResponse::Ok();
+    response
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .insert_header(("cross-origin-resource-policy", "same-origin"))
+        .content_type(kind);
+    response
+}
 
 /// Refuses a caller of another host if the dashboard has its own server, which answers only callers of this host.
-pub(super) fn out_of_reach(dashboard: &Dashboard, request: &HttpRequest) -> Option<HttpResponse> {
+pub(super) fn check_reach(dashboard: &Dashboard, request: &HttpRequest) -> Result<(), Refused> {
     if dashboard.is_local && !caller(request).is_local() {
         let message = "this dashboard answers its own host only: open it as http://127.0.0.1 or http://localhost";
-        return Some(refusal(StatusCode::FORBIDDEN, message));
+        return Err(refusal(StatusCode::FORBIDDEN, message).into());
     }
-    None
+    Ok(())
 }
 
-/// Like [`out_of_reach`]. Also refuses a request from a page of another site: that page could not read the answer, and
+/// Like [`check_reach`]. Also refuses a request from a page of another site: that page could not read the answer, and
 /// the request would only cause work.
-pub(super) fn kept_from(dashboard: &Dashboard, request: &HttpRequest) -> Option<HttpResponse> {
-    out_of_reach(dashboard, request).or_else(|| {
-        let foreign = caller(request).must_not_be_foreign();
-        foreign.err().map(refused)
-    })
+pub(super) fn check_reader(dashboard: &Dashboard, request: &HttpRequest) -> Result<(), Refused> {
+    check_reach(dashboard, request)?;
+    Ok(caller(request).must_not_be_foreign()?)
 }
 
-/// Like [`kept_from`]. Also refuses a caller without the right to command.
-pub(super) fn cannot_command(dashboard: &Dashboard, request: &HttpRequest) -> Option<HttpResponse> {
-    kept_from(dashboard, request)
-        .or_else(|| Some(refused(dashboard.rights.admit(&caller(request)).err()?)))
+/// Like [`check_reader`]. Also refuses a caller without the right to command.
+pub(super) fn check_commander(dashboard: &Dashboard, request: &HttpRequest) -> Result<(), Refused> {
+    check_reader(dashboard, request)?;
+    Ok(dashboard.rights.admit(&caller(request))?)
 }
 
 pub(super) fn caller(request: &HttpRequest) -> CommandSender<'_> {
@@ -60,43 +67,41 @@ pub(super) fn caller(request: &HttpRequest) -> CommandSender<'_> {
     }
 }
 
-pub(super) fn refused(wrong: AccessError) -> HttpResponse {
-    let status = match wrong {
-        AccessError::NoToken => StatusCode::UNAUTHORIZED,
-        AccessError::ReadOnly
-        | AccessError::NoHeader
-        | AccessError::OtherOrigin
-        | AccessError::OtherSite
-        | AccessError::NotLoopback
-        | AccessError::WrongToken => StatusCode::FORBIDDEN,
-    };
-    let mut response = refusal(status, &wrong.to_string());
-    if wrong == AccessError::NoToken {
-        let scheme = header::HeaderValue::from_static("Bearer");
-        response
-            .headers_mut()
-            .insert(header::WWW_AUTHENTICATE, scheme);
-    }
-    response
-}
-
-/// Returns the response for the answer of a stage.
-#[cfg(feature = "testkit")]
-pub(super) fn obeyed(answer: Result<StageAnswer, StageError>) -> HttpResponse {
-    match answer {
-        Ok(answer) => json(StatusCode::OK, &answer),
-        Err(wrong) => {
-            let status = StatusCode::from_u16(wrong.status()).unwrap_or(StatusCode::CONFLICT);
-            refusal(status, &wrong.to_string())
+impl From<AccessError> for Refused {
+    fn from(wrong: AccessError) -> Self {
+        let status = match wrong {
+            AccessError::NoToken => StatusCode::UNAUTHORIZED,
+            AccessError::ReadOnly
+            | AccessError::NoHeader
+            | AccessError::OtherOrigin
+            | AccessError::OtherSite
+            | AccessError::NotLoopback
+            | AccessError::WrongToken => StatusCode::FORBIDDEN,
+        };
+        let mut response = refusal(status, &wrong.to_string());
+        if wrong == AccessError::NoToken {
+            let scheme = header::HeaderValue::from_static("Bearer");
+            response
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, scheme);
         }
+        response.into()
     }
 }
 
-/// The header that forbids a page of another origin to embed the answer, even without reading it.
-pub(super) const OWN_ORIGIN: (&str, &str) = ("cross-origin-resource-policy", "same-origin");
+#[cfg(feature = "testkit")]
+impl From<StageError> for Refused {
+    fn from(wrong: StageError) -> Self {
+        let status = StatusCode::from_u16(wrong.status()).unwrap_or(StatusCode::CONFLICT);
+        refusal(status, &wrong.to_string()).into()
+    }
+}
 
-pub(super) fn stopping() -> HttpResponse {
-    refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping")
+/// Returns the response to a command that a stage has executed.
+#[cfg(feature = "testkit")]
+pub(super) fn done(note: Option<&str>) -> HttpResponse {
+    let done = serde_json::json!({ "message": "done", "note": note });
+    crate::web::json(StatusCode::OK, &done)
 }
 
 /// Longest command, in bytes. The command for a partition contains the name of each agent.

@@ -18,7 +18,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::{
     Dashboard, ShownSource,
-    answers::{self, OWN_ORIGIN, caller, cannot_command, kept_from, refused, stopping},
+    answers::{self, caller, check_commander, check_reader, shown},
     copies::{CopyForm, RecordedRun},
     film::{MOST_ROOM, film as film_of, room},
 };
@@ -26,7 +26,7 @@ use crate::{
     operate::{Operated, RecordRequest},
     protocol::{AgentId, Time},
     record::{Recording, RecordingError, TooLong},
-    web::{json, read_body, refusal},
+    web::{Answer, Refused, json, read_body, refusal},
 };
 
 /// A recording that is shown instead of a running node or cluster.
@@ -85,15 +85,11 @@ pub(super) async fn copy(
     request: HttpRequest,
     file: Path<String>,
     wanted: Result<Query<WantedCopy>, actix_web::Error>,
-) -> HttpResponse {
-    if let Some(refused) = kept_from(&dashboard, &request) {
-        return refused;
-    }
+) -> Answer {
+    check_reader(&dashboard, &request)?;
     let Some(form) = CopyForm::of_file(&file) else {
-        return refusal(
-            StatusCode::NOT_FOUND,
-            "copies are run.jsonl, run.mmd, moment.svg, script.txt and recorded_run.rs",
-        );
+        let message = "copies are run.jsonl, run.mmd, moment.svg, script.txt and recorded_run.rs";
+        return Ok(refusal(StatusCode::NOT_FOUND, message));
     };
     let wanted = wanted.map(Query::into_inner);
     let Ok((wanted, at)) = wanted.map_err(drop).and_then(|wanted| {
@@ -101,45 +97,32 @@ pub(super) async fn copy(
         Ok((wanted, moment))
     }) else {
         let message = "ask by ?at_ms=1200, and of a node with several agents by ?group=..&agent=..";
-        return refusal(StatusCode::BAD_REQUEST, message);
+        return Ok(refusal(StatusCode::BAD_REQUEST, message));
     };
-    let run = match run_of(&dashboard, wanted).await {
-        Ok(run) => run,
-        Err(refused) => return refused,
-    };
-    match web::block(move || run.copy(form, at)).await {
-        Ok(Ok(text)) => HttpResponse::Ok()
-            .insert_header((header::CACHE_CONTROL, "no-store"))
-            .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-            .insert_header(OWN_ORIGIN)
+    let run = run_of(&dashboard, wanted).await?;
+    Ok(match web::block(move || run.copy(form, at)).await? {
+        Ok(text) => shown(form.kind())
             // A browser that shows the exported drawing may use the style inside it, and nothing else.
             .insert_header((
                 header::CONTENT_SECURITY_POLICY,
                 "default-src 'none'; style-src 'unsafe-inline'; sandbox",
             ))
-            .content_type(form.kind())
             .body(text),
-        Ok(Err(untold)) => refusal(StatusCode::CONFLICT, &untold.to_string()),
-        Err(_) => stopping(),
-    }
+        Err(untold) => refusal(StatusCode::CONFLICT, &untold.to_string()),
+    })
 }
 
 /// Returns the run that is shown.
-async fn run_of(dashboard: &Dashboard, wanted: WantedCopy) -> Result<RecordedRun, HttpResponse> {
+async fn run_of(dashboard: &Dashboard, wanted: WantedCopy) -> Result<RecordedRun, Refused> {
     match &dashboard.source {
         ShownSource::Running(operated) => {
             let operated = operated.clone();
-            match web::block(move || record_of(&operated, &wanted)).await {
-                Ok(read) => read.map_err(|wrong| refusal(StatusCode::CONFLICT, &wrong)),
-                Err(_) => Err(stopping()),
-            }
+            let read = web::block(move || record_of(&operated, &wanted)).await?;
+            Ok(read.map_err(|wrong| refusal(StatusCode::CONFLICT, &wrong))?)
         }
         ShownSource::Recorded(source) => Ok(source.run.clone()),
         #[cfg(feature = "testkit")]
-        ShownSource::Stage(link) => {
-            let run = link.run(wanted.beside).await;
-            run.map_err(|wrong| answers::obeyed(Err(wrong)))
-        }
+        ShownSource::Stage(link) => Ok(link.run(wanted.beside).await?),
     }
 }
 
@@ -164,13 +147,11 @@ fn record_of(operated: &Operated, wanted: &WantedCopy) -> Result<RecordedRun, St
     read.map_err(|wrong| wrong.to_string())
 }
 
-pub(super) async fn film(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
-    if let Some(refused) = kept_from(&dashboard, &request) {
-        return refused;
-    }
+pub(super) async fn film(dashboard: Data<Dashboard>, request: HttpRequest) -> Answer {
+    check_reader(&dashboard, &request)?;
     let ShownSource::Recorded(source) = &dashboard.source else {
         let message = "a run is shown here: post a recording to play it";
-        return refusal(StatusCode::NOT_FOUND, message);
+        return Ok(refusal(StatusCode::NOT_FOUND, message));
     };
     played(Ok(source.film.clone()))
 }
@@ -180,18 +161,12 @@ pub(super) async fn opened(
     dashboard: Data<Dashboard>,
     request: HttpRequest,
     body: Payload,
-) -> HttpResponse {
-    if let Some(refused) = kept_from(&dashboard, &request) {
-        return refused;
-    }
-    if let Err(wrong) = caller(&request).must_be_own_page() {
-        return refused(wrong);
-    }
+) -> Answer {
+    check_reader(&dashboard, &request)?;
+    caller(&request).must_be_own_page()?;
     let read = |body: &[u8]| Recording::read(body).map(|read| film_of(&read, room(body.len())));
-    match uploaded(&dashboard, body, read).await {
-        Ok((_room, film)) => played(film),
-        Err(refused) => refused,
-    }
+    let (_room, film) = uploaded(&dashboard, body, read).await?;
+    played(film)
 }
 
 /// Takes a slot, and reads the recording in the body of a request.
@@ -199,15 +174,13 @@ async fn uploaded<T: Send + 'static>(
     dashboard: &Dashboard,
     body: Payload,
     read: impl FnOnce(&[u8]) -> Result<T, RecordingError> + Send + 'static,
-) -> Result<(SemaphorePermit<'_>, T), HttpResponse> {
+) -> Result<(SemaphorePermit<'_>, T), Refused> {
     // The slot is taken before the body is read, because each body may be long.
     let room = dashboard.uploads.room().ok_or_else(busy)?;
     let body = read_body(body, LONGEST, PATIENCE).await?;
-    match web::block(move || read(&body)).await {
-        Ok(Ok(read)) => Ok((room, read)),
-        Ok(Err(wrong)) => Err(refusal(StatusCode::BAD_REQUEST, &wrong.to_string())),
-        Err(_) => Err(stopping()),
-    }
+    let read = web::block(move || read(&body)).await?;
+    let read = read.map_err(|wrong| refusal(StatusCode::BAD_REQUEST, &wrong.to_string()))?;
+    Ok((room, read))
 }
 
 #[cfg(feature = "testkit")]
@@ -223,28 +196,21 @@ pub(super) async fn go_on(
     request: HttpRequest,
     at: Result<Query<RecordedAt>, actix_web::Error>,
     body: Payload,
-) -> HttpResponse {
-    if let Some(refused) = cannot_command(&dashboard, &request) {
-        return refused;
-    }
+) -> Answer {
+    check_commander(&dashboard, &request)?;
     let ShownSource::Stage(link) = &dashboard.source else {
-        return refusal(
-            StatusCode::CONFLICT,
-            "only a stage goes on from a recording",
-        );
+        let message = "only a stage goes on from a recording";
+        return Ok(refusal(StatusCode::CONFLICT, message));
     };
     let Some(at) = at.ok().and_then(|at| moment(at.at_ms)) else {
-        return refusal(StatusCode::BAD_REQUEST, "ask by ?at_ms=1200");
+        return Ok(refusal(StatusCode::BAD_REQUEST, "ask by ?at_ms=1200"));
     };
     let read = |body: &[u8]| Recording::read(body);
-    let (_room, recording) = match uploaded(&dashboard, body, read).await {
-        Ok(read) => read,
-        Err(refused) => return refused,
-    };
+    let (_room, recording) = uploaded(&dashboard, body, read).await?;
     if let Err(why) = recording.can_be_repeated() {
-        return refusal(StatusCode::CONFLICT, &why.to_string());
+        return Ok(refusal(StatusCode::CONFLICT, &why.to_string()));
     }
-    answers::obeyed(link.go_on(recording, at).await)
+    Ok(answers::done(link.go_on(recording, at).await?.as_deref()))
 }
 
 fn moment(ms: f64) -> Option<Time> {
@@ -257,21 +223,14 @@ pub(super) async fn record(
     dashboard: Data<Dashboard>,
     request: HttpRequest,
     body: Payload,
-) -> HttpResponse {
-    if let Some(refused) = cannot_command(&dashboard, &request) {
-        return refused;
-    }
+) -> Answer {
+    check_commander(&dashboard, &request)?;
     let ShownSource::Running(operated) = &dashboard.source else {
-        return refusal(
-            StatusCode::CONFLICT,
-            "this page shows a run that is recorded already",
-        );
+        let message = "this page shows a run that is recorded already";
+        return Ok(refusal(StatusCode::CONFLICT, message));
     };
-    let body = match read_body(body, answers::LONGEST, answers::PATIENCE).await {
-        Ok(body) => body,
-        Err(refused) => return refused,
-    };
-    match serde_json::from_slice(&body) {
+    let body = read_body(body, answers::LONGEST, answers::PATIENCE).await?;
+    Ok(match serde_json::from_slice(&body) {
         Ok(asked @ (RecordRequest::On(_) | RecordRequest::Off)) => {
             json(StatusCode::OK, &operated.record(asked))
         }
@@ -279,7 +238,7 @@ pub(super) async fn record(
             let message = "post {\"on\":{}} or \"off\"; read the record by copies/run.jsonl";
             refusal(StatusCode::BAD_REQUEST, message)
         }
-    }
+    })
 }
 
 pub(super) fn busy() -> HttpResponse {
@@ -287,22 +246,14 @@ pub(super) fn busy() -> HttpResponse {
     refusal(StatusCode::SERVICE_UNAVAILABLE, message)
 }
 
-pub(super) fn played(film: Result<impl Into<Bytes>, TooLong>) -> HttpResponse {
-    let film = match film {
-        Ok(film) => film.into(),
-        Err(wrong) => {
-            let message = format!(
-                "the page cannot play this recording, because {wrong}: open a shorter recording"
-            );
-            return refusal(StatusCode::PAYLOAD_TOO_LARGE, &message);
-        }
-    };
-    HttpResponse::Ok()
-        .insert_header((header::CACHE_CONTROL, "no-store"))
-        .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .insert_header(OWN_ORIGIN)
-        .content_type("application/json")
-        .body(film)
+pub(super) fn played(film: Result<impl Into<Bytes>, TooLong>) -> Answer {
+    let film = film.map_err(|wrong| {
+        let message = format!(
+            "the page cannot play this recording, because {wrong}: open a shorter recording"
+        );
+        refusal(StatusCode::PAYLOAD_TOO_LARGE, &message)
+    })?;
+    Ok(shown("application/json").body(film.into()))
 }
 
 /// Number of recordings that are opened at the same time, largest number of bytes of each, and the time within which

@@ -9,15 +9,16 @@ use actix_web::{
     rt,
     web::{self, Data, Payload, ServiceConfig},
 };
+use serde::de::DeserializeOwned;
 
 use super::{
     Dashboard, ShownSource,
-    answers::{LONGEST, OWN_ORIGIN, PATIENCE, caller, kept_from, out_of_reach, refused, stopping},
+    answers::{LONGEST, PATIENCE, caller, check_reach, check_reader, shown},
     closer::Closer,
     recorded, saved,
     stream::Viewer,
 };
-use crate::web::{ReadGuard, json, read_body, refusal, told};
+use crate::web::{Answer, ReadGuard, Refused, json, read_body, refusal, told};
 
 const PAGE: &str = include_str!("page/index.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -73,19 +74,19 @@ pub(super) fn configure(dashboard: &Dashboard, app: &mut ServiceConfig) {
     app.service(resource("/go_on").route(web::post().to(recorded::go_on)));
 }
 
-async fn page(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
+async fn page(dashboard: Data<Dashboard>, request: HttpRequest) -> Answer {
     part(&dashboard, &request, "text/html; charset=utf-8", PAGE)
 }
 
-async fn style(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
+async fn style(dashboard: Data<Dashboard>, request: HttpRequest) -> Answer {
     part(&dashboard, &request, "text/css; charset=utf-8", STYLE)
 }
 
-async fn script(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
+async fn script(dashboard: Data<Dashboard>, request: HttpRequest) -> Answer {
     part(&dashboard, &request, KIND_OF_SCRIPT, SCRIPT)
 }
 
-async fn shared_script(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
+async fn shared_script(dashboard: Data<Dashboard>, request: HttpRequest) -> Answer {
     part(&dashboard, &request, KIND_OF_SCRIPT, SHARED)
 }
 
@@ -94,18 +95,12 @@ fn part(
     request: &HttpRequest,
     kind: &'static str,
     text: &'static str,
-) -> HttpResponse {
-    if let Some(refused) = out_of_reach(dashboard, request) {
-        return refused;
-    }
-    HttpResponse::Ok()
-        .insert_header((header::CACHE_CONTROL, "no-store"))
+) -> Answer {
+    check_reach(dashboard, request)?;
+    Ok(shown(kind)
         .insert_header((header::CONTENT_SECURITY_POLICY, POLICY))
-        .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .insert_header((header::REFERRER_POLICY, "no-referrer"))
-        .insert_header(OWN_ORIGIN)
-        .content_type(kind)
-        .body(text)
+        .body(text))
 }
 
 /// Redirects to the same path with a slash at its end, because the browser needs it to find the parts of the page. The
@@ -117,61 +112,37 @@ async fn slash(request: HttpRequest) -> HttpResponse {
         .finish()
 }
 
-async fn events(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
-    if let Some(refused) = kept_from(&dashboard, &request) {
-        return refused;
-    }
+async fn events(dashboard: Data<Dashboard>, request: HttpRequest) -> Answer {
+    check_reader(&dashboard, &request)?;
     let closer = request.conn_data::<Closer>().cloned();
     let closer = closer.unwrap_or_else(Closer::none);
-    let viewer = match Viewer::admit(dashboard.boards(), &closer) {
-        Ok(viewer) => viewer,
-        Err(full) => return refusal(StatusCode::SERVICE_UNAVAILABLE, &full.to_string()),
-    };
+    let viewer = Viewer::admit(dashboard.boards(), &closer)
+        .map_err(|full| refusal(StatusCode::SERVICE_UNAVAILABLE, &full.to_string()))?;
     dashboard.sample();
-    HttpResponse::Ok()
-        .insert_header((header::CACHE_CONTROL, "no-store"))
-        .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .insert_header(OWN_ORIGIN)
-        .content_type("text/event-stream")
-        .streaming(viewer.stream())
+    Ok(shown("text/event-stream").streaming(viewer.stream()))
 }
 
 /// Returns the history of the node's groups.
-async fn history(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
-    if let Some(refused) = kept_from(&dashboard, &request) {
-        return refused;
-    }
-    if let ShownSource::Running(operated) = &dashboard.source {
-        json(StatusCode::OK, &operated.history())
-    } else {
-        refusal(StatusCode::NOT_FOUND, "only a running node has a history")
-    }
+async fn history(dashboard: Data<Dashboard>, request: HttpRequest) -> Answer {
+    check_reader(&dashboard, &request)?;
+    let ShownSource::Running(operated) = &dashboard.source else {
+        let message = "only a running node has a history";
+        return Ok(refusal(StatusCode::NOT_FOUND, message));
+    };
+    Ok(json(StatusCode::OK, &operated.history()))
 }
 
-async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload) -> HttpResponse {
-    if let Some(refused) = out_of_reach(&dashboard, &request) {
-        return refused;
-    }
-    if let Err(wrong) = dashboard.rights.admit(&caller(&request)) {
-        return refused(wrong);
-    }
+async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload) -> Answer {
+    check_reach(&dashboard, &request)?;
+    dashboard.rights.admit(&caller(&request))?;
     // The body of a caller without the right to command is not read.
-    let body = match read_body(body, LONGEST, PATIENCE).await {
-        Ok(body) => body,
-        Err(refused) => return refused,
-    };
-    match &dashboard.source {
+    let body = read_body(body, LONGEST, PATIENCE).await?;
+    Ok(match &dashboard.source {
         ShownSource::Running(operated) => {
-            let order = match serde_json::from_slice(&body) {
-                Ok(order) => order,
-                Err(wrong) => return unreadable(&wrong),
-            };
+            let order = command_in(&body)?;
             let operated = operated.clone();
             // A separate task, so that a command does not stop half-way if the client closes its connection.
-            match rt::spawn(async move { operated.carry_out(order).await }).await {
-                Ok(outcome) => told(&outcome),
-                Err(_) => stopping(),
-            }
+            told(&rt::spawn(async move { operated.carry_out(order).await }).await?)
         }
         ShownSource::Recorded(_) => refusal(
             StatusCode::CONFLICT,
@@ -179,16 +150,14 @@ async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload
         ),
         #[cfg(feature = "testkit")]
         ShownSource::Stage(link) => {
-            let control = match serde_json::from_slice(&body) {
-                Ok(control) => control,
-                Err(wrong) => return unreadable(&wrong),
-            };
-            super::answers::obeyed(link.ask(control).await)
+            super::answers::done(link.ask(command_in(&body)?).await?.as_deref())
         }
-    }
+    })
 }
 
-pub(super) fn unreadable(wrong: &serde_json::Error) -> HttpResponse {
-    let message = format!("this is not a command: {wrong}");
-    refusal(StatusCode::BAD_REQUEST, &message)
+fn command_in<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refused> {
+    Ok(serde_json::from_slice(body).map_err(|wrong| {
+        let message = format!("this is not a command: {wrong}");
+        refusal(StatusCode::BAD_REQUEST, &message)
+    })?)
 }

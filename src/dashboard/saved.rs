@@ -5,36 +5,29 @@
 //! record (`film/`).
 
 use actix_web::{
-    HttpRequest, HttpResponse,
+    HttpRequest,
     http::StatusCode,
     web::{self, Data, Path},
 };
 
 use super::{
     Dashboard,
-    answers::{kept_from, stopping},
+    answers::check_reader,
     film::{film as film_of, room},
     recorded::{LONGEST, busy, played},
 };
 use crate::{
-    operate::SavedError,
+    operate::{RecordFolder, SavedError},
     record::Recording,
-    web::{json, refusal},
+    web::{Answer, Refused, json, refusal},
 };
 
 /// Answers with the list of records in the folder.
-pub(super) async fn list(dashboard: Data<Dashboard>, request: HttpRequest) -> HttpResponse {
-    if let Some(refused) = kept_from(&dashboard, &request) {
-        return refused;
-    }
-    let Some(folder) = dashboard.records.clone() else {
-        return no_folder();
-    };
-    match web::block(move || folder.newest(LISTED)).await {
-        Ok(Ok(records)) => json(StatusCode::OK, &records),
-        Ok(Err(wrong)) => unread(&wrong.into()),
-        Err(_) => stopping(),
-    }
+pub(super) async fn list(dashboard: Data<Dashboard>, request: HttpRequest) -> Answer {
+    check_reader(&dashboard, &request)?;
+    let folder = folder(&dashboard)?;
+    let records = web::block(move || folder.newest(LISTED)).await?;
+    Ok(json(StatusCode::OK, &records.map_err(SavedError::from)?))
 }
 
 /// Answers with one record of the folder, in the form that the page plays.
@@ -42,42 +35,35 @@ pub(super) async fn film(
     dashboard: Data<Dashboard>,
     request: HttpRequest,
     name: Path<String>,
-) -> HttpResponse {
-    if let Some(refused) = kept_from(&dashboard, &request) {
-        return refused;
-    }
-    let Some(folder) = dashboard.records.clone() else {
-        return no_folder();
-    };
-    let Some(_room) = dashboard.uploads.room() else {
-        return busy();
-    };
+) -> Answer {
+    check_reader(&dashboard, &request)?;
+    let folder = folder(&dashboard)?;
+    let _room = dashboard.uploads.room().ok_or_else(busy)?;
     let most = u64::try_from(LONGEST).unwrap_or(u64::MAX);
     let opened = web::block(move || {
         let bytes = folder.read(&name, most)?;
         let most = room(bytes.len());
         Ok::<_, SavedError>(Recording::read(&*bytes).map(|read| film_of(&read, most)))
     });
-    match opened.await {
-        Ok(Ok(Ok(film))) => played(film),
-        Ok(Ok(Err(wrong))) => refusal(StatusCode::CONFLICT, &wrong.to_string()),
-        Ok(Err(wrong)) => unread(&wrong),
-        Err(_) => stopping(),
-    }
+    let film = opened.await??;
+    played(film.map_err(|wrong| refusal(StatusCode::CONFLICT, &wrong.to_string()))?)
 }
 
-fn no_folder() -> HttpResponse {
+fn folder(dashboard: &Dashboard) -> Result<RecordFolder, Refused> {
     let message = "this page has no folder of records: name one by `Dashboard::records`";
-    refusal(StatusCode::NOT_FOUND, message)
+    let folder = dashboard.records.clone();
+    Ok(folder.ok_or_else(|| refusal(StatusCode::NOT_FOUND, message))?)
 }
 
-fn unread(wrong: &SavedError) -> HttpResponse {
-    let status = match wrong {
-        SavedError::Unknown => StatusCode::NOT_FOUND,
-        SavedError::Large { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-        SavedError::Io(_) => StatusCode::INTERNAL_SERVER_ERROR,
-    };
-    refusal(status, &wrong.to_string())
+impl From<SavedError> for Refused {
+    fn from(wrong: SavedError) -> Self {
+        let status = match wrong {
+            SavedError::Unknown => StatusCode::NOT_FOUND,
+            SavedError::Large { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            SavedError::Io(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        refusal(status, &wrong.to_string()).into()
+    }
 }
 
 /// Largest number of listed records. Of more records, the newest are listed.

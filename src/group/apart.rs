@@ -22,9 +22,11 @@ impl<M: PeerMessage> Group<M> {
         WeakGroup(Arc::downgrade(&self.0))
     }
 
-    /// Makes every incarnation that begins from now on later than `floor`, so that none of them is mistaken for an
-    /// incarnation of another process.
-    pub(crate) fn begin_after(&self, floor: Incarnation) {
-        self.registry().raise_floor(floor);
+    for_tests! {
+        /// Makes every incarnation that begins from now on later than `floor`, so that none of them is mistaken for an
+        /// incarnation of another process.
+        fn begin_after(&self, floor: Incarnation) {
+            self.registry().raise_floor(floor);
+        }
     }
 }

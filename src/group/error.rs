@@ -4,8 +4,6 @@ use std::{fmt, sync::Arc};
 
 use crate::protocol::{AgentId, Electorate, IdError, Rules};
 
-use super::Unshared;
-
 /// The reason why a group cannot be made.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -85,8 +83,8 @@ pub enum JoinError {
         theirs: Option<Box<Electorate>>,
         /// The voters of the agent that wants to join.
         mine: Option<Box<Electorate>>,
-        /// The voters that only one side has.
-        unshared: Box<Unshared>,
+        /// The voters that only one side has, at most five of each.
+        unshared: Box<str>,
     },
 }
 

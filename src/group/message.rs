@@ -18,7 +18,7 @@ pub struct Envelope<M> {
 
 impl<M> Envelope<M> {
     /// Returns the same envelope with another message.
-    pub fn map<N>(self, into: impl FnOnce(M) -> N) -> Envelope<N> {
+    pub(crate) fn map<N>(self, into: impl FnOnce(M) -> N) -> Envelope<N> {
         Envelope {
             from: self.from,
             incarnation: self.incarnation,

@@ -80,13 +80,12 @@ pub use counters::Counts;
 pub use error::{GroupError, Holder, JoinError, OpenError};
 pub(crate) use kept::Attachments;
 pub(crate) use mailbox::{HeldBytes, RemoteEnvelope, Size};
-pub use message::{Envelope, MembersChanged};
+pub use message::Envelope;
 pub(crate) use peers::{PeerReport, PeerReporter, ReachableMember};
 pub(crate) use snapshot::{Handed, NodeDigest};
-pub use unshared::Unshared;
 
 for_tests! {
-    use peers::Pace;
+    use {message::MembersChanged, peers::Pace};
 }
 
 // These names are public only for tests: see the macro `drive_members` below.
@@ -189,12 +188,6 @@ impl<M: PeerMessage> Group<M> {
         self.registry().had_record(id, requirements)
     }
 
-    /// Returns the requirements that the group's agents in this process share; `None` while no name is reserved for an
-    /// agent. Each agent has its own store and clock: for these, this returns the requirements of the first agent.
-    pub fn requirements(&self) -> Option<Requirements> {
-        self.registry().requirements()
-    }
-
     fn make(name: &str, wire: Option<Arc<dyn LocalWire<M>>>) -> Result<Self, GroupError> {
         let name = AgentId::new(name).map_err(GroupError::Name)?;
         if companion_of(name.as_str()).is_some() {
@@ -257,6 +250,13 @@ macro_rules! drive_members {
                 requirements: Requirements,
             ) -> Result<Incarnation, JoinError> {
                 self.registry().reserve(id, &self.0.name, requirements)
+            }
+
+            /// Returns the requirements that the group's agents in this process share; `None` while no name is reserved
+            /// for an agent. Each agent has its own store and clock: for these, this returns the requirements of the
+            /// first agent.
+            $vis fn requirements(&self) -> Option<Requirements> {
+                self.registry().requirements()
             }
 
             /// Notes the present epoch and kind of a member of this process, after its election has changed them: the
@@ -421,17 +421,12 @@ impl<M: PeerMessage> Group<M> {
         self.registry().report(id, mark)
     }
 
-    /// Delivers a message from another host to members of this process, to all of them if `to` is `None`; see
-    /// [`Snapshot::deliver_here`].
+    /// Delivers a message from another host to members of this process, to all of them if `to` is `None`.
     pub fn deliver_here(&self, envelope: &Envelope<M>, to: Option<&[AgentId]>) {
         let snapshot = self.routes();
-        snapshot.deliver_here(envelope, to);
-    }
-
-    /// Makes every incarnation that begins from now on later than `floor`: for a bridge, whose other side must never
-    /// mistake a restarted process for the former one.
-    pub fn raise_incarnations(&self, floor: Incarnation) {
-        self.registry().raise_floor(floor);
+        let size = Size::of(size_of::<M>(), mailbox::MAILBOX);
+        let Handed { sent, .. } = snapshot.hand(envelope.clone(), to, size);
+        snapshot.count_sent(sent);
     }
 }
 

@@ -125,18 +125,9 @@ impl<M: PeerMessage> Snapshot<M> {
     ///
     /// A message that [is repeated](PeerMessage::is_repeated) is dropped if the mailbox is full; every other
     /// message is queued in any case. Dropped messages are counted.
-    pub fn deliver(&self, from: &AgentId, incarnation: Incarnation, to: &To, message: M) {
-        self.post(from, incarnation, to, message);
-    }
-
-    /// Like [`deliver`](Self::deliver). Returns the number of members of this process that had no room for the message.
-    pub(crate) fn post(
-        &self,
-        from: &AgentId,
-        incarnation: Incarnation,
-        to: &To,
-        message: M,
-    ) -> usize {
+    ///
+    /// Returns the number of members of this process that had no room for the message.
+    pub fn deliver(&self, from: &AgentId, incarnation: Incarnation, to: &To, message: M) -> usize {
         let envelope = Envelope {
             from: from.clone(),
             incarnation,
@@ -178,16 +169,8 @@ impl<M: PeerMessage> Snapshot<M> {
     }
 
     /// Delivers a message from another host to members of this process that are not confirmed to be down; to all of
-    /// them if `to` is `None`. The message never goes to another host.
-    #[cfg(feature = "testkit")]
-    pub fn deliver_here(&self, envelope: &Envelope<M>, to: Option<&[AgentId]>) {
-        let size = Size::of(size_of::<M>(), super::mailbox::MAILBOX);
-        let Handed { sent, .. } = self.hand(envelope.clone(), to, size);
-        self.count_sent(sent);
-    }
-
-    /// Delivers a message from another host to members of this process that are not confirmed to be down, and leaves
-    /// the [counting](Self::count_sent) to the caller. Returns the number of messages.
+    /// them if `to` is `None`. The message never goes to another host. Leaves the [counting](Self::count_sent) to the
+    /// caller. Returns the number of messages.
     pub(crate) fn hand(
         &self,
         envelope: Envelope<M>,

@@ -10,14 +10,12 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-use super::{
-    GroupHistory, Leadership, LeadershipEnd, MOST_BYTES, OtherWatchers, PastFinding, SeenAt,
-};
+use super::{GroupHistory, Leadership, LeadershipEnd, MOST_BYTES, PastFinding, SeenAt, lines};
 use crate::protocol::{AgentId, Event, LostReason, Term, Time};
 
 /// The history of one group; see the [module](self).
 #[derive(Debug, Default)]
-pub(super) struct HistoryBook {
+pub(crate) struct HistoryBook {
     leaderships: VecDeque<Leadership>,
     findings: VecDeque<PastFinding>,
     /// Memory of both lists in bytes, as [`Counted::bytes`] counts it.
@@ -84,7 +82,7 @@ impl Counted for PastFinding {
 }
 
 impl HistoryBook {
-    pub(super) fn note(
+    pub(crate) fn note(
         &mut self,
         by: &AgentId,
         at: SeenAt,
@@ -127,22 +125,22 @@ impl HistoryBook {
     }
 
     /// Notes that the agent `by` has ended. If it is `self.by`, or if `self.by` is `None`, the history is written from the
-    /// events of another agent of this process from now on; `others` returns whether there is another one. If not, the
+    /// events of another agent of this process from now on; `has_others` returns whether there is another one. If not, the
     /// end of the present leadership is not seen.
-    pub(super) fn ended(&mut self, by: &AgentId, others: impl FnOnce() -> OtherWatchers) {
+    pub(crate) fn ended(&mut self, by: &AgentId, has_others: impl FnOnce() -> bool) {
         // The history must not be continued from the events of an agent that has ended.
         self.ahead.take_if(|ahead| ahead.by == *by);
         if self.by.as_ref().is_some_and(|known| known != by) {
             return;
         }
         (self.by, self.vacant_since) = (None, None);
-        match (others(), self.ahead.take()) {
-            (OtherWatchers::Some, Some(ahead)) => {
+        match (has_others(), self.ahead.take()) {
+            (true, Some(ahead)) => {
                 self.by = Some(ahead.by);
                 self.leads(&ahead.leader, ahead.term, ahead.at);
             }
-            (OtherWatchers::Some, None) => {}
-            (OtherWatchers::None, _) => {
+            (true, None) => {}
+            (false, _) => {
                 if let Some(open) = self.leaderships.back_mut().filter(|one| one.end.is_none()) {
                     open.end = Some(LeadershipEnd::Unseen);
                     self.revision = self.revision.wrapping_add(1);
@@ -234,7 +232,21 @@ impl HistoryBook {
         }
     }
 
-    pub(super) fn found(&mut self, agent: &AgentId, unix_ms: u64, kind: &str, text: &str) {
+    /// Notes the present findings of an agent's diagnosis, each with its kind, and forgets those that are older than half
+    /// an hour.
+    pub(crate) fn found<'a>(
+        &mut self,
+        agent: &AgentId,
+        unix_ms: u64,
+        findings: impl Iterator<Item = (&'a str, &'a str)>,
+    ) {
+        for (kind, text) in findings {
+            self.find(agent, unix_ms, kind, text);
+        }
+        self.forget_old(unix_ms);
+    }
+
+    fn find(&mut self, agent: &AgentId, unix_ms: u64, kind: &str, text: &str) {
         let text = shortened(text);
         let goes_on = |one: &&mut PastFinding| {
             let is_it = one.agent == *agent && one.kind == kind;
@@ -264,8 +276,7 @@ impl HistoryBook {
         self.trim();
     }
 
-    /// Forgets the findings that are older than half an hour.
-    pub(super) fn forget_old(&mut self, unix_ms: u64) {
+    fn forget_old(&mut self, unix_ms: u64) {
         let is_old = |one: &PastFinding| unix_ms.saturating_sub(one.until_unix_ms) > FOUND_WITHIN;
         let before: usize = self.findings.iter().map(Counted::bytes).sum();
         self.findings.retain(|one| !is_old(one));
@@ -306,12 +317,13 @@ impl HistoryBook {
     }
 
     /// Puts the history of an earlier process before this history, but only once. A leadership that has no end in the
-    /// earlier history is marked as unseen, unless it is also the first leadership of this history. Returns whether the
-    /// earlier history was added.
-    pub(super) fn restore(&mut self, mut past: GroupHistory) -> bool {
+    /// earlier history is marked as unseen, unless it is also the first leadership of this history. Returns the number
+    /// of wrong lines in `text`; `None` if an earlier history was already added.
+    pub(crate) fn restore(&mut self, group: &str, text: &str) -> Option<usize> {
         if mem::replace(&mut self.is_restored, true) {
-            return false;
+            return None;
         }
+        let (mut past, wrong) = lines::read(group, text);
         if let (Some(last), Some(first)) = (past.leaderships.last(), self.leaderships.front_mut())
             && last.end.is_none_or(|end| end == LeadershipEnd::Unseen)
             && (&last.leader, last.term) == (&first.leader, first.term)
@@ -329,28 +341,28 @@ impl HistoryBook {
             self.findings.push_front(one);
         }
         self.trim();
-        true
+        Some(wrong)
     }
 
     /// Notes whether the history is kept in a file from now on; returns whether it was before.
-    pub(super) const fn keep(&mut self, is_kept: bool) -> bool {
+    pub(crate) const fn keep(&mut self, is_kept: bool) -> bool {
         mem::replace(&mut self.is_kept, is_kept)
     }
 
     /// Returns the number of leaderships that began between these two times, in milliseconds since 1970.
-    pub(super) fn began_in(&self, minute: RangeInclusive<u64>) -> usize {
+    pub(crate) fn began_in(&self, minute: RangeInclusive<u64>) -> usize {
         let began = self.leaderships.iter().map(|one| one.from_unix_ms);
         began.filter(|at| minute.contains(at)).count()
     }
 
     /// Returns the last `most` leaderships as texts, the oldest first.
-    pub(super) fn last(&self, most: usize) -> Vec<String> {
+    pub(crate) fn last(&self, most: usize) -> Vec<String> {
         let older = self.leaderships.len().saturating_sub(most);
         let last = self.leaderships.iter().skip(older);
         last.map(ToString::to_string).collect()
     }
 
-    pub(super) fn read(&self, group: &str) -> GroupHistory {
+    pub(crate) fn read(&self, group: &str) -> GroupHistory {
         GroupHistory {
             group: group.to_owned(),
             leaderships: self.leaderships.iter().cloned().collect(),
@@ -358,7 +370,9 @@ impl HistoryBook {
         }
     }
 
-    pub(super) const fn revision(&self) -> u64 {
+    /// Returns the number of changes so far. A history that was saved at another number is out of date. A finding that
+    /// only lasts longer is not a change.
+    pub(crate) const fn revision(&self) -> u64 {
         self.revision
     }
 }

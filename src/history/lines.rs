@@ -74,28 +74,3 @@ pub(super) fn read(group: &str, text: &str) -> (GroupHistory, usize) {
     }
     (history, wrong)
 }
-
-/// Writes and reads a term as text, because it may exceed 2^53.
-pub(super) mod term {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    use crate::protocol::Term;
-
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "serde gives a function that serializes a field a reference to it"
-    )]
-    pub(in super::super) fn serialize<S: Serializer>(
-        term: &Term,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        to.collect_str(term)
-    }
-
-    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Term, D::Error> {
-        let text = String::deserialize(from)?;
-        text.parse().map(Term).map_err(D::Error::custom)
-    }
-}

@@ -30,7 +30,6 @@ mod tests;
 use std::{
     convert::Infallible,
     fmt,
-    ops::RangeInclusive,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -39,7 +38,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     clock::WallTime,
     group::Attachments,
-    protocol::{AgentId, Event, LostReason, Term, Time},
+    protocol::{AgentId, LostReason, Term, Time},
+    shown,
 };
 
 use book::HistoryBook;
@@ -51,7 +51,7 @@ pub struct Leadership {
     /// The leader.
     pub leader: AgentId,
     /// The term.
-    #[serde(with = "lines::term")]
+    #[serde(with = "shown::text")]
     pub term: Term,
     /// The time at which the leadership began, in milliseconds since 1970 by this host's wall clock.
     pub from_unix_ms: u64,
@@ -137,13 +137,6 @@ pub(crate) struct SeenAt {
     pub(crate) unix_ms: u64,
 }
 
-/// Whether this process has another agent of the group when one of them ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OtherWatchers {
-    Some,
-    None,
-}
-
 impl KeptHistory {
     /// Returns the history of a group.
     pub(crate) fn of(kept: &Attachments) -> Arc<Self> {
@@ -151,74 +144,7 @@ impl KeptHistory {
         made.unwrap_or_else(|never| match never {})
     }
 
-    /// Notes an event of an agent. `is_down` returns whether the end of a member is confirmed.
-    pub(crate) fn note(
-        &self,
-        by: &AgentId,
-        at: SeenAt,
-        event: &Event,
-        is_down: impl FnOnce(&AgentId) -> bool,
-    ) {
-        self.book().note(by, at, event, is_down);
-    }
-
-    /// Notes that the incarnation of an agent has ended. From now on another agent's events are used.
-    pub(crate) fn ended(&self, by: &AgentId, others: impl FnOnce() -> OtherWatchers) {
-        self.book().ended(by, others);
-    }
-
-    /// Notes the present findings of an agent's diagnosis.
-    pub(crate) fn found<'a>(
-        &self,
-        agent: &AgentId,
-        unix_ms: u64,
-        findings: impl Iterator<Item = (&'a str, &'a str)>,
-    ) {
-        let mut book = self.book();
-        for (kind, text) in findings {
-            book.found(agent, unix_ms, kind, text);
-        }
-        book.forget_old(unix_ms);
-    }
-
-    /// Returns the number of leaderships that began between these two times, in milliseconds since 1970.
-    pub(crate) fn began_in(&self, minute: RangeInclusive<u64>) -> usize {
-        self.book().began_in(minute)
-    }
-
-    /// Returns the last leaderships, one line for each, the oldest first.
-    pub(crate) fn last(&self, most: usize) -> Vec<String> {
-        self.book().last(most)
-    }
-
-    pub(crate) fn read(&self, group: &str) -> GroupHistory {
-        self.book().read(group)
-    }
-
-    /// Returns the number of changes so far. A history that was saved at another number is out of date. A finding that
-    /// only lasts longer is not a change.
-    pub(crate) fn revision(&self) -> u64 {
-        self.book().revision()
-    }
-
-    /// Puts the history of an earlier process before this one. Returns the number of wrong lines in `text`; `None` if
-    /// an earlier history was already added.
-    pub(crate) fn restore(&self, group: &str, text: &str) -> Option<usize> {
-        let (past, wrong) = lines::read(group, text);
-        self.book().restore(past).then_some(wrong)
-    }
-
-    /// Claims the right to keep the history in a file. Returns `false` if it is claimed already.
-    pub(crate) fn claim_file(&self) -> bool {
-        !self.book().keep(true)
-    }
-
-    /// Releases the claim of [`claim_file`](Self::claim_file).
-    pub(crate) fn release_file(&self) {
-        self.book().keep(false);
-    }
-
-    fn book(&self) -> MutexGuard<'_, HistoryBook> {
+    pub(crate) fn book(&self) -> MutexGuard<'_, HistoryBook> {
         // A poisoned lock is used, because a panic leaves no partial change.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,7 +1,7 @@
 //! What is remembered of the events that the agents of a process were told, in virtual time.
 
 use super::*;
-use crate::protocol::{Incarnation, Leader};
+use crate::protocol::{Event, Incarnation, Leader};
 
 fn id(name: &str) -> AgentId {
     AgentId::new(name).unwrap()
@@ -31,18 +31,21 @@ const fn lost(term: u64, reason: LostReason) -> Event {
 
 /// No end of an agent is confirmed.
 fn note(past: &KeptHistory, by: &str, millis: u64, event: &Event) {
-    counted(past, || past.note(&id(by), at(millis), event, |_| false));
+    counted(past, || {
+        past.book().note(&id(by), at(millis), event, |_| false);
+    });
 }
 
-fn ended(past: &KeptHistory, by: &str, others: OtherWatchers) {
-    counted(past, || past.ended(&id(by), || others));
+fn ended(past: &KeptHistory, by: &str, has_others: bool) {
+    counted(past, || past.book().ended(&id(by), || has_others));
 }
 
 /// A file is written when the number of changes is another one, so each change counts.
 fn counted(past: &KeptHistory, change: impl FnOnce()) {
     let now = || {
-        let found = past.read("orders").findings.len();
-        (past.revision(), (past.last(2), found))
+        let book = past.book();
+        let found = book.read("orders").findings.len();
+        (book.revision(), (book.last(2), found))
     };
     let before = now();
     change();
@@ -55,7 +58,7 @@ fn counted(past: &KeptHistory, change: impl FnOnce()) {
 
 /// Leader, term, end and the time without a leader of each leadership.
 fn shown(past: &KeptHistory) -> Vec<(String, u64, Option<LeadershipEnd>, Option<u64>)> {
-    let history = past.read("orders");
+    let history = past.book().read("orders");
     let rows = history.leaderships.into_iter();
     rows.map(|one| (one.leader.to_string(), one.term.0, one.end, one.without_ms))
         .collect()
@@ -93,12 +96,12 @@ fn a_leadership_lasts_until_it_is_lost_missed_or_another_one_begins() {
             row("c", 6, None, 5),
         ]
     );
-    let first = past.read("orders").leaderships.swap_remove(0);
+    let first = past.book().read("orders").leaderships.swap_remove(0);
     assert_eq!(
         (first.from_unix_ms, first.until_unix_ms),
         (1_000_000, Some(1_000_100))
     );
-    past.note(
+    past.book().note(
         &id("a"),
         at(700),
         &Event::NoLeader { term: Term(6) },
@@ -152,7 +155,7 @@ fn one_agent_is_heard_and_the_next_one_when_it_has_ended() {
     note(&past, "a", 0, &follows("a", 1));
     note(&past, "b", 5, &follows("x", 1));
     assert_eq!(shown(&past), [row("a", 1, None, None)]);
-    ended(&past, "a", OtherWatchers::Some);
+    ended(&past, "a", true);
     note(&past, "b", 900, &follows("a", 1));
     assert_eq!(shown(&past).len(), 1, "it goes on");
     note(&past, "b", 950, &follows("b", 2));
@@ -163,9 +166,9 @@ fn one_agent_is_heard_and_the_next_one_when_it_has_ended() {
             row("b", 2, None, 0)
         ]
     );
-    ended(&past, "b", OtherWatchers::Some);
+    ended(&past, "b", true);
     note(&past, "c", 10, &Event::NoLeader { term: Term(2) });
-    ended(&past, "c", OtherWatchers::Some);
+    ended(&past, "c", true);
     note(&past, "d", 20, &follows("d", 3));
     assert_eq!(
         shown(&past)[2],
@@ -186,11 +189,11 @@ fn a_thousand_leaderships_are_kept_in_their_room_whatever_they_are_called() {
         assert!(rows.len() >= kept, "{} of {length} bytes", rows.len());
         assert!(rows.len() <= 1_000);
         assert_eq!(rows.last().map(|row| row.1), Some(3_000));
-        let text = past.read("orders").to_lines();
+        let text = past.book().read("orders").to_lines();
         assert!(text.len() < MOST_OF_FILE, "{} bytes", text.len());
         let other = KeptHistory::default();
-        assert_eq!(other.restore("orders", &text), Some(0));
-        assert_eq!(other.read("orders").leaderships.len(), rows.len());
+        assert_eq!(other.book().restore("orders", &text), Some(0));
+        assert_eq!(other.book().read("orders").leaderships.len(), rows.len());
     }
 }
 
@@ -201,15 +204,16 @@ fn the_room_of_a_history_is_free_again_when_its_group_has_ended() {
         let past = KeptHistory::default();
         for term in 1..=1_000 {
             let name = format!("{term:0256}");
-            past.note(&id("a"), at(term), &follows(&name, term), |_| false);
+            past.book()
+                .note(&id("a"), at(term), &follows(&name, term), |_| false);
         }
-        assert!(past.last(300).len() == 300, "group {group}");
+        assert!(past.book().last(300).len() == 300, "group {group}");
     }
 }
 
 fn found(past: &KeptHistory, millis: u64, text: &str) {
     let found = [("no_leader", text)].into_iter();
-    counted(past, || past.found(&id("a"), millis, found));
+    counted(past, || past.book().found(&id("a"), millis, found));
 }
 
 #[test]
@@ -219,7 +223,7 @@ fn a_finding_lasts_as_long_as_it_is_found_and_goes_after_half_an_hour() {
     found(&past, 5_000, "no leader for 6 s");
     found(&past, 60_000, "no leader for 1 s");
     let spans = |past: &KeptHistory| {
-        let findings = past.read("orders").findings.into_iter();
+        let findings = past.book().read("orders").findings.into_iter();
         findings
             .map(|one| (one.from_unix_ms, one.until_unix_ms, one.text))
             .collect::<Vec<_>>()
@@ -228,7 +232,9 @@ fn a_finding_lasts_as_long_as_it_is_found_and_goes_after_half_an_hour() {
     let second = (60_000, 60_000, "no leader for 1 s".to_owned());
     assert_eq!(spans(&past), [first, second.clone()]);
     let later = 5_000 + 1_800_001;
-    counted(&past, || past.found(&id("a"), later, std::iter::empty()));
+    counted(&past, || {
+        past.book().found(&id("a"), later, std::iter::empty());
+    });
     assert_eq!(spans(&past), [second]);
 }
 
@@ -239,9 +245,10 @@ fn the_oldest_findings_make_room_before_any_leadership_does_and_long_sentences_a
     for number in 0..2_000_u64 {
         let kind = format!("kind{number}");
         let text = "ä".repeat(900);
-        past.found(&id("a"), number, [(&*kind, &*text)].into_iter());
+        past.book()
+            .found(&id("a"), number, [(&*kind, &*text)].into_iter());
     }
-    let history = past.read("orders");
+    let history = past.book().read("orders");
     assert_eq!(history.leaderships.len(), 1);
     let last = history.findings.last().unwrap();
     assert_eq!((&*last.kind, last.text.len()), ("kind1999", 400));
@@ -253,19 +260,23 @@ fn a_file_of_a_process_before_comes_first_and_its_last_leadership_ended_unseen()
     let past = KeptHistory::default();
     note(&past, "a", 0, &follows("b", 1));
     found(&past, 0, "it stands still");
-    let text = past.read("orders").to_lines();
+    let text = past.book().read("orders").to_lines();
     let torn = &text[..text.len() - 9];
     let next = KeptHistory::default();
     note(&next, "a", 0, &follows("b", 2));
-    assert_eq!(next.restore("orders", torn), Some(1), "its last line");
+    assert_eq!(
+        next.book().restore("orders", torn),
+        Some(1),
+        "its last line"
+    );
     let both = [
         row("b", 1, LeadershipEnd::Unseen, None),
         row("b", 2, None, None),
     ];
     assert_eq!(shown(&next), both);
-    assert_eq!(next.restore("orders", &text), None, "it was read");
+    assert_eq!(next.book().restore("orders", &text), None, "it was read");
     assert_eq!(shown(&next), both);
-    let read = |group: &str, text: &str| KeptHistory::default().restore(group, text);
+    let read = |group: &str, text: &str| KeptHistory::default().book().restore(group, text);
     assert_eq!(read("invoices", &text), Some(3), "of another group");
     assert_eq!(read("orders", ""), Some(0));
     assert_eq!(read("orders", "\u{0}\n{}\n"), Some(2));
@@ -276,11 +287,11 @@ fn a_leadership_that_outlasts_a_process_is_one() {
     let before = KeptHistory::default();
     note(&before, "a", 0, &Event::NoLeader { term: Term(0) });
     note(&before, "a", 240, &follows("b", 1));
-    let text = before.read("orders").to_lines();
+    let text = before.book().read("orders").to_lines();
     // Whether the file or the leader is seen first.
     for is_first in [true, false] {
         let past = KeptHistory::default();
-        let restore = || past.restore("orders", &text);
+        let restore = || past.book().restore("orders", &text);
         let follow = || note(&past, "a", 9_000, &follows("b", 1));
         if is_first {
             restore();
@@ -290,7 +301,7 @@ fn a_leadership_that_outlasts_a_process_is_one() {
             restore();
         }
         assert_eq!(shown(&past), [row("b", 1, None, 240)]);
-        let row = past.read("orders").leaderships.swap_remove(0);
+        let row = past.book().read("orders").leaderships.swap_remove(0);
         assert_eq!(row.from_unix_ms, 1_000_240, "file first: {is_first}");
     }
 }
@@ -300,8 +311,8 @@ fn an_agent_that_ended_before_the_other_one_does_not_take_over() {
     let past = KeptHistory::default();
     note(&past, "a", 0, &follows("a", 1));
     note(&past, "b", 10, &Event::Acquired { term: Term(2) });
-    ended(&past, "b", OtherWatchers::Some);
-    ended(&past, "a", OtherWatchers::Some);
+    ended(&past, "b", true);
+    ended(&past, "a", true);
     note(&past, "c", 20, &follows("c", 3));
     assert_eq!(shown(&past).last(), Some(&row("c", 3, None, 0)));
 }
@@ -317,7 +328,7 @@ fn an_end_that_the_other_agent_saw_is_not_forgotten() {
         note(&past, "a", 0, &follows("a", 1));
         note(&past, "b", 10, &follows("c", 2));
         note(&past, "b", 15, &end);
-        ended(&past, "a", OtherWatchers::Some);
+        ended(&past, "a", true);
         note(&past, "b", 20, &follows("b", 3));
         let terms: Vec<u64> = shown(&past).iter().map(|row| row.1).collect();
         assert_eq!(terms, [1, 3], "{end:?}");
@@ -329,19 +340,19 @@ fn an_end_that_the_other_agent_saw_is_not_forgotten() {
 fn without_an_agent_a_leadership_is_out_of_sight_until_it_is_seen_again() {
     let past = KeptHistory::default();
     note(&past, "a", 0, &follows("b", 1));
-    ended(&past, "a", OtherWatchers::None);
+    ended(&past, "a", false);
     assert_eq!(shown(&past), [row("b", 1, LeadershipEnd::Unseen, None)]);
     note(&past, "a", 900, &follows("b", 1));
     assert_eq!(shown(&past), [row("b", 1, None, None)], "it went on");
-    ended(&past, "a", OtherWatchers::None);
+    ended(&past, "a", false);
     note(&past, "a", 9_000, &follows("c", 4));
     let (before, after) = (
         row("b", 1, LeadershipEnd::Unseen, None),
         row("c", 4, None, None),
     );
     assert_eq!(shown(&past), [before, after], "nothing in between is known");
-    ended(&past, "a", OtherWatchers::Some);
-    ended(&past, "b", OtherWatchers::None);
+    ended(&past, "a", true);
+    ended(&past, "b", false);
     let last = shown(&past).pop();
     assert_eq!(last, Some(row("c", 4, LeadershipEnd::Unseen, None)));
 }
@@ -354,13 +365,13 @@ fn a_leader_that_another_agent_saw_first_is_not_forgotten() {
     note(&past, "a", 10, &lost(1, LostReason::Ended));
     note(&past, "b", 15, &Event::Acquired { term: Term(2) });
     assert_eq!(shown(&past).len(), 1, "one view counts");
-    ended(&past, "a", OtherWatchers::Some);
+    ended(&past, "a", true);
     let first = row("a", 1, LeadershipEnd::Lost(LostReason::Ended), None);
     assert_eq!(shown(&past), [first, row("b", 2, None, None)]);
     note(&past, "c", 20, &follows("c", 3));
     note(&past, "b", 25, &follows("c", 3));
     note(&past, "b", 30, &follows("d", 4));
-    ended(&past, "b", OtherWatchers::Some);
+    ended(&past, "b", true);
     let terms: Vec<u64> = shown(&past).iter().map(|row| row.1).collect();
     assert_eq!(terms, [1, 2, 3, 4]);
 }
@@ -371,11 +382,11 @@ fn a_clock_that_is_set_back_ends_no_finding_before_it_began_and_counts_no_leader
     note(&past, "a", 100_000, &follows("b", 1));
     found(&past, 50_000, "it stands still");
     found(&past, 45_000, "it stands still");
-    let finding = past.read("orders").findings.swap_remove(0);
+    let finding = past.book().read("orders").findings.swap_remove(0);
     assert_eq!(
         (finding.from_unix_ms, finding.until_unix_ms),
         (50_000, 50_000)
     );
-    assert_eq!(past.began_in(1_040_000..=1_100_000), 1);
-    assert_eq!(past.began_in(900_000..=960_000), 0, "it lies ahead");
+    assert_eq!(past.book().began_in(1_040_000..=1_100_000), 1);
+    assert_eq!(past.book().began_in(900_000..=960_000), 0, "it lies ahead");
 }

@@ -25,7 +25,7 @@ mod singleton;
 mod stopping;
 mod tie;
 
-pub use messages::{Channel, ChannelError, Messages, MessagesError, SendError};
+pub use messages::{Channel, Messages, MessagesError, SendError};
 pub use proxy::{
     LeaderMessage, LeaderProxy, ProxyBuilder, ProxyCounts, ProxyError, ProxyStartError, Untaken,
 };

@@ -16,12 +16,10 @@ use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
     agent::{
-        CommandError, Diagnosis, ElectionHandle, LeaveError, MarkReset, Status, StoreContenders,
-        VotersError,
+        AgentReader, CommandError, Diagnosis, ElectionHandle, LeaveError, Status, VotersError,
     },
-    group::{Counts, ReachableMember},
-    history::KeptHistory,
-    protocol::{AgentId, Changed, Election, Members, Requirements, Score, VoterChange},
+    group::Counts,
+    protocol::{AgentId, Changed, Election, Members, Score, VoterChange},
     record::RecordLimits,
 };
 
@@ -44,6 +42,7 @@ impl DrainMark {
 
 /// An agent of any election.
 pub(super) trait OperatedAgent: Send + Sync {
+    fn reader(&self) -> AgentReader;
     fn id(&self) -> &AgentId;
     fn group(&self) -> &str;
     fn status(&self) -> Status;
@@ -52,23 +51,11 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn record(&self, limits: Option<RecordLimits>);
     fn is_recording(&self) -> bool;
     fn recorded(&self, is_kept: bool) -> Option<String>;
-    /// Keeps a copy of the agent's present record, with this reason in it, as the agent itself does if a leader is
-    /// missing for too long.
-    fn keep_record(&self, reason: String);
     /// Returns the time at which the agent last kept a copy of its record, in milliseconds since 1970.
     fn kept_unix_ms(&self) -> Option<u64>;
-    fn past(&self) -> Arc<KeptHistory>;
     fn members(&self) -> Arc<Members>;
     fn counts(&self) -> Counts;
-    /// Returns the agents that could take the lease, if the group has a lease. `contenders` uses the last answer of the
-    /// store; `contenders_now` asks the store again.
-    fn contenders(&self) -> Option<StoreContenders>;
-    fn contenders_now(&self) -> BoxFuture<'_, Option<StoreContenders>>;
-    /// Returns the requirements that all members of the group share, such as the list of voters.
-    fn requirements(&self) -> Option<Requirements>;
     fn diagnosis(&self) -> Diagnosis;
-    /// Returns the members of the agent's group, each with its node, and whether messages reach it.
-    fn reach(&self) -> Vec<ReachableMember>;
     /// Returns the time for which the agent's leader (perhaps the agent itself) still leads, as far as the agent knows,
     /// if no more messages arrive; `None` if that time has no end, or is unknown.
     #[cfg(feature = "dashboard")]
@@ -81,13 +68,14 @@ pub(super) trait OperatedAgent: Send + Sync {
         change: VoterChange,
         within: Duration,
     ) -> BoxFuture<'_, Result<Changed, VotersError>>;
-    fn reset_mark(&self, schedule: &AgentId) -> BoxFuture<'_, MarkReset>;
     /// Sends a message to the agent, and waits until it is handled. Returns `false` if the agent cannot handle it.
     fn answers(&self) -> BoxFuture<'_, bool>;
-    fn drain_mark(&self) -> Arc<DrainMark>;
 }
 
 impl<E: Election> OperatedAgent for ElectionHandle<E> {
+    fn reader(&self) -> AgentReader {
+        Self::reader(self)
+    }
     fn id(&self) -> &AgentId {
         Self::id(self)
     }
@@ -114,14 +102,8 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
             Self::recorded(self)
         }
     }
-    fn keep_record(&self, reason: String) {
-        self.reader().keep_record(reason);
-    }
     fn kept_unix_ms(&self) -> Option<u64> {
         Self::kept_unix_ms(self)
-    }
-    fn past(&self) -> Arc<KeptHistory> {
-        self.reader().past()
     }
     fn members(&self) -> Arc<Members> {
         Self::members(self)
@@ -129,20 +111,8 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
     fn counts(&self) -> Counts {
         Self::counts(self)
     }
-    fn contenders(&self) -> Option<StoreContenders> {
-        self.reader().contenders()
-    }
-    fn contenders_now(&self) -> BoxFuture<'_, Option<StoreContenders>> {
-        self.reader().contenders_now().boxed()
-    }
-    fn requirements(&self) -> Option<Requirements> {
-        self.reader().requirements()
-    }
     fn diagnosis(&self) -> Diagnosis {
         Self::diagnosis(self)
-    }
-    fn reach(&self) -> Vec<ReachableMember> {
-        self.reader().reach()
     }
     #[cfg(feature = "dashboard")]
     fn lease_left(&self) -> Option<Duration> {
@@ -170,18 +140,8 @@ impl<E: Election> OperatedAgent for ElectionHandle<E> {
     ) -> BoxFuture<'_, Result<Changed, VotersError>> {
         Self::change_voters(self, change, within).boxed()
     }
-    fn reset_mark(&self, schedule: &AgentId) -> BoxFuture<'_, MarkReset> {
-        self.reader().reset_mark(schedule).boxed()
-    }
     fn answers(&self) -> BoxFuture<'_, bool> {
         Self::answers(self).boxed()
-    }
-
-    fn drain_mark(&self) -> Arc<DrainMark> {
-        let mark = self
-            .reader()
-            .attached(|| Ok::<_, Infallible>(Arc::default()));
-        mark.unwrap_or_else(|never| match never {})
     }
 }
 
@@ -189,7 +149,18 @@ impl dyn OperatedAgent + '_ {
     /// Returns the present state of the agent, and the members of its group.
     pub(super) fn moment(&self) -> (Moment, Arc<Members>) {
         let members = self.members();
-        let moment = Moment::of(self.id(), self.status(), &members, self.contenders());
+        let moment = Moment::of(
+            self.id(),
+            self.status(),
+            &members,
+            self.reader().contenders(),
+        );
         (moment, members)
+    }
+    pub(super) fn drain_mark(&self) -> Arc<DrainMark> {
+        let mark = self
+            .reader()
+            .attached(|| Ok::<_, Infallible>(Arc::default()));
+        mark.unwrap_or_else(|never| match never {})
     }
 }

@@ -9,13 +9,12 @@ use std::{sync::Arc, time::Duration};
 use actix::clock::{Instant, sleep_until, timeout};
 
 use crate::{
-    agent::{CommandError, LeaveError, Lifecycle, VotersError, has_timers},
+    agent::{CommandError, LeaveError, Lifecycle, VoterCount, VotersError, has_timers},
     protocol::{AgentId, Changed, Leader, Member, VoterChange},
 };
 
 use super::{
-    Command, CommandRefusal, Operated, Order, Outcome, QuorumLack, agent::OperatedAgent,
-    judge::Judge, marks,
+    Command, CommandRefusal, Operated, Order, Outcome, agent::OperatedAgent, judge::Judge, marks,
 };
 
 /// Time between two readings of the agent's state. The state has to be read again and again, because only members are
@@ -150,7 +149,9 @@ async fn change_voters(
 async fn follow(agent: &dyn OperatedAgent, command: &Command, deadline: Instant) -> Outcome {
     // The store is asked for contenders again, because agents may have started or stopped since it was last read. If it
     // hangs, the command still ends at its deadline.
-    timeout(left(deadline), agent.contenders_now()).await.ok();
+    timeout(left(deadline), agent.reader().contenders_now())
+        .await
+        .ok();
     let (before, members) = agent.moment();
     let given = Judge::new(agent.id(), command, &before, &members)
         .and_then(|judge| give(agent, command).map(|()| judge));
@@ -186,8 +187,8 @@ fn give(agent: &dyn OperatedAgent, command: &Command) -> Result<(), CommandRefus
 }
 
 /// Returns the number of voters that the group will lack when this agent has left, if the agent is a voter of a quorum.
-fn lacks_without(agent: &dyn OperatedAgent) -> Option<QuorumLack> {
-    let requirements = agent.requirements()?;
+fn lacks_without(agent: &dyn OperatedAgent) -> Option<VoterCount> {
+    let requirements = agent.reader().requirements()?;
     requirements.voters?;
     let members = agent.members();
     let is_voter = members.get(agent.id()).is_some_and(Member::is_voter);
@@ -195,7 +196,11 @@ fn lacks_without(agent: &dyn OperatedAgent) -> Option<QuorumLack> {
         .names
         .is_none_or(|names| names.contains(agent.id()));
     let voters = agent.diagnosis().voters.filter(|_| is_voter && is_named)?;
-    QuorumLack::without_one(voters.reachable, voters.needed)
+    let reachable = voters.reachable.saturating_sub(1);
+    (reachable < voters.needed).then_some(VoterCount {
+        reachable,
+        ..voters
+    })
 }
 
 fn successor(outcome: Outcome) -> Option<Leader> {

@@ -35,7 +35,7 @@ impl Operated {
     pub fn history(&self) -> Vec<GroupHistory> {
         let groups = self.groups().into_iter();
         groups
-            .map(|(agent, past)| past.read(agent.group()))
+            .map(|(agent, past)| past.book().read(agent.group()))
             .collect()
     }
 
@@ -61,7 +61,7 @@ impl Operated {
                 );
                 let file = folder.join(format!("history-{group}@{name}.jsonl"));
                 // If another task already keeps this history in a file, there is nothing to do.
-                if past.claim_file() {
+                if !past.book().keep(true) {
                     restore(agent.group(), &file, &past);
                     files.push(HistoryFile::of_claimed(agent.group(), file, past));
                 }
@@ -75,7 +75,7 @@ impl Operated {
     fn groups(&self) -> Vec<(&dyn OperatedAgent, Arc<KeptHistory>)> {
         let mut groups: Vec<(&dyn OperatedAgent, Arc<KeptHistory>)> = Vec::new();
         for agent in &self.agents {
-            let past = agent.past();
+            let past = agent.reader().past();
             if !groups.iter().any(|(_, known)| Arc::ptr_eq(known, &past)) {
                 groups.push((&**agent, past));
             }
@@ -89,7 +89,11 @@ impl Operated {
             let findings = agent.diagnosis().findings;
             let named: Vec<_> = findings.iter().map(named).collect();
             let named = named.iter().map(|(kind, text)| (&**kind, &**text));
-            agent.past().found(agent.id(), unix_ms, named);
+            agent
+                .reader()
+                .past()
+                .book()
+                .found(agent.id(), unix_ms, named);
         }
     }
 }
@@ -131,11 +135,11 @@ impl HistoryFile {
     /// Returns the text that has to be written now, if there is any.
     fn due(&mut self) -> Option<String> {
         self.age = self.age.saturating_add(1);
-        let revision = self.past.revision();
+        let revision = self.past.book().revision();
         if self.written == Some(revision) && self.age < MINUTE {
             return None;
         }
-        let history = self.past.read(&self.group);
+        let history = self.past.book().read(&self.group);
         let is_new = self.written != Some(revision);
         (self.written, self.age) = (Some(revision), 0);
         (is_new || !history.findings.is_empty()).then(|| history.to_lines())
@@ -164,7 +168,7 @@ impl HistoryFile {
 
 impl Drop for HistoryFile {
     fn drop(&mut self) {
-        self.past.release_file();
+        self.past.book().keep(false);
     }
 }
 
@@ -197,7 +201,7 @@ fn restore(group: &str, file: &Path, past: &KeptHistory) {
         }
         String::new()
     });
-    if let Some(wrong @ 1..) = past.restore(group, &text) {
+    if let Some(wrong @ 1..) = past.book().restore(group, &text) {
         warn!(file = %shown, wrong, "lines of the history left out: they are not of this group");
     }
 }

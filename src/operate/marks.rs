@@ -16,7 +16,7 @@ pub(super) async fn reset(
     within: Duration,
 ) -> Outcome {
     let schedule = schedule.clone();
-    let reset = timeout(within, agent.reset_mark(&schedule)).await;
+    let reset = timeout(within, agent.reader().reset_mark(&schedule)).await;
     match reset.unwrap_or(MarkReset::Unknown) {
         MarkReset::Done => Outcome::MarkRemoved { schedule },
         MarkReset::Absent => Outcome::Refused(CommandRefusal::NoMark { schedule }),

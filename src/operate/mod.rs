@@ -73,13 +73,13 @@ pub use command::{Command, Order};
 pub use explain::Explanation;
 #[cfg(feature = "dashboard")]
 pub(crate) use listed::SavedError;
-pub use outcome::{Outcome, OutcomeVerdict, QuorumLack};
+pub use outcome::{Outcome, OutcomeVerdict};
 pub use record::{AgentRecording, RecordRequest};
 pub use refusal::CommandRefusal;
 pub use report::{AgentReport, BridgeReport, ContenderReport, LinkReport, MemberReport, Report};
 pub use saved::RecordFolder;
 #[cfg(unix)]
-pub use socket::{SocketAnswer, SocketError, SocketGuard, SocketRequest, serve_socket};
+pub use socket::{SocketError, SocketGuard, serve_socket};
 
 use agent::OperatedAgent;
 

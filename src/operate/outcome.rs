@@ -7,7 +7,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{AgentId, Leader, Score, Term};
+use crate::{
+    agent::VoterCount,
+    protocol::{AgentId, Leader, Score, Term},
+};
 
 use super::{CommandRefusal, json};
 
@@ -67,7 +70,7 @@ pub enum Outcome {
         leader: Option<Leader>,
         /// Set if too few voters remain for a quorum: then the group has no leader, or loses it soon.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        lacks: Option<QuorumLack>,
+        lacks: Option<VoterCount>,
     },
     /// The agent has left its group, but its work did not end in time. Its leadership was revoked and the agent was
     /// stopped, as after a crash.
@@ -109,25 +112,6 @@ pub enum Outcome {
     MarkUnknown,
     /// The agent ended before its state showed an outcome.
     Ended,
-}
-
-/// The number of remaining voters of a group, if they are too few to elect a leader.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct QuorumLack {
-    /// Number of voters that can be reached, as far as this agent knows.
-    pub reachable: u32,
-    /// Number of voters that are needed to elect a leader.
-    pub needed: u32,
-}
-
-impl QuorumLack {
-    /// Returns the lack of voters after one of `reachable` voters has left, if `needed` voters elect a leader; `None`
-    /// if enough voters remain.
-    pub(super) fn without_one(reachable: u32, needed: u32) -> Option<Self> {
-        let reachable = reachable.saturating_sub(1);
-        (reachable < needed).then_some(Self { reachable, needed })
-    }
 }
 
 /// Whether an outcome fulfils the command.
@@ -235,9 +219,12 @@ impl fmt::Display for Outcome {
 fn has_left(
     f: &mut fmt::Formatter<'_>,
     leader: Option<&Leader>,
-    lacks: Option<QuorumLack>,
+    lacks: Option<VoterCount>,
 ) -> fmt::Result {
-    let Some(QuorumLack { reachable, needed }) = lacks else {
+    let Some(VoterCount {
+        reachable, needed, ..
+    }) = lacks
+    else {
         return write!(f, "the agent has left its group, {}", Led(leader));
     };
     write!(
@@ -365,12 +352,15 @@ mod tests {
         check(
             &Outcome::Left {
                 leader: some,
-                lacks: QuorumLack::without_one(2, 2),
+                lacks: Some(VoterCount {
+                    reachable: 1,
+                    all: 2,
+                    needed: 2,
+                }),
             },
-            r#"{"became":"left","leader":LEADER,"lacks":{"reachable":1,"needed":2}}"#,
+            r#"{"became":"left","leader":LEADER,"lacks":{"reachable":1,"all":2,"needed":2}}"#,
             "has no quorum now: 1 of its voters can be reached, and 2 are needed; start voters",
         );
-        assert_eq!(QuorumLack::without_one(3, 2), None);
         let voters = ["b", "c"].map(|name| AgentId::new(name).unwrap()).to_vec();
         check(
             &Outcome::VotersChanged {

@@ -184,7 +184,9 @@ impl Operated {
     pub(crate) fn reach(&self) -> BTreeMap<&str, Vec<ReachableMember>> {
         let mut groups = BTreeMap::new();
         for each in &self.agents {
-            groups.entry(each.group()).or_insert_with(|| each.reach());
+            groups
+                .entry(each.group())
+                .or_insert_with(|| each.reader().reach());
         }
         groups
     }
@@ -202,14 +204,14 @@ const MOST: usize = 1_000;
 fn whole(each: &dyn OperatedAgent) -> AgentReport {
     let members = each.members();
     let mut listed = ordered(&members);
-    let reach = each.reach();
+    let reach = each.reader().reach();
     let nodes: BTreeMap<_, _> = reach.iter().map(|it| (&it.member.id, &it.node)).collect();
     for member in &mut listed {
         let node = nodes.get(&member.agent).and_then(|node| node.as_deref());
         member.node = node.map(str::to_owned);
     }
     AgentReport {
-        contenders: match each.contenders() {
+        contenders: match each.reader().contenders() {
             Some(StoreContenders::Listed(all)) => contenders(&members, all),
             Some(StoreContenders::Unknown) | None => Vec::new(),
         },
@@ -226,7 +228,7 @@ fn agent(agent: &dyn OperatedAgent, members: &Members, listed: Vec<MemberReport>
         ("strangers", counts.strangers),
         ("stale", counts.stale),
     ];
-    let required = agent.requirements().map(|shared| {
+    let required = agent.reader().requirements().map(|shared| {
         let names = shared.names.unwrap_or_default();
         (names.to_vec(), shared.epoch)
     });

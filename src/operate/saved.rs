@@ -90,10 +90,14 @@ async fn save(operated: Operated, folder: RecordFolder) {
         let unix_ms = SystemWallClock.now().as_millis();
         for (agent, vacancy) in operated.agents.iter().zip(&mut vacancies) {
             let moves = agent
+                .reader()
                 .past()
+                .book()
                 .began_in(unix_ms.saturating_sub(60_000)..=unix_ms);
             if vacancy.flaps(moves) {
-                agent.keep_record(format!("{moves} leaderships began within a minute"));
+                agent
+                    .reader()
+                    .keep_record(format!("{moves} leaderships began within a minute"));
             }
             let has_leader = agent.status().leader.is_some();
             let Some(name) = vacancy.due(agent.kept_unix_ms(), has_leader, || name_of(&**agent))

@@ -140,11 +140,11 @@ impl EventLog {
 #[non_exhaustive]
 pub struct Unexpected {
     /// The agent.
-    pub agent: AgentId,
+    agent: AgentId,
     /// The expected event.
-    pub expected: String,
+    expected: String,
     /// The time within which it was expected.
-    pub within: Duration,
+    within: Duration,
     /// The events that came in that time.
     pub came: Vec<LoggedEvent>,
 }

@@ -62,12 +62,6 @@ impl<S> FaultyStore<S> {
         *self.disk() = FaultyDisk::Wearing(save.saturating_sub(1));
     }
 
-    /// Makes saves fail from now on because the disk is full, before anything is written, until
-    /// [`make_room`](Self::make_room). Saved data can still be loaded.
-    pub fn fill(&self) {
-        self.refuse(io::ErrorKind::StorageFull);
-    }
-
     /// Makes saves fail in the same way with any error, such as a temporary one.
     pub fn refuse(&self, kind: io::ErrorKind) {
         *self.disk() = FaultyDisk::Refuses(kind);
@@ -184,7 +178,7 @@ mod tests {
         let store = FaultyStore::new(MemoryStore::<u64>::new());
         store.remember(Incarnation(3)).expect("a good disk");
         assert_eq!(store.last().expect("a good disk"), Incarnation(3));
-        store.fill();
+        store.refuse(io::ErrorKind::StorageFull);
         let refused = store.remember(Incarnation(4)).expect_err("full");
         assert_eq!(refused.outlook(), Outlook::NeedsRoom);
         assert_eq!(store.last().expect("it can be read"), Incarnation(3));

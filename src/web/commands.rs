@@ -10,13 +10,13 @@ use actix_web::{
     HttpRequest, HttpResponse,
     http::{StatusCode, header},
     rt,
-    web::{self, Bytes, Data, Payload},
+    web::{self, Data, Payload},
 };
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::operate::{Order, Outcome, OutcomeVerdict, RecordRequest};
 
-use super::{Routes, Token, json, read_body, refusal, token::bearer};
+use super::{Answer, Refused, Routes, Token, json, read_body, refusal, token::bearer};
 
 /// Longest order, in bytes, as on the operator's socket. The longest order has six texts of 256 bytes, less than half.
 const LONGEST: usize = 4096;
@@ -24,46 +24,28 @@ const LONGEST: usize = 4096;
 /// Longest time for a request to arrive. Without it, a client that sends slowly would keep its connection for ever.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-pub(super) async fn command(
-    node: Data<Routes>,
-    request: HttpRequest,
-    body: Payload,
-) -> HttpResponse {
+pub(super) async fn command(node: Data<Routes>, request: HttpRequest, body: Payload) -> Answer {
     let advice = |error| {
         format!("this is not an order: {error}; post {{\"command\":\"drain\"}} or another order")
     };
-    let order: Order = match asked(&node, &request, body, advice).await {
-        Ok(order) => order,
-        Err(refused) => return refused,
-    };
+    let order: Order = asked(&node, &request, body, advice).await?;
     let operated = node.operated.clone();
     // The command runs in a separate task, so a client that closes its connection does not stop a drain half-way.
-    match rt::spawn(async move { operated.carry_out(order).await }).await {
-        Ok(outcome) => told(&outcome),
-        Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping"),
-    }
+    let outcome = rt::spawn(async move { operated.carry_out(order).await });
+    Ok(told(&outcome.await?))
 }
 
-pub(super) async fn record(
-    node: Data<Routes>,
-    request: HttpRequest,
-    body: Payload,
-) -> HttpResponse {
+pub(super) async fn record(node: Data<Routes>, request: HttpRequest, body: Payload) -> Answer {
     let advice = |error| {
         format!(
             "that cannot be asked of a record: {error}; post {{\"on\":{{}}}}, \"off\", \"read\" or \"read_kept\""
         )
     };
-    let request: RecordRequest = match asked(&node, &request, body, advice).await {
-        Ok(request) => request,
-        Err(refused) => return refused,
-    };
+    let request: RecordRequest = asked(&node, &request, body, advice).await?;
     let operated = node.operated.clone();
     // Records are long. They are written on another thread, so that other requests do not wait.
-    match web::block(move || operated.record(request)).await {
-        Ok(records) => json(StatusCode::OK, &records),
-        Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping"),
-    }
+    let records = web::block(move || operated.record(request)).await?;
+    Ok(json(StatusCode::OK, &records))
 }
 
 /// Reads the request of a caller that may command. `advice` returns the message for a body that cannot be parsed.
@@ -72,17 +54,7 @@ async fn asked<T: DeserializeOwned>(
     request: &HttpRequest,
     body: Payload,
     advice: impl FnOnce(serde_json::Error) -> String,
-) -> Result<T, HttpResponse> {
-    let body = admitted(node, request, body).await?;
-    serde_json::from_slice(&body).map_err(|error| refusal(StatusCode::BAD_REQUEST, &advice(error)))
-}
-
-/// Reads the body of a caller that may command.
-async fn admitted(
-    node: &Routes,
-    request: &HttpRequest,
-    body: Payload,
-) -> Result<Bytes, HttpResponse> {
+) -> Result<T, Refused> {
     if let Err(status) = admit(node.token.as_ref(), request) {
         let mut response = refusal(
             status,
@@ -94,10 +66,12 @@ async fn admitted(
                 .headers_mut()
                 .insert(header::WWW_AUTHENTICATE, scheme);
         }
-        return Err(response);
+        return Err(response.into());
     }
     // Only with the right token: the body of any other request is not read.
-    read_body(body, LONGEST, PATIENCE).await
+    let body = read_body(body, LONGEST, PATIENCE).await?;
+    let read = serde_json::from_slice(&body);
+    Ok(read.map_err(|error| refusal(StatusCode::BAD_REQUEST, &advice(error)))?)
 }
 
 /// Checks the token of a request. The error is the HTTP status of the refusal.

@@ -68,10 +68,11 @@ mod token;
 use std::{fmt, sync::Arc, time::Duration};
 
 use actix_web::{
-    HttpResponse, Resource,
+    Error, HttpResponse, Resource,
+    error::{BlockingError, InternalError},
     guard::{self, Guard},
     http::{StatusCode, header},
-    rt::time::timeout,
+    rt::{task::JoinError, time::timeout},
     web::{self, Bytes, Data, Payload, ServiceConfig},
 };
 use serde::Serialize;
@@ -199,7 +200,7 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
         Ok(text) => (status, text),
         Err(wrong) => {
             let message = format!("{wrong}: ask a node that has fewer agents");
-            let text = BoundedText::json(&Message { message: &message }, MOST_ANSWERED);
+            let text = BoundedText::json(&serde_json::json!({ "message": message }), MOST_ANSWERED);
             (StatusCode::INSUFFICIENT_STORAGE, text.unwrap_or_default())
         }
     };
@@ -211,12 +212,6 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> HttpResponse {
 
 /// Longest answer in JSON, in bytes. The longest answers contain the records of several agents, each of at most 8 MiB.
 const MOST_ANSWERED: usize = 64 << 20;
-
-/// An error and its remedy.
-#[derive(Serialize)]
-struct Message<'a> {
-    message: &'a str,
-}
 
 /// Reads a body of at most `longest` bytes, which has to arrive within the time `within`. Without this time limit, a
 /// client that sends slowly would keep its connection.
@@ -239,14 +234,52 @@ pub(crate) async fn read_body(
     }
 }
 
+/// The answer of a route.
+pub(crate) type Answer = Result<HttpResponse, Refused>;
+
+/// A response that refuses a request.
+#[derive(Debug)]
+pub(crate) struct Refused(Error);
+
+impl From<HttpResponse> for Refused {
+    fn from(response: HttpResponse) -> Self {
+        Self(InternalError::from_response("refused", response).into())
+    }
+}
+
+/// The threads for blocking work are gone.
+impl From<BlockingError> for Refused {
+    fn from(_: BlockingError) -> Self {
+        stopping()
+    }
+}
+
+/// The runtime of a task is gone.
+impl From<JoinError> for Refused {
+    fn from(_: JoinError) -> Self {
+        stopping()
+    }
+}
+
+fn stopping() -> Refused {
+    refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping").into()
+}
+
+impl From<Refused> for Error {
+    fn from(Refused(error): Refused) -> Self {
+        error
+    }
+}
+
 /// Returns the response to a request that the nodes redirect to each other in a circle.
 fn came_back() -> HttpResponse {
     let message = "the nodes redirect this request to each other: ask again when they agree on a leader, and give each agent an `about` of its own";
     refusal(StatusCode::LOOP_DETECTED, message)
 }
 
+/// Returns a response with an error and its remedy.
 pub(crate) fn refusal(status: StatusCode, message: &str) -> HttpResponse {
-    json(status, &Message { message })
+    json(status, &serde_json::json!({ "message": message }))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use actix_web::{
     web::{Data, Query},
 };
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::{
     operate::Explanation,
@@ -89,22 +90,14 @@ pub(super) async fn health(node: Data<Routes>) -> HttpResponse {
 }
 
 pub(super) async fn live(node: Data<Routes>) -> HttpResponse {
-    #[derive(Serialize)]
-    struct Live {
-        live: bool,
-    }
     let live = node.operated.is_alive().await;
-    json(good(live), &Live { live })
+    json(good(live), &json!({ "live": live }))
 }
 
 pub(super) async fn ready(node: Data<Routes>) -> HttpResponse {
-    #[derive(Serialize)]
-    struct Ready {
-        ready: bool,
-    }
     let leads = !node.needs_leadership || node.operated.is_leading();
     let ready = leads && node.operated.is_ready();
-    json(good(ready), &Ready { ready })
+    json(good(ready), &json!({ "ready": ready }))
 }
 
 pub(super) async fn status(node: Data<Routes>) -> HttpResponse {

@@ -3,6 +3,8 @@
 //! Decided here: which texts count as URLs, and how a redirect in a circle is noticed. Not here: which requests are
 //! redirected.
 
+use std::fmt::Write;
+
 use actix_web::http::{Uri, header::HeaderValue};
 
 use crate::protocol::{About, AgentId};
@@ -66,16 +68,11 @@ fn mark(agent: &AgentId) -> String {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
             mark.push(char::from(byte));
         } else {
-            mark.extend(['%', hex(byte >> 4), hex(byte & 15)]);
+            // Writing to a text cannot fail.
+            write!(mark, "%{byte:02X}").ok();
         }
     }
     mark
-}
-
-fn hex(digit: u8) -> char {
-    char::from_digit(digit.into(), 16)
-        .unwrap_or_default()
-        .to_ascii_uppercase()
 }
 
 const MARK: &str = "bully-via=";

@@ -298,7 +298,7 @@ fn an_agent_that_leaves_while_its_store_fails_writes_nothing_later() {
         let store = Arc::new(FaultyStore::new(memory.clone()));
         let toy = keeps(&stage, &store);
         stage.prompt(&toy, &[Act::Save(1)]).await;
-        store.fill();
+        store.refuse(io::ErrorKind::StorageFull);
         stage.tell(&toy, &[Act::Save(2), Act::Say("a promise")]);
         clock::sleep(MS(5_000)).await;
         assert!(toy.leave(MS(50)).await.is_err(), "it waits for its store");

@@ -65,7 +65,7 @@ async fn watched(cluster: &Cluster, span: Duration) -> Duration {
 /// The term of the leader that the cluster settles on.
 async fn settled_term(cluster: &Cluster) -> (String, Term) {
     let name = leaders_after(cluster).await;
-    let leader = cluster.leader_of(&name).unwrap().unwrap();
+    let leader = cluster.handle(&name).unwrap().leader().unwrap();
     (name, leader.term)
 }
 

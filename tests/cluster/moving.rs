@@ -46,7 +46,7 @@ fn by_lease() -> Cluster<AnyBully> {
 /// The token of its leader; then no agent may be elected any more, none leads, and its processes end.
 async fn led_and_left(mut cluster: Cluster<AnyBully>) -> Term {
     cluster.settle().await.unwrap();
-    let leader = cluster.leader_of("api-1").unwrap().unwrap();
+    let leader = cluster.handle("api-1").unwrap().leader().unwrap();
     assert_eq!(leader.id, "api-3");
     for name in NAMES {
         cluster.withdraw_score(name).unwrap();

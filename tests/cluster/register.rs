@@ -42,7 +42,7 @@ fn a_leader_that_loses_the_register_is_followed_by_one_that_reaches_it_and_never
         }
         let settled = cluster.settle().await.unwrap();
         assert_eq!(settled.leader().unwrap(), "agent-2");
-        assert_eq!(cluster.leader_of("agent-3").unwrap(), None);
+        assert_eq!(cluster.handle("agent-3").unwrap().leader(), None);
     });
 }
 
@@ -51,11 +51,11 @@ fn a_register_that_crashes_keeps_what_it_held() {
     test(|| async {
         let mut cluster = three().start().unwrap();
         cluster.settle().await.unwrap();
-        let before = cluster.leader_of("agent-1").unwrap().unwrap();
+        let before = cluster.handle("agent-1").unwrap().leader().unwrap();
         plays(&mut cluster, &[("crash register", "")]).await;
         cluster.restart("register").unwrap();
         assert!(!leaders_after(&cluster).await.is_empty());
-        let after = cluster.leader_of("agent-1").unwrap().unwrap();
+        let after = cluster.handle("agent-1").unwrap().leader().unwrap();
         assert!(after.term > before.term, "{after:?} after {before:?}");
     });
 }

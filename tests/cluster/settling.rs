@@ -12,7 +12,7 @@ fn without_a_starter_the_strict_rules_settle_nothing() {
         let cluster = Cluster::builder().agents(3).astra().start().unwrap();
         let refused = cluster.settle().await.unwrap_err();
         assert_eq!(
-            refused.obstacle.to_string(),
+            refused.obstacle,
             "no leader is known at agent-1, agent-2, agent-3; under the ASTRA rules, command `campaign` at one of them"
         );
     });

@@ -22,7 +22,7 @@ fn the_highest_in_rank_leads_and_all_others_follow() {
             cluster.believers(),
             settled.leaders().cloned().collect::<Vec<_>>()
         );
-        assert_eq!(cluster.leader_of("1").unwrap().unwrap().id, "agent-5");
+        assert_eq!(cluster.handle("1").unwrap().leader().unwrap().id, "agent-5");
         assert!(cluster.handle("agent-5").unwrap().is_leader());
         assert_eq!(
             settled.to_string(),
@@ -68,8 +68,14 @@ fn observers_and_witnesses_follow_and_never_lead() {
             .witness("z-witness")
             .observer("z-observer");
         let mut cluster = settled(builder).await;
-        assert_eq!(cluster.leader_of("z-observer").unwrap().unwrap().id, "a");
-        assert_eq!(cluster.leader_of("z-witness").unwrap().unwrap().id, "a");
+        assert_eq!(
+            cluster.handle("z-observer").unwrap().leader().unwrap().id,
+            "a"
+        );
+        assert_eq!(
+            cluster.handle("z-witness").unwrap().leader().unwrap().id,
+            "a"
+        );
         cluster.crash("a").await.unwrap();
         let settled = cluster.settle().await.unwrap();
         assert_eq!((leaders(&settled), settled.sides.len()), (vec![], 1));
@@ -79,8 +85,9 @@ fn observers_and_witnesses_follow_and_never_lead() {
         );
         cluster.set_score("z-witness", 1).unwrap();
         assert_eq!(leaders_after(&cluster).await, "z-witness");
-        cluster.join_observer("y").unwrap();
-        cluster.join_witness("x").unwrap();
+        for command in ["join-observer y", "join x none"] {
+            cluster.apply(&command.parse().unwrap()).await.unwrap();
+        }
         assert_eq!(leaders_after(&cluster).await, "z-witness");
     });
 }

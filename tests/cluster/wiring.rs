@@ -216,7 +216,8 @@ fn an_expectation_that_is_not_met_says_what_came() {
             wrong.came.last().is_some_and(|last| lost(&last.event)),
             "{wrong}"
         );
-        assert_eq!(wrong.expected, "no event such as: a loss");
+        let expected = "no event such as: a loss";
+        assert!(wrong.to_string().contains(expected), "{wrong}");
         events.take();
         events.expect_none(MS(100), "a loss", lost).await.unwrap();
         let nothing = events.expect(MS(1), "a loss", lost).await.unwrap_err();

@@ -29,7 +29,7 @@ mod words;
 
 use std::{fmt, time::Duration};
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
     group::PeerReport,
@@ -85,7 +85,7 @@ pub struct Diagnosis {
 }
 
 /// Number of voters that can be reached, that exist, and that are needed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct VoterCount {
     /// Number of voters that can be reached: as far as this agent knows, they are up and their nodes are linked.

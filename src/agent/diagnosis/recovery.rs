@@ -4,12 +4,9 @@
 //! Decided here: the findings, and the words about a recovery with their advice. Not here: the votes that a recovery
 //! needs (`elections/quorum/diskless`), and the other words (`sentence.rs`).
 
-use std::{fmt, time::Duration};
+use std::fmt;
 
-use super::{
-    Facts, Finding,
-    words::{Names, Span},
-};
+use super::{Facts, Finding, words::Names};
 use crate::protocol::AgentId;
 
 impl Facts {
@@ -36,60 +33,38 @@ impl Facts {
     }
 }
 
-/// The data of the sentence about an agent that recovers: it has no record of its votes, and other voters send it their
-/// memory.
-pub(super) struct RecoveryWords<'a> {
-    pub(super) left: Duration,
-    pub(super) answers: u32,
-    pub(super) recover: u32,
-    pub(super) needed: u32,
-    pub(super) remember: &'a [AgentId],
-    pub(super) silent: &'a [AgentId],
-    pub(super) restarts: Option<u32>,
-}
-
-impl fmt::Display for RecoveryWords<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            left,
-            answers,
-            recover,
-            needed,
-            remember,
-            silent,
-            restarts,
-        } = self;
-        f.write_str("this agent has no record of its votes, and recovers: ")?;
-        if !left.is_zero() {
-            return write!(
-                f,
-                "it abstains for {}, and asks the other voters for their memory",
-                Span(*left)
-            );
+/// Writes the sentence about an agent that waits for the memory of other voters, since it has no record of its votes.
+pub(super) fn recovery(
+    f: &mut fmt::Formatter<'_>,
+    answers: u32,
+    recover: u32,
+    needed: u32,
+    remember: &[AgentId],
+    silent: &[AgentId],
+    restarts: Option<u32>,
+) -> fmt::Result {
+    let others = answers.saturating_sub(recover);
+    write!(
+        f,
+        "this agent has no record of its votes, and recovers: it needs {needed} other voters that remember: {answers} have answered, {others} of them remember"
+    )?;
+    if recover > 0 {
+        write!(f, ", and {recover} recover themselves")?;
+    }
+    if restarts == Some(0) || others >= needed {
+        return Ok(()); // it goes on by itself
+    }
+    write!(f, ": start {}, or mend the links", Names(silent))?;
+    if let Some(restarts) = restarts {
+        f.write_str("; if that is impossible, restart ")?;
+        if remember.len() > usize::try_from(restarts).unwrap_or(usize::MAX) {
+            write!(f, "{restarts} of ")?;
         }
-        let others = answers.saturating_sub(*recover);
         write!(
             f,
-            "it needs {needed} other voters that remember: {answers} have answered, {others} of them remember"
+            "{}: then the group continues by the clocks, and fences depend on the clocks alone",
+            Names(remember)
         )?;
-        if *recover > 0 {
-            write!(f, ", and {recover} recover themselves")?;
-        }
-        if *restarts == Some(0) || others >= *needed {
-            return Ok(()); // it goes on by itself
-        }
-        write!(f, ": start {}, or mend the links", Names(silent))?;
-        if let Some(restarts) = *restarts {
-            f.write_str("; if that is impossible, restart ")?;
-            if remember.len() > usize::try_from(restarts).unwrap_or(usize::MAX) {
-                write!(f, "{restarts} of ")?;
-            }
-            write!(
-                f,
-                "{}: then the group continues by the clocks, and fences depend on the clocks alone",
-                Names(remember)
-            )?;
-        }
-        Ok(())
     }
+    Ok(())
 }

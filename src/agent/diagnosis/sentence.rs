@@ -7,8 +7,8 @@ use std::fmt;
 
 use super::{
     Finding,
-    recovery::RecoveryWords,
-    words::{Advice, Article, ChangeWords, Configured, Names, Span, Times, UnlinkedWords},
+    recovery::recovery,
+    words::{Advice, Article, Configured, Names, Span, Times, unlinked},
 };
 
 impl fmt::Display for Finding {
@@ -147,14 +147,14 @@ impl fmt::Display for Finding {
                 error,
                 advice,
                 since,
-            } => UnlinkedWords {
+            } => unlinked(
+                f,
                 node,
-                address: address.as_deref(),
-                error: error.as_deref(),
-                advice: *advice,
-                since: *since,
-            }
-            .fmt(f),
+                address.as_deref(),
+                error.as_deref(),
+                *advice,
+                *since,
+            ),
             Self::PeerLacksGroup { node, others } => {
                 write!(f, "{node} is linked and has no agent of this group")?;
                 if !others.is_empty() {
@@ -314,24 +314,20 @@ impl fmt::Display for Finding {
                 "this agent holds an election in {}: until then agents of higher rank go first, and its earlier promise holds",
                 Span(*left)
             ),
+            Self::Recovers { left, .. } if !left.is_zero() => write!(
+                f,
+                "this agent has no record of its votes, and recovers: it abstains for {}, and asks the other voters for their memory",
+                Span(*left)
+            ),
             Self::Recovers {
-                left,
                 answers,
                 recover,
                 needed,
                 remember,
                 silent,
                 restarts,
-            } => RecoveryWords {
-                left: *left,
-                answers: *answers,
-                recover: *recover,
-                needed: *needed,
-                remember,
-                silent,
-                restarts: *restarts,
-            }
-            .fmt(f),
+                ..
+            } => recovery(f, *answers, *recover, *needed, remember, silent, *restarts),
             Self::Starting => f.write_str(
                 "this agent has not begun yet: its arbiter is busy, or was just started",
             ),
@@ -354,15 +350,22 @@ impl fmt::Display for Finding {
                 "this agent is a learner, because the voters of epoch {epoch} do not name it: it follows until it is added to them"
             ),
             Self::VotersChange {
-                epoch,
+                epoch: Some(epoch),
                 is_asked_here,
                 since,
-            } => ChangeWords {
-                epoch: *epoch,
-                is_asked_here: *is_asked_here,
-                since: *since,
-            }
-            .fmt(f),
+            } => write!(
+                f,
+                "a change of the voters, to epoch {epoch}, has been under way for {}, and {} agent was asked for it: it is decided once a quorum of the present voters can be reached",
+                Span(*since),
+                if *is_asked_here { "this" } else { "another" }
+            ),
+            Self::VotersChange {
+                epoch: None, since, ..
+            } => write!(
+                f,
+                "this agent was asked to change the voters {} ago, and the leader has not answered: it is asked again until there is one",
+                Span(*since)
+            ),
             Self::ConfigurationOlder { epoch, voters } => write!(
                 f,
                 "the configuration names other voters than the list of epoch {epoch}, which is in force: write {} into it, and leave its epoch as it is",

@@ -1,4 +1,4 @@
-//! Parts of the sentences of findings: spans, counts, presets, lists of names, roles, links, changes of voters.
+//! Parts of the sentences of findings: spans, counts, presets, lists of names, roles, links.
 //!
 //! Decided here: how each is written. Not here: the sentences (`sentence.rs`).
 
@@ -85,59 +85,28 @@ impl fmt::Display for Article {
     }
 }
 
-/// A peer that is not linked. The advice belongs to the error, and comes from the part that found the error.
-pub(super) struct UnlinkedWords<'a> {
-    pub(super) node: &'a str,
-    pub(super) address: Option<&'a str>,
-    pub(super) error: Option<&'a str>,
-    pub(super) advice: Option<&'a str>,
-    pub(super) since: Duration,
-}
-
-impl fmt::Display for UnlinkedWords<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let since = Span(self.since);
-        f.write_str(self.node)?;
-        match self.address {
-            Some(address) => write!(f, " at {address} has not been linked for {since}")?,
-            None => write!(
-                f,
-                ", which has to dial this node, has not been linked for {since}"
-            )?,
-        }
-        match (self.error, self.advice, self.address) {
-            (Some(error), Some(advice), _) => write!(f, ": {error}: {advice}"),
-            (Some(error), None, _) => write!(f, ": {error}"),
-            (None, _, Some(_)) => f.write_str(": it is being dialled"),
-            (None, _, None) => f.write_str(": check that it runs, and has this node's address"),
-        }
+/// Writes the sentence about a peer that is not linked. The advice belongs to the error, and comes from the part that
+/// found the error.
+pub(super) fn unlinked(
+    f: &mut fmt::Formatter<'_>,
+    node: &str,
+    address: Option<&str>,
+    error: Option<&str>,
+    advice: Option<&str>,
+    since: Duration,
+) -> fmt::Result {
+    let since = Span(since);
+    match address {
+        Some(address) => write!(f, "{node} at {address} has not been linked for {since}")?,
+        None => write!(
+            f,
+            "{node}, which has to dial this node, has not been linked for {since}"
+        )?,
     }
-}
-
-/// A change of the voters that is under way.
-pub(super) struct ChangeWords {
-    pub(super) epoch: Option<u64>,
-    pub(super) is_asked_here: bool,
-    pub(super) since: Duration,
-}
-
-impl fmt::Display for ChangeWords {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let since = Span(self.since);
-        let asked = if self.is_asked_here {
-            "this agent was asked for it"
-        } else {
-            "another agent was asked for it"
-        };
-        match self.epoch {
-            Some(epoch) => write!(
-                f,
-                "a change of the voters, to epoch {epoch}, has been under way for {since}, and {asked}: it is decided once a quorum of the present voters can be reached"
-            ),
-            None => write!(
-                f,
-                "this agent was asked to change the voters {since} ago, and the leader has not answered: it is asked again until there is one"
-            ),
-        }
+    match (error, advice, address) {
+        (Some(error), Some(advice), _) => write!(f, ": {error}: {advice}"),
+        (Some(error), None, _) => write!(f, ": {error}"),
+        (None, _, Some(_)) => f.write_str(": it is being dialled"),
+        (None, _, None) => f.write_str(": check that it runs, and has this node's address"),
     }
 }

@@ -11,6 +11,7 @@
 //! ([`Recording::read`]).
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{
     change::{MomentChange, MomentStep, step},
@@ -108,7 +109,7 @@ pub(super) fn head(recording: &Recording) -> Head {
 #[derive(Serialize)]
 struct Film<'a> {
     snapshot: Snapshot<'a>,
-    broken: Vec<BrokenPromise>,
+    broken: Vec<Value>,
     /// Number of entries of the recording before the first frame, which the page does not show.
     skipped: usize,
     began_unix_ms: Option<u64>,
@@ -116,22 +117,14 @@ struct Film<'a> {
     unrepeatable: Option<String>,
 }
 
-/// A broken promise and its time.
-#[derive(Serialize)]
-struct BrokenPromise {
-    at_ms: f64,
-    text: String,
-}
-
-fn broken(entries: &[TraceEntry]) -> Vec<BrokenPromise> {
+/// Returns the broken promises and their times.
+fn broken(entries: &[TraceEntry]) -> Vec<Value> {
     let found = entries.iter().filter_map(|entry| {
         let What::Violation(text) = &entry.what else {
             return None;
         };
-        Some(BrokenPromise {
-            at_ms: shown::in_millis(entry.at.since(Time::ZERO)),
-            text: short(text.clone()),
-        })
+        let at_ms = shown::in_millis(entry.at.since(Time::ZERO));
+        Some(json!({ "at_ms": at_ms, "text": short(text.clone()) }))
     });
     found.take(MOST_BROKEN).collect()
 }

@@ -25,7 +25,7 @@ fn recording(entries: impl IntoIterator<Item = (u64, What)>) -> Recording {
     Recording::new(header, entries, Time::from_millis(50_000))
 }
 
-fn read(recording: &Recording) -> serde_json::Value {
+fn read(recording: &Recording) -> Value {
     serde_json::from_str(&film_within(recording, MOST_ROOM).unwrap()).unwrap()
 }
 
@@ -150,7 +150,7 @@ fn a_small_recording_gives_its_newest_frames_within_a_bound() {
         "{} of {read}",
         some.len()
     );
-    let film: serde_json::Value = serde_json::from_str(&some).unwrap();
+    let film: Value = serde_json::from_str(&some).unwrap();
     let frames = film["frames"].as_array().unwrap();
     assert!(frames.len() > 10, "{}", frames.len());
     assert_eq!(

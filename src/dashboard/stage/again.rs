@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use super::{
     Chosen, Stage,
     control::{Control, RunMoment},
-    link::{GoesOnReply, StageAnswer, StageError, StageRequest},
+    link::{GoesOnReply, StageError, StageNote, StageRequest},
     pace::now,
     play::{AfterCommand, NoPage, Player},
     run::{EarlierRun, RunPart, is_given},
@@ -277,8 +277,8 @@ impl Stage {
 }
 
 /// Sends the answer. An error only means that the caller no longer waits.
-fn answer(reply: oneshot::Sender<Result<StageAnswer, StageError>>, told: Result<(), StageError>) {
-    reply.send(told.map(|()| StageAnswer::done())).ok();
+fn answer(reply: oneshot::Sender<Result<StageNote, StageError>>, told: Result<(), StageError>) {
+    reply.send(told.map(|()| None)).ok();
 }
 
 /// Returns the first difference between the two runs until `until`, in the time for which both have entries.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de::Error};
 
-use super::scenario::Story;
+use super::{link::StageError, scenario::Story};
 use crate::{protocol::Time, record::RecordedCommand};
 
 /// A request: `{"command":"crash agent-5"}`, `{"speed":0.5}`, `"pause"`.
@@ -54,21 +54,12 @@ fn in_words<'de, D: Deserializer<'de>>(text: D) -> Result<RecordedCommand, D::Er
     text.parse().map_err(D::Error::custom)
 }
 
-/// A speed outside of the limits.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("a speed of {speed} is out of range: choose {least} to {most}")]
-pub(crate) struct SpeedError {
-    speed: f64,
-    least: f64,
-    most: f64,
-}
-
 /// Checks a speed.
-pub(crate) fn checked_speed(speed: f64) -> Result<f64, SpeedError> {
+pub(crate) fn checked_speed(speed: f64) -> Result<f64, StageError> {
     if (SLOWEST..=FASTEST).contains(&speed) {
         return Ok(speed);
     }
-    Err(SpeedError {
+    Err(StageError::Speed {
         speed,
         least: SLOWEST,
         most: FASTEST,
@@ -128,6 +119,6 @@ mod tests {
         for speed in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e9] {
             assert!(checked_speed(speed).is_err(), "{speed}");
         }
-        assert_eq!(checked_speed(0.2), Ok(0.2));
+        assert_eq!(checked_speed(0.2).ok(), Some(0.2));
     }
 }

@@ -9,13 +9,9 @@ use std::{
 };
 
 use actix_web::rt::time::timeout;
-use serde::Serialize;
 use tokio::sync::oneshot;
 
-use super::{
-    control::{Control, SpeedError},
-    scenario::ScenarioError,
-};
+use super::control::Control;
 use crate::{
     dashboard::copies::RecordedRun,
     protocol::Time,
@@ -30,7 +26,7 @@ pub(crate) struct StageLink(SyncSender<StageRequest>);
 /// A request and the channel for its answer.
 #[derive(Debug)]
 pub(crate) enum StageRequest {
-    Command(Control, oneshot::Sender<Result<StageAnswer, StageError>>),
+    Command(Control, oneshot::Sender<Result<StageNote, StageError>>),
     /// Asks for the run so far: of the first election, or of the second if `beside`.
     Run {
         beside: bool,
@@ -45,44 +41,34 @@ pub(crate) enum StageRequest {
 }
 
 /// The channel for the answer to the sender of a recording.
-pub(crate) type GoesOnReply = oneshot::Sender<Result<StageAnswer, StageError>>;
+pub(crate) type GoesOnReply = oneshot::Sender<Result<StageNote, StageError>>;
 
-/// The answer to a command that was executed.
-#[derive(Debug, Serialize)]
-pub(crate) struct StageAnswer {
-    message: &'static str,
-    /// The remark that one of two elections refused the command, if only one did.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
-}
-
-impl StageAnswer {
-    /// Returns the answer that the command was executed, by both elections if there are two.
-    pub(super) const fn done() -> Self {
-        Self {
-            message: "done",
-            note: None,
-        }
-    }
-
-    /// Returns the answer that the command was executed, with a remark.
-    pub(super) fn noted(note: String) -> Self {
-        Self {
-            note: Some(note),
-            ..Self::done()
-        }
-    }
-}
+/// The remark about a command that was executed: one of two elections refused it.
+pub(crate) type StageNote = Option<String>;
 
 /// The reason why a command was not executed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StageError {
     #[error(transparent)]
     Cluster(#[from] ClusterError),
-    #[error(transparent)]
-    Speed(#[from] SpeedError),
-    #[error(transparent)]
-    Scenario(#[from] ScenarioError),
+    #[error("a speed of {speed} is out of range: choose {least} to {most}")]
+    Speed { speed: f64, least: f64, most: f64 },
+    #[error(
+        "the scenario {name} needs {least} agents that may lead, and there are {found}: let more agents join"
+    )]
+    TooFew {
+        name: &'static str,
+        least: usize,
+        found: usize,
+    },
+    #[error(
+        "the scenario {name} cuts single links, which cannot be seen among {found} agents: use at most {most}"
+    )]
+    TooMany {
+        name: &'static str,
+        most: usize,
+        found: usize,
+    },
     #[error(
         "the agents run in real time, which cannot be paused, stepped or sped up: start their program in virtual time"
     )]
@@ -121,10 +107,11 @@ impl StageError {
     /// Returns the HTTP status of the error.
     pub(crate) const fn status(&self) -> u16 {
         match self {
-            Self::Speed(_) => 400,
+            Self::Speed { .. } => 400,
             Self::Cluster(ClusterError::Unknown { .. }) | Self::NoElection { .. } => 404,
             Self::Cluster(_)
-            | Self::Scenario(_)
+            | Self::TooFew { .. }
+            | Self::TooMany { .. }
             | Self::RealTime
             | Self::Paused { .. }
             | Self::NothingBeside
@@ -150,7 +137,7 @@ pub(crate) fn link() -> (StageLink, Receiver<StageRequest>) {
 
 impl StageLink {
     /// Sends a request, and waits until it was executed or refused.
-    pub(crate) async fn ask(&self, control: Control) -> Result<StageAnswer, StageError> {
+    pub(crate) async fn ask(&self, control: Control) -> Result<StageNote, StageError> {
         self.answered(|reply| StageRequest::Command(control, reply))
             .await?
     }
@@ -166,7 +153,7 @@ impl StageLink {
         &self,
         recording: Recording,
         at: Time,
-    ) -> Result<StageAnswer, StageError> {
+    ) -> Result<StageNote, StageError> {
         self.answered(|reply| StageRequest::GoOn {
             recording,
             at,

@@ -16,7 +16,7 @@ use futures::future::join;
 use super::{
     Chosen, Stage,
     control::{Control, checked_speed},
-    link::{StageAnswer, StageError, StageRequest},
+    link::{StageError, StageNote, StageRequest},
     pace::now,
     panel::StagePanel,
     run::EarlierRun,
@@ -150,7 +150,7 @@ impl<'a> Player<'a> {
         let (control, reply) = match request {
             StageRequest::Command(Control::GoOnFrom(moment), reply) => {
                 let (told, after) = match self.go_on_from(&moment) {
-                    Ok(run) => (Ok(StageAnswer::done()), AfterCommand::Again(run)),
+                    Ok(run) => (Ok(None), AfterCommand::Again(run)),
                     Err(wrong) => (Err(wrong), AfterCommand::Goes),
                 };
                 reply.send(told).ok();
@@ -174,7 +174,7 @@ impl<'a> Player<'a> {
         chosen.map_or(AfterCommand::Goes, AfterCommand::Chosen)
     }
 
-    async fn control(&mut self, control: &Control) -> Result<StageAnswer, StageError> {
+    async fn control(&mut self, control: &Control) -> Result<StageNote, StageError> {
         match control {
             Control::Pause => {
                 self.settle().await;
@@ -195,26 +195,26 @@ impl<'a> Player<'a> {
                 return self.give(command).await;
             }
         }
-        Ok(StageAnswer::done())
+        Ok(None)
     }
 
     /// Gives a command to both elections at the same moment. Only one of them may refuse it, because they may have
     /// different leaders.
-    async fn give(&mut self, command: &RecordedCommand) -> Result<StageAnswer, StageError> {
+    async fn give(&mut self, command: &RecordedCommand) -> Result<StageNote, StageError> {
         let Some(beside) = &mut self.beside else {
             self.first.apply(command).await?;
-            return Ok(StageAnswer::done());
+            return Ok(None);
         };
         // Both get the command before any agent runs; a repetition of the run does the same.
         match join(self.first.apply(command), beside.apply(command)).await {
-            (Ok(()), Ok(())) => Ok(StageAnswer::done()),
+            (Ok(()), Ok(())) => Ok(None),
             (Ok(()), Err(wrong)) => {
                 let refused = format!("the election beside did not do it: {wrong}");
-                Ok(StageAnswer::noted(refused))
+                Ok(Some(refused))
             }
             (Err(wrong), Ok(())) => {
                 let refused = format!("only the election beside did it: {wrong}");
-                Ok(StageAnswer::noted(refused))
+                Ok(Some(refused))
             }
             (Err(wrong), Err(_)) => Err(wrong.into()),
         }

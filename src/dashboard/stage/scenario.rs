@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use super::link::StageError;
 use crate::{
     protocol::{AgentId, NewVoter, VoterChange},
     record::RecordedCommand,
@@ -111,33 +112,12 @@ impl Story {
     }
 }
 
-/// The reason why a scenario cannot be played.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ScenarioError {
-    #[error(
-        "the scenario {name} needs {least} agents that may lead, and there are {found}: let more agents join"
-    )]
-    TooFew {
-        name: &'static str,
-        least: usize,
-        found: usize,
-    },
-    #[error(
-        "the scenario {name} cuts single links, which cannot be seen among {found} agents: use at most {most}"
-    )]
-    TooMany {
-        name: &'static str,
-        most: usize,
-        found: usize,
-    },
-}
-
 /// Returns a scenario's scenes. `ranked` are the agents that may lead, the highest first.
-pub(crate) fn scenes(scenario: Story, ranked: &[AgentId]) -> Result<Vec<Scene>, ScenarioError> {
+pub(crate) fn scenes(scenario: Story, ranked: &[AgentId]) -> Result<Vec<Scene>, StageError> {
     let (name, _) = scenario.words();
     let found = ranked.len();
     let [top, next, .., lowest] = ranked else {
-        return Err(ScenarioError::TooFew {
+        return Err(StageError::TooFew {
             name,
             least: LEAST,
             found,
@@ -145,7 +125,7 @@ pub(crate) fn scenes(scenario: Story, ranked: &[AgentId]) -> Result<Vec<Scene>, 
     };
     let most = MOST_LINKED;
     if matches!(scenario, Story::Chain | Story::Star) && found > most {
-        return Err(ScenarioError::TooMany { name, most, found });
+        return Err(StageError::TooMany { name, most, found });
     }
     let (top, next) = (top.clone(), next.clone());
     Ok(match scenario {
@@ -328,11 +308,11 @@ mod tests {
         let refused = |scenario, count| scenes(scenario, &agents(count)).unwrap_err();
         assert!(matches!(
             refused(Story::Go, 2),
-            ScenarioError::TooFew { found: 2, .. }
+            StageError::TooFew { found: 2, .. }
         ));
         assert!(matches!(
             refused(Story::Star, 31),
-            ScenarioError::TooMany { .. }
+            StageError::TooMany { .. }
         ));
         assert!(scenes(Story::Go, &agents(200)).is_ok());
     }

@@ -8,7 +8,7 @@
 use std::mem;
 
 use crate::{
-    group::{JoinError, Unshared},
+    group::{JoinError, unshared::unshared},
     protocol::{AgentId, Incarnation, MemberKind, PeerMessage, Requirements},
 };
 
@@ -93,9 +93,10 @@ pub(super) fn check_alike(
         epoch: mine.epoch,
         theirs: theirs.voters.map(Box::new),
         mine: mine.voters.map(Box::new),
-        unshared: Box::new(Unshared::between(
+        unshared: unshared(
             theirs.names.as_deref().unwrap_or_default(),
             mine.names.as_deref().unwrap_or_default(),
-        )),
+        )
+        .into(),
     })
 }

@@ -51,7 +51,9 @@ fn a_closed_mailbox_is_counted_and_is_not_a_full_one() {
     drop(peer);
     for to in [To::One(id("a")), To::All] {
         for message in [resign(), Heartbeat::default().into()] {
-            let full = group.routes().post(&id("x"), Incarnation(7), &to, message);
+            let full = group
+                .routes()
+                .deliver(&id("x"), Incarnation(7), &to, message);
             assert_eq!(full, 0, "{to:?}");
         }
     }

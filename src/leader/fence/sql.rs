@@ -82,9 +82,6 @@ pub const FIRST_USE: &str =
 /// fence ([`FenceNumber::get`]), and the resource.
 pub const ADMIT: &str = "UPDATE leader_fence SET fence = $1 WHERE resource = $2 AND fence <= $1";
 
-/// Reads the highest fence that was admitted, for logs. It may be higher a moment later. One parameter: the resource.
-pub const HIGHEST: &str = "SELECT fence FROM leader_fence WHERE resource = $1";
-
 /// Checks whether [`ADMIT`] has admitted this fence: `rows` is the number of updated rows, as the driver returns it
 /// (`usize` or `u64`).
 ///

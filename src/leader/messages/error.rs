@@ -6,7 +6,7 @@ use crate::{
     protocol::{AgentId, IdError},
 };
 
-/// Reason why an agent's application cannot exchange messages. Nothing was changed.
+/// Reason why an agent's application cannot exchange messages, or messages of one type. Nothing was changed.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessagesError {
@@ -30,20 +30,12 @@ pub enum MessagesError {
     /// An agent of another host, which is still connected, has the same name.
     #[error(transparent)]
     Join(#[from] JoinError),
-}
-
-debug_is_text!(MessagesError);
-
-/// Reason why a type of messages cannot have this name. Nothing was changed.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ChannelError {
-    /// The name breaks the rules for the name of an agent.
+    /// The name of the type breaks the rules for the name of an agent.
     #[error(
         "the name of a message type is not valid: {0} (the rules are those of an agent's name)"
     )]
     Name(#[source] IdError),
-    /// The name is longer than the limit.
+    /// The name of the type is longer than the limit.
     #[error("the name of a message type has {len} bytes, and the limit is {max}: shorten it")]
     NameTooLong {
         /// The length of the name, in bytes.
@@ -59,12 +51,9 @@ pub enum ChannelError {
         /// The name of the type.
         name: AgentId,
     },
-    /// The agent left or ended for good.
-    #[error("the agent has ended: start it again")]
-    Ended,
 }
 
-debug_is_text!(ChannelError);
+debug_is_text!(MessagesError);
 
 /// Reason why a message is not sent. No part of it was sent.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]

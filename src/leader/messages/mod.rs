@@ -29,7 +29,7 @@ use crate::{
 };
 
 pub use channel::Channel;
-pub use error::{ChannelError, MessagesError, SendError};
+pub use error::{MessagesError, SendError};
 
 use channel::TypedInbox;
 pub(crate) use channel::{decode, encode};
@@ -125,12 +125,12 @@ impl Messages {
     /// message of this type that the agent receives. Bytes that cannot be decoded as `M` are counted and dropped.
     ///
     /// # Errors
-    /// [`ChannelError`], and nothing was changed.
+    /// [`MessagesError`], and nothing was changed.
     pub fn register<M>(
         &self,
         name: &str,
         to: Recipient<Envelope<M>>,
-    ) -> Result<Channel<M>, ChannelError>
+    ) -> Result<Channel<M>, MessagesError>
     where
         M: Serialize + DeserializeOwned + Send + 'static,
     {
@@ -143,8 +143,8 @@ impl Messages {
     /// Makes the channel of a type that this agent sends. The agent need not receive the type.
     ///
     /// # Errors
-    /// [`ChannelError`] if the name is refused, or the agent has ended.
-    pub fn channel<M: Serialize>(&self, name: &str) -> Result<Channel<M>, ChannelError> {
+    /// [`MessagesError`] if the name is refused, or the agent has ended.
+    pub fn channel<M: Serialize>(&self, name: &str) -> Result<Channel<M>, MessagesError> {
         let name = check_name(name)?;
         self.0.must_go_on()?;
         Ok(Channel::new(Arc::clone(&self.0), name))

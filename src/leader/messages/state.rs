@@ -26,7 +26,7 @@ use crate::{
     supervisor::Retries,
 };
 
-use super::{ChannelError, SendError};
+use super::{MessagesError, SendError};
 
 /// The shared part of one agent's endpoint.
 pub(crate) struct EndpointState {
@@ -191,7 +191,7 @@ impl EndpointState {
             return Err(SendError::NoMember { to: to.clone() });
         } else {
             let to = To::One(to.clone());
-            snapshot.post(&self.id, self.incarnation, &to, message) == 0
+            snapshot.deliver(&self.id, self.incarnation, &to, message) == 0
         };
         if had_room {
             Ok(())
@@ -204,7 +204,7 @@ impl EndpointState {
     pub(super) fn send_to_all(&self, message: AppMessage) -> Result<usize, SendError> {
         self.go_on().ok_or(SendError::Ended)?;
         let snapshot = self.group.newest();
-        let full = snapshot.post(&self.id, self.incarnation, &To::All, message);
+        let full = snapshot.deliver(&self.id, self.incarnation, &To::All, message);
         Ok(snapshot.members().len().saturating_sub(1 + full))
     }
 
@@ -212,12 +212,12 @@ impl EndpointState {
         &self,
         name: &AgentId,
         inbox: Arc<dyn Inbox>,
-    ) -> Result<(), ChannelError> {
+    ) -> Result<(), MessagesError> {
         let mut inboxes = self.inboxes();
         // Checked under the lock: the agent's end clears this map, and no name may be registered after that.
         self.must_go_on()?;
         if inboxes.contains_key(name) {
-            return Err(ChannelError::Taken { name: name.clone() });
+            return Err(MessagesError::Taken { name: name.clone() });
         }
         inboxes.insert(name.clone(), inbox);
         Ok(())
@@ -277,8 +277,8 @@ impl EndpointState {
         self.group.leave(&self.id, self.incarnation);
     }
 
-    pub(crate) fn must_go_on(&self) -> Result<(), ChannelError> {
-        self.go_on().ok_or(ChannelError::Ended)
+    pub(crate) fn must_go_on(&self) -> Result<(), MessagesError> {
+        self.go_on().ok_or(MessagesError::Ended)
     }
 
     fn go_on(&self) -> Option<()> {
@@ -347,10 +347,10 @@ const fn unknown(is_similar: bool) -> &'static str {
 /// Length of the longest name of a type, in bytes. Short, because each message contains the name; a bridge allows 256.
 const MAX_NAME: usize = 64;
 
-pub(crate) fn check_name(name: &str) -> Result<AgentId, ChannelError> {
+pub(crate) fn check_name(name: &str) -> Result<AgentId, MessagesError> {
     let (len, max) = (name.len(), MAX_NAME);
     if len > max {
-        return Err(ChannelError::NameTooLong { len, max });
+        return Err(MessagesError::NameTooLong { len, max });
     }
-    AgentId::new(name).map_err(ChannelError::Name)
+    AgentId::new(name).map_err(MessagesError::Name)
 }

@@ -8,7 +8,7 @@ use actix::{Actor, Recipient};
 
 use crate::{
     agent::{AgentReader, ElectionHandle, Feature},
-    leader::messages::{Messages, check_name},
+    leader::messages::{Messages, MessagesError, check_name},
     metrics::ProxyMeter,
     protocol::{AgentId, Election},
 };
@@ -122,7 +122,10 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
         check_span("unknown_after", self.bounds.patience, 100..=600_000)?;
         check_span("answer_within", self.answer_within, 1..=600_000)?;
         let name = check_name(&self.name)?;
-        self.agent.offers().check(Feature::LeaderProxy)?;
+        let offers = self.agent.offers();
+        offers
+            .check(Feature::LeaderProxy)
+            .map_err(MessagesError::from)?;
         let messages = Messages::of_reader(&self.agent)?;
         let endpoint = messages.state();
         let state = Arc::new(ProxyState::new(

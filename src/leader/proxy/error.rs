@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::agent::NotOffered;
-use crate::leader::{ChannelError, MessagesError, SendError};
+use crate::leader::{MessagesError, SendError};
 
 /// Reason why the sender of a message gets no answer, and what the sender may do.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,24 +29,9 @@ pub enum ProxyError {
         "the buffer of messages for the leader is full: send less, or raise `buffer(..)` of the proxy"
     )]
     Full,
-    /// The message is longer than the limit.
-    #[error(
-        "a message of {len} bytes exceeds the limit of {max}: send it in parts, or a reference to it"
-    )]
-    TooLong {
-        /// The length of the message, in bytes.
-        len: usize,
-        /// The limit in bytes.
-        max: usize,
-    },
-    /// The message has a map, which cannot be sent, or the type's `Serialize` failed.
-    #[error(
-        "the message cannot be encoded: its type must have no map, and its `Serialize` must not fail ({reason})"
-    )]
-    Unencodable {
-        /// The error of the encoder.
-        reason: Box<str>,
-    },
+    /// The message is longer than the limit of the proxy, or cannot be encoded.
+    #[error(transparent)]
+    Send(#[from] SendError),
     /// The leader's actor ended before it answered. It may have handled the message.
     #[error(
         "the leader's actor ended before it answered: send the message again only if handling it twice does no harm"
@@ -116,15 +100,9 @@ debug_is_text!(Untaken);
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProxyStartError {
-    /// The agent's application cannot exchange messages.
+    /// The agent's application cannot exchange messages, or the name of the proxy is not valid or already taken.
     #[error(transparent)]
     Messages(#[from] MessagesError),
-    /// The agent's mode carries no messages: the error names the setting that provides them.
-    #[error(transparent)]
-    NotOffered(#[from] NotOffered),
-    /// The name of the proxy is not valid, or is already taken.
-    #[error(transparent)]
-    Name(#[from] ChannelError),
     /// Both ways to set the actor were used.
     #[error(
         "the calls `deliver_to(..)` and `deliver_to_found(..)` contradict each other: remove one of the two"
@@ -145,15 +123,3 @@ pub enum ProxyStartError {
 }
 
 debug_is_text!(ProxyStartError);
-
-impl From<SendError> for ProxyError {
-    fn from(error: SendError) -> Self {
-        match error {
-            SendError::TooLong { len, max } => Self::TooLong { len, max },
-            SendError::Unencodable { reason } => Self::Unencodable { reason },
-            SendError::NoMember { .. } => Self::Undeliverable,
-            SendError::Full { .. } => Self::Full,
-            SendError::Ended => Self::Ended,
-        }
-    }
-}

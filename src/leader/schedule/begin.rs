@@ -81,12 +81,11 @@ impl MarkKeeping {
 }
 
 fn messages_of(agent: &AgentReader) -> Result<Messages, ScheduleError> {
-    Messages::of_reader(agent).map_err(|reason| match reason {
-        MessagesError::Ended => ended(agent),
-        MessagesError::NoSystem => ScheduleError::NoSystem,
-        reason @ (MessagesError::GroupName { .. }
-        | MessagesError::Join(_)
-        | MessagesError::NotOffered(_)) => ScheduleError::Messages(reason),
+    Messages::of_reader(agent).map_err(|reason| {
+        if reason == MessagesError::Ended {
+            return ended(agent);
+        }
+        reason.into()
     })
 }
 

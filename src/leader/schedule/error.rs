@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::{
-    leader::{ChannelError, MessagesError},
+    leader::MessagesError,
     protocol::{AgentId, IdError},
     store::{StoreError, StoreIdentity},
 };
@@ -99,12 +99,10 @@ pub enum ScheduleError {
     /// The store has failed.
     #[error("the store of the schedules does not work: {0}")]
     Store(#[from] StoreError),
-    /// The agent cannot exchange the messages about schedules.
+    /// The agent cannot exchange the messages about schedules, or another type of the application is registered under
+    /// their name, `!schedules`.
     #[error(transparent)]
-    Messages(MessagesError),
-    /// Another type of the application is registered under the name of these messages, `!schedules`.
-    #[error(transparent)]
-    Channel(ChannelError),
+    Messages(#[from] MessagesError),
 }
 
 debug_is_text!(ScheduleError);

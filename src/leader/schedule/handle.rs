@@ -11,8 +11,6 @@ use crate::{
     protocol::AgentId,
 };
 
-use super::{interface::TickCounts, machine::ScheduleMachine};
-
 /// An application's handle of a schedule on this host. Clones are the same handle; dropping it ends nothing.
 #[derive(Clone)]
 pub struct ScheduleHandle {
@@ -113,52 +111,17 @@ pub enum ScheduleState {
 pub(super) struct StatusRecord(Mutex<ScheduleStatus>);
 
 impl StatusRecord {
-    pub(super) fn note(&self, machine: &ScheduleMachine<'_>) {
-        let state = match (machine.is_established(), machine.is_running()) {
-            (_, true) => ScheduleState::Running,
-            (true, false) => ScheduleState::Waiting,
-            (false, false) => ScheduleState::Asking,
-        };
+    pub(super) fn note(&self, new: ScheduleStatus) {
         let mut status = self.status();
-        let TickCounts {
-            begun,
-            late,
-            repeated,
-            skipped,
-            failed,
-            refused,
-        } = machine.counts();
         *status = ScheduleStatus {
-            state,
-            last: machine
-                .is_established()
-                .then(|| machine.last())
-                .or(status.last),
-            next: machine.upcoming(),
-            begun,
-            late,
-            repeated,
-            skipped,
-            failed,
-            refused,
+            last: new.last.or(status.last),
             misordered: status.misordered,
+            ..new
         };
     }
 
     pub(super) fn note_misordered(&self, misordered: u64) {
         self.status().misordered = misordered;
-    }
-
-    pub(super) fn counts(&self) -> TickCounts {
-        let status = self.status();
-        TickCounts {
-            begun: status.begun,
-            late: status.late,
-            repeated: status.repeated,
-            skipped: status.skipped,
-            failed: status.failed,
-            refused: status.refused,
-        }
     }
 
     /// Notes that the leadership or the schedule has ended.
@@ -168,7 +131,7 @@ impl StatusRecord {
         status.next = None;
     }
 
-    fn status(&self) -> MutexGuard<'_, ScheduleStatus> {
+    pub(super) fn status(&self) -> MutexGuard<'_, ScheduleStatus> {
         // A poisoned lock is used all the same: each change under it is one step, so none is half made.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -70,13 +70,3 @@ pub(super) struct DueTick {
     pub(super) is_late: bool,
     pub(super) is_repeat: bool,
 }
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct TickCounts {
-    pub(super) begun: u64,
-    pub(super) late: u64,
-    pub(super) repeated: u64,
-    pub(super) skipped: u64,
-    pub(super) failed: u64,
-    pub(super) refused: u64,
-}

@@ -110,7 +110,7 @@ impl Schedule {
             ballot(&leader),
             self.service.audience(leader.token().term),
             questions.before_first(),
-            self.record.counts(),
+            *self.record.status(),
         );
         ScheduleTenure {
             schedule: self,
@@ -259,7 +259,7 @@ impl ScheduleTenure<'_> {
     }
 
     fn show(&self) {
-        self.schedule.record.note(&self.machine);
+        self.schedule.record.note(self.machine.status());
         if let Some(stream) = &self.schedule.stream {
             stream.lead(self.machine.frontier(), self.machine.is_idle());
         }

@@ -108,7 +108,7 @@ impl ScheduleService {
         store: BegunStore,
     ) -> Result<Self, ScheduleError> {
         let asker = messages.state().asker();
-        let channel = messages.channel(NAME).map_err(ScheduleError::Channel)?;
+        let channel = messages.channel(NAME)?;
         let routes = Arc::<AnswerRoutes>::default();
         let voters = Voters::new(requirements, &store.record.lists);
         let marks = Arc::new(Mutex::new(Replica::new(store.record)));
@@ -134,7 +134,7 @@ impl ScheduleService {
             asker,
             answerers: Answerers::Agents {
                 voters,
-                channel: channel.map_err(ScheduleError::Channel)?,
+                channel: channel?,
                 marks,
             },
             routes,

@@ -1,21 +1,12 @@
-//! Serves a node on a local socket. A request is one line of JSON, and so is its answer.
-//!
-//! ```text
-//!   "report"                                        ─▶ {"report":{"bridge":null,"agents":[..]}}
-//!   "diagnosis"                                     ─▶ {"diagnosis":[{"text":"..","diagnosis":{..}}]}
-//!   {"order":{"command":"drain","within_ms":5000}}  ─▶ {"outcome":{"became":"left","leader":{..}}}
-//!   {"record":{"on":{}}}, {"record":"read"}         ─▶ {"recordings":[{"agent":..,"is_on":true,"jsonl":null}]}
-//!   anything else                                   ─▶ {"error":{"message":".."}}
-//! ```
+//! Serves a node on a local socket.
 //!
 //! Decided here: which processes get answers, and how much they may send. Only the socket's own user and root may use
 //! it (mode 0600, and the uid of each process is checked). A request has at most 4 KiB, and 5 s to arrive. Sixteen
 //! connections are answered at the same time; more connections wait. The socket has a thread of its own: it never
 //! blocks an agent, and answers even while the application's threads hang. Not here: which file may be replaced
-//! (`bind.rs`), the form of a line (`line.rs`).
+//! (`bind.rs`).
 
 mod bind;
-mod line;
 mod serve;
 
 use std::{
@@ -24,58 +15,11 @@ use std::{
     thread,
 };
 
-use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use tracing::warn;
 
-use crate::history::GroupHistory;
-
-use super::{AgentRecording, Explanation, Operated, Order, Outcome, RecordRequest, Report};
+use super::Operated;
 use bind::FileIdentity;
-
-/// A request of a client of the socket.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-#[non_exhaustive]
-pub enum SocketRequest {
-    /// The report of the node.
-    Report,
-    /// Explain why no agent leads, or why the present leader leads.
-    Diagnosis,
-    /// Return the history of the node's groups.
-    History,
-    /// A command.
-    Order(Order),
-    /// A request about the records of the node's agents.
-    Record(RecordRequest),
-}
-
-/// An answer of the socket.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum SocketAnswer {
-    /// The present state of the node.
-    Report(Report),
-    /// The findings of each agent of the node.
-    Diagnosis(Vec<Explanation>),
-    /// The history of each group of the node.
-    History(Vec<GroupHistory>),
-    /// The outcome of the command.
-    Outcome(Outcome),
-    /// The records of the node's agents.
-    Recordings(Vec<AgentRecording>),
-    /// The user of the client gets no answers. Nothing was done.
-    Denied {
-        /// The reason, with advice.
-        message: String,
-    },
-    /// The request is not understood. Nothing was done.
-    Error {
-        /// The reason, with advice.
-        message: String,
-    },
-}
 
 /// Serves a node's report and commands on a Unix-domain socket at `path`, until the guard is dropped.
 ///
@@ -84,6 +28,21 @@ pub enum SocketAnswer {
 ///
 /// The socket has a thread of its own, named `bully-operate`. This call needs no System, and blocks for a second at
 /// most.
+///
+/// # Requests
+/// A request is one line of JSON, and so is its answer.
+/// ```text
+///   "report"                                        ─▶ {"report":{"bridge":null,"agents":[..]}}
+///   "diagnosis"                                     ─▶ {"diagnosis":[{"text":"..","diagnosis":{..}}]}
+///   "history"                                       ─▶ {"history":[{"group":"..","leaderships":[..],"findings":[..]}]}
+///   {"order":{"command":"drain","within_ms":5000}}  ─▶ {"outcome":{"became":"left","leader":{..}}}
+///   {"record":{"on":{}}}, {"record":"read"}         ─▶ {"recordings":[{"agent":..,"is_on":true,"jsonl":null}]}
+///   anything else                                   ─▶ {"error":{"message":".."}}
+///   any request of another user                     ─▶ {"denied":{"message":".."}}
+/// ```
+/// The values are [`Report`](super::Report), [`Explanation`](super::Explanation),
+/// [`GroupHistory`](crate::history::GroupHistory), [`Order`](super::Order), [`Outcome`](super::Outcome),
+/// [`RecordRequest`](super::RecordRequest) and [`AgentRecording`](super::AgentRecording), as JSON.
 ///
 /// # Errors
 /// [`SocketError`]. Nothing was changed then.

@@ -8,8 +8,9 @@ use std::{io, os::unix::net::UnixListener as StdListener, pin::pin, sync::Arc, t
 
 use futures::future::{Either, select};
 use rustix::process::geteuid;
+use serde::{Deserialize, Serialize};
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{UnixListener, UnixStream},
     runtime::{Builder, Runtime},
     sync::{Semaphore, oneshot},
@@ -18,12 +19,38 @@ use tokio::{
 };
 use tracing::warn;
 
-use crate::remote::Refusals;
-
-use super::{
-    Operated, SocketAnswer, SocketRequest,
-    line::{LONGEST, LineProgress, RequestLine},
+use crate::{
+    history::GroupHistory,
+    operate::{AgentRecording, Explanation, Operated, Order, Outcome, RecordRequest, Report},
+    remote::Refusals,
 };
+
+/// A request of a client, as JSON.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Request {
+    Report,
+    Diagnosis,
+    History,
+    Order(Order),
+    Record(RecordRequest),
+}
+
+/// The answer to a request, as JSON. If it has a message, nothing was done.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Answer {
+    Report(Report),
+    Diagnosis(Vec<Explanation>),
+    History(Vec<GroupHistory>),
+    Outcome(Outcome),
+    Recordings(Vec<AgentRecording>),
+    Denied { message: String },
+    Error { message: String },
+}
+
+/// Longest request in bytes, without its line feed.
+const LONGEST: u64 = 4096;
 
 /// Largest number of connections that are answered at the same time; further ones wait. The number is chosen: with one
 /// or two slots, a silent client would delay the others; and each connection costs a descriptor and a task.
@@ -109,7 +136,7 @@ async fn attend(
             // The request is read even before a refusal. If it stays unread, the system reports a broken connection to
             // the client, and the answer is lost.
             timeout(PATIENCE, hear(&mut stream)).await.ok();
-            SocketAnswer::Denied {
+            Answer::Denied {
                 message: format!(
                     "the user {} may not ask here: ask as the user of the node, or as root",
                     peer.uid()
@@ -144,21 +171,21 @@ const fn may_ask(peer: u32, own: u32) -> bool {
     peer == own || peer == 0
 }
 
-async fn reply(line: &[u8], operated: &Operated) -> SocketAnswer {
+async fn reply(line: &[u8], operated: &Operated) -> Answer {
     match serde_json::from_slice(line) {
-        Ok(SocketRequest::Report) => SocketAnswer::Report(operated.report()),
-        Ok(SocketRequest::Diagnosis) => SocketAnswer::Diagnosis(operated.explain()),
-        Ok(SocketRequest::Order(order)) => SocketAnswer::Outcome(operated.carry_out(order).await),
-        Ok(SocketRequest::History) => SocketAnswer::History(operated.history()),
-        Ok(SocketRequest::Record(request)) => SocketAnswer::Recordings(operated.record(request)),
+        Ok(Request::Report) => Answer::Report(operated.report()),
+        Ok(Request::Diagnosis) => Answer::Diagnosis(operated.explain()),
+        Ok(Request::Order(order)) => Answer::Outcome(operated.carry_out(order).await),
+        Ok(Request::History) => Answer::History(operated.history()),
+        Ok(Request::Record(request)) => Answer::Recordings(operated.record(request)),
         Err(reason) => error(format_args!(
             "this is not a request: {reason}; ask \"report\", \"diagnosis\", \"history\", {{\"record\":\"read\"}} or {{\"order\":{{\"command\":..}}}}"
         )),
     }
 }
 
-fn error(message: std::fmt::Arguments<'_>) -> SocketAnswer {
-    SocketAnswer::Error {
+fn error(message: std::fmt::Arguments<'_>) -> Answer {
+    Answer::Error {
         message: message.to_string(),
     }
 }
@@ -170,20 +197,19 @@ enum HearError {
     Io(io::Error),
 }
 
-async fn hear(stream: &mut UnixStream) -> Result<Vec<u8>, HearError> {
-    let mut line = RequestLine::default();
-    let mut bytes = [0; 1024];
-    loop {
-        let count = stream.read(&mut bytes).await.map_err(HearError::Io)?;
-        if count == 0 {
-            return Err(HearError::Unfinished);
-        }
-        match line.push(bytes.get(..count).unwrap_or_default()) {
-            LineProgress::Unfinished => {}
-            LineProgress::Whole => return Ok(line.bytes().to_vec()),
-            LineProgress::TooLong => return Err(HearError::TooLong),
-        }
+/// Reads a line. The bytes after its line feed are ignored.
+async fn hear(stream: impl AsyncRead + Unpin) -> Result<Vec<u8>, HearError> {
+    let mut line = Vec::new();
+    let mut bytes = BufReader::new(stream.take(LONGEST + 1));
+    let read = bytes.read_until(b'\n', &mut line).await;
+    read.map_err(HearError::Io)?;
+    if line.pop_if(|last| *last == b'\n').is_some() {
+        return Ok(line);
     }
+    Err(match bytes.get_ref().limit() {
+        0 => HearError::TooLong,
+        _ => HearError::Unfinished,
+    })
 }
 
 #[cfg(test)]
@@ -195,6 +221,22 @@ mod tests {
         let answered = [(1000, 1000), (0, 1000), (1001, 1000), (1000, 0), (0, 0)];
         let answered = answered.map(|(peer, own)| may_ask(peer, own));
         assert_eq!(answered, [true, true, false, false, true]);
+    }
+
+    #[test]
+    fn a_line_ends_where_it_says_and_keeps_to_its_limit() {
+        runtime().unwrap().block_on(async {
+            let line = hear(&b"\"report\"\nand more\n"[..]).await;
+            assert!(matches!(line.as_deref(), Ok(b"\"report\"")));
+            let mut long = vec![b'x'; 4096];
+            let line = hear(&*long).await;
+            assert!(matches!(line, Err(HearError::Unfinished)));
+            long.push(b'\n');
+            assert!(hear(&*long).await.is_ok_and(|line| line.len() == 4096));
+            long.insert(0, b'x');
+            let line = hear(&*long).await;
+            assert!(matches!(line, Err(HearError::TooLong)));
+        });
     }
 
     #[test]

@@ -91,32 +91,34 @@ impl<E: Election> ClusterAgent<E> {
 
     /// Returns an error unless the agent runs; a hung agent runs.
     pub(super) fn must_live(&self) -> Result<(), ClusterError> {
-        let name = self.id().clone();
-        match self.condition() {
-            Condition::Up | Condition::Hung => Ok(()),
-            Condition::Restarting => Err(ClusterError::Restarting { name }),
-            Condition::Down => Err(ClusterError::Down { name }),
-        }
+        self.must_be(&[Condition::Up, Condition::Hung])
     }
 
     /// Returns an error unless the agent runs and does not hang.
     pub(super) fn must_run(&self) -> Result<(), ClusterError> {
-        match self.condition() {
-            Condition::Hung => Err(ClusterError::Hung {
-                name: self.id().clone(),
-            }),
-            Condition::Up | Condition::Restarting | Condition::Down => self.must_live(),
-        }
+        self.must_be(&[Condition::Up])
     }
 
     /// Returns an error unless the agent is down for good.
     pub(super) fn must_be_down(&self) -> Result<(), ClusterError> {
-        let name = self.id().clone();
-        match self.condition() {
-            Condition::Down => Ok(()),
-            Condition::Restarting => Err(ClusterError::Restarting { name }),
-            Condition::Up | Condition::Hung => Err(ClusterError::Up { name }),
+        if self.condition() == Condition::Hung {
+            // A hung agent must be crashed or stopped as well.
+            return Err(ClusterError::Condition {
+                name: self.id().clone(),
+                condition: Condition::Up,
+            });
         }
+        self.must_be(&[Condition::Down])
+    }
+
+    /// Returns an error unless the agent is in one of these conditions.
+    fn must_be(&self, allowed: &[Condition]) -> Result<(), ClusterError> {
+        let condition = self.condition();
+        if allowed.contains(&condition) {
+            return Ok(());
+        }
+        let name = self.id().clone();
+        Err(ClusterError::Condition { name, condition })
     }
 
     /// Makes the agent panic, even while it hangs. A frozen process is killed instead.

@@ -12,6 +12,7 @@ use super::{
     Cluster, ClusterError,
     agent::{ClusterAgent, end_of},
     journal::open,
+    settle::listed,
     start::StartKind,
     verbs::full,
     wiring::{AgentPlan, Making},
@@ -299,7 +300,7 @@ impl<E: Election> Cluster<E> {
         if agent.handle.is_leader() {
             return Ok(agent);
         }
-        let (name, believers) = (name.clone(), self.believers().into_iter().collect());
+        let (name, believers) = (name.clone(), listed(&self.believers()));
         Err(ClusterError::NotLeading { name, believers })
     }
 }

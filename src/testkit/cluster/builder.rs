@@ -11,7 +11,7 @@ use actix::System;
 use super::{
     Cluster, ClusterError,
     error::refused,
-    hub::{ApplicationsToHub, Hub, ToHub},
+    hub::{Carry, CarryApplication, Hub, ToHub},
     journal::Journal,
     wiring::{AgentPlan, Making},
 };
@@ -199,8 +199,8 @@ impl<E: Election> ClusterBuilder<E> {
         let network = Network::new(self.seed, self.conditions);
         let journal = Arc::new(Mutex::new(Journal::new(clock, network, trace)));
         let hub = Hub::begin(&journal);
-        let wire = Arc::new(ToHub(hub.clone().recipient()));
-        let applications = Arc::new(ApplicationsToHub(hub.clone().recipient()));
+        let wire = Arc::new(ToHub(hub.clone().recipient(), Carry));
+        let applications = Arc::new(ToHub(hub.clone().recipient(), CarryApplication));
         let group = Group::with_wires(GROUP, wire, applications)
             .map_err(|wrong| refused(GROUP, StartError::Id(id_error(wrong))))?;
         let mut cluster = Cluster {

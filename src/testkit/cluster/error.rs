@@ -1,6 +1,6 @@
 //! Errors of a cluster's commands: each states the problem and the remedy.
 
-use super::{AgentNames, NotSettled};
+use super::{Condition, NotSettled};
 use crate::{
     agent::{LeaveError, StartError},
     protocol::AgentId,
@@ -19,16 +19,7 @@ pub enum ClusterError {
     Start {
         /// The name that was requested.
         name: String,
-        /// The reason.
-        #[source]
-        source: StartError,
-    },
-    /// The application's own start of an agent failed.
-    #[error("{name} cannot be started: {source}")]
-    Wiring {
-        /// The agent's name.
-        name: String,
-        /// The error of the application.
+        /// The [`StartError`], or the error of the application's own start.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The application started another agent than the one that was added.
@@ -53,7 +44,7 @@ pub enum ClusterError {
         /// The name that was requested.
         name: String,
         /// The agents of the cluster.
-        known: AgentNames,
+        known: String,
     },
     /// A command contains an agent twice; an agent cannot be on two sides.
     #[error("{name} is named twice: name each agent once")]
@@ -61,29 +52,13 @@ pub enum ClusterError {
         /// The agent.
         name: AgentId,
     },
-    /// The agent is down.
-    #[error("{name} is down: restart it first")]
-    Down {
+    /// An agent in this condition cannot do this.
+    #[error("{name} {}", advice(*condition))]
+    Condition {
         /// The agent.
         name: AgentId,
-    },
-    /// The agent is down, and its supervisor will restart it.
-    #[error("{name} is down and will be restarted by its supervisor: let time pass")]
-    Restarting {
-        /// The agent.
-        name: AgentId,
-    },
-    /// The agent runs.
-    #[error("{name} is up: crash or stop it first")]
-    Up {
-        /// The agent.
-        name: AgentId,
-    },
-    /// The agent hangs.
-    #[error("{name} hangs: resume it first")]
-    Hung {
-        /// The agent.
-        name: AgentId,
+        /// Its condition.
+        condition: Condition,
     },
     /// The agent does not hang.
     #[error("{name} does not hang: there is nothing to resume")]
@@ -97,7 +72,7 @@ pub enum ClusterError {
         /// The agent.
         name: AgentId,
         /// The agents that lead.
-        believers: AgentNames,
+        believers: String,
     },
     /// The leadership of the agent has no end.
     #[error(
@@ -129,7 +104,17 @@ pub enum ClusterError {
 
 debug_is_text!(ClusterError);
 
+const fn advice(condition: Condition) -> &'static str {
+    match condition {
+        Condition::Up => "is up: crash or stop it first",
+        Condition::Hung => "hangs: resume it first",
+        Condition::Restarting => "is down and will be restarted by its supervisor: let time pass",
+        Condition::Down => "is down: restart it first",
+    }
+}
+
 pub(super) fn refused(name: &str, source: StartError) -> ClusterError {
     let name = name.to_owned();
+    let source = source.into();
     ClusterError::Start { name, source }
 }

@@ -4,7 +4,7 @@
 //! application, and its events are recorded in the order in which it sent them. Two runs in which the agents send the
 //! same have the same record.
 
-use std::sync::Arc;
+use std::{fmt::Debug, sync::Arc};
 
 use actix::{
     Actor, ActorContext, Addr, AsyncContext, Context, Handler, Message, Recipient, StreamHandler,
@@ -58,9 +58,9 @@ impl<M: PeerMessage> Actor for Hub<M> {
 }
 
 /// A message of the election that an agent sends.
-#[derive(Message)]
+#[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub(super) struct Carry<M: PeerMessage>(Parcel<M>);
+pub(super) struct Carry<M: PeerMessage>(pub(super) Parcel<M>);
 
 impl<M: PeerMessage> Handler<Carry<M>> for Hub<M> {
     type Result = ();
@@ -72,9 +72,9 @@ impl<M: PeerMessage> Handler<Carry<M>> for Hub<M> {
 }
 
 /// A message of an application that an agent sends.
-#[derive(Message)]
+#[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub(super) struct CarryApplication(Parcel<AppMessage>);
+pub(super) struct CarryApplication(pub(super) Parcel<AppMessage>);
 
 impl<M: PeerMessage> Handler<CarryApplication> for Hub<M> {
     type Result = ();
@@ -147,30 +147,16 @@ impl<M: PeerMessage> Handler<Close> for Hub<M> {
     }
 }
 
-/// Brings messages to the hub instead of their receivers.
+/// Brings messages of the election or of applications to the hub instead of their receivers.
 #[derive(Debug)]
-pub(super) struct ToHub<M: PeerMessage>(pub(super) Recipient<Carry<M>>);
+pub(super) struct ToHub<T, C>(pub(super) Recipient<C>, pub(super) fn(Parcel<T>) -> C)
+where
+    T: PeerMessage,
+    C: Debug + Message<Result = ()> + Send + 'static;
 
-impl<M: PeerMessage> LocalWire<M> for ToHub<M> {
-    fn carry(&self, to: &AgentId, envelope: Envelope<M>, inbox: &Recipient<Envelope<M>>) {
+impl<T: PeerMessage, C: Debug + Message<Result = ()> + Send> LocalWire<T> for ToHub<T, C> {
+    fn carry(&self, to: &AgentId, envelope: Envelope<T>, inbox: &Recipient<Envelope<T>>) {
         // do_send: the hub takes each message of a simulated network at once.
-        self.0.do_send(Carry(Parcel::new(to, envelope, inbox)));
-    }
-}
-
-/// Brings messages of applications to the hub instead of their receivers.
-#[derive(Debug)]
-pub(super) struct ApplicationsToHub(pub(super) Recipient<CarryApplication>);
-
-impl LocalWire<AppMessage> for ApplicationsToHub {
-    fn carry(
-        &self,
-        to: &AgentId,
-        envelope: Envelope<AppMessage>,
-        inbox: &Recipient<Envelope<AppMessage>>,
-    ) {
-        let parcel = Parcel::new(to, envelope, inbox);
-        // do_send: the hub also takes each message of an application at once.
-        self.0.do_send(CarryApplication(parcel));
+        self.0.do_send((self.1)(Parcel::new(to, envelope, inbox)));
     }
 }

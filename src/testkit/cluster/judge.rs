@@ -3,9 +3,10 @@
 use std::{collections::BTreeSet, mem};
 
 use super::{
-    AgentNames, Cluster, Obstacle, Side,
+    Cluster, Obstacle, Side,
     agent::{ClusterAgent, Condition},
     journal::open,
+    settle::listed,
 };
 use crate::{
     agent::Status,
@@ -165,20 +166,13 @@ impl<E: Election> Cluster<E> {
                 leader: Some(leader.id.clone()),
                 term: leader.now.leading.unwrap_or_default(),
             }),
-            _ => Err(Obstacle::Divided(agents.into_iter().collect())),
+            _ => Err(Obstacle::Divided(listed(&agents))),
         }
     }
 }
 
 /// Returns the names of the agents for which `applies` is true; `None` if there are none.
-fn those(
-    all: &[RunningAgent<'_>],
-    applies: impl Fn(&&RunningAgent<'_>) -> bool,
-) -> Option<AgentNames> {
-    let names: AgentNames = all
-        .iter()
-        .filter(applies)
-        .map(|one| one.id.clone())
-        .collect();
-    (!names.as_slice().is_empty()).then_some(names)
+fn those(all: &[RunningAgent<'_>], applies: impl Fn(&&RunningAgent<'_>) -> bool) -> Option<String> {
+    let mut names = all.iter().filter(applies).map(|one| one.id).peekable();
+    names.peek().is_some().then(|| listed(names))
 }

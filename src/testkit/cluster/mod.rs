@@ -75,7 +75,8 @@ use actix::Addr;
 pub use agent::Condition;
 pub use builder::ClusterBuilder;
 pub use error::ClusterError;
-pub use settle::{AgentNames, NotSettled, Obstacle, Settled, Side};
+pub(crate) use settle::Obstacle;
+pub use settle::{NotSettled, Settled, Side};
 pub use status::{AgentStatus, ClusterStatus};
 pub use wiring::Wiring;
 
@@ -91,7 +92,7 @@ use crate::{
     agent::{ElectionHandle, any::AnyBully},
     clock::RuntimeClock,
     group::Group,
-    protocol::{AgentId, Election, Leader, Time},
+    protocol::{AgentId, Election, Time},
     store::MemoryStore,
     supervisor::RestartPolicy,
     testkit::{Inject, VirtualWallClock},
@@ -137,14 +138,6 @@ impl<E: Election> Cluster<E> {
     /// [`ClusterError::Unknown`].
     pub fn handle(&self, name: &str) -> Result<&ElectionHandle<E>, ClusterError> {
         self.find(name).map(|agent| &agent.handle)
-    }
-
-    /// Returns the leader as far as this agent knows; `None` if the agent is down or knows no leader.
-    ///
-    /// # Errors
-    /// [`ClusterError::Unknown`].
-    pub fn leader_of(&self, name: &str) -> Result<Option<Leader>, ClusterError> {
-        self.find(name).map(|agent| agent.handle.leader())
     }
 
     /// Returns the group of the agents, for messages that no agent sent.

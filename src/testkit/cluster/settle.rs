@@ -53,10 +53,10 @@ impl Settled {
 
 impl fmt::Display for Settled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let leaders: AgentNames = self.leaders().cloned().collect();
-        match leaders.as_slice() {
-            [] => f.write_str("settled: no agent leads")?,
-            [one] => write!(f, "settled: {one} leads")?,
+        let leaders = listed(self.leaders());
+        match self.leaders().count() {
+            0 => f.write_str("settled: no agent leads")?,
+            1 => write!(f, "settled: {leaders} leads")?,
             _ => write!(f, "settled: {leaders} lead, each on its side")?,
         }
         let s = if self.messages == 1 { "" } else { "s" };
@@ -94,15 +94,14 @@ pub struct NotSettled {
     /// Time for which the call waited.
     pub waited: Duration,
     /// The obstacle at the end of the wait.
-    pub obstacle: Obstacle,
+    pub obstacle: String,
 }
 
 debug_is_text!(NotSettled);
 
 /// The reason why a cluster is not settled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Obstacle {
+pub(crate) enum Obstacle {
     /// Something happened a moment ago.
     Busy,
     /// Messages of an election are on their way.
@@ -111,20 +110,20 @@ pub enum Obstacle {
         messages: usize,
     },
     /// These agents hold an election, or wait for its outcome.
-    Electing(AgentNames),
+    Electing(String),
     /// A leader is handing over.
-    Draining(AgentNames),
+    Draining(String),
     /// These agents know no leader, although one of them could be elected.
-    Leaderless(AgentNames),
+    Leaderless(String),
     /// These agents follow an agent that is not there, or whose messages do not reach them.
     Astray {
         /// The agents.
-        agents: AgentNames,
+        agents: String,
         /// The agent that they follow.
         leader: AgentId,
     },
     /// These agents reach each other and do not follow the same leader.
-    Divided(AgentNames),
+    Divided(String),
 }
 
 impl fmt::Display for Obstacle {
@@ -175,6 +174,7 @@ impl<E: Election> Cluster<E> {
             let waited = self.clock.now().since(begun);
             let left = self.timeout.saturating_sub(waited);
             if left.is_zero() {
+                let obstacle = obstacle.to_string();
                 return Err(NotSettled { waited, obstacle });
             }
             let pause = left.saturating_sub(MOMENT).min(DOUBT);
@@ -209,37 +209,14 @@ const MOMENT: Duration = Duration::from_millis(1);
 /// Time after which a verdict is checked again if nothing happens: an agent may lose its leader without an event.
 const DOUBT: Duration = Duration::from_millis(20);
 
-/// Some agents, in the order of the cluster.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AgentNames(Vec<AgentId>);
-
-impl AgentNames {
-    /// Returns the names.
-    pub fn as_slice(&self) -> &[AgentId] {
-        &self.0
-    }
-}
-
-impl FromIterator<AgentId> for AgentNames {
-    fn from_iter<I: IntoIterator<Item = AgentId>>(names: I) -> Self {
-        Self(names.into_iter().collect())
-    }
-}
-
-/// Writes the first names of the list.
-impl fmt::Display for AgentNames {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("none");
-        }
-        for (at, name) in self.0.iter().take(LISTED).enumerate() {
-            f.write_str(if at > 0 { ", " } else { "" })?;
-            name.fmt(f)?;
-        }
-        match self.0.len().saturating_sub(LISTED) {
-            0 => Ok(()),
-            more => write!(f, " and {more} more"),
-        }
+/// Returns the first names of a list, as a text.
+pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a AgentId>) -> String {
+    let names: Vec<&str> = names.into_iter().map(AgentId::as_str).collect();
+    let first: Vec<&str> = names.iter().copied().take(LISTED).collect();
+    match names.len().saturating_sub(LISTED) {
+        _ if names.is_empty() => "none".to_owned(),
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Decided here: each method is a [command](RecordedCommand), and how names become full. Not here: the effects
 //! (`apply.rs`), and the methods for the network (`links.rs`).
 
-use super::{AgentNames, Cluster, ClusterError, agent::ClusterAgent, error::refused};
+use super::{Cluster, ClusterError, agent::ClusterAgent, error::refused, settle::listed};
 use crate::{
     agent::StartError,
     protocol::{AgentId, Election, MemberKind, Score},
@@ -37,26 +37,15 @@ impl<E: Election> Cluster<E> {
     /// Stops an agent at once, without handing over.
     ///
     /// # Errors
-    /// The errors of [`crash`](Self::crash), and [`ClusterError::Hung`].
+    /// The errors of [`crash`](Self::crash); [`ClusterError::Condition`] if it hangs.
     pub async fn stop(&mut self, name: &str) -> Result<(), ClusterError> {
-        self.stop_all([name]).await
-    }
-
-    /// Stops several agents at the same moment.
-    ///
-    /// # Errors
-    /// The errors of [`stop`](Self::stop), and [`ClusterError::Twice`]. After an error no agent has stopped.
-    pub async fn stop_all<N: AsRef<str>>(
-        &mut self,
-        names: impl IntoIterator<Item = N>,
-    ) -> Result<(), ClusterError> {
-        self.apply(&RecordedCommand::Stop(self.ids(names)?)).await
+        self.apply(&RecordedCommand::Stop(self.ids([name])?)).await
     }
 
     /// Starts a new incarnation of an agent that is down, with its last score.
     ///
     /// # Errors
-    /// [`ClusterError::Up`], [`ClusterError::Restarting`], [`ClusterError::Unknown`].
+    /// [`ClusterError::Condition`] if it is not down, [`ClusterError::Unknown`].
     pub fn restart(&mut self, name: &str) -> Result<(), ClusterError> {
         self.at_once(&RecordedCommand::Restart(self.id(name)?))
     }
@@ -64,7 +53,7 @@ impl<E: Election> Cluster<E> {
     /// Makes an agent hang: it handles neither messages nor timers. Returns when the agent hangs.
     ///
     /// # Errors
-    /// [`ClusterError`] if no agent of this name runs; [`ClusterError::Hung`].
+    /// [`ClusterError`] if no agent of this name runs, or if it hangs.
     pub async fn hang(&mut self, name: &str) -> Result<(), ClusterError> {
         self.apply(&RecordedCommand::Hang(self.id(name)?)).await
     }
@@ -106,36 +95,13 @@ impl<E: Election> Cluster<E> {
 
     // ---- coming and going --------------------------------------------------------------------
 
-    /// Adds a new agent.
+    /// Adds a new agent that votes. [`apply`](Self::apply) with [`RecordedCommand::Join`] adds a witness, without a
+    /// score, or an observer.
     ///
     /// # Errors
     /// [`ClusterError::Taken`]; [`ClusterError::Start`] if its name breaks the rules.
     pub fn join(&mut self, name: &str, score: impl Into<Score>) -> Result<(), ClusterError> {
-        self.admit(name, MemberKind::Voter, Some(score.into()))
-    }
-
-    /// Adds a new witness: an agent that votes, but is never elected.
-    ///
-    /// # Errors
-    /// The errors of [`join`](Self::join).
-    pub fn join_witness(&mut self, name: &str) -> Result<(), ClusterError> {
-        self.admit(name, MemberKind::Voter, None)
-    }
-
-    /// Adds a new observer: an agent that never votes, and only learns which agent leads.
-    ///
-    /// # Errors
-    /// The errors of [`join`](Self::join).
-    pub fn join_observer(&mut self, name: &str) -> Result<(), ClusterError> {
-        self.admit(name, MemberKind::Observer, None)
-    }
-
-    fn admit(
-        &mut self,
-        name: &str,
-        kind: MemberKind,
-        score: Option<Score>,
-    ) -> Result<(), ClusterError> {
+        let (kind, score) = (MemberKind::Voter, Some(score.into()));
         let agent: AgentId = name
             .parse()
             .map_err(|source| refused(name, StartError::Id(source)))?;
@@ -220,11 +186,7 @@ impl<E: Election> Cluster<E> {
     fn unknown(&self, name: &str) -> ClusterError {
         ClusterError::Unknown {
             name: name.to_owned(),
-            known: self
-                .agents
-                .iter()
-                .map(|agent| agent.id().clone())
-                .collect::<AgentNames>(),
+            known: listed(self.agents.iter().map(ClusterAgent::id)),
         }
     }
 

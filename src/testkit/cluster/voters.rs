@@ -19,7 +19,7 @@ impl<E: Election> Cluster<E> {
     ///
     /// # Errors
     /// [`ClusterError::NoVoters`] if the election has no list of voters; [`ClusterError::Unknown`];
-    /// [`ClusterError::Down`] if no agent runs.
+    /// [`ClusterError::Condition`] if no agent runs.
     pub fn change_voters(&mut self, change: VoterChange) -> Result<(), ClusterError> {
         self.at_once(&RecordedCommand::ChangeVoters(change))
     }
@@ -38,8 +38,8 @@ impl<E: Election> Cluster<E> {
             .find(|agent| agent.handle.is_leader())
             .or_else(|| up().next());
         let Some(asked) = asked.map(|agent| agent.handle.clone()) else {
-            let name = self.agents.first().map(|agent| agent.id().clone());
-            return Err(name.map_or(ClusterError::Empty, |name| ClusterError::Down { name }));
+            let first = self.agents.first().ok_or(ClusterError::Empty)?;
+            return first.must_run();
         };
         // The agent reports the outcome as an event, and the event is recorded.
         actix::spawn(async move { asked.change_voters(change, WITHIN).await.ok() });

@@ -196,7 +196,7 @@ impl<E: Election> Cluster<E> {
             comes_back,
         };
         let started = wiring.process.run(|| start(&wiring));
-        let handle = started.map_err(|source| ClusterError::Wiring {
+        let handle = started.map_err(|source| ClusterError::Start {
             name: name.to_owned(),
             source,
         })?;

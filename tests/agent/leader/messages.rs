@@ -12,7 +12,7 @@ use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
     group::{Envelope, GroupError},
-    leader::{ChannelError, Messages, MessagesError, SendError},
+    leader::{Messages, MessagesError, SendError},
 };
 use tracing::Level;
 
@@ -92,16 +92,16 @@ fn a_message_that_cannot_be_sent_or_read_is_reported() {
         let to_texts = || listener.clone().recipient::<Envelope<String>>();
         m2.register("text", to_texts()).unwrap();
         let twice = m2.register("text", to_texts()).unwrap_err();
-        assert!(matches!(twice, ChannelError::Taken { .. }), "{twice}");
+        assert!(matches!(twice, MessagesError::Taken { .. }), "{twice}");
         let other = m2.register::<u64>("text", listener.clone().recipient());
         assert_eq!(other.unwrap_err(), twice, "two types of one name");
         assert!(matches!(
             m2.register("a text", to_texts()).unwrap_err(),
-            ChannelError::Name(_)
+            MessagesError::Name(_)
         ));
         let (len, max) = (65, 64);
         let long = m2.register(&"x".repeat(len), to_texts()).unwrap_err();
-        assert_eq!(long, ChannelError::NameTooLong { len, max });
+        assert_eq!(long, MessagesError::NameTooLong { len, max });
 
         let (fits, max) = (Messages::MAX_LEN - 3, Messages::MAX_LEN);
         texts.send_to(to, &"x".repeat(fits)).unwrap();
@@ -184,7 +184,7 @@ fn messages_end_with_their_agent_and_begin_with_the_next_one_of_its_name() {
             .unwrap();
         settle().await;
         let ended = before.channel::<String>("text").unwrap_err();
-        assert_eq!(ended, ChannelError::Ended);
+        assert_eq!(ended, MessagesError::Ended);
         texts.send_to(two.id(), &"x".to_owned()).unwrap();
         settle().await;
         assert_eq!(take(&heard), ["a1: x"]);

@@ -15,17 +15,17 @@ use actix::System;
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
-    operate::{
-        Command, Operated, Order, Outcome, SocketAnswer, SocketError, SocketRequest, serve_socket,
-    },
+    operate::{Command, Operated, Order, Outcome, Report, SocketError, serve_socket},
     protocol::Timings,
 };
+use serde::Deserialize;
+use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
 use crate::stage::MS;
 
 /// Says these bytes, and ends; hears the answer.
-fn say(path: &Path, bytes: &[u8]) -> SocketAnswer {
+fn say(path: &Path, bytes: &[u8]) -> Value {
     let mut stream = UnixStream::connect(path).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_secs(30)))
@@ -36,24 +36,25 @@ fn say(path: &Path, bytes: &[u8]) -> SocketAnswer {
     hear(stream)
 }
 
-fn hear(mut stream: UnixStream) -> SocketAnswer {
+fn hear(mut stream: UnixStream) -> Value {
     let mut answer = Vec::new();
     // What it did not read makes the end of the connection a reset.
     stream.read_to_end(&mut answer).ok();
     serde_json::from_slice(&answer).unwrap()
 }
 
-fn ask(path: &Path, request: &SocketRequest) -> SocketAnswer {
-    let mut line = serde_json::to_vec(request).unwrap();
-    line.push(b'\n');
-    say(path, &line)
+fn ask(path: &Path, request: &Value) -> Value {
+    say(path, format!("{request}\n").as_bytes())
 }
 
-fn message(answer: SocketAnswer) -> String {
-    let SocketAnswer::Error { message } = answer else {
-        return format!("{answer:?}");
-    };
-    message
+/// Returns the report in an answer.
+fn report(answer: &Value) -> Report {
+    Report::deserialize(&answer["report"]).unwrap_or_else(|wrong| panic!("{wrong}: {answer}"))
+}
+
+fn message(answer: &Value) -> String {
+    let message = answer["error"]["message"].as_str();
+    message.map_or_else(|| answer.to_string(), str::to_owned)
 }
 
 /// Two agents, of which `a` leads, in a System that runs while `test` is awaited.
@@ -80,28 +81,24 @@ fn a_node_is_shown_and_commanded_line_by_line() {
         let guard = serve_socket(&path, Operated::new(&a)).unwrap();
         assert_eq!(guard.path(), path);
         let asked = path.clone();
-        let (report, outcome) = spawn_blocking(move || {
+        let (shown, outcome) = spawn_blocking(move || {
             let to = Command::StepDown {
                 to: Some("b".parse().unwrap()),
             };
-            let order = SocketRequest::Order(Order::new(to));
-            (ask(&asked, &SocketRequest::Report), ask(&asked, &order))
+            let order = json!({ "order": Order::new(to) });
+            (ask(&asked, &json!("report")), ask(&asked, &order))
         })
         .await
         .unwrap();
-        let SocketAnswer::Report(report) = report else {
-            panic!("{report:?}")
-        };
+        let report = report(&shown);
         assert_eq!(
             report.agents[0].status.leading,
             Some(report.agents[0].status.term)
         );
         let leader = b.leader().unwrap();
         assert!(b.is_leader());
-        assert_eq!(
-            outcome,
-            SocketAnswer::Outcome(Outcome::HandedOver { leader })
-        );
+        let became = Outcome::HandedOver { leader };
+        assert_eq!(outcome, json!({ "outcome": became }));
     });
 }
 
@@ -134,10 +131,8 @@ fn only_a_socket_that_was_left_behind_is_replaced() {
         assert!(path.exists(), "it is left behind");
         let first = serve().unwrap();
         assert!(matches!(serve(), Err(SocketError::InUse { .. })));
-        assert!(
-            matches!(ask(&path, &SocketRequest::Report), SocketAnswer::Report(_)),
-            "it is served still"
-        );
+        // It is served still.
+        report(&ask(&path, &json!("report")));
         drop(first);
         fs::write(&path, "a file").unwrap();
         assert!(matches!(serve(), Err(SocketError::NoSocket { .. })));
@@ -202,21 +197,14 @@ fn an_invalid_request_is_answered_with_its_error() {
             (b"", "the request has no end"),
             (&long, "more than 4096 bytes"),
         ] {
-            let answer = message(say(&path, bytes));
+            let answer = message(&say(&path, bytes));
             assert!(answer.contains(wrong), "{answer}");
         }
         // What follows a line is not looked at.
-        assert!(matches!(
-            say(&path, b"\"report\"\n\"crash\"\n"),
-            SocketAnswer::Report(_)
-        ));
-        let SocketAnswer::Diagnosis(agents) = ask(&path, &SocketRequest::Diagnosis) else {
-            panic!("another answer")
-        };
-        assert!(
-            agents[0].text.starts_with("a leads g in term "),
-            "{agents:?}"
-        );
+        report(&say(&path, b"\"report\"\n\"crash\"\n"));
+        let agents = ask(&path, &json!("diagnosis"));
+        let text = agents["diagnosis"][0]["text"].as_str().unwrap_or_default();
+        assert!(text.starts_with("a leads g in term "), "{agents}");
         assert!(a.is_leader(), "nothing was done");
     });
 }
@@ -240,12 +228,12 @@ fn a_hundred_clients_are_answered_although_some_say_nothing() {
             })
             .collect();
         for stream in asking {
-            assert!(matches!(hear(stream), SocketAnswer::Report(_)));
+            report(&hear(stream));
         }
         for stream in silent {
-            assert!(message(hear(stream)).contains("no request arrived within 5s"));
+            assert!(message(&hear(stream)).contains("no request arrived within 5s"));
         }
-        assert!(message(hear(half)).contains("no request arrived"));
+        assert!(message(&hear(half)).contains("no request arrived"));
     });
 }
 
@@ -260,12 +248,9 @@ fn a_report_is_answered_although_the_threads_of_the_application_hang() {
         serve_socket(&path, Operated::new(&agent)).unwrap()
     });
     // Nothing drives the agent now.
-    assert!(matches!(
-        ask(&path, &SocketRequest::Report),
-        SocketAnswer::Report(_)
-    ));
+    report(&ask(&path, &json!("report")));
     let order = Order::new(Command::SetScore { score: 1.into() }).within(MS(50));
-    let outcome = ask(&path, &SocketRequest::Order(order));
-    assert_eq!(outcome, SocketAnswer::Outcome(Outcome::Unheard));
+    let outcome = ask(&path, &json!({ "order": order }));
+    assert_eq!(outcome, json!({ "outcome": Outcome::Unheard }));
     drop(system);
 }

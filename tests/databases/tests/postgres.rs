@@ -98,7 +98,8 @@ fn write_again(
 }
 
 fn highest(client: &mut Client, of: &str) -> i64 {
-    client.query_one(sql::HIGHEST, &[&of]).unwrap().get(0)
+    let highest = "SELECT fence FROM leader_fence WHERE resource = $1";
+    client.query_one(highest, &[&of]).unwrap().get(0)
 }
 
 /// The fences of the writers, in the order of their writes.

@@ -117,9 +117,11 @@ fn write(
     Ok(())
 }
 
+const HIGHEST: &str = "SELECT fence FROM leader_fence WHERE resource = $1";
+
 fn highest(connection: &Connection) -> i64 {
     connection
-        .query_row(sql::HIGHEST, ("ledger",), |row| row.get(0))
+        .query_row(HIGHEST, ("ledger",), |row| row.get(0))
         .unwrap()
 }
 
@@ -333,7 +335,7 @@ fn a_transaction_that_reads_before_its_admission_fails_instead_of_writing() {
     let (mut one, mut two) = (database.connect(), database.connect());
     let reads = one.transaction().unwrap();
     let before: i64 = reads
-        .query_row(sql::HIGHEST, ("ledger",), |row| row.get(0))
+        .query_row(HIGHEST, ("ledger",), |row| row.get(0))
         .unwrap();
     write(&mut two, TransactionBehavior::Immediate, 1).unwrap();
     let failure = reads.execute(sql::ADMIT, (2, "ledger")).unwrap_err();

@@ -36,9 +36,9 @@ fn s08_the_leader_crashes_when_half_of_the_others_know_of_it() {
         cluster.cut_one_way("5", "3").unwrap();
         cluster.cut_one_way("5", "4").unwrap();
         wait(MS(7)).await;
-        assert_eq!(cluster.leader_of("1").unwrap().unwrap().id, "agent-5");
-        assert_eq!(cluster.leader_of("2").unwrap().unwrap().id, "agent-5");
-        assert_eq!(cluster.leader_of("3").unwrap(), None);
+        assert_eq!(cluster.handle("1").unwrap().leader().unwrap().id, "agent-5");
+        assert_eq!(cluster.handle("2").unwrap().leader().unwrap().id, "agent-5");
+        assert_eq!(cluster.handle("3").unwrap().leader(), None);
         cluster.crash("5").await.unwrap();
         cluster.heal();
         leads(&cluster, "agent-4").await;
@@ -115,7 +115,7 @@ fn s12_all_crash_and_all_restart() {
             cluster.restart(name).unwrap();
         }
         leads(&cluster, "agent-5").await;
-        let term = cluster.leader_of("1").unwrap().unwrap().term;
+        let term = cluster.handle("1").unwrap().leader().unwrap().term;
         assert!(term.0 > 1, "above every earlier one: {term}");
     });
 }

@@ -61,7 +61,7 @@ async fn led_twice<E: Forgeries>(seed: u64) -> Cluster<E> {
 }
 
 fn term<E: Forgeries>(cluster: &Cluster<E>) -> Term {
-    cluster.leader_of("5").unwrap().unwrap().term
+    cluster.handle("5").unwrap().leader().unwrap().term
 }
 
 /// These messages to agents, from that one, are heard and change nothing.

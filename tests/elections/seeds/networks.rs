@@ -109,7 +109,7 @@ fn s21_under_the_astra_rules_an_agent_has_to_ask_again() {
 }
 
 fn agree(cluster: &Cluster, name: &str) -> bool {
-    let follows = |agent: u32| cluster.leader_of(&agent.to_string()).unwrap();
+    let follows = |agent: u32| cluster.handle(&agent.to_string()).unwrap().leader();
     let all = (1..=5).all(|agent| follows(agent).is_some_and(|leader| leader.id == name));
     all && cluster.believers() == [name]
 }

@@ -81,9 +81,11 @@ pub fn rows(path: &Path) -> i64 {
 /// The highest fence that was admitted.
 pub fn highest(path: &Path) -> u64 {
     let file = Fenced::open(path).expect("it can be read").0;
-    let highest = file.query_row(sql::HIGHEST, [RESOURCE], |row| row.get::<_, i64>(0));
+    let highest = file.query_row(HIGHEST, [RESOURCE], |row| row.get::<_, i64>(0));
     let highest = highest.expect("it has one");
     highest.try_into().expect("it is not negative")
 }
 
 const RESOURCE: &str = "job";
+
+const HIGHEST: &str = "SELECT fence FROM leader_fence WHERE resource = $1";

@@ -31,6 +31,7 @@ use actix_bully::operate::OutcomeVerdict;
 use bully_core::record::BoundedText;
 use clap::Parser;
 use serde::Serialize;
+use serde_json::json;
 
 use args::{Args, Task};
 use failure::Failure;
@@ -47,7 +48,8 @@ fn main() -> ExitCode {
         }
         Err(failure) => {
             let told = if is_json {
-                print(&show::json(&Failed::from(&failure)))
+                let error = json!({ "kind": failure.kind(), "message": failure.to_string() });
+                print(&show::json(&json!({ "error": error })))
             } else {
                 writeln!(io::stderr().lock(), "bullyctl: {failure}").map_err(Failure::Output)
             };
@@ -83,27 +85,15 @@ fn ask(args: &Args) -> Result<ExitCode, Failure> {
         Task::RunGuard(_) | Task::RunCommand(_) => {}
         Task::Status => {
             let report = node.report()?;
-            print(&if args.json {
-                show::json(&report)
-            } else {
-                show::status(&report)
-            })?;
+            tell(args, &report, || show::status(&report))?;
         }
         Task::Diagnosis => {
             let agents = node.diagnosis()?;
-            print(&if args.json {
-                show::json(&agents)
-            } else {
-                show::diagnosis(&agents)
-            })?;
+            tell(args, &agents, || show::diagnosis(&agents))?;
         }
         Task::History(history) => {
             let groups = node.history()?;
-            print(&if args.json {
-                show::json(&groups)
-            } else {
-                show::history(&groups, history.last)
-            })?;
+            tell(args, &groups, || show::history(&groups, history.last))?;
         }
         Task::Watch(watch) => watch::watch(&node, watch, args.json)?,
         Task::Record(record) => print(&record::run(&node, &record.action, args.json)?)?,
@@ -114,11 +104,7 @@ fn ask(args: &Args) -> Result<ExitCode, Failure> {
         | Task::Schedules(_) => {
             if let Some(order) = args.task.order() {
                 let outcome = node.order(&order)?;
-                print(&if args.json {
-                    show::json(&show::Told::from(&outcome))
-                } else {
-                    format!("{outcome}\n")
-                })?;
+                tell(args, &show::Told::from(&outcome), || format!("{outcome}\n"))?;
                 return Ok(match outcome.verdict() {
                     OutcomeVerdict::Done => ExitCode::SUCCESS,
                     OutcomeVerdict::Late => ExitCode::from(failure::LATE),
@@ -126,11 +112,7 @@ fn ask(args: &Args) -> Result<ExitCode, Failure> {
                 });
             }
             let report = node.report()?;
-            print(&if args.json {
-                show::json(&show::electorates(&report))
-            } else {
-                show::voters(&report)
-            })?;
+            tell(args, &show::electorates(&report), || show::voters(&report))?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -151,6 +133,19 @@ fn measure(preflight: &args::Preflight, args: &Args) -> Result<ExitCode, Failure
     })
 }
 
+/// Prints an answer: as JSON, or as text.
+fn tell(
+    args: &Args,
+    answer: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> Result<(), Failure> {
+    print(&if args.json {
+        show::json(answer)
+    } else {
+        text()
+    })
+}
+
 fn print(text: &str) -> Result<(), Failure> {
     let mut bounded = BoundedText::new(MOST_PRINTED);
     if bounded.push(text).is_err() {
@@ -166,26 +161,3 @@ fn print(text: &str) -> Result<(), Failure> {
 
 /// Longest output in bytes: several times the longest answer that is read.
 const MOST_PRINTED: usize = 64 << 20;
-
-/// A failure, for programs.
-#[derive(Serialize)]
-struct Failed {
-    error: Fault,
-}
-
-#[derive(Serialize)]
-struct Fault {
-    kind: &'static str,
-    message: String,
-}
-
-impl From<&Failure> for Failed {
-    fn from(failure: &Failure) -> Self {
-        Self {
-            error: Fault {
-                kind: failure.kind(),
-                message: failure.to_string(),
-            },
-        }
-    }
-}

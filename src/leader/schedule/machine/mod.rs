@@ -24,7 +24,8 @@ use crate::{
 };
 
 use super::{
-    interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickCounts, TickFailed},
+    handle::ScheduleStatus,
+    interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickFailed},
     message::{LeaderNumber, Mark, MarkRefusal},
     planner::{Misfire, NextTick, ON_TIME, TickPlan, plan},
     poll::{Audience, Poll, PollOutcome, Purpose, Reading},
@@ -68,7 +69,8 @@ pub(super) struct ScheduleMachine<'a> {
     failures: u32,
     /// Time at which the machine last asked for the mark.
     asked_at: Time,
-    counts: TickCounts,
+    /// Of these only the counts are kept here.
+    counts: ScheduleStatus,
 }
 
 impl<'a> ScheduleMachine<'a> {
@@ -79,7 +81,7 @@ impl<'a> ScheduleMachine<'a> {
         ballot: LeaderNumber,
         audience: Audience,
         rounds: Round,
-        counts: TickCounts,
+        counts: ScheduleStatus,
     ) -> Self {
         Self {
             rule,

@@ -9,15 +9,26 @@ use crate::{
     clock::WallTime,
     leader::schedule::{
         due::next,
-        interface::{Now, TickCounts},
+        handle::{ScheduleState, ScheduleStatus},
+        interface::Now,
         stage::ScheduleStage,
         window::Frontier,
     },
 };
 
 impl ScheduleMachine<'_> {
-    pub(in crate::leader::schedule) const fn counts(&self) -> TickCounts {
-        self.counts
+    /// Returns what this leadership knows of the schedule.
+    pub(in crate::leader::schedule) fn status(&self) -> ScheduleStatus {
+        ScheduleStatus {
+            state: match (self.is_established, &self.stage) {
+                (_, ScheduleStage::Running(_)) => ScheduleState::Running,
+                (true, _) => ScheduleState::Waiting,
+                (false, _) => ScheduleState::Asking,
+            },
+            last: self.is_established.then(|| self.last()),
+            next: self.upcoming(),
+            ..self.counts
+        }
     }
 
     /// Returns the latest due time that was begun, as far as is known.
@@ -25,7 +36,7 @@ impl ScheduleMachine<'_> {
         self.mark.begun
     }
 
-    pub(in crate::leader::schedule) fn upcoming(&self) -> Option<WallTime> {
+    fn upcoming(&self) -> Option<WallTime> {
         match &self.stage {
             ScheduleStage::Waiting(due) => *due,
             ScheduleStage::Claiming(_, claim) => Some(claim.due),
@@ -40,10 +51,6 @@ impl ScheduleMachine<'_> {
     /// Returns whether the group has acknowledged the leader.
     pub(in crate::leader::schedule) const fn is_established(&self) -> bool {
         self.is_established
-    }
-
-    pub(in crate::leader::schedule) const fn is_running(&self) -> bool {
-        matches!(self.stage, ScheduleStage::Running(_))
     }
 
     /// Returns the progress of the schedule. The schedule's stream uses it to drop due times that are not needed any

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::{
     super::{
         due::Every,
-        interface::{Now, Rule, ScheduleEffect, ScheduleInput, TickCounts},
+        handle::ScheduleStatus,
+        interface::{Now, Rule, ScheduleEffect, ScheduleInput},
         machine::ScheduleMachine,
         message::{LeaderNumber, ScheduleMessage},
         planner::Misfire,
@@ -40,7 +41,7 @@ const BALLOT: LeaderNumber = LeaderNumber {
 impl<'a> Scene<'a> {
     /// Starts a schedule by that rule.
     fn of(rule: &'a Rule) -> Self {
-        let (rounds, counts) = (Round::default(), TickCounts::default());
+        let (rounds, counts) = (Round::default(), ScheduleStatus::default());
         let mut scene = Self {
             machine: ScheduleMachine::new(rule, id(0), BALLOT, both(), rounds, counts),
             millis: 100,

@@ -12,7 +12,7 @@ use actix::clock::{Instant, sleep};
 use actix_bully::{
     Group,
     agent::BullyAgent,
-    leader::{ChannelError, LeaderProxy, ProxyError, ProxyStartError, Untaken},
+    leader::{LeaderProxy, MessagesError, ProxyError, ProxyStartError, SendError, Untaken},
     register::MemoryRegister,
     testkit::VirtualClock,
 };
@@ -210,12 +210,12 @@ fn settings_and_messages_beyond_the_limits_are_refused() {
         let taken = texts().start().unwrap_err();
         assert!(matches!(
             taken,
-            ProxyStartError::Name(ChannelError::Taken { .. })
+            ProxyStartError::Messages(MessagesError::Taken { .. })
         ));
         settle().await;
         assert_eq!(proxy.send(Text("x".repeat(90)), SOON).await, Ok(90));
         let long = proxy.send(Text("x".repeat(100)), SOON).await;
-        let too_long = ProxyError::TooLong { len: 102, max: 100 };
+        let too_long = ProxyError::Send(SendError::TooLong { len: 102, max: 100 });
         assert_eq!(long, Err(too_long));
         assert_eq!(proxy.counts().refused, 1);
         // The limit holds for answers, too. This one contains the name of its actor.

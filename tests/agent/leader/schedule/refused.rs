@@ -223,7 +223,7 @@ fn nothing_runs_that_is_not_stored() {
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         clock::sleep(MS(1_100)).await;
         assert_eq!(log.take(), ["1000"]);
-        store.fill();
+        store.refuse(std::io::ErrorKind::StorageFull);
         clock::sleep(MS(2_000)).await;
         assert_eq!(log.take(), [""; 0]);
         assert!(toy.is_leader());

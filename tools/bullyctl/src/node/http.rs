@@ -4,17 +4,14 @@
 
 use std::{fs, io, net::IpAddr, path::Path, time::Duration};
 
-use actix_bully::{
-    history::GroupHistory,
-    operate::{AgentRecording, Explanation, Order, Outcome, RecordRequest, Report},
-};
+use actix_bully::operate::Explanation;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use ureq::{
     Agent, Error,
     http::{Response, StatusCode, Uri},
 };
 
-use super::{MOST, PATIENCE, patience};
+use super::{MOST, PATIENCE};
 use crate::failure::Failure;
 
 /// The routes of a node.
@@ -55,12 +52,18 @@ impl Routes {
         &self.base
     }
 
-    pub(super) fn report(&self, within: Duration) -> Result<Report, Failure> {
-        let answer = agent(within).get(format!("{}/status", self.base)).call();
+    /// Reads a route.
+    pub(super) fn get<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        within: Duration,
+    ) -> Result<T, Failure> {
+        let answer = agent(within).get(format!("{}/{path}", self.base)).call();
         let (status, body) = self.read(answer)?;
-        match status {
-            StatusCode::OK => parse(&body),
-            other => Err(self.odd(other, &body)),
+        match (status, path) {
+            // 503: no agent leads at present, and the body explains why.
+            (StatusCode::OK, _) | (StatusCode::SERVICE_UNAVAILABLE, HEALTH) => parse(&body),
+            (other, _) => Err(self.odd(other, &body)),
         }
     }
 
@@ -69,36 +72,12 @@ impl Routes {
         struct Health {
             agents: Vec<Explanation>,
         }
-        let answer = agent(PATIENCE).get(format!("{}/health", self.base)).call();
-        let (status, body) = self.read(answer)?;
-        match status {
-            // 503: no agent leads at present, and the body explains why.
-            StatusCode::OK | StatusCode::SERVICE_UNAVAILABLE => {
-                parse(&body).map(|Health { agents }| agents)
-            }
-            other => Err(self.odd(other, &body)),
-        }
-    }
-
-    pub(super) fn history(&self) -> Result<Vec<GroupHistory>, Failure> {
-        let answer = agent(PATIENCE).get(format!("{}/history", self.base)).call();
-        let (status, body) = self.read(answer)?;
-        match status {
-            StatusCode::OK => parse(&body),
-            other => Err(self.odd(other, &body)),
-        }
-    }
-
-    pub(super) fn record(&self, request: RecordRequest) -> Result<Vec<AgentRecording>, Failure> {
-        self.post("record", PATIENCE, &request)
-    }
-
-    pub(super) fn order(&self, order: &Order) -> Result<Outcome, Failure> {
-        self.post("commands", patience(order), order)
+        let Health { agents } = self.get(HEALTH, PATIENCE)?;
+        Ok(agents)
     }
 
     /// Sends a request that needs the token.
-    fn post<T: DeserializeOwned>(
+    pub(super) fn post<T: DeserializeOwned>(
         &self,
         path: &str,
         within: Duration,
@@ -172,6 +151,9 @@ impl Routes {
         }
     }
 }
+
+/// The route that explains why no agent leads, or why the present leader leads.
+const HEALTH: &str = "health";
 
 /// Returns a client for one request that follows no redirects, because a token must not follow one.
 fn agent(within: Duration) -> Agent {

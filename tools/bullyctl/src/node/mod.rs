@@ -2,7 +2,24 @@
 
 mod beside;
 mod http;
+#[cfg(unix)]
 mod socket;
+#[cfg(not(unix))]
+mod socket {
+    //! A system without local sockets.
+
+    use std::{path::Path, time::Duration};
+
+    use serde_json::Value;
+
+    use crate::failure::Failure;
+
+    pub(super) fn ask<T>(_: &Path, _: &Value, _: Duration) -> Result<T, Failure> {
+        Err(Failure::Usage(
+            "this system has no local sockets for operators: use --url",
+        ))
+    }
+}
 
 use std::{env, path::PathBuf, time::Duration};
 
@@ -10,6 +27,7 @@ use actix_bully::{
     history::GroupHistory,
     operate::{AgentRecording, Explanation, Order, Outcome, RecordRequest, Report},
 };
+use serde_json::json;
 
 use crate::{args::Args, failure::Failure};
 pub(crate) use beside::Beside;
@@ -60,15 +78,15 @@ impl Node {
     /// Returns the node's report, if it comes within that time.
     pub(crate) fn report_within(&self, within: Duration) -> Result<Report, Failure> {
         match self {
-            Self::Socket(path) => socket::report(path, within),
-            Self::Routes(routes) => routes.report(within),
+            Self::Socket(path) => socket::ask(path, &json!("report"), within),
+            Self::Routes(routes) => routes.get("status", within),
         }
     }
 
     /// Returns the findings of each agent of the node.
     pub(crate) fn diagnosis(&self) -> Result<Vec<Explanation>, Failure> {
         match self {
-            Self::Socket(path) => socket::diagnosis(path),
+            Self::Socket(path) => socket::ask(path, &json!("diagnosis"), PATIENCE),
             Self::Routes(routes) => routes.diagnosis(),
         }
     }
@@ -76,24 +94,24 @@ impl Node {
     /// Returns the past of the node's groups.
     pub(crate) fn history(&self) -> Result<Vec<GroupHistory>, Failure> {
         match self {
-            Self::Socket(path) => socket::history(path),
-            Self::Routes(routes) => routes.history(),
+            Self::Socket(path) => socket::ask(path, &json!("history"), PATIENCE),
+            Self::Routes(routes) => routes.get("history", PATIENCE),
         }
     }
 
     /// Sends a request about the records of the node's agents.
     pub(crate) fn record(&self, request: RecordRequest) -> Result<Vec<AgentRecording>, Failure> {
         match self {
-            Self::Socket(path) => socket::record(path, request),
-            Self::Routes(routes) => routes.record(request),
+            Self::Socket(path) => socket::ask(path, &json!({ "record": request }), PATIENCE),
+            Self::Routes(routes) => routes.post("record", PATIENCE, &request),
         }
     }
 
     /// Gives a command, and returns its outcome.
     pub(crate) fn order(&self, order: &Order) -> Result<Outcome, Failure> {
         match self {
-            Self::Socket(path) => socket::order(path, order),
-            Self::Routes(routes) => routes.order(order),
+            Self::Socket(path) => socket::ask(path, &json!({ "order": order }), patience(order)),
+            Self::Routes(routes) => routes.post("commands", patience(order), order),
         }
     }
 }

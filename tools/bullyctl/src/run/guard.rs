@@ -48,7 +48,7 @@ use signal_hook::{
 use super::{
     children::{ChildrenLeft, adopt_orphans, end_all, has_ended, reap, reap_others, rest},
     error::CANNOT_RUN,
-    frames::{LONGEST, RunOrder, RunReport},
+    frames::{LONGEST, RunOrder, RunReport, decode, encode},
     limits::{Limits, NEVER},
     outcome::{CommandEnd, CommandStatus, EndCause},
     wrapper::{self, say},
@@ -155,7 +155,7 @@ impl Guard {
     /// Waits until the command and all its processes have ended. Returns `None` if it is unknown whether they have.
     fn watch(&mut self) -> Option<CommandEnd> {
         loop {
-            let is_alone = self.read_orders() == Socket::Closed || getppid() != self.parent;
+            let is_alone = self.read_orders() || getppid() != self.parent;
             reap_others(Some(self.command));
             if has_ended(self.command).is_some() {
                 return self.end(EndCause::Itself);
@@ -178,19 +178,19 @@ impl Guard {
         }
     }
 
-    fn read_orders(&mut self) -> Socket {
+    /// Reads the orders that wait. Returns whether `bullyctl` has closed its end of the socket.
+    fn read_orders(&mut self) -> bool {
         loop {
             let mut bytes = [0; LONGEST];
             match recv(stdin(), &mut bytes, RecvFlags::DONTWAIT) {
-                Ok((0, _)) => return Socket::Closed,
+                Ok((0, _)) => return true,
                 Ok((_, len)) => {
-                    if let Some(order) = bytes.get(..len).and_then(RunOrder::decode) {
+                    if let Some(order) = bytes.get(..len).and_then(decode) {
                         self.order = order;
                     }
                 }
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return Socket::Open,
-                Err(_) => return Socket::Closed,
+                Err(error) => return error != Errno::AGAIN,
             }
         }
     }
@@ -248,13 +248,6 @@ impl Guard {
     }
 }
 
-/// State of the other end of the socket, which `bullyctl` holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Socket {
-    Open,
-    Closed,
-}
-
 /// Reads the first order, and the user's standard input.
 fn first_order() -> io::Result<Option<(RunOrder, OwnedFd)>> {
     let mut bytes = [0; LONGEST];
@@ -268,7 +261,7 @@ fn first_order() -> io::Result<Option<(RunOrder, OwnedFd)>> {
             Err(error) => return Err(error.into()),
         }
     };
-    let order = bytes.get(..len).and_then(RunOrder::decode);
+    let order: Option<RunOrder> = bytes.get(..len).and_then(decode);
     let input = more.drain().find_map(|message| match message {
         RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
         _ => None,
@@ -278,7 +271,7 @@ fn first_order() -> io::Result<Option<(RunOrder, OwnedFd)>> {
 
 /// Sends a report. A report without a reader is lost: then `bullyctl` has ended.
 fn report(told: RunReport) {
-    let bytes = told.encode();
+    let bytes = encode(&told);
     while send(stdin().as_fd(), &bytes, SendFlags::NOSIGNAL) == Err(Errno::INTR) {}
 }
 

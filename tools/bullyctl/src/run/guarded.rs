@@ -40,7 +40,7 @@ use tokio::{
 
 use super::{
     children::{children, end_all},
-    frames::{LONGEST, RunOrder, RunReport},
+    frames::{LONGEST, RunOrder, RunReport, decode, encode},
     limits::{Limits, after},
     messages::tell,
     outcome::{CommandEnd, CommandStatus, EndCause},
@@ -161,7 +161,7 @@ impl Guarded {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut more = SendAncillaryBuffer::new(&mut space);
         more.push(SendAncillaryMessage::ScmRights(&descriptors));
-        let bytes = order.encode();
+        let bytes = encode(&order);
         let socket = self.socket.get_ref();
         sendmsg(socket, &[IoSlice::new(&bytes)], &mut more, NOW)?;
         self.told = Some(order);
@@ -231,7 +231,7 @@ impl Guarded {
 
     fn send(&mut self, order: RunOrder) {
         // A guard that stands still may not accept the order. The next order is sent anyway.
-        let sent = send(self.socket.get_ref(), &order.encode(), NOW);
+        let sent = send(self.socket.get_ref(), &encode(&order), NOW);
         self.told = sent.is_ok().then_some(order);
     }
 
@@ -329,7 +329,7 @@ pub(super) fn hear_now(socket: &OwnedFd) -> Heard {
         match recv(socket, &mut bytes, RecvFlags::DONTWAIT) {
             Ok((0, _)) => return Heard::Closed,
             Ok((_, len)) => {
-                let report = bytes.get(..len).and_then(RunReport::decode);
+                let report = bytes.get(..len).and_then(decode);
                 return report.map_or(Heard::Nothing, Heard::Report);
             }
             // A guard that ends without having read an order causes `CONNRESET` once, before its last report is read.

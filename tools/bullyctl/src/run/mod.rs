@@ -71,7 +71,7 @@
 //! - `--try DURATION` gives up if this host has not led within this time.
 //!
 //! Decided here: the platform, and that the command must exist before the election starts. `limits.rs`: all deadlines.
-//! `outcome.rs`: exit codes, and the effect of a signal. `node.rs`: the order of a run. `guarded.rs`: one run of the
+//! `outcome.rs`: exit codes. `node.rs`: the order of a run, and the effect of a signal. `guarded.rs`: one run of the
 //! command, in this process; `guard.rs`: the same in the guard. `children.rs`: the end of all processes. `wrapper.rs`:
 //! the last step before the command. `messages.rs`: lines on the standard error, which nothing waits for.
 

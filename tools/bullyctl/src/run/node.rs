@@ -31,7 +31,7 @@ use super::{
     guarded::{Guarded, GuardedCommand},
     limits::Limits,
     messages::tell,
-    outcome::{CommandEnd, Ending, Repeat, RunState, SignalAnswer, on_signal},
+    outcome::{CommandEnd, code},
     signals::{self, EndSignals},
 };
 
@@ -127,12 +127,7 @@ impl Service<'_> {
         self.end(node, &mut session, signal).await;
         // Dropping the work ends a running command.
         session.lead = Lead::Over;
-        let ending = Ending {
-            signal,
-            command: self.last_end.get(),
-            repeat: self.repeat(),
-        };
-        Ok(ending.code())
+        Ok(code(signal, self.last_end.get(), self.run.once))
     }
 
     /// Waits until a signal asks the node to end, or the command of `--once` has ended.
@@ -171,31 +166,22 @@ impl Service<'_> {
         session: &mut Session<F>,
         signal: Option<u8>,
     ) {
-        let state = match self.guard.get() {
-            Some(_) => RunState::Running,
-            None => RunState::Waiting,
-        };
-        let deadline = match signal.map(|_| on_signal(state)) {
-            Some(SignalAnswer::Leave) => {
+        let deadline = match (signal, self.guard.get()) {
+            (Some(_), None) => {
                 // This host may begin to lead before it has left: the work must not start a command, which would
                 // have no time to end.
                 session.lead = Lead::Over;
                 SOON
             }
-            Some(SignalAnswer::HandOver | SignalAnswer::Kill) | None => {
-                self.limits.drain.saturating_add(HAND_OVER)
-            }
+            _ => self.limits.drain.saturating_add(HAND_OVER),
         };
         let mut left = pin!(self.leave(node, deadline));
         loop {
             tokio::select! {
                 biased;
                 () = &mut left => return,
-                _ = session.signals.next() => match on_signal(RunState::Leaving) {
-                    // Dropping the work ends the command.
-                    SignalAnswer::Kill => session.lead = Lead::Over,
-                    SignalAnswer::Leave | SignalAnswer::HandOver => {}
-                },
+                // Dropping the work ends the command.
+                _ = session.signals.next() => session.lead = Lead::Over,
                 _ = session.lead.ends() => session.lead = Lead::Over,
                 _ = session.orphans.recv() => reap_others(self.guard.get()),
             }
@@ -263,7 +249,7 @@ impl Service<'_> {
             if self.is_done() {
                 continue;
             }
-            if !self.repeat().is_due_after(end) {
+            if !end.is_repeated(self.run.once) {
                 return;
             }
             // The command starts again once the lease is renewed. This future is dropped when the lease runs out.
@@ -278,15 +264,7 @@ impl Service<'_> {
     /// Returns whether the command of `--once` has run.
     fn is_done(&self) -> bool {
         let end = self.last_end.get();
-        self.run.once && end.is_some_and(|end| !self.repeat().is_due_after(end))
-    }
-
-    fn repeat(&self) -> Repeat {
-        if self.run.once {
-            Repeat::Once
-        } else {
-            Repeat::WhileLeading
-        }
+        self.run.once && end.is_some_and(|end| !end.is_repeated(true))
     }
 
     /// Waits until the lease has room for a command again.

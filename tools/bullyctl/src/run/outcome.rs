@@ -1,12 +1,13 @@
-//! The end of a command, and the effect of a signal to `bullyctl`.
+//! The end of a command.
 //!
-//! Decided here, without a process: the exit status, the message for the operator, and the answer to a signal in each
-//! state.
+//! Decided here, without a process: the exit status, the message for the operator, and whether the command runs again.
 
 use std::{fmt, time::Duration};
 
+use serde::{Deserialize, Serialize};
+
 /// End of the command's own process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum CommandStatus {
     /// The process exited with this status.
     Exited(u8),
@@ -17,7 +18,7 @@ pub(crate) enum CommandStatus {
 }
 
 /// The cause of the command's end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum EndCause {
     /// The command ended by itself, or after SIGTERM at a step-down.
     Itself,
@@ -32,7 +33,7 @@ pub(crate) enum EndCause {
 }
 
 /// The end of one run of the command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CommandEnd {
     pub(crate) status: CommandStatus,
     pub(crate) cause: EndCause,
@@ -48,9 +49,14 @@ impl CommandEnd {
         }
     }
 
-    /// Returns whether the command was never started.
-    pub(crate) fn is_late(self) -> bool {
-        self.cause == EndCause::Late
+    /// Returns whether the command runs again in the same leadership. It does if a renewal was late, which is not a
+    /// failure of the command. With `--once` only a command that was never started may run then.
+    pub(crate) fn is_repeated(self, is_once: bool) -> bool {
+        match self.cause {
+            EndCause::Late => true,
+            EndCause::Deadline => !is_once,
+            EndCause::Itself | EndCause::Abandoned | EndCause::GuardLost => false,
+        }
     }
 }
 
@@ -86,81 +92,15 @@ pub(crate) fn signal_code(signal: u8) -> u8 {
 
 const KILL: u8 = 9;
 
-/// The number of times that the command runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Repeat {
-    /// With `--once`: until it has ended for the first time.
-    Once,
-    /// As long as the host leads.
-    WhileLeading,
-}
-
-impl Repeat {
-    /// Returns whether the command runs again in the same leadership. It does if a renewal was late, which is not a
-    /// failure of the command. With `--once` only a command that was never started may run then.
-    pub(crate) fn is_due_after(self, end: CommandEnd) -> bool {
-        match end.cause {
-            EndCause::Late => true,
-            EndCause::Deadline => self == Self::WhileLeading,
-            EndCause::Itself | EndCause::Abandoned | EndCause::GuardLost => false,
-        }
-    }
-}
-
-/// The state in which a signal arrives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RunState {
-    /// No command runs.
-    Waiting,
-    /// A command runs.
-    Running,
-    /// Another signal arrived before, and the node leaves.
-    Leaving,
-}
-
-/// The answer to a signal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SignalAnswer {
-    /// The node leaves at once; no command has to end before.
-    Leave,
-    /// The node hands over: the command gets SIGTERM, and the time of the drain.
-    HandOver,
-    /// The command is killed, and the node leaves.
-    Kill,
-}
-
-/// Returns the answer to INT, TERM, HUP or QUIT. All four ask `bullyctl` to end.
-pub(crate) fn on_signal(state: RunState) -> SignalAnswer {
-    match state {
-        RunState::Waiting => SignalAnswer::Leave,
-        RunState::Running => SignalAnswer::HandOver,
-        RunState::Leaving => SignalAnswer::Kill,
-    }
-}
-
-/// The facts that determine an exit status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ending {
-    /// The signal that asked `bullyctl` to end, if any.
-    pub(crate) signal: Option<u8>,
-    /// The last end of the command, if it has ended.
-    pub(crate) command: Option<CommandEnd>,
-    pub(crate) repeat: Repeat,
-}
-
-impl Ending {
-    /// Returns the exit status. Without `--once` the command is a service, and the orderly end of a service is a
-    /// success.
-    pub(crate) fn code(self) -> u8 {
-        let ran = self.command.filter(|end| !end.is_late());
-        let of_command = ran.map(CommandEnd::code);
-        match self.signal {
-            Some(signal) if self.repeat == Repeat::Once => {
-                of_command.unwrap_or(signal_code(signal))
-            }
-            Some(_) => 0,
-            None => of_command.unwrap_or(0),
-        }
+/// Returns the exit status, after the signal that asked `bullyctl` to end, if any. Without `--once` the command is a
+/// service, and the orderly end of a service is a success.
+pub(crate) fn code(signal: Option<u8>, last: Option<CommandEnd>, is_once: bool) -> u8 {
+    let ran = last.filter(|end| end.cause != EndCause::Late);
+    match (signal, ran) {
+        (Some(_), _) if !is_once => 0,
+        (_, Some(end)) => end.code(),
+        (Some(signal), None) => signal_code(signal),
+        (None, None) => 0,
     }
 }
 
@@ -207,31 +147,18 @@ mod tests {
 
     #[test]
     fn a_signal_ends_a_service_in_order_and_a_run_once_with_its_status() {
-        let ending = |signal, command, is_once| {
-            let repeat = if is_once {
-                Repeat::Once
-            } else {
-                Repeat::WhileLeading
-            };
-            let ending = Ending {
-                signal,
-                command,
-                repeat,
-            };
-            ending.code()
-        };
         let late = Some(CommandEnd {
             status: CommandStatus::Unknown,
             cause: EndCause::Late,
         });
-        assert_eq!(ending(Some(TERM), late, true), 143, "it was not started");
+        assert_eq!(code(Some(TERM), late, true), 143, "it was not started");
         let done = Some(end(CommandStatus::Exited(0)));
         let failed = Some(end(CommandStatus::Exited(7)));
-        assert_eq!(ending(Some(TERM), failed, false), 0);
-        assert_eq!(ending(Some(TERM), None, false), 0);
-        assert_eq!(ending(Some(TERM), None, true), 143, "it did not run");
-        assert_eq!(ending(Some(TERM), done, true), 0);
-        assert_eq!(ending(None, failed, true), 7);
+        assert_eq!(code(Some(TERM), failed, false), 0);
+        assert_eq!(code(Some(TERM), None, false), 0);
+        assert_eq!(code(Some(TERM), None, true), 143, "it did not run");
+        assert_eq!(code(Some(TERM), done, true), 0);
+        assert_eq!(code(None, failed, true), 7);
     }
 
     #[test]
@@ -245,16 +172,9 @@ mod tests {
         ] {
             let status = CommandStatus::Unknown;
             let end = CommandEnd { status, cause };
-            assert_eq!(Repeat::WhileLeading.is_due_after(end), leading, "{cause:?}");
-            assert_eq!(Repeat::Once.is_due_after(end), once, "{cause:?}");
+            assert_eq!(end.is_repeated(false), leading, "{cause:?}");
+            assert_eq!(end.is_repeated(true), once, "{cause:?}");
         }
-    }
-
-    #[test]
-    fn a_signal_ends_what_waits_and_kills_what_does_not_end() {
-        assert_eq!(on_signal(RunState::Waiting), SignalAnswer::Leave);
-        assert_eq!(on_signal(RunState::Running), SignalAnswer::HandOver);
-        assert_eq!(on_signal(RunState::Leaving), SignalAnswer::Kill);
     }
 
     #[test]

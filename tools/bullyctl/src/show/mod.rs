@@ -11,6 +11,7 @@ mod table;
 pub(crate) use all::{all, all_lines};
 pub(crate) use board::{Board, board};
 pub(crate) use past::history;
+pub(crate) use table::clean;
 
 use std::fmt::Write;
 
@@ -22,6 +23,7 @@ use actix_bully::{
     protocol::{About, AgentId, MemberKind, Presence},
 };
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::watch::known::about_of;
 use table::Table;
@@ -43,11 +45,6 @@ impl<'a> From<&'a Outcome> for Told<'a> {
             outcome,
         }
     }
-}
-
-/// Returns the text without control characters.
-pub(crate) fn clean(text: &str) -> String {
-    table::clean(text)
 }
 
 /// Returns rows below the names of their columns.
@@ -91,23 +88,16 @@ pub(crate) fn status(report: &Report) -> String {
     text
 }
 
-/// The voters of one agent's group, for programs.
-#[derive(Serialize)]
-pub(crate) struct Electorate<'a> {
-    agent: &'a AgentId,
-    group: &'a str,
-    epoch: u64,
-    voters: &'a [AgentId],
-}
-
-/// Returns the voters as each agent of the node knows them; none if its election has no list of voters.
-pub(crate) fn electorates(report: &Report) -> Vec<Electorate<'_>> {
+/// Returns the voters as each agent of the node knows them, for programs; none if its election has no list of voters.
+pub(crate) fn electorates(report: &Report) -> Vec<Value> {
     let agents = report.agents.iter();
-    let electorates = agents.map(|agent| Electorate {
-        agent: &agent.agent,
-        group: &agent.group,
-        epoch: agent.epoch,
-        voters: &agent.voters,
+    let electorates = agents.map(|agent| {
+        json!({
+            "agent": agent.agent,
+            "group": agent.group,
+            "epoch": agent.epoch,
+            "voters": agent.voters,
+        })
     });
     electorates.collect()
 }
@@ -116,10 +106,7 @@ pub(crate) fn electorates(report: &Report) -> Vec<Electorate<'_>> {
 pub(crate) fn voters(report: &Report) -> String {
     let mut text = String::new();
     for agent in &report.agents {
-        let (id, group) = (
-            table::clean(agent.agent.as_str()),
-            table::clean(&agent.group),
-        );
+        let (id, group) = (clean(agent.agent.as_str()), clean(&agent.group));
         if agent.voters.is_empty() {
             writeln!(text, "{group} has no list of voters: only a quorum has one").ok();
             continue;
@@ -145,9 +132,7 @@ pub(crate) fn voters(report: &Report) -> String {
             .members
             .iter()
             .filter(|member| !agent.voters.contains(&member.agent));
-        let others: Vec<_> = others
-            .map(|member| table::clean(member.agent.as_str()))
-            .collect();
+        let others: Vec<_> = others.map(|member| clean(member.agent.as_str())).collect();
         if !others.is_empty() {
             writeln!(text, "not voters: {}", others.join(", ")).ok();
         }
@@ -178,7 +163,7 @@ fn leads(agent: &AgentReport, id: &AgentId) -> String {
 /// Returns the findings of each agent, line by line.
 pub(crate) fn diagnosis(agents: &[Explanation]) -> String {
     let lines = agents.iter().flat_map(|agent| agent.text.lines());
-    lines.map(|line| table::clean(line) + "\n").collect()
+    lines.map(|line| clean(line) + "\n").collect()
 }
 
 /// Returns one agent in one line, without the values that change all the time.
@@ -208,15 +193,11 @@ fn members(agent: &AgentReport, text: &mut String) {
         text,
         "{} members of {}",
         agent.member_count,
-        table::clean(&agent.group)
+        clean(&agent.group)
     )
     .ok();
     if !agent.voters.is_empty() {
-        let voters: Vec<_> = agent
-            .voters
-            .iter()
-            .map(|id| table::clean(id.as_str()))
-            .collect();
+        let voters: Vec<_> = agent.voters.iter().map(|id| clean(id.as_str())).collect();
         let (count, voters) = (voters.len(), voters.join(", "));
         writeln!(text, "{count} voters in epoch {}: {voters}", agent.epoch).ok();
     }
@@ -251,8 +232,8 @@ fn members(agent: &AgentReport, text: &mut String) {
     if let (Some(leader), Some(about)) = (&agent.status.leader, &agent.status.leader_about)
         && !is_listed(&leader.id)
     {
-        let id = table::clean(leader.id.as_str());
-        writeln!(text, "{id} says: {}", table::clean(about.as_str())).ok();
+        let id = clean(leader.id.as_str());
+        writeln!(text, "{id} says: {}", clean(about.as_str())).ok();
     }
 }
 
@@ -261,7 +242,7 @@ fn contenders(agent: &AgentReport, text: &mut String) {
     if agent.contenders.is_empty() {
         return;
     }
-    let (count, group) = (agent.contenders.len(), table::clean(&agent.group));
+    let (count, group) = (agent.contenders.len(), clean(&agent.group));
     writeln!(text, "{count} other contenders for the lease of {group}").ok();
     let mut table = Table::new(["CONTENDER", "SCORE", "SEEN", ""]);
     for one in &agent.contenders {
@@ -286,13 +267,9 @@ fn remarks(agent: &AgentReport, id: &AgentId, about: Option<&About>) -> String {
 }
 
 fn peers(bridge: &BridgeReport, text: &mut String) {
-    let node = table::clean(&bridge.node);
+    let node = clean(&bridge.node);
     match &bridge.listens {
-        Some(address) => writeln!(
-            text,
-            "peers of {node}, which listens on {}",
-            table::clean(address)
-        ),
+        Some(address) => writeln!(text, "peers of {node}, which listens on {}", clean(address)),
         None => writeln!(text, "peers of {node}, which does not listen"),
     }
     .ok();

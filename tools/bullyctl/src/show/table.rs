@@ -40,7 +40,7 @@ impl<const COLUMNS: usize> fmt::Display for Table<COLUMNS> {
 }
 
 /// Returns the text without control characters, which could change the terminal.
-pub(super) fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { '?' } else { c })
         .collect()

@@ -17,11 +17,12 @@ use rustix::{
     },
     process::{Pid, Signal, kill_process},
 };
+use serde_json::{Value, json};
 
 use crate::host::{Host, Place, bullyctl, is_alive, wait_until, wait_until_gone};
 
 /// Runs a guard of the process `parent` that makes this file; its end, and its reports.
-fn guard(parent: u32, prepare: &str, order: &[u8], file: &Path) -> (ExitStatus, Vec<Vec<u8>>) {
+fn guard(parent: u32, prepare: &str, order: &Value, file: &Path) -> (ExitStatus, Vec<Value>) {
     let kind = (AddressFamily::UNIX, SocketType::SEQPACKET);
     let (own, theirs) = socketpair(kind.0, kind.1, SocketFlags::CLOEXEC, None).unwrap();
     let input = fs::File::open("/dev/null").unwrap();
@@ -29,7 +30,9 @@ fn guard(parent: u32, prepare: &str, order: &[u8], file: &Path) -> (ExitStatus, 
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut more = SendAncillaryBuffer::new(&mut space);
     more.push(SendAncillaryMessage::ScmRights(&descriptors));
-    sendmsg(&own, &[IoSlice::new(order)], &mut more, SendFlags::empty()).unwrap();
+    let order = order.to_string();
+    let order = [IoSlice::new(order.as_bytes())];
+    sendmsg(&own, &order, &mut more, SendFlags::empty()).unwrap();
     let script = format!("{prepare} exec \"$0\" \"$@\"");
     let mut sh = Command::new("sh");
     sh.args(["-c", &script, env!("CARGO_BIN_EXE_bullyctl"), "run-guard"]);
@@ -43,12 +46,15 @@ fn guard(parent: u32, prepare: &str, order: &[u8], file: &Path) -> (ExitStatus, 
     (ended.unwrap(), reports(&own))
 }
 
-fn reports(socket: &OwnedFd) -> Vec<Vec<u8>> {
+fn reports(socket: &OwnedFd) -> Vec<Value> {
     let mut reports = Vec::new();
-    let mut bytes = [0; 16];
+    let mut bytes = [0; 128];
     loop {
         match recv(socket, &mut bytes, RecvFlags::DONTWAIT) {
-            Ok((len @ 1.., _)) => reports.push(bytes.iter().take(len).copied().collect()),
+            Ok((len @ 1.., _)) => {
+                let report = bytes.get(..len).unwrap_or_default();
+                reports.push(serde_json::from_slice(report).unwrap());
+            }
             // The guard has left the order unread.
             Err(Errno::CONNRESET) => {}
             Ok(_) | Err(_) => return reports,
@@ -56,35 +62,42 @@ fn reports(socket: &OwnedFd) -> Vec<Vec<u8>> {
     }
 }
 
-/// No deadline, and no request to end.
-const RUN: [u8; 9] = [255, 255, 255, 255, 255, 255, 255, 255, 0];
-/// No deadline, and a request to end.
-const END: [u8; 9] = [255, 255, 255, 255, 255, 255, 255, 255, 1];
-/// The time is over.
-const OVER: [u8; 9] = [1, 0, 0, 0, 0, 0, 0, 0, 0];
+/// An order without a request to end.
+fn until(deadline: u64) -> Value {
+    json!({ "deadline": deadline, "asks_to_end": false })
+}
+
 /// The command was not started.
-const LATE: [u8; 4] = [2, 4, 2, 0];
+fn late() -> Value {
+    json!({ "Ended": { "status": "Unknown", "cause": "Late" } })
+}
+
+/// The command ended by itself.
+fn exited(status: u8) -> Value {
+    json!({ "Ended": { "status": { "Exited": status }, "cause": "Itself" } })
+}
 
 #[test]
 fn a_guard_starts_the_command_for_its_own_parent_alone() {
     let place = Place::new();
     let file = place.path().join("file");
-    let (ended, reports) = guard(1, "", &RUN, &file);
+    let (ended, reports) = guard(1, "", &until(u64::MAX), &file);
     assert!(ended.success() && !file.exists());
-    assert_eq!(reports, [LATE]);
-    let (ended, reports) = guard(id(), "", &RUN, &file);
+    assert_eq!(reports, [late()]);
+    let (ended, reports) = guard(id(), "", &until(u64::MAX), &file);
     assert!(ended.success() && file.exists());
-    assert_eq!(reports.last().unwrap(), &[2, 0, 0, 0], "it ended by itself");
+    assert_eq!(reports.last(), Some(&exited(0)));
 }
 
 #[test]
 fn a_guard_whose_first_order_comes_too_late_starts_no_command() {
     let place = Place::new();
     let file = place.path().join("file");
-    for order in [END, OVER] {
+    let end = json!({ "deadline": u64::MAX, "asks_to_end": true });
+    for order in [end, until(1)] {
         let (ended, reports) = guard(id(), "", &order, &file);
         assert!(ended.success() && !file.exists());
-        assert_eq!(reports, [LATE]);
+        assert_eq!(reports, [late()]);
     }
 }
 
@@ -93,9 +106,9 @@ fn a_guard_that_cannot_start_the_command_reports_that() {
     let place = Place::new();
     let file = place.path().join("file");
     // It may open one descriptor, and needs more.
-    let (ended, reports) = guard(id(), "ulimit -n 4;", &RUN, &file);
+    let (ended, reports) = guard(id(), "ulimit -n 4;", &until(u64::MAX), &file);
     assert!(!ended.success() && !file.exists());
-    assert_eq!(reports, [[2, 0, 0, 126]]);
+    assert_eq!(reports, [exited(126)]);
 }
 
 #[test]

@@ -15,7 +15,8 @@ use fastrand::Rng;
 
 use super::super::{
     clock_watch::LOOK,
-    interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickCounts, TickFailed},
+    handle::ScheduleStatus,
+    interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickFailed},
     lists::VoterLists,
     machine::ScheduleMachine,
     message::{LeaderNumber, ScheduleMessage},
@@ -239,7 +240,7 @@ impl World {
                 ballot,
                 audience,
                 rounds,
-                TickCounts::default(),
+                ScheduleStatus::default(),
             ),
         ));
         self.lead(host, number, ScheduleInput::Start);

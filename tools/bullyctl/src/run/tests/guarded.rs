@@ -7,7 +7,7 @@ use actix_bully::{Group, agent::BullyAgent, clock::BootClock};
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, send, socketpair};
 
 use crate::run::{
-    frames::{RunOrder, RunReport},
+    frames::{RunOrder, RunReport, encode},
     guarded::{Guarded, GuardedCommand, Heard, hear_now},
     limits::{Limits, NEVER},
     outcome::{CommandEnd, CommandStatus, EndCause},
@@ -25,8 +25,8 @@ fn the_last_report_of_a_guard_that_left_an_order_unread_is_read() {
         status: CommandStatus::Exited(3),
         cause: EndCause::Itself,
     });
-    send(&own, &order.encode(), SendFlags::empty()).unwrap();
-    send(&theirs, &report.encode(), SendFlags::empty()).unwrap();
+    send(&own, &encode(&order), SendFlags::empty()).unwrap();
+    send(&theirs, &encode(&report), SendFlags::empty()).unwrap();
     drop(theirs);
     assert_eq!(hear_now(&own), Heard::Report(report));
     assert_eq!(hear_now(&own), Heard::Closed);
