@@ -254,7 +254,7 @@ fn a_report_is_answered_although_the_threads_of_the_application_hang() {
     let system = System::new();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("node.sock");
-    let _guard = system.block_on(async {
+    let guard = system.block_on(async {
         let group = Group::new("g").unwrap();
         let agent = BullyAgent::builder("a").join(&group).start().unwrap();
         serve_socket(&path, Operated::new(&agent)).unwrap()
@@ -265,7 +265,15 @@ fn a_report_is_answered_although_the_threads_of_the_application_hang() {
         SocketAnswer::Report(_)
     ));
     let order = Order::new(Command::SetScore { score: 1.into() }).within(MS(50));
-    let outcome = ask(&path, &SocketRequest::Order(order));
-    assert_eq!(outcome, SocketAnswer::Outcome(Outcome::Unheard));
+    let request = SocketRequest::Order(order);
+    let unheard = SocketAnswer::Outcome(Outcome::Unheard);
+    assert_eq!(ask(&path, &request), unheard);
+    // An answer that is under way comes although the guard goes.
+    let mut asking = UnixStream::connect(&path).unwrap();
+    let line = serde_json::to_string(&request).unwrap() + "\n";
+    asking.write_all(line.as_bytes()).unwrap();
+    ask(&path, &SocketRequest::Report);
+    drop(guard);
+    assert_eq!(hear(asking), unheard);
     drop(system);
 }
