@@ -281,6 +281,7 @@ mod tests {
         super::{
             moment::AgentFacts,
             said::{Happened, Tone},
+            viewers::PATIENCE,
         },
         *,
     };
@@ -363,6 +364,14 @@ mod tests {
         let board = Board::new(Head::default());
         let mut slow = board.admit(Closer::none()).unwrap();
         read(&board, &mut slow);
+        let mut over = said("over");
+        over[0].what = Happened::Election {
+            cause: "start".to_owned(),
+            leaders: Vec::new(),
+            took: Duration::ZERO,
+            messages: 0,
+        };
+        board.publish(moment(&["a"]), over, 0);
         for number in 0..2_000 {
             board.publish(moment(&["a"]), said(&number.to_string()), 0);
         }
@@ -373,6 +382,8 @@ mod tests {
             300,
             "bounded"
         );
+        let elections = events[0].1["elections"].as_array().unwrap();
+        assert_eq!(elections.len(), 1, "no other entry replaces one");
     }
 
     /// The cost of fifty viewers of two hundred agents: each frame is written once for all viewers, and has only the
@@ -410,11 +421,19 @@ mod tests {
 
     #[test]
     fn a_viewer_that_lost_its_seat_reads_no_more() {
-        let board = Board::new(Head::default());
+        let mut board = Board::new(Head::default());
+        board.set_most_viewers(1);
         let mut place = board.admit(Closer::none()).unwrap();
         assert!(board.has_viewers());
-        board.leave(&place);
+        board.publish(moment(&["a"]), Vec::new(), 0);
+        assert!(board.admit(Closer::none()).is_err());
+        // It takes nothing, and so makes room for another one.
+        board.began -= PATIENCE;
+        let mut other = board.admit(Closer::none()).unwrap();
+        board.leave(&other);
         assert!(!board.has_viewers());
-        assert_eq!(board.read(&mut place), None);
+        for place in [&mut place, &mut other] {
+            assert_eq!(board.read(place), None);
+        }
     }
 }

@@ -176,6 +176,9 @@ mod tests {
         );
         let follows = moment(|agent| agent.leader = Some("b".parse().unwrap()));
         assert_eq!(texts(&before, &follows), ["a follows b"]);
+        // Of an agent that has moved to another host nothing is known about whom it follows.
+        let moved = moment(|agent| agent.remote = true);
+        assert_eq!(texts(&follows, &moved), [""; 0]);
     }
 
     #[test]

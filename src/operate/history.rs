@@ -242,7 +242,24 @@ const MINUTE: u32 = 60;
 
 #[cfg(test)]
 mod tests {
-    use super::in_file_name;
+    use super::*;
+
+    #[test]
+    fn a_file_is_written_after_each_change_and_while_there_are_findings_each_minute() {
+        let past = Arc::new(KeptHistory::default());
+        let mut file = HistoryFile::of_claimed("jobs", PathBuf::new(), Arc::clone(&past));
+        let mut written = |seconds| (0..seconds).filter(|_| file.due().is_some()).count();
+        assert_eq!([written(1), written(600)], [1, 0], "nothing is found");
+        let found = |unix_ms| {
+            let found = [("no_leader", "start a")].into_iter();
+            past.found(&"a".parse().unwrap(), unix_ms, found);
+        };
+        found(1_000);
+        assert_eq!(written(1), 1, "it is new");
+        found(6_000);
+        let each = [written(59), written(1), written(59), written(1)];
+        assert_eq!(each, [0, 1, 0, 1], "it lasts");
+    }
 
     #[test]
     fn two_names_are_two_files() {

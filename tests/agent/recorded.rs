@@ -13,7 +13,12 @@ use actix_bully::{
 };
 use bully_core::record::{Happening, What};
 
-use crate::stage::{MS, id, play};
+use tracing::Level;
+
+use crate::{
+    logs::logged,
+    stage::{MS, id, play},
+};
 
 fn three(group: &Group) -> [BullyHandle; 3] {
     [("a", 1), ("b", 2), ("c", 3)].map(|(name, score)| {
@@ -159,7 +164,12 @@ fn an_operator_switches_and_reads_the_records_of_a_node() {
         assert!(on.iter().all(|one| one.is_on && one.jsonl.is_none()) && on.len() == 2);
         agents[2].step_down(None).unwrap();
         clock::sleep(MS(1_000)).await;
-        for one in node.record(RecordRequest::Read) {
+        let before = node.record(RecordRequest::Read);
+        let folder = tempfile::tempdir().unwrap();
+        node.save_records(RecordFolder::new(folder.path())).unwrap();
+        let read_again = node.record(RecordRequest::Read);
+        assert_eq!(read_again, before, "a record that is on goes on");
+        for one in before {
             let recording = read(one.jsonl);
             assert!(recording.entries().len() > 2, "{}", one.agent);
         }
@@ -299,8 +309,8 @@ fn the_past_is_kept_again_for_the_next_agent_of_a_group() {
 
 /// Nothing changes meanwhile.
 #[test]
-fn a_past_that_cannot_be_saved_is_saved_as_soon_as_it_can() {
-    play(async {
+fn a_past_that_cannot_be_saved_is_told_once_and_saved_as_soon_as_it_can() {
+    logged(Level::WARN, async |lines| {
         let folder = tempfile::tempdir().unwrap();
         let group = Group::new("jobs").unwrap();
         let agent = BullyAgent::builder("a").score(1).join(&group);
@@ -312,6 +322,7 @@ fn a_past_that_cannot_be_saved_is_saved_as_soon_as_it_can() {
             .unwrap();
         clock::sleep(MS(20_000)).await;
         assert_eq!(saved(folder.path()), ["history-jobs@a.unfinished"]);
+        assert_eq!(lines.about("history not saved").len(), 1);
         std::fs::remove_dir(&in_the_way).unwrap();
         clock::sleep(MS(3_000)).await;
         assert_eq!(saved(folder.path()), ["history-jobs@a.jsonl"]);

@@ -247,26 +247,29 @@ fn a_thousand_agents_of_a_process_cost_the_store_what_a_few_do() {
     assert!(many <= few + few / 4, "{few} and {many} in ten seconds");
 }
 
+/// Whether its bytes are no lease, or the store itself says so.
 #[test]
 fn an_entry_that_is_not_the_lease_of_this_group_stays_and_is_reported() {
-    play(async {
-        let store = Store::default();
-        let key: RegisterKey = "default/jobs/lease".parse().unwrap();
-        store
-            .inner
-            .swap(&key, None, b"hello".to_vec())
-            .await
-            .unwrap();
-        let group = group();
-        let a = agent(&group, &store, "a", 1);
-        clock::sleep(MS(10_000)).await;
-        assert!(!a.is_leader());
-        let diagnosis = a.diagnosis();
-        let is_told = |finding: &Finding| matches!(finding, Finding::RegisterForeign { .. });
-        assert!(diagnosis.findings.iter().any(is_told), "{diagnosis}");
-        let kept = store.inner.read(&key).await.unwrap().unwrap();
-        assert_eq!(kept.value, b"hello");
-    });
+    for is_foreign in [false, true] {
+        play(async move {
+            let store = Store {
+                is_foreign,
+                ..Store::default()
+            };
+            let key: RegisterKey = "default/jobs/lease".parse().unwrap();
+            store.put(&key, "hello".to_owned()).await;
+            let group = group();
+            let a = agent(&group, &store, "a", 1);
+            clock::sleep(MS(10_000)).await;
+            assert!(!a.is_leader());
+            let diagnosis = a.diagnosis();
+            let [Finding::RegisterForeign { .. }] = diagnosis.findings[..] else {
+                panic!("{diagnosis}");
+            };
+            let kept = store.inner.read(&key).await.unwrap().unwrap();
+            assert_eq!(kept.value, b"hello");
+        });
+    }
 }
 
 #[test]

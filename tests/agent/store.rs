@@ -68,6 +68,8 @@ pub(crate) struct Store {
     pub(crate) loses_answer: Arc<AtomicBool>,
     /// The next write is neither done nor answered.
     pub(crate) swallows_write: Arc<AtomicBool>,
+    /// It says that another program wrote what is read.
+    pub(crate) is_foreign: bool,
     /// Nothing is answered at all.
     pub(crate) hangs: Arc<AtomicBool>,
     pub(crate) written: Arc<Mutex<Vec<LeaseRecord>>>,
@@ -140,6 +142,9 @@ impl Register for Store {
         self.is_mark(&key);
         Box::pin(async move {
             store.wait().await?;
+            if store.is_foreign {
+                return Err(RegisterError::Foreign { key });
+            }
             store.inner.read(&key).await
         })
     }

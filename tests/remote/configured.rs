@@ -12,11 +12,12 @@ use actix::{
     clock::{Instant, sleep},
 };
 use actix_bully::{
+    agent::LeaveError,
     config::{Config, PeerSettings, RunError, RunningNode},
     protocol::Timings,
-    remote::{Closed, NodeIncarnation, transport::Pipes},
+    remote::{Closed, Farewell, NodeIncarnation, transport::Pipes},
     store::OpenStore,
-    testkit::VirtualClock,
+    testkit::{Inject, VirtualClock},
 };
 
 use super::kit::{MS, id, play, scene, until};
@@ -142,6 +143,24 @@ fn a_trio_elects_by_quorum_and_a_leader_that_leaves_hands_over() {
             let counters = node.bridge().unwrap().counters();
             assert_eq!(counters.closed(Closed::Stale), 0);
         }
+    });
+}
+
+#[test]
+fn a_node_whose_agent_hangs_keeps_an_eighth_of_its_time_for_the_goodbye() {
+    scene(async |pipes, folder| {
+        let first = [("QUORUM_STORE", "open-or-create")];
+        let begin = |name: &str| start(&of_trio(name, folder, &first), pipes, 1).unwrap();
+        let [a, b] = ["a", "b"].map(begin);
+        until("b leads", || all_follow(&[&a, &b], "b")).await;
+        b.agent().addr().do_send(Inject::hang(sleep(MS(60_000))));
+        let goodbye = Closed::Goodbye(Farewell::Leaving);
+        let goodbyes = || a.bridge().unwrap().counters().closed(goodbye);
+        let before = goodbyes();
+        let said = b.leave(MS(800)).await.unwrap_err().to_string();
+        let hangs = LeaveError::TimedOut { deadline: MS(700) }.to_string();
+        assert!(said.contains(&hangs), "{said}");
+        assert_eq!(goodbyes(), before + 1);
     });
 }
 
@@ -330,6 +349,7 @@ fn a_node_keeps_its_incarnation_beside_the_records_of_its_lease() {
         let leases = folder.path().join("leases");
         let text = format!("{LEAST}listen = \"127.0.0.1:0\"\n[lease]\nfolder = {leases:?}\n");
         let config = config(&text, &[]);
+        assert_eq!(config.starter().unwrap().drain(), MS(640));
         let mut last = 0;
         for clock in [1_000, 9_000, 1_001, 900] {
             let running = start(&config, &Pipes::new(), clock << 40).unwrap();

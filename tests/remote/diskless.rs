@@ -141,6 +141,28 @@ fn a_host_whose_clock_is_an_hour_ahead_leads_in_the_terms_of_the_others() {
     });
 }
 
+/// Two of three voters elect by clocks that are years ahead.
+#[test]
+fn a_host_says_that_the_clock_of_another_one_is_ahead_until_it_is_right() {
+    scene(async |pipes, _| {
+        let wall = VirtualWallClock::new(DAWN);
+        let ahead = VirtualWallClock::new(WallTime::from_millis(2 * DAWN.as_millis()));
+        let [a, c] = ["a", "c"].map(|name| host(pipes, name, &ahead));
+        all_follow_alone(&[&a, &c], "c1").await;
+        let b = host(pipes, "b", &wall);
+        let is_ahead =
+            |found: &Finding| matches!(found, Finding::ClockAhead { node } if node == "c");
+        until("b says so", || b.finds(is_ahead)).await;
+        a.stop().await;
+        c.stop().await;
+        let _right = process(elsewhere(pipes, "c", &["b"]), &wall);
+        until("it is back", || b.is_linked("c")).await;
+        assert!(b.finds(is_ahead));
+        sleep(MS(61_000)).await;
+        b.assert_finds_no(is_ahead);
+    });
+}
+
 /// A process of `b` that was cut off while a later process of `b` was started.
 async fn outlived(pipes: &Pipes, wall: &VirtualWallClock) -> ([Host; 3], Host) {
     let (hosts, _) = elected(pipes, wall).await;

@@ -5,12 +5,13 @@ use std::{net::TcpListener, time::Duration};
 use actix::{System, clock::sleep};
 use actix_bully::{
     agent::ElectionArbiter,
-    operate::{Command, Operated, Order, OutcomeVerdict},
-    remote::{BridgeEvent, LinkStatus, Peer, RemoteBridge},
+    operate::{Command, Operated, Order, Outcome, OutcomeVerdict},
+    remote::{BridgeEvent, Closed, Farewell, LinkStatus, Peer, RemoteBridge},
+    testkit::Inject,
 };
 use futures::StreamExt;
 
-use super::kit::{Host, MS, address, builder, group, scene, until};
+use super::kit::{Host, MS, address, are_linked, builder, group, scene, until};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -76,5 +77,23 @@ fn the_last_agent_of_a_node_that_is_drained_ends_the_bridge_and_no_other_does() 
             assert_eq!(outcome.verdict(), OutcomeVerdict::Done, "{outcome}");
             assert_eq!(b.is_linked("a"), is_linked, "{outcome}");
         }
+    });
+}
+
+#[test]
+fn a_node_whose_time_is_over_says_goodbye_all_the_same() {
+    scene(async |pipes, _| {
+        let mut a = Host::start(pipes, "a", &["b"]);
+        let b = Host::start(pipes, "b", &["a"]);
+        are_linked(&a, &b).await;
+        let agent = a.agent("a1", 1);
+        let node = Operated::new(&agent).bridge(&a.bridge);
+        agent.addr().do_send(Inject::hang(sleep(SOON)));
+        let goodbye = Closed::Goodbye(Farewell::Leaving);
+        let goodbyes = || b.bridge.counters().closed(goodbye);
+        let before = goodbyes();
+        let drain = Order::new(Command::Drain).within(MS(50));
+        assert_eq!(node.carry_out(drain).await, Outcome::Stopped);
+        assert_eq!(goodbyes(), before + 1);
     });
 }

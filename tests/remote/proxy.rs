@@ -18,6 +18,8 @@ use actix_bully::{
 use serde::{Deserialize, Serialize};
 
 use super::kit::{Host, MS, others, pair, play, scene, until};
+#[cfg(feature = "metrics")]
+use super::measured::{Measured, Recording};
 
 const SOON: Duration = Duration::from_secs(1);
 
@@ -162,7 +164,23 @@ fn a_message_longer_than_a_frame_is_given_up_and_the_next_ones_arrive() {
         assert_eq!(long, Err(ProxyError::Undeliverable));
         assert_eq!(short.as_deref(), Ok("b did 2"));
         assert_eq!(jobs.counts().undeliverable, 1);
+        sleep(SOON * 11).await; // until the counts are measured
     });
+}
+
+#[cfg(feature = "metrics")]
+#[test]
+fn each_outcome_of_a_message_has_a_series_of_its_own() {
+    let recording = Recording::default();
+    metrics::with_local_recorder(&recording, || {
+        a_message_longer_than_a_frame_is_given_up_and_the_next_ones_arrive();
+    });
+    let series = recording.series().into_iter();
+    let ones = series.filter(|(_, value)| *value == Measured::Counter(1));
+    let ones: Vec<_> = ones.map(|(key, _)| key.to_string()).collect();
+    let has = |outcome| ones.iter().filter(|key| key.contains(outcome)).count();
+    let outcomes = ["delivered", "refused", "unknown", "undeliverable"];
+    assert_eq!(outcomes.map(has), [1, 0, 0, 1], "{ones:?}");
 }
 
 #[test]

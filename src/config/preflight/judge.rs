@@ -1,7 +1,7 @@
 //! Compares measurements with the timings of a configuration, by pure functions.
 //!
-//! Decided here: the bound of each measurement (the diagnosis of a running agent uses the same bounds), and the preset
-//! of timings that fits.
+//! Decided here: which of several times counts, the bound of each measurement (the diagnosis of a running agent uses the
+//! same bounds), and the preset of timings that fits.
 
 use std::time::Duration;
 
@@ -33,6 +33,24 @@ impl Figure {
             bound: None,
             found,
         }
+    }
+
+    /// Returns the figure of a part that was measured several times: of a disk the longest time, of any other part the
+    /// median.
+    pub(super) fn measured(
+        part: PreflightPart,
+        took: Result<Vec<Duration>, PreflightFinding>,
+    ) -> Self {
+        let found = took.map(|mut took| {
+            took.sort_unstable();
+            let at = if part == PreflightPart::Disk {
+                took.len().saturating_sub(1)
+            } else {
+                took.len() / 2
+            };
+            took.get(at).copied().unwrap_or_default()
+        });
+        Self::of(part, found)
     }
 }
 
@@ -167,6 +185,14 @@ mod tests {
         let short = Timings::lan().to_builder().detector(MS(2), MS(250));
         let short = short.lease(MS(30), MS(100)).build().unwrap();
         assert_eq!(bound(StoreReads, &measured, &short), Some(MS(10)));
+    }
+
+    #[test]
+    fn of_a_disk_the_longest_time_counts_and_of_another_part_the_median() {
+        for (part, counts) in [(Disk, 9), (StoreReads, 3), (StoreWrites, 3), (Peer, 3)] {
+            let took = [9, 1, 3, 2, 4].map(MS).to_vec();
+            assert_eq!(Figure::measured(part, Ok(took)).found, Ok(MS(counts)));
+        }
     }
 
     /// A slow part is found with a preset that is too fast for it, and the preset that fits bears twice as much.

@@ -185,11 +185,9 @@ impl Config {
         let Some(path) = &self.quorum.store_file else {
             return Vec::new();
         };
-        let found = match trial::time_writes(path, time).await {
-            Ok(took) => Ok(longest(&took)),
-            Err(reason) => Err(fails(&reason)),
-        };
-        vec![Figure::of(PreflightPart::Disk, found)]
+        let took = trial::time_writes(path, time).await;
+        let took = took.map_err(|reason| fails(&reason));
+        vec![Figure::measured(PreflightPart::Disk, took)]
     }
 
     async fn measure_store(&self, plan: &Plan, time: Duration) -> Vec<Figure> {
@@ -211,16 +209,16 @@ impl Config {
 
     async fn measure_peers(&self, time: Duration) -> Vec<Figure> {
         let peers = self.others().map(|(_, peer)| async move {
-            let found = match &peer.address {
-                Some(address) => match time_connections(address, time).await {
-                    Ok(took) => Ok(median(took)),
-                    Err(reason) => Err(unknown(&reason)),
-                },
+            let took = match &peer.address {
+                Some(address) => {
+                    let took = time_connections(address, time).await;
+                    took.map_err(|reason| unknown(&reason))
+                }
                 None => Err(unknown(&"it has no address here: measure at that node")),
             };
             Figure {
                 node: Some(peer.node.clone()),
-                ..Figure::of(PreflightPart::Peer, found)
+                ..Figure::measured(PreflightPart::Peer, took)
             }
         });
         join_all(peers).await
@@ -237,11 +235,11 @@ async fn measure_register(
         time_writes(register, keys, time),
     )
     .await;
-    let reads = reads.map(median).map_err(|reason| fails(&reason));
-    let writes = writes.map(median).map_err(|reason| fails(&reason));
+    let reads = reads.map_err(|reason| fails(&reason));
+    let writes = writes.map_err(|reason| fails(&reason));
     let mut found = vec![
-        Figure::of(PreflightPart::StoreReads, reads),
-        Figure::of(PreflightPart::StoreWrites, writes),
+        Figure::measured(PreflightPart::StoreReads, reads),
+        Figure::measured(PreflightPart::StoreWrites, writes),
     ];
     match clock_difference(register).await {
         Ok(Some(apart)) => found.push(Figure::of(PreflightPart::StoreClock, Ok(apart))),
@@ -283,15 +281,6 @@ async fn measure_here(time: Duration) -> Vec<Figure> {
         (Err(reason), _) | (_, Err(reason)) => Figure::of(PreflightPart::Clock, Err(fails(reason))),
     };
     vec![Figure::of(PreflightPart::Stall, Ok(stall.get())), clock]
-}
-
-fn longest(took: &[Duration]) -> Duration {
-    took.iter().max().copied().unwrap_or_default()
-}
-
-fn median(mut took: Vec<Duration>) -> Duration {
-    took.sort_unstable();
-    took.get(took.len() / 2).copied().unwrap_or_default()
 }
 
 fn fails(reason: &impl fmt::Display) -> PreflightFinding {

@@ -1,6 +1,7 @@
 //! The moment of a running node, from a report that was written by hand.
 
 use super::*;
+use crate::protocol::{Incarnation, Member, MemberKind::Voter};
 
 fn report() -> Report {
     let json = r#"{"bridge":{"node":"host-1","listens":null,"peers":[{"node":"host-2","address":null,
@@ -59,6 +60,14 @@ fn an_agent_tells_since_when_its_group_has_no_leader_and_no_majority() {
         ("g", Trouble::FewVoters)
     );
     assert_eq!(group.since, Some(Duration::from_millis(600)));
+    // Of several agents the one that missed a leader last.
+    report.agents.push(report.agents[0].clone());
+    let mut longer = explained();
+    longer.diagnosis["leaderless_ms"] = 900.0.into();
+    for whys in [[longer.clone(), explained()], [explained(), longer]] {
+        let groups = facts(&report, &[None, None], &whys, at).groups;
+        assert_eq!(groups[0].since, Some(Duration::from_millis(600)));
+    }
     assert_eq!(
         (moment.why[0].group.as_str(), moment.why[0].text.as_str()),
         ("g", "because")
@@ -68,7 +77,15 @@ fn an_agent_tells_since_when_its_group_has_no_leader_and_no_majority() {
 #[test]
 fn agents_of_other_hosts_are_shown_as_their_group_knows_them() {
     let at = Duration::from_secs(1);
-    let moment = facts(&report(), &[Some(at)], &[explained()], at);
+    let mut moment = facts(&report(), &[Some(at)], &[explained()], at);
+    let cut_off = |name: &str| ReachableMember {
+        member: Member::up(name.parse().unwrap(), Voter, None, Incarnation(1)),
+        node: Some("host-2".into()),
+        is_reachable: false,
+        epoch: None,
+    };
+    let reach = BTreeMap::from([("g", ["a", "b", "c"].map(cut_off).into())]);
+    place(&mut moment.agents, &reach);
     let [a, b, c] = moment.agents.as_slice() else {
         unreachable!("{moment:?}")
     };
@@ -80,6 +97,11 @@ fn agents_of_other_hosts_are_shown_as_their_group_knows_them() {
     assert_eq!(b.score, Some(2.into()), "from the members");
     assert_eq!(b.lease_until, None, "it does not lead");
     assert!(c.leads && c.remote && c.role.is_none());
+    let at_c = (c.state, c.host.as_deref(), b.state);
+    assert_eq!(
+        at_c,
+        (AgentState::Unreachable, Some("host-2"), AgentState::Up)
+    );
     assert_eq!(c.term.map(|term| term.0), Some(7));
     assert_eq!(
         (c.lease_until, c.lease_out),
@@ -115,8 +137,10 @@ fn the_lease_of_a_leader_elsewhere_holds_as_long_as_any_of_its_followers_knows()
         (leader.name.to_string(), left, leader.lease_out)
     };
     let c = || "c".to_owned();
-    let of = [Some(900), Some(40), Some(60), Some(900)];
-    assert_eq!(shown(of), (c(), Some(ms(60)), false));
+    for [one, other] in [[40, 60], [60, 40]] {
+        let of = [Some(900), Some(one), Some(other), Some(900)];
+        assert_eq!(shown(of), (c(), Some(ms(60)), false));
+    }
     let over = [Some(900), Some(0), None, Some(900)];
     assert_eq!(shown(over), (c(), Some(ms(0)), true));
     assert_eq!(shown([None; 4]), (c(), None, false), "only its host knows");

@@ -258,11 +258,34 @@ fn a_drain_ends_in_time_although_the_work_does_not() {
 }
 
 #[test]
+fn a_drain_that_nobody_succeeds_leaves_in_the_second_half_of_its_time() {
+    play(async {
+        let [c, b, a] = trio().await;
+        for agent in [&b, &a] {
+            let long = clock::sleep(Duration::from_secs(3_600));
+            agent.addr().do_send(Inject::hang(long));
+        }
+        let order = Order::new(Command::Drain).within(MS(100));
+        let began = clock::Instant::now();
+        let outcome = Operated::new(&c).carry_out(order).await;
+        let (leader, lacks) = (None, None);
+        assert_eq!(outcome, Outcome::Left { leader, lacks });
+        assert!(began.elapsed() < MS(60), "{:?}", began.elapsed());
+    });
+}
+
+#[test]
 fn an_agent_that_ended_otherwise_is_neither_alive_nor_ready() {
     play(async {
         let [c, b, _a] = trio().await;
         let node = Operated::new(&c).agent(&b);
         assert!(node.is_alive().await && node.is_ready() && !node.is_leading());
+        b.addr().do_send(Inject::Crash);
+        settle().await;
+        assert_eq!(b.current().lifecycle, Lifecycle::Down);
+        assert!(node.is_alive().await, "its supervisor restarts it");
+        assert!(!node.is_ready());
+        clock::sleep(MS(1_000)).await;
         assert!(Operated::new(&c).is_leading());
         c.leave(MS(1_000)).await.unwrap();
         assert!(!node.is_alive().await && !node.is_ready());

@@ -1,12 +1,12 @@
 //! Commands where the lease is in a store: the others are in other processes, which only their rows name. Each group is a
 //! process, as it were; they share nothing but the store.
 
-use std::{sync::Arc, time::Duration};
+use std::{panic::resume_unwind, sync::Arc, time::Duration};
 
 use actix::clock;
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle, Finding, Lifecycle},
+    agent::{BullyAgent, BullyHandle, Finding, LeadError, Lifecycle, OnPanic},
     elections::AnyMessage,
     elections::bully::Preemption,
     group::{Envelope, Holder, RemoteLink, Update},
@@ -14,6 +14,7 @@ use actix_bully::{
     operate::{Command, CommandRefusal, ContenderReport, Operated, Order, Outcome},
     protocol::{About, AgentId, Incarnation, MemberKind, Timings},
     register::{Change, MemoryRegister, Register, RegisterKey},
+    supervisor::RestartPolicy,
     testkit::{Inject, VirtualClock},
 };
 use bully_core::{
@@ -31,10 +32,15 @@ fn agent(name: &str, register: impl Register + 'static) -> BullyHandle {
     member(&Group::new("jobs").unwrap(), name, register)
 }
 
+/// After a crash it is down for an hour.
 fn member(group: &Group, name: &str, register: impl Register + 'static) -> BullyHandle {
+    let hour = Duration::from_secs(3_600);
+    let restarts = RestartPolicy::builder().max_restarts(1).window(2 * hour);
+    let restarts = restarts.backoff_max(hour).backoff_base(hour).build();
     BullyAgent::builder(name)
         .timings(Timings::lan())
         .preemption(Preemption::Never)
+        .restart_policy(restarts.unwrap())
         .lease(register)
         .clock(VirtualClock::new())
         .score(1)
@@ -150,11 +156,24 @@ async fn next(change: Change) -> Option<AgentId> {
 /// Of equal scores the name decides. `c` has left a moment ago: its row is gone, or `a` would name it and the other would wait.
 #[test]
 fn a_leader_that_leaves_hands_over_to_the_best_agent_that_its_store_lists_now() {
+    hands_over_to_b(async |c| c.leave(MS(5_000)).await.unwrap());
+}
+
+#[test]
+fn a_leader_hands_over_to_no_agent_that_waits_for_its_restart() {
+    hands_over_to_b(async |c| {
+        c.addr().do_send(Inject::Crash);
+        clock::sleep(MS(31_000)).await; // until its row says so
+    });
+}
+
+#[track_caller]
+fn hands_over_to_b(goes: impl AsyncFnOnce(&BullyHandle)) {
     play(async {
         let store = MemoryRegister::new();
         let [a, b, c] = agents(["a", "b", "c"], &store).await;
         clock::sleep(MS(2_000)).await; // until their rows say that they can lead
-        c.leave(MS(5_000)).await.unwrap();
+        goes(&c).await;
         let lease: RegisterKey = "default/jobs/lease".parse().unwrap();
         let changes = store.changes(&lease).unwrap();
         let released = actix::spawn(changes.filter_map(next).boxed().into_future());
@@ -172,6 +191,23 @@ fn a_leader_that_leaves_hands_over_to_the_best_agent_that_its_store_lists_now() 
             row.is_some_and(|row| ends.contains(&row.end)),
             "{history:?}"
         );
+    });
+}
+
+#[test]
+fn an_agent_that_gives_up_is_a_successor_no_more() {
+    play(async {
+        let store = MemoryRegister::new();
+        let [c, a, b] = agents(["c", "a", "b"], &store).await;
+        clock::sleep(MS(2_000)).await;
+        let work = |_| async { resume_unwind(Box::new("a bug in the work")) };
+        let end = c.lead_with(OnPanic::GiveUp, work).await;
+        assert_eq!(end, Err(LeadError::GaveUp));
+        clock::sleep(MS(1_000)).await;
+        let leader = [&a, &b].into_iter().find(|agent| agent.is_leader());
+        let outcome = ask(leader.unwrap(), step_down(Some("c"))).await;
+        let refused = CommandRefusal::NoMember { to: id("c") };
+        assert_eq!(outcome, Outcome::Refused(refused));
     });
 }
 

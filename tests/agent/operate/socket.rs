@@ -242,7 +242,7 @@ fn a_report_is_answered_although_the_threads_of_the_application_hang() {
     let system = System::new();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("node.sock");
-    let _guard = system.block_on(async {
+    let guard = system.block_on(async {
         let group = Group::new("g").unwrap();
         let agent = BullyAgent::builder("a").join(&group).start().unwrap();
         serve_socket(&path, Operated::new(&agent)).unwrap()
@@ -250,7 +250,14 @@ fn a_report_is_answered_although_the_threads_of_the_application_hang() {
     // Nothing drives the agent now.
     report(&ask(&path, &json!("report")));
     let order = Order::new(Command::SetScore { score: 1.into() }).within(MS(50));
-    let outcome = ask(&path, &json!({ "order": order }));
-    assert_eq!(outcome, json!({ "outcome": Outcome::Unheard }));
+    let request = json!({ "order": order });
+    let unheard = json!({ "outcome": Outcome::Unheard });
+    assert_eq!(ask(&path, &request), unheard);
+    // An answer that is under way comes although the guard goes.
+    let mut asking = UnixStream::connect(&path).unwrap();
+    asking.write_all(format!("{request}\n").as_bytes()).unwrap();
+    report(&ask(&path, &json!("report")));
+    drop(guard);
+    assert_eq!(hear(asking), unheard);
     drop(system);
 }

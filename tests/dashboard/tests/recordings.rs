@@ -137,7 +137,10 @@ fn the_record_of_a_running_node_is_switched_and_copied() {
         assert!(recording.entries().iter().any(|entry| of_c(&entry.what)));
         let told = get(&page, "/copies/recorded_run.rs").await;
         assert!(told.status == 200 || told.status == 409, "{told:?}");
-        assert_eq!(get(&page, "/copies/run.jsonl?agent=d").await.status, 409);
+        for wanted in ["agent=d", "kept=true"] {
+            let told = get(&page, &format!("/copies/run.jsonl?{wanted}")).await;
+            assert_eq!(told.status, 409, "there is none by {wanted}: {told:?}");
+        }
         // It opens on the page as any recording does.
         let film = opened(&page, recording.to_jsonl()).await;
         assert_eq!(film.status, 200, "{film:?}");

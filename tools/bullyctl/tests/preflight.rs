@@ -4,6 +4,8 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
+#[cfg(unix)]
+use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
 use std::{fs, net::TcpListener, path::Path, process::Command};
 
 use serde_json::Value;
@@ -12,7 +14,10 @@ use serde_json::Value;
 fn preflight(folder: &Path, text: &str, more: &[&str]) -> (i32, String, String) {
     let file = folder.join("jobs.toml");
     fs::write(&file, text).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_bullyctl"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bullyctl"));
+    #[cfg(unix)]
+    command.env("OTHER_ABOUT", OsStr::from_bytes(b"\xff"));
+    let output = command
         .args(["preflight", "--seconds", "0.2", "--config"])
         .arg(&file)
         .args(more)
@@ -162,6 +167,12 @@ fn arguments_and_configurations_that_are_wrong_are_exit_code_2() {
     assert_eq!(preflight(folder.path(), text, &[]).0, 2);
     let (code, out, err) = preflight(folder.path(), text, &["--env", "JOBS"]);
     assert_eq!(code, 0, "{out}{err}");
+    // The bytes of a variable count only if it is one of the node's.
+    #[cfg(unix)]
+    {
+        let (code, _, err) = preflight(folder.path(), text, &["--env", "OTHER"]);
+        assert!(code == 2 && err.contains("`OTHER_ABOUT`"), "{err}");
+    }
     // A pod's name serves for its node, without a prefix too.
     let pod = format!("{text}\nlease.kubernetes = true");
     let (_, out, err) = preflight(folder.path(), &pod, &[]);

@@ -244,6 +244,13 @@ fn a_watch_prints_what_changes() {
     let said = nodes.by_url("n2", "watch --lines 1 --json");
     let agent: Value = said.read();
     assert_eq!(agent["agent"], "n2");
+    // A program gets one value of JSON for each line, also for a node that has gone.
+    let report = nodes.by_socket("n2", "status --json").out;
+    let (answer, gone) = (format!("{{\"report\":{}}}\n", report.trim()), "gone.sock");
+    let task = "watch --every 0.05 --lines 2 --json";
+    let said = answered(&nodes.folder().join(gone), &answer, task);
+    let (first, last) = said.out.split_once('\n').unwrap();
+    assert!(first.contains("\"n2\"") && last == "null\n", "{said:?}");
 }
 
 #[test]
@@ -368,7 +375,7 @@ fn the_answer_of_another_program_is_not_understood() {
         "{\"report\":{\"agents\":7}}\n",
         "{\"outcome\":{\"became\":\"left\",\"leader\":null}}\n",
     ] {
-        let said = answered(&path, answer);
+        let said = answered(&path, answer, "status");
         assert_eq!((said.code, &*said.out), (6, ""), "{said:?}");
         assert!(
             said.err.contains("the answer cannot be understood"),
@@ -378,18 +385,39 @@ fn the_answer_of_another_program_is_not_understood() {
     let said = answered(
         &path,
         "{\"denied\":{\"message\":\"the user 7 may not ask here\"}}\n",
+        "status",
     );
     assert_eq!(said.code, 5, "{said:?}");
     assert_eq!(
         said.err,
         "bullyctl: not permitted: the user 7 may not ask here\n"
     );
-    let said = answered(&path, "");
+    let said = answered(&path, "", "status");
     assert_eq!(said.code, 3, "one that says nothing is none: {said:?}");
 }
 
-/// What is said of a program that answers so on that socket.
-fn answered(path: &Path, answer: &'static str) -> Said {
+#[test]
+fn a_redirect_is_not_followed() {
+    let nodes = Nodes::start();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = listener.local_addr().unwrap();
+    let to = nodes.get("n1").url.clone();
+    let answering = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut lines = BufReader::new(&stream).lines();
+        while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
+        let head = "HTTP/1.1 307 Temporary Redirect\r\nContent-Length: 0\r\n";
+        write!(stream, "{head}Location: {to}/status\r\n\r\n").unwrap();
+    });
+    let said = bullyctl(&format!("--url http://{place} status"));
+    answering.join().unwrap();
+    assert_eq!((said.code, &*said.out), (6, ""), "{said:?}");
+    assert!(said.err.contains("307"), "{said:?}");
+}
+
+/// What is said of a program that answers so on that socket, and then ends.
+fn answered(path: &Path, answer: &str, task: &str) -> Said {
+    let answer = answer.to_owned();
     fs::remove_file(path).ok();
     let listener = UnixListener::bind(path).unwrap();
     let answering = thread::spawn(move || {
@@ -399,7 +427,7 @@ fn answered(path: &Path, answer: &'static str) -> Said {
         BufReader::new(&stream).read_line(&mut line).unwrap();
         stream.write_all(answer.as_bytes()).unwrap();
     });
-    let said = bullyctl(&format!("--socket {} status", path.display()));
+    let said = bullyctl(&format!("--socket {} {task}", path.display()));
     answering.join().unwrap();
     said
 }

@@ -156,7 +156,7 @@ async fn too_many(run: &SuiteRun, probe: &ClauseProbe) -> Result<(), NonConforma
 
 /// Tests the stream of changes. Returns the number of changes that it did not report; `None` without a stream.
 pub(super) async fn tells(run: &SuiteRun) -> Result<Option<u32>, NonConformance> {
-    let key = run.key("told");
+    let (key, beside) = (run.key("told"), run.key("told-beside"));
     let (probe, other) = (
         run.probe(Clause::TellsChanges),
         run.other(Clause::TellsChanges),
@@ -179,6 +179,10 @@ pub(super) async fn tells(run: &SuiteRun) -> Result<Option<u32>, NonConformance>
             version: version.clone(),
             value,
         });
+        if round == 0 {
+            // The content of this entry is true only of its own key.
+            other.swap(&beside, None, b"beside").await?;
+        }
         missed += u32::from(
             !heard(&mut changes, &written, || async {
                 let found = probe.read(&key).await?;
@@ -191,6 +195,9 @@ pub(super) async fn tells(run: &SuiteRun) -> Result<Option<u32>, NonConformance>
             format!("it reported none of the {made} changes of {key} within {TOLD:?} each")
         })?;
         last = other.read(&key).await?;
+    }
+    if let Some(entry) = other.read(&beside).await? {
+        other.remove(&beside, &entry).await?;
     }
     if let Some(last) = last
         && other.remove(&key, &last).await?.is_some()
@@ -217,7 +224,7 @@ where
                 && !written.contains(entry)
             {
                 return Err(Clause::TellsChanges.broken(format!(
-                    "it reported {}, which no client wrote",
+                    "it reported {}, which no client wrote there",
                     ShownEntry(entry)
                 )));
             }

@@ -142,3 +142,41 @@ where
     });
     (end, ended)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_may_name_another_user_later_and_no_other_database() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("url");
+        let server = PostgresServer {
+            name: "postgres a,b:5432,5432/jobs".to_owned(),
+            url: PostgresUrl::File(path.clone()),
+            security: StoreSecurity::Plain,
+            statements: Arc::new(Statements::of("public")),
+            creates: false,
+            has_own_sessions: false,
+        };
+        for (url, is_same) in [
+            ("postgres://app@a,b/jobs", true),
+            ("postgres://other@a,b/jobs", true),
+            ("postgres://app@a,b/stock", false),
+            ("postgres://app@a,c/jobs", false),
+        ] {
+            fs::write(&path, url).unwrap();
+            // A login is made at the hosts in their order; any other end moves on.
+            for (after, order) in [
+                (Course::LogsIn, LoadBalanceHosts::Disable),
+                (Course::MovesOn, LoadBalanceHosts::Random),
+            ] {
+                let config = server.config(after).ok();
+                let found = config.map(|config| config.get_load_balance_hosts());
+                assert_eq!(found, is_same.then_some(order), "{url}");
+            }
+        }
+    }
+}

@@ -112,6 +112,14 @@ mod tests {
     }
 
     #[test]
+    fn a_session_has_the_name_of_the_crate_unless_the_url_has_another() {
+        for (more, name) in [("", "actix-bully"), ("?application_name=jobs", "jobs")] {
+            let config = parse(&format!("postgres://app@a/jobs{more}")).unwrap();
+            assert_eq!(config.get_application_name(), Some(name));
+        }
+    }
+
+    #[test]
     fn tls_is_needed_only_if_the_url_requires_it() {
         let needs =
             |more: &str| needs_tls(&parse(&format!("postgres://app@a/jobs{more}")).unwrap());

@@ -10,7 +10,10 @@ use actix_bully::{
 };
 
 use super::kit::{DAWN, found, line};
+use tracing::Level;
+
 use crate::{
+    logs::logged,
     stage::{Log, MS, play},
     store::{Store, agent, group},
 };
@@ -119,7 +122,7 @@ fn without_a_contender_that_fits_nothing_runs_until_the_clock_is_set() {
 
 #[test]
 fn a_mark_in_the_future_is_told_and_an_operator_removes_it() {
-    play(async {
+    logged(Level::WARN, async |lines| {
         let (wall, log) = (VirtualWallClock::new(DAWN), Log::default());
         let store = store(None);
         let all = processes(&store, &wall, &log, [DAY, DAY]).await;
@@ -129,7 +132,13 @@ fn a_mark_in_the_future_is_told_and_an_operator_removes_it() {
             process.wall.set_ahead(0);
         }
         all[0].agent.step_down(None).unwrap();
-        clock::sleep(MS(5_000)).await;
+        clock::sleep(MS(35_000)).await;
+        // The mark was read again, and the clock compared again, every ten seconds.
+        let said = lines.about("WARN");
+        for (words, times) in [("removes the mark", 1), ("clock of this host alone", 2)] {
+            let told = said.iter().filter(|line| line.contains(words)).count();
+            assert_eq!(told, times, "once by each agent that led: {said:?}");
+        }
         let leader = &all[1].agent;
         assert!(leader.is_leader());
         let ahead = &found(leader)[0];

@@ -165,7 +165,9 @@ mod tests {
                 about: about.to_vec(),
                 ..Beside::default()
             };
-            urls(url, &other)
+            let first = Node::Routes(Routes::new(url, None, false).unwrap());
+            let places = first.beside(&other);
+            places.iter().map(Node::place).collect::<Vec<_>>()
         };
         let first = "http://10.0.0.1:8080/bully";
         let there = Some("10.0.0.2:7400");

@@ -130,3 +130,17 @@ fn patience(order: &Order) -> Duration {
         .map_or(Duration::ZERO, Duration::from_millis);
     within.min(Duration::from_secs(60)) + PATIENCE
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_is_waited_for_longer_than_the_node_waits() {
+        let millis = Duration::from_millis;
+        for (within, waits) in [(100, 5_100), (90_000, 65_000)] {
+            let order = Order::new(actix_bully::operate::Command::Drain).within(millis(within));
+            assert_eq!(patience(&order), millis(waits), "{within}");
+        }
+    }
+}

@@ -99,6 +99,12 @@ FROM                      LEADER  TERM  LED FOR    NO LEADER BEFORE  END
 2025-11-26T03:13:00.500Z to 2025-11-26T03:13:01.700Z: b found: start a?[2J
 "
         );
-        assert!(history(&[group], 1).starts_with("orders: 1 of 3 leaderships\n"));
+        let last = history(&[group], 1);
+        assert!(last.starts_with("orders: 1 of 3 leaderships\n"));
+        let rows: Vec<_> = last.lines().skip(2).collect();
+        assert!(
+            rows[0].ends_with("leads") && rows[1].contains("found"),
+            "{last}"
+        );
     }
 }

@@ -3,6 +3,7 @@
 use std::{
     fs,
     io::Write,
+    os::unix::fs::PermissionsExt,
     process::{Command, Stdio},
 };
 
@@ -91,9 +92,15 @@ fn a_configuration_that_can_never_run_is_refused_in_words() {
         assert_eq!(done.status.code(), Some(code), "{said}");
         assert!(said.contains(words), "{said}");
     }
-    let (code, _, said) = run(&place, &["--once"], &[&place.path().display().to_string()]);
-    assert_eq!(code, Some(126), "{said}");
-    assert!(said.contains("cannot be started"), "{said}");
+    // What the system itself refuses: a folder, and a script whose interpreter is missing.
+    let script = place.path().join("script");
+    fs::write(&script, "#!/no/such/interpreter\n").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    for (program, code) in [(place.path(), 126), (&*script, 127)] {
+        let (found, _, said) = run(&place, &["--once"], &[&program.display().to_string()]);
+        assert_eq!(found, Some(code), "{said}");
+        assert!(said.contains("cannot be started"), "{said}");
+    }
 }
 
 #[test]
