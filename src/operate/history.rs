@@ -252,7 +252,7 @@ mod tests {
         assert_eq!([written(1), written(600)], [1, 0], "nothing is found");
         let found = |unix_ms| {
             let found = [("no_leader", "start a")].into_iter();
-            past.found(&"a".parse().unwrap(), unix_ms, found);
+            past.book().found(&"a".parse().unwrap(), unix_ms, found);
         };
         found(1_000);
         assert_eq!(written(1), 1, "it is new");

@@ -228,12 +228,7 @@ impl RemoteBridge {
     fn report(&mut self, peer: &PeerState, report: PeerChange) {
         let node = peer.node.clone();
         match report {
-            PeerChange::Gone | PeerChange::Restarted => {
-                let agents = peer.agents();
-                // The waiting messages are for a process that has ended. The next process must not receive them.
-                agents.outbox.clear();
-                agents.suspect();
-            }
+            PeerChange::Gone | PeerChange::Restarted => peer.agents().suspect(),
             PeerChange::Up | PeerChange::Relinked | PeerChange::OutOfReach => {}
         }
         let event = match report {

@@ -184,6 +184,11 @@ impl PeerAgents {
 
     /// Begins with a ready link: every group begins anew, and only reports of this link are used from now on.
     pub(crate) fn begin(&mut self, incarnation: NodeIncarnation, link: LinkId) {
+        if self.latest.is_some_and(|latest| latest != incarnation) {
+            // The waiting messages are for a process that has ended. Its successor must not receive them, however the
+            // end became known; also those that were sent after that, to members that are only suspected.
+            self.outbox.clear();
+        }
         if self.latest.is_some_and(|latest| latest > incarnation) {
             // The node's former incarnation was later, and is forgotten. The agents have earlier incarnations now,
             // which would seem out of date, so the former agents are removed.
@@ -259,10 +264,6 @@ impl PeerAgents {
     pub(crate) fn told_ended(&mut self, incarnation: NodeIncarnation) {
         self.told = self.told.max(Some(incarnation));
         let is_last = self.latest == Some(incarnation);
-        if is_last {
-            // The waiting messages are for a process that has ended: its successor must not receive them.
-            self.outbox.clear();
-        }
         for table in &mut self.groups {
             if is_last {
                 table.refused.clear(); // these agents must not become members when the names are free

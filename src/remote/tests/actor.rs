@@ -14,8 +14,8 @@ use crate::{
     group::{Envelope, Group, RemoteLink},
     protocol::{AgentId, Incarnation, Term},
     remote::{
-        Closed, Established, Limits, LinkId, LinkStatus, NodeIncarnation, Peer, RemoteBridge,
-        Rights,
+        Closed, Established, Farewell, Limits, LinkId, LinkStatus, NodeIncarnation, Peer,
+        RemoteBridge, Rights,
         bridge::{
             message::{ConnectionEnded, ConnectionOutcome, DrainLinks, LinkReady, RemovePeer},
             peers::{ConnId, Origin},
@@ -204,5 +204,10 @@ fn messages_that_wait_for_a_peer_are_lost_with_its_incarnation_and_not_before() 
         assert_eq!(stage.lost(), 0, "the same one is there again");
         assert_eq!(stage.link(102, 6).await, Ok(()));
         assert_eq!(stage.lost(), 1, "the later one must not hear it");
+        // Its end is known before the message is sent.
+        stage.end(102, Closed::Goodbye(Farewell::Leaving)).await;
+        stage.say();
+        assert_eq!(stage.link(103, 7).await, Ok(()));
+        assert_eq!(stage.lost(), 2, "nor what was sent to one that had left");
     });
 }
