@@ -20,7 +20,7 @@ use webpki::{EndEntityCert, KeyUsage};
 use crate::remote::NodeId;
 use bully_register::pem::{PemError, PemSource, SecretKey, TlsPart};
 
-use super::{ALPN, TlsDetail, TlsError, TlsUsage, certificate::CertificateFacts, name::node_of};
+use super::{ALPN, TlsError, certificate::CertificateFacts, name::node_of};
 
 /// Everything that a handshake needs.
 pub(super) struct LoadedIdentity {
@@ -70,7 +70,7 @@ fn trusted(certificates: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore
         }
         store
             .add(certificate.clone())
-            .map_err(|error| unfit(TlsPart::Authorities, error))?;
+            .map_err(|error| unfit(TlsPart::Authorities, &error))?;
     }
     Ok(Arc::new(store))
 }
@@ -85,12 +85,12 @@ fn judge(
         part: TlsPart::Certificate,
     })?;
     let parsed =
-        EndEntityCert::try_from(own).map_err(|error| unfit(TlsPart::Certificate, error))?;
+        EndEntityCert::try_from(own).map_err(|error| unfit(TlsPart::Certificate, &error))?;
     let algorithms = provider.signature_verification_algorithms.all;
     let now = UnixTime::now();
     for (usage, key_usage) in [
-        (TlsUsage::Server, KeyUsage::server_auth()),
-        (TlsUsage::Client, KeyUsage::client_auth()),
+        ("serverAuth", KeyUsage::server_auth()),
+        ("clientAuth", KeyUsage::client_auth()),
     ] {
         parsed
             .verify_for_usage(
@@ -102,20 +102,20 @@ fn judge(
                 None,
                 None,
             )
-            .map_err(|error| refused(error, usage, now))?;
+            .map_err(|error| refused(&error, usage, now))?;
     }
     node_of(own).map_err(TlsError::Name)
 }
 
-fn refused(error: webpki::Error, usage: TlsUsage, now: UnixTime) -> TlsError {
+fn refused(error: &webpki::Error, usage: &'static str, now: UnixTime) -> TlsError {
     let between = |early: UnixTime, late: UnixTime| {
         Duration::from_secs(late.as_secs().saturating_sub(early.as_secs()))
     };
-    if let webpki::Error::CertExpired { not_after, .. } = error {
+    if let webpki::Error::CertExpired { not_after, .. } = *error {
         let ago = between(not_after, now);
         return TlsError::Expired { ago };
     }
-    if let webpki::Error::CertNotValidYet { not_before, .. } = error {
+    if let webpki::Error::CertNotValidYet { not_before, .. } = *error {
         let after = between(now, not_before);
         return TlsError::NotYetValid { after };
     }
@@ -135,8 +135,8 @@ fn refused(error: webpki::Error, usage: TlsUsage, now: UnixTime) -> TlsError {
     unfit(TlsPart::Certificate, error)
 }
 
-fn unfit(part: TlsPart, error: impl Into<TlsDetail>) -> TlsError {
-    let detail = error.into();
+fn unfit(part: TlsPart, error: &impl ToString) -> TlsError {
+    let detail = error.to_string();
     TlsError::Certificate { part, detail }
 }
 
@@ -151,7 +151,7 @@ fn expiry(chain: &[CertificateDer<'static>]) -> Result<UnixTime, TlsError> {
 }
 
 fn facts(certificate: &CertificateDer<'_>, part: TlsPart) -> Result<CertificateFacts, TlsError> {
-    CertificateFacts::read(certificate).map_err(|_| unfit(part, webpki::Error::BadDer))
+    CertificateFacts::read(certificate).map_err(|_| unfit(part, &webpki::Error::BadDer))
 }
 
 /// Checks that certificate and key fit. The library's own copy of the key lasts as long as the identity.
@@ -177,7 +177,7 @@ fn server(
             })?;
     let mut config = ServerConfig::builder_with_provider(Arc::clone(provider))
         .with_protocol_versions(&[&TLS13])
-        .map_err(unusable)?
+        .map_err(|error| unusable(&error))?
         .with_client_cert_verifier(verifier)
         .with_cert_resolver(Arc::<SingleCertAndKey>::clone(own));
     config.alpn_protocols = vec![ALPN.to_vec()];
@@ -207,7 +207,7 @@ fn client(
             })?;
     let mut config = ClientConfig::builder_with_provider(Arc::clone(provider))
         .with_protocol_versions(&[&TLS13])
-        .map_err(unusable)?
+        .map_err(|error| unusable(&error))?
         .with_webpki_verifier(verifier)
         .with_client_cert_resolver(Arc::<SingleCertAndKey>::clone(own));
     config.alpn_protocols = vec![ALPN.to_vec()];
@@ -220,6 +220,6 @@ fn client(
     Ok(Arc::new(config))
 }
 
-fn unusable(error: rustls::Error) -> TlsError {
-    TlsError::Unusable(error.into())
+fn unusable(error: &rustls::Error) -> TlsError {
+    TlsError::Unusable(error.to_string())
 }
