@@ -9,7 +9,7 @@ use crate::{
     protocol::Time,
     remote::{
         Closed, DropReason, Inbound,
-        bridge::status::Meter,
+        bridge::{shared::lock, status::Traffic},
         carry::{Mailboxes, NamedReceivers},
         wire::Messages,
     },
@@ -78,7 +78,7 @@ impl Common {
             }
         }
         self.talked.set(now);
-        Meter::add(&shared.meter.messages_in, count);
+        Traffic::add(&mut lock(&shared.traffic).messages_in, count);
         Ok(())
     }
 

@@ -24,7 +24,10 @@ use crate::{
     protocol::{AgentId, Member, Presence, Time},
     remote::{
         BridgeEvent, Closed, DropReason, FrameVerdict, GroupRules, GroupStanding, Inbound,
-        RosterChange, bridge::status::Meter, transport::Stream, wire::Frames,
+        RosterChange,
+        bridge::{shared::lock, status::Traffic},
+        transport::Stream,
+        wire::Frames,
     },
 };
 
@@ -85,7 +88,7 @@ impl LinkReader {
                 continue;
             };
             turn.took(1).await;
-            Meter::add(&shared.meter.frames_in, 1);
+            Traffic::add(&mut lock(&shared.traffic).frames_in, 1);
             let mut opened = None;
             let verdict = self.inbound.frame(now, body, |opening| {
                 let standing = shared.standing(opening);
@@ -153,7 +156,7 @@ impl LinkReader {
         };
         let now = shared.now();
         common.heard.set(now);
-        Meter::add(&shared.meter.bytes_in, bytes);
+        Traffic::add(&mut lock(&shared.traffic).bytes_in, bytes);
         self.inbound.took(now, bytes)
     }
 }
@@ -369,8 +372,8 @@ impl Common {
             self.peer.health.echoed(took);
             let (peer, echo) = (self.link.peer.as_str(), Duration::from_nanos(took));
             self.shared.instruments.echo(peer, echo);
-            let longest = &self.shared.meter.echo_nanos;
-            longest.fetch_max(took, std::sync::atomic::Ordering::Relaxed);
+            let longest = &mut lock(&self.shared.traffic).longest_echo;
+            *longest = echo.max(*longest);
         }
     }
 }
