@@ -33,7 +33,7 @@ impl Common {
             count = count.saturating_add(1);
             turn.read(message.payload.len());
             match inbound.sender(now, &message)? {
-                Err(why) => shared.counters.dropped(why),
+                Err(why) => shared.counters.count(why.name()),
                 Ok(sender) => {
                     let group = sender.group;
                     if open.as_ref().is_none_or(|(opened, _)| *opened != group) {
@@ -60,15 +60,15 @@ impl Common {
                     // Each receiver counts as work, even if its mailbox had no room.
                     turn.add(usize::try_from(sent.saturating_add(full)).unwrap_or(usize::MAX));
                     for _ in 0..full {
-                        shared.counters.dropped(DropReason::MailboxFull);
+                        shared.counters.count(DropReason::MailboxFull.name());
                     }
                     // An honest peer sends messages to an agent that has left until it learns of the departure, which
                     // may take long. That is tolerated without a limit.
                     for _ in 0..gone {
-                        shared.counters.dropped(DropReason::UnknownAgent);
+                        shared.counters.count(DropReason::UnknownAgent.name());
                     }
                     for _ in 0..unknown {
-                        shared.counters.dropped(inbound.unknown_agent(now)?);
+                        shared.counters.count(inbound.unknown_agent(now)?.name());
                     }
                 }
             }

@@ -111,7 +111,7 @@ impl LinkReader {
                     common.apply(change)?;
                     turn.took(changed.saturating_add(ROSTER)).await;
                 }
-                FrameVerdict::Drop(why) => shared.counters.dropped(why),
+                FrameVerdict::Drop(why) => shared.counters.count(why.name()),
                 FrameVerdict::Twin => common.has_twin(),
                 FrameVerdict::Answer(token) => {
                     common.all_told();
@@ -277,8 +277,8 @@ impl Common {
                 shared.events.tell(BridgeEvent::Mismatch {
                     node,
                     group,
-                    theirs,
-                    mine,
+                    theirs: theirs.to_string(),
+                    mine: mine.to_string(),
                 });
             }
         }
@@ -287,7 +287,7 @@ impl Common {
     /// Counts a message of a group, or a leader in a roster, that was dropped.
     pub(super) fn dropped(&self, group: usize, why: DropReason) {
         let shared = &self.shared;
-        shared.counters.dropped(why);
+        shared.counters.count(why.name());
         if why == DropReason::UnvouchedTerm
             && let Some(terms) = shared.terms(group)
             && terms.goes_by_clock()

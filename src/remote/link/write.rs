@@ -171,7 +171,10 @@ impl LinkWriter {
         messages.clear();
         self.spare = messages;
         for _ in 0..outbox.take_refused() {
-            common.shared.counters.dropped(DropReason::TooMuchForPeer);
+            common
+                .shared
+                .counters
+                .count(DropReason::TooMuchForPeer.name());
         }
         for (group, content) in after {
             self.roster(group, None, &content);
