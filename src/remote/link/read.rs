@@ -5,7 +5,7 @@
 //! much work, but no other task waits for all of it. After a wait for bytes the first turns are short ([`FIRST`]):
 //! the receivers handle and answer the first messages while the rest is read.
 
-use std::{convert::Infallible, pin::pin, rc::Rc, time::Duration};
+use std::{convert::Infallible, pin::pin, rc::Rc};
 
 use actix::clock::{Instant, sleep_until};
 use futures::{
@@ -367,11 +367,9 @@ impl Common {
         // An answer to an older question ends the silence, but measures nothing.
         if let Some((_, since)) = asked.filter(|(asked, _)| *asked == token) {
             self.asked.set(None);
-            let took = self.shared.now().since(since).as_nanos();
-            let took = u64::try_from(took).unwrap_or(u64::MAX);
-            self.peer.health.echoed(took);
-            let (peer, echo) = (self.link.peer.as_str(), Duration::from_nanos(took));
-            self.shared.instruments.echo(peer, echo);
+            let echo = self.shared.now().since(since);
+            self.peer.health.echoed(echo);
+            self.shared.instruments.echo(self.link.peer.as_str(), echo);
             let longest = &mut lock(&self.shared.traffic).longest_echo;
             *longest = echo.max(*longest);
         }
