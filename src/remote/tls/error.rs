@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::remote::NodeId;
-use bully_register::pem::{PemError, TlsPart};
+use bully_register::pem::PemError;
 
 /// The reason why a configuration of TLS is refused. After a failed reload the old configuration is still in use.
 #[derive(thiserror::Error)]
@@ -13,7 +13,7 @@ pub enum TlsError {
     #[error("no {part} given: name a PEM file, or give PEM bytes")]
     NotGiven {
         /// The part.
-        part: TlsPart,
+        part: &'static str,
     },
     /// A part was given, but cannot be read.
     #[error(transparent)]
@@ -34,7 +34,7 @@ pub enum TlsError {
     )]
     Certificate {
         /// The part that contains it.
-        part: TlsPart,
+        part: &'static str,
         /// The fault of the certificate, for people. The words may change.
         detail: String,
     },

@@ -18,7 +18,7 @@ use rustls::{
 use webpki::{EndEntityCert, KeyUsage};
 
 use crate::remote::NodeId;
-use bully_register::pem::{PemError, PemSource, SecretKey, TlsPart};
+use bully_register::pem::{AUTHORITIES, CERTIFICATE, PemError, PemSource, SecretKey};
 
 use super::{ALPN, TlsError, certificate::CertificateFacts, name::node_of};
 
@@ -42,8 +42,8 @@ pub(super) struct Sources {
 impl LoadedIdentity {
     /// Reads and checks all parts.
     pub(super) fn load(sources: &Sources) -> Result<Self, TlsError> {
-        let authorities = trusted(&sources.authorities.certificates(TlsPart::Authorities)?)?;
-        let chain = sources.certificate.certificates(TlsPart::Certificate)?;
+        let authorities = trusted(&sources.authorities.certificates(AUTHORITIES)?)?;
+        let chain = sources.certificate.certificates(CERTIFICATE)?;
         let key = sources.key.key()?;
         let provider = Arc::new(ring::default_provider());
         let node = judge(&chain, &authorities, &provider)?;
@@ -65,12 +65,12 @@ fn trusted(certificates: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore
         let position = index.saturating_add(1);
         // If a node's certificate were accepted as an authority's, that node could issue certificates for any other
         // node.
-        if !facts(certificate, TlsPart::Authorities)?.is_authority {
+        if !facts(certificate, AUTHORITIES)?.is_authority {
             return Err(TlsError::NotAnAuthority { position });
         }
         store
             .add(certificate.clone())
-            .map_err(|error| unfit(TlsPart::Authorities, &error))?;
+            .map_err(|error| unfit(AUTHORITIES, &error))?;
     }
     Ok(Arc::new(store))
 }
@@ -81,11 +81,10 @@ fn judge(
     authorities: &RootCertStore,
     provider: &CryptoProvider,
 ) -> Result<NodeId, TlsError> {
-    let (own, intermediates) = chain.split_first().ok_or(PemError::Empty {
-        part: TlsPart::Certificate,
-    })?;
-    let parsed =
-        EndEntityCert::try_from(own).map_err(|error| unfit(TlsPart::Certificate, &error))?;
+    let (own, intermediates) = chain
+        .split_first()
+        .ok_or(PemError::Empty { part: CERTIFICATE })?;
+    let parsed = EndEntityCert::try_from(own).map_err(|error| unfit(CERTIFICATE, &error))?;
     let algorithms = provider.signature_verification_algorithms.all;
     let now = UnixTime::now();
     for (usage, key_usage) in [
@@ -132,10 +131,10 @@ fn refused(error: &webpki::Error, usage: &'static str, now: UnixTime) -> TlsErro
     ) {
         return TlsError::UnknownIssuer;
     }
-    unfit(TlsPart::Certificate, error)
+    unfit(CERTIFICATE, error)
 }
 
-fn unfit(part: TlsPart, error: &impl ToString) -> TlsError {
+fn unfit(part: &'static str, error: &impl ToString) -> TlsError {
     let detail = error.to_string();
     TlsError::Certificate { part, detail }
 }
@@ -145,12 +144,15 @@ fn unfit(part: TlsPart, error: &impl ToString) -> TlsError {
 fn expiry(chain: &[CertificateDer<'static>]) -> Result<UnixTime, TlsError> {
     let mut first = UnixTime::since_unix_epoch(Duration::MAX);
     for certificate in chain {
-        first = first.min(facts(certificate, TlsPart::Certificate)?.last_moment);
+        first = first.min(facts(certificate, CERTIFICATE)?.last_moment);
     }
     Ok(first)
 }
 
-fn facts(certificate: &CertificateDer<'_>, part: TlsPart) -> Result<CertificateFacts, TlsError> {
+fn facts(
+    certificate: &CertificateDer<'_>,
+    part: &'static str,
+) -> Result<CertificateFacts, TlsError> {
     CertificateFacts::read(certificate).map_err(|_| unfit(part, &webpki::Error::BadDer))
 }
 
@@ -172,9 +174,7 @@ fn server(
         WebPkiClientVerifier::builder_with_provider(Arc::clone(authorities), Arc::clone(provider))
             .clear_root_hint_subjects() // a stranger learns no name of an authority
             .build()
-            .map_err(|_| PemError::Empty {
-                part: TlsPart::Authorities,
-            })?;
+            .map_err(|_| PemError::Empty { part: AUTHORITIES })?;
     let mut config = ServerConfig::builder_with_provider(Arc::clone(provider))
         .with_protocol_versions(&[&TLS13])
         .map_err(|error| unusable(&error))?
@@ -202,9 +202,7 @@ fn client(
     let verifier =
         WebPkiServerVerifier::builder_with_provider(Arc::clone(authorities), Arc::clone(provider))
             .build()
-            .map_err(|_| PemError::Empty {
-                part: TlsPart::Authorities,
-            })?;
+            .map_err(|_| PemError::Empty { part: AUTHORITIES })?;
     let mut config = ClientConfig::builder_with_provider(Arc::clone(provider))
         .with_protocol_versions(&[&TLS13])
         .map_err(|error| unusable(&error))?

@@ -91,7 +91,7 @@ mod stream;
 pub use config::{TlsConfig, TlsConfigBuilder};
 pub use error::TlsError;
 
-pub use bully_register::pem::{PemError, TlsPart};
+pub use bully_register::pem::PemError;
 
 for_tests! {
     use {

@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use actix_bully::remote::tls::{PemError, TlsConfig, TlsError, TlsPart};
+use actix_bully::remote::tls::{PemError, TlsConfig, TlsError};
 use actix_bully_tls_tests::{
     Authority, Leaf,
     authority::{dns, self_signed, valid},
@@ -48,7 +48,7 @@ fn each_part_has_to_be_given() {
     refused!(
         failure(without_authorities),
         TlsError::NotGiven {
-            part: TlsPart::Authorities
+            part: "certificate authorities"
         },
         "name a PEM file"
     );
@@ -57,20 +57,22 @@ fn each_part_has_to_be_given() {
         .certificate_pem(leaf.certificate.as_str());
     refused!(
         failure(without_key),
-        TlsError::NotGiven { part: TlsPart::Key },
+        TlsError::NotGiven {
+            part: "private key"
+        },
         "private key"
     );
     refused!(
         failure(whole().authorities_pem("")),
         TlsError::Pem(PemError::Empty {
-            part: TlsPart::Authorities
+            part: "certificate authorities"
         }),
         "no certificate authorities"
     );
     refused!(
         failure(whole().certificate_pem(leaf.key.as_str())),
         TlsError::Pem(PemError::Empty {
-            part: TlsPart::Certificate
+            part: "own certificate"
         }),
         "no own certificate"
     );
@@ -78,7 +80,9 @@ fn each_part_has_to_be_given() {
         "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
     refused!(
         failure(whole().key_pem(locked)),
-        TlsError::Pem(PemError::Empty { part: TlsPart::Key }),
+        TlsError::Pem(PemError::Empty {
+            part: "private key"
+        }),
         "decrypted first"
     );
 }
@@ -120,7 +124,9 @@ fn damaged_pem_is_refused_without_being_quoted() {
         let error = failure(trust.builder(&leaf).key_pem(damaged.as_str()));
         refused!(
             &error,
-            TlsError::Pem(PemError::Damaged { part: TlsPart::Key }),
+            TlsError::Pem(PemError::Damaged {
+                part: "private key"
+            }),
             "BEGIN and END"
         );
         let said = format!("{error:?} {error}");
@@ -133,7 +139,7 @@ fn damaged_pem_is_refused_without_being_quoted() {
                 .certificate_pem(leaf.certificate.replace('M', "!"))
         ),
         TlsError::Pem(PemError::Damaged {
-            part: TlsPart::Certificate
+            part: "own certificate"
         }),
         "base64"
     );
@@ -147,7 +153,7 @@ fn a_file_that_is_not_a_certificate_is_refused() {
     refused!(
         failure(trust.builder(&leaf).certificate_pem(nonsense)),
         TlsError::Certificate {
-            part: TlsPart::Certificate,
+            part: "own certificate",
             ..
         },
         "own certificate"
@@ -159,7 +165,7 @@ fn a_file_that_is_not_a_certificate_is_refused() {
                 .authorities_pem(trust.pem.clone() + nonsense)
         ),
         TlsError::Certificate {
-            part: TlsPart::Authorities,
+            part: "certificate authorities",
             ..
         },
         "certificate authorities"
@@ -183,7 +189,7 @@ fn a_file_is_read_up_to_a_limit() {
                 .key_file(&missing)
         ),
         TlsError::Pem(PemError::Unreadable {
-            part: TlsPart::Key,
+            part: "private key",
             ..
         }),
         "missing"
