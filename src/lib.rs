@@ -76,9 +76,9 @@
 //! | [`store`] | `FileStore`, `Generation`, `Generations`, `Incarnations`, `MemoryStore`, `OpenStore`, `Outlook`, `Saving`, `StoreError`, `StoreIdentity`, `TermStore` |
 //! | [`clock`] | `BootClock`, `Clock`, `ClockError`, `RuntimeClock`, `SystemWallClock`, `WallClock`, `WallTime` |
 //! | [`register`] | `AttachError`, `Change`, `ChangeStream`, `Entry`, `FileRegister`, `MemoryRegister`, `Register`, `RegisterError`, `RegisterKey`, `RegisterListing`, `RegisterReading`, `RegisterRefusal`, `Removal`, `Removing`, `StoreClock`, `Swap`, `Swapping`, `Version` |
-//! | [`remote`] | `BridgeBuilder`, `BridgeCounts`, `BridgeError`, `BridgeEvent`, `BridgeHandle`, `CertificateFault`, `Closed`, `ClusterId`, `DrainTimedOut`, `GroupRules`, `Limits`, `LimitsBuilder`, `LimitsError`, `LinkId`, `LinkStatus`, `MayBe`, `NodeId`, `NodeIdError`, `NodeIncarnation`, `Peer`, `PeerStatus`, `RemoteBridge`, `RemoteMessage`, `Rights`, `Traffic` |
-//! | [`remote::transport`] | `Datagrams`, `IncomingStream`, `Listener`, `Pending`, `RefusedPackets`, `StartingBridge`, `Stream`, `Tcp`, `Transport` |
-//! | [`supervisor`] | `Exit`, `Guardian`, `GuardianBuilder`, `OnStop`, `PolicyError`, `RestartPolicy`, `RestartPolicyBuilder`, `Supervision` |
+//! | [`remote`] | `BridgeBuilder`, `BridgeCounts`, `BridgeError`, `BridgeEvent`, `BridgeHandle`, `ClusterId`, `DrainTimedOut`, `Limits`, `LimitsBuilder`, `LimitsError`, `LinkId`, `LinkStatus`, `MayBe`, `NodeId`, `NodeIdError`, `NodeIncarnation`, `Peer`, `PeerStatus`, `RemoteBridge`, `RemoteMessage`, `Rights`, `Traffic` |
+//! | [`remote::transport`] | `Datagrams`, `IncomingStream`, `Listener`, `Pending`, `StartingBridge`, `Stream`, `Tcp`, `Transport` |
+//! | [`supervisor`] | `Exit`, `Guardian`, `GuardianBuilder`, `PolicyError`, `RestartPolicy`, `RestartPolicyBuilder`, `Supervision` |
 //! | [`operate`] | `AgentRecording`, `AgentReport`, `BridgeReport`, `Command`, `CommandRefusal`, `ContenderReport`, `Explanation`, `LinkReport`, `MemberReport`, `Operated`, `Order`, `Outcome`, `OutcomeVerdict`, `RecordFolder`, `RecordRequest`, `Report`, `SocketError`, `SocketGuard` |
 //! | [`protocol`] | `About`, `AboutError`, `AgentId`, `ChangeError`, `Changed`, `Contact`, `Detector`, `Event`, `IdError`, `Incarnation`, `Leader`, `LostReason`, `Measurement`, `MemberKind`, `NewVoter`, `Presence`, `Role`, `Round`, `Score`, `StoreId`, `Term`, `Time`, `Timings`, `TimingsBuilder`, `TimingsError`, `VoterChange`, `VotersEvent` |
 //! | [`record`] | `Difference`, `RecordLimits`, `Recording`, `RecordingError` |

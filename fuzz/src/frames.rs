@@ -6,7 +6,7 @@ use actix_bully::{
     elections::AnyMessage,
     protocol::Time,
     remote::{
-        Closed, Limits, LinkId, MayBe, NodeId, NodeIncarnation, Rights,
+        Limits, LinkId, MayBe, NodeId, NodeIncarnation, Rights,
         internals::{
             Established, FrameVerdict, GroupStanding, Inbound, TermGuard,
             wire::{Allowance, Features, Frame, Frames, Versions, decode_payload},
@@ -76,7 +76,7 @@ impl Link {
         }
     }
 
-    fn judge(&mut self, now: Time, body: &[u8]) -> Result<(), Closed> {
+    fn judge(&mut self, now: Time, body: &[u8]) -> Result<(), &'static str> {
         if let Ok(frame) = Frame::decode(body, self.limits.bounds()) {
             again::compare(body, frame);
         }
@@ -90,18 +90,19 @@ impl Link {
             FrameVerdict::Roster(change) => {
                 assert!(change.members.len() + change.left.len() <= 2 * self.limits.items());
                 assert!(change.left.is_empty() || !change.is_opening);
-                change
-                    .leader
-                    .map_or(Ok(()), |leader| self.guard.admit(leader.term))?;
+                if let Some(leader) = change.leader {
+                    self.guard.admit(leader.term).map_err(|_| "term")?;
+                }
             }
             FrameVerdict::Messages(messages) => {
                 for message in messages {
-                    let message = message?;
+                    let message = message.map_err(|_| "malformed")?;
                     if let Ok(passed) = inbound.sender(now, &message)? {
                         assert!(passed.group <= 1);
                         let bounds = self.limits.bounds();
-                        let message: AnyMessage = decode_payload(message.payload, bounds)?;
-                        self.guard.admit(message.term())?;
+                        let message = decode_payload(message.payload, bounds);
+                        let message: AnyMessage = message.map_err(|_| "malformed")?;
+                        self.guard.admit(message.term()).map_err(|_| "term")?;
                     }
                 }
             }

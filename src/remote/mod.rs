@@ -12,7 +12,7 @@
 //!
 //! Decided without a runtime: the meaning of bytes (`wire`), which node a peer is and whether it may connect
 //! (`Handshake`), which messages it may send (`Inbound`, [`Rights`], `TermGuard`), every limit ([`Limits`]), the name
-//! under which a refusal is counted ([`Closed`], `DropReason`), when a peer is dialled, and which of two links stays
+//! under which a refusal is counted (`Closed`, `DropReason`), when a peer is dialled, and which of two links stays
 //! (`bridge::peers`). The rest carries these decisions out: [`RemoteBridge`] under its `Guardian`, and plain tasks for
 //! each connection, over any [`transport`].
 //!
@@ -129,29 +129,27 @@ pub use bridge::{
     BridgeBuilder, BridgeCounts, BridgeError, BridgeEvent, BridgeHandle, DrainTimedOut, LinkStatus,
     Peer, PeerStatus, RemoteBridge, Traffic,
 };
-pub use carry::{GroupRules, MayBe, Rights};
-pub use fault::CertificateFault;
+pub use carry::{MayBe, Rights};
 pub use limits::{Limits, LimitsBuilder, LimitsError};
 pub use node::{ClusterId, LinkId, NodeId, NodeIdError, NodeIncarnation};
-pub use reason::Closed;
 
 for_tests! {
     use {
-        carry::{AllowedNames, TermFault},
         link::{Challenge, Credential, Proof},
-        fault::SecretFault,
-        reason::{DropReason, Farewell},
+        reason::Farewell,
         wire::WireError,
     };
 }
 
 pub(crate) use bridge::BridgeCounters;
-pub(crate) use carry::TermGuard;
+pub(crate) use carry::{GroupRules, TermFault, TermGuard};
+pub(crate) use fault::{CertificateFault, SecretFault};
 pub(crate) use link::{
     Acquaintance, EndDigest, Established, FrameVerdict, GroupStanding, Handshake,
     HandshakeProgress, Inbound, Introduction, MessageSender, RosterChange,
 };
 pub(crate) use node::Nonce;
+pub(crate) use reason::{Closed, DropReason};
 #[cfg(unix)]
 pub(crate) use refusals::Refusals;
 pub(crate) use wire::{Bounds, decode_payload, encode_payload};
@@ -162,7 +160,7 @@ pub(crate) use wire::{Bounds, decode_payload, encode_payload};
 #[doc(hidden)]
 pub mod internals {
     pub use super::{
-        bridge::{BridgeCounters, memory::later_incarnation},
+        bridge::memory::later_incarnation,
         carry::TermGuard,
         link::{
             Acquaintance, EndDigest, Established, FrameVerdict, GroupStanding, Handshake,

@@ -3,6 +3,14 @@
 //! Decided here: the name under which each reason is counted, and the farewell that the peer gets. After most breaches
 //! the link is closed without a farewell, so that the sender of such bytes learns nothing.
 
+#![cfg_attr(
+    feature = "testkit",
+    expect(
+        unnameable_types,
+        reason = "tests read the name and the text of a reason, and no variant"
+    )
+)]
+
 use super::{CertificateFault, SecretFault, TermFault, wire::WireError};
 
 /// The reason why a link was closed, or never became ready.
@@ -135,9 +143,10 @@ pub enum Closed {
     Leaving,
 }
 
-macro_rules! closed_table {
-    ($($index:literal $name:literal $pattern:pat,)*) => {
-        impl Closed {
+/// Gives each reason the name under which it is counted.
+macro_rules! named {
+    ($reason:ident: $($name:literal $pattern:pat,)*) => {
+        impl $reason {
             /// All names, in the order of the counters.
             pub(crate) const NAMES: &[&str] = &[$($name),*];
 
@@ -146,24 +155,21 @@ macro_rules! closed_table {
             pub const fn name(self) -> &'static str {
                 match self { $($pattern => $name),* }
             }
-
-            pub(super) const fn index(self) -> usize {
-                match self { $($pattern => $index),* }
-            }
         }
     };
 }
-closed_table! {
-    0 "handshake_timeout" Self::HandshakeTimeout,
-    1 "frame_too_large" Self::FrameTooLarge { .. },
-    2 "frame_timeout" Self::FrameTimeout,
-    3 "malformed" Self::Malformed(_),
-    4 "protocol" Self::Protocol,
-    5 "version" Self::Version,
-    6 "cluster" Self::Cluster,
-    7 "self" Self::IsSelf,
-    8 "feature" Self::Feature,
-    9 "auth_failed" Self::Auth
+
+named! { Closed:
+    "handshake_timeout" Self::HandshakeTimeout,
+    "frame_too_large" Self::FrameTooLarge { .. },
+    "frame_timeout" Self::FrameTimeout,
+    "malformed" Self::Malformed(_),
+    "protocol" Self::Protocol,
+    "version" Self::Version,
+    "cluster" Self::Cluster,
+    "self" Self::IsSelf,
+    "feature" Self::Feature,
+    "auth_failed" Self::Auth
         | Self::OtherNode
         | Self::Certificate(
             CertificateFault::NotShown
@@ -175,7 +181,7 @@ closed_table! {
                 | CertificateFault::Name
                 | CertificateFault::Stranger,
         ),
-    10 "tls" Self::Tls
+    "tls" Self::Tls
         | Self::Encrypted
         | Self::NotEncrypted
         | Self::Certificate(
@@ -183,26 +189,26 @@ closed_table! {
                 | CertificateFault::OwnDates
                 | CertificateFault::OwnRefused,
         ),
-    11 "stale" Self::Stale,
-    12 "wrong_link" Self::WrongLink,
-    13 "sequence" Self::Sequence { .. },
-    14 "from_not_allowed" Self::FromNotAllowed,
-    15 "unknown_targets" Self::UnknownTargets,
-    16 "term" Self::Term(_),
-    17 "too_many_agents" Self::TooManyAgents,
-    18 "rate" Self::Rate,
-    19 "slow_peer" Self::SlowPeer,
-    20 "silent" Self::Silent,
-    21 "replaced" Self::Replaced,
-    22 "too_many_connections" Self::TooManyConnections,
-    23 "lost" Self::Lost,
-    24 "goodbye" Self::Goodbye(_),
-    25 "leaving" Self::Leaving,
-    26 "secret" Self::Secret(_),
-    27 "role" Self::Role { .. },
-    28 "openings" Self::Openings,
-    29 "peer_limit" Self::PeerLimit,
-    30 "name_held" Self::NameHeld,
+    "stale" Self::Stale,
+    "wrong_link" Self::WrongLink,
+    "sequence" Self::Sequence { .. },
+    "from_not_allowed" Self::FromNotAllowed,
+    "unknown_targets" Self::UnknownTargets,
+    "term" Self::Term(_),
+    "too_many_agents" Self::TooManyAgents,
+    "rate" Self::Rate,
+    "slow_peer" Self::SlowPeer,
+    "silent" Self::Silent,
+    "replaced" Self::Replaced,
+    "too_many_connections" Self::TooManyConnections,
+    "lost" Self::Lost,
+    "goodbye" Self::Goodbye(_),
+    "leaving" Self::Leaving,
+    "secret" Self::Secret(_),
+    "role" Self::Role { .. },
+    "openings" Self::Openings,
+    "peer_limit" Self::PeerLimit,
+    "name_held" Self::NameHeld,
 }
 
 impl Closed {
@@ -245,6 +251,13 @@ impl Closed {
             | Self::Lost
             | Self::Goodbye(_) => None,
         }
+    }
+}
+
+#[cfg(feature = "testkit")]
+impl From<Closed> for &'static str {
+    fn from(why: Closed) -> Self {
+        why.name()
     }
 }
 
@@ -374,44 +387,13 @@ pub enum DropReason {
     TooMuchForPeer,
 }
 
-impl DropReason {
-    /// All names, in the order of the counters.
-    pub(crate) const NAMES: &[&str] = &[
-        "unknown_group",
-        "unknown_agent",
-        "mismatch",
-        "former_incarnation",
-        "refused_name",
-        "mailbox_full",
-        "unvouched_term",
-        "too_much_for_peer",
-    ];
-
-    /// Returns the name under which this reason is counted.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::UnknownGroup => "unknown_group",
-            Self::UnknownAgent => "unknown_agent",
-            Self::Mismatch => "mismatch",
-            Self::FormerIncarnation => "former_incarnation",
-            Self::RefusedName => "refused_name",
-            Self::MailboxFull => "mailbox_full",
-            Self::UnvouchedTerm => "unvouched_term",
-            Self::TooMuchForPeer => "too_much_for_peer",
-        }
-    }
-
-    pub(super) const fn index(self) -> usize {
-        match self {
-            Self::UnknownGroup => 0,
-            Self::UnknownAgent => 1,
-            Self::Mismatch => 2,
-            Self::FormerIncarnation => 3,
-            Self::RefusedName => 4,
-            Self::MailboxFull => 5,
-            Self::UnvouchedTerm => 6,
-            Self::TooMuchForPeer => 7,
-        }
-    }
+named! { DropReason:
+    "unknown_group" Self::UnknownGroup,
+    "unknown_agent" Self::UnknownAgent,
+    "mismatch" Self::Mismatch,
+    "former_incarnation" Self::FormerIncarnation,
+    "refused_name" Self::RefusedName,
+    "mailbox_full" Self::MailboxFull,
+    "unvouched_term" Self::UnvouchedTerm,
+    "too_much_for_peer" Self::TooMuchForPeer,
 }

@@ -82,15 +82,15 @@ const BLOCK: usize = 64;
 impl Secret {
     /// Shortest secret, in bytes. 128 random bits cannot be found by trying. A phrase can be guessed, whatever its
     /// length.
-    pub const MIN_LEN: usize = 16;
+    const MIN_LEN: usize = 16;
     /// Longest secret, in bytes.
-    pub const MAX_LEN: usize = 4 * 1024;
+    const MAX_LEN: usize = 4 * 1024;
 
     /// Returns a secret with these bytes. Generate them at random: a process that listens at an address that this node
     /// dials can try any number of secrets, and a phrase can be guessed.
     ///
     /// # Errors
-    /// [`SecretError::TooShort`] or [`SecretError::TooLong`].
+    /// [`SecretError::TooShort`] for less than 16 bytes, [`SecretError::TooLong`] for more than 4 KiB.
     pub fn new(bytes: impl AsRef<[u8]>) -> Result<Self, SecretError> {
         let bytes = bytes.as_ref();
         let len = bytes.len();

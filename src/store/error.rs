@@ -37,13 +37,13 @@ pub enum StoreError {
     },
     /// The content of the file is damaged.
     #[error(
-        "{path} is damaged, {damage}: remove it, and start the node under a new name, or create a new store and raise `epoch` by 1 at all voters"
+        "{path} is damaged ({damage}): remove it, and start the node under a new name, or create a new store and raise `epoch` by 1 at all voters"
     )]
     Damaged {
         /// The requested path.
         path: PathBuf,
-        /// The damage.
-        damage: Damage,
+        /// The damage, in words.
+        damage: String,
     },
     /// The file was written by a version before the first published release. It cannot be read.
     #[error(
@@ -116,10 +116,9 @@ pub enum StoreError {
         /// The store's path.
         path: PathBuf,
     },
-    /// The disk failed, or a permission is missing.
-    #[error(
-        "{path} cannot be read or written: check the disk, the folder and its permissions ({source})"
-    )]
+    /// The disk failed or is full, the system lacks a resource for a while, such as a file descriptor, or a permission is
+    /// missing; see [`outlook`](Self::outlook). The previous record is kept.
+    #[error("{path} cannot be read or written ({source}): {}", Advice(source))]
     Io {
         /// The requested path.
         path: PathBuf,
@@ -135,27 +134,6 @@ pub enum StoreError {
         by: Generation,
         /// The generation that may write.
         latest: Generation,
-    },
-    /// The disk or this user's quota is full. The previous record is kept.
-    #[error(
-        "{path} cannot be written, because its disk is full: make room; an agent that runs tries again by itself ({source})"
-    )]
-    Full {
-        /// The requested path.
-        path: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
-    /// The system lacks a resource for a while, such as a file descriptor. The previous record is kept.
-    #[error(
-        "{path} cannot be read or written at the moment ({source}): {}",
-        Advice(source)
-    )]
-    Short {
-        /// The requested path.
-        path: PathBuf,
-        /// The error of the system.
-        source: io::Error,
     },
     /// The record cannot be encoded for a file. Nothing was written.
     #[error(
@@ -198,28 +176,10 @@ impl StoreError {
     /// Returns whether a later try may succeed. With [`Outlook::Passes`] and [`Outlook::NeedsRoom`] the store has
     /// either the former record or the new one, and a later save replaces it.
     pub fn outlook(&self) -> Outlook {
-        match self {
-            Self::Full { .. } => Outlook::NeedsRoom,
-            Self::Backend(source)
-            | Self::Io { source, .. }
-            | Self::Short { source, .. }
-            | Self::NoThread(source) => Outlook::of(source),
-            Self::Exists { .. }
-            | Self::Missing { .. }
-            | Self::Damaged { .. }
-            | Self::Former { .. }
-            | Self::Forked { .. }
-            | Self::Foreign { .. }
-            | Self::Version { .. }
-            | Self::Record { .. }
-            | Self::InUse { .. }
-            | Self::Replaced { .. }
-            | Self::Failed { .. }
-            | Self::Superseded { .. }
-            | Self::Encode(_)
-            | Self::TooLarge { .. }
-            | Self::Altered
-            | Self::NotAvailable => Outlook::Final,
+        if let Self::Backend(source) | Self::Io { source, .. } | Self::NoThread(source) = self {
+            Outlook::of(source)
+        } else {
+            Outlook::Final
         }
     }
 }
@@ -245,62 +205,28 @@ pub(super) fn explain(path: &Path, error: RecordFileError) -> StoreError {
         RecordFileError::Forked => return StoreError::Forked { path },
         RecordFileError::TooLarge { len, max } => return StoreError::TooLarge { len, max },
         RecordFileError::Io(source) | RecordFileError::Unknown(source) => {
-            return match Outlook::of(&source) {
-                Outlook::NeedsRoom => StoreError::Full { path, source },
-                Outlook::Passes(_) => StoreError::Short { path, source },
-                Outlook::Final => StoreError::Io { path, source },
-            };
+            return StoreError::Io { path, source };
         }
         RecordFileError::NotAvailable => return StoreError::NotAvailable,
         RecordFileError::Damaged(FileDamage::Former) => return StoreError::Former { path },
-        RecordFileError::Damaged(FileDamage::NotAFile) => Damage::NotAFile,
-        RecordFileError::Damaged(FileDamage::Length { len }) => Damage::Length { len },
-        RecordFileError::Damaged(FileDamage::LastNumber) => Damage::LastNumber,
-        RecordFileError::Damaged(FileDamage::Empty) => Damage::Empty,
+        RecordFileError::Damaged(damage) => damage.to_string(),
     };
     StoreError::Damaged { path, damage }
-}
-
-/// The damage of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Damage {
-    /// The path leads to a folder, a pipe or a device.
-    NotAFile,
-    /// The file was truncated, or is a different file.
-    Length {
-        /// Length of the file in bytes.
-        len: u64,
-    },
-    /// No number is left for the next record. This store never uses the last number, so another program wrote the file.
-    LastNumber,
-    /// The file has no valid record in either of its two slots.
-    Empty,
-    /// The file has a valid record that does not have the form of a store's record.
-    Form,
-}
-
-impl fmt::Display for Damage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAFile => f.write_str("not a regular file"),
-            Self::Length { len } => write!(f, "its length of {len} bytes is not that of a store"),
-            Self::LastNumber => f.write_str(
-                "its last record has the highest possible number, so another program wrote it",
-            ),
-            Self::Empty => f.write_str("no valid record is in it"),
-            Self::Form => f.write_str("its record is not that of a store"),
-        }
-    }
 }
 
 struct Advice<'a>(&'a io::Error);
 
 impl fmt::Display for Advice<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let advice = Outlook::of(self.0).advice();
-        let nothing = "a running agent tries again by itself; otherwise start it again";
-        f.write_str(advice.unwrap_or(nothing))
+        let outlook = Outlook::of(self.0);
+        f.write_str(match (outlook, outlook.advice()) {
+            (_, Some(advice)) => advice,
+            (Outlook::NeedsRoom, None) => "make room; an agent that runs tries again by itself",
+            (Outlook::Passes(_), None) => {
+                "a running agent tries again by itself; otherwise start it again"
+            }
+            (Outlook::Final, None) => "check the disk, the folder and its permissions",
+        })
     }
 }
 

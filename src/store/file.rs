@@ -110,7 +110,7 @@ where
     /// # Errors
     /// [`StoreError::Missing`], [`StoreError::Damaged`], [`StoreError::Former`], [`StoreError::Version`],
     /// [`StoreError::Foreign`] or [`StoreError::Record`] when the file has no valid record of this node;
-    /// [`StoreError::InUse`] when another process or agent has it open; [`StoreError::Full`] when there is no room to
+    /// [`StoreError::InUse`] when another process or agent has it open; [`StoreError::Io`] when there is no room to
     /// write it again. The record was not changed.
     pub fn open(path: impl AsRef<Path>, identity: StoreIdentity) -> Result<Self, StoreError> {
         Self::open_on(path.as_ref(), identity, Arc::new(Host))

@@ -27,7 +27,7 @@ use std::{io, io::Write, path::Path};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned, de::IgnoredAny};
 
-use super::{Damage, Generation, StoreError, StoreIdentity};
+use super::{Generation, StoreError, StoreIdentity};
 use crate::protocol::{AgentId, Incarnation, StoreId};
 
 /// Longest text. It has room for a vote with two lists of 100 voters (the present and the next list), with the longest
@@ -102,7 +102,7 @@ where
 {
     let form = || StoreError::Damaged {
         path: path.into(),
-        damage: Damage::Form,
+        damage: "its record is not that of a store".to_owned(),
     };
     let (version, json) = lines(text).ok_or_else(form)?;
     if version != VERSION {

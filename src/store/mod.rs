@@ -39,10 +39,6 @@ pub use open_store::OpenStore;
 
 pub use bully_register::Outlook;
 
-for_tests! {
-    use error::Damage;
-}
-
 use crate::protocol::{Incarnation, StoreId};
 
 /// Keeps one agent's record through crashes: a term and a vote, or other data that its election must not forget.

@@ -26,9 +26,9 @@ impl RestartBudget {
     /// Counts a failure at `now`, the time since a fixed moment, and decides its consequence.
     pub(crate) fn spend(&mut self, now: Duration) -> Decision {
         self.failures
-            .retain(|&failure| now.saturating_sub(failure) <= self.policy.window());
+            .retain(|&failure| now.saturating_sub(failure) <= self.policy.window);
         self.failures.push(now);
-        match self.policy.max_restarts().checked_sub(self.failures.len()) {
+        match self.policy.max_restarts.checked_sub(self.failures.len()) {
             Some(left) => Decision::Restart {
                 after: self.policy.backoff(self.failures.len()),
                 left,

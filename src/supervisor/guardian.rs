@@ -17,7 +17,7 @@ use tracing::debug;
 use super::budget::{Decision, RestartBudget};
 use super::contain::contain;
 use super::event::Exit;
-use super::policy::{OnStop, RestartPolicy};
+use super::policy::RestartPolicy;
 use super::report::Reporter;
 
 /// Supervises one actor: a panic costs one message, not the address, the queue or the actor.
@@ -113,10 +113,8 @@ where
         // Marks the context as stopped: dropping it would otherwise poll the crashed actor once more.
         child.ctx().terminate();
         let may_follow = self.report.revoke(&exit);
-        let is_wanted = match self.budget.policy().on_stop() {
-            OnStop::Finish => false,
-            OnStop::Restart => child.ctx().connected(), // without an address no message can arrive
-        };
+        // Without an address no message can arrive.
+        let is_wanted = self.budget.policy().restarts_on_stop && child.ctx().connected();
         if !may_follow || exit == Exit::Stopped && !is_wanted {
             // Closes the mailbox first: when the parent gets the event of the end, this child must have no mailbox.
             self.close();

@@ -83,7 +83,7 @@ pub(crate) use intake::{Answered, InTurn, Intake, Retries};
 pub use builder::GuardianBuilder;
 pub use event::{Exit, Supervision};
 pub use guardian::Guardian;
-pub use policy::{OnStop, PolicyError, RestartPolicy, RestartPolicyBuilder};
+pub use policy::{PolicyError, RestartPolicy, RestartPolicyBuilder};
 
 for_tests! {
     use deadline::Deadline;

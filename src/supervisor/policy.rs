@@ -1,32 +1,19 @@
 //! Rules for the restarts of a child: pure values, without a clock.
 //!
-//! Decided here: the consequence of a stop ([`OnStop`]), the length of each backoff, and which policies are valid
-//! ([`PolicyError`]). Not here: counting the failures (`budget.rs`).
+//! Decided here: the consequence of a stop, the length of each backoff, and which policies are valid ([`PolicyError`]). Not here: counting the failures (`budget.rs`).
 //!
 //! In the words of the OTP supervisor: children are *permanent*, *transient* or *temporary*; `max_restarts` is the
 //! *intensity*, `window` the *period*. The backoff is an addition: OTP restarts at once.
 
-use std::error::Error;
-use std::fmt;
-use std::time::Duration;
-
-/// Consequence of a regular stop (`ctx.stop()`, `ctx.terminate()`). After a panic the child is always restarted, within
-/// the budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum OnStop {
-    /// The child has finished (OTP: *transient*). The default.
-    Finish,
-    /// The child is restarted, and that counts against the budget (OTP: *permanent*).
-    Restart,
-}
+use std::{error::Error, fmt, time::Duration};
 
 /// Rules for the restarts of a child. An existing value is always valid: see [`PolicyError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RestartPolicy {
-    on_stop: OnStop,
-    max_restarts: usize,
-    window: Duration,
+    /// Whether the child is also restarted after a regular stop (`ctx.stop()`, `ctx.terminate()`).
+    pub(super) restarts_on_stop: bool,
+    pub(super) max_restarts: usize,
+    pub(super) window: Duration,
     backoff_base: Duration,
     backoff_max: Duration,
 }
@@ -38,10 +25,10 @@ impl RestartPolicy {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use actix_bully::supervisor::{OnStop, RestartPolicy};
+    /// use actix_bully::supervisor::RestartPolicy;
     ///
     /// let policy = RestartPolicy::builder()
-    ///     .on_stop(OnStop::Restart)
+    ///     .restart_on_stop()
     ///     .max_restarts(3)
     ///     .window(Duration::from_secs(10))
     ///     .build()?;
@@ -55,7 +42,7 @@ impl RestartPolicy {
     /// Restarts after a panic and after a stop; otherwise like the default.
     pub fn permanent() -> Self {
         Self {
-            on_stop: OnStop::Restart,
+            restarts_on_stop: true,
             ..Self::transient()
         }
     }
@@ -65,7 +52,7 @@ impl RestartPolicy {
     /// in 6 s is kept.
     pub fn transient() -> Self {
         Self {
-            on_stop: OnStop::Finish,
+            restarts_on_stop: false,
             max_restarts: 5,
             window: Duration::from_secs(30),
             backoff_base: Duration::from_millis(100),
@@ -79,18 +66,6 @@ impl RestartPolicy {
             max_restarts: 0,
             ..Self::transient()
         }
-    }
-
-    pub(super) fn on_stop(&self) -> OnStop {
-        self.on_stop
-    }
-
-    pub(super) fn max_restarts(&self) -> usize {
-        self.max_restarts
-    }
-
-    pub(super) fn window(&self) -> Duration {
-        self.window
     }
 
     /// Returns the wait before the restart that follows the `nth` failure within the window, counted from 1.
@@ -125,9 +100,10 @@ impl Default for RestartPolicy {
 pub struct RestartPolicyBuilder(RestartPolicy);
 
 impl RestartPolicyBuilder {
-    /// Sets the consequence of a regular stop. Default: [`OnStop::Finish`].
-    pub fn on_stop(mut self, on_stop: OnStop) -> Self {
-        self.0.on_stop = on_stop;
+    /// Restarts the child also after a regular stop (`ctx.stop()`, `ctx.terminate()`), which counts against the budget
+    /// (OTP: *permanent*). Default: a child that stops has finished (OTP: *transient*).
+    pub fn restart_on_stop(mut self) -> Self {
+        self.0.restarts_on_stop = true;
         self
     }
 
@@ -165,12 +141,16 @@ impl RestartPolicyBuilder {
         let policy = self.0;
         let (base, max) = (policy.backoff_base, policy.backoff_max);
         if base > max {
-            return Err(PolicyError::BackoffReversed { base, max });
+            return Err(PolicyError(format!(
+                "a backoff base of {base:?} exceeds the backoff maximum of {max:?}: lower the base, or raise the maximum"
+            )));
         }
         let (window, needed) = (policy.window, policy.shortest_way_out());
         // With an empty window each failure would be forgotten at once, and the child restarted for ever.
         if needed > window || (window.is_zero() && policy.max_restarts > 0) {
-            return Err(PolicyError::WindowTooShort { window, needed });
+            return Err(PolicyError(format!(
+                "a window of {window:?} is too short, because failures are forgotten before all restarts are used: give a window longer than zero, and of {needed:?} at least"
+            )));
         }
         Ok(policy)
     }
@@ -178,40 +158,11 @@ impl RestartPolicyBuilder {
 
 /// Reason why a policy is invalid.
 #[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PolicyError {
-    /// The first backoff would be longer than the longest.
-    BackoffReversed {
-        /// The requested backoff base.
-        base: Duration,
-        /// The requested maximum.
-        max: Duration,
-    },
-    /// Even a child that always fails at once would be restarted for ever: its first failure is forgotten before the
-    /// budget is spent.
-    WindowTooShort {
-        /// The requested window.
-        window: Duration,
-        /// The sum of the first `max_restarts` backoffs.
-        needed: Duration,
-    },
-}
+pub struct PolicyError(String);
 
 impl fmt::Display for PolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::BackoffReversed { base, max } => {
-                write!(
-                    f,
-                    "a backoff base of {base:?} exceeds the backoff maximum of {max:?}: lower the base, or raise the maximum"
-                )
-            }
-            Self::WindowTooShort { window, needed } => write!(
-                f,
-                "a window of {window:?} is too short, because failures are forgotten before all restarts are used: \
-                 give a window longer than zero, and of {needed:?} at least"
-            ),
-        }
+        f.write_str(&self.0)
     }
 }
 

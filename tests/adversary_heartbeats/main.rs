@@ -28,7 +28,7 @@ use std::{
 use actix_bully::{
     Group,
     protocol::Timings,
-    remote::{BridgeCounts, LinkId, Peer},
+    remote::{LinkId, Peer},
 };
 
 use attack::{Attack, HALF_OPEN};
@@ -103,8 +103,14 @@ impl Scene {
         let attack = Attack::start(self.victim.bridge.local_addr().unwrap());
         until("a thousand are half open", || attack.held() >= HALF_OPEN).await;
         let before = self.victim.bridge.counters();
-        let timeouts = || of(&self.victim.bridge.counters(), "handshake_timeout");
-        let enough = of(&before, "handshake_timeout") + u64::try_from(HALF_OPEN).unwrap();
+        let timeouts = || {
+            self.victim
+                .bridge
+                .counters()
+                .get("handshake_timeout")
+                .unwrap()
+        };
+        let enough = before.get("handshake_timeout").unwrap() + u64::try_from(HALF_OPEN).unwrap();
         let attacked = self.phase(|| timeouts() >= enough).await;
         let after = self.victim.bridge.counters();
         attack.end();
@@ -123,11 +129,6 @@ impl Scene {
         let leader = self.victim.agent.leader().unwrap();
         assert_eq!((leader.id.as_str(), leader.term.0), ("a1", 1));
     }
-}
-
-fn of(counts: &BridgeCounts, reason: &str) -> u64 {
-    let found = counts.iter().find(|(name, _)| *name == reason);
-    found.unwrap().1
 }
 
 /// How long heartbeats were apart.

@@ -66,7 +66,6 @@ const SAID_TO_PEERS: &[&str] = &[
     "CertificateFault",
     "ChangeError",
     "Closed",
-    "NameFault",
     "NoticeRefused",
     "OrderError",
     "SecretFault",

@@ -6,7 +6,7 @@ use actix::{System, clock::sleep};
 use actix_bully::{
     agent::ElectionArbiter,
     operate::{Command, Operated, Order, Outcome, OutcomeVerdict},
-    remote::{BridgeEvent, Closed, Farewell, LinkStatus, Peer, RemoteBridge},
+    remote::{BridgeEvent, LinkStatus, Peer, RemoteBridge},
     testkit::Inject,
 };
 use futures::StreamExt;
@@ -89,8 +89,7 @@ fn a_node_whose_time_is_over_says_goodbye_all_the_same() {
         let agent = a.agent("a1", 1);
         let node = Operated::new(&agent).bridge(&a.bridge);
         agent.addr().do_send(Inject::hang(sleep(SOON)));
-        let goodbye = Closed::Goodbye(Farewell::Leaving);
-        let goodbyes = || b.bridge.counters().closed(goodbye);
+        let goodbyes = || b.bridge.counters().get("goodbye").unwrap();
         let before = goodbyes();
         let drain = Order::new(Command::Drain).within(MS(50));
         assert_eq!(node.carry_out(drain).await, Outcome::Stopped);

@@ -5,7 +5,7 @@ use actix_bully::{
     agent::BullyHandle,
     protocol::{Incarnation, MemberKind, Presence},
     remote::{
-        Closed, ClusterId, Limits, LinkId, NodeIncarnation, SecretFault,
+        ClusterId, Limits, LinkId, NodeIncarnation,
         internals::{
             Nonce,
             wire::{
@@ -168,8 +168,7 @@ async fn believers_after_a_forged_end(secret: Option<Secret>) -> (usize, u64) {
         sleep(MS(1)).await;
     }
     drop(forged);
-    let fault = Closed::Secret(SecretFault::NotThere);
-    let counted = [&a, &b].map(|host| host.bridge.counters().closed(fault));
+    let counted = [&a, &b].map(|host| host.bridge.counters().get("secret").unwrap());
     (most, counted.iter().sum())
 }
 

@@ -1,15 +1,13 @@
 //! Which nodes are refused, and what both sides are told of it: rights, greetings, limits.
 
 use actix::clock::sleep;
-#[cfg(feature = "secret")]
-use actix_bully::remote::SecretFault;
 use actix_bully::{
     Group,
     agent::BullyAgent,
     group::OpenError,
     remote::{
-        BridgeBuilder, BridgeError, BridgeEvent, Closed, Farewell, MayBe, NodeId, Peer,
-        RemoteBridge, Rights, transport::Pipes,
+        BridgeBuilder, BridgeError, BridgeEvent, MayBe, NodeId, Peer, RemoteBridge, Rights,
+        transport::Pipes,
     },
     store::MemoryStore,
     testkit::VirtualClock,
@@ -28,7 +26,7 @@ type Set = fn(BridgeBuilder) -> BridgeBuilder;
 /// One of two hosts that must not link: its settings, and what it counts, tells and says of the other one.
 struct Side {
     set: Set,
-    counts: Closed,
+    counts: &'static str,
     tells: Vec<BridgeEvent>,
     says: &'static [&'static str],
 }
@@ -36,7 +34,7 @@ struct Side {
 impl Side {
     fn new(
         set: Set,
-        counts: Closed,
+        counts: &'static str,
         tells: impl Into<Vec<BridgeEvent>>,
         says: &'static [&'static str],
     ) -> Self {
@@ -50,15 +48,19 @@ impl Side {
     }
 }
 
-fn refuses(from: &str, node: Option<NodeId>, why: Closed) -> BridgeEvent {
-    let from = from.to_owned();
-    BridgeEvent::Refused { node, from, why }
+fn refuses(from: &str, node: Option<NodeId>, (name, reason): (&'static str, &str)) -> BridgeEvent {
+    BridgeEvent::Refused {
+        node,
+        from: from.to_owned(),
+        name,
+        reason: reason.to_owned(),
+    }
 }
 
 /// `b` refuses the host that dials it, which is `a`.
-fn refused_by_b(why: Farewell) -> BridgeEvent {
-    let (node, from) = (Some(node("b")), address("b"));
-    BridgeEvent::RefusedBy { node, from, why }
+fn refused_by_b(why: &str) -> BridgeEvent {
+    let said = format!("the peer said goodbye: {why}");
+    refuses(&address("b"), Some(node("b")), ("goodbye", &said))
 }
 
 /// Two hosts dial each other for five seconds, unless one of them does not know the other one.
@@ -79,7 +81,7 @@ async fn are_refused(row: &str, [at_a, at_b]: [Side; 2]) {
         let row = format!("{row}, at {name}");
         assert!(!host.is_linked(other), "{row}");
         assert_eq!(host.group.members().len(), 1, "{row}: no agent has crossed");
-        assert!(host.bridge.counters().closed(side.counts) > 0, "{row}");
+        assert!(host.bridge.counters().get(side.counts) > Some(0), "{row}");
         let dials = host.bridge.traffic().dials;
         assert!(dials < 6, "{row}: not again and again at once: {dials}");
         let told = told(events);
@@ -104,9 +106,9 @@ fn knows_b(builder: BridgeBuilder) -> BridgeBuilder {
 #[test]
 fn a_host_of_another_cluster_is_refused_and_both_say_what_to_do() {
     let said = warnings("link refused", async {
-        let why = Closed::Cluster;
+        let why = ("cluster", "the peer belongs to another cluster");
         let says = &["another cluster", "give both nodes the same cluster"];
-        let side = |set, from| Side::new(set, why, [refuses(from, None, why)], says);
+        let side = |set, from| Side::new(set, "cluster", [refuses(from, None, why)], says);
         let of_other: Set = |builder| knows_a(builder).cluster("other");
         are_refused("another cluster", [side(knows_b, "b"), side(of_other, "a")]).await;
     });
@@ -118,10 +120,11 @@ fn a_host_of_another_cluster_is_refused_and_both_say_what_to_do() {
 #[test]
 fn a_host_that_is_no_peer_is_refused_without_detail() {
     play(async {
-        let counts = Closed::Goodbye(Farewell::Auth);
-        let a = Side::new(knows_b, counts, [refused_by_b(Farewell::Auth)], &["b"]);
-        let tells = [refuses("a", None, Closed::Auth)];
-        let b = Side::new(|builder| builder, Closed::Auth, tells, &[]);
+        let told = [refused_by_b("this node is not allowed to connect")];
+        let a = Side::new(knows_b, "goodbye", told, &["b"]);
+        let why = "the peer uses a name that is not in this node's list of peers";
+        let tells = [refuses("a", None, ("auth_failed", why))];
+        let b = Side::new(|builder| builder, "auth_failed", tells, &[]);
         are_refused("no peer", [a, b]).await;
     });
 }
@@ -129,19 +132,17 @@ fn a_host_that_is_no_peer_is_refused_without_detail() {
 #[cfg(feature = "secret")]
 #[test]
 fn a_host_without_the_secret_is_refused_and_refuses_and_each_says_which_of_them_has_none() {
-    // All faults of a secret are counted under one name.
-    let counts = Closed::Secret(SecretFault::Unproved);
     let without: [Set; 2] = [knows_b, knows_a];
     let with: [Set; 2] = [
         |builder| knows_b(builder).secret(secret(1)),
         |builder| knows_a(builder).secret(secret(1)),
     ];
     let has: (_, &[&str]) = (
-        SecretFault::NotThere,
+        "the peer has no secret, and this node has one",
         &["give the peer the secret of this node"],
     );
     let has_none: (_, &[&str]) = (
-        SecretFault::NotHere,
+        "the peer asks for a secret, and this node has none",
         &["give this node the secret of the peer"],
     );
     for (row, [a, b], [of_a, of_b]) in [
@@ -149,8 +150,8 @@ fn a_host_without_the_secret_is_refused_and_refuses_and_each_says_which_of_them_
         ("b alone has one", [without[0], with[1]], [has_none, has]),
     ] {
         let side = |set, (why, says), from: &str, node| {
-            let tells = [refuses(from, node, Closed::Secret(why))];
-            Side::new(set, counts, tells, says)
+            let tells = [refuses(from, node, ("secret", why))];
+            Side::new(set, "secret", tells, says)
         };
         let at_a = side(a, of_a, &address("b"), Some(node("b")));
         let at_b = side(b, of_b, "a", None);
@@ -163,8 +164,8 @@ fn a_host_without_the_secret_is_refused_and_refuses_and_each_says_which_of_them_
 fn a_host_with_another_secret_is_refused_and_told_so() {
     let a = Side::new(
         |builder| knows_b(builder).secret(secret(1)),
-        Closed::Goodbye(Farewell::Secret),
-        [refused_by_b(Farewell::Secret)],
+        "goodbye",
+        [refused_by_b("the two sides do not know the same secret")],
         &["secret"],
     );
     let unproven = BridgeEvent::Unproven {
@@ -175,7 +176,7 @@ fn a_host_with_another_secret_is_refused_and_told_so() {
     };
     let b = Side::new(
         |builder| knows_a(builder).secret(secret(2)),
-        Closed::Secret(SecretFault::Unproved),
+        "secret",
         [unproven],
         &["secret"],
     );
@@ -193,7 +194,7 @@ fn a_bridge_that_dials_itself_does_so_ever_less() {
         sleep(MS(60_000)).await;
         let dials = a.bridge.traffic().dials;
         assert!((2..10).contains(&dials), "{dials}");
-        assert!(a.bridge.counters().closed(Closed::IsSelf) > 0);
+        assert!(a.bridge.counters().get("self") > Some(0));
         assert_eq!(a.bridge.peers().len(), 1);
         assert_eq!(pipes.connections("a", "a"), 0);
     });
@@ -214,10 +215,10 @@ fn an_agent_beyond_the_peers_rights_ends_the_link() {
         let mut events = a.bridge.events();
         b.agent("c1", 3);
         until("refused", || {
-            a.bridge.counters().closed(Closed::FromNotAllowed) > 0
+            a.bridge.counters().get("from_not_allowed") > Some(0)
         })
         .await;
-        let refused = |event: &BridgeEvent| matches!(event, BridgeEvent::Refused { why: Closed::FromNotAllowed, node: Some(n), .. } if *n == node("b"));
+        let refused = |event: &BridgeEvent| matches!(event, BridgeEvent::Refused { name: "from_not_allowed", node: Some(n), .. } if *n == node("b"));
         sleep(MS(1)).await;
         assert!(told(&mut events).iter().any(refused));
         assert!(a.group.members().get(&id("c1")).is_none());

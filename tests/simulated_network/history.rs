@@ -355,8 +355,10 @@ impl Run<'_> {
             let hears = !self.idle.contains(&node);
             check::honest(&node, &counts, &self.happened, &self.setting.plan, hears)?;
             let incarnation = (node, bridge.incarnation().0);
-            let before = self.counted.insert(incarnation, counts).unwrap_or_default();
-            for ((name, n), (_, before)) in counts.iter().zip(before.iter()) {
+            let before = self.counted.insert(incarnation, counts.clone());
+            for (name, n) in counts.iter() {
+                let before = before.as_ref().and_then(|before| before.get(name));
+                let before = before.unwrap_or(0);
                 if n > before {
                     self.see(format!("counted {name}"), n - before);
                 }

@@ -15,9 +15,7 @@ use std::{
 
 use actix_bully::remote::{
     NodeId,
-    transport::{
-        IncomingStream, Listener, Pending, RefusedPackets, StartingBridge, Stream, Transport,
-    },
+    transport::{IncomingStream, Listener, Pending, StartingBridge, Stream, Transport},
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
@@ -166,9 +164,9 @@ impl Transport for ZenohTransport {
         true
     }
 
-    fn refused(&self) -> RefusedPackets {
+    fn refused(&self) -> Vec<(&'static str, u64)> {
         let board = self.board.get();
-        board.map_or_else(RefusedPackets::default, |board| board.refused())
+        board.map_or_else(Vec::new, |board| board.refused())
     }
 }
 

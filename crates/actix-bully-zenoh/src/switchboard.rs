@@ -15,7 +15,7 @@ use std::{
     task::Waker,
 };
 
-use actix_bully::remote::{ClusterId, NodeId, transport::RefusedPackets};
+use actix_bully::remote::{ClusterId, NodeId};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tracing::debug;
 use zenoh::{
@@ -102,18 +102,13 @@ pub(super) struct IncomingLine {
     pub(super) host: NodeId,
 }
 
-/// The kinds of ignored deliveries of a zenoh network.
-#[derive(Clone, Copy, Debug)]
-enum RefusedPacket {
-    /// The message is not a packet.
-    Malformed,
-    /// The packet belongs to no connection: it is late, or comes from a stranger.
-    Stray,
-    /// A new connection beyond the limit, or with a number that is in use.
-    Connection,
-    /// A token whose key contains no valid session, or a token beyond the limit of its host.
-    Token,
-}
+/// The names of the counts of ignored deliveries: messages that are no packets; packets of no connection, because they are
+/// late or come from a stranger; new connections beyond the limit, or with a number that is in use; tokens whose key contains
+/// no valid session, or that are beyond the limit of their host.
+const REFUSED: [&str; 4] = [MALFORMED, "packet_stray", CONNECTION, TOKEN];
+const MALFORMED: &str = "packet_malformed";
+const CONNECTION: &str = "packet_refused";
+const TOKEN: &str = "token_refused";
 
 impl Switchboard {
     pub(super) fn new(
@@ -137,17 +132,10 @@ impl Switchboard {
         }
     }
 
-    /// Returns the number of refusals of each kind.
-    pub(super) fn refused(&self) -> RefusedPackets {
-        let counts = self.refused.each_ref().map(|count| count.load(Relaxed));
-        let mut refused = RefusedPackets::default();
-        [
-            refused.malformed,
-            refused.stray,
-            refused.connections,
-            refused.tokens,
-        ] = counts;
-        refused
+    /// Returns the number of ignored deliveries, by their names.
+    pub(super) fn refused(&self) -> Vec<(&'static str, u64)> {
+        let counts = self.refused.iter().map(|count| count.load(Relaxed));
+        REFUSED.into_iter().zip(counts).collect()
     }
 
     pub(super) fn table(&self) -> MutexGuard<'_, Table> {
@@ -229,7 +217,7 @@ impl Switchboard {
     pub(super) fn on_token(&self, host: &NodeId, sample: &Sample) {
         let session = SessionId::of_token(sample.key_expr().as_str(), &self.cluster, host);
         let Some(session) = session else {
-            return self.refuse(RefusedPacket::Token);
+            return self.refuse(TOKEN);
         };
         let mut table = self.table();
         match sample.kind() {
@@ -238,7 +226,7 @@ impl Switchboard {
                 drop(table);
                 self.found.notify_waiters();
                 if !has_room {
-                    self.refuse(RefusedPacket::Token);
+                    self.refuse(TOKEN);
                 }
             }
             SampleKind::Delete => {
@@ -253,11 +241,11 @@ impl Switchboard {
         let payload = sample.payload();
         // Checked before the parts of the payload are copied into one buffer.
         if payload.len() > LONGEST || sample.kind() != SampleKind::Put {
-            return self.refuse(RefusedPacket::Malformed);
+            return self.refuse(MALFORMED);
         }
         let bytes = payload.to_bytes();
         let Some(packet) = Packet::decode(&bytes) else {
-            return self.refuse(RefusedPacket::Malformed);
+            return self.refuse(MALFORMED);
         };
         let line = LineId {
             session: packet.from,
@@ -269,7 +257,7 @@ impl Switchboard {
         let mut table = self.table();
         let Some(found) = table.lines.get_mut(&line) else {
             drop(table);
-            return self.refuse(RefusedPacket::Stray);
+            return self.refuse("packet_stray");
         };
         match packet.body {
             PacketBody::Open { .. } => {}
@@ -284,11 +272,11 @@ impl Switchboard {
 
     fn on_open(&self, line: LineId, host: NodeId) {
         if self.is_closing() || !self.table().begin(line) {
-            return self.refuse(RefusedPacket::Connection);
+            return self.refuse(CONNECTION);
         }
         if self.arrivals.try_send(IncomingLine { line, host }).is_err() {
             self.table().lines.remove(&line);
-            self.refuse(RefusedPacket::Connection);
+            self.refuse(CONNECTION);
         }
     }
 
@@ -327,14 +315,9 @@ impl Switchboard {
         put.wait().map_err(|reason| text(&reason))
     }
 
-    fn refuse(&self, what: RefusedPacket) {
-        let at = match what {
-            RefusedPacket::Malformed => 0,
-            RefusedPacket::Stray => 1,
-            RefusedPacket::Connection => 2,
-            RefusedPacket::Token => 3,
-        };
-        if let Some(count) = self.refused.get(at) {
+    fn refuse(&self, what: &str) {
+        let mut counts = REFUSED.iter().zip(&self.refused);
+        if let Some((_, count)) = counts.find(|(name, _)| **name == what) {
             count.fetch_add(1, Relaxed);
         }
     }

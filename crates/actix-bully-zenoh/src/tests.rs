@@ -82,11 +82,10 @@ fn more_than_the_window_crosses_in_both_directions_at_once() {
         };
         let (heard, answered) = tokio::join!(end(here, mine.clone()), end(there, yours.clone()));
         assert!(heard == yours && answered == mine);
-        let refused = a.network.refused(); // but for strays: the last packets come late
-        assert_eq!(
-            (refused.malformed, refused.connections, refused.tokens),
-            (0, 0, 0)
-        );
+        let mut refused = a.network.refused();
+        refused.retain(|(name, _)| *name != "packet_stray"); // the last packets come late
+        assert_eq!(refused.len(), 3);
+        assert!(refused.iter().all(|(_, n)| *n == 0), "{refused:?}");
     });
 }
 

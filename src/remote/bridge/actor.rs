@@ -4,11 +4,7 @@
 //! receive. After a crash the peers' machines begin anew, but the records of the peers' agents are kept. So these
 //! agents stay members while the links are made again.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, atomic::Ordering::Relaxed},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use actix::{
     Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, MessageResult,
@@ -29,10 +25,10 @@ use crate::remote::{
         },
         peers::{
             Backoff, ConnId, LinkLoss, Origin, PeerChange, PeerEffect, PeerInput, PeerMachine,
-            PeerStage, ReadyLink,
+            ReadyLink,
         },
         shared::{BridgeState, PeerState, lock},
-        status::LinkStatus,
+        status::{LinkStatus, Traffic},
         task::TaskGuard,
     },
     link::{Connection, Setup},
@@ -153,12 +149,9 @@ impl RemoteBridge {
         let peer = Arc::clone(&watched.peer);
         // The stage is set before the effects: a listener that receives an event and then asks for the stage must get
         // the stage that belongs to the event.
-        *lock(&peer.stage) = match watched.machine.stage() {
-            PeerStage::Linked(link) => LinkStatus::Linked { id: link.id },
-            PeerStage::Dialing => LinkStatus::Dialing,
-            PeerStage::Waiting => LinkStatus::Waiting,
-        };
-        let is_linked = matches!(watched.machine.stage(), PeerStage::Linked(_));
+        let stage = watched.machine.stage();
+        *lock(&peer.stage) = stage;
+        let is_linked = matches!(stage, LinkStatus::Linked { .. });
         if !is_linked && peer.agents().unlink(self.shared.now()) {
             // The names of this peer's agents are free now, so agents of other nodes that were refused such a name try
             // again.
@@ -185,7 +178,7 @@ impl RemoteBridge {
     }
 
     fn dial(&mut self, peer: &Arc<PeerState>, ctx: &mut Context<Self>) {
-        self.shared.meter.dials.fetch_add(1, Relaxed);
+        Traffic::add(&mut lock(&self.shared.traffic).dials, 1);
         // A separate task, because name servers that do not answer must not delay the dial.
         TaskGuard::spawn(gate::expect(Arc::clone(&self.shared), Arc::clone(peer))).detach();
         self.connect(Setup::Dial(Arc::clone(peer)), ctx);
@@ -325,7 +318,7 @@ impl Handler<LinkReady> for RemoteBridge {
         if let Some(why) = self.step(&node, PeerInput::Ready(ready), ctx) {
             return MessageResult(Err(why));
         }
-        self.shared.meter.links.fetch_add(1, Relaxed);
+        Traffic::add(&mut lock(&self.shared.traffic).links, 1);
         peer.health.linked();
         let mut agents = peer.agents();
         agents.begin(link.incarnation, link.link);

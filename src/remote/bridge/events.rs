@@ -10,7 +10,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 
 use crate::{group::Holder, protocol::AgentId};
 
-use crate::remote::{Closed, Farewell, GroupRules, NodeId};
+use crate::remote::NodeId;
 
 /// An event about a peer, or about a refused connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,23 +48,16 @@ pub enum BridgeEvent {
         /// The address that is dialled; `None` if the peer has to dial.
         address: Option<String>,
     },
-    /// This side closed a link, or did not accept it.
+    /// A link was closed or not accepted, by this side or, if the name is `goodbye`, by the other side.
     Refused {
-        /// The node that the other end claimed to be, if it sent a name.
+        /// The node that was dialled, or the node that the other end claimed to be, if it sent a name.
         node: Option<NodeId>,
         /// The other end: an address without port, or the address that was dialled.
         from: String,
-        /// The reason.
-        why: Closed,
-    },
-    /// The other side refused this side.
-    RefusedBy {
-        /// The node that was dialled, if this side dialled.
-        node: Option<NodeId>,
-        /// The other end.
-        from: String,
-        /// The reason that it gave.
-        why: Farewell,
+        /// The name under which the reason is counted; see [`BridgeCounts`](crate::remote::BridgeCounts).
+        name: &'static str,
+        /// The reason in words for people. The words may change.
+        reason: String,
     },
     /// The other end could not prove to be an expected node: it showed no certificate, a wrong certificate, or the
     /// certificate of a node that is not a peer. Use this event for a security log; [`Refused`](Self::Refused) follows.
@@ -120,10 +113,10 @@ pub enum BridgeEvent {
         node: NodeId,
         /// The group.
         group: AgentId,
-        /// The rules of its agents.
-        theirs: GroupRules,
-        /// The rules of the agents of this process.
-        mine: GroupRules,
+        /// The rules of its agents, in words.
+        theirs: String,
+        /// The rules of the agents of this process, in words.
+        mine: String,
     },
     /// The bridge crashed and was restarted. It makes its links again.
     Restarted,

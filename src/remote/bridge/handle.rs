@@ -126,7 +126,7 @@ impl BridgeHandle {
 
     /// Returns the traffic so far.
     pub fn traffic(&self) -> Traffic {
-        self.shared.meter.read()
+        *lock(&self.shared.traffic)
     }
 
     /// Returns the events from now on. The stream ends after the last handle and the bridge have ended.

@@ -5,10 +5,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{
-        Mutex,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
+    sync::Mutex,
     time::Duration,
 };
 
@@ -34,8 +31,8 @@ pub(crate) struct PeerHealth {
     twin: Mutex<Option<Time>>,
     /// Time at which the peer last sent a term that is later than the clock of this host allows, if ever.
     ahead: Mutex<Option<Time>>,
-    /// Round-trip time of the last ping, in nanoseconds; 0 before the first answer.
-    echo: AtomicU64,
+    /// Round-trip time of the last ping, if one was answered.
+    echo: Mutex<Option<Duration>>,
 }
 
 /// Time after which a dispute about a name, or a clock that is ahead, is no longer reported. If it continues, it is
@@ -130,8 +127,7 @@ impl PeerHealth {
     /// Notes that the peer refused an earlier process with this node's name. Returns `false` if this was noted
     /// recently.
     pub(crate) fn note_twin(&self, now: Time) -> bool {
-        let before = lock(&self.twin).replace(now);
-        before.is_none_or(|before| now.since(before) >= RECENT)
+        is_news(&self.twin, now)
     }
 
     pub(crate) fn linked(&self) {
@@ -161,8 +157,7 @@ impl PeerHealth {
 
     /// Notes that the peer sends terms that are later than the clock of this host allows. Returns whether this is new.
     pub(crate) fn note_ahead(&self, now: Time) -> bool {
-        let before = lock(&self.ahead).replace(now);
-        before.is_none_or(|before| now.since(before) >= RECENT)
+        is_news(&self.ahead, now)
     }
 
     /// Notes the rules that the peer follows in a group. `mine` are this side's rules, if they differ.
@@ -180,20 +175,25 @@ impl PeerHealth {
         lock(&self.opened).known.insert(group.to_owned(), said);
     }
 
-    /// Notes that a ping was answered after `nanos` nanoseconds.
-    pub(crate) fn echoed(&self, nanos: u64) {
-        self.echo.store(nanos.max(1), Relaxed);
+    /// Notes that a ping was answered after this time.
+    pub(crate) fn echoed(&self, after: Duration) {
+        *lock(&self.echo) = Some(after);
     }
 
     pub(crate) fn echo(&self) -> Option<Duration> {
-        let nanos = self.echo.load(Relaxed);
-        (nanos > 0).then(|| Duration::from_nanos(nanos))
+        *lock(&self.echo)
     }
 
     /// Returns the reason why the link is missing, if the reason is known.
     pub(crate) fn last_error(&self) -> Option<String> {
         lock(&self.trouble).as_ref().map(|known| known.text.clone())
     }
+}
+
+/// Notes a fact at the time `now`. Returns `false` if it was noted recently.
+fn is_news(noted: &Mutex<Option<Time>>, now: Time) -> bool {
+    let before = lock(noted).replace(now);
+    before.is_none_or(|before| now.since(before) >= RECENT)
 }
 
 /// Returns the time without a link after which a node's last incarnation is forgotten, by the limit and by the rules of
@@ -401,7 +401,7 @@ mod tests {
         health.opened("jobs", (&rules(3), None), None);
         assert_eq!(told(), said(3, None));
         assert_eq!(health.echo(), None);
-        health.echoed(0);
-        assert_eq!(health.echo(), Some(Duration::from_nanos(1)));
+        health.echoed(Duration::ZERO);
+        assert_eq!(health.echo(), Some(Duration::ZERO));
     }
 }

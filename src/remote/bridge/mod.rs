@@ -38,7 +38,8 @@ mod voters;
 
 pub use actor::RemoteBridge;
 pub use builder::BridgeBuilder;
-pub use counters::{BridgeCounters, BridgeCounts};
+pub(crate) use counters::BridgeCounters;
+pub use counters::BridgeCounts;
 pub use error::{BridgeError, DrainTimedOut};
 pub use events::BridgeEvent;
 pub use handle::BridgeHandle;

@@ -8,7 +8,7 @@ use super::{
     LinkStatus, RemoteBridge,
     shared::{BridgeState, PeerState, lock},
 };
-use crate::{metrics::Direction, remote::Closed};
+use crate::metrics::Direction;
 
 /// Updates the metrics as long as the actor runs.
 pub(super) fn watch(shared: Arc<BridgeState>, ctx: &mut Context<RemoteBridge>) {
@@ -21,17 +21,16 @@ const AGAIN: Duration = Duration::from_secs(5);
 
 impl BridgeState {
     fn sample(&self) {
-        let (to, traffic, counts) = (&self.instruments, self.meter.read(), self.counts());
+        let (to, traffic, counts) = (&self.instruments, *lock(&self.traffic), self.counts());
         to.links(traffic.links, traffic.dials);
         to.crossed(Direction::In, traffic.messages_in, traffic.bytes_in);
         to.crossed(Direction::Out, traffic.messages_out, traffic.bytes_out);
         // The counters of links come first, then the counters of messages.
-        for (at, (reason, times)) in counts.iter().enumerate() {
-            if at < Closed::NAMES.len() {
-                to.closed(reason, times);
-            } else {
-                to.dropped(reason, times);
-            }
+        for (reason, times) in &counts.closed.0 {
+            to.closed(reason, *times);
+        }
+        for (reason, times) in counts.iter().skip(counts.closed.0.len()) {
+            to.dropped(reason, times);
         }
         self.peers().iter().for_each(|peer| self.sample_link(peer));
     }

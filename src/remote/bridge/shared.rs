@@ -36,7 +36,7 @@ use crate::remote::{
         leaders::LeadersHeard,
         noise::Noise,
         peers::ConnId,
-        status::{LinkStatus, Meter},
+        status::{LinkStatus, Traffic},
     },
     carry::{Carried, GroupTermGuard, LiveRights, Lost, NodeRoute, PeerAgents, WallMillis},
     transport::{Listener, Security, Transport},
@@ -59,7 +59,7 @@ pub(crate) struct BridgeState {
     pub(super) is_told: AtomicBool,
     pub(crate) gate: Arc<Gate>,
     pub(crate) counters: BridgeCounters,
-    pub(crate) meter: Meter,
+    pub(crate) traffic: Mutex<Traffic>,
     pub(crate) leaders: LeadersHeard,
     pub(crate) instruments: BridgeMeter,
     pub(crate) ends: Ends,
@@ -132,7 +132,7 @@ impl BridgeState {
             is_over: AtomicBool::new(false),
             is_told: AtomicBool::new(false),
             counters: BridgeCounters::new(),
-            meter: Meter::default(),
+            traffic: Mutex::default(),
             leaders,
             instruments,
             ends: parts.ends,
@@ -282,7 +282,7 @@ impl BridgeState {
 
     /// Counts and reports the reason why a link ended or never became ready.
     pub(crate) fn ended(&self, node: Option<&NodeId>, from: &str, why: Closed) {
-        self.counters.closed(why);
+        self.counters.count(why.name());
         let peer = node.map(display);
         // No event for a dialled peer that does not answer: `PeerUnreachable` or `NeverSeen` reports it.
         let is_mute = why == Closed::HandshakeTimeout && node.is_some();
@@ -306,13 +306,12 @@ impl BridgeState {
                 warn!(peer, addr = from, reason = %why, advice, left_out, "link refused");
             }
         }
-        let (node, from) = (node.cloned(), from.to_owned());
-        let event = if let Closed::Goodbye(why) = why {
-            BridgeEvent::RefusedBy { node, from, why }
-        } else {
-            BridgeEvent::Refused { node, from, why }
-        };
-        self.events.tell(event);
+        self.events.tell(BridgeEvent::Refused {
+            node: node.cloned(),
+            from: from.to_owned(),
+            name: why.name(),
+            reason: why.to_string(),
+        });
     }
 
     /// Returns `None` if a refused connection may not be reported now. Otherwise reports and returns the number of

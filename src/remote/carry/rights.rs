@@ -48,40 +48,12 @@ impl MayBe {
     }
 }
 
-/// The names that a grant covers.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum AllowedNames {
-    /// All names.
-    All,
-    /// Only this name.
-    Exactly(String),
-    /// Names that begin with this prefix.
-    Prefix(String),
-}
-
-impl AllowedNames {
-    /// Reads a pattern as people write it: `*` means all names, `api-*` names with a prefix, and any other text one
-    /// name.
-    ///
-    /// Names never contain a `*`, so every name can be written as a pattern.
-    #[must_use]
-    pub fn pattern(text: &str) -> Self {
-        match text.strip_suffix('*') {
-            Some("") => Self::All,
-            Some(prefix) => Self::Prefix(prefix.to_owned()),
-            None => Self::Exactly(text.to_owned()),
-        }
-    }
-
-    /// Returns whether `name` is covered.
-    #[must_use]
-    pub(crate) fn cover(&self, name: &str) -> bool {
-        match self {
-            Self::All => true,
-            Self::Exactly(exactly) => exactly == name,
-            Self::Prefix(prefix) => name.starts_with(prefix.as_str()),
-        }
+/// Returns whether a pattern covers a name: `*` covers all names, `api-*` the names with a prefix, and any other text one
+/// name. Names never contain a `*`, so every name can be written as a pattern.
+fn covers(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        None => name == pattern,
     }
 }
 
@@ -99,8 +71,8 @@ pub struct Rights(Vec<Grant>);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Grant {
-    groups: AllowedNames,
-    agents: AllowedNames,
+    groups: String,
+    agents: String,
     may_be: MayBe,
 }
 
@@ -121,8 +93,8 @@ impl Rights {
     #[must_use]
     pub fn grant(mut self, groups: &str, agents: &str, may_be: MayBe) -> Self {
         self.0.push(Grant {
-            groups: AllowedNames::pattern(groups),
-            agents: AllowedNames::pattern(agents),
+            groups: groups.to_owned(),
+            agents: agents.to_owned(),
             may_be,
         });
         self
@@ -131,7 +103,7 @@ impl Rights {
     /// Returns the highest role of an agent of a group; `None` if the peer may not send messages for it at all.
     #[must_use]
     pub(crate) fn of(&self, group: &str, agent: &str) -> Option<MayBe> {
-        let covers = |grant: &&Grant| grant.groups.cover(group) && grant.agents.cover(agent);
+        let covers = |grant: &&Grant| covers(&grant.groups, group) && covers(&grant.agents, agent);
         self.0.iter().filter(covers).map(|grant| grant.may_be).max()
     }
 }

@@ -8,15 +8,14 @@ use crate::remote::wire::Opening;
 
 /// The rules on which all members of a group have to agree. If the rules of two nodes differ, no message of the group
 /// crosses between these nodes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct GroupRules {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GroupRules {
     /// The name of the rules; see [`Requirements::rules`].
-    pub rules: String,
+    pub(crate) rules: String,
     /// The epoch: the number of the list of voters.
-    pub epoch: u64,
+    pub(crate) epoch: u64,
     /// The voters and quorums; `None` for a group without a list of voters.
-    pub voters: Option<Electorate>,
+    pub(crate) voters: Option<Electorate>,
 }
 
 impl GroupRules {

@@ -22,6 +22,14 @@
 //! Then an epoch must be configured. The guard stops a wrong number. It cannot stop a peer that does harm on purpose:
 //! take its certificate away.
 
+#![cfg_attr(
+    feature = "testkit",
+    expect(
+        unnameable_types,
+        reason = "tests read the name and the text of a reason, and no variant"
+    )
+)]
+
 use std::{collections::BTreeMap, fmt};
 
 use crate::protocol::{AgentId, Term};

@@ -9,7 +9,7 @@ use crate::{
     protocol::Time,
     remote::{
         Closed, DropReason, Inbound,
-        bridge::status::Meter,
+        bridge::{shared::lock, status::Traffic},
         carry::{Mailboxes, NamedReceivers},
         wire::Messages,
     },
@@ -33,7 +33,7 @@ impl Common {
             count = count.saturating_add(1);
             turn.read(message.payload.len());
             match inbound.sender(now, &message)? {
-                Err(why) => shared.counters.dropped(why),
+                Err(why) => shared.counters.count(why.name()),
                 Ok(sender) => {
                     let group = sender.group;
                     if open.as_ref().is_none_or(|(opened, _)| *opened != group) {
@@ -60,15 +60,15 @@ impl Common {
                     // Each receiver counts as work, even if its mailbox had no room.
                     turn.add(usize::try_from(sent.saturating_add(full)).unwrap_or(usize::MAX));
                     for _ in 0..full {
-                        shared.counters.dropped(DropReason::MailboxFull);
+                        shared.counters.count(DropReason::MailboxFull.name());
                     }
                     // An honest peer sends messages to an agent that has left until it learns of the departure, which
                     // may take long. That is tolerated without a limit.
                     for _ in 0..gone {
-                        shared.counters.dropped(DropReason::UnknownAgent);
+                        shared.counters.count(DropReason::UnknownAgent.name());
                     }
                     for _ in 0..unknown {
-                        shared.counters.dropped(inbound.unknown_agent(now)?);
+                        shared.counters.count(inbound.unknown_agent(now)?.name());
                     }
                 }
             }
@@ -78,7 +78,7 @@ impl Common {
             }
         }
         self.talked.set(now);
-        Meter::add(&shared.meter.messages_in, count);
+        Traffic::add(&mut lock(&shared.traffic).messages_in, count);
         Ok(())
     }
 

@@ -97,7 +97,7 @@ pub struct Acquaintance {
 /// 2. Give each frame's body to [`receive`](Self::receive). Send the bytes that it wrote, *also* when it makes the link
 ///    ready, and before you close the connection after an error. On [`HandshakeProgress::Ready`] call
 ///    [`Frames::raise`](crate::remote::wire::Frames::raise) and continue with an [`Inbound`](crate::remote::Inbound).
-/// 3. At [`deadline`](Self::deadline) close with [`Closed::HandshakeTimeout`].
+/// 3. At [`deadline`](Self::deadline) close with `Closed::HandshakeTimeout`.
 #[derive(Debug)]
 pub struct Handshake {
     me: Introduction,

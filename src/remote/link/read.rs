@@ -5,7 +5,7 @@
 //! much work, but no other task waits for all of it. After a wait for bytes the first turns are short ([`FIRST`]):
 //! the receivers handle and answer the first messages while the rest is read.
 
-use std::{convert::Infallible, pin::pin, rc::Rc, time::Duration};
+use std::{convert::Infallible, pin::pin, rc::Rc};
 
 use actix::clock::{Instant, sleep_until};
 use futures::{
@@ -24,7 +24,10 @@ use crate::{
     protocol::{AgentId, Member, Presence, Time},
     remote::{
         BridgeEvent, Closed, DropReason, FrameVerdict, GroupRules, GroupStanding, Inbound,
-        RosterChange, bridge::status::Meter, transport::Stream, wire::Frames,
+        RosterChange,
+        bridge::{shared::lock, status::Traffic},
+        transport::Stream,
+        wire::Frames,
     },
 };
 
@@ -85,7 +88,7 @@ impl LinkReader {
                 continue;
             };
             turn.took(1).await;
-            Meter::add(&shared.meter.frames_in, 1);
+            Traffic::add(&mut lock(&shared.traffic).frames_in, 1);
             let mut opened = None;
             let verdict = self.inbound.frame(now, body, |opening| {
                 let standing = shared.standing(opening);
@@ -108,7 +111,7 @@ impl LinkReader {
                     common.apply(change)?;
                     turn.took(changed.saturating_add(ROSTER)).await;
                 }
-                FrameVerdict::Drop(why) => shared.counters.dropped(why),
+                FrameVerdict::Drop(why) => shared.counters.count(why.name()),
                 FrameVerdict::Twin => common.has_twin(),
                 FrameVerdict::Answer(token) => {
                     common.all_told();
@@ -153,7 +156,7 @@ impl LinkReader {
         };
         let now = shared.now();
         common.heard.set(now);
-        Meter::add(&shared.meter.bytes_in, bytes);
+        Traffic::add(&mut lock(&shared.traffic).bytes_in, bytes);
         self.inbound.took(now, bytes)
     }
 }
@@ -274,8 +277,8 @@ impl Common {
                 shared.events.tell(BridgeEvent::Mismatch {
                     node,
                     group,
-                    theirs,
-                    mine,
+                    theirs: theirs.to_string(),
+                    mine: mine.to_string(),
                 });
             }
         }
@@ -284,7 +287,7 @@ impl Common {
     /// Counts a message of a group, or a leader in a roster, that was dropped.
     pub(super) fn dropped(&self, group: usize, why: DropReason) {
         let shared = &self.shared;
-        shared.counters.dropped(why);
+        shared.counters.count(why.name());
         if why == DropReason::UnvouchedTerm
             && let Some(terms) = shared.terms(group)
             && terms.goes_by_clock()
@@ -364,13 +367,11 @@ impl Common {
         // An answer to an older question ends the silence, but measures nothing.
         if let Some((_, since)) = asked.filter(|(asked, _)| *asked == token) {
             self.asked.set(None);
-            let took = self.shared.now().since(since).as_nanos();
-            let took = u64::try_from(took).unwrap_or(u64::MAX);
-            self.peer.health.echoed(took);
-            let (peer, echo) = (self.link.peer.as_str(), Duration::from_nanos(took));
-            self.shared.instruments.echo(peer, echo);
-            let longest = &self.shared.meter.echo_nanos;
-            longest.fetch_max(took, std::sync::atomic::Ordering::Relaxed);
+            let echo = self.shared.now().since(since);
+            self.peer.health.echoed(echo);
+            self.shared.instruments.echo(self.link.peer.as_str(), echo);
+            let longest = &mut lock(&self.shared.traffic).longest_echo;
+            *longest = echo.max(*longest);
         }
     }
 }

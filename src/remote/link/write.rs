@@ -22,7 +22,7 @@ use tokio::{
 use crate::protocol::{Member, Requirements};
 use crate::remote::{
     Closed, DropReason,
-    bridge::status::Meter,
+    bridge::{shared::lock, status::Traffic},
     carry::{Batch, Queued, RosterUpdate},
     link::pace::WritePace,
     transport::Stream,
@@ -171,7 +171,10 @@ impl LinkWriter {
         messages.clear();
         self.spare = messages;
         for _ in 0..outbox.take_refused() {
-            common.shared.counters.dropped(DropReason::TooMuchForPeer);
+            common
+                .shared
+                .counters
+                .count(DropReason::TooMuchForPeer.name());
         }
         for (group, content) in after {
             self.roster(group, None, &content);
@@ -393,10 +396,12 @@ impl LinkWriter {
             Ok(Err(_)) => return Err(Closed::Lost),
             Err(_) => return Err(Closed::SlowPeer),
         }
-        Meter::add(&shared.meter.bytes_out, self.out.len());
-        Meter::add(&shared.meter.frames_out, self.frames);
-        Meter::add(&shared.meter.messages_out, self.messages);
-        Meter::add(&shared.meter.writes, 1);
+        let mut traffic = lock(&shared.traffic);
+        Traffic::add(&mut traffic.bytes_out, self.out.len());
+        Traffic::add(&mut traffic.frames_out, self.frames);
+        Traffic::add(&mut traffic.messages_out, self.messages);
+        Traffic::add(&mut traffic.writes, 1);
+        drop(traffic);
         (self.frames, self.messages) = (0, 0);
         self.out.clear();
         Ok(())

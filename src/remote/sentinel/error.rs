@@ -40,10 +40,16 @@ pub enum SentinelError {
     Pipe(#[source] io::Error),
     /// The order is not valid.
     #[error("{0}")]
-    Order(#[from] OrderError),
+    Order(String),
 }
 
 debug_is_text!(SentinelError);
+
+impl From<OrderError> for SentinelError {
+    fn from(wrong: OrderError) -> Self {
+        Self::Order(wrong.to_string())
+    }
+}
 
 /// The advice for a shortage of processes, files or space, or else the given advice.
 struct Advice<'a>(&'a io::Error, &'static str);

@@ -123,11 +123,12 @@ use elsewhere::start;
 #[cfg(target_os = "linux")]
 use start::start;
 
-pub use error::{OrderError, SentinelError};
+pub use error::SentinelError;
 
 for_tests! {
     use {
         driver::SentinelDriver,
+        error::OrderError,
         notice::{EndNotice, NoticeSecret},
         notices::{NoticeRefused, Notices},
         order::{Orders, Watched},

@@ -40,6 +40,19 @@ pub enum NoticeRefused {
     Replayed,
 }
 
+impl NoticeRefused {
+    /// Returns the name under which this reason is counted.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Malformed => "notice_malformed",
+            Self::UnknownNode => "notice_unknown_node",
+            Self::OtherIncarnation => "notice_other_incarnation",
+            Self::WrongBytes => "notice_wrong_bytes",
+            Self::Replayed => "notice_replayed",
+        }
+    }
+}
+
 /// The digest that one node gave.
 #[derive(Clone, Copy, Debug)]
 struct Given {

@@ -1,9 +1,6 @@
 //! What the actor does with what its connections tell it, without any connection.
 
-use std::{
-    sync::{Arc, atomic::Ordering::Relaxed},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use actix::{Actor, Addr, System, clock::sleep};
 use tokio::{sync::oneshot, task::yield_now};
@@ -108,7 +105,7 @@ impl Stage {
     }
 
     fn dials(&self) -> u64 {
-        self.shared.meter.dials.load(Relaxed)
+        lock(&self.shared.traffic).dials
     }
 
     /// A message to an agent of the peer begins to wait.

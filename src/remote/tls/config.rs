@@ -15,7 +15,7 @@ use rustls::pki_types::UnixTime;
 use crate::remote::NodeId;
 use bully_register::{
     calls::OneOf,
-    pem::{PemError, PemSource, TlsPart},
+    pem::{AUTHORITIES, CERTIFICATE, KEY, PemError, PemSource},
 };
 
 use super::{
@@ -243,9 +243,9 @@ impl TlsConfigBuilder {
         let given =
             |source: Option<&PemSource>, part| source.cloned().ok_or(TlsError::NotGiven { part });
         Ok(Sources {
-            authorities: given(authorities, TlsPart::Authorities)?,
-            certificate: given(certificate, TlsPart::Certificate)?,
-            key: given(key, TlsPart::Key)?,
+            authorities: given(authorities, AUTHORITIES)?,
+            certificate: given(certificate, CERTIFICATE)?,
+            key: given(key, KEY)?,
         })
     }
 }

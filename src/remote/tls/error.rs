@@ -1,30 +1,9 @@
 //! The reasons why a configuration of TLS is refused, before anything listens.
 
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
 use crate::remote::NodeId;
-use bully_register::pem::{PemError, TlsPart};
-
-use super::NameFault;
-
-/// A use for which the node's certificate must be valid: every node both listens and dials.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TlsUsage {
-    /// To listen: the extended key usage `serverAuth`.
-    Server,
-    /// To dial: the extended key usage `clientAuth`.
-    Client,
-}
-
-impl fmt::Display for TlsUsage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Server => "serverAuth",
-            Self::Client => "clientAuth",
-        })
-    }
-}
+use bully_register::pem::PemError;
 
 /// The reason why a configuration of TLS is refused. After a failed reload the old configuration is still in use.
 #[derive(thiserror::Error)]
@@ -34,7 +13,7 @@ pub enum TlsError {
     #[error("no {part} given: name a PEM file, or give PEM bytes")]
     NotGiven {
         /// The part.
-        part: TlsPart,
+        part: &'static str,
     },
     /// A part was given, but cannot be read.
     #[error(transparent)]
@@ -55,9 +34,9 @@ pub enum TlsError {
     )]
     Certificate {
         /// The part that contains it.
-        part: TlsPart,
-        /// The fault of the certificate.
-        detail: TlsDetail,
+        part: &'static str,
+        /// The fault of the certificate, for people. The words may change.
+        detail: String,
     },
     /// A certificate was given as the certificate of an authority, but may not issue certificates.
     #[error(
@@ -93,14 +72,14 @@ pub enum TlsError {
         "this node's certificate does not allow {usage}: issue it with both serverAuth and clientAuth, or without extended key usages"
     )]
     Usage {
-        /// The missing usage.
-        usage: TlsUsage,
+        /// The missing extended key usage: `serverAuth` to listen, `clientAuth` to dial.
+        usage: &'static str,
     },
     /// The own certificate does not contain the name of exactly one node.
     #[error(
         "this node's certificate does not name a node, because {0}: issue it with the node's name as its one subject alternative name, of the kind DNS"
     )]
-    Name(#[source] NameFault),
+    Name(String),
     /// The own certificate contains the name of another node.
     #[error(
         "the certificate is that of node {found}, but this node is {node}: give the certificate of {node}, or call the node {found}"
@@ -113,35 +92,7 @@ pub enum TlsError {
     },
     /// The TLS library refuses the configuration.
     #[error("the TLS library refuses these certificates and this key: issue other ones ({0})")]
-    Unusable(TlsDetail),
+    Unusable(String),
 }
 
 debug_is_text!(TlsError);
-
-/// A message of the TLS library, for people. The words may change.
-#[derive(Clone, PartialEq)]
-pub struct TlsDetail(rustls::Error);
-
-impl From<rustls::Error> for TlsDetail {
-    fn from(error: rustls::Error) -> Self {
-        Self(error)
-    }
-}
-
-impl From<webpki::Error> for TlsDetail {
-    fn from(error: webpki::Error) -> Self {
-        Self(rustls::Error::General(error.to_string()))
-    }
-}
-
-impl fmt::Display for TlsDetail {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl fmt::Debug for TlsDetail {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}

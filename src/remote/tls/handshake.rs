@@ -21,7 +21,7 @@ use rustls::{
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 
-use crate::remote::NodeId;
+use crate::remote::{CertificateFault, NodeId};
 
 use super::{
     ALPN, TlsConfig, TlsReason, TlsRefusal, TlsStream,
@@ -49,7 +49,11 @@ impl TlsConfig {
     {
         let acceptor = TlsAcceptor::from(Arc::clone(&self.identity().server));
         match acceptor.accept(stream).into_fallible().await {
-            Ok(stream) => admit(stream.into(), is_peer, TlsReason::Stranger),
+            Ok(stream) => admit(
+                stream.into(),
+                is_peer,
+                TlsReason::Certificate(CertificateFault::Stranger),
+            ),
             Err((error, stream)) => Err(failed(&error, stream)),
         }
     }
@@ -68,12 +72,19 @@ impl TlsConfig {
     {
         // The name is never an IP address, because a node keeps its name on every host.
         let Ok(name) = DnsName::try_from(node.as_str().to_owned()) else {
-            return Err(TlsRefusal::new(TlsReason::Name, Left::Bare(stream)));
+            return Err(TlsRefusal::new(
+                TlsReason::Certificate(CertificateFault::Name),
+                Left::Bare(stream),
+            ));
         };
         let connector = TlsConnector::from(Arc::clone(&self.identity().client));
         let connecting = connector.connect(ServerName::DnsName(name), stream);
         match connecting.into_fallible().await {
-            Ok(stream) => admit(stream.into(), |found| found == node, TlsReason::Name),
+            Ok(stream) => admit(
+                stream.into(),
+                |found| found == node,
+                TlsReason::Certificate(CertificateFault::Name),
+            ),
             Err((error, stream)) => Err(failed(&error, stream)),
         }
     }
@@ -96,12 +107,18 @@ fn admit<S>(
         return Err(TlsRefusal::new(TlsReason::Protocol, Left::Nothing));
     }
     let Some(certificate) = shown(session) else {
-        return Err(TlsRefusal::new(TlsReason::NoCertificate, Left::Nothing));
+        return Err(TlsRefusal::new(
+            TlsReason::Certificate(CertificateFault::NotShown),
+            Left::Nothing,
+        ));
     };
     let (reason, names) = match node_of(certificate) {
         Ok(node) if is_peer(&node) => return Ok(TlsStream::new(stream, node)),
         Ok(_) => (otherwise, names_of(certificate)),
-        Err(_) => (TlsReason::Name, names_of(certificate)),
+        Err(_) => (
+            TlsReason::Certificate(CertificateFault::Name),
+            names_of(certificate),
+        ),
     };
     Err(TlsRefusal::after_handshake(reason, names, stream))
 }

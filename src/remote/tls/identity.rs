@@ -18,9 +18,9 @@ use rustls::{
 use webpki::{EndEntityCert, KeyUsage};
 
 use crate::remote::NodeId;
-use bully_register::pem::{PemError, PemSource, SecretKey, TlsPart};
+use bully_register::pem::{AUTHORITIES, CERTIFICATE, PemError, PemSource, SecretKey};
 
-use super::{ALPN, TlsDetail, TlsError, TlsUsage, certificate::CertificateFacts, name::node_of};
+use super::{ALPN, TlsError, certificate::CertificateFacts, name::node_of};
 
 /// Everything that a handshake needs.
 pub(super) struct LoadedIdentity {
@@ -42,8 +42,8 @@ pub(super) struct Sources {
 impl LoadedIdentity {
     /// Reads and checks all parts.
     pub(super) fn load(sources: &Sources) -> Result<Self, TlsError> {
-        let authorities = trusted(&sources.authorities.certificates(TlsPart::Authorities)?)?;
-        let chain = sources.certificate.certificates(TlsPart::Certificate)?;
+        let authorities = trusted(&sources.authorities.certificates(AUTHORITIES)?)?;
+        let chain = sources.certificate.certificates(CERTIFICATE)?;
         let key = sources.key.key()?;
         let provider = Arc::new(ring::default_provider());
         let node = judge(&chain, &authorities, &provider)?;
@@ -65,12 +65,12 @@ fn trusted(certificates: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore
         let position = index.saturating_add(1);
         // If a node's certificate were accepted as an authority's, that node could issue certificates for any other
         // node.
-        if !facts(certificate, TlsPart::Authorities)?.is_authority {
+        if !facts(certificate, AUTHORITIES)?.is_authority {
             return Err(TlsError::NotAnAuthority { position });
         }
         store
             .add(certificate.clone())
-            .map_err(|error| unfit(TlsPart::Authorities, error))?;
+            .map_err(|error| unfit(AUTHORITIES, &error))?;
     }
     Ok(Arc::new(store))
 }
@@ -81,16 +81,15 @@ fn judge(
     authorities: &RootCertStore,
     provider: &CryptoProvider,
 ) -> Result<NodeId, TlsError> {
-    let (own, intermediates) = chain.split_first().ok_or(PemError::Empty {
-        part: TlsPart::Certificate,
-    })?;
-    let parsed =
-        EndEntityCert::try_from(own).map_err(|error| unfit(TlsPart::Certificate, error))?;
+    let (own, intermediates) = chain
+        .split_first()
+        .ok_or(PemError::Empty { part: CERTIFICATE })?;
+    let parsed = EndEntityCert::try_from(own).map_err(|error| unfit(CERTIFICATE, &error))?;
     let algorithms = provider.signature_verification_algorithms.all;
     let now = UnixTime::now();
     for (usage, key_usage) in [
-        (TlsUsage::Server, KeyUsage::server_auth()),
-        (TlsUsage::Client, KeyUsage::client_auth()),
+        ("serverAuth", KeyUsage::server_auth()),
+        ("clientAuth", KeyUsage::client_auth()),
     ] {
         parsed
             .verify_for_usage(
@@ -102,20 +101,20 @@ fn judge(
                 None,
                 None,
             )
-            .map_err(|error| refused(error, usage, now))?;
+            .map_err(|error| refused(&error, usage, now))?;
     }
     node_of(own).map_err(TlsError::Name)
 }
 
-fn refused(error: webpki::Error, usage: TlsUsage, now: UnixTime) -> TlsError {
+fn refused(error: &webpki::Error, usage: &'static str, now: UnixTime) -> TlsError {
     let between = |early: UnixTime, late: UnixTime| {
         Duration::from_secs(late.as_secs().saturating_sub(early.as_secs()))
     };
-    if let webpki::Error::CertExpired { not_after, .. } = error {
+    if let webpki::Error::CertExpired { not_after, .. } = *error {
         let ago = between(not_after, now);
         return TlsError::Expired { ago };
     }
-    if let webpki::Error::CertNotValidYet { not_before, .. } = error {
+    if let webpki::Error::CertNotValidYet { not_before, .. } = *error {
         let after = between(now, not_before);
         return TlsError::NotYetValid { after };
     }
@@ -132,11 +131,11 @@ fn refused(error: webpki::Error, usage: TlsUsage, now: UnixTime) -> TlsError {
     ) {
         return TlsError::UnknownIssuer;
     }
-    unfit(TlsPart::Certificate, error)
+    unfit(CERTIFICATE, error)
 }
 
-fn unfit(part: TlsPart, error: impl Into<TlsDetail>) -> TlsError {
-    let detail = error.into();
+fn unfit(part: &'static str, error: &impl ToString) -> TlsError {
+    let detail = error.to_string();
     TlsError::Certificate { part, detail }
 }
 
@@ -145,13 +144,16 @@ fn unfit(part: TlsPart, error: impl Into<TlsDetail>) -> TlsError {
 fn expiry(chain: &[CertificateDer<'static>]) -> Result<UnixTime, TlsError> {
     let mut first = UnixTime::since_unix_epoch(Duration::MAX);
     for certificate in chain {
-        first = first.min(facts(certificate, TlsPart::Certificate)?.last_moment);
+        first = first.min(facts(certificate, CERTIFICATE)?.last_moment);
     }
     Ok(first)
 }
 
-fn facts(certificate: &CertificateDer<'_>, part: TlsPart) -> Result<CertificateFacts, TlsError> {
-    CertificateFacts::read(certificate).map_err(|_| unfit(part, webpki::Error::BadDer))
+fn facts(
+    certificate: &CertificateDer<'_>,
+    part: &'static str,
+) -> Result<CertificateFacts, TlsError> {
+    CertificateFacts::read(certificate).map_err(|_| unfit(part, &webpki::Error::BadDer))
 }
 
 /// Checks that certificate and key fit. The library's own copy of the key lasts as long as the identity.
@@ -172,12 +174,10 @@ fn server(
         WebPkiClientVerifier::builder_with_provider(Arc::clone(authorities), Arc::clone(provider))
             .clear_root_hint_subjects() // a stranger learns no name of an authority
             .build()
-            .map_err(|_| PemError::Empty {
-                part: TlsPart::Authorities,
-            })?;
+            .map_err(|_| PemError::Empty { part: AUTHORITIES })?;
     let mut config = ServerConfig::builder_with_provider(Arc::clone(provider))
         .with_protocol_versions(&[&TLS13])
-        .map_err(unusable)?
+        .map_err(|error| unusable(&error))?
         .with_client_cert_verifier(verifier)
         .with_cert_resolver(Arc::<SingleCertAndKey>::clone(own));
     config.alpn_protocols = vec![ALPN.to_vec()];
@@ -202,12 +202,10 @@ fn client(
     let verifier =
         WebPkiServerVerifier::builder_with_provider(Arc::clone(authorities), Arc::clone(provider))
             .build()
-            .map_err(|_| PemError::Empty {
-                part: TlsPart::Authorities,
-            })?;
+            .map_err(|_| PemError::Empty { part: AUTHORITIES })?;
     let mut config = ClientConfig::builder_with_provider(Arc::clone(provider))
         .with_protocol_versions(&[&TLS13])
-        .map_err(unusable)?
+        .map_err(|error| unusable(&error))?
         .with_webpki_verifier(verifier)
         .with_client_cert_resolver(Arc::<SingleCertAndKey>::clone(own));
     config.alpn_protocols = vec![ALPN.to_vec()];
@@ -220,6 +218,6 @@ fn client(
     Ok(Arc::new(config))
 }
 
-fn unusable(error: rustls::Error) -> TlsError {
-    TlsError::Unusable(error.into())
+fn unusable(error: &rustls::Error) -> TlsError {
+    TlsError::Unusable(error.to_string())
 }

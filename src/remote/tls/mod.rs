@@ -89,13 +89,13 @@ mod security;
 mod stream;
 
 pub use config::{TlsConfig, TlsConfigBuilder};
-pub use error::{TlsDetail, TlsError, TlsUsage};
-pub use name::NameFault;
+pub use error::TlsError;
 
-pub use bully_register::pem::{PemError, TlsPart};
+pub use bully_register::pem::PemError;
 
 for_tests! {
     use {
+        super::fault::CertificateFault,
         refusal::{TlsReason, TlsRefusal},
         stream::TlsStream,
     };

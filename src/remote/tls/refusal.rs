@@ -19,28 +19,8 @@ pub enum TlsReason {
     Version,
     /// TLS 1.3 for another protocol than the bridge's.
     Protocol,
-    /// The peer showed no certificate.
-    NoCertificate,
-    /// The peer's certificate is not from an authority that this side trusts.
-    UnknownIssuer,
-    /// The peer's certificate, or one of its issuers', has expired.
-    Expired,
-    /// The peer's certificate, or a certificate of one of its issuers, is not valid yet.
-    NotYetValid,
-    /// The peer's certificate does not allow the peer's role in the connection, client or server.
-    Usage,
-    /// The peer's certificate is damaged, or belongs to another node.
-    Certificate,
-    /// The peer's certificate names no node, or another node than the one that was dialled.
-    Name,
-    /// The peer's certificate is in order, but its node is not a configured peer.
-    Stranger,
-    /// The peer does not trust the authority of this side's certificate.
-    OwnAuthority,
-    /// This side's certificate has expired or is not valid yet, by the peer's clock.
-    OwnDates,
-    /// The peer does not accept this side's certificate, for another reason.
-    OwnCertificate,
+    /// The certificate of one side is not accepted.
+    Certificate(CertificateFault),
     /// The peer refused this node, and does not give the reason.
     RefusedByPeer,
     /// The connection ended before the handshake was done.
@@ -56,19 +36,7 @@ impl TlsReason {
             Self::NotTls => "the peer sent something other than TLS",
             Self::Version => "the peer does not speak TLS 1.3",
             Self::Protocol => "the peer speaks another protocol over TLS",
-            Self::NoCertificate => "the peer showed no certificate",
-            Self::UnknownIssuer => "the peer's certificate is not from a trusted authority",
-            Self::Expired => "the peer's certificate has expired",
-            Self::NotYetValid => "the peer's certificate is not valid yet",
-            Self::Usage => "the peer's certificate does not allow the peer's end of a connection",
-            Self::Certificate => "the peer's certificate is damaged or not its own",
-            Self::Name => "the peer's certificate does not name the expected node",
-            Self::Stranger => "the peer is a node that is not configured here",
-            Self::OwnAuthority => "the peer does not trust the authority of the certificate here",
-            Self::OwnDates => {
-                "the peer reports that the certificate here has expired or is not valid yet"
-            }
-            Self::OwnCertificate => "the peer does not accept the certificate here",
+            Self::Certificate(fault) => fault.as_str(),
             Self::RefusedByPeer => "the peer refused the connection",
             Self::Lost => "the connection ended during the handshake",
             Self::Violation => "the peer broke the rules of TLS",
@@ -87,39 +55,17 @@ impl TlsReason {
 
     /// Returns whether the reason is about the identity of the peer, so that it belongs in the security log.
     pub const fn is_about_identity(self) -> bool {
-        matches!(
-            self,
-            Self::NoCertificate
-                | Self::UnknownIssuer
-                | Self::Expired
-                | Self::NotYetValid
-                | Self::Usage
-                | Self::Certificate
-                | Self::Name
-                | Self::Stranger
-        )
+        matches!(self, Self::Certificate(fault) if fault.is_of_peer())
     }
 
     /// Returns the reason under which the bridge counts this refusal.
     pub const fn closed(self) -> Closed {
-        Closed::Certificate(match self {
-            Self::NoCertificate => CertificateFault::NotShown,
-            Self::UnknownIssuer => CertificateFault::Authority,
-            Self::Expired => CertificateFault::Expired,
-            Self::NotYetValid => CertificateFault::NotYetValid,
-            Self::Usage => CertificateFault::Usage,
-            Self::Certificate => CertificateFault::Damaged,
-            Self::Name => CertificateFault::Name,
-            Self::Stranger => CertificateFault::Stranger,
-            Self::OwnAuthority => CertificateFault::OwnAuthority,
-            Self::OwnDates => CertificateFault::OwnDates,
-            Self::OwnCertificate => CertificateFault::OwnRefused,
-            Self::NotTls => return Closed::NotEncrypted,
-            Self::Lost => return Closed::Lost,
-            Self::Version | Self::Protocol | Self::RefusedByPeer | Self::Violation => {
-                return Closed::Tls;
-            }
-        })
+        match self {
+            Self::Certificate(fault) => Closed::Certificate(fault),
+            Self::NotTls => Closed::NotEncrypted,
+            Self::Lost => Closed::Lost,
+            Self::Version | Self::Protocol | Self::RefusedByPeer | Self::Violation => Closed::Tls,
+        }
     }
 
     /// Returns the reason why a handshake failed.
@@ -136,8 +82,8 @@ impl TlsReason {
             rustls::Error::InvalidMessage(_) => Self::NotTls,
             rustls::Error::PeerIncompatible(_) => Self::Version,
             rustls::Error::NoApplicationProtocol => Self::Protocol,
-            rustls::Error::NoCertificatesPresented => Self::NoCertificate,
-            rustls::Error::InvalidCertificate(error) => Self::of_certificate(error),
+            rustls::Error::NoCertificatesPresented => Self::Certificate(CertificateFault::NotShown),
+            rustls::Error::InvalidCertificate(error) => Self::Certificate(of_certificate(error)),
             rustls::Error::AlertReceived(alert) => Self::of_alert(*alert),
             _ => Self::Violation,
         }
@@ -150,36 +96,40 @@ impl TlsReason {
     )]
     const fn of_alert(alert: AlertDescription) -> Self {
         match alert {
-            AlertDescription::UnknownCA => Self::OwnAuthority,
-            AlertDescription::CertificateExpired => Self::OwnDates,
+            AlertDescription::UnknownCA => Self::Certificate(CertificateFault::OwnAuthority),
+            AlertDescription::CertificateExpired => Self::Certificate(CertificateFault::OwnDates),
             AlertDescription::BadCertificate
             | AlertDescription::CertificateRequired
             | AlertDescription::CertificateRevoked
             | AlertDescription::CertificateUnknown
-            | AlertDescription::UnsupportedCertificate => Self::OwnCertificate,
+            | AlertDescription::UnsupportedCertificate => {
+                Self::Certificate(CertificateFault::OwnRefused)
+            }
             _ => Self::RefusedByPeer,
         }
     }
+}
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "the library has many more errors, and may add some: each is a damaged certificate"
-    )]
-    fn of_certificate(error: &CertificateError) -> Self {
-        match error {
-            CertificateError::UnknownIssuer => Self::UnknownIssuer,
-            CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
-            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-                Self::NotYetValid
-            }
-            CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
-                Self::Usage
-            }
-            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-                Self::Name
-            }
-            _ => Self::Certificate,
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library has many more errors, and may add some: each is a damaged certificate"
+)]
+const fn of_certificate(error: &CertificateError) -> CertificateFault {
+    match error {
+        CertificateError::UnknownIssuer => CertificateFault::Authority,
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            CertificateFault::Expired
         }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            CertificateFault::NotYetValid
+        }
+        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+            CertificateFault::Usage
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            CertificateFault::Name
+        }
+        _ => CertificateFault::Damaged,
     }
 }
 

@@ -200,10 +200,11 @@ pub trait Transport: Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Returns how many packets the network has delivered since the start that belonged to no connection. A bridge adds
-    /// them to its [counters](super::BridgeCounts). Default: none, which is right for a network that carries streams.
-    fn refused(&self) -> RefusedPackets {
-        RefusedPackets::default()
+    /// Returns how many packets the network has delivered since the start although nothing accepts them, each count with
+    /// its name. A bridge adds them to its [counters](super::BridgeCounts). Default: none, which is right for a network
+    /// that carries streams.
+    fn refused(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
     }
 }
 
@@ -255,21 +256,6 @@ pub trait Datagrams: Send {
     /// # Errors
     /// An error if no more datagrams can be received. The bridge receives no datagrams from then on.
     fn receive<'a>(&'a mut self, into: &'a mut [u8]) -> Pending<'a, usize>;
-}
-
-/// The number of packets that a network has delivered although they belonged to no connection, by the counters of the
-/// bridge.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RefusedPackets {
-    /// Packets of a wrong form: `packet_malformed`.
-    pub malformed: u64,
-    /// Packets that belong to no connection, for example because they are late: `packet_stray`.
-    pub stray: u64,
-    /// Connections for which there was no room, or that already existed: `packet_refused`.
-    pub connections: u64,
-    /// Announcements of hosts that were not valid, or too many: `token_refused`.
-    pub tokens: u64,
 }
 
 /// An accepted connection.

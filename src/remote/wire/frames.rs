@@ -25,7 +25,7 @@ const fn is_tls(head: [u8; HEAD]) -> bool {
 /// 1. `read_buf` into [`room`](Self::room); a test may call `feed`.
 /// 2. Call [`next`](Self::next) until it returns `None`; each body is valid until the next call.
 /// 3. Wait for more bytes until [`deadline`](Self::deadline), if there is one; then close the link
-///    with [`Closed::FrameTimeout`].
+///    with `Closed::FrameTimeout`.
 ///
 /// Call [`raise`](Self::raise) between two frames as soon as the link is ready: a long frame may follow the frame
 /// that made it ready in the same read.
@@ -85,7 +85,7 @@ impl Frames {
     /// Returns the body of the next frame; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// [`Closed::FrameTooLarge`], [`Closed::Encrypted`] for the head of a record of TLS, or [`Closed::Malformed`]
+    /// `Closed::FrameTooLarge`, `Closed::Encrypted` for the head of a record of TLS, or `Closed::Malformed`
     /// for a frame of no bytes. Then the stream cannot be read any further.
     pub fn next(&mut self, now: Time) -> Result<Option<&[u8]>, Closed> {
         let Some(len) = self.announced()? else {

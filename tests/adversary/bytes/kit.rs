@@ -4,8 +4,7 @@ use actix_bully::{
     elections::{AnyMessage, bully::Elect},
     protocol::{AgentId, Incarnation, MemberKind, Round, Score, Term, Time},
     remote::{
-        Challenge, Closed, ClusterId, Farewell, Limits, LinkId, NodeId, NodeIncarnation, Proof,
-        Rights,
+        Challenge, ClusterId, Farewell, Limits, LinkId, NodeId, NodeIncarnation, Proof, Rights,
         internals::{
             Acquaintance, EndDigest, Established, FrameVerdict, GroupStanding, Handshake,
             HandshakeProgress, Inbound, Introduction, Nonce, TermGuard,
@@ -64,8 +63,8 @@ impl Receiver {
         }
     }
 
-    /// Takes bytes in pieces of that size, until they end or the link does.
-    pub(crate) fn take(&mut self, bytes: &[u8], piece: usize) -> Result<(), Closed> {
+    /// Takes bytes in pieces of that size, until they end or the link does. Its end has the name under which it is counted.
+    pub(crate) fn take(&mut self, bytes: &[u8], piece: usize) -> Result<(), &'static str> {
         for bytes in bytes.chunks(piece) {
             let taken = self.frames.feed(bytes);
             assert_eq!(
@@ -94,7 +93,10 @@ impl Receiver {
     }
 }
 
-fn greeted(handshake: &mut Handshake, body: &[u8]) -> Result<Option<Box<Established>>, Closed> {
+fn greeted(
+    handshake: &mut Handshake,
+    body: &[u8],
+) -> Result<Option<Box<Established>>, &'static str> {
     let known = Some(Acquaintance {
         rights: Rights::all(),
         latest: None,
@@ -107,23 +109,28 @@ fn greeted(handshake: &mut Handshake, body: &[u8]) -> Result<Option<Box<Establis
     })
 }
 
-fn judged(inbound: &mut Inbound, guard: &mut TermGuard, body: &[u8]) -> Result<usize, Closed> {
+fn judged(
+    inbound: &mut Inbound,
+    guard: &mut TermGuard,
+    body: &[u8],
+) -> Result<usize, &'static str> {
     match inbound.frame(NOW, body, |_| GroupStanding::Carried(0))? {
         FrameVerdict::Messages(messages) => {
             messages.into_iter().try_fold(0, |delivered, message| {
-                let message = message?;
+                let message = message.map_err(|_| "malformed")?;
                 if inbound.sender(NOW, &message)?.is_err() {
                     return Ok(delivered);
                 }
                 let bounds = Limits::default().bounds();
-                let said: AnyMessage = decode_payload(message.payload, bounds)?;
-                guard.admit(said.term())?;
+                let said = decode_payload(message.payload, bounds);
+                let said: AnyMessage = said.map_err(|_| "malformed")?;
+                guard.admit(said.term()).map_err(|_| "term")?;
                 Ok(delivered + 1)
             })
         }
         FrameVerdict::Roster(change) => {
             if let Some(leader) = change.leader {
-                guard.admit(leader.term)?;
+                guard.admit(leader.term).map_err(|_| "term")?;
             }
             Ok(0)
         }

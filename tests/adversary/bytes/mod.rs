@@ -8,7 +8,7 @@
 mod kit;
 
 use actix_bully::remote::{
-    Closed, Limits,
+    Limits,
     internals::wire::{Bounds, Frame, WireError, decode_payload},
 };
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,7 @@ fn a_body_cut_at_any_byte_is_refused() {
             for len in 1..whole.len() - 4 {
                 let cut = frame(&whole[4..4 + len]);
                 let closed = Receiver::new().take(&instead(at, &cut), 8_192);
-                assert!(matches!(closed, Err(Closed::Malformed(_))), "{closed:?}");
+                assert_eq!(closed, Err("malformed"));
             }
         }
     });
@@ -117,7 +117,7 @@ fn every_flipped_bit_of_a_connection_is_survived() {
                 bytes[at] ^= 1 << bit;
                 // It ends, waits for more, or goes on: what matters is that it comes back.
                 let ended = Receiver::new().take(&bytes, 8_192);
-                assert!(ended.is_ok() || ended.is_err_and(|why| why != Closed::Lost));
+                assert!(ended.is_ok() || ended.is_err_and(|why| why != "lost"));
             }
         }
     });
@@ -165,7 +165,7 @@ fn a_huge_announced_length_is_refused_anywhere() {
             for head in HUGE {
                 let body = [&whole[4..7], head].concat();
                 let closed = Receiver::new().take(&instead(at, &frame(&body)), 8_192);
-                assert!(matches!(closed, Err(Closed::Malformed(_))), "{closed:?}");
+                assert_eq!(closed, Err("malformed"));
             }
         }
     });
@@ -208,7 +208,7 @@ fn sixty_thousand_levels_are_refused() {
                 for keep in [1, 3, 5, whole.len() - 8] {
                     let spoilt = frame(&[&whole[4..4 + keep], &deep].concat());
                     let closed = Receiver::new().take(&instead(at, &spoilt), 8_192);
-                    assert!(matches!(closed, Err(Closed::Malformed(_))), "{closed:?}");
+                    assert_eq!(closed, Err("malformed"));
                 }
             }
         }
@@ -227,7 +227,7 @@ fn a_deep_payload_is_refused_when_it_is_decoded() {
             let head = b"\x93\x03\x02\x91\x95\x00\x00\x09\xc0\xc5";
             let message = frame(&[&head[..], &len, &deep].concat());
             let closed = Receiver::new().take(&instead(1, &message), 8_192);
-            assert!(matches!(closed, Err(Closed::Malformed(_))), "{closed:?}");
+            assert_eq!(closed, Err("malformed"));
         }
     });
 }
@@ -298,10 +298,7 @@ const OTHER_FORMS: &[(&[u8], &str)] = &[
 fn a_payload_in_another_form_is_refused() {
     for (payload, what) in OTHER_FORMS {
         let closed = Receiver::new().take(&instead(1, &message(payload)), 8_192);
-        assert!(
-            matches!(closed, Err(Closed::Malformed(_))),
-            "{what}: {closed:?}"
-        );
+        assert_eq!(closed, Err("malformed"), "{what}");
     }
 }
 
@@ -318,7 +315,7 @@ fn a_term_that_no_honest_peer_can_know_ends_the_link() {
     for term in [u64::MAX, u64::MAX - 5, 8 + (1 << 20)] {
         let nack = rmp_serde::to_vec(&nack(term)).expect("a message");
         let closed = Receiver::new().take(&instead(1, &message(&nack)), 8_192);
-        assert!(matches!(closed, Err(Closed::Term(_))), "{closed:?}");
+        assert_eq!(closed, Err("term"));
     }
 }
 
@@ -333,10 +330,7 @@ fn other_protocols_are_refused_at_once() {
         (b"\0\0\0\0", "malformed"),
         (b"\0\0\0\x01\xc0", "malformed"),
     ] {
-        let closed = Receiver::new()
-            .take(bytes, 8_192)
-            .expect_err("it is refused");
-        assert_eq!(closed.name(), why);
+        assert_eq!(Receiver::new().take(bytes, 8_192), Err(why));
     }
 }
 
@@ -357,7 +351,7 @@ fn random_bytes_are_survived() {
             check(&body);
             let spoilt = instead(dice.usize(..5), &frame(&body));
             let ended = Receiver::new().take(&spoilt, 8_192);
-            assert!(ended.is_ok() || ended.is_err_and(|why| why != Closed::Lost));
+            assert!(ended.is_ok() || ended.is_err_and(|why| why != "lost"));
         }
     });
 }

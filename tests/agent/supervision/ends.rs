@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use actix::prelude::*;
-use actix_bully::supervisor::{OnStop, RestartPolicy};
+use actix_bully::supervisor::RestartPolicy;
 use actix_rt::SystemRunner;
 use tokio::runtime::Builder;
 use tracing::Level;
@@ -128,7 +128,7 @@ fn a_system_that_is_dropped_by_a_panic_still_calls_the_hook_past_a_broken_child(
     let ended = catch_unwind(AssertUnwindSafe(|| {
         virtual_system().block_on(async {
             let plans = [(Moment::Stopped, 0, Fault::Panic)];
-            let child = trace.guarded(three_restarts(OnStop::Finish), || ());
+            let child = trace.guarded(three_restarts().build().unwrap(), || ());
             let child = child.start(|_| Probe::new(trace.clone(), &plans));
             assert_eq!(child.send(Mail(0)).await, Ok(0));
             panic_quietly();

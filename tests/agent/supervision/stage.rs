@@ -12,7 +12,7 @@ use actix::clock::{Instant, sleep};
 use actix::dev::ContextFut;
 use actix::prelude::*;
 use actix_bully::supervisor::{
-    Exit, Guardian, GuardianBuilder, OnStop, RestartPolicy, Supervision,
+    Exit, Guardian, GuardianBuilder, RestartPolicy, RestartPolicyBuilder, Supervision,
 };
 use tokio::runtime::Handle;
 
@@ -148,22 +148,23 @@ fn poll(scribe: &RefCell<ContextFut<Scribe, Context<Scribe>>>, task: &mut Task<'
 }
 
 /// 3 restarts in 10 s, after 100 ms doubling up to 1 s.
-pub(crate) fn three_restarts(on_stop: OnStop) -> RestartPolicy {
-    let policy = RestartPolicy::builder().on_stop(on_stop).max_restarts(3);
-    policy
+pub(crate) fn three_restarts() -> RestartPolicyBuilder {
+    RestartPolicy::builder()
+        .max_restarts(3)
         .window(Duration::from_secs(10))
         .backoff_base(Duration::from_millis(100))
         .backoff_max(Duration::from_secs(1))
-        .build()
-        .unwrap()
 }
 
 /// Returns the outcome under each policy. Policies with the same outcome share it.
 pub(crate) fn by_policy(play: impl Fn(RestartPolicy) -> String) -> String {
     let mut seen = Vec::<(Vec<&str>, String)>::new();
     for (name, policy) in [
-        ("transient", three_restarts(OnStop::Finish)),
-        ("permanent", three_restarts(OnStop::Restart)),
+        ("transient", three_restarts().build().unwrap()),
+        (
+            "permanent",
+            three_restarts().restart_on_stop().build().unwrap(),
+        ),
         ("temporary", RestartPolicy::temporary()),
     ] {
         let outcome = play(policy);

@@ -8,7 +8,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use actix::prelude::*;
-use actix_bully::supervisor::{OnStop, RestartPolicy, RestartPolicyBuilder};
+use actix_bully::supervisor::{RestartPolicy, RestartPolicyBuilder};
 use futures::future::join_all;
 
 use crate::common::virtual_system;
@@ -63,7 +63,7 @@ fn each_panic_costs_one_message_and_mail_between_them_is_delivered_once_and_in_o
 
 #[test]
 fn a_panic_while_the_queue_is_full_loses_nothing_of_it() {
-    let mut delivered = run(three_restarts(OnStop::Finish), "mail", async |addr| {
+    let mut delivered = run(three_restarts().build().unwrap(), "mail", async |addr| {
         assert!(addr.try_send(poison()).is_ok());
         let mut accepted = 0;
         while addr.try_send(Mail(accepted)).is_ok() {
@@ -82,7 +82,7 @@ fn a_panic_while_the_queue_is_full_loses_nothing_of_it() {
 
 #[test]
 fn mail_sent_during_the_backoff_waits_for_the_next_incarnation() {
-    let mail = run(three_restarts(OnStop::Finish), "mail", async |addr| {
+    let mail = run(three_restarts().build().unwrap(), "mail", async |addr| {
         addr.do_send(poison());
         ms(50).await;
         for number in 0..10_000 {
@@ -112,7 +112,7 @@ fn children_that_panic_at_the_same_time_come_back_each_on_its_own() {
         let (trace, noted) = Noted::new();
         let names: Vec<_> = (0..50).map(|n| format!("child-{n}")).collect();
         let start = |name: &String| {
-            let child = trace.child(name, three_restarts(OnStop::Finish));
+            let child = trace.child(name, three_restarts().build().unwrap());
             child.start(|_| Probe::new(trace.clone(), &[]))
         };
         let children: Vec<_> = names.iter().map(start).collect();
@@ -144,7 +144,7 @@ fn a_child_that_always_fails_does_not_hold_up_its_neighbours() {
         ("stops in started", stops.collect::<Vec<Plan>>()),
         ("panics in restarting", panics.collect()),
     ] {
-        let policy = stubborn(1_000, 0).on_stop(OnStop::Restart).build().unwrap();
+        let policy = stubborn(1_000, 0).restart_on_stop().build().unwrap();
         virtual_system().block_on(async {
             let (trace, noted) = Noted::new();
             let turns = Rc::new(Cell::new(0));

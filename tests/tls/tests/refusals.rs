@@ -4,7 +4,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use actix_bully::remote::tls::{TlsReason, TlsRefusal};
+use actix_bully::remote::tls::{CertificateFault, TlsReason, TlsRefusal};
 use actix_bully_tls_tests::{
     Authority, Leaf,
     attacker::{self, Dialler},
@@ -82,7 +82,10 @@ async fn intermediate_authorities_are_followed() {
 async fn no_certificate_is_refused() {
     let trust = Authority::new("ours");
     let refusal = dials(&trust, &Dialler::anonymous()).await;
-    assert_eq!(refusal.reason(), TlsReason::NoCertificate);
+    assert_eq!(
+        refusal.reason(),
+        TlsReason::Certificate(CertificateFault::NotShown)
+    );
     let (here, there) = pipe();
     let (bare, config) = (attacker::bare_listener(), trust.config("b"));
     let target = node("a");
@@ -98,20 +101,29 @@ async fn no_certificate_is_refused() {
 async fn a_certificate_of_another_authority_is_refused() {
     let (trust, other) = (Authority::new("ours"), Authority::new("theirs"));
     let refused = both(&trust, |node| other.node(node)).await;
-    assert_eq!(refused, twice(TlsReason::UnknownIssuer));
+    assert_eq!(
+        refused,
+        twice(TlsReason::Certificate(CertificateFault::Authority))
+    );
 }
 
 #[tokio::test]
 async fn an_authority_of_the_same_name_is_another_one() {
     let (trust, other) = (Authority::new("ours"), Authority::new("ours"));
     let refused = both(&trust, |node| other.node(node)).await;
-    assert_eq!(refused, twice(TlsReason::Certificate));
+    assert_eq!(
+        refused,
+        twice(TlsReason::Certificate(CertificateFault::Damaged))
+    );
 }
 
 #[tokio::test]
 async fn a_certificate_that_vouches_for_itself_is_refused() {
     let refused = both(&Authority::new("ours"), self_signed).await;
-    assert_eq!(refused, twice(TlsReason::UnknownIssuer));
+    assert_eq!(
+        refused,
+        twice(TlsReason::Certificate(CertificateFault::Authority))
+    );
 }
 
 #[tokio::test]
@@ -119,21 +131,30 @@ async fn a_node_is_no_authority() {
     let trust = Authority::new("ours");
     let node = trust.from_leaf("c");
     let refused = both(&trust, |name| node.node(name)).await;
-    assert_eq!(refused, twice(TlsReason::Certificate));
+    assert_eq!(
+        refused,
+        twice(TlsReason::Certificate(CertificateFault::Damaged))
+    );
 }
 
 #[tokio::test]
 async fn an_expired_certificate_is_refused() {
     let trust = Authority::new("ours");
     let expired = |node: &str| trust.odd(node, |params| valid(params, -3, -1));
-    assert_eq!(both(&trust, expired).await, twice(TlsReason::Expired));
+    assert_eq!(
+        both(&trust, expired).await,
+        twice(TlsReason::Certificate(CertificateFault::Expired))
+    );
 }
 
 #[tokio::test]
 async fn a_certificate_from_the_future_is_refused() {
     let trust = Authority::new("ours");
     let future = |node: &str| trust.odd(node, |params| valid(params, 1, 3));
-    assert_eq!(both(&trust, future).await, twice(TlsReason::NotYetValid));
+    assert_eq!(
+        both(&trust, future).await,
+        twice(TlsReason::Certificate(CertificateFault::NotYetValid))
+    );
 }
 
 #[tokio::test]
@@ -143,13 +164,16 @@ async fn a_certificate_for_the_other_end_is_refused() {
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     });
     let refusal = dials(&trust, &Dialler::showing(&for_servers)).await;
-    assert_eq!(refusal.reason(), TlsReason::Usage);
+    assert_eq!(
+        refusal.reason(),
+        TlsReason::Certificate(CertificateFault::Usage)
+    );
     let for_clients = trust.odd("a", |params| {
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
     });
     let protocols = vec![attacker::ALPN.to_vec()];
     let reason = listens(&trust, &for_clients, protocols).await;
-    assert_eq!(reason, TlsReason::Usage);
+    assert_eq!(reason, TlsReason::Certificate(CertificateFault::Usage));
 }
 
 /// The listener can say goodbye to a node that it does not know; the dialler hangs up.
@@ -157,11 +181,14 @@ async fn a_certificate_for_the_other_end_is_refused() {
 async fn a_node_that_is_not_meant_is_refused() {
     let trust = Authority::new("ours");
     let refusal = dials(&trust, &Dialler::showing(&trust.node("c"))).await;
-    assert_eq!(refusal.reason(), TlsReason::Stranger);
+    assert_eq!(
+        refusal.reason(),
+        TlsReason::Certificate(CertificateFault::Stranger)
+    );
     assert_eq!(refusal.names(), ["c"]);
     let protocols = vec![attacker::ALPN.to_vec()];
     let reason = listens(&trust, &trust.node("c"), protocols).await;
-    assert_eq!(reason, TlsReason::Name);
+    assert_eq!(reason, TlsReason::Certificate(CertificateFault::Name));
 }
 
 #[tokio::test]
@@ -192,7 +219,10 @@ async fn a_node_that_is_not_known_is_told_goodbye_and_nothing_else() {
 async fn a_certificate_without_a_name_is_refused() {
     let trust = Authority::new("ours");
     let nameless = |node: &str| trust.odd(node, |params| params.subject_alt_names.clear());
-    assert_eq!(both(&trust, nameless).await, twice(TlsReason::Name));
+    assert_eq!(
+        both(&trust, nameless).await,
+        twice(TlsReason::Certificate(CertificateFault::Name))
+    );
 }
 
 #[tokio::test]
@@ -215,7 +245,11 @@ async fn a_second_name_of_any_kind_is_refused() {
                 })
             };
             let refused = both(&trust, odd).await;
-            assert_eq!(refused, twice(TlsReason::Name), "{extra:?}, first: {first}");
+            assert_eq!(
+                refused,
+                twice(TlsReason::Certificate(CertificateFault::Name)),
+                "{extra:?}, first: {first}"
+            );
         }
     }
 }
@@ -229,14 +263,20 @@ async fn a_wildcard_is_refused() {
         params.subject_alt_names = vec![dns("*.nodes.example")]
     });
     let refusal = dials(&trust, &Dialler::showing(&wild)).await;
-    assert_eq!(refusal.reason(), TlsReason::Name);
+    assert_eq!(
+        refusal.reason(),
+        TlsReason::Certificate(CertificateFault::Name)
+    );
     assert_eq!(refusal.names(), ["*.nodes.example"]);
     let (here, there) = pipe();
     let acceptor = TlsAcceptor::from(attacker::listener(&wild, vec![attacker::ALPN.to_vec()]));
     let target = node("a.nodes.example");
     let (_kept, connected) = tokio::join!(acceptor.accept(here), config.connect(there, &target));
     let refusal = connected.expect_err("refused");
-    assert_eq!(refusal.reason(), TlsReason::Name);
+    assert_eq!(
+        refusal.reason(),
+        TlsReason::Certificate(CertificateFault::Name)
+    );
     assert_eq!(
         refusal.names(),
         ["*.nodes.example"],
@@ -252,7 +292,10 @@ async fn a_name_in_another_case_is_another_name() {
         let name = node.to_uppercase();
         trust.odd(node, |params| params.subject_alt_names = vec![dns(&name)])
     };
-    assert_eq!(both(&trust, shouts).await, twice(TlsReason::Name));
+    assert_eq!(
+        both(&trust, shouts).await,
+        twice(TlsReason::Certificate(CertificateFault::Name))
+    );
 }
 
 #[tokio::test]
@@ -262,7 +305,10 @@ async fn a_certificate_without_its_key_is_refused() {
         key: trust.node(node).key,
         ..trust.node(node)
     };
-    assert_eq!(both(&trust, stolen).await, twice(TlsReason::Certificate));
+    assert_eq!(
+        both(&trust, stolen).await,
+        twice(TlsReason::Certificate(CertificateFault::Damaged))
+    );
 }
 
 /// The tests switch on version 1.2 of the library for all crates: it must not matter.
@@ -313,10 +359,13 @@ async fn the_dialler_learns_why_its_certificate_is_refused() {
     let (accepted, connected) = meet(&trust.config("a"), &stranger).await;
     assert_eq!(
         accepted.expect_err("refused").reason(),
-        TlsReason::UnknownIssuer
+        TlsReason::Certificate(CertificateFault::Authority)
     );
     let end = connected.expect("the dialler is done before it is judged");
-    assert_eq!(refused_later(end).await, Some(TlsReason::OwnAuthority));
+    assert_eq!(
+        refused_later(end).await,
+        Some(TlsReason::Certificate(CertificateFault::OwnAuthority))
+    );
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use actix_bully::remote::tls::{PemError, TlsConfig, TlsError, TlsReason};
+use actix_bully::remote::tls::{CertificateFault, PemError, TlsConfig, TlsError, TlsReason};
 use actix_bully_tls_tests::{
     Authority, Leaf,
     ends::{is_open, meet, pair},
@@ -60,7 +60,7 @@ async fn links_outlive_a_reload_and_new_ones_use_the_new_files() {
     let reason = accepted.expect_err("b has an old certificate").reason();
     assert_eq!(
         reason,
-        TlsReason::OwnAuthority,
+        TlsReason::Certificate(CertificateFault::OwnAuthority),
         "b does not trust the new authority"
     );
     let (mut at_a, mut at_b) = pair(&a, &new.config("b")).await;

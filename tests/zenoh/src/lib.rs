@@ -130,9 +130,8 @@ impl Host {
 
     /// What was counted under that name.
     pub fn count(&self, name: &str) -> u64 {
-        let counts = self.bridge.counters();
-        let found = counts.iter().find(|(counter, _)| *counter == name);
-        found.expect("there is such a counter").1
+        let count = self.bridge.counters().get(name);
+        count.expect("there is such a counter")
     }
 }
 

@@ -11,7 +11,7 @@ use super::Meaning;
 use crate::{
     RegisterError, RegisterRefusal,
     calls::OneOf,
-    pem::{PemError, PemSource, TlsPart},
+    pem::{AUTHORITIES, CERTIFICATE, PemError, PemSource},
 };
 
 /// TLS between a register and its store: the authorities that the register trusts, and the register's own certificate,
@@ -95,7 +95,7 @@ impl RegisterTls {
         let Some(ClientPair { certificate, key }) = identity else {
             return Ok(config.with_no_client_auth());
         };
-        let chain = certificate.certificates(TlsPart::Certificate);
+        let chain = certificate.certificates(CERTIFICATE);
         let (chain, key) = (chain.map_err(missing)?, key.key().map_err(missing)?);
         let proves = config.with_client_auth_cert(chain, key.der().clone_key());
         proves.map_err(|reason| refused(format!("this client's certificate is refused: {reason}")))
@@ -103,7 +103,7 @@ impl RegisterTls {
 
     fn roots(&self) -> Result<RootCertStore, RegisterError> {
         let mut roots = RootCertStore::empty();
-        let authorities = self.authorities.certificates(TlsPart::Authorities);
+        let authorities = self.authorities.certificates(AUTHORITIES);
         for certificate in authorities.map_err(missing)? {
             roots
                 .add(certificate)

@@ -22,27 +22,12 @@ use crate::calls::Contradiction;
 /// Length of the longest file or text, in bytes: some hundred certificates.
 const MAX_LEN: usize = 1024 * 1024;
 
-/// A part of the TLS settings that PEM text contains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TlsPart {
-    /// The certificates of the authorities that are trusted.
-    Authorities,
-    /// The own certificate, with the certificates between it and an authority.
-    Certificate,
-    /// The key of the own certificate.
-    Key,
-}
-
-impl fmt::Display for TlsPart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Authorities => "certificate authorities",
-            Self::Certificate => "own certificate",
-            Self::Key => "private key",
-        })
-    }
-}
+/// The certificates of the authorities that are trusted, as an error names them.
+pub const AUTHORITIES: &str = "certificate authorities";
+/// The own certificate, with the certificates between it and an authority, as an error names it.
+pub const CERTIFICATE: &str = "own certificate";
+/// The key of the own certificate, as an error names it.
+pub const KEY: &str = "private key";
 
 /// The reason why no certificate, or no key, was found.
 #[derive(thiserror::Error)]
@@ -54,7 +39,7 @@ pub enum PemError {
     )]
     Unreadable {
         /// The part of TLS that the file should hold.
-        part: TlsPart,
+        part: &'static str,
         /// The file.
         path: PathBuf,
         /// The reason.
@@ -65,7 +50,7 @@ pub enum PemError {
     #[error("the {part} is longer than the limit of {max} bytes: is it the right file?")]
     TooLong {
         /// The part of TLS that the text should hold.
-        part: TlsPart,
+        part: &'static str,
         /// The limit in bytes.
         max: usize,
     },
@@ -73,7 +58,7 @@ pub enum PemError {
     #[error("the {part} is damaged PEM: it needs its BEGIN and END lines, and base64 between them")]
     Damaged {
         /// The part of TLS that the text should hold.
-        part: TlsPart,
+        part: &'static str,
     },
     /// The text does not contain this part.
     #[error(
@@ -81,7 +66,7 @@ pub enum PemError {
     )]
     Empty {
         /// The part of TLS that the text should hold.
-        part: TlsPart,
+        part: &'static str,
     },
     /// There is more than one key, so it is not clear which one to use.
     #[error("the PEM has {count} private keys: keep only the key of the certificate")]
@@ -129,11 +114,14 @@ impl PemSource {
         Self::Bytes(Zeroizing::new(pem.into()))
     }
 
-    /// Returns all certificates of the source, in their order: at least one.
+    /// Returns all certificates of the source, in their order: at least one. An error names them as this `part`.
     ///
     /// # Errors
     /// [`PemError`], which never quotes the text.
-    pub fn certificates(&self, part: TlsPart) -> Result<Vec<CertificateDer<'static>>, PemError> {
+    pub fn certificates(
+        &self,
+        part: &'static str,
+    ) -> Result<Vec<CertificateDer<'static>>, PemError> {
         let text = self.read(part)?;
         let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
         // The cause is dropped: it may quote a line, and the private key may be in the same file.
@@ -149,7 +137,7 @@ impl PemSource {
     /// # Errors
     /// [`PemError`], which never quotes the text.
     pub fn key(&self) -> Result<SecretKey, PemError> {
-        let part = TlsPart::Key;
+        let part = KEY;
         let text = self.read(part)?;
         let mut keys = Vec::new();
         for key in PrivateKeyDer::pem_slice_iter(&text) {
@@ -180,7 +168,7 @@ impl PemSource {
         })
     }
 
-    fn read(&self, part: TlsPart) -> Result<Zeroizing<Vec<u8>>, PemError> {
+    fn read(&self, part: &'static str) -> Result<Zeroizing<Vec<u8>>, PemError> {
         let text = match self {
             Self::File(path) => read_file(path).map_err(|source| PemError::Unreadable {
                 part,

@@ -51,7 +51,7 @@ use std::{
 pub use busy::{Busy, UNSEEN};
 pub use error::{FileDamage, RecordFileError};
 pub use seen::Seen;
-pub use system::{FileSystem, Host, Status};
+pub use system::{Call, FileSystem, Host, Status};
 
 use locked::Locked;
 use slot::{Slot, SlotSize};

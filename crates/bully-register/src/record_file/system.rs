@@ -4,48 +4,142 @@
 
 use std::{
     fmt::Debug,
-    fs::{File, TryLockError},
+    fs::{self, File, TryLockError},
     io,
     path::Path,
 };
 
-/// The calls of a [`RecordFile`](super::RecordFile) to the system. [`Host`] makes them; a test uses another
-/// implementation.
+/// A call to the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum Call {
+    Open,
+    Make,
+    Named,
+    Linked,
+    Held,
+    Lock,
+    Unlock,
+    Read,
+    Write,
+    Allocate,
+    SyncData,
+    SyncAll,
+    Rename,
+    Remove,
+    SyncFolder,
+}
+
+/// The calls of a [`RecordFile`](super::RecordFile) to the system. Every method makes the call. A test replaces
+/// [`before`](Self::before), and the methods whose effect it models.
 #[doc(hidden)]
 pub trait FileSystem: Debug + Send + Sync {
+    /// Called before each call. The call fails with its error.
+    fn before(&self, _: Call) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Opens a file to read and write. It follows links.
-    fn open(&self, path: &Path) -> io::Result<File>;
+    fn open(&self, path: &Path) -> io::Result<File> {
+        self.before(Call::Open)?;
+        host::open(path)
+    }
+
     /// Opens a file to read and write, or makes it with rights for its owner only. It follows no link.
-    fn open_or_make(&self, path: &Path) -> io::Result<File>;
+    fn open_or_make(&self, path: &Path) -> io::Result<File> {
+        self.before(Call::Make)?;
+        host::open_or_make(path)
+    }
+
     /// Returns the status of the file to which a path leads, also through links.
-    fn named(&self, path: &Path) -> io::Result<Status>;
+    fn named(&self, path: &Path) -> io::Result<Status> {
+        self.before(Call::Named)?;
+        host::status(&fs::metadata(path)?)
+    }
+
     /// Returns the status of the file with that name, even if it is a link.
-    fn linked(&self, path: &Path) -> io::Result<Status>;
+    fn linked(&self, path: &Path) -> io::Result<Status> {
+        self.before(Call::Linked)?;
+        host::status(&fs::symlink_metadata(path)?)
+    }
+
     /// Returns the status of an open file.
-    fn held(&self, file: &File) -> io::Result<Status>;
+    fn held(&self, file: &File) -> io::Result<Status> {
+        self.before(Call::Held)?;
+        host::status(&file.metadata()?)
+    }
+
     /// Locks a file against every other open of the same file, without waiting.
-    fn lock(&self, file: &File) -> Result<(), TryLockError>;
+    fn lock(&self, file: &File) -> Result<(), TryLockError> {
+        self.before(Call::Lock).map_err(TryLockError::Error)?;
+        file.try_lock()
+    }
+
     /// Releases the lock.
-    fn unlock(&self, file: &File) -> io::Result<()>;
+    fn unlock(&self, file: &File) -> io::Result<()> {
+        self.before(Call::Unlock)?;
+        file.unlock()
+    }
+
     /// Reads from the offset `at`, and returns the number of bytes that were read.
-    fn read_at(&self, file: &File, into: &mut [u8], at: u64) -> io::Result<usize>;
+    fn read_at(&self, file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
+        self.before(Call::Read)?;
+        host::read_at(file, into, at)
+    }
+
     /// Writes at the offset `at`, and returns the number of bytes that were written.
-    fn write_at(&self, file: &File, bytes: &[u8], at: u64) -> io::Result<usize>;
+    fn write_at(&self, file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
+        self.before(Call::Write)?;
+        host::write_at(file, bytes, at)
+    }
+
     /// Empties a file and extends it with zeros to the length `len`. Returns whether the disk has reserved the space
     /// for it.
-    fn allocate(&self, file: &File, len: u64) -> io::Result<bool>;
+    fn allocate(&self, file: &File, len: u64) -> io::Result<bool> {
+        self.before(Call::Allocate)?;
+        file.set_len(0)?;
+        file.set_len(len)?;
+        host::reserve(file, len)
+    }
+
     /// Writes the content of a file to the disk.
-    fn sync_data(&self, file: &File) -> io::Result<()>;
+    fn sync_data(&self, file: &File) -> io::Result<()> {
+        self.before(Call::SyncData)?;
+        file.sync_data()
+    }
+
     /// Writes a file and its metadata to the disk.
-    fn sync_all(&self, file: &File) -> io::Result<()>;
+    fn sync_all(&self, file: &File) -> io::Result<()> {
+        self.before(Call::SyncAll)?;
+        file.sync_all()
+    }
+
     /// Moves a file to a name that no file has.
-    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.before(Call::Rename)?;
+        if host::rename_new(from, to)? {
+            return Ok(());
+        }
+        fs::hard_link(from, to)?;
+        fs::remove_file(from)
+    }
+
     /// Removes the name of a file.
-    fn remove(&self, path: &Path) -> io::Result<()>;
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.before(Call::Remove)?;
+        fs::remove_file(path)
+    }
+
     /// Writes the names in a folder to the disk.
-    fn sync_folder(&self, folder: &Path) -> io::Result<()>;
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        self.before(Call::SyncFolder)?;
+        File::open(folder)?.sync_all()
+    }
+
     /// Returns the number of this process.
-    fn process(&self) -> u32;
+    fn process(&self) -> u32 {
+        std::process::id()
+    }
 }
 
 /// The identity of a file, and the number of its names.
@@ -68,10 +162,12 @@ impl Status {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Host;
 
+impl FileSystem for Host {}
+
 #[cfg(unix)]
-mod unix {
+mod host {
     use std::{
-        fs::{self, File, Metadata, TryLockError},
+        fs::{File, Metadata},
         io,
         os::unix::fs::{FileExt, MetadataExt},
         path::Path,
@@ -79,188 +175,112 @@ mod unix {
 
     use rustix::fs::{Mode, OFlags};
 
-    use super::{FileSystem, Host, Status};
+    use super::Status;
 
-    impl FileSystem for Host {
-        fn open(&self, path: &Path) -> io::Result<File> {
-            // With these flags the call does not wait at a pipe, and does not take over a terminal.
-            let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-            Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
-        }
-
-        fn open_or_make(&self, path: &Path) -> io::Result<File> {
-            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-            Ok(rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?.into())
-        }
-
-        fn named(&self, path: &Path) -> io::Result<Status> {
-            fs::metadata(path).map(|found| status(&found))
-        }
-
-        fn linked(&self, path: &Path) -> io::Result<Status> {
-            fs::symlink_metadata(path).map(|found| status(&found))
-        }
-
-        fn held(&self, file: &File) -> io::Result<Status> {
-            file.metadata().map(|found| status(&found))
-        }
-
-        fn lock(&self, file: &File) -> Result<(), TryLockError> {
-            file.try_lock()
-        }
-
-        fn unlock(&self, file: &File) -> io::Result<()> {
-            file.unlock()
-        }
-
-        fn read_at(&self, file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
-            FileExt::read_at(file, into, at)
-        }
-
-        fn write_at(&self, file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
-            FileExt::write_at(file, bytes, at)
-        }
-
-        fn allocate(&self, file: &File, len: u64) -> io::Result<bool> {
-            file.set_len(0)?;
-            file.set_len(len)?;
-            #[cfg(any(target_os = "linux", target_os = "android"))]
-            {
-                use rustix::fs::{FallocateFlags, fallocate};
-                use rustix::io::Errno;
-
-                match fallocate(file, FallocateFlags::empty(), 0, len) {
-                    // The file system cannot allocate.
-                    Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(false),
-                    done => Ok(done.map(|()| true)?),
-                }
-            }
-            #[cfg(not(any(target_os = "linux", target_os = "android")))]
-            Ok(false)
-        }
-
-        fn sync_data(&self, file: &File) -> io::Result<()> {
-            file.sync_data()
-        }
-
-        fn sync_all(&self, file: &File) -> io::Result<()> {
-            file.sync_all()
-        }
-
-        fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
-            #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
-            {
-                use rustix::fs::{CWD, RenameFlags, renameat_with};
-                use rustix::io::Errno;
-
-                match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-                    // The file system does not support `RENAME_NOREPLACE`.
-                    Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-                    renamed => return Ok(renamed?),
-                }
-            }
-            fs::hard_link(from, to)?;
-            fs::remove_file(from)
-        }
-
-        fn remove(&self, path: &Path) -> io::Result<()> {
-            fs::remove_file(path)
-        }
-
-        fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-            File::open(folder)?.sync_all()
-        }
-
-        fn process(&self) -> u32 {
-            std::process::id()
-        }
+    pub(super) fn open(path: &Path) -> io::Result<File> {
+        // With these flags the call does not wait at a pipe, and does not take over a terminal.
+        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
     }
 
-    fn status(found: &Metadata) -> Status {
-        Status {
+    pub(super) fn open_or_make(path: &Path) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        Ok(rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?.into())
+    }
+
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "the files of other systems have no such numbers"
+    )]
+    pub(super) fn status(found: &Metadata) -> io::Result<Status> {
+        Ok(Status {
             device: found.dev(),
             inode: found.ino(),
             links: found.nlink(),
             len: found.len(),
             is_file: found.is_file(),
+        })
+    }
+
+    pub(super) fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
+        file.read_at(into, at)
+    }
+
+    pub(super) fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
+        file.write_at(bytes, at)
+    }
+
+    /// Returns whether the disk has reserved the space.
+    pub(super) fn reserve(file: &File, len: u64) -> io::Result<bool> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            use rustix::fs::{FallocateFlags, fallocate};
+            use rustix::io::Errno;
+
+            match fallocate(file, FallocateFlags::empty(), 0, len) {
+                // The file system cannot allocate.
+                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(false),
+                done => Ok(done.map(|()| true)?),
+            }
         }
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        Ok(false)
+    }
+
+    /// Returns whether the file was moved; if not, the file system has no such call.
+    pub(super) fn rename_new(from: &Path, to: &Path) -> io::Result<bool> {
+        #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+        {
+            use rustix::fs::{CWD, RenameFlags, renameat_with};
+            use rustix::io::Errno;
+
+            match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+                // The file system does not support `RENAME_NOREPLACE`.
+                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(false),
+                renamed => Ok(renamed.map(|()| true)?),
+            }
+        }
+        #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+        Ok(false)
     }
 }
 
-/// The implementation for other systems: no file is ever opened, so no other call is ever made.
+/// Other systems: no file is ever opened, so no other call is ever made.
 #[cfg(not(unix))]
-mod other {
+mod host {
     use std::{
-        fs::{File, TryLockError},
-        io::{Error, ErrorKind::Unsupported, Result},
+        fs::{File, Metadata},
+        io::{ErrorKind::Unsupported, Result},
         path::Path,
     };
 
-    use super::{FileSystem, Host, Status};
+    use super::Status;
 
-    impl FileSystem for Host {
-        fn open(&self, _: &Path) -> Result<File> {
-            Err(Unsupported.into())
-        }
+    pub(super) fn open(_: &Path) -> Result<File> {
+        Err(Unsupported.into())
+    }
 
-        fn open_or_make(&self, _: &Path) -> Result<File> {
-            Err(Unsupported.into())
-        }
+    pub(super) fn open_or_make(_: &Path) -> Result<File> {
+        Err(Unsupported.into())
+    }
 
-        fn named(&self, _: &Path) -> Result<Status> {
-            Err(Unsupported.into())
-        }
+    pub(super) fn status(_: &Metadata) -> Result<Status> {
+        Err(Unsupported.into())
+    }
 
-        fn linked(&self, _: &Path) -> Result<Status> {
-            Err(Unsupported.into())
-        }
+    pub(super) fn read_at(_: &File, _: &mut [u8], _: u64) -> Result<usize> {
+        Err(Unsupported.into())
+    }
 
-        fn held(&self, _: &File) -> Result<Status> {
-            Err(Unsupported.into())
-        }
+    pub(super) fn write_at(_: &File, _: &[u8], _: u64) -> Result<usize> {
+        Err(Unsupported.into())
+    }
 
-        fn lock(&self, _: &File) -> std::result::Result<(), TryLockError> {
-            Err(TryLockError::Error(Error::from(Unsupported)))
-        }
+    pub(super) fn reserve(_: &File, _: u64) -> Result<bool> {
+        Err(Unsupported.into())
+    }
 
-        fn unlock(&self, _: &File) -> Result<()> {
-            Err(Unsupported.into())
-        }
-
-        fn read_at(&self, _: &File, _: &mut [u8], _: u64) -> Result<usize> {
-            Err(Unsupported.into())
-        }
-
-        fn write_at(&self, _: &File, _: &[u8], _: u64) -> Result<usize> {
-            Err(Unsupported.into())
-        }
-
-        fn allocate(&self, _: &File, _: u64) -> Result<bool> {
-            Err(Unsupported.into())
-        }
-
-        fn sync_data(&self, _: &File) -> Result<()> {
-            Err(Unsupported.into())
-        }
-
-        fn sync_all(&self, _: &File) -> Result<()> {
-            Err(Unsupported.into())
-        }
-
-        fn rename_new(&self, _: &Path, _: &Path) -> Result<()> {
-            Err(Unsupported.into())
-        }
-
-        fn remove(&self, _: &Path) -> Result<()> {
-            Err(Unsupported.into())
-        }
-
-        fn sync_folder(&self, _: &Path) -> Result<()> {
-            Err(Unsupported.into())
-        }
-
-        fn process(&self) -> u32 {
-            std::process::id()
-        }
+    pub(super) fn rename_new(_: &Path, _: &Path) -> Result<bool> {
+        Err(Unsupported.into())
     }
 }

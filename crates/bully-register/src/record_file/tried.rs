@@ -12,36 +12,17 @@
 
 use std::{
     fmt,
-    fs::{File, TryLockError},
+    fs::File,
     io::{self, ErrorKind},
     mem,
-    path::Path,
     sync::{
         Mutex,
         atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst},
     },
 };
 
-use crate::record_file::{FileSystem, Host, system::Status};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Call {
-    Open,
-    Make,
-    Named,
-    Linked,
-    Held,
-    Lock,
-    Unlock,
-    Read,
-    Write,
-    Allocate,
-    SyncData,
-    SyncAll,
-    Rename,
-    Remove,
-    SyncFolder,
-}
+pub use crate::record_file::Call;
+use crate::record_file::{FileSystem, Host};
 
 /// A planned event: it takes the place of a call, or happens before it.
 pub enum Event {
@@ -133,39 +114,8 @@ impl Tried {
 }
 
 impl FileSystem for Tried {
-    fn open(&self, path: &Path) -> io::Result<File> {
-        self.note(Call::Open)?;
-        Host.open(path)
-    }
-
-    fn open_or_make(&self, path: &Path) -> io::Result<File> {
-        self.note(Call::Make)?;
-        Host.open_or_make(path)
-    }
-
-    fn named(&self, path: &Path) -> io::Result<Status> {
-        self.note(Call::Named)?;
-        Host.named(path)
-    }
-
-    fn linked(&self, path: &Path) -> io::Result<Status> {
-        self.note(Call::Linked)?;
-        Host.linked(path)
-    }
-
-    fn held(&self, file: &File) -> io::Result<Status> {
-        self.note(Call::Held)?;
-        Host.held(file)
-    }
-
-    fn lock(&self, file: &File) -> Result<(), TryLockError> {
-        self.note(Call::Lock).map_err(TryLockError::Error)?;
-        Host.lock(file)
-    }
-
-    fn unlock(&self, file: &File) -> io::Result<()> {
-        self.note(Call::Unlock)?;
-        Host.unlock(file)
+    fn before(&self, call: Call) -> io::Result<()> {
+        self.note(call).map(drop)
     }
 
     fn read_at(&self, file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
@@ -190,11 +140,6 @@ impl FileSystem for Tried {
         Ok(written)
     }
 
-    fn allocate(&self, file: &File, len: u64) -> io::Result<bool> {
-        self.note(Call::Allocate)?;
-        Host.allocate(file, len)
-    }
-
     fn sync_data(&self, file: &File) -> io::Result<()> {
         if let Err(error) = self.note(Call::SyncData) {
             self.disk.lock().unwrap().dirty.clear();
@@ -210,21 +155,6 @@ impl FileSystem for Tried {
         Host.sync_all(file)?;
         self.disk.lock().unwrap().sync();
         Ok(())
-    }
-
-    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.note(Call::Rename)?;
-        Host.rename_new(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.note(Call::Remove)?;
-        Host.remove(path)
-    }
-
-    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        self.note(Call::SyncFolder)?;
-        Host.sync_folder(folder)
     }
 
     fn process(&self) -> u32 {

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     elections::{AnyMessage, bully::Elect},
     protocol::{Incarnation, Round, Term, To},
-    remote::{Closed, LinkStatus, NodeIncarnation, transport::Transport as _},
+    remote::{LinkStatus, NodeIncarnation, transport::Transport as _},
 };
 
 pub(super) fn rows() -> Vec<Rows> {
@@ -94,8 +94,8 @@ async fn visited(s: Scene) -> Seen {
     }
     let (mut last, began) = (connections.pop().unwrap(), Instant::now());
     last.read_to_end(&mut Vec::new()).await.ok();
-    let too_many = Closed::TooManyConnections;
-    let too_many = a.bridge().unwrap().counters().closed(too_many);
+    let counters = a.bridge().unwrap().counters();
+    let too_many = counters.get("too_many_connections").unwrap();
     let closed = began.elapsed().as_millis();
     let too_many = words(too_many, 2);
     Ok(format!("too many: {too_many}, closed after {closed} ms"))
@@ -121,7 +121,7 @@ async fn idle(s: Scene) -> Seen {
     sleep(SECONDS(60)).await;
     let frames = bridge.traffic().frames_out - before;
     s.pipes.partition_one_way("b", "a");
-    let silent = until(|| bridge.counters().closed(Closed::Silent) > 0).await;
+    let silent = until(|| bridge.counters().get("silent") > Some(0)).await;
     let (frames, silent) = (words(frames, 800), rounded(silent));
     Ok(format!("{frames} frames, silent after {silent}"))
 }

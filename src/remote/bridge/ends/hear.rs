@@ -62,11 +62,11 @@ impl BridgeState {
         let heard = lock(&self.ends.notices).hear(datagram);
         match heard {
             Ok((node, incarnation)) => {
-                self.counters.notice(None);
+                self.counters.count("notice_believed");
                 self.has_ended(&node, incarnation);
             }
             Err(why) => {
-                self.counters.notice(Some(why));
+                self.counters.count(why.name());
                 debug!(%why, "datagram ignored: it is not a valid notice");
             }
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::remote::{Closed, Farewell, LinkId, NodeIncarnation};
+use crate::remote::{Closed, Farewell, LinkId, LinkStatus, NodeIncarnation};
 
 use super::Backoff;
 
@@ -170,15 +170,6 @@ enum Reach {
     Gone,
 }
 
-/// The stage that readers see.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PeerStage {
-    /// Waits for the peer to dial, or for the next attempt.
-    Waiting,
-    Dialing,
-    Linked(ReadyLink),
-}
-
 impl PeerMachine {
     pub(crate) fn new(backoff: Backoff, has_address: bool) -> Self {
         Self {
@@ -223,11 +214,12 @@ impl PeerMachine {
         out
     }
 
-    pub(crate) fn stage(&self) -> PeerStage {
+    /// Returns the stage that readers see.
+    pub(crate) fn stage(&self) -> LinkStatus {
         match (self.link, self.attempt) {
-            (Some(link), _) => PeerStage::Linked(link),
-            (None, DialAttempt::UnderWay) => PeerStage::Dialing,
-            (None, _) => PeerStage::Waiting,
+            (Some(link), _) => LinkStatus::Linked { id: link.id },
+            (None, DialAttempt::UnderWay) => LinkStatus::Dialing,
+            (None, _) => LinkStatus::Waiting,
         }
     }
 

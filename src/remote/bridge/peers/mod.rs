@@ -28,6 +28,5 @@ mod tests;
 
 pub(crate) use backoff::Backoff;
 pub(crate) use machine::{
-    ConnId, DialError, LinkLoss, Origin, PeerChange, PeerEffect, PeerInput, PeerMachine, PeerStage,
-    ReadyLink,
+    ConnId, DialError, LinkLoss, Origin, PeerChange, PeerEffect, PeerInput, PeerMachine, ReadyLink,
 };

@@ -132,7 +132,7 @@ impl Inbound {
     /// Applies new rights of the peer from now on.
     ///
     /// # Errors
-    /// [`Closed::FromNotAllowed`] if one of its agents may no longer have the role with which it was announced.
+    /// `Closed::FromNotAllowed` if one of its agents may no longer have the role with which it was announced.
     pub(crate) fn follow_rights(&mut self, rights: Rights) -> Result<(), Closed> {
         self.rights = rights;
         let rights = &self.rights;
@@ -147,7 +147,7 @@ impl Inbound {
     /// Notes that bytes were read.
     ///
     /// # Errors
-    /// [`Closed::Rate`].
+    /// `Closed::Rate`.
     pub fn took(&mut self, now: Time, bytes: usize) -> Result<(), Closed> {
         if self.bytes.take(now, bytes) {
             Ok(())
@@ -223,7 +223,7 @@ impl Inbound {
     /// Notes that a message was for an agent that is not here.
     ///
     /// # Errors
-    /// [`Closed::UnknownTargets`] when there were too many.
+    /// `Closed::UnknownTargets` when there were too many.
     pub fn unknown_agent(&mut self, now: Time) -> Result<DropReason, Closed> {
         self.forgive(now, DropReason::UnknownAgent)
     }
