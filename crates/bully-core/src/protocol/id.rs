@@ -130,6 +130,9 @@ impl PartialOrd for AgentId {
 
 impl Ord for AgentId {
     fn cmp(&self, other: &Self) -> Ordering {
+        if Arc::ptr_eq(&self.name, &other.name) {
+            return Ordering::Equal; // most searches end at a copy of the same pointer
+        }
         self.name.cmp(&other.name)
     }
 }

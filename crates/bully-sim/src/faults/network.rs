@@ -90,34 +90,32 @@ impl<K: Ord + Clone> Network<K> {
             self.tally.lose(why);
             return Fate::Lost(why);
         }
-        let link = self
-            .members
-            .get_mut(from)
-            .and_then(|sender| sender.links.get_mut(to));
-        let conditions = link
-            .as_ref()
-            .and_then(|link| link.conditions)
-            .unwrap_or(self.conditions);
+        let sender = self.members.get_mut(from);
+        let link = sender.and_then(|sender| sender.links.get_mut(to));
+        let known = link.is_some();
+        let mut first = Time::ZERO;
+        let (own, latest) = match link {
+            Some(link) => (link.conditions.as_ref(), &mut link.latest),
+            None => (None, &mut first),
+        };
+        let conditions = own.unwrap_or(&self.conditions);
         if self.random.chance(conditions.loss) {
             self.tally.lose(Loss::Chance);
             return Fate::Lost(Loss::Chance);
         }
-        let mut scratch = LinkState::default();
-        let known = link.is_some();
-        let link = link.unwrap_or(&mut scratch);
         let (random, tally) = (&mut self.random, &mut self.tally);
-        let mut arrivals = Arrivals::once(arrival(&conditions, random, tally, now, link));
+        let mut arrivals = Arrivals::once(arrival(conditions, random, tally, now, latest));
         let mut copies = 1;
         while copies < Arrivals::MOST && random.chance(conditions.duplication) {
-            arrivals.add(arrival(&conditions, random, tally, now, link));
+            arrivals.add(arrival(conditions, random, tally, now, latest));
             copies += 1;
         }
         if copies > 1 {
             tally.duplicated = tally.duplicated.saturating_add(1);
         }
         // Nothing is stored for a link without delay, because no message on it can be overtaken.
-        if !known && scratch.latest > now {
-            *self.link(from, to) = scratch;
+        if !known && first > now {
+            self.link(from, to).latest = first;
         }
         Fate::Arrives(arrivals)
     }
@@ -311,22 +309,22 @@ fn arrival(
     random: &mut SplitMix64,
     tally: &mut Tally,
     now: Time,
-    link: &mut LinkState,
+    latest: &mut Time,
 ) -> Time {
     let mut at = now.after(random.span(conditions.delay));
     if random.chance(conditions.slow) {
         at = at.after(random.span(conditions.slow_by));
         tally.slow = tally.slow.saturating_add(1);
     }
-    if at < link.latest {
+    if at < *latest {
         // Without `any_order`, a message arrives no earlier than the message that was sent before it.
         if !conditions.any_order {
-            return link.latest;
+            return *latest;
         }
         tally.reordered = tally.reordered.saturating_add(1);
         return at;
     }
-    link.latest = at;
+    *latest = at;
     at
 }
 

@@ -3,7 +3,7 @@
 //! No rule of an election is decided here. This file implements the contract of [`Election`], item by item, in virtual
 //! time.
 
-use std::{mem, time::Duration};
+use std::{mem, rc::Rc, time::Duration};
 
 use super::{
     World,
@@ -90,7 +90,7 @@ impl<E: Election> World<E> {
                 if let Some(node) = self.nodes.get_mut(at.0) {
                     node.behind = node.behind.saturating_sub(1);
                 }
-                self.obey(at, incarnation, input);
+                self.obey(at, incarnation, *input);
             }
             Scheduled::Written { at, incarnation } => self.on_written(at, incarnation),
             Scheduled::Probe(at) => self.probe(at),
@@ -204,10 +204,10 @@ impl<E: Election> World<E> {
             self.transit.dropped.count(why);
             self.transit
                 .trace
-                .dropped(self.now, from, me, &message, why);
+                .dropped(self.now, from, me, &*message, why);
             return;
         }
-        self.transit.trace.delivered(self.now, from, me, &message);
+        self.transit.trace.delivered(self.now, from, me, &*message);
         let is_new = admitted.is_ok_and(|s| !s.is_up() || s.incarnation != Some(incarnation));
         let from_id = from.clone();
         if is_new {
@@ -218,7 +218,7 @@ impl<E: Election> World<E> {
             Input::Received {
                 from: from_id,
                 incarnation,
-                message,
+                message: Rc::unwrap_or_clone(message),
             },
         );
     }
@@ -258,7 +258,7 @@ impl<E: Election> World<E> {
         let command = Scheduled::Command {
             at,
             incarnation,
-            input,
+            input: Box::new(input),
         };
         self.transit.queue.push(self.now, command);
     }
@@ -274,7 +274,7 @@ impl<E: Election> World<E> {
             Some(waiting) => waiting.push(Scheduled::Command {
                 at,
                 incarnation,
-                input,
+                input: Box::new(input),
             }),
             None => self.feed(at, input),
         }
@@ -361,7 +361,7 @@ impl<E: Election> World<E> {
         me: &AgentId,
         clock: Time,
         view: &View,
-        effects: &mut dyn Iterator<Item = EffectOf<E>>,
+        effects: &mut impl Iterator<Item = EffectOf<E>>,
     ) -> Option<Reaction> {
         let (now, transit, driver) = (self.now, &mut self.transit, &mut self.driver);
         let node = self.nodes.get_mut(at.0)?;
@@ -415,7 +415,7 @@ impl<E: Election> World<E> {
                         let drained = Scheduled::Command {
                             at,
                             incarnation,
-                            input: Input::Drained,
+                            input: Box::new(Input::Drained),
                         };
                         transit.queue.push(now.after(span), drained);
                     }

@@ -2,7 +2,7 @@
 //!
 //! Decided here: when a sent message arrives, and whether it springs a trap.
 
-use std::fmt;
+use std::{fmt, rc::Rc};
 
 use super::{
     node::{KnownMembers, NodeIndex},
@@ -96,7 +96,8 @@ pub(super) struct SentMessage<M> {
     pub(super) incarnation: Incarnation,
     /// The epoch of the sender's list of voters.
     pub(super) epoch: u64,
-    pub(super) message: M,
+    /// All receivers and copies share the message until it arrives, because many messages are lost.
+    pub(super) message: Rc<M>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -279,7 +280,7 @@ impl<E: Election> Transit<E> {
     }
 
     fn record(&mut self, now: Time, sent: &SentMessage<E::Message>, fate: &Fate) {
-        let (directory, message) = (&self.directory, &sent.message);
+        let (directory, message) = (&self.directory, &*sent.message);
         let Some(from) = directory.name(sent.from) else {
             return;
         };
@@ -307,7 +308,8 @@ impl<E: Election> Transit<E> {
         let from = sender.index;
         let own = self.first_of(from);
         let mut suffers = None;
-        let mut say = |transit: &mut Self, to: NodeIndex, message: E::Message| {
+        let message = Rc::new(message);
+        let mut say = |transit: &mut Self, to: NodeIndex| {
             if suffers == Some(Reaction::Crash) {
                 return;
             }
@@ -316,7 +318,7 @@ impl<E: Election> Transit<E> {
                 to,
                 incarnation: sender.incarnation,
                 epoch: sender.epoch,
-                message,
+                message: Rc::clone(&message),
             };
             let reaction = transit.send(now, &sender, outgoing);
             if reaction == Some(Reaction::Isolate) {
@@ -324,32 +326,32 @@ impl<E: Election> Transit<E> {
             }
             suffers = reaction.or(suffers);
         };
-        let mut send = |transit: &mut Self, to: NodeIndex, message: E::Message| {
+        let mut send = |transit: &mut Self, to: NodeIndex| {
             if to == own {
                 return;
             }
             for at in 0..transit.seconds.len() {
                 if let Some((_, second)) = transit.seconds.get(at).filter(|(of, _)| *of == to) {
-                    say(transit, *second, message.clone());
+                    say(transit, *second);
                 }
             }
-            say(transit, to, message);
+            say(transit, to);
         };
         match to {
             To::One(id) => {
                 if let Some(index) = self.index_of(known, id) {
-                    send(self, index, message);
+                    send(self, index);
                 }
             }
             To::All => {
                 for index in &*known.indices {
-                    send(self, *index, message.clone());
+                    send(self, *index);
                 }
             }
             To::Set(some) => {
                 for id in some.iter() {
                     if let Some(index) = self.index_of(known, id) {
-                        send(self, index, message.clone());
+                        send(self, index);
                     }
                 }
             }

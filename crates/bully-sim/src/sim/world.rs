@@ -87,7 +87,7 @@ pub(super) enum Scheduled<E: Election> {
     Command {
         at: NodeIndex,
         incarnation: Incarnation,
-        input: InputOf<E>,
+        input: Box<InputOf<E>>,
     },
     /// The record of this incarnation is durable.
     Written {

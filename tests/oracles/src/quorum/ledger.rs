@@ -330,19 +330,20 @@ impl Ledger {
         ))
     }
 
-    /// `OneBeliever`, `NoRivalElected`, `ResignFinal`, at this instant.
+    /// `OneBeliever`, `NoRivalElected`, `ResignFinal`, at this instant. Returns the believer whose lease is to be
+    /// checked.
     ///
     /// # Errors
     /// Says what is wrong.
     pub(super) fn check<'a>(
         &self,
         mut believers: impl Iterator<Item = (&'a AgentId, Term)>,
-    ) -> Result<(), String> {
+    ) -> Result<Option<&'a AgentId>, String> {
         if let Some(broken) = &self.broken {
             return Err(broken.clone());
         }
         let Some((me, term)) = believers.next() else {
-            return Ok(());
+            return Ok(None);
         };
         if let Some((other, u)) = believers.next() {
             return Err(format!(
@@ -350,21 +351,21 @@ impl Ledger {
             ));
         }
         if self.is_doubtful {
-            return Ok(());
+            return Ok(None);
         }
         // Mostly neither anything was resigned nor anybody elected in this term or above.
         if self.last_resigned >= term && self.resigned.contains(&(me.clone(), term)) {
             return Err(format!("ResignFinal: {me} in term {term}"));
         }
         if self.last_elected <= term {
-            return Ok(());
+            return Ok(Some(me));
         }
         let mut later = self.elected.range(term..).skip_while(|(t, _)| **t == term);
         match later.find(|(_, id)| *id != me) {
             Some((above, rival)) => Err(format!(
                 "NoRivalElected: {me} believes in term {term}, {rival} has a quorum for {above}"
             )),
-            None => Ok(()),
+            None => Ok(Some(me)),
         }
     }
 }

@@ -162,14 +162,16 @@ impl Asking {
     /// Returns whether this round can no longer succeed, because too few voters are up, and the next round may come
     /// soon (rule `soon-after-end`).
     fn asks_soon(&self, core: &Core) -> bool {
+        // Checked first, because an agent without a quorum mostly may not.
+        if !self.before.as_ref().is_some_and(Predecessor::may_ask_soon) {
+            return false;
+        }
         let may_consent = |id: &&AgentId| {
             let member = core.me.members.get(id);
             !self.replied.contains(*id) && member.is_none_or(|m| m.presence != Presence::Down)
         };
         let open = core.peers.iter().filter(may_consent).count();
-        let most = self.consents.len().saturating_add(open);
-        most < core.config.vote_quorum()
-            && self.before.as_ref().is_some_and(Predecessor::may_ask_soon)
+        self.consents.len().saturating_add(open) < core.config.vote_quorum()
     }
 
     /// Asks again with the new score, because a round belongs to one score. An agent without a score stops asking.

@@ -257,10 +257,13 @@ impl Core {
         let Some(theirs) = self.score_of(id) else {
             return false;
         };
-        let member = self.me.members.get(id);
+        let may_be_up = || {
+            let member = self.me.members.get(id);
+            member.is_none_or(|member| member.presence != Presence::Down)
+        };
         (theirs, id) > (own, &self.me.id)
             && before.is_none_or(|before| before.id != *id)
-            && member.is_none_or(|member| member.presence != Presence::Down)
+            && may_be_up()
     }
 
     /// Returns the delay of this agent's slot, and the jitter between agents with equal delays (rule `slot-by-rank`).

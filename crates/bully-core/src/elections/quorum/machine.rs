@@ -222,18 +222,18 @@ impl QuorumBully {
         if !is_told(&message) && !self.core.me.is_voter() {
             return self.ignore("an observer is told, never asked");
         }
-        self.on_voters_message(now, (from, incarnation), message, out);
+        self.on_voters_message(now, (from, incarnation), &message, out);
     }
 
     fn on_voters_message(
         &mut self,
         now: Time,
         sender: SenderIncarnation<'_>,
-        message: QuorumMessage,
+        message: &QuorumMessage,
         out: &mut Out,
     ) {
         let (from, incarnation) = sender;
-        if self.is_for_memory(now, sender, &message, out) {
+        if self.is_for_memory(now, sender, message, out) {
             return;
         }
         let next = match message {
@@ -246,18 +246,19 @@ impl QuorumBully {
                 return self.on_announcement(now, from, incarnation, said, out);
             }
             QuorumMessage::Elect(m) => {
-                consent::on_elect(&mut self.core, &mut self.state, now, sender, &m, out)
+                consent::on_elect(&mut self.core, &mut self.state, now, sender, m, out)
             }
-            QuorumMessage::Claim(claim) => return self.on_claim(now, sender, &claim, out),
+            QuorumMessage::Claim(claim) => return self.on_claim(now, sender, claim, out),
             QuorumMessage::Resign(resign) => {
-                resign::on_resign(&mut self.core, &mut self.state, now, sender, &resign, out)
+                resign::on_resign(&mut self.core, &mut self.state, now, sender, resign, out)
             }
             QuorumMessage::Recover(_) | QuorumMessage::Recovered(_) => {
-                self.on_recovery(now, sender, &message, out)
+                self.on_recovery(now, sender, message, out)
             }
-            QuorumMessage::Seal(seal) => self.on_seal(now, sender, &seal, out),
+            QuorumMessage::Seal(seal) => self.on_seal(now, sender, seal, out),
             QuorumMessage::ChangeAnswer(answer) => {
-                self.core.answer_change(&answer.change, answer.outcome, out);
+                self.core
+                    .answer_change(&answer.change, answer.outcome.clone(), out);
                 Next::Stay
             }
             // These messages are handled in `is_for_memory` and `on_message`.
@@ -275,7 +276,7 @@ impl QuorumBully {
             | QuorumMessage::Ack(_)
             | QuorumMessage::Nack(_)
             | QuorumMessage::Sealed(_)
-            | QuorumMessage::Takeover(_) => self.on_answer(now, sender, &message, out),
+            | QuorumMessage::Takeover(_) => self.on_answer(now, sender, message, out),
         };
         self.proceed(now, next, out);
     }

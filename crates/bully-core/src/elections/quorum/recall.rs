@@ -197,12 +197,13 @@ impl Core {
     /// earlier incarnation. If both stores are known, the difference is reported once (rule `excused-by-all`).
     fn is_denied(&mut self, sender: SenderIncarnation<'_>, out: &mut Out) -> bool {
         let former = self.voter.memory.former.get(sender.0);
-        let Some((later, store)) = former.and_then(|former| former.denied_to) else {
+        let denied = former.and_then(|former| former.denied_to);
+        let Some((later, store)) = denied.filter(|(later, _)| *later > sender.1) else {
             return false;
         };
         let found = self.store_of(sender);
         let is_same = store.is_some() && found == store;
-        if later <= sender.1 || is_same {
+        if is_same {
             return false;
         }
         if let (Some(kept), Some(found)) = (store, found) {
