@@ -1,5 +1,5 @@
 //! What the bully election costs where nothing goes wrong but what is asked: the exact number of
-//! messages, and of delays, for groups of two to nine; where a score falls, of up to 20.
+//! messages, and of delays, for groups of two to nine; where a leader ranks below the others, of up to 20.
 //!
 //! Every message takes the delay D, so a time is a number of messages that led to each other. Not
 //! here: the ASTRA rules (`seeds/elections.rs`, scenarios 5 and 6), and large groups (`scale.rs`).
@@ -13,7 +13,7 @@ use actix_bully::{
 };
 use bully_core::{
     elections::bully::{Bully, BullyConfig},
-    protocol::After,
+    protocol::{After, Event},
 };
 use bully_sim::{
     sim::{Detection, Participant, World},
@@ -252,5 +252,114 @@ fn a_leader_whose_score_rises_again_before_the_first_turn_leads_on() {
         world.run_for(Duration::from_secs(1));
         assert_eq!(world.believers(), [name(n)]);
         assert_eq!(world.trace().election_messages_since(sent), 0);
+    }
+}
+
+/// The leader "n" hands over to "1", the last. How many messages of elections follow within two seconds, and how
+/// long it takes until `next` is followed by all.
+fn hand_over_to_the_last(world: &mut World<Bully>, n: usize, next: usize) -> (u64, Duration) {
+    let (sent, began) = (world.trace().checkpoint(), world.now());
+    assert!(world.step_down(name(n), Some(name(1))));
+    let next = name(next);
+    let agreed = |w: &World<Bully>| w.agreed().is_some_and(|leader| leader.id == next);
+    let is_led = world.run_until(agreed, Duration::from_secs(1));
+    assert!(is_led, "{n} agents\n{}", world.trace().to_text());
+    let took = world.now().since(began);
+    world.run_for(Duration::from_secs(1));
+    assert_eq!(world.believers(), [next]);
+    (world.trace().election_messages_since(sent), took)
+}
+
+/// Three messages for each other: the end, what the successor says, and what the best says. The best asks in the slot
+/// that it has since the end, so the successor leads for a step.
+#[test]
+fn a_successor_in_the_last_place_is_asked_by_the_best_alone() {
+    let timings = BullyConfig::default().timings;
+    for n in (3..=9).chain([10, 20]) {
+        for detection in [CLOSED, OPEN, SILENT] {
+            let mut world = led(1, n, detection);
+            let (sent, took) = hand_over_to_the_last(&mut world, n, n - 1);
+            println!("{n} agents: {sent} messages in {took:?}");
+            assert_eq!(sent, count(3 * n - 1), "{n} agents");
+            let soonest = D * 4 + timings.step();
+            assert!((soonest..=soonest + timings.jitter()).contains(&took));
+            let reign = world.events(name(1)).iter().rev().take(3);
+            let mut at = reign
+                .filter(|(_, event)| matches!(event, Event::Acquired { .. } | Event::Lost { .. }));
+            let (lost, acquired) = (at.next().unwrap().0, at.next().unwrap().0);
+            assert_eq!(lost.since(acquired), took - D * 3, "for how long it led");
+        }
+    }
+}
+
+/// The best is dead, and no agent knows that: the next in rank asks one step later.
+#[test]
+fn a_successor_in_the_last_place_is_asked_by_the_next_if_the_best_is_dead() {
+    let timings = BullyConfig::default().timings;
+    for n in [5, 10, 20] {
+        for seed in 0..20 {
+            let mut world = led(seed, n, SILENT);
+            world.crash(name(n - 1));
+            let (sent, took) = hand_over_to_the_last(&mut world, n, n - 2);
+            assert_eq!(sent, count(3 * n - 1), "{n} agents, seed {seed}");
+            let soonest = D * 4 + timings.step() * 2;
+            assert!((soonest..=soonest + timings.jitter()).contains(&took));
+        }
+    }
+}
+
+/// The others hear nothing of the successor: the best leads in its slot.
+#[test]
+fn a_successor_that_is_dead_costs_a_step() {
+    let timings = BullyConfig::default().timings;
+    for n in [5, 10, 20] {
+        let mut world = led(1, n, SILENT);
+        world.crash(name(1));
+        let (sent, took) = hand_over_to_the_last(&mut world, n, n - 1);
+        assert_eq!(sent, count(2 * (n - 1)), "{n} agents");
+        let soonest = D * 2 + timings.step();
+        assert!((soonest..=soonest + timings.jitter()).contains(&took));
+    }
+}
+
+/// All but the leader rise above it at one moment, before they know of each other: the first that asks leads for a
+/// moment, the best asks all, and the others wait.
+#[test]
+fn scores_that_rise_together_cost_six_messages_for_each_agent() {
+    for n in [5, 10, 20] {
+        for detection in [CLOSED, OPEN, SILENT] {
+            let mut world = led(1, n, detection);
+            let rise = |world: &mut World<Bully>| {
+                for number in 1..n {
+                    let score = i64::try_from(n + number).unwrap();
+                    assert!(world.set_score(name(number), Some(score.into())));
+                }
+            };
+            let (sent, took) = cost(&mut world, n - 1, rise);
+            println!("{n} agents: {sent} messages in {took:?}");
+            assert_eq!((sent, took), (count(6 * n - 8), D * 5), "{n} agents");
+        }
+    }
+}
+
+/// All but the lowest begin again at one moment, while it leads.
+#[test]
+fn agents_that_return_together_cost_six_messages_for_each_agent() {
+    for n in [5, 10, 20] {
+        for detection in [CLOSED, OPEN, SILENT] {
+            let mut world = led(1, n, detection);
+            for number in 2..=n {
+                assert!(world.crash(name(number)));
+            }
+            settles(&mut world, 1);
+            let again = |world: &mut World<Bully>| {
+                for number in 2..=n {
+                    assert!(world.restart(name(number)));
+                }
+            };
+            let (sent, took) = cost(&mut world, n, again);
+            println!("{n} agents: {sent} messages in {took:?}");
+            assert_eq!((sent, took), (count(6 * n - 8), D * 5), "{n} agents");
+        }
     }
 }

@@ -99,7 +99,7 @@ pub struct Unwatched {
 }
 
 impl Unwatched {
-    /// With a deadline of T ticks. A message takes one tick at most, and a step is two.
+    /// With a deadline of T ticks. A message takes one tick at most, a step is two, and a cool-down is seven.
     ///
     /// # Panics
     /// If `deadline` is below three.
@@ -113,6 +113,7 @@ impl Unwatched {
             .expect("the deadline is above twice the delay bound");
         let config = BullyConfig {
             timings,
+            cooldown: ticks(7.0),
             ..BullyConfig::default()
         };
         Self {

@@ -49,15 +49,37 @@ pub(super) fn cases() -> Vec<Case> {
             "default bully, D=1 T=3, n=4, the leader falls",
             falls(4, &[-1]),
         ),
+        Case::holds(
+            "default bully, D=1 T=3, n=3, a hand-over to the last",
+            unwatched(3, to_the_last),
+        ),
+        Case::holds(
+            "default bully, D=1 T=3, n=4, a hand-over to the last",
+            unwatched(4, to_the_last),
+        ),
+        Case::holds(
+            "default bully, D=1 T=3, n=3, two rise above the leader",
+            unwatched(3, |b| b.budget.scores = vec![(0, 8), (1, 9)]),
+        ),
     ]
+}
+
+fn to_the_last(bounds: &mut Bounds) {
+    (bounds.budget.resigns, bounds.successor) = (1, Some(0));
 }
 
 /// The default rules: the score of the highest in rank becomes one after the other of these.
 fn falls(n: usize, scores: &[i32]) -> Search {
+    unwatched(n, |bounds| {
+        bounds.budget.scores = scores.iter().map(|score| (n - 1, *score)).collect();
+    })
+}
+
+fn unwatched(n: usize, change: impl Fn(&mut Bounds)) -> Search {
     let mut bounds = Bounds::new(n);
     bounds.delay = Some(1);
     bounds.order = Order::Fifo;
-    bounds.budget.scores = scores.iter().map(|score| (n - 1, *score)).collect();
+    change(&mut bounds);
     timed(Lab {
         rules: Unwatched::new(3),
         bounds,

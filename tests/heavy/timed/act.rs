@@ -52,7 +52,8 @@ impl<R: Rules> Lab<R> {
             }
             Action::StepDown(agent) => {
                 world.left.resigns -= 1;
-                self.tell(world, *agent, Input::StepDown { to: None });
+                let to = self.bounds.successor.map(name);
+                self.tell(world, *agent, Input::StepDown { to });
             }
             Action::SetScore(at) => {
                 let (agent, score) = world.left.scores.remove(*at);

@@ -67,6 +67,8 @@ pub struct Bounds {
     pub horizon: Option<u16>,
     /// What may be done to the group.
     pub budget: Budget,
+    /// The agent that a leader names when it is asked to step down; `None` for none.
+    pub successor: Option<usize>,
     /// What a crash is.
     pub crash: Crash,
     /// What a host makes of a sentinel's notice.
@@ -163,6 +165,7 @@ impl Bounds {
                 scores: Vec::new(),
                 changes: Vec::new(),
             },
+            successor: None,
             crash: Crash::Told,
             notices: Notices::Checked,
             mortal: None,

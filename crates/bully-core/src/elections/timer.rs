@@ -7,7 +7,7 @@
 #[non_exhaustive]
 pub enum BullyTimer {
     /// A follower: its slot has come. Without a leader it announces itself or holds an election; otherwise it asks its
-    /// leader, whose score fell.
+    /// leader, which ranks below it.
     Campaign,
     /// A candidate: the leader that was asked first did not answer.
     Widen,

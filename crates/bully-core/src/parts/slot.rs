@@ -2,8 +2,8 @@
 //! vacant, and the time that each one waits.
 //!
 //! The highest-ranked agent has slot 0 and acts at once, the next one has slot 1 and waits for one step, and so on. So
-//! two agents rarely hold an election at the same time. In the same order the followers of a leader whose score fell ask
-//! this leader (`ask-in-turn`). Decided here: the slot of an agent that cools down after a step-down. Such an agent lets
+//! two agents rarely hold an election at the same time. In the same order the agents that rank above a leader ask this
+//! leader (`ask-in-turn`). Decided here: the slot of an agent that cools down after a step-down. Such an agent lets
 //! the others act first. But no agent knows which others cool down, and perhaps all agents do. So such an agent also has
 //! a slot, [`LAST`] slots further back: after all agents that do not cool down, and in order of rank among the agents
 //! that do. Not here: an agent's action in its slot.

@@ -192,8 +192,12 @@ impl Candidate {
         }
         self.outranked.insert(from.clone());
         match &self.asked {
-            // The asked agent no longer leads: a leader would have announced itself or released the leadership.
-            Asked::Leader { id, .. } if id == from => self.widen(),
+            // The asked agent no longer leads: a leader would have announced itself or released the leadership. Perhaps it
+            // has left to another agent that asked at the same time, so only the first in rank asks all at once.
+            Asked::Leader { id, .. } if id == from => match step.slot(Some(from)) {
+                Some(0) | None => self.widen(),
+                slot => Next::Become(Attempt::Ask.in_slot(slot)),
+            },
             Asked::Leader { .. } => Next::ignore(step, "it was not asked"),
             Asked::Voters => {
                 self.pending.remove(from);
@@ -216,7 +220,7 @@ impl Candidate {
             Asked::Voters => true,
         };
         if !has_asked {
-            return step.accept(said, self.following());
+            return step.accept(said, self.following(), |_| None);
         }
         if step.challenges(said.score, said.from) && answer != Some(self.round) {
             return Next::ignore(step, "it ranks below, and has not heard the question yet");

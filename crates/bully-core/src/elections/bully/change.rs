@@ -45,7 +45,7 @@ pub(super) enum Change {
     Follow(Leader, Score),
     /// The agent follows a leader, and asks it for the leadership.
     FollowAndAsk(Leader, Score),
-    /// The agent follows its leader, whose score fell, and asks it for the leadership at this time.
+    /// The agent follows a leader that ranks below it, and asks it for the leadership at this time.
     FollowUntil(Leader, Score, Time),
     /// The agent announces itself.
     Lead,

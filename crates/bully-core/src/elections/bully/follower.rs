@@ -6,7 +6,7 @@
 //! only in a closed group, where the snapshot contains all agents.
 
 use super::{
-    Elect, Preemption, Step,
+    Elect, Step,
     change::{Attempt, Change, Followed, Next, SlotPlan},
 };
 use crate::protocol::{After, AgentId, Event, Incarnation, Leader, Score, Time};
@@ -93,9 +93,10 @@ impl Vacant {
         })
     }
 
-    pub(super) fn on_announcement(said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
+    pub(super) fn on_announcement(&self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
         let refused = step.refuse(said, None);
-        refused.unwrap_or_else(|| step.accept(said, None))
+        let turn = |step: &Step<'_>| step.turn(said.from, self.acts_at());
+        refused.unwrap_or_else(|| step.accept(said, None, turn))
     }
 
     /// Takes an earlier slot if fewer agents rank above this agent than when the slot was set.
@@ -144,7 +145,7 @@ impl Vacant {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Following {
     pub(super) followed: Followed,
-    /// The agent's slot to ask this leader, whose score fell below its own (rule `ask-in-turn`).
+    /// The agent's slot to ask this leader, which ranks below it (rule `ask-in-turn`).
     pub(super) asks_at: Option<Time>,
 }
 
@@ -214,22 +215,10 @@ impl Following {
         }
         let leader = &self.followed.leader;
         let is_leader = leader.id == *said.from && leader.incarnation == said.incarnation;
-        let bullies = step.core.config.preemption == Preemption::Immediately;
-        let may_ask = is_leader && bullies && step.challenges(said.score, said.from);
-        match may_ask.then(|| self.slot(step)).flatten() {
-            Some(asks_at) => Next::Become(Change::FollowUntil(said.leader(), said.score, asks_at)),
-            None => step.accept(said, Some(&self.followed)),
-        }
-    }
-
-    /// Returns the time at which this agent asks a leader that ranks below it; `None` if it is the first in rank, and
-    /// asks at once. If all asked at once, the leader would leave to one of them, and all others would ask all agents
-    /// (rule `ask-in-turn`). A slot that the agent has already is never put off.
-    fn slot(&self, step: &Step<'_>) -> Option<Time> {
-        let ahead = step.core.me.slot(Some(&self.followed.leader.id), false)?;
-        let wait = slot::delay(step.core.config.timings.step(), ahead);
-        let asks_at = step.now.after(wait);
-        (ahead > 0).then(|| self.asks_at.map_or(asks_at, |known| known.min(asks_at)))
+        let slot = self.asks_at.filter(|_| is_leader);
+        // The leader that the agent followed does not count, even if another one announces itself: it may have ended.
+        let turn = |step: &Step<'_>| step.turn(&leader.id, slot);
+        step.accept(said, Some(&self.followed), turn)
     }
 
     pub(super) fn on_elect(
@@ -307,7 +296,8 @@ impl Following {
     /// score has changed or its cool-down has ended, and for a new snapshot while it has a slot.
     pub(super) fn challenge(&mut self, step: &mut Step<'_>) -> Next {
         let may_ask = step.challenges(self.followed.score, &self.followed.leader.id);
-        let slot = self.asks_at.and_then(|_| self.slot(step));
+        let leader = &self.followed.leader.id;
+        let slot = self.asks_at.and_then(|_| step.turn(leader, self.asks_at));
         match slot.filter(|_| may_ask) {
             Some(asks_at) => {
                 if self.asks_at != Some(asks_at) {

@@ -239,10 +239,10 @@ impl State {
         // A winner takes a term above every term that it has seen, so the term of a leader that it refuses counts, too.
         step.core.note_term(said.term);
         match self {
-            Self::Vacant(_) => Vacant::on_announcement(said, step),
+            Self::Vacant(vacant) => vacant.on_announcement(said, step),
             Self::Following(following) => following.on_announcement(said, step),
             Self::Candidate(candidate) => candidate.on_announcement(said, answer, step),
-            Self::Waiting(_) => Waiting::on_announcement(said, step),
+            Self::Waiting(waiting) => waiting.on_announcement(said, step),
             Self::Leading(tenure) => tenure.on_announcement(said, step),
         }
     }

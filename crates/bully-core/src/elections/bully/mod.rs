@@ -41,7 +41,7 @@
 //! | `ask-again` | if the awaited announcement does not come within 2.5 T, the agent acts in its slot | `waiting.rs` |
 //! | `stale-is-ignored` | an announcement with an older (term, rank) than the leader's changes nothing; if the term of an announcement has ended, its sender learns which term it has to exceed | `rules.rs` |
 //! | `yield-on-outranked` | an agent asks a leader that ranks below it to yield, and does not follow this leader; the leader's policy decides when the leader stops | `rules.rs`, `leader.rs` |
-//! | `ask-in-turn` | if the score of its leader falls, an agent that ranks below k others above this leader waits min(k, 8) steps before it asks, and follows until then. It answers an asker that ranks above it with `Yield`, and waits | `follower.rs` |
+//! | `ask-in-turn` | an agent that ranks above a leader, but below k others that are up (its former leader does not count), waits min(k, 8) steps before it asks this leader, and follows it until then. Such a leader is one whose score fell, a named successor, or the leader of another side of a partition. An agent that already has a slot asks in it at the latest. It answers an asker that ranks above it with `Yield`, and waits. If the leader has left to another agent meanwhile, an asker acts in its slot | `rules.rs`, `follower.rs`, `candidate.rs` |
 //! | `renew-above` | a leader that hears of a higher term continues to lead in a term above that one, so that its followers accept it | `leader.rs` |
 //! | `fast-path` | when the leader's end is known, the first in rank that followed it announces itself without asking | `follower.rs`, `change.rs` |
 //! | `rank-staggered-slots` | an agent that ranks below k others waits min(k, 8) steps, and 8 steps more while it cools down | `slot`, `follower.rs` |
@@ -62,10 +62,10 @@
 //! | `Elect` of the leader | no leader; as if vacant | | | | |
 //! | `Ok` from any rank, this round | − | − | wait | − | − |
 //! | `Behind` | − | − | − | − | leads above it |
-//! | `Yield`, this round | − | − | counts; after the last one it leads; from the asked leader: ask all | − | − |
+//! | `Yield`, this round | − | − | counts; after the last one it leads; from the asked leader: act in its slot | − | − |
 //! | … that releases | − | − | lead | lead | − |
 //! | `Elected`, `Heartbeat` from above | follow | follow | follow | follow | older: `Elected` to it; else step down |
-//! | … from below | newer: ask it to yield; the leader itself: ask in turn | ask it to yield | answers this round: follow; else its own round goes on | ask it to yield | newer: renew above it; else `Elected` to it |
+//! | … from below | newer: ask it in turn | ask it in turn | answers this round: follow; else its own round goes on | ask it in turn, or at once if its round is open | newer: renew above it; else `Elected` to it |
 //! | … stale | − | told which term to exceed | told, or − if it follows | told | `Elected` to it |
 //! | `Resign` of the leader | lead if named, else await its slot | lead if named | lead if named, else await its slot if it follows | lead if named | − |
 //! | leader's end in `Members` | the first slot announces itself | the slot moves up | the asked leader is gone: act in its slot | the awaited agent is gone: act in its slot | − |

@@ -5,7 +5,8 @@ use super::{
     change::{Change, Followed, Next},
 };
 use crate::elections::message::{Announcement, Behind, Yield};
-use crate::protocol::{AgentId, Round, Score, Term};
+use crate::parts::slot;
+use crate::protocol::{AgentId, Round, Score, Term, Time};
 
 impl BullyConfig {
     /// Returns whether `score` exceeds `than` by the margin; always true without a margin.
@@ -49,10 +50,21 @@ impl Step<'_> {
         }
     }
 
-    /// Follows the announcer, or asks it to yield (rule `yield-on-outranked`).
-    pub(super) fn accept(&self, said: &Announcement<'_>, followed: Option<&Followed>) -> Next {
+    /// Follows the announcer, or asks it to yield (rule `yield-on-outranked`): at the time `turn`, or at once without one.
+    pub(super) fn accept(
+        &self,
+        said: &Announcement<'_>,
+        followed: Option<&Followed>,
+        turn: impl FnOnce(&Self) -> Option<Time>,
+    ) -> Next {
+        if !self.challenges(said.score, said.from) {
+            return Next::Become(Change::follow(said));
+        }
         Next::Become(match self.core.config.preemption {
-            Preemption::Immediately if self.challenges(said.score, said.from) => {
+            Preemption::Immediately => {
+                if let Some(asks_at) = turn(self) {
+                    return Next::Become(Change::FollowUntil(said.leader(), said.score, asks_at));
+                }
                 // This announcement is newer than the leadership that the agent follows, so the agent no longer
                 // follows another agent.
                 let is_same = |followed: &&Followed| followed.leader.id == *said.from;
@@ -61,13 +73,20 @@ impl Step<'_> {
                     following: followed.filter(is_same).cloned(),
                 }
             }
-            Preemption::After(_) if self.challenges(said.score, said.from) => {
-                Change::FollowAndAsk(said.leader(), said.score)
-            }
-            Preemption::Immediately | Preemption::After(_) | Preemption::Never => {
-                Change::follow(said)
-            }
+            Preemption::After(_) => Change::FollowAndAsk(said.leader(), said.score),
+            Preemption::Never => Change::follow(said),
         })
+    }
+
+    /// Returns the time at which this agent asks a leader that ranks below it; `None` if it is the first in rank, and
+    /// asks at once. If all asked at once, the leader would leave to one of them, and all others would ask all agents
+    /// (rule `ask-in-turn`). The agent `but` does not count. `slot` is a slot that the agent has already, and is never put
+    /// off.
+    pub(super) fn turn(&self, but: &AgentId, slot: Option<Time>) -> Option<Time> {
+        let ahead = self.core.me.slot(Some(but), false)?;
+        let wait = slot::delay(self.core.config.timings.step(), ahead);
+        let asks_at = self.now.after(wait);
+        (ahead > 0).then(|| slot.map_or(asks_at, |slot| slot.min(asks_at)))
     }
 
     /// Returns whether a leader has stopped for this agent, which still waits for an answer in the round `open`. An

@@ -65,9 +65,12 @@ impl Waiting {
         Next::ignore(step, "this round was given up")
     }
 
-    pub(super) fn on_announcement(said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
+    pub(super) fn on_announcement(&self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
         let refused = step.refuse(said, None);
-        refused.unwrap_or_else(|| step.accept(said, None))
+        // A follower does not notice that a leader has stopped for it, so an agent with an open round asks at once.
+        let is_free = self.round.is_none();
+        let turn = |step: &Step<'_>| step.turn(said.from, None).filter(|_| is_free);
+        refused.unwrap_or_else(|| step.accept(said, None, turn))
     }
 
     pub(super) fn on_members(&self, step: &Step<'_>) -> Next {

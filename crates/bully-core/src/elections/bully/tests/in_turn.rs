@@ -1,4 +1,4 @@
-//! A leader whose score falls is asked by one agent after the other, in the order of their ranks (`ask-in-turn`).
+//! A leader that ranks below others is asked by one agent after the other, in the order of their ranks (`ask-in-turn`).
 
 use super::*;
 
@@ -194,4 +194,126 @@ fn an_agent_that_cools_down_follows_a_leader_whose_score_fell() {
     me.hear(LOW, heartbeat(MINE + 1, 1))
         .set(BullyTimer::Detect, L)
         .nothing_else_happened();
+}
+
+// ---- another leader that ranks below ----
+
+/// HIGH has resigned, and LOW leads in its place: it is followed until this agent's slot.
+fn handed_over() -> Kit {
+    let mut me = Kit::following();
+    me.hear(HIGH, resign(OLD, Some(LOW)))
+        .has_no_leader(OLD)
+        .set(BullyTimer::Campaign, S)
+        .stopped([BullyTimer::Detect])
+        .nothing_else_happened();
+    me.later(1)
+        .hear(LOW, elected(OLD + 1, 1))
+        .followed(LOW, OLD + 1)
+        .set(BullyTimer::Campaign, S - 1)
+        .nothing_else_happened();
+    me
+}
+
+#[test]
+fn a_successor_below_is_followed_until_the_slot_that_the_agent_has_then() {
+    let mut me = handed_over();
+    let ask = Elect {
+        seen: Term(OLD + 1),
+        ..ask(1, 5)
+    };
+    me.later(S - 1)
+        .fire(BullyTimer::Campaign)
+        .sent(LOW, ask)
+        .set(BullyTimer::Widen, 2 * D)
+        .stopped([BullyTimer::Detect])
+        .nothing_else_happened();
+    assert_eq!(me.leader().as_deref(), Some(LOW));
+}
+
+#[test]
+fn the_best_replaces_a_successor_below_before_the_next_asks() {
+    handed_over()
+        .hear(HIGH, elected(OLD + 2, 9))
+        .followed(HIGH, OLD + 2)
+        .stopped([BullyTimer::Campaign])
+        .nothing_else_happened();
+}
+
+#[test]
+fn a_successor_that_is_silent_or_dead_is_replaced_in_the_slot() {
+    let resigned = || Kit::following().after(HIGH, resign(OLD, Some(LOW)));
+    let mut me = resigned();
+    me.later(S)
+        .fire(BullyTimer::Campaign)
+        .led(OLD + 1)
+        .nothing_else_happened();
+    let mut me = resigned();
+    me.ends(LOW).nothing_else_happened();
+    me.later(S)
+        .fire(BullyTimer::Campaign)
+        .led(OLD + 1)
+        .nothing_else_happened();
+}
+
+/// The leader that it followed may have ended, and does not count.
+#[test]
+fn a_newer_leader_below_than_the_one_that_is_followed_is_asked_in_turn() {
+    let mut me = Kit::following();
+    me.hear(LOW, heartbeat(OLD + 1, 1)).whatever();
+    assert_eq!(me.role(), Role::Candidate);
+    let mut me = Kit::following();
+    let next = Member::up(
+        id("next"),
+        MemberKind::Voter,
+        Some(8.into()),
+        Incarnation(1),
+    );
+    me.told(|members| members.join([next]))
+        .nothing_else_happened();
+    me.hear(LOW, heartbeat(OLD + 1, 1))
+        .followed(LOW, OLD + 1)
+        .set(BullyTimer::Campaign, S)
+        .nothing_else_happened();
+}
+
+// ---- a leader that leaves to another asker ----
+
+/// All scores rise at once: each agent asks before it knows of the others.
+#[test]
+fn an_agent_that_asks_after_another_one_acts_in_its_slot() {
+    let mut me = Kit::asking_found();
+    me.hear(LOW, yields(1))
+        .set(BullyTimer::Campaign, S)
+        .stopped([BullyTimer::Widen])
+        .nothing_else_happened();
+    me.later(1).hear(LOW, elected(OLD + 1, 1)).whatever();
+    me.hear(HIGH, elect(9)).whatever();
+    assert_eq!(me.role(), Role::Waiting);
+    me.hear(LOW, heartbeat(OLD + 1, 1))
+        .followed(LOW, OLD + 1)
+        .set(BullyTimer::Campaign, S)
+        .stopped([BullyTimer::Victory])
+        .nothing_else_happened();
+}
+
+#[test]
+fn the_highest_in_rank_asks_all_if_its_leader_has_left_to_another_asker() {
+    let mut me = Kit::asking_found();
+    me.told(|members| members.down(&id(HIGH), Incarnation(1)))
+        .nothing_else_happened();
+    me.hear(LOW, yields(1)).whatever();
+    assert_eq!(me.role(), Role::Leader, "LOW has yielded, and HIGH is down");
+}
+
+/// The leader that it asked may still leave to it.
+#[test]
+fn an_agent_that_waits_with_an_open_round_asks_a_leader_below_at_once() {
+    let mut me = Kit::waiting().after(LOW, elected(OLD, 1));
+    assert_eq!(me.role(), Role::Candidate);
+    let released = Yield {
+        released: Some(Term(OLD)),
+        ..yields(1)
+    };
+    me.hear(LOW, released).whatever();
+    assert_eq!(me.role(), Role::Leader);
 }
