@@ -21,6 +21,7 @@ use crate::{
         any::{AnyBully, AnyConfig},
     },
     clock::{RuntimeClock, WallTime},
+    elections::quorum::Diskless,
     group::{Group, GroupError},
     protocol::{AgentId, Election, IdError, MemberKind, Preemption, Score, Timings},
     record::{Header, RecordedAgent},
@@ -295,7 +296,7 @@ impl ClusterBuilder {
     /// Makes the voters diskless: each voter loses its record when it restarts. Without [`quorum`](Self::quorum) it is
     /// refused.
     pub fn diskless(self) -> Self {
-        self.set(|choices| choices.is_diskless = true)
+        self.set(|choices| choices.diskless = Some(Diskless::default()))
     }
 
     /// Sets the timings. Default: [`Timings::default`], and [`Timings::astra`] for the [ASTRA rules](Self::astra).

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::elections::policy::{NegativeMargin, Preemption};
-use crate::protocol::{Score, Timings};
+use crate::elections::policy::{Preemption, check_margin};
+use crate::protocol::{Score, SettingError, Timings};
 
 /// The parameters of a bully election; the same at every member.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -31,9 +31,9 @@ impl BullyConfig {
     /// Checks all parameters. An agent with a configuration that fails this check does not start.
     ///
     /// # Errors
-    /// [`NegativeMargin`] if a part of the margin is negative.
-    pub fn check(&self) -> Result<(), NegativeMargin> {
-        NegativeMargin::check(self.margin)
+    /// [`SettingError`] names the first wrong parameter.
+    pub fn check(&self) -> Result<(), SettingError> {
+        check_margin(self.margin)
     }
 }
 

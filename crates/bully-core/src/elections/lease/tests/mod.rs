@@ -22,9 +22,9 @@ use std::{collections::BTreeSet, convert::Infallible, sync::Arc, time::Duration}
 use say::*;
 
 use super::{
-    Answer, BullyTimer, Cell, ClaimRecord, Holder, Lease, LeaseConfig, LeaseError, LeaseName,
-    LeaseRecord, Micros, Nonce, Preemption, ReadRegister, RecordError, RegisterQuestion,
-    RegisterShown, Successor, SwapRegister, Swapped, Version, state::State,
+    Answer, BullyTimer, Cell, ClaimRecord, Holder, Lease, LeaseConfig, LeaseName, LeaseRecord,
+    Micros, Nonce, Preemption, ReadRegister, RecordError, RegisterQuestion, RegisterShown,
+    Successor, SwapRegister, Swapped, Version, state::State,
 };
 use crate::protocol::{
     AgentId, Effect, Election, Incarnation, Input, LostReason, Member, MemberKind, Role, Score,
