@@ -67,6 +67,15 @@ impl AnyConfig {
             Self::Lease(config) => config.check(),
         }
     }
+
+    /// Returns the longest time of an election; `None` if the timings alone decide it.
+    pub(super) fn worst_case(&self) -> Option<Duration> {
+        match self {
+            Self::Available(config) => Some(config.worst_case_failover()),
+            Self::Astra(_) | Self::Quorum(_) => None,
+            Self::Lease(config) => Some(config.worst_case_failover(u32::MAX)),
+        }
+    }
 }
 
 impl Default for AnyConfig {

@@ -35,6 +35,19 @@ impl BullyConfig {
     pub fn check(&self) -> Result<(), SettingError> {
         check_margin(self.margin)
     }
+
+    /// Returns the longest time from the silent death of a leader until all members that can be reached know the next
+    /// leader, however many other agents are silent. Without a failure detector it is the longest time from the moment
+    /// at which an agent is told to campaign: two elections of one deadline each, and one deadline in which the agents
+    /// wait for the former leader.
+    ///
+    /// An option that makes agents wait adds its wait here: the warning that no agent leads and the limits of tests
+    /// follow this bound.
+    pub fn worst_case_failover(&self) -> Duration {
+        let t = &self.timings;
+        t.worst_case_failover(u32::MAX)
+            .unwrap_or_else(|| t.deadline().saturating_mul(3))
+    }
 }
 
 impl Default for BullyConfig {
