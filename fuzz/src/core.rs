@@ -44,8 +44,7 @@ use crate::{
 /// What does not depend on the bytes: made once, since an incarnation is shorter than the making.
 struct Made {
     astra: Arc<AstraConfig>,
-    /// By preemption, and whether a successor has to be better by a margin.
-    bully: [[Arc<BullyConfig>; 2]; 3],
+    bully: Vec<Arc<BullyConfig>>,
     /// By preemption.
     lease: [Arc<LeaseConfig>; 3],
     /// Of one to three voters: without disks; by default; with a margin, and leaders left alone; with all votes and
@@ -74,16 +73,7 @@ static MADE: LazyLock<Made> = LazyLock::new(|| {
         config.check().expect("sound");
         Arc::new(config)
     });
-    let bully = policies.map(|preemption| {
-        [None, Some(Score::from(2))].map(|margin| {
-            Arc::new(BullyConfig {
-                timings: timings.clone(),
-                preemption,
-                margin,
-                ..BullyConfig::default()
-            })
-        })
-    });
+    let bully = BullyConfig::samples().into_iter().map(Arc::new).collect();
     let quorum = [1, 2, 3].map(|voters| {
         let default = QuorumConfig {
             timings: timings.clone(),
@@ -128,9 +118,9 @@ pub fn check(data: &[u8]) {
         }
         0 => run::<Astra>(&mut choices, &MADE.astra, None, members::<Astra>()),
         1..4 => {
-            let policy = usize::from(choices.below(3));
-            let margin = usize::from(choices.one_in(3));
-            let config = &MADE.bully[policy][margin];
+            // Two bytes, as the files of the corpus have them.
+            let chosen = usize::from(choices.byte()) + usize::from(choices.byte());
+            let config = &MADE.bully[chosen % MADE.bully.len()];
             run::<Bully>(&mut choices, config, None, members::<Bully>());
         }
         rules => {

@@ -36,6 +36,33 @@ impl BullyConfig {
         check_margin(self.margin)
     }
 
+    /// Returns configurations in which each option has a value that is not its default. The common suite, fuzzing and the
+    /// histories use all of them. Any of them may have no failure detector.
+    #[cfg(any(test, feature = "testkit"))]
+    #[doc(hidden)]
+    pub fn samples() -> Vec<Self> {
+        let with = |change: fn(&mut Self)| {
+            let timings = Timings::lan();
+            let mut config = Self {
+                timings,
+                ..Self::default()
+            };
+            change(&mut config);
+            config
+        };
+        vec![
+            with(|_| {}),
+            with(|config| config.preemption = Preemption::Never),
+            with(|config| config.preemption = Preemption::After(Duration::from_secs(1))),
+            with(|config| config.margin = Some(Score::from(3))),
+            with(|config| {
+                config.preemption = Preemption::Never;
+                config.margin = Some(Score::from(2));
+            }),
+            with(|config| config.timings = Timings::astra()),
+        ]
+    }
+
     /// Returns the longest time from the silent death of a leader until all members that can be reached know the next
     /// leader, however many other agents are silent. Without a failure detector it is the longest time from the moment
     /// at which an agent is told to campaign: two elections of one deadline each, and one deadline in which the agents
