@@ -45,8 +45,7 @@ use crate::{
 struct Made {
     astra: Arc<AstraConfig>,
     bully: Vec<Arc<BullyConfig>>,
-    /// By preemption.
-    lease: [Arc<LeaseConfig>; 3],
+    lease: Vec<Arc<LeaseConfig>>,
     /// Of one to three voters: without disks; by default; with a margin, and leaders left alone; with all votes and
     /// no acknowledgement but the leader's own.
     quorum: [[Arc<QuorumConfig>; 4]; 3],
@@ -56,20 +55,12 @@ struct Made {
 /// expect no outcome of a file, but the find for which it was kept is lost until fuzzing makes it again.
 static MADE: LazyLock<Made> = LazyLock::new(|| {
     let timings = Timings::lan();
-    let policies = [
-        Preemption::Immediately,
-        Preemption::Never,
-        Preemption::After(Duration::from_secs(1)),
-    ];
-    let lease = policies.map(|preemption| {
-        let config = LeaseConfig::new("shop", "cron").expect("names");
-        let config = LeaseConfig {
-            timings: timings.clone(),
-            preemption,
-            margin: (preemption != Preemption::Immediately).then_some(Score::from(2)),
-            wall_at_zero: Some(1),
-            ..config
-        };
+    let lease = LeaseConfig {
+        timings: timings.clone(),
+        wall_at_zero: Some(1),
+        ..LeaseConfig::new("shop", "cron").expect("names")
+    };
+    let lease = lease.samples().into_iter().map(|config| {
         config.check().expect("sound");
         Arc::new(config)
     });
@@ -101,7 +92,7 @@ static MADE: LazyLock<Made> = LazyLock::new(|| {
     Made {
         astra: Arc::default(),
         bully,
-        lease,
+        lease: lease.collect(),
         quorum,
     }
 });
@@ -113,7 +104,7 @@ pub fn check(data: &[u8]) {
     match rules % 8 {
         // Of the bytes that chose Astra some choose this since.
         0 if rules >= 0xe0 => {
-            let config = &MADE.lease[usize::from(choices.below(3))];
+            let config = &MADE.lease[usize::from(choices.byte()) % MADE.lease.len()];
             run::<Lease>(&mut choices, config, None, STORE);
         }
         0 => run::<Astra>(&mut choices, &MADE.astra, None, members::<Astra>()),

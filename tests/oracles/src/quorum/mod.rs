@@ -346,7 +346,7 @@ impl Scenario for QuorumScenario {
             // With a small quorum for the lease all have to return.
             return usize::from(sound.vote_quorum() == sound.lease_quorum());
         }
-        self.watch.sound.tolerated()
+        sound.voters.len() - sound.vote_quorum().max(sound.lease_quorum())
     }
 
     /// A promise of one second is what others' faults are made for.

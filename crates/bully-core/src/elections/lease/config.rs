@@ -104,6 +104,35 @@ impl LeaseConfig {
         }
     }
 
+    /// Returns this configuration, and copies of it in which each option has a value that is not its default. The common
+    /// suite and fuzzing use all of them.
+    #[cfg(any(test, feature = "testkit"))]
+    #[doc(hidden)]
+    pub fn samples(&self) -> Vec<Self> {
+        let with = |change: fn(&mut Self)| {
+            let mut config = self.clone();
+            change(&mut config);
+            config
+        };
+        vec![
+            with(|_| {}),
+            with(|config| {
+                config.preemption = Preemption::Immediately;
+                config.margin = Some(Score::from(2));
+            }),
+            with(|config| {
+                config.preemption = Preemption::Never;
+                config.margin = Some(Score::from(2));
+            }),
+            with(|config| {
+                config.poll = Some(config.poll().saturating_mul(3));
+                config.drain = Some(config.timings.lease());
+                config.cooldown = Duration::from_secs(1);
+                config.wall_at_zero = Some(5);
+            }),
+        ]
+    }
+
     /// Returns the longest time from the silent death of a leader until all agents that can reach the store know the
     /// next leader. `ahead` is the number of other agents that rank above the winner and have died without any agent
     /// knowing it.

@@ -135,14 +135,6 @@ impl QuorumConfig {
         }
     }
 
-    /// Number of voters that may be down while the others can still elect a leader and uphold its lease. It is 0 with
-    /// two voters: add a third, which may be a witness (a voter without a score).
-    #[cfg(any(test, feature = "testkit"))]
-    pub fn tolerated(&self) -> usize {
-        let quorum = self.vote_quorum().max(self.lease_quorum());
-        self.voters.len().saturating_sub(quorum)
-    }
-
     /// H: time between two heartbeats of a leader.
     pub(crate) fn heartbeat(&self) -> Duration {
         detector_of(&self.timings).heartbeat
