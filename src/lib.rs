@@ -80,7 +80,7 @@
 //! | [`remote::transport`] | `Datagrams`, `IncomingStream`, `Listener`, `Pending`, `StartingBridge`, `Stream`, `Tcp`, `Transport` |
 //! | [`supervisor`] | `Exit`, `Guardian`, `GuardianBuilder`, `PolicyError`, `RestartPolicy`, `RestartPolicyBuilder`, `Supervision` |
 //! | [`operate`] | `AgentRecording`, `AgentReport`, `BridgeReport`, `Command`, `CommandRefusal`, `ContenderReport`, `Explanation`, `LinkReport`, `MemberReport`, `Operated`, `Order`, `Outcome`, `OutcomeVerdict`, `RecordFolder`, `RecordRequest`, `Report`, `SocketError`, `SocketGuard` |
-//! | [`protocol`] | `About`, `AboutError`, `AgentId`, `ChangeError`, `Changed`, `Contact`, `Detector`, `Event`, `IdError`, `Incarnation`, `Leader`, `LostReason`, `Measurement`, `MemberKind`, `NewVoter`, `Presence`, `Role`, `Round`, `Score`, `StoreId`, `Term`, `Time`, `Timings`, `TimingsBuilder`, `TimingsError`, `VoterChange`, `VotersEvent` |
+//! | [`protocol`] | `About`, `AboutError`, `AgentId`, `ChangeError`, `Changed`, `Contact`, `Detector`, `Event`, `IdError`, `Incarnation`, `Leader`, `LostReason`, `Measurement`, `MemberKind`, `NewVoter`, `Presence`, `Role`, `Round`, `Score`, `SettingError`, `StoreId`, `Term`, `Time`, `Timings`, `TimingsBuilder`, `VoterChange`, `VotersEvent` |
 //! | [`record`] | `Difference`, `RecordLimits`, `Recording`, `RecordingError` |
 //! | [`elections::bully`] | `Elect`, `Elected`, `Ok`, `Preemption` |
 //! | [`elections::lease`] | `LeaseConfig` |

@@ -10,7 +10,7 @@
 pub use bully_core::protocol::{
     About, AboutError, AgentId, ChangeError, Changed, Contact, Detector, Event, IdError,
     Incarnation, Leader, LostReason, Measurement, MemberKind, NewVoter, Presence, Role, Round,
-    Score, StoreId, Term, Time, Timings, TimingsBuilder, TimingsError, VoterChange, VotersEvent,
+    Score, SettingError, StoreId, Term, Time, Timings, TimingsBuilder, VoterChange, VotersEvent,
 };
 
 pub(crate) use bully_core::protocol::*;

@@ -44,10 +44,8 @@ use crate::{
 /// What does not depend on the bytes: made once, since an incarnation is shorter than the making.
 struct Made {
     astra: Arc<AstraConfig>,
-    /// By preemption, and whether a successor has to be better by a margin.
-    bully: [[Arc<BullyConfig>; 2]; 3],
-    /// By preemption.
-    lease: [Arc<LeaseConfig>; 3],
+    bully: Vec<Arc<BullyConfig>>,
+    lease: Vec<Arc<LeaseConfig>>,
     /// Of one to three voters: without disks; by default; with a margin, and leaders left alone; with all votes and
     /// no acknowledgement but the leader's own.
     quorum: [[Arc<QuorumConfig>; 4]; 3],
@@ -57,33 +55,16 @@ struct Made {
 /// expect no outcome of a file, but the find for which it was kept is lost until fuzzing makes it again.
 static MADE: LazyLock<Made> = LazyLock::new(|| {
     let timings = Timings::lan();
-    let policies = [
-        Preemption::Immediately,
-        Preemption::Never,
-        Preemption::After(Duration::from_secs(1)),
-    ];
-    let lease = policies.map(|preemption| {
-        let config = LeaseConfig::new("shop", "cron").expect("names");
-        let config = LeaseConfig {
-            timings: timings.clone(),
-            preemption,
-            margin: (preemption != Preemption::Immediately).then_some(Score::from(2)),
-            wall_at_zero: Some(1),
-            ..config
-        };
+    let lease = LeaseConfig {
+        timings: timings.clone(),
+        wall_at_zero: Some(1),
+        ..LeaseConfig::new("shop", "cron").expect("names")
+    };
+    let lease = lease.samples().into_iter().map(|config| {
         config.check().expect("sound");
         Arc::new(config)
     });
-    let bully = policies.map(|preemption| {
-        [None, Some(Score::from(2))].map(|margin| {
-            Arc::new(BullyConfig {
-                timings: timings.clone(),
-                preemption,
-                margin,
-                ..BullyConfig::default()
-            })
-        })
-    });
+    let bully = BullyConfig::samples().into_iter().map(Arc::new).collect();
     let quorum = [1, 2, 3].map(|voters| {
         let default = QuorumConfig {
             timings: timings.clone(),
@@ -111,7 +92,7 @@ static MADE: LazyLock<Made> = LazyLock::new(|| {
     Made {
         astra: Arc::default(),
         bully,
-        lease,
+        lease: lease.collect(),
         quorum,
     }
 });
@@ -123,14 +104,14 @@ pub fn check(data: &[u8]) {
     match rules % 8 {
         // Of the bytes that chose Astra some choose this since.
         0 if rules >= 0xe0 => {
-            let config = &MADE.lease[usize::from(choices.below(3))];
+            let config = &MADE.lease[usize::from(choices.byte()) % MADE.lease.len()];
             run::<Lease>(&mut choices, config, None, STORE);
         }
         0 => run::<Astra>(&mut choices, &MADE.astra, None, members::<Astra>()),
         1..4 => {
-            let policy = usize::from(choices.below(3));
-            let margin = usize::from(choices.one_in(3));
-            let config = &MADE.bully[policy][margin];
+            // Two bytes, as the files of the corpus have them.
+            let chosen = usize::from(choices.byte()) + usize::from(choices.byte());
+            let config = &MADE.bully[chosen % MADE.bully.len()];
             run::<Bully>(&mut choices, config, None, members::<Bully>());
         }
         rules => {

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use crate::protocol::{MemberKind, Timings};
+use bully_core::elections::bully::BullyConfig;
 
 /// The assumptions of an agent's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,17 +14,24 @@ pub(super) struct Assumptions {
     pub(super) timings: Option<Timings>,
     /// The name of the timings, if they are a preset.
     pub(super) preset: Option<&'static str>,
-    /// Time without a leader after which the agent warns. It is as long as the longest election by these timings.
+    /// Time without a leader after which the agent warns. It is as long as the longest election.
     pub(super) patience: Duration,
 }
 
 impl Assumptions {
-    pub(super) fn new(kind: MemberKind, timings: Option<&Timings>) -> Self {
+    /// `worst_case` is the longest time of an election by the agent's configuration, if it is known.
+    pub(super) fn new(
+        kind: MemberKind,
+        timings: Option<&Timings>,
+        worst_case: Option<Duration>,
+    ) -> Self {
         Self {
             kind,
             timings: timings.cloned(),
             preset: timings.and_then(preset),
-            patience: timings.map_or(PATIENCE, patience),
+            patience: timings
+                .map_or(PATIENCE, patience)
+                .max(worst_case.unwrap_or_default()),
         }
     }
 
@@ -55,13 +63,13 @@ fn preset(timings: &Timings) -> Option<&'static str> {
 
 /// Returns the longest time of an election with these timings, in any mode.
 fn patience(timings: &Timings) -> Duration {
+    let timings = timings.clone();
     let quorum = timings.worst_case_quorum_failover(SLOTS);
-    // Without a failure detector the longest time is three deadlines: two elections at most, of one deadline each, and
-    // one deadline in which the agents wait for the former leader.
-    let available = timings
-        .worst_case_failover(u32::MAX)
-        .unwrap_or_else(|| timings.deadline().saturating_mul(3));
-    available.max(quorum)
+    let available = BullyConfig {
+        timings,
+        ..BullyConfig::default()
+    };
+    available.worst_case_failover().max(quorum)
 }
 
 /// Largest number of slots that an agent waits before it holds an election (rule `rank-staggered-slots` of the bully).

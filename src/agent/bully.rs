@@ -9,7 +9,10 @@ use actix::{Context, Handler};
 
 use crate::{
     agent::any::{AnyBully, AnyConfig},
-    elections::{lease::LeaseConfig, quorum::QuorumConfig},
+    elections::{
+        lease::LeaseConfig,
+        quorum::{Diskless, QuorumConfig},
+    },
     group::Envelope,
     protocol::{AgentId, Input, Preemption, Score, Timings},
     register::Register,
@@ -194,7 +197,7 @@ impl AgentBuilder<AnyBully> {
     /// }).unwrap();
     /// ```
     pub fn diskless(self) -> Self {
-        self.set(|choices| choices.is_diskless = true)
+        self.set(|choices| choices.diskless = Some(Diskless::default()))
     }
 
     /// Returns [`QuorumConfig::worst_case_start`] of these settings, if all voters are up: the longest time between the
@@ -224,7 +227,7 @@ impl AgentBuilder<AnyBully> {
     /// can be made a voter while the group runs ([epochs](crate::elections::quorum::epoch)). A voter that was removed
     /// may start as a learner. Without this call, a voter that is not listed is refused.
     pub fn learner(self) -> Self {
-        self.set(|choices| choices.is_learner = true)
+        self.set(|choices| choices.learner = Some(true))
     }
 
     /// Sets how long an agent waits for each event; the same at every member. Default: [`Timings::default`], or

@@ -9,28 +9,95 @@ use crate::{
     agent::any::{AnyBully, AnyConfig},
     elections::{
         lease::LeaseConfig,
-        quorum::{Diskless, QuorumConfig, QuorumError},
+        quorum::{Diskless, QuorumConfig},
     },
     protocol::{AgentId, Election, IdError, Preemption, Score, Timings},
     register::Register,
 };
-use bully_core::elections::{astra::AstraConfig, bully::BullyConfig};
 
 use super::{StartError, lease::Attachment, offers::ElectionMode};
 
-/// The calls so far.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Choices {
-    /// The calls that choose a mode; of several calls for the same mode only the last. The start refuses two modes.
-    pub(crate) modes: Vec<Mode>,
-    pub(crate) timings: Option<Timings>,
-    pub(crate) preemption: Option<Preemption>,
-    pub(crate) margin: Option<Score>,
-    pub(crate) drain: Option<Duration>,
-    pub(crate) cooldown: Option<Duration>,
-    pub(crate) epoch: Option<u64>,
-    pub(crate) is_learner: bool,
-    pub(crate) is_diskless: bool,
+/// Declares the settings, and the modes that have each. The name of a setting is its call, its field in the
+/// configuration of an election, and the last part of its key in a file.
+macro_rules! settings {
+    ($($setting:ident: $type:ty = $available:ident $astra:ident $quorum:ident $lease:ident;)*) => {
+        /// The calls so far.
+        #[derive(Clone, Debug, Default)]
+        pub(crate) struct Choices {
+            /// The calls that choose a mode; of several calls for the same mode only the last. The start refuses two
+            /// modes.
+            pub(crate) modes: Vec<Mode>,
+            $(pub(crate) $setting: Option<$type>,)*
+        }
+
+        impl Choices {
+            /// Returns the names of the settings that were made.
+            fn settings(&self) -> impl Iterator<Item = &'static str> {
+                let made = [$(self.$setting.is_some().then_some(stringify!($setting))),*];
+                made.into_iter().flatten()
+            }
+
+            /// Puts the settings into a configuration. A configuration that agents share is copied, so that the other
+            /// agents keep their settings.
+            ///
+            /// # Errors
+            /// The name of the first setting that the mode of the configuration does not have.
+            pub(crate) fn put_into(&self, mut config: AnyConfig) -> Result<AnyConfig, &'static str> {
+                if self.settings().next().is_none() {
+                    return Ok(config);
+                }
+                match &mut config {
+                    AnyConfig::Available(config) => {
+                        let config = Arc::make_mut(config);
+                        $($available!(config.$setting, self.$setting);)*
+                    }
+                    AnyConfig::Astra(config) => {
+                        let config = Arc::make_mut(config);
+                        $($astra!(config.$setting, self.$setting);)*
+                    }
+                    AnyConfig::Quorum(config) => {
+                        let config = Arc::make_mut(config);
+                        $($quorum!(config.$setting, self.$setting);)*
+                    }
+                    AnyConfig::Lease(config) => {
+                        let config = Arc::make_mut(config);
+                        $($lease!(config.$setting, self.$setting);)*
+                    }
+                }
+                Ok(config)
+            }
+        }
+    };
+}
+
+/// The mode has the setting: a value that was chosen replaces the default.
+macro_rules! yes {
+    ($config:ident.$setting:ident, $made:expr) => {
+        if let Some(made) = &$made {
+            $config.$setting = made.clone().into();
+        }
+    };
+}
+
+/// The mode does not have the setting.
+macro_rules! no {
+    ($config:ident.$setting:ident, $made:expr) => {
+        if $made.is_some() {
+            return Err(stringify!($setting));
+        }
+    };
+}
+
+settings! {
+    // the setting              available astra quorum lease
+    timings: Timings          = yes       yes   yes    yes;
+    preemption: Preemption    = yes       no    yes    yes;
+    margin: Score             = yes       no    yes    yes;
+    drain: Duration           = yes       yes   yes    yes;
+    cooldown: Duration        = yes       yes   yes    yes;
+    epoch: u64                = no        no    yes    no;
+    learner: bool             = no        no    yes    no;
+    diskless: Diskless        = no        no    yes    no;
 }
 
 /// A call that chooses a mode.
@@ -65,7 +132,7 @@ pub(crate) enum Basis {
 }
 
 /// Makes the configuration of an election from its builder's calls.
-pub(super) type Resolve<E> =
+pub(super) type Combine<E> =
     fn((&<E as Election>::Config, Basis), &Choices) -> Result<Resolved<E>, StartError>;
 
 /// The result of a builder's calls.
@@ -76,7 +143,7 @@ pub(super) struct Resolved<E: Election> {
     pub(super) mode: Option<ElectionMode>,
 }
 
-/// The [`Resolve`] function for elections whose configuration has all their settings.
+/// The [`Combine`] function for elections whose configuration has all their settings.
 #[expect(
     clippy::unnecessary_wraps,
     reason = "a builder calls it where another election's calls may contradict each other"
@@ -134,35 +201,34 @@ impl Choices {
         (config, basis): (&AnyConfig, Basis),
     ) -> Result<AnyConfig, StartError> {
         let mode = self.mode(basis)?;
-        let config = match (mode, basis) {
-            (None, Basis::Given) => {
-                self.refuse_beside("with_config")?;
-                config.clone()
-            }
-            (None, Basis::Defaults) => self.available(config),
-            (Some(Mode::Astra), _) => self.astra()?,
-            (Some(Mode::Quorum(voters)), _) => {
-                AnyConfig::Quorum(Arc::new(self.quorum_config(voters.clone()?)))
-            }
-            (Some(Mode::QuorumConfig(config)), _) => {
-                self.refuse_beside("quorum_config")?;
-                AnyConfig::Quorum(Arc::clone(config))
-            }
-            (Some(Mode::Lease(_)), _) => self.lease()?,
-            (Some(Mode::LeaseWith(config, _)), _) => {
-                self.refuse_beside("lease_with")?;
-                AnyConfig::Lease(Arc::clone(config))
-            }
+        let (config, is_whole) = match mode {
+            None => (config.clone(), basis == Basis::Given),
+            Some(Mode::Astra) => (AnyConfig::Astra(Arc::default()), false),
+            Some(Mode::Quorum(voters)) => (
+                AnyConfig::Quorum(Arc::new(QuorumConfig::new(voters.clone()?))),
+                false,
+            ),
+            // The second name is a placeholder: `name_after` replaces it by the group's name once the group is known.
+            Some(Mode::Lease(_)) => (
+                AnyConfig::Lease(Arc::new(LeaseConfig::new(CLUSTER, CLUSTER)?)),
+                false,
+            ),
+            Some(Mode::QuorumConfig(config)) => (AnyConfig::Quorum(Arc::clone(config)), true),
+            Some(Mode::LeaseWith(config, _)) => (AnyConfig::Lease(Arc::clone(config)), true),
         };
-        match &config {
-            AnyConfig::Available(config) => config.check()?,
-            AnyConfig::Astra(_) => {}
-            AnyConfig::Quorum(config) => config.check()?,
-            AnyConfig::Lease(config) => config.check()?,
-        }
-        if !matches!(config, AnyConfig::Quorum(_)) {
-            self.refuse_without_voters()?;
-        }
+        let put = match self.settings().next() {
+            // A call that makes all settings at once has no other setting beside it.
+            Some(setting) if is_whole => Err(setting),
+            Some(_) | None => self.put_into(config),
+        };
+        let config = put.map_err(|call| match mode {
+            None if basis == Basis::Defaults => StartError::NeedsMode { call },
+            Some(_) | None => StartError::Contradiction {
+                first: mode.map_or(GIVEN, Mode::call),
+                second: call,
+            },
+        })?;
+        config.check()?;
         Ok(config)
     }
 
@@ -171,130 +237,16 @@ impl Choices {
         let mut calls: Vec<_> = self.modes.iter().map(Mode::call).collect();
         calls.sort_unstable();
         if basis == Basis::Given {
-            calls.insert(0, "with_config");
+            calls.insert(0, GIVEN);
         }
         if let [first, second, ..] = *calls {
             return Err(StartError::Contradiction { first, second });
         }
         Ok(self.modes.first())
     }
-
-    /// Returns the names of the calls that made a setting.
-    fn settings(&self) -> impl Iterator<Item = &'static str> {
-        // Every field is listed, so that the compiler reports a new field.
-        let Self {
-            modes: _,
-            timings,
-            preemption,
-            margin,
-            drain,
-            cooldown,
-            epoch,
-            is_learner,
-            is_diskless,
-        } = self;
-        let made = [
-            ("timings", timings.is_some()),
-            ("preemption", preemption.is_some()),
-            ("margin", margin.is_some()),
-            ("drain", drain.is_some()),
-            ("cooldown", cooldown.is_some()),
-            ("epoch", epoch.is_some()),
-            ("learner", *is_learner),
-            ("diskless", *is_diskless),
-        ];
-        made.into_iter()
-            .filter_map(|(call, is_made)| is_made.then_some(call))
-    }
-
-    /// Refuses any other setting together with a call that makes all settings at once.
-    fn refuse_beside(&self, all: &'static str) -> Result<(), StartError> {
-        self.refuse(all, |_| true)
-    }
-
-    fn refuse(&self, first: &'static str, is_foreign: fn(&str) -> bool) -> Result<(), StartError> {
-        match self.settings().find(|call| is_foreign(call)) {
-            Some(second) => Err(StartError::Contradiction { first, second }),
-            None => Ok(()),
-        }
-    }
-
-    fn refuse_without_voters(&self) -> Result<(), StartError> {
-        if self.is_diskless {
-            return Err(StartError::DisklessWithoutVoters);
-        }
-        if self.epoch.is_some() || self.is_learner {
-            return Err(QuorumError::NoVoters.into());
-        }
-        Ok(())
-    }
-
-    fn available(&self, config: &AnyConfig) -> AnyConfig {
-        let AnyConfig::Available(config) = config else {
-            return config.clone();
-        };
-        let mut config = Arc::clone(config);
-        if self.settings().next().is_some() {
-            // Copied if agents share it, so that the other agents keep their settings.
-            self.set_bully(Arc::make_mut(&mut config));
-        }
-        AnyConfig::Available(config)
-    }
-
-    fn astra(&self) -> Result<AnyConfig, StartError> {
-        // The ASTRA rules have neither a preemption nor a margin.
-        self.refuse("astra", |call| matches!(call, "preemption" | "margin"))?;
-        let mut config = AstraConfig::default();
-        set(&mut config.timings, self.timings.as_ref());
-        set(&mut config.drain, self.drain.as_ref());
-        set(&mut config.cooldown, self.cooldown.as_ref());
-        Ok(AnyConfig::Astra(Arc::new(config)))
-    }
-
-    fn lease(&self) -> Result<AnyConfig, StartError> {
-        // The second name is a placeholder: `name_after` replaces it by the group's name once the group is known.
-        let config = self.lease_config(CLUSTER, CLUSTER)?;
-        Ok(AnyConfig::Lease(Arc::new(config)))
-    }
-
-    /// Sets what was chosen for the available mode.
-    pub(crate) fn set_bully(&self, config: &mut BullyConfig) {
-        set(&mut config.timings, self.timings.as_ref());
-        set(&mut config.preemption, self.preemption.as_ref());
-        set(&mut config.drain, self.drain.as_ref());
-        set(&mut config.cooldown, self.cooldown.as_ref());
-        config.margin = self.margin;
-    }
-
-    /// Returns the configuration of a quorum of these voters.
-    pub(crate) fn quorum_config(&self, voters: Vec<AgentId>) -> QuorumConfig {
-        let mut config = QuorumConfig::new(voters);
-        set(&mut config.timings, self.timings.as_ref());
-        set(&mut config.preemption, self.preemption.as_ref());
-        set(&mut config.cooldown, self.cooldown.as_ref());
-        set(&mut config.epoch, self.epoch.as_ref());
-        (config.margin, config.drain) = (self.margin, self.drain);
-        config.learner = self.is_learner;
-        config.diskless = self.is_diskless.then(Diskless::default);
-        config
-    }
-
-    /// Returns the configuration of a lease whose records have the names of this cluster and this group.
-    pub(crate) fn lease_config(&self, cluster: &str, group: &str) -> Result<LeaseConfig, IdError> {
-        let mut config = LeaseConfig::new(cluster, group)?;
-        set(&mut config.timings, self.timings.as_ref());
-        set(&mut config.preemption, self.preemption.as_ref());
-        set(&mut config.cooldown, self.cooldown.as_ref());
-        (config.margin, config.drain) = (self.margin, self.drain);
-        Ok(config)
-    }
 }
 
-fn set<T: Clone>(setting: &mut T, made: Option<&T>) {
-    if let Some(made) = made {
-        made.clone_into(setting);
-    }
-}
-
+/// The call that gives a whole configuration to a builder.
+const GIVEN: &str = "with_config";
 /// Name of the cluster if the application gives none.
 const CLUSTER: &str = "default";

@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use crate::{
     clock::ClockError,
-    elections::{lease::LeaseError, quorum::QuorumError},
     group::JoinError,
-    protocol::{AboutError, AgentId, IdError, MembershipError},
+    protocol::{AboutError, AgentId, IdError, MembershipError, SettingError},
     register::AttachError,
     store::{StoreError, StoreIdentity},
 };
-use bully_core::elections::bully::NegativeMargin;
 
 /// The reason why an agent does not start. Nothing was changed.
 #[derive(thiserror::Error)]
@@ -55,9 +53,14 @@ pub enum StartError {
         "this election keeps no record, and `store(..)` was called: name the voters (`quorum([..])`) if no two agents may lead, or remove `store(..)`"
     )]
     StoreUnread,
-    /// The voters have no disk, but no voters were given.
-    #[error("`diskless()` is for the voters of a quorum: call `quorum([..])` too")]
-    DisklessWithoutVoters,
+    /// A call makes a setting that the available mode does not have, such as `epoch(..)` without voters.
+    #[error(
+        "`{call}(..)` makes a setting that this mode does not have: choose a mode that has it, such as `quorum([..])`, or remove the call"
+    )]
+    NeedsMode {
+        /// The name of the call.
+        call: &'static str,
+    },
     /// The election keeps leases, but this host has no clock for them.
     #[error("the clock of this election cannot be used: {0}")]
     NoClock(#[from] ClockError),
@@ -82,12 +85,9 @@ pub enum StartError {
     /// The configuration refuses this agent as a participant.
     #[error("the election's configuration refuses the agent: {0}")]
     Membership(#[from] MembershipError),
-    /// The settings of the quorum are invalid.
-    #[error("the quorum's settings are refused: {0}")]
-    Quorum(#[from] QuorumError),
-    /// The settings of the lease in a store are invalid.
-    #[error("the lease's settings are refused: {0}")]
-    Lease(#[from] LeaseError),
+    /// A setting of the election is out of range, or does not fit another setting.
+    #[error("the settings of the election are refused: {0}")]
+    Setting(#[from] SettingError),
     /// The register cannot become a member of the group.
     #[error("the register is refused: {0}")]
     Register(#[from] AttachError),
@@ -111,9 +111,6 @@ pub enum StartError {
         /// The name of the other call.
         second: &'static str,
     },
-    /// A part of the margin is negative.
-    #[error(transparent)]
-    Margin(#[from] NegativeMargin),
 }
 
 debug_is_text!(StartError);

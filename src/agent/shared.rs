@@ -134,7 +134,8 @@ impl SharedState {
     }
 
     pub(super) fn assumed(&self) -> Assumptions {
-        Assumptions::new(self.settings.kind(), self.settings.timings())
+        let settings = &self.settings;
+        Assumptions::new(settings.kind(), settings.timings(), settings.worst_case())
     }
 
     /// Returns the number of agents that may lead at once. It decides how far this agent's tokens can be trusted.

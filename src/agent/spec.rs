@@ -3,7 +3,7 @@
 //! Decided here: an agent's name, its group and its configuration are kept once, and values that follow from them are
 //! not kept. Not here: the store, which is given back when the agent ends, while handles outlast it.
 
-use std::{any::Any, sync::Arc};
+use std::{any::Any, sync::Arc, time::Duration};
 
 use crate::{
     group::Group,
@@ -34,6 +34,8 @@ pub(super) trait AgentSettings: Send + Sync {
     fn mode(&self) -> ElectionMode;
     fn group(&self) -> &dyn GroupMembership;
     fn timings(&self) -> Option<&Timings>;
+    /// Returns the longest time of an election; `None` if the timings alone decide it.
+    fn worst_case(&self) -> Option<Duration>;
     /// Returns the name of the election, for people.
     fn election(&self) -> &'static str;
     /// Returns the voters in the configuration, if it has voters.
@@ -59,9 +61,11 @@ impl<E: Election> AgentSettings for Spec<E> {
     fn timings(&self) -> Option<&Timings> {
         E::timings(&self.config)
     }
+    fn worst_case(&self) -> Option<Duration> {
+        any_config(&self.config)?.worst_case()
+    }
     fn election(&self) -> &'static str {
-        let config: &dyn Any = &self.config;
-        match config.downcast_ref::<AnyConfig>() {
+        match any_config(&self.config) {
             Some(AnyConfig::Available(_)) => "bully",
             Some(AnyConfig::Astra(_)) => "astra",
             Some(AnyConfig::Quorum(_)) => "quorum",
@@ -73,6 +77,11 @@ impl<E: Election> AgentSettings for Spec<E> {
         let requirements = E::requirements(&self.config, &self.id, self.kind).ok()?;
         requirements.names
     }
+}
+
+/// Returns the configuration, if it is of a bully election.
+fn any_config(config: &dyn Any) -> Option<&AnyConfig> {
+    config.downcast_ref()
 }
 
 /// Returns the last part of a type's path.

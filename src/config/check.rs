@@ -1,25 +1,24 @@
-//! Checks that the values of a configuration fit together: the names, the addresses, the voters, the durations.
+//! Checks that the values of a configuration fit together: the names, the addresses, the mode.
 //!
-//! Decided here: every contradiction between the values of a configuration. Not here: faults in the files that the
-//! configuration names, and ports that are in use. The start (`start.rs`) finds these.
+//! Decided here: the order of the checks, the peers and their credentials, and the key of a setting that its election
+//! refuses. Not here: what one section checks alone (its own file, such as `quorum.rs`), and faults in the files that
+//! the configuration names, and ports that are in use: the start (`start.rs`) finds these.
 
 use std::collections::BTreeSet;
 
 use crate::{
     agent::any::AnyConfig,
-    elections::{
-        AnyMessage,
-        quorum::{QuorumConfig, QuorumError},
-    },
+    elections::AnyMessage,
     group::Group,
-    protocol::{About, AgentId, Timings, TimingsError},
-    remote::{Limits, MayBe, NodeId, is_loopback},
-    store::{OpenStore, StoreIdentity},
+    protocol::{About, AgentId},
+    remote::{Limits, NodeId, is_loopback},
+    store::StoreIdentity,
 };
-use bully_core::elections::bully::BullyConfig;
 
 use super::{
-    Config, ConfigError, LimitsSettings, PeerSettings, TimingsPreset, TimingsSettings, read::cut,
+    Config, ConfigError, PeerSettings,
+    quorum::VOTERS,
+    read::{cut, keys},
 };
 
 /// A configuration whose values fit together, in the types that builders take.
@@ -30,13 +29,6 @@ pub(super) struct Plan {
     pub(super) group: Group<AnyMessage>,
     pub(super) election: AnyConfig,
     pub(super) limits: Limits,
-}
-
-/// Calls the setter of each value that is set in the configuration.
-macro_rules! set {
-    ($builder:ident, $from:ident: $($name:ident)*) => {
-        $( if let Some(value) = $from.$name { $builder = $builder.$name(value); } )*
-    };
 }
 
 impl Config {
@@ -69,7 +61,7 @@ impl Config {
                     .into(),
         })?;
         if let Some(text) = &self.about {
-            About::new(text).map_err(|reason| ConfigError::About { reason })?;
+            About::new(text).map_err(|reason| ConfigError::refused("about", reason))?;
         }
         self.check_bridge()?;
         self.check_ways()?;
@@ -79,18 +71,6 @@ impl Config {
             identity,
             group,
         })
-    }
-
-    /// Returns the durations of the election. A duration that is not set comes from the configured preset, or else from
-    /// the usual preset.
-    pub(super) fn all_timings(&self) -> Result<Timings, ConfigError> {
-        // In Kubernetes each renewal of a lease is a write to the API server, so the slow preset is the usual one.
-        let usual = if self.lease.kubernetes {
-            TimingsPreset::Wan
-        } else {
-            TimingsPreset::Default
-        };
-        self.timings.timings(usual)
     }
 
     /// Returns whether the node has a bridge, so that messages may leave this process.
@@ -232,149 +212,34 @@ impl Config {
     }
 
     fn election(&self, identity: &StoreIdentity) -> Result<AnyConfig, ConfigError> {
-        let choices = self.choices(self.all_timings()?);
-        if self.has_lease() {
-            return Ok(AnyConfig::Lease(self.lease(identity, &choices)?.into()));
-        }
-        if self.quorum.voters.is_empty() {
-            if self.quorum != super::QuorumSettings::default() {
-                let advice =
-                    "the section `quorum` needs the names of all voters, the same at every node";
-                let key = String::from("quorum.voters");
-                return Err(ConfigError::Missing { key, advice });
-            }
-            let mut config = BullyConfig::default();
-            choices.set_bully(&mut config);
-            config
-                .check()
-                .map_err(|reason| ConfigError::Margin { reason })?;
-            return Ok(AnyConfig::Available(config.into()));
-        }
-        self.check_store()?;
-        let config = QuorumConfig {
-            vote_quorum: self.quorum.vote_quorum,
-            lease_quorum: self.quorum.lease_quorum,
-            ..choices.quorum_config(self.voters(&identity.node)?)
+        let (mode, config) = if let Some((store, config)) = self.lease(identity)? {
+            (store, AnyConfig::Lease(config.into()))
+        } else if let Some(config) = self.quorum(&identity.node)? {
+            (VOTERS, AnyConfig::Quorum(config.into()))
+        } else {
+            (VOTERS, AnyConfig::default())
         };
-        config.check().map_err(quorum_error)?;
-        Ok(AnyConfig::Quorum(config.into()))
-    }
-
-    /// Checks that the keys of the store fit the voters. For instance, voters without a disk must not have a store.
-    fn check_store(&self) -> Result<(), ConfigError> {
-        let quorum = &self.quorum;
-        if quorum.learner && self.role == MayBe::Observer {
-            let advice =
-                "an observer never becomes a voter: remove `learner`, or set the role \"voter\"";
-            return Err(contradiction("quorum.learner", "role", advice));
+        let choices = self.choices(self.all_timings()?);
+        let config = choices.put_into(config).map_err(|setting| {
+            let advice = "the mode of this configuration does not have this setting: remove the setting, or choose another mode";
+            contradiction(key_of(setting), mode, advice)
+        })?;
+        match config.check() {
+            Ok(()) => Ok(config),
+            Err(reason) => Err(ConfigError::refused(key_of(reason.setting()), reason)),
         }
-        if quorum.store == OpenStore::OpenOrCreate && quorum.voters.len() == 1 && !quorum.learner {
-            let advice = "no other voter could refuse a new store after the old one was lost: write \"create\" for the first start and \"open\" for all later ones";
-            return Err(contradiction("quorum.store", "quorum.voters", advice));
-        }
-        let kept = [
-            ("quorum.store_file", quorum.store_file.is_some()),
-            ("quorum.store", quorum.store != OpenStore::Open),
-        ];
-        match kept.into_iter().find(|(_, is_set)| *is_set) {
-            Some((key, _)) if quorum.diskless => {
-                let advice = "voters without a disk keep no vote: remove the store, or remove `diskless` where there is a disk that stays";
-                Err(contradiction(key, "quorum.diskless", advice))
-            }
-            Some(_) | None => Ok(()),
-        }
-    }
-
-    /// Checks and returns the voters. Each voter is a peer or this node. This node must be a voter, unless it is an
-    /// observer or a learner.
-    fn voters(&self, node: &AgentId) -> Result<Vec<AgentId>, ConfigError> {
-        let mut voters = Vec::new();
-        for (at, voter) in self.quorum.voters.iter().enumerate() {
-            let key = format!("quorum.voters[{at}]");
-            let is_known =
-                *voter == self.node || self.others().any(|(_, peer)| peer.node == *voter);
-            voters.push(name(&key, voter, "leave the empty name out")?);
-            if !is_known {
-                return Err(ConfigError::Value {
-                    key,
-                    value: cut(voter),
-                    wanted: "this node or one of `peers`: no other voter can be asked".into(),
-                });
-            }
-        }
-        match (voters.contains(node), self.role) {
-            (false, MayBe::Leader | MayBe::Voter) if !self.quorum.learner => {
-                let advice = "add this node to the voters, or set `role = \"observer\"`, or `learner = true` to add it while the group runs";
-                return Err(contradiction("quorum.voters", "node", advice));
-            }
-            (true, MayBe::Observer) => {
-                let advice = "an observer does not vote: remove this node from the voters, or set the role \"voter\"";
-                return Err(contradiction("role", "quorum.voters", advice));
-            }
-            (_, MayBe::Leader | MayBe::Voter)
-                if self.quorum.store_file.is_none() && !self.quorum.diskless =>
-            {
-                let advice = "a voter keeps its vote through crashes: name a file on a local disk, or set `diskless = true` at every node without a disk";
-                let key = String::from("quorum.store_file");
-                return Err(ConfigError::Missing { key, advice });
-            }
-            _ => {}
-        }
-        Ok(voters)
     }
 }
 
-impl TimingsSettings {
-    /// Returns the durations. If the configuration has no preset, `usual` is used.
-    pub(super) fn timings(&self, usual: TimingsPreset) -> Result<Timings, ConfigError> {
-        let preset = self.preset.unwrap_or(usual).timings();
-        let (lease, promise) = (preset.lease(), preset.promise());
-        let detector = preset.detector();
-        let mut builder = preset.to_builder();
-        set!(builder, self: delay_bound deadline step jitter round);
-        builder = builder.lease(self.lease.unwrap_or(lease), self.promise.unwrap_or(promise));
-        if let Some(usual) = detector {
-            builder = builder.detector(
-                self.heartbeat.unwrap_or(usual.heartbeat),
-                self.detection.unwrap_or(usual.detection),
-            );
-        }
-        builder.build().map_err(|reason| ConfigError::Timings {
-            key: match reason {
-                TimingsError::ZeroDelayBound => "timings.delay_bound",
-                TimingsError::Deadline { .. } => "timings.deadline",
-                TimingsError::Step { .. } => "timings.step",
-                TimingsError::Round { .. } => "timings.round",
-                TimingsError::ZeroHeartbeat => "timings.heartbeat",
-                TimingsError::Detection { .. } => "timings.detection",
-                TimingsError::Lease { .. } => "timings.lease",
-                TimingsError::Promise { .. } => "timings.promise",
-                // `NoEcho` and `TooSlow` are errors about measurements, which no key sets.
-                TimingsError::NoEcho | TimingsError::TooSlow { .. } | _ => "timings",
-            },
-            reason,
-        })
-    }
+/// Returns the key of a setting of an election: the key of this name, or the key of this name in a section.
+fn key_of(setting: &str) -> String {
+    let all = keys::<Config>();
+    let is_key = |key: &&String| key.rsplit('.').next() == Some(setting);
+    let key = all.into_iter().find(|key| is_key(&key));
+    key.unwrap_or_else(|| setting.to_owned())
 }
 
-impl LimitsSettings {
-    fn limits(&self) -> Result<Limits, ConfigError> {
-        let (usual, mut builder) = (Limits::default(), Limits::builder());
-        if let Some(inbound) = self.inbound {
-            // The limits `unready` and `unready_per_address` have no key, and must not exceed `inbound`. So they are
-            // lowered to it.
-            builder = builder
-                .unready(usual.unready().min(inbound))
-                .unready_per_address(usual.unready_per_address().min(inbound));
-        }
-        set!(builder, self: handshake frame inbound rate burst queue ping_after silence dial_min dial_max forget);
-        builder
-            .build()
-            .map_err(|reason| ConfigError::Limits { reason })
-    }
-}
-
-fn name(key: &str, name: &str, advice: &'static str) -> Result<AgentId, ConfigError> {
+pub(super) fn name(key: &str, name: &str, advice: &'static str) -> Result<AgentId, ConfigError> {
     let key = key.to_owned();
     if name.is_empty() {
         return Err(ConfigError::Missing { key, advice });
@@ -400,19 +265,4 @@ pub(super) fn contradiction(
         other: other.to_owned(),
         advice,
     }
-}
-
-fn quorum_error(reason: QuorumError) -> ConfigError {
-    let key = match &reason {
-        QuorumError::NoVoters | QuorumError::DuplicateVoter { .. } => "quorum.voters",
-        QuorumError::VoteQuorum { .. } => "quorum.vote_quorum",
-        QuorumError::LeaseQuorum { .. } => "quorum.lease_quorum",
-        QuorumError::NoHeartbeat | QuorumError::Wait { .. } => "timings",
-        QuorumError::Preemption { .. } => "preemption",
-        QuorumError::Margin(_) => "margin",
-        QuorumError::Epoch { .. } => "quorum.epoch",
-        QuorumError::DisklessLearner => "quorum.learner",
-        _ => "quorum",
-    };
-    ConfigError::Quorum { key, reason }
 }

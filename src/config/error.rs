@@ -1,13 +1,8 @@
 //! The reasons why a configuration is refused: the wrong key, the reason, and advice.
 
-use std::{fmt, io, path::PathBuf};
+use std::{error::Error, fmt, io, path::PathBuf};
 
-use crate::{
-    elections::{lease::LeaseError, quorum::QuorumError},
-    protocol::{AboutError, IdError, TimingsError},
-    remote::{LimitsError, NodeIdError},
-};
-use bully_core::elections::bully::NegativeMargin;
+use crate::{protocol::IdError, remote::NodeIdError};
 
 /// The reason why a configuration is refused. Nothing was started or changed.
 ///
@@ -105,53 +100,15 @@ pub enum ConfigError {
         #[source]
         reason: NodeIdError,
     },
-    /// Two durations do not fit together.
+    /// The value of a key is out of range, or does not fit the values of other keys.
     #[error("`{key}` is refused: {reason}")]
-    Timings {
+    Refused {
         /// The key.
-        key: &'static str,
-        /// The reason.
+        key: String,
+        /// The error of the part that refuses the value: of the election, of its durations, of the bridge's limits or
+        /// of the text about the agent.
         #[source]
-        reason: TimingsError,
-    },
-    /// A limit lies outside of its range, or contradicts another limit.
-    #[error("`limits.{}` is refused: {reason}", limit_of(reason))]
-    Limits {
-        /// The reason.
-        #[source]
-        reason: LimitsError,
-    },
-    /// Voters, quorums and durations do not fit together.
-    #[error("`{key}` is refused: {reason}")]
-    Quorum {
-        /// The key.
-        key: &'static str,
-        /// The reason.
-        #[source]
-        reason: QuorumError,
-    },
-    /// The durations do not fit a lease in a store.
-    #[error("`{key}` is refused: {reason}")]
-    Lease {
-        /// The key.
-        key: &'static str,
-        /// The reason.
-        #[source]
-        reason: LeaseError,
-    },
-    /// The text that the agent publishes about itself breaks the rules.
-    #[error("`about` is refused: {reason}")]
-    About {
-        /// The reason.
-        #[source]
-        reason: AboutError,
-    },
-    /// A part of the margin is negative.
-    #[error("`margin` is refused: {reason}")]
-    Margin {
-        /// The reason.
-        #[source]
-        reason: NegativeMargin,
+        reason: Box<dyn Error + Send + Sync>,
     },
     /// Messages would cross a network on which others can read them.
     #[error(
@@ -192,6 +149,17 @@ pub enum ConfigError {
 debug_is_text!(ConfigError);
 
 impl ConfigError {
+    /// Makes the error of a value that a part of the crate refuses.
+    pub(super) fn refused(
+        key: impl Into<String>,
+        reason: impl Error + Send + Sync + 'static,
+    ) -> Self {
+        Self::Refused {
+            key: key.into(),
+            reason: Box::new(reason),
+        }
+    }
+
     /// Returns the wrong key, or the variable that set it, as in the text of the error.
     pub fn key(&self) -> Option<String> {
         match self {
@@ -201,28 +169,16 @@ impl ConfigError {
             | Self::Contradiction { key, .. }
             | Self::Name { key, .. }
             | Self::NodeName { key, .. }
+            | Self::Refused { key, .. }
             | Self::Plaintext { key, .. } => Some(key.clone()),
             Self::UnknownVariable { name, .. } => Some(name.clone()),
-            Self::Timings { key, .. }
-            | Self::Quorum { key, .. }
-            | Self::Lease { key, .. }
-            | Self::NoFeature { key, .. } => Some((*key).to_owned()),
-            Self::Limits { reason } => Some(format!("limits.{}", limit_of(reason))),
-            Self::About { .. } => Some(String::from("about")),
-            Self::Margin { .. } => Some(String::from("margin")),
+            Self::NoFeature { key, .. } => Some((*key).to_owned()),
             Self::NoZenoh => Some(String::from("zenoh")),
             Self::Prefix { .. }
             | Self::Syntax { .. }
             | Self::TooLong { .. }
             | Self::Unreadable { .. } => None,
         }
-    }
-}
-
-/// Returns the name of the limit that the error refuses.
-fn limit_of(reason: &LimitsError) -> &'static str {
-    match reason {
-        LimitsError::Range { limit, .. } | LimitsError::Relation { limit, .. } => limit,
     }
 }
 

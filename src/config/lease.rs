@@ -1,12 +1,13 @@
 //! The section `lease`: a lease in a store, instead of voters.
 //!
-//! Decided here: which keys select a store, which keys contradict each other, and how the store is opened. With a
+//! Decided here: the keys of the section, which of them select a store, which keys contradict each other, and how the store is opened. With a
 //! lease, links to other nodes are optional: they carry messages of applications, and report the end of a process.
 
 use std::{path::PathBuf, sync::Arc};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
-    agent::Choices,
     elections::lease::LeaseConfig,
     register::{FileRegister, Register, RegisterError},
     store::StoreIdentity,
@@ -21,7 +22,61 @@ use crate::register::RegisterTls;
 #[cfg(feature = "etcd")]
 use crate::register::{EtcdBuilder, EtcdRegister};
 
-use super::{Config, ConfigError, RunError, check::contradiction};
+use super::{
+    Config, ConfigError, RunError,
+    check::contradiction,
+    quorum::VOTERS,
+    value::{leaf, unset},
+};
+
+/// A lease in a store that every node reaches; see [`lease`](crate::agent::AgentBuilder::lease). Set the keys of one
+/// store, the same at every node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct LeaseSettings {
+    /// A folder, for the processes of one host. A missing folder is created.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
+    pub folder: Option<PathBuf>,
+    /// File with the URL of a PostgreSQL database (feature `postgres`). It is read again at each login. If the URL
+    /// contains a password, only the owner of the file may have the right to read it.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
+    pub postgres_url_file: Option<PathBuf>,
+    /// Schema of that database that has the table. Default: `public`.
+    #[serde(skip_serializing_if = "unset")]
+    pub postgres_schema: Option<String>,
+    /// Whether a missing table is created in that database. Default: false.
+    pub create_table: bool,
+    /// Members of an etcd cluster, each as `http://host:port` or `https://host:port` (feature `etcd`).
+    #[serde(skip_serializing_if = "unset")]
+    pub etcd_endpoints: Vec<String>,
+    /// File with a user of etcd and the password: `user:password`. Only the owner of the file may have the right to
+    /// read it. It is read again at each login. Default: none, for an etcd that needs no login.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
+    pub etcd_login_file: Option<PathBuf>,
+    /// Whether the lease is in Kubernetes (feature `kubernetes`): a Lease in the namespace of this pod, accessed with
+    /// the account of this pod. Then the key `node` may be missing if the configuration is read from a file or from the
+    /// environment; the node gets the name of the pod. Default: false.
+    pub kubernetes: bool,
+    /// Namespace to use instead of the namespace of the pod, or of the kubeconfig.
+    #[serde(skip_serializing_if = "unset")]
+    pub kubernetes_namespace: Option<String>,
+    /// Kubeconfig to use instead of the account of a pod. Default outside of a pod: the user's kubeconfig.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
+    pub kubeconfig_file: Option<PathBuf>,
+    /// PEM: the certificates of the authorities whose servers are trusted (feature `tls`). Default: none; then
+    /// connections to the store do not use TLS. Required for `https`. This file and the next two are read again at each
+    /// connect.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
+    pub authorities_file: Option<PathBuf>,
+    /// PEM: the certificate by which this node proves its identity to the store, with the certificates between it and
+    /// an authority. Default: none, for a store that needs no certificate.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
+    pub certificate_file: Option<PathBuf>,
+    /// PEM: the private key of that certificate.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
+    pub key_file: Option<PathBuf>,
+}
 
 impl Config {
     /// Returns whether the configuration selects a store for a lease.
@@ -29,22 +84,18 @@ impl Config {
         self.lease_stores().next().is_some()
     }
 
-    /// Returns the configuration of the election by a lease.
+    /// Returns the names of the lease, with the key of its store, if the configuration selects one.
     pub(super) fn lease(
         &self,
         identity: &StoreIdentity,
-        choices: &Choices,
-    ) -> Result<LeaseConfig, ConfigError> {
-        self.check_lease()?;
+    ) -> Result<Option<(&'static str, LeaseConfig)>, ConfigError> {
+        let Some(store) = self.check_lease()? else {
+            return Ok(None);
+        };
         let key = String::from("group");
-        let config = choices
-            .lease_config(identity.cluster.as_str(), identity.group.as_str())
+        let config = LeaseConfig::new(identity.cluster.as_str(), identity.group.as_str())
             .map_err(|reason| ConfigError::Name { key, reason })?;
-        config.check().map_err(|reason| ConfigError::Lease {
-            key: "timings",
-            reason,
-        })?;
-        Ok(config)
+        Ok(Some((store, config)))
     }
 
     /// Checks that a key with details of a store (such as a login) is set only with the key that selects this store.
@@ -128,10 +179,11 @@ impl Config {
         self.lease.kubernetes && self.node.is_empty()
     }
 
-    fn check_lease(&self) -> Result<(), ConfigError> {
+    /// Checks and returns the key of the store.
+    fn check_lease(&self) -> Result<Option<&'static str>, ConfigError> {
         let mut stores = self.lease_stores();
         let Some((key, lacking)) = stores.next() else {
-            return Ok(());
+            return Ok(None);
         };
         if let Some((other, _)) = stores.next() {
             let advice = "a lease is in one store: remove one of the two";
@@ -139,12 +191,13 @@ impl Config {
         }
         if !self.quorum.voters.is_empty() {
             let advice = "either voters elect, or a store gives a lease: remove one of the two";
-            return Err(contradiction(key.to_owned(), "quorum.voters", advice));
+            return Err(contradiction(key, VOTERS, advice));
         }
         if let Some(feature) = lacking {
             return Err(ConfigError::NoFeature { key, feature });
         }
-        self.check_store_tls(key)
+        self.check_store_tls(key)?;
+        Ok(Some(key))
     }
 
     /// Checks which files of TLS are set for the store. Allowed are: no file; the authorities only; or the authorities

@@ -66,7 +66,7 @@
 //! | a node has the old epoch, the others the new one | a [diagnosis](crate::agent::Diagnosis) of both sides, as [`ListOlder`](crate::agent::Finding::ListOlder) and [`OtherListOlder`](crate::agent::Finding::OtherListOlder), and the warning without a leader: the node takes no part. Without disks it is the event of the next row |
 //! | the voters differ, the epoch is the same | the event [`Mismatch`](crate::remote::BridgeEvent::Mismatch) of both sides names rules, epoch and voters of both, and nothing crosses between them; the `list` of its voters differs |
 //! | a node that took part in a later epoch is started with an earlier one | [`RunError::Agent`] because of `quorum.epoch`: it names the epoch of its record |
-//! | the epoch is beyond 16,777,215 | [`ConfigError::Quorum`] of the key `quorum.epoch` |
+//! | the epoch is beyond 16,777,215 | [`ConfigError::Refused`] of the key `quorum.epoch` |
 //!
 //! # Where it runs
 //! `examples/deploy` in the repository has pages for systemd, and for Kubernetes with and without a volume for each
@@ -76,13 +76,22 @@
 //! `settings.rs` explains each field, `read.rs` and `value.rs` read them, `check.rs` checks which values fit together,
 //! `start.rs` and `running.rs` are the two ends of a run, and [`preflight`] measures a place before a run.
 
+/// Calls the setter of each value that is set in the configuration.
+macro_rules! set {
+    ($builder:ident, $from:ident: $($name:ident)*) => {
+        $( if let Some(value) = $from.$name { $builder = $builder.$name(value); } )*
+    };
+}
+
 mod check;
 mod credentials;
 mod duration;
 mod error;
 mod lease;
+mod limits;
 mod load;
 pub mod preflight;
+mod quorum;
 mod read;
 mod run_error;
 mod running;
@@ -90,17 +99,19 @@ mod settings;
 mod start;
 #[cfg(test)]
 mod tests;
+mod timings;
 mod value;
 mod zenoh;
 
 pub use self::zenoh::ZenohSettings;
 pub use error::ConfigError;
+pub use lease::LeaseSettings;
+pub use limits::LimitsSettings;
 pub use preflight::Preflight;
+pub use quorum::QuorumSettings;
 pub use run_error::RunError;
 pub use running::RunningNode;
-pub use settings::{
-    Config, GrantSettings, LeaseSettings, LimitsSettings, PeerSettings, QuorumSettings,
-    TimingsSettings, TlsSettings,
-};
+pub use settings::{Config, GrantSettings, PeerSettings, TlsSettings};
 pub use start::Starter;
+pub use timings::TimingsSettings;
 pub use value::TimingsPreset;

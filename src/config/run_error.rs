@@ -217,7 +217,7 @@ mod tests {
                 StartError::ForeignStore { owner },
                 Some("quorum.store_file"),
             ),
-            (StartError::DisklessWithoutVoters, None),
+            (StartError::NotJoined, None),
         ] {
             let RunError::Agent { key, .. } = agent_error(reason) else {
                 panic!("another error");

@@ -1,7 +1,8 @@
 //! The fields of a configuration, with the values as they were read. Nothing is checked here.
 //!
 //! Decided here: the name of each key, its meaning and its default, and which keys are options of an election. Not here:
-//! the forms of values (`value.rs`), and whether the values fit together (`check.rs`).
+//! the keys of a section with checks of its own (`quorum.rs`, `lease.rs`, `timings.rs`, `limits.rs`, `zenoh.rs`), the
+//! forms of values (`value.rs`), and whether the values fit together (`check.rs`).
 
 use std::{path::PathBuf, time::Duration};
 
@@ -9,14 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     agent::Choices,
-    elections::bully::Preemption,
+    elections::{bully::Preemption, quorum::Diskless},
     protocol::{Score, Timings},
     remote::MayBe,
-    store::OpenStore,
 };
 
 use super::{
-    TimingsPreset, ZenohSettings,
+    LeaseSettings, LimitsSettings, QuorumSettings, TimingsSettings, ZenohSettings,
     value::{leaf, section, sections, unset},
 };
 
@@ -145,9 +145,9 @@ impl Config {
             margin: self.margin,
             drain: self.drain,
             cooldown: self.cooldown,
-            epoch: Some(self.quorum.epoch),
-            is_learner: self.quorum.learner,
-            is_diskless: self.quorum.diskless,
+            epoch: (self.quorum.epoch != 0).then_some(self.quorum.epoch),
+            learner: self.quorum.learner.then_some(true),
+            diskless: self.quorum.diskless.then(Diskless::default),
         }
     }
 }
@@ -260,186 +260,4 @@ pub struct TlsSettings {
     /// PEM: the private key of that certificate.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub key_file: Option<PathBuf>,
-}
-
-/// The quorum mode: a majority of the voters elects, and two agents never lead at the same time.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct QuorumSettings {
-    /// Names of all voters; the list must be the same at every node. Default: none; then the quorum mode is off.
-    #[serde(skip_serializing_if = "unset")]
-    pub voters: Vec<String>,
-    /// Epoch: the number of the list of voters. Default: 0. Raise it by one with every change of `voters`,
-    /// `vote_quorum` or `lease_quorum`.
-    pub epoch: u64,
-    /// Whether the voters have no disk, as in containers without a volume; the same at every node. Default: false. Such
-    /// a voter waits after each start, and the token of a leader is safe as a fence only under a condition: see
-    /// [`diskless`](crate::elections::quorum::diskless).
-    pub diskless: bool,
-    /// Whether this node may have a store without being in `voters`. Then it follows as a *learner* until an operator
-    /// adds it to the voters of the running group. Default: false; then such a node is refused. The key may stay set
-    /// after the node has become a voter.
-    pub learner: bool,
-    /// File of this node's votes. Required, unless the node observes or the voters have no disk.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub store_file: Option<PathBuf>,
-    /// Whether that file is opened or created. Default: [`OpenStore::Open`]. To create the file means to state that
-    /// this node has never voted. [`OpenStore::OpenOrCreate`] is for the first start and all later starts; with one
-    /// voter it is refused.
-    #[serde(with = "leaf")]
-    pub store: OpenStore,
-    /// Number of votes that elect a leader. Default: a majority.
-    #[serde(skip_serializing_if = "unset")]
-    pub vote_quorum: Option<usize>,
-    /// Number of acknowledgements by which a leader keeps its lease. Default: a majority.
-    #[serde(skip_serializing_if = "unset")]
-    pub lease_quorum: Option<usize>,
-}
-
-/// A lease in a store that every node reaches; see [`lease`](crate::agent::AgentBuilder::lease). Set the keys of one
-/// store, the same at every node.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct LeaseSettings {
-    /// A folder, for the processes of one host. A missing folder is created.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub folder: Option<PathBuf>,
-    /// File with the URL of a PostgreSQL database (feature `postgres`). It is read again at each login. If the URL
-    /// contains a password, only the owner of the file may have the right to read it.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub postgres_url_file: Option<PathBuf>,
-    /// Schema of that database that has the table. Default: `public`.
-    #[serde(skip_serializing_if = "unset")]
-    pub postgres_schema: Option<String>,
-    /// Whether a missing table is created in that database. Default: false.
-    pub create_table: bool,
-    /// Members of an etcd cluster, each as `http://host:port` or `https://host:port` (feature `etcd`).
-    #[serde(skip_serializing_if = "unset")]
-    pub etcd_endpoints: Vec<String>,
-    /// File with a user of etcd and the password: `user:password`. Only the owner of the file may have the right to
-    /// read it. It is read again at each login. Default: none, for an etcd that needs no login.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub etcd_login_file: Option<PathBuf>,
-    /// Whether the lease is in Kubernetes (feature `kubernetes`): a Lease in the namespace of this pod, accessed with
-    /// the account of this pod. Then the key `node` may be missing if the configuration is read from a file or from the
-    /// environment; the node gets the name of the pod. Default: false.
-    pub kubernetes: bool,
-    /// Namespace to use instead of the namespace of the pod, or of the kubeconfig.
-    #[serde(skip_serializing_if = "unset")]
-    pub kubernetes_namespace: Option<String>,
-    /// Kubeconfig to use instead of the account of a pod. Default outside of a pod: the user's kubeconfig.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub kubeconfig_file: Option<PathBuf>,
-    /// PEM: the certificates of the authorities whose servers are trusted (feature `tls`). Default: none; then
-    /// connections to the store do not use TLS. Required for `https`. This file and the next two are read again at each
-    /// connect.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub authorities_file: Option<PathBuf>,
-    /// PEM: the certificate by which this node proves its identity to the store, with the certificates between it and
-    /// an authority. Default: none, for a store that needs no certificate.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub certificate_file: Option<PathBuf>,
-    /// PEM: the private key of that certificate.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub key_file: Option<PathBuf>,
-}
-
-/// The choice of a preset of [`Timings`], and the durations that differ from the preset.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct TimingsSettings {
-    /// Preset for the durations that are not set. Default: [`TimingsPreset::Default`]; with a lease in Kubernetes
-    /// [`TimingsPreset::Wan`], since each renewal is a write to the API server.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub preset: Option<TimingsPreset>,
-    /// d: longest time from the sending of a message until its receiver has handled it.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub delay_bound: Option<Duration>,
-    /// T: time for which a candidate waits for members that do not answer.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub deadline: Option<Duration>,
-    /// H: time between two heartbeats of a leader.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub heartbeat: Option<Duration>,
-    /// L: length of a silence after which members consider the leader gone.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub detection: Option<Duration>,
-    /// S: additional time for which each lower rank waits before it starts an election.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub step: Option<Duration>,
-    /// J: largest random extra time of a wait that several agents may begin at the same moment.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub jitter: Option<Duration>,
-    /// E: length of one round of questions in quorum mode.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub round: Option<Duration>,
-    /// D: length of the lease of the quorum mode.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub lease: Option<Duration>,
-    /// P: length of the promise of the quorum mode.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub promise: Option<Duration>,
-}
-
-/// Returns settings in which all durations are set, so that the preset does not matter.
-impl From<&Timings> for TimingsSettings {
-    fn from(timings: &Timings) -> Self {
-        let detector = timings.detector();
-        Self {
-            preset: None,
-            delay_bound: Some(timings.delay_bound()),
-            deadline: Some(timings.deadline()),
-            heartbeat: detector.map(|detector| detector.heartbeat),
-            detection: detector.map(|detector| detector.detection),
-            step: Some(timings.step()),
-            jitter: Some(timings.jitter()),
-            round: Some(timings.round()),
-            lease: Some(timings.lease()),
-            promise: Some(timings.promise()),
-        }
-    }
-}
-
-/// Limits that differ from the default [`Limits`](crate::remote::Limits) of the bridge. The method of the same name of
-/// [`LimitsBuilder`](crate::remote::LimitsBuilder) explains the meaning, default and range of each field.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct LimitsSettings {
-    /// Longest time from a new connection until both sides are ready.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub handshake: Option<Duration>,
-    /// Longest frame, in bytes.
-    #[serde(skip_serializing_if = "unset")]
-    pub frame: Option<usize>,
-    /// Largest number of open connections that other nodes have made to this node.
-    #[serde(skip_serializing_if = "unset")]
-    pub inbound: Option<usize>,
-    /// Largest number of bytes per second that a peer may send.
-    #[serde(skip_serializing_if = "unset")]
-    pub rate: Option<usize>,
-    /// Number of bytes that a peer may send at once, in addition to the rate.
-    #[serde(skip_serializing_if = "unset")]
-    pub burst: Option<usize>,
-    /// Largest number of bytes that may wait to be sent to a peer.
-    #[serde(skip_serializing_if = "unset")]
-    pub queue: Option<usize>,
-    /// Length of a silence after which this side sends a ping.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub ping_after: Option<Duration>,
-    /// Length of a silence after which a peer is considered gone.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub silence: Option<Duration>,
-    /// First pause between two attempts to dial a peer.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub dial_min: Option<Duration>,
-    /// Longest pause between two attempts to dial a peer.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub dial_max: Option<Duration>,
-    /// Time without a link after which a peer's last incarnation is forgotten.
-    #[serde(with = "leaf", skip_serializing_if = "unset")]
-    pub forget: Option<Duration>,
 }

@@ -237,7 +237,7 @@ fn a_start_that_fails_says_why_and_one_of_another_agent_is_refused() {
         });
         let text = refusal(failing.start());
         assert!(
-            text.starts_with("api-1 cannot be started: the quorum's settings are refused: "),
+            text.starts_with("api-1 cannot be started: the settings of the election are refused: "),
             "{text}"
         );
         let other = Cluster::builder().wired("api-1", |node| {

@@ -13,7 +13,7 @@ use actix_bully::{
     store::MemoryStore,
     testkit::{FaultyStore, VirtualClock},
 };
-use bully_core::{elections::quorum::QuorumError, protocol::MembershipError};
+use bully_core::protocol::MembershipError;
 use common::virtual_system;
 
 use crate::common;
@@ -95,12 +95,12 @@ fn what_the_promise_depends_on_is_asked_for() {
             (
                 "a leader that is replaced at once",
                 with_store("a").preemption(hasty),
-                |why| matches!(why, StartError::Quorum(QuorumError::Preemption { .. })),
+                |why| matches!(why, StartError::Setting(why) if why.setting() == "preemption"),
             ),
             (
                 "a voter named twice",
                 BullyAgent::builder("a").quorum(["a", "a"]),
-                |why| matches!(why, StartError::Quorum(QuorumError::DuplicateVoter { .. })),
+                |why| matches!(why, StartError::Setting(why) if why.setting() == "voters"),
             ),
         ];
         for (what, agent, is_due) in rows {

@@ -60,25 +60,30 @@ fn an_option_of_an_election_is_set_fuzzed_and_tested() {
     for Config {
         name,
         tests,
+        samples,
         options,
     } in &configs
     {
         let set = setters(&choices, name);
-        let made = made(&fuzzing, name);
+        let made = samples.clone().or_else(|| made(&fuzzing, name));
         for Field { field, kind } in options {
             let option = format!("{name}::{field}");
             let mut places = vec![];
             if !is_named(&all_of(tests), field, kind) {
                 missing.add(&option, tests);
             }
-            if let Some(set) = set {
-                let has = set.contains(&format!("config.{field}"));
-                places.push((has, "its mode in src/agent/choices.rs", NO_SETTER));
+            if let Some(set) = &set {
+                let has = set.contains(&field.as_str());
+                places.push((has, "the table of src/agent/choices.rs", NO_SETTER));
             }
             let is_time = kind.contains("Duration") || kind == "Timings";
             if let Some(made) = made.as_ref().filter(|_| !is_time) {
                 let has = has_word(made, field);
-                places.push((has, "`MADE` of fuzz/src/core.rs", NOT_FUZZED));
+                places.push((
+                    has,
+                    "its `samples`, or `MADE` of fuzz/src/core.rs",
+                    NOT_FUZZED,
+                ));
             }
             for (has, place, reasons) in places {
                 let excused = reasons.iter().any(|(of, at, _)| of == name && at == field);
@@ -111,6 +116,8 @@ fn an_option_of_an_election_is_set_fuzzed_and_tested() {
 struct Config {
     name: String,
     tests: String,
+    /// The function that makes it for tests, if it has one.
+    samples: Option<String>,
     options: Vec<Field>,
 }
 
@@ -136,6 +143,10 @@ fn configs() -> Vec<Config> {
         Some(Config {
             name: name.to_owned(),
             tests: format!("{folder}/tests"),
+            samples: source.split_once(" fn samples(").and_then(|(_, rest)| {
+                let (body, _) = rest.split_once("\n    }\n")?;
+                Some(body.to_owned())
+            }),
             options: fields(rest.split_once("\n}")?.0),
         })
     };
@@ -175,19 +186,18 @@ fn is_named(tests: &str, field: &str, kind: &str) -> bool {
         || is_own_type && has_word(tests, kind)
 }
 
-/// The code that puts the builder's calls into that configuration; `None` if the builder makes none of that kind.
-fn setters<'a>(choices: &'a str, config: &str) -> Option<&'a str> {
-    let mode = match config {
-        "BullyConfig" => "set_bully",
-        "AstraConfig" => "astra",
-        "QuorumConfig" => "quorum_config",
-        "LeaseConfig" => "lease_config",
-        _ => return None,
-    };
-    let (_, body) = choices
-        .split_once(&format!(" fn {mode}(&self"))
-        .expect("the function of this mode");
-    Some(body.split_once("\n    }\n").expect("its end").0)
+/// The settings that the builder's calls put into that configuration; `None` if the builder makes none of that kind.
+fn setters<'a>(choices: &'a str, config: &str) -> Option<Vec<&'a str>> {
+    let columns = ["BullyConfig", "AstraConfig", "QuorumConfig", "LeaseConfig"];
+    let column = columns.iter().position(|name| *name == config)?;
+    let (_, table) = choices.split_once("\nsettings! {").expect("the table");
+    let (table, _) = table.split_once("\n}").expect("its end");
+    let rows = table.lines().filter_map(|line| line.trim().split_once(':'));
+    let set = rows.filter(|(_, row)| {
+        let (_, modes) = row.split_once(" = ").expect("the modes");
+        modes.trim_end_matches(';').split_whitespace().nth(column) == Some("yes")
+    });
+    Some(set.map(|(setting, _)| setting).collect())
 }
 
 /// What fuzzing makes of that configuration; `None` if no such machine is fuzzed.

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use actix_bully::{elections::bully::Preemption, protocol::Timings, record::Recording};
+use actix_bully::record::Recording;
 use actix_bully_oracles::{BullyScenario, QuorumScenario, RingScenario};
 use bully_core::{elections::bully::BullyConfig, record::What};
 use bully_sim::{
@@ -262,26 +262,11 @@ fn after_healing_the_highest_ranked_agent_leads() {
     histories(seeds(0, 400), &BullyConfig::default());
 }
 
+/// Without a failure detector a silent leader is followed for ever.
 #[test]
-fn after_healing_the_highest_ranked_agent_leads_in_a_fast_network() {
-    let timings = Timings::lan();
-    let config = BullyConfig {
-        timings,
-        ..BullyConfig::default()
-    };
-    histories(seeds(1000, 100), &config);
-}
-
-#[test]
-fn after_healing_an_agent_leads_where_no_agent_is_bullied() {
-    for preemption in [
-        Preemption::Never,
-        Preemption::After(Duration::from_millis(500)),
-    ] {
-        let config = BullyConfig {
-            preemption,
-            ..BullyConfig::default()
-        };
+fn after_healing_an_agent_leads_by_each_option() {
+    let samples = BullyConfig::samples().into_iter();
+    for config in samples.filter(|config| config.timings.detector().is_some()) {
         histories(seeds(2000, 60), &config);
     }
 }

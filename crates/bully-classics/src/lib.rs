@@ -26,9 +26,6 @@
     )
 )]
 
-#[macro_use(debug_is_text)]
-extern crate bully_core;
-
 pub mod ballot;
 pub mod invitation;
 mod numbered;

@@ -24,7 +24,7 @@ use tracing::debug;
 use super::pool;
 use crate::protocol::{
     AgentId, Effect, EffectsOf, Election, Identity, InputOf, MemberKind, MembershipError,
-    PeerMessage, Prospects, Requirements, Time, Timings, View,
+    PeerMessage, Prospects, Requirements, SettingError, Time, Timings, View,
 };
 
 /// One agent's state machine of a bully election, with the rules that its configuration chose.
@@ -55,6 +55,27 @@ pub enum AnyConfig {
     Quorum(Arc<QuorumConfig>),
     /// See [`LeaseConfig`].
     Lease(Arc<LeaseConfig>),
+}
+
+impl AnyConfig {
+    /// Checks the settings of the election.
+    pub(crate) fn check(&self) -> Result<(), SettingError> {
+        match self {
+            Self::Available(config) => config.check(),
+            Self::Astra(_) => Ok(()),
+            Self::Quorum(config) => config.check(),
+            Self::Lease(config) => config.check(),
+        }
+    }
+
+    /// Returns the longest time of an election; `None` if the timings alone decide it.
+    pub(super) fn worst_case(&self) -> Option<Duration> {
+        match self {
+            Self::Available(config) => Some(config.worst_case_failover()),
+            Self::Astra(_) | Self::Quorum(_) => None,
+            Self::Lease(config) => Some(config.worst_case_failover(u32::MAX)),
+        }
+    }
 }
 
 impl Default for AnyConfig {

@@ -248,10 +248,13 @@ fn a_configuration_that_is_given_whole_takes_no_other_mode() {
 #[test]
 fn an_epoch_belongs_to_voters_and_is_checked_with_them() {
     for (wrong, expected) in [
-        (BullyAgent::builder("a").epoch(7), "there are no voters"),
+        (
+            BullyAgent::builder("a").epoch(7),
+            "`epoch(..)` makes a setting that this mode does not have",
+        ),
         (
             BullyAgent::builder("a").epoch(7).astra(),
-            "there are no voters",
+            "the calls `astra(..)` and `epoch(..)` contradict each other",
         ),
         (
             BullyAgent::builder("a").epoch(1 << 24).quorum(["a"]),

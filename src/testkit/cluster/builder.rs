@@ -21,6 +21,7 @@ use crate::{
         any::{AnyBully, AnyConfig},
     },
     clock::{RuntimeClock, WallTime},
+    elections::quorum::Diskless,
     group::{Group, GroupError},
     protocol::{AgentId, Election, IdError, MemberKind, Preemption, Score, Timings},
     record::{Header, RecordedAgent},
@@ -295,7 +296,7 @@ impl ClusterBuilder {
     /// Makes the voters diskless: each voter loses its record when it restarts. Without [`quorum`](Self::quorum) it is
     /// refused.
     pub fn diskless(self) -> Self {
-        self.set(|choices| choices.is_diskless = true)
+        self.set(|choices| choices.diskless = Some(Diskless::default()))
     }
 
     /// Sets the timings. Default: [`Timings::default`], and [`Timings::astra`] for the [ASTRA rules](Self::astra).
@@ -335,8 +336,17 @@ fn resolve(
 ) -> Result<Rules<AnyBully>, StartError> {
     let mut config = choices.config((config, basis))?;
     let (needed, least) = match &mut config {
-        AnyConfig::Available(config) => (settles_within(&config.timings), 0),
-        AnyConfig::Astra(config) => (settles_within(&config.timings), 0),
+        AnyConfig::Available(config) => {
+            let failover = config.worst_case_failover();
+            (settles_within(failover, &config.timings), 0)
+        }
+        AnyConfig::Astra(config) => {
+            let failover = config.timings.worst_case_failover(u32::MAX);
+            (
+                settles_within(failover.unwrap_or_default(), &config.timings),
+                0,
+            )
+        }
         // The application gives its agents the register of the lease. The factors 4 and 10 are chosen: several
         // elections may fail in a row. Larger factors cost little, because the time is virtual; smaller ones may end
         // good runs early.
@@ -377,8 +387,7 @@ fn header<E: Election>(
 }
 
 /// Returns twice the longest failover and election. Cool-downs are left out, because other agents lead during them.
-fn settles_within(timings: &Timings) -> Duration {
-    let failover = timings.worst_case_failover(u32::MAX).unwrap_or_default();
+fn settles_within(failover: Duration, timings: &Timings) -> Duration {
     let election = timings.deadline().saturating_add(timings.victory_wait());
     failover.saturating_add(election).saturating_mul(2)
 }

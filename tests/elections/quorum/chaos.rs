@@ -1,7 +1,7 @@
 //! Seeded histories: all faults at once, every invariant after every step, agreement afterwards.
 
 use actix_bully_oracles::QuorumScenario;
-use bully_core::elections::quorum::QuorumError;
+use bully_core::protocol::SettingError;
 use bully_sim::{
     sim::chaos::{ChaosOptions, Coverage, Fault, Scenario as _, chaos},
     trace::{Happening, Trace, TraceEntry, What},
@@ -38,7 +38,7 @@ pub(crate) fn options(skew: u32) -> ChaosOptions {
 }
 
 #[test]
-fn s82_chaos_breaks_nothing_and_ends_in_agreement() -> Result<(), QuorumError> {
+fn s82_chaos_breaks_nothing_and_ends_in_agreement() -> Result<(), SettingError> {
     let coverage = run(seeds(100), &Fault::ALL)?;
     let scenario = QuorumScenario::drawn(0, 3)?;
     let due = Fault::ALL.into_iter().filter(|f| !f.is_of_memory());
@@ -50,7 +50,7 @@ fn s82_chaos_breaks_nothing_and_ends_in_agreement() -> Result<(), QuorumError> {
 
 /// Two processes of one name, and stores that were lost or replaced. They are rare among all faults.
 #[test]
-fn faults_of_memory_break_nothing_and_end_in_agreement() -> Result<(), QuorumError> {
+fn faults_of_memory_break_nothing_and_end_in_agreement() -> Result<(), SettingError> {
     let memory = Fault::ALL.into_iter().filter(|f| f.is_of_memory());
     let beside = [
         Fault::Crash,
@@ -68,7 +68,7 @@ fn faults_of_memory_break_nothing_and_end_in_agreement() -> Result<(), QuorumErr
 }
 
 /// Returns the entries of some histories of five voters with this fault alone, and how often it is counted.
-fn alone(fault: Fault) -> Result<(Vec<TraceEntry>, u64), QuorumError> {
+fn alone(fault: Fault) -> Result<(Vec<TraceEntry>, u64), SettingError> {
     let (mut entries, mut count) = (Vec::new(), 0);
     for seed in 0..20 {
         let options = ChaosOptions {
@@ -84,7 +84,7 @@ fn alone(fault: Fault) -> Result<(Vec<TraceEntry>, u64), QuorumError> {
 }
 
 #[test]
-fn a_fault_has_the_effect_that_is_counted() -> Result<(), QuorumError> {
+fn a_fault_has_the_effect_that_is_counted() -> Result<(), SettingError> {
     let (mut cuts, _) = alone(Fault::OneWayCut)?;
     cuts.retain(|entry| matches!(&entry.what, What::Mark(text) if text.starts_with("cut ")));
     let most = cuts.chunk_by(|one, other| one.at == other.at);
@@ -98,7 +98,7 @@ fn a_fault_has_the_effect_that_is_counted() -> Result<(), QuorumError> {
 }
 
 /// Runs the histories of these seeds with those faults.
-fn run(seeds: std::ops::Range<u64>, faults: &[Fault]) -> Result<Coverage, QuorumError> {
+fn run(seeds: std::ops::Range<u64>, faults: &[Fault]) -> Result<Coverage, SettingError> {
     let mut coverage = Coverage::default();
     let (mut elections, mut failures) = (0, Vec::new());
     for seed in seeds {

@@ -58,8 +58,9 @@ impl Scenario for AstraScenario {
     }
 
     fn settles_within(&self, skew: u32) -> Duration {
-        let idle = self.config.drain + self.config.cooldown;
-        settles_within(&self.config.timings, idle, skew)
+        let t = &self.config.timings;
+        let first = (t.step() + t.jitter()) * 9 + t.deadline() + t.delay_bound() * 4;
+        settles_within(t, first + self.config.drain + self.config.cooldown, skew)
     }
 
     fn decisive(&self) -> &[&'static str] {

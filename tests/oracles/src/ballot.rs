@@ -19,9 +19,9 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use bully_classics::ballot::{Ballot, BallotConfig, BallotError, BallotNumber};
+use bully_classics::ballot::{Ballot, BallotConfig, BallotNumber};
 use bully_core::{
-    protocol::{AgentId, Incarnation, Score, Timings},
+    protocol::{AgentId, Incarnation, Score, SettingError, Timings},
     random::SplitMix64,
 };
 use bully_sim::sim::{
@@ -63,8 +63,8 @@ impl BallotScenario {
     /// The first `n` agents of a history, with timings as the seed will.
     ///
     /// # Errors
-    /// [`BallotError::NoVoters`] when `n` is zero.
-    pub fn drawn(seed: u64, n: usize) -> Result<Self, BallotError> {
+    /// [`SettingError`] when `n` is zero.
+    pub fn drawn(seed: u64, n: usize) -> Result<Self, SettingError> {
         // The history draws from the seed itself: its first draws would else be these.
         let mut random = SplitMix64::new(seed ^ 0x0BA1_107E);
         let timings = match random.below(8) {

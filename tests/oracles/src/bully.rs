@@ -77,11 +77,13 @@ impl Scenario for BullyScenario {
         self.config.timings.delay_bound()
     }
 
-    /// Waiting for a superior that is gone, an election, a second one by an agent of higher rank;
-    /// before that a silence that has to be noticed, and a cool-down.
+    /// A failover, and a second one by an agent of higher rank; before that a cool-down.
     fn settles_within(&self, skew: u32) -> Duration {
-        let idle = self.config.drain + self.config.cooldown;
-        settles_within(&self.config.timings, idle, skew)
+        let config = &self.config;
+        let detection = config.timings.detector().map(|found| found.detection);
+        let noticed = detection.unwrap_or_default() + config.drain + config.cooldown;
+        let all = config.worst_case_failover() + noticed;
+        settles_within(&config.timings, all, skew)
     }
 
     fn decisive(&self) -> &[&'static str] {
@@ -98,11 +100,10 @@ impl Scenario for BullyScenario {
     }
 }
 
-/// How long agreement may take after healing, where agents are idle for so long at most.
-pub(super) fn settles_within(t: &Timings, idle: Duration, skew: u32) -> Duration {
-    let detection = t.detector().map_or(Duration::ZERO, |d| d.detection);
-    let slots = (t.step() + t.jitter()) * 9;
-    let rounds = t.victory_wait() + (t.deadline() + t.delay_bound() * 2) * 2;
-    let all = detection * 2 + slots + rounds + idle + t.delay_bound() * 8;
+/// How long agreement may take after healing: after a first failover, the vain wait for an agent of a higher rank, and
+/// an election by another one.
+pub(super) fn settles_within(t: &Timings, first: Duration, skew: u32) -> Duration {
+    let second = t.step() + t.victory_wait() + t.deadline() + t.delay_bound() * 8;
+    let all = first + second;
     all + all * skew / 1_000_000 * 2
 }

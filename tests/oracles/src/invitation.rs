@@ -7,11 +7,9 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use crate::voters;
-use bully_classics::invitation::{
-    ElectionId, InvitationConfig, InvitationElection, InvitationError, Task,
-};
+use bully_classics::invitation::{ElectionId, InvitationConfig, InvitationElection, Task};
 use bully_core::{
-    protocol::{AgentId, Incarnation, Timings},
+    protocol::{AgentId, Incarnation, SettingError, Timings},
     random::SplitMix64,
 };
 use bully_sim::sim::{Participant, World, chaos::Scenario};
@@ -31,7 +29,7 @@ impl InvitationScenario {
     ///
     /// # Errors
     /// None: every preset that is drawn has a failure detector.
-    pub fn drawn(seed: u64) -> Result<Self, InvitationError> {
+    pub fn drawn(seed: u64) -> Result<Self, SettingError> {
         let mut random = SplitMix64::new(seed ^ 0x1A_517E_1982);
         let timings = match random.below(4) {
             0 => Timings::default(),

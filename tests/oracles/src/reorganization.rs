@@ -9,10 +9,10 @@ use std::{sync::Arc, time::Duration};
 
 use crate::voters;
 use bully_classics::reorganization::{
-    PaperStatus, Reorganization, ReorganizationConfig, ReorganizationError, Task, WhenAsked,
+    PaperStatus, Reorganization, ReorganizationConfig, Task, WhenAsked,
 };
 use bully_core::{
-    protocol::{AgentId, Timings},
+    protocol::{AgentId, SettingError, Timings},
     random::SplitMix64,
 };
 use bully_sim::sim::{
@@ -56,7 +56,7 @@ impl ReorganizationScenario {
     ///
     /// # Errors
     /// None: every preset that is drawn has a failure detector.
-    pub fn drawn(seed: u64) -> Result<Self, ReorganizationError> {
+    pub fn drawn(seed: u64) -> Result<Self, SettingError> {
         // The history draws from the seed itself: its first draws would else be these.
         let mut random = SplitMix64::new(seed ^ 0x51AE_1982);
         let timings = match random.below(4) {

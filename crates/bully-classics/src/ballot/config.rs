@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use bully_core::{
-    parts::{detector_of, duplicate_voter, in_order, majority},
-    protocol::{AgentId, Electorate, Timings},
+    parts::{check_voters, detector_of, in_order, majority},
+    protocol::{AgentId, Electorate, SettingError, Timings},
 };
 
 /// The parameters of a ballot election; the same at every member. An agent with a configuration that fails the
@@ -60,23 +60,25 @@ impl BallotConfig {
     /// Checks every relation between the parameters.
     ///
     /// # Errors
-    /// [`BallotError`] with the values that do not fit together.
-    pub fn check(&self) -> Result<(), BallotError> {
-        if self.voters.is_empty() {
-            return Err(BallotError::NoVoters);
-        }
-        if let Some(id) = duplicate_voter(&self.voters) {
-            return Err(BallotError::DuplicateVoter { id: id.clone() });
-        }
+    /// [`SettingError`] with the values that do not fit together.
+    pub fn check(&self) -> Result<(), SettingError> {
+        check_voters(&self.voters)?;
         if self.round.is_none() && self.timings.detector().is_none() {
-            return Err(BallotError::NoRound);
+            let reason = "these timings have no failure detector, so the round has no length: choose other timings, such as Timings::default(), or set `round`";
+            return Err(SettingError::new("round", reason));
         }
         let (round, cap, delay) = (self.round(), self.cap(), self.timings.delay_bound());
         if round <= delay.saturating_mul(2) {
-            return Err(BallotError::Round { round, delay });
+            let reason = format_args!(
+                "a round of {round:?} is too short, because an answer may take twice the delay bound of {delay:?}: raise the round"
+            );
+            return Err(SettingError::new("round", reason));
         }
         if cap < round {
-            return Err(BallotError::Cap { cap, round });
+            let reason = format_args!(
+                "a cap of {cap:?} is shorter than a round of {round:?}: raise the cap"
+            );
+            return Err(SettingError::new("cap", reason));
         }
         Ok(())
     }
@@ -141,43 +143,3 @@ impl BallotConfig {
         n.saturating_mul(n.saturating_sub(1)).saturating_mul(2)
     }
 }
-
-/// Reasons why the parameters do not fit together.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BallotError {
-    /// The list of voters is empty.
-    #[error("there are no voters: name at least one, better three")]
-    NoVoters,
-    /// Two voters have the same name.
-    #[error("the voter {id} is listed twice: give each its own name")]
-    DuplicateVoter {
-        /// The name that two voters have.
-        id: AgentId,
-    },
-    /// The timings have no failure detector, from which the default length of a round is taken.
-    #[error(
-        "these timings have no failure detector, so the round has no length: choose other timings, such as Timings::default(), or set `round`"
-    )]
-    NoRound,
-    /// The round Δ is not longer than two delay bounds d: answers would usually come too late.
-    #[error(
-        "a round of {round:?} is too short, because an answer may take twice the delay bound of {delay:?}: raise the round"
-    )]
-    Round {
-        /// The round Δ.
-        round: Duration,
-        /// The delay bound d.
-        delay: Duration,
-    },
-    /// The longest round is shorter than Δ.
-    #[error("a cap of {cap:?} is shorter than a round of {round:?}: raise the cap")]
-    Cap {
-        /// The configured longest round.
-        cap: Duration,
-        /// The round Δ.
-        round: Duration,
-    },
-}
-
-debug_is_text!(BallotError);

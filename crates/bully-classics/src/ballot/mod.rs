@@ -136,7 +136,7 @@ mod tests;
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
-pub use config::{BallotConfig, BallotError};
+pub use config::BallotConfig;
 
 pub use number::{BallotNumber, BallotRecord};
 #[cfg(not(any(test, feature = "testkit")))]

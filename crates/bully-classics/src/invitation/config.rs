@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::Task;
 use bully_core::{
-    parts::detector_of,
-    protocol::{Detector, Timings},
+    parts::{check_detector, detector_of},
+    protocol::{Detector, SettingError, Timings},
 };
 
 /// The parameters of an invitation election. They must be the same at every member, except for the task. An agent with
@@ -58,10 +58,9 @@ impl InvitationConfig {
     /// Checks that the timings have a failure detector. `Timings` has checked the relations between durations.
     ///
     /// # Errors
-    /// [`InvitationError`] with the missing part.
-    pub fn check(&self) -> Result<(), InvitationError> {
-        let detector = self.timings.detector();
-        detector.map(drop).ok_or(InvitationError::NoDetector)
+    /// [`SettingError`] with the missing part.
+    pub fn check(&self) -> Result<(), SettingError> {
+        check_detector(&self.timings, "an invitation election").map(drop)
     }
 
     /// Interval at which a coordinator looks for others, and the silence after which a member asks its coordinator.
@@ -124,16 +123,3 @@ impl InvitationConfig {
             .saturating_add(self.worst_case_merge_with_losses())
     }
 }
-
-/// Reasons why the parameters do not fit together.
-#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvitationError {
-    /// The timings have no failure detector.
-    #[error(
-        "these timings have no failure detector, and an invitation election needs one: choose other timings, such as Timings::default()"
-    )]
-    NoDetector,
-}
-
-debug_is_text!(InvitationError);

@@ -121,7 +121,7 @@ mod tests;
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
-pub use config::{InvitationConfig, InvitationError};
+pub use config::InvitationConfig;
 pub use machine::InvitationElection;
 
 #[cfg(not(any(test, feature = "testkit")))]

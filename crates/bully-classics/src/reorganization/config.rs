@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::Task;
 use bully_core::{
-    parts::detector_of,
-    protocol::{Detector, Timings},
+    parts::{check_detector, detector_of},
+    protocol::{Detector, SettingError, Timings},
 };
 
 /// The parameters of a reorganization. They must be the same at every member, except for the task. An agent with a
@@ -76,10 +76,9 @@ impl ReorganizationConfig {
     /// example that the deadline is more than two delay bounds.
     ///
     /// # Errors
-    /// [`ReorganizationError`] with the missing part.
-    pub fn check(&self) -> Result<(), ReorganizationError> {
-        let detector = self.timings.detector();
-        detector.map(drop).ok_or(ReorganizationError::NoDetector)
+    /// [`SettingError`] with the missing part.
+    pub fn check(&self) -> Result<(), SettingError> {
+        check_detector(&self.timings, "a reorganization election").map(drop)
     }
 
     /// Interval between two checks of a coordinator (do all members work under it?), and the silence after which a
@@ -133,16 +132,3 @@ impl ReorganizationConfig {
             .saturating_add(self.worst_case_election_with_losses())
     }
 }
-
-/// Reasons why the parameters do not fit together.
-#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReorganizationError {
-    /// The timings have no failure detector.
-    #[error(
-        "these timings have no failure detector, and a reorganization election needs one: choose other timings, such as Timings::default()"
-    )]
-    NoDetector,
-}
-
-debug_is_text!(ReorganizationError);

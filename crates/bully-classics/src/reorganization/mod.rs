@@ -147,7 +147,7 @@ mod tests;
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
-pub use config::{ReorganizationConfig, ReorganizationError, WhenAsked};
+pub use config::{ReorganizationConfig, WhenAsked};
 pub use machine::Reorganization;
 
 #[cfg(not(any(test, feature = "testkit")))]

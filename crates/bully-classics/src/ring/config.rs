@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use bully_core::{
-    parts::detector_of,
-    protocol::{Detector, Timings},
+    parts::{check_detector, detector_of},
+    protocol::{Detector, SettingError, Timings},
 };
 
 /// The parameters of a ring election. They must be the same at every member. An agent with a configuration that fails
@@ -74,24 +74,25 @@ impl RingConfig {
     /// Checks every relation between the parameters.
     ///
     /// # Errors
-    /// [`RingError`] with the values that do not fit together.
-    pub fn check(&self) -> Result<(), RingError> {
+    /// [`SettingError`] with the values that do not fit together.
+    pub fn check(&self) -> Result<(), SettingError> {
         let (sends, delay_bound) = (self.sends, self.timings.delay_bound());
-        if self.timings.detector().is_none() {
-            return Err(RingError::NoDetector);
-        }
+        check_detector(&self.timings, "a ring")?;
         if !(1..=MOST_SENDS).contains(&sends) {
-            return Err(RingError::Sends { sends });
+            let reason = format_args!(
+                "a message cannot be sent {sends} times within one hop: set `sends` to 1 to {MOST_SENDS}"
+            );
+            return Err(SettingError::new("sends", reason));
         }
         if let Some(hop) = self.hop.filter(|hop| *hop <= self.least_hop()) {
-            return Err(RingError::Hop {
-                hop,
-                sends,
-                delay_bound,
-            });
+            let reason = format_args!(
+                "a hop of {hop:?} must be longer than 2 * {sends} (the sends) times the delay bound of {delay_bound:?}: raise the hop"
+            );
+            return Err(SettingError::new("hop", reason));
         }
         if self.probe.is_some_and(|probe| probe.is_zero()) {
-            return Err(RingError::ZeroProbe);
+            let reason = "the probe interval is zero: set `probe` to the time between two questions to a skipped member, such as 500ms";
+            return Err(SettingError::new("probe", reason));
         }
         Ok(())
     }
@@ -189,44 +190,6 @@ impl RingConfig {
             .saturating_mul(2)
     }
 }
-
-/// Reasons why the parameters do not fit together.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RingError {
-    /// The timings have no failure detector.
-    #[error(
-        "these timings have no failure detector, and a ring needs one: choose other timings, such as Timings::default()"
-    )]
-    NoDetector,
-    /// The number of copies is not in the range from one to eight.
-    #[error(
-        "a message cannot be sent {sends} times within one hop: set `sends` to 1 to {MOST_SENDS}"
-    )]
-    Sends {
-        /// The configured number of times.
-        sends: u32,
-    },
-    /// The hop is too short for an answer to each copy.
-    #[error(
-        "a hop of {hop:?} must be longer than 2 * {sends} (the sends) times the delay bound of {delay_bound:?}: raise the hop"
-    )]
-    Hop {
-        /// The configured hop.
-        hop: Duration,
-        /// Number of times that a message is sent within a hop.
-        sends: u32,
-        /// The delay bound of the timings.
-        delay_bound: Duration,
-    },
-    /// The probe interval is zero, so the agent would probe the skipped members without a pause.
-    #[error(
-        "the probe interval is zero: set `probe` to the time between two questions to a skipped member, such as 500ms"
-    )]
-    ZeroProbe,
-}
-
-debug_is_text!(RingError);
 
 /// Largest `sends`. Chosen: eight copies are rarely all lost, and each copy makes the wait for a dead member 2 delay
 /// bounds longer.

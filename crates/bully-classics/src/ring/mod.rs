@@ -145,7 +145,7 @@ mod tests;
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
-pub use config::{RingConfig, RingError};
+pub use config::RingConfig;
 pub use machine::Ring;
 
 #[cfg(any(test, feature = "testkit"))]

@@ -25,10 +25,10 @@ mod participant;
 pub mod slot;
 mod voters;
 
-pub use config::detector_of;
+pub use config::{check_detector, detector_of};
 pub use cooldown::Cooldown;
 pub use grace::Grace;
 pub use handover::{Due, Handover};
 pub use messages::messages;
 pub use participant::Participant;
-pub use voters::{check_listed, duplicate_voter, in_order, majority};
+pub use voters::{check_listed, check_voters, in_order, majority};

@@ -3,7 +3,7 @@
 //! Decided here: a name is listed once, and a listed agent takes part as a voter. Not here: the number of voters in a
 //! quorum, except the usual majority.
 
-use crate::protocol::{AgentId, MemberKind, MembershipError};
+use crate::protocol::{AgentId, MemberKind, MembershipError, SettingError};
 
 /// Returns the voters in the order of their names, so that a machine asks them in the same order on every host.
 pub fn in_order(voters: impl IntoIterator<Item = AgentId>) -> Vec<AgentId> {
@@ -12,11 +12,23 @@ pub fn in_order(voters: impl IntoIterator<Item = AgentId>) -> Vec<AgentId> {
     voters
 }
 
-/// Returns a name that is listed more than once, if there is one.
-pub fn duplicate_voter(voters: &[AgentId]) -> Option<&AgentId> {
+/// Checks that there are voters, and that no name is listed twice.
+///
+/// # Errors
+/// [`SettingError`] of the setting `voters`.
+pub fn check_voters(voters: &[AgentId]) -> Result<(), SettingError> {
+    if voters.is_empty() {
+        let reason = "there are no voters: name at least one, better three";
+        return Err(SettingError::new("voters", reason));
+    }
     let is_again = |(at, id): &(usize, &AgentId)| voters.iter().take(*at).any(|other| other == *id);
-    let mut all = voters.iter().enumerate();
-    all.find(is_again).map(|(_, id)| id)
+    match voters.iter().enumerate().find(is_again) {
+        Some((_, id)) => Err(SettingError::new(
+            "voters",
+            format_args!("the voter {id} is listed twice: give each its own name"),
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Returns the smallest number that is more than half of the voters.

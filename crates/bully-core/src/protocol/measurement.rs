@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::{Detector, Timings, TimingsError};
+use super::{Detector, SettingError, Timings};
 
 /// The longest delays of a group's network, disks and hosts under its usual load. [`Timings::measured`] makes timings
 /// from them.
@@ -67,23 +67,29 @@ impl Timings {
     /// let timings = Timings::measured(Measurement { echo: ms(40), write: ms(100), stall: ms(5) })?;
     /// assert_eq!(timings.delay_bound(), ms(50));
     /// assert!(timings.worst_case_quorum_failover(0) < Duration::from_secs(2));
-    /// # Ok::<(), bully_core::protocol::TimingsError>(())
+    /// # Ok::<(), bully_core::protocol::SettingError>(())
     /// ```
     ///
     /// # Errors
-    /// [`TimingsError::NoEcho`] if the echo is zero, and [`TimingsError::TooSlow`] if the delay bound d or the write w
-    /// is more than a second: such a measurement shows a fault, and with timings that tolerate it the failure of a
-    /// leader would be noticed after minutes.
-    pub fn measured(measured: Measurement) -> Result<Self, TimingsError> {
+    /// [`SettingError`] if the echo is zero, which shows that nothing was measured, and if the delay bound d or the
+    /// write w is more than a second: such a measurement shows a fault, and with timings that tolerate it the failure of
+    /// a leader would be noticed after minutes.
+    pub fn measured(measured: Measurement) -> Result<Self, SettingError> {
         let Measurement { echo, write, stall } = measured;
         if echo.is_zero() {
-            return Err(TimingsError::NoEcho);
+            let reason = "the `echo` of the measurement is zero: set it to the time from a question between two hosts to its answer under their usual load, as `ping` shows it";
+            return Err(SettingError::new("echo", reason));
         }
         // A message takes half an echo, so the other half is left for variation. The stall counts
         // twice, because both ends may stand still.
         let delay = echo.saturating_add(stall.saturating_mul(2)).max(LEAST);
         if delay > SLOWEST || write > SLOWEST {
-            return Err(TimingsError::TooSlow { echo, write, stall });
+            return Err(SettingError::new(
+                "echo",
+                format_args!(
+                    "an echo of {echo:?} with stalls of {stall:?} and writes of {write:?} is too slow for measured timings: echo + 2 stalls and a write may each take 1s at most; find what is slow, or use Timings::wan().to_builder()"
+                ),
+            ));
         }
         // Writes count twice, because the candidate writes its record and the voters write theirs. A leader is silent
         // while it writes.
@@ -162,12 +168,21 @@ mod tests {
                     let three = timings.detector().unwrap().heartbeat * 3;
                     assert!(timings.lease() >= three + measured.echo + measured.stall * 2);
                 }
-                Err(TimingsError::NoEcho) => assert!(measured.echo.is_zero()),
-                Err(TimingsError::TooSlow { .. }) => assert!(is_slow, "{measured:?}"),
-                Err(other) => panic!("{measured:?}: {other}"),
+                Err(refused) if measured.echo.is_zero() => {
+                    assert!(refused.to_string().contains("is zero"), "{refused}");
+                }
+                Err(refused) => {
+                    assert!(is_slow && is_too_slow(&refused), "{measured:?}: {refused}");
+                }
             }
         }
         assert!(made > 500, "only {made} measurements became timings");
+    }
+
+    fn is_too_slow(refused: &SettingError) -> bool {
+        refused
+            .to_string()
+            .contains("is too slow for measured timings")
     }
 
     #[test]
@@ -190,7 +205,7 @@ mod tests {
             },
         ] {
             let refused = Timings::measured(measured).unwrap_err();
-            assert!(matches!(refused, TimingsError::TooSlow { .. }), "{refused}");
+            assert!(is_too_slow(&refused), "{refused}");
         }
     }
 

@@ -41,6 +41,7 @@ mod prospects;
 mod rank;
 mod requirements;
 mod roster;
+mod setting_error;
 mod time;
 mod timings;
 mod timings_builder;
@@ -65,7 +66,8 @@ pub use rank::{Rank, Score};
 pub use requirements::{
     ClockKind, Epochs, Leaders, MembershipError, NotifyOrder, Requirements, Rules, Storage,
 };
+pub use setting_error::SettingError;
 pub use time::Time;
 pub use timings::{Detector, Timings};
-pub use timings_builder::{TimingsBuilder, TimingsError};
+pub use timings_builder::TimingsBuilder;
 pub use view::{Role, View};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Detector, Timings};
+use super::{Detector, SettingError, Timings};
 
 /// Makes [`Timings`]; begins with a preset.
 ///
@@ -16,7 +16,7 @@ use super::{Detector, Timings};
 ///     refused.unwrap_err().to_string(),
 ///     "the deadline of 18ms must exceed twice the delay bound of 9ms: raise the deadline"
 /// );
-/// # Ok::<(), bully_core::protocol::TimingsError>(())
+/// # Ok::<(), bully_core::protocol::SettingError>(())
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]
@@ -78,172 +78,97 @@ impl TimingsBuilder {
     /// Checks every relation.
     ///
     /// # Errors
-    /// [`TimingsError`] with the two values that do not fit.
-    pub fn build(self) -> Result<Timings, TimingsError> {
+    /// [`SettingError`] with the two values that do not fit.
+    pub fn build(self) -> Result<Timings, SettingError> {
         let t = self.0;
-        let twice = t.delay_bound.saturating_mul(2);
-        if t.delay_bound.is_zero() {
-            return Err(TimingsError::ZeroDelayBound);
+        let (d, twice) = (t.delay_bound, t.delay_bound.saturating_mul(2));
+        if d.is_zero() {
+            let reason = "the delay bound is zero: state the longest one-way delay, such as 10ms";
+            return Err(SettingError::new("delay_bound", reason));
         }
         // T > 2 d, because an answer could otherwise come after the deadline, and its sender would count as dead.
         if t.deadline <= twice {
-            return Err(TimingsError::Deadline {
-                deadline: t.deadline,
-                delay_bound: t.delay_bound,
-            });
+            return Err(SettingError::new(
+                "deadline",
+                format_args!(
+                    "the deadline of {:?} must exceed twice the delay bound of {d:?}: raise the deadline",
+                    t.deadline
+                ),
+            ));
         }
         // S >= d, because the next agent in rank would otherwise start before it can hear the first one.
-        if t.step < t.delay_bound {
-            return Err(TimingsError::Step {
-                step: t.step,
-                delay_bound: t.delay_bound,
-            });
+        if t.step < d {
+            return Err(SettingError::new(
+                "step",
+                format_args!(
+                    "a step of {:?} must be at least the delay bound of {d:?}: raise the step",
+                    t.step
+                ),
+            ));
         }
-        // E > 2 d, because the answers of a round would otherwise come after its end.
+        // Rule `answers-within-round`: E > 2 d, because the answers of a round would otherwise come after its end.
         if t.round <= twice {
-            return Err(TimingsError::Round {
-                round: t.round,
-                delay_bound: t.delay_bound,
-            });
+            return Err(SettingError::new(
+                "round",
+                format_args!(
+                    "a round of {:?} must exceed twice the delay bound of {d:?}: raise the round",
+                    t.round
+                ),
+            ));
         }
-        if let Some(Detector {
-            heartbeat,
-            detection,
-        }) = t.detector
-        {
-            let (delay_bound, lease) = (t.delay_bound, t.lease);
-            if heartbeat.is_zero() {
-                return Err(TimingsError::ZeroHeartbeat);
-            }
-            // L > H + d, because a heartbeat may be late by d: until then its absence means nothing.
-            if detection <= heartbeat.saturating_add(delay_bound) {
-                return Err(TimingsError::Detection {
-                    detection,
-                    heartbeat,
-                    delay_bound,
-                });
-            }
-            // D >= 3 H + 2 d, because two lost heartbeats in a row must not cost the lease.
-            if lease < heartbeat.saturating_mul(3).saturating_add(twice) {
-                return Err(TimingsError::Lease {
-                    lease,
-                    heartbeat,
-                    delay_bound,
-                });
-            }
-        }
-        let least = Timings::least_promise(t.lease);
-        // P >= D (1 + r) / (1 - r), because a voter would otherwise be free again before a lease that depends on it
-        // has ended.
-        if t.promise < least {
-            return Err(TimingsError::Promise {
-                promise: t.promise,
-                lease: t.lease,
-                least,
-            });
+        check_detector(&t)?;
+        let (promise, least) = (t.promise, Timings::least_promise(t.lease));
+        // Rule `promise-outlasts-lease`: P >= D (1 + r) / (1 - r), because a voter would otherwise be free again before
+        // a lease that depends on it has ended.
+        if promise < least {
+            return Err(SettingError::new(
+                "promise",
+                format_args!(
+                    "a promise of {promise:?} is too short for a lease of {:?}: make it at least {least:?}",
+                    t.lease
+                ),
+            ));
         }
         Ok(t)
     }
 }
 
-/// The relation between two durations that does not hold.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TimingsError {
-    /// The delay bound d is zero.
-    #[error("the delay bound is zero: state the longest one-way delay, such as 10ms")]
-    ZeroDelayBound,
-    /// The heartbeat interval H is zero.
-    #[error("the heartbeat interval is zero: state how often a leader is heard, such as 100ms")]
-    ZeroHeartbeat,
-    /// The deadline T is not longer than two delay bounds d (T > 2 d).
-    #[error(
-        "the deadline of {deadline:?} must exceed twice the delay bound of {delay_bound:?}: raise the deadline"
-    )]
-    Deadline {
-        /// The deadline T.
-        deadline: Duration,
-        /// The delay bound d.
-        delay_bound: Duration,
-    },
-    /// The detection time L is not longer than the heartbeat interval H and the delay bound d together (L > H + d).
-    #[error(
-        "a detection time of {detection:?} must exceed the heartbeat interval of {heartbeat:?} plus the delay bound of {delay_bound:?}: raise the detection time"
-    )]
-    Detection {
-        /// The detection time L.
-        detection: Duration,
-        /// The heartbeat interval H.
-        heartbeat: Duration,
-        /// The delay bound d.
-        delay_bound: Duration,
-    },
-    /// The step S is shorter than the delay bound d (S >= d).
-    #[error(
-        "a step of {step:?} must be at least the delay bound of {delay_bound:?}: raise the step"
-    )]
-    Step {
-        /// The step S.
-        step: Duration,
-        /// The delay bound d.
-        delay_bound: Duration,
-    },
-    /// The round E is not longer than two delay bounds d (rule `answers-within-round`: E > 2 d).
-    #[error(
-        "a round of {round:?} must exceed twice the delay bound of {delay_bound:?}: raise the round"
-    )]
-    Round {
-        /// The round E.
-        round: Duration,
-        /// The delay bound d.
-        delay_bound: Duration,
-    },
-    /// The lease D is too short for three heartbeat intervals H and two delay bounds d (rule `heartbeats-within-lease`:
-    /// D >= 3 H + 2 d).
-    #[error(
-        "a lease of {lease:?} must be at least three heartbeat intervals of {heartbeat:?} plus twice the delay bound of {delay_bound:?}: raise the lease"
-    )]
-    Lease {
-        /// The lease D.
-        lease: Duration,
-        /// The heartbeat interval H.
-        heartbeat: Duration,
-        /// The delay bound d.
-        delay_bound: Duration,
-    },
-    /// The promise P is too short for the lease D (rule `promise-outlasts-lease`): with the clock-rate error r, P must
-    /// be at least D (1 + r) / (1 - r).
-    #[error(
-        "a promise of {promise:?} is too short for a lease of {lease:?}: make it at least {least:?}"
-    )]
-    Promise {
-        /// The promise P.
-        promise: Duration,
-        /// The lease D.
-        lease: Duration,
-        /// The shortest promise that is long enough.
-        least: Duration,
-    },
-    /// An echo of zero was given to [`Timings::measured`]: nothing was measured.
-    #[error(
-        "the `echo` of the measurement is zero: set it to the time from a question between two hosts to its answer under their usual load, as `ping` shows it"
-    )]
-    NoEcho,
-    /// The delays that were given to [`Timings::measured`] are too long.
-    #[error(
-        "an echo of {echo:?} with stalls of {stall:?} and writes of {write:?} is too slow for measured timings: echo + 2 stalls and a write may each take 1s at most; find what is slow, or use Timings::wan().to_builder()"
-    )]
-    TooSlow {
-        /// Time from a question to its answer, there and back.
-        echo: Duration,
-        /// Time to write a record.
-        write: Duration,
-        /// The time for which a process stands still.
-        stall: Duration,
-    },
+/// Checks the relations of the failure detector, if there is one.
+fn check_detector(t: &Timings) -> Result<(), SettingError> {
+    let (d, lease) = (t.delay_bound, t.lease);
+    let Some(Detector {
+        heartbeat,
+        detection,
+    }) = t.detector
+    else {
+        return Ok(());
+    };
+    if heartbeat.is_zero() {
+        let reason =
+            "the heartbeat interval is zero: state how often a leader is heard, such as 100ms";
+        return Err(SettingError::new("heartbeat", reason));
+    }
+    // L > H + d, because a heartbeat may be late by d: until then its absence means nothing.
+    if detection <= heartbeat.saturating_add(d) {
+        return Err(SettingError::new(
+            "detection",
+            format_args!(
+                "a detection time of {detection:?} must exceed the heartbeat interval of {heartbeat:?} plus the delay bound of {d:?}: raise the detection time"
+            ),
+        ));
+    }
+    // Rule `heartbeats-within-lease`: D >= 3 H + 2 d, because two lost heartbeats in a row must not cost the lease.
+    let twice = d.saturating_mul(2);
+    if lease < heartbeat.saturating_mul(3).saturating_add(twice) {
+        return Err(SettingError::new(
+            "lease",
+            format_args!(
+                "a lease of {lease:?} must be at least three heartbeat intervals of {heartbeat:?} plus twice the delay bound of {d:?}: raise the lease"
+            ),
+        ));
+    }
+    Ok(())
 }
-
-debug_is_text!(TimingsError);
 
 #[cfg(test)]
 mod tests {

@@ -377,7 +377,7 @@ fn an_election_that_has_not_ended_or_not_begun() {
     facts.last_step = None;
     assert_eq!(found(&facts), [Finding::Starting]);
     let astra = Facts {
-        assumed: Assumptions::new(MemberKind::Voter, Some(&Timings::astra())),
+        assumed: Assumptions::new(MemberKind::Voter, Some(&Timings::astra()), None),
         ..vacant()
     };
     assert_eq!(found(&astra), [Finding::NotAsked]);

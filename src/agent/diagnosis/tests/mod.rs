@@ -65,7 +65,7 @@ fn vacant() -> Facts {
             tie_broken: false,
         },
         score: Some(2.into()),
-        assumed: Assumptions::new(MemberKind::Voter, Some(&Timings::lan())),
+        assumed: Assumptions::new(MemberKind::Voter, Some(&Timings::lan()), None),
         signs: VitalSigns {
             leaderless_since: Some(Time::from_millis(59_000)),
             ..VitalSigns::default()

@@ -101,7 +101,7 @@ fn stood_still(millis: u64) -> Strain {
 }
 
 fn timed(mut facts: Facts, timings: &Timings) -> Facts {
-    facts.assumed = Assumptions::new(MemberKind::Voter, Some(timings));
+    facts.assumed = Assumptions::new(MemberKind::Voter, Some(timings), None);
     facts
 }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::{QuorumScenario, Watched, decrees::Decrees, draw, owed, timings_of};
 use bully_core::{
-    elections::quorum::{QuorumConfig, QuorumError},
-    protocol::{AgentId, NewVoter, VoterChange},
+    elections::quorum::QuorumConfig,
+    protocol::{AgentId, NewVoter, SettingError, VoterChange},
     random::SplitMix64,
 };
 use bully_sim::sim::{Participant, Situation, World, chaos::Expected};
@@ -17,8 +17,8 @@ impl QuorumScenario {
     /// The first `n` agents of a history, voters and learners, whose list of voters is changed.
     ///
     /// # Errors
-    /// [`QuorumError::NoVoters`] when `n` is zero.
-    pub fn changing(seed: u64, n: usize) -> Result<Self, QuorumError> {
+    /// [`SettingError`] when `n` is zero.
+    pub fn changing(seed: u64, n: usize) -> Result<Self, SettingError> {
         let mut random = SplitMix64::new(seed ^ 0x00C4_A26E);
         let most = u64::try_from(n).unwrap_or(1);
         let voters = usize::try_from(random.between(1, most.max(1))).unwrap_or(n);

@@ -8,8 +8,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use super::{QuorumScenario, Watched, draw, timings_of};
 use bully_core::{
-    elections::quorum::{Diskless, QuorumConfig, QuorumError},
-    protocol::{AgentId, Timings},
+    elections::quorum::{Diskless, QuorumConfig},
+    protocol::{AgentId, SettingError, Timings},
     random::SplitMix64,
 };
 use bully_sim::sim::{Participant, World, chaos::Scenario};
@@ -28,8 +28,8 @@ impl QuorumScenario {
     /// must be run with no skew.
     ///
     /// # Errors
-    /// [`QuorumError::NoVoters`] when `n` is zero.
-    pub fn diskless(seed: u64, n: usize) -> Result<Self, QuorumError> {
+    /// [`SettingError`] when `n` is zero.
+    pub fn diskless(seed: u64, n: usize) -> Result<Self, SettingError> {
         // By the slowest timings a history would take so long that its clocks differ by more than 10 s.
         let drawn = timings_of(seed);
         let timings = if drawn == Timings::wan() {

@@ -46,11 +46,8 @@ pub use watch::{Watch, Watched};
 use self::diskless::Hosts;
 
 use bully_core::{
-    elections::{
-        bully::Preemption,
-        quorum::{QuorumConfig, QuorumError},
-    },
-    protocol::{AgentId, Election, Role, Score, Timings},
+    elections::{bully::Preemption, quorum::QuorumConfig},
+    protocol::{AgentId, Election, Role, Score, SettingError, Timings},
     random::SplitMix64,
 };
 use bully_sim::sim::{
@@ -93,8 +90,8 @@ impl QuorumScenario {
     /// The first `n` agents of a history, with quorums and preemption as the seed will.
     ///
     /// # Errors
-    /// [`QuorumError::NoVoters`] when `n` is zero.
-    pub fn drawn(seed: u64, n: usize) -> Result<Self, QuorumError> {
+    /// [`SettingError`] when `n` is zero.
+    pub fn drawn(seed: u64, n: usize) -> Result<Self, SettingError> {
         draw(seed, n, timings_of(seed)).map(Self::new)
     }
 
@@ -102,7 +99,7 @@ impl QuorumScenario {
     ///
     /// # Errors
     /// As [`drawn`](Self::drawn).
-    pub fn with_timings(seed: u64, n: usize, timings: Timings) -> Result<Self, QuorumError> {
+    pub fn with_timings(seed: u64, n: usize, timings: Timings) -> Result<Self, SettingError> {
         draw(seed, n, timings).map(Self::new)
     }
 
@@ -174,7 +171,7 @@ fn grace_of(timings: &Timings) -> Duration {
 }
 
 /// Every fifth history has other quorums than majorities, every third leaves its leaders alone.
-fn draw(seed: u64, n: usize, timings: Timings) -> Result<QuorumConfig, QuorumError> {
+fn draw(seed: u64, n: usize, timings: Timings) -> Result<QuorumConfig, SettingError> {
     let mut random = SplitMix64::new(seed ^ 0x510E_CA57);
     random.next_u64(); // the timings' draw
     let preemption = if random.chance(333) {
@@ -352,7 +349,7 @@ impl Scenario for QuorumScenario {
             // With a small quorum for the lease all have to return.
             return usize::from(sound.vote_quorum() == sound.lease_quorum());
         }
-        self.watch.sound.tolerated()
+        sound.voters.len() - sound.vote_quorum().max(sound.lease_quorum())
     }
 
     /// A promise of one second is what others' faults are made for.

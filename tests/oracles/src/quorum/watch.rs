@@ -12,12 +12,12 @@ use super::{decrees::under, ledger::Ledger};
 use bully_core::{
     elections::{
         bully::Preemption,
-        quorum::{BullyTimer, Claim, QuorumBully, QuorumConfig, QuorumError, QuorumMessage, Vote},
+        quorum::{BullyTimer, Claim, QuorumBully, QuorumConfig, QuorumMessage, Vote},
     },
     protocol::{
         AgentId, Decree, Effect, EffectOf, EffectsOf, Election, Event, Identity, Incarnation,
-        Input, InputOf, MemberKind, MembershipError, PeerMessage, Prospects, Requirements, Time,
-        Timings, View, VotersEvent,
+        Input, InputOf, MemberKind, MembershipError, PeerMessage, Prospects, Requirements,
+        SettingError, Time, Timings, View, VotersEvent,
     },
 };
 
@@ -77,7 +77,7 @@ impl Watch {
     }
 
     /// A member with other timings, in the same record.
-    pub(super) fn retimed(&self, timings: &Timings, grace: Duration) -> Result<Self, QuorumError> {
+    pub(super) fn retimed(&self, timings: &Timings, grace: Duration) -> Result<Self, SettingError> {
         let retimed = |config: &QuorumConfig| {
             let mut config = QuorumConfig {
                 timings: timings.clone(),

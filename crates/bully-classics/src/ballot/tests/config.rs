@@ -36,29 +36,22 @@ fn a_majority_is_more_than_half() {
 fn each_broken_relation_is_named() {
     let ms = Duration::from_millis;
     let three = || of(&["a", "b", "c"]);
-    let delay = ms(9);
     for (config, expected) in [
-        (of(&[]), BallotError::NoVoters),
-        (
-            of(&["a", "b", "a"]),
-            BallotError::DuplicateVoter { id: id("a") },
-        ),
+        (of(&[]), "there are no voters"),
+        (of(&["a", "b", "a"]), "the voter a is listed twice"),
         (
             BallotConfig {
                 timings: Timings::astra(),
                 ..three()
             },
-            BallotError::NoRound,
+            "so the round has no length",
         ),
         (
             BallotConfig {
                 round: Some(ms(18)),
                 ..three()
             },
-            BallotError::Round {
-                round: ms(18),
-                delay,
-            },
+            "a round of 18ms is too short, because an answer may take twice the delay bound of 9ms",
         ),
         (
             BallotConfig {
@@ -66,13 +59,11 @@ fn each_broken_relation_is_named() {
                 cap: Some(ms(39)),
                 ..three()
             },
-            BallotError::Cap {
-                cap: ms(39),
-                round: ms(40),
-            },
+            "a cap of 39ms is shorter than a round of 40ms",
         ),
     ] {
-        assert_eq!(config.check(), Err(expected));
+        let refused = config.check().unwrap_err().to_string();
+        assert!(refused.contains(expected), "{refused}");
     }
     let least = BallotConfig {
         round: Some(ms(19)),

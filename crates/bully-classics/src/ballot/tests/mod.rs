@@ -14,8 +14,8 @@ mod step_down;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use super::{
-    Ballot, BallotConfig, BallotError, BallotMessage, BallotNumber, BallotRecord, BallotTimer,
-    HeartbeatReply, HeartbeatRequest, Leads, Nack, Resign, Standing, state::State,
+    Ballot, BallotConfig, BallotMessage, BallotNumber, BallotRecord, BallotTimer, HeartbeatReply,
+    HeartbeatRequest, Leads, Nack, Resign, Standing, state::State,
 };
 use bully_core::protocol::{
     Effect, Election, Event, Incarnation, Input, LostReason, MemberKind, Term, Timings, To,

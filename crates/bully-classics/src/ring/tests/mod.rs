@@ -24,7 +24,7 @@ use words::*;
 
 use super::{
     Answer, Bounded, Collect, Coordinator, Entrant, HopAck, Lap, MOST, Nominate, Ring, RingConfig,
-    RingElectionId, RingError, RingMessage, RingTimer,
+    RingElectionId, RingMessage, RingTimer,
     state::{Campaign, Contest, State},
 };
 use bully_core::protocol::fixture::{EYE, ME, among, id};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::elections::policy::{NegativeMargin, Preemption};
-use crate::protocol::{Score, Timings};
+use crate::elections::policy::{Preemption, check_margin};
+use crate::protocol::{Score, SettingError, Timings};
 
 /// The parameters of a bully election; the same at every member.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -31,9 +31,49 @@ impl BullyConfig {
     /// Checks all parameters. An agent with a configuration that fails this check does not start.
     ///
     /// # Errors
-    /// [`NegativeMargin`] if a part of the margin is negative.
-    pub fn check(&self) -> Result<(), NegativeMargin> {
-        NegativeMargin::check(self.margin)
+    /// [`SettingError`] names the first wrong parameter.
+    pub fn check(&self) -> Result<(), SettingError> {
+        check_margin(self.margin)
+    }
+
+    /// Returns configurations in which each option has a value that is not its default. The common suite, fuzzing and the
+    /// histories use all of them. Any of them may have no failure detector.
+    #[cfg(any(test, feature = "testkit"))]
+    #[doc(hidden)]
+    pub fn samples() -> Vec<Self> {
+        let with = |change: fn(&mut Self)| {
+            let timings = Timings::lan();
+            let mut config = Self {
+                timings,
+                ..Self::default()
+            };
+            change(&mut config);
+            config
+        };
+        vec![
+            with(|_| {}),
+            with(|config| config.preemption = Preemption::Never),
+            with(|config| config.preemption = Preemption::After(Duration::from_secs(1))),
+            with(|config| config.margin = Some(Score::from(3))),
+            with(|config| {
+                config.preemption = Preemption::Never;
+                config.margin = Some(Score::from(2));
+            }),
+            with(|config| config.timings = Timings::astra()),
+        ]
+    }
+
+    /// Returns the longest time from the silent death of a leader until all members that can be reached know the next
+    /// leader, however many other agents are silent. Without a failure detector it is the longest time from the moment
+    /// at which an agent is told to campaign: two elections of one deadline each, and one deadline in which the agents
+    /// wait for the former leader.
+    ///
+    /// An option that makes agents wait adds its wait here: the warning that no agent leads and the limits of tests
+    /// follow this bound.
+    pub fn worst_case_failover(&self) -> Duration {
+        let t = &self.timings;
+        t.worst_case_failover(u32::MAX)
+            .unwrap_or_else(|| t.deadline().saturating_mul(3))
     }
 }
 

@@ -124,7 +124,7 @@ pub use crate::elections::{
 };
 pub use crate::elections::{
     message::{Elect, Elected, Ok},
-    policy::{NegativeMargin, Preemption},
+    policy::Preemption,
 };
 use crate::elections::{step, vote::Vote};
 use crate::protocol::{

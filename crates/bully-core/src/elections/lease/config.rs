@@ -3,11 +3,9 @@
 use std::time::Duration;
 
 use super::LeaseName;
-use crate::protocol::{AgentId, IdError, Score, Timings};
-use crate::{
-    elections::policy::{NegativeMargin, Preemption},
-    parts::detector_of,
-};
+use crate::elections::policy::{Preemption, check_margin};
+use crate::parts::{check_detector, detector_of};
+use crate::protocol::{AgentId, IdError, Score, SettingError, Timings};
 
 /// The parameters of an election by a lease in a store. An agent with a configuration that fails the
 /// [check](Self::check) does not start.
@@ -80,22 +78,59 @@ impl LeaseConfig {
     /// Checks every relation between the parameters.
     ///
     /// # Errors
-    /// [`LeaseError`] with the values that do not fit together.
-    pub fn check(&self) -> Result<(), LeaseError> {
-        NegativeMargin::check(self.margin)?;
-        let Some(detector) = self.timings.detector() else {
-            return Err(LeaseError::NoHeartbeat);
-        };
+    /// [`SettingError`] with the values that do not fit together.
+    pub fn check(&self) -> Result<(), SettingError> {
+        check_margin(self.margin)?;
+        let detector = check_detector(&self.timings, "a lease")?;
         let (heartbeat, delay) = (detector.heartbeat, self.timings.delay_bound());
         // An answer may take twice the delay bound, and the next renewal is sent only after the answer.
         if heartbeat <= delay.saturating_mul(2) {
-            return Err(LeaseError::Heartbeat { heartbeat, delay });
+            return Err(SettingError::new(
+                "timings",
+                format_args!(
+                    "a heartbeat interval of {heartbeat:?} is too short for a lease, because an answer may take twice the delay bound of {delay:?}: raise the interval"
+                ),
+            ));
         }
         let least = self.least_poll();
         match self.poll {
-            Some(poll) if poll < least => Err(LeaseError::Poll { poll, least }),
+            Some(poll) if poll < least => Err(SettingError::new(
+                "poll",
+                format_args!(
+                    "a poll interval of {poll:?} is too short, because it ends before the next renewal is visible: make it at least {least:?}"
+                ),
+            )),
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// Returns this configuration, and copies of it in which each option has a value that is not its default. The common
+    /// suite and fuzzing use all of them.
+    #[cfg(any(test, feature = "testkit"))]
+    #[doc(hidden)]
+    pub fn samples(&self) -> Vec<Self> {
+        let with = |change: fn(&mut Self)| {
+            let mut config = self.clone();
+            change(&mut config);
+            config
+        };
+        vec![
+            with(|_| {}),
+            with(|config| {
+                config.preemption = Preemption::Immediately;
+                config.margin = Some(Score::from(2));
+            }),
+            with(|config| {
+                config.preemption = Preemption::Never;
+                config.margin = Some(Score::from(2));
+            }),
+            with(|config| {
+                config.poll = Some(config.poll().saturating_mul(3));
+                config.drain = Some(config.timings.lease());
+                config.cooldown = Duration::from_secs(1);
+                config.wall_at_zero = Some(5);
+            }),
+        ]
     }
 
     /// Returns the longest time from the silent death of a leader until all agents that can reach the store know the
@@ -183,39 +218,3 @@ impl LeaseConfig {
             .fold(self.heartbeat(), Duration::saturating_add)
     }
 }
-
-/// The reason why the parameters of a lease do not fit together.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LeaseError {
-    /// The timings have no heartbeat.
-    #[error(
-        "these timings have no failure detector, and a lease needs one: choose other timings, such as Timings::default()"
-    )]
-    NoHeartbeat,
-    /// The interval of the renewals is not longer than two delay bounds.
-    #[error(
-        "a heartbeat interval of {heartbeat:?} is too short for a lease, because an answer may take twice the delay bound of {delay:?}: raise the interval"
-    )]
-    Heartbeat {
-        /// The interval of the renewals, H.
-        heartbeat: Duration,
-        /// The delay bound, d.
-        delay: Duration,
-    },
-    /// The register would be read more often than the lease is renewed.
-    #[error(
-        "a poll interval of {poll:?} is too short, because it ends before the next renewal is visible: make it at least {least:?}"
-    )]
-    Poll {
-        /// The configured interval between two reads.
-        poll: Duration,
-        /// The smallest allowed interval: H + 2 d + the jitter J.
-        least: Duration,
-    },
-    /// A part of the margin is negative.
-    #[error(transparent)]
-    Margin(#[from] NegativeMargin),
-}
-
-debug_is_text!(LeaseError);

@@ -128,7 +128,7 @@ mod tests;
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
-pub use config::{LeaseConfig, LeaseError};
+pub use config::LeaseConfig;
 
 #[cfg(any(test, feature = "testkit"))]
 pub use simulated::{Held, Register, RegisterConfig, RegisterMessage, Simulated, SimulatedConfig};

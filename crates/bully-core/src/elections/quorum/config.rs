@@ -10,11 +10,9 @@
 use std::time::Duration;
 
 use super::{Diskless, epoch::LAST_EPOCH};
-use crate::protocol::{AgentId, Electorate, Score, Timings};
-use crate::{
-    elections::policy::{NegativeMargin, Preemption},
-    parts::{detector_of, duplicate_voter, in_order, majority},
-};
+use crate::elections::policy::{Preemption, check_margin};
+use crate::parts::{check_detector, check_voters, detector_of, in_order, majority};
+use crate::protocol::{AgentId, Electorate, Score, SettingError, Timings};
 
 /// The configuration of a quorum election. Voters, quorums and epoch are the same at every member. An agent with a
 /// configuration that fails the [check](Self::check) does not start.
@@ -95,19 +93,25 @@ impl QuorumConfig {
     /// Checks every relation between the parameters.
     ///
     /// # Errors
-    /// [`QuorumError`] with the values that do not fit together.
-    pub fn check(&self) -> Result<(), QuorumError> {
+    /// [`SettingError`] with the values that do not fit together.
+    pub fn check(&self) -> Result<(), SettingError> {
         self.check_quorums()?;
         self.check_durations()?;
-        NegativeMargin::check(self.margin)?;
+        check_margin(self.margin)?;
         if self.learner && self.diskless.is_some() {
-            return Err(QuorumError::DisklessLearner);
+            return Err(SettingError::new(
+                "learner",
+                "a list of voters without a disk cannot change while they run, so a learner would never become a voter: remove `learner`, or remove `diskless` if there is a disk that stays",
+            ));
         }
-        if self.epoch > LAST_EPOCH {
-            return Err(QuorumError::Epoch {
-                epoch: self.epoch,
-                most: LAST_EPOCH,
-            });
+        let epoch = self.epoch;
+        if epoch > LAST_EPOCH {
+            return Err(SettingError::new(
+                "epoch",
+                format_args!(
+                    "the epoch {epoch} exceeds the limit of {LAST_EPOCH}: set `epoch` to 0 with the first list of voters, and add 1 for each change of the list"
+                ),
+            ));
         }
         Ok(())
     }
@@ -129,14 +133,6 @@ impl QuorumConfig {
             None => voters,
             Some(_) => voters.without_disks(self.timings.promise(), self.timings.round()),
         }
-    }
-
-    /// Number of voters that may be down while the others can still elect a leader and uphold its lease. It is 0 with
-    /// two voters: add a third, which may be a witness (a voter without a score).
-    #[cfg(any(test, feature = "testkit"))]
-    pub fn tolerated(&self) -> usize {
-        let quorum = self.vote_quorum().max(self.lease_quorum());
-        self.voters.len().saturating_sub(quorum)
     }
 
     /// H: time between two heartbeats of a leader.
@@ -170,43 +166,43 @@ impl QuorumConfig {
     }
 
     /// Checks the quorums Qv (of votes) and Ql (of a lease) of n voters: 2 Qv > n, Qv + Ql > n, Qv ≤ n, Ql ≤ n.
-    fn check_quorums(&self) -> Result<(), QuorumError> {
+    fn check_quorums(&self) -> Result<(), SettingError> {
+        check_voters(&self.voters)?;
         let (voters, majority) = (self.voters.len(), majority(&self.voters));
         let votes = self.vote_quorum.unwrap_or(majority);
         let lease = self.lease_quorum.unwrap_or(majority);
-        if voters == 0 {
-            return Err(QuorumError::NoVoters);
-        }
-        if let Some(id) = duplicate_voter(&self.voters) {
-            return Err(QuorumError::DuplicateVoter { id: id.clone() });
-        }
         if !(majority..=voters).contains(&votes) {
-            return Err(QuorumError::VoteQuorum {
-                votes,
-                voters,
-                majority,
-            });
+            // An even split could elect two leaders.
+            return Err(SettingError::new(
+                "vote_quorum",
+                format_args!(
+                    "a vote quorum of {votes} of {voters} voters is out of range, because both sides of a partition could elect, or no side could: choose {majority} to {voters}"
+                ),
+            ));
         }
         let least = voters.saturating_sub(votes).saturating_add(1);
         if !(least..=voters).contains(&lease) {
-            return Err(QuorumError::LeaseQuorum {
-                lease,
-                votes,
-                voters,
-                least,
-            });
+            return Err(SettingError::new(
+                "lease_quorum",
+                format_args!(
+                    "a lease quorum of {lease} of {voters} voters is out of range, because {votes} votes elect: choose {least} to {voters}"
+                ),
+            ));
         }
         Ok(())
     }
 
     /// Checks the relations that [`Timings`] alone does not guarantee.
-    fn check_durations(&self) -> Result<(), QuorumError> {
-        if self.timings.detector().is_none() {
-            return Err(QuorumError::NoHeartbeat);
-        }
+    fn check_durations(&self) -> Result<(), SettingError> {
+        check_detector(&self.timings, "the lease of a quorum")?;
         let least = self.least_wait();
         if let Some(wait) = self.wait.filter(|wait| *wait < least) {
-            return Err(QuorumError::Wait { wait, least });
+            return Err(SettingError::new(
+                "wait",
+                format_args!(
+                    "a wait of {wait:?} for an agent of higher rank is too short: make it at least {least:?}"
+                ),
+            ));
         }
         let promise = self.timings.promise();
         let after = match self.preemption {
@@ -217,94 +213,13 @@ impl QuorumConfig {
         // With a shorter time, an agent that comes and goes would be up long enough to take over (rule
         // `grace-outlasts-promise`).
         if after <= promise {
-            return Err(QuorumError::Preemption { after, promise });
+            return Err(SettingError::new(
+                "preemption",
+                format_args!(
+                    "preemption after {after:?} must come after the end of the promise of {promise:?}: give `preemption` a longer time, or set it to never"
+                ),
+            ));
         }
         Ok(())
     }
 }
-
-/// The reason why voters, quorums and durations do not fit together.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum QuorumError {
-    /// The list of voters is empty.
-    #[error("there are no voters: name at least one, better three")]
-    NoVoters,
-    /// Two voters have the same name.
-    #[error("the voter {id} is listed twice: give each its own name")]
-    DuplicateVoter {
-        /// The name that two voters have.
-        id: AgentId,
-    },
-    /// The vote quorum is at most half of the voters (an even split could elect two leaders), or more than all voters.
-    #[error(
-        "a vote quorum of {votes} of {voters} voters is out of range, because both sides of a partition could elect, or no side could: choose {majority} to {voters}"
-    )]
-    VoteQuorum {
-        /// The configured vote quorum.
-        votes: usize,
-        /// The number of voters.
-        voters: usize,
-        /// The smallest valid vote quorum.
-        majority: usize,
-    },
-    /// The two quorums together do not exceed the number of voters, or the lease quorum alone exceeds it.
-    #[error(
-        "a lease quorum of {lease} of {voters} voters is out of range, because {votes} votes elect: choose {least} to {voters}"
-    )]
-    LeaseQuorum {
-        /// The configured lease quorum.
-        lease: usize,
-        /// The vote quorum, which is configured or a majority.
-        votes: usize,
-        /// The number of voters.
-        voters: usize,
-        /// The smallest valid lease quorum.
-        least: usize,
-    },
-    /// The configuration asks for a learner, but a list of voters without disks cannot change while the group runs.
-    #[error(
-        "a list of voters without a disk cannot change while they run, so a learner would never become a voter: remove `learner`, or remove `diskless` if there is a disk that stays"
-    )]
-    DisklessLearner,
-    /// The timings have no heartbeat.
-    #[error(
-        "these timings have no failure detector, and the lease of a quorum needs one: choose other timings, such as Timings::default()"
-    )]
-    NoHeartbeat,
-    /// The configured wait is shorter than two rounds and four delay bounds (rule `wait-covers-rounds`).
-    #[error(
-        "a wait of {wait:?} for an agent of higher rank is too short: make it at least {least:?}"
-    )]
-    Wait {
-        /// The configured wait.
-        wait: Duration,
-        /// The smallest valid wait.
-        least: Duration,
-    },
-    /// The configured grace period is not longer than a promise (rule `grace-outlasts-promise`).
-    #[error(
-        "preemption after {after:?} must come after the end of the promise of {promise:?}: give `preemption` a longer time, or set it to never"
-    )]
-    Preemption {
-        /// Time for which a better agent must be heard without a gap.
-        after: Duration,
-        /// The length of a promise.
-        promise: Duration,
-    },
-    /// A part of the margin is negative.
-    #[error(transparent)]
-    Margin(#[from] NegativeMargin),
-    /// The epoch is too large for the bits that a term reserves for it.
-    #[error(
-        "the epoch {epoch} exceeds the limit of {most}: set `epoch` to 0 with the first list of voters, and add 1 for each change of the list"
-    )]
-    Epoch {
-        /// The configured epoch.
-        epoch: u64,
-        /// The highest valid epoch.
-        most: u64,
-    },
-}
-
-debug_is_text!(QuorumError);

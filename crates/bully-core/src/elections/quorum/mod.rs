@@ -192,7 +192,7 @@ mod tests;
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
-pub use config::{QuorumConfig, QuorumError};
+pub use config::QuorumConfig;
 
 pub use crate::elections::vote::{Heard, SealRecord, Vote, VotersRecord};
 pub use diskless::Diskless;

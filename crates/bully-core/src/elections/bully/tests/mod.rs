@@ -110,9 +110,7 @@ impl Suite for Bully {
     const SLACKS: &'static [u64] = &[0, D, D + 1, D + J, D + J + 1, L, L + 1];
 
     fn configs() -> Vec<Arc<BullyConfig>> {
-        let margin = with(|config| config.margin = Some(3.into()));
-        let no_detector = with(|config| config.timings = Timings::astra());
-        vec![lan(), never(), after_a_second(), margin, no_detector]
+        BullyConfig::samples().into_iter().map(Arc::new).collect()
     }
 
     fn phase(&self) -> &'static str {

@@ -22,9 +22,9 @@ use std::{collections::BTreeSet, convert::Infallible, sync::Arc, time::Duration}
 use say::*;
 
 use super::{
-    Answer, BullyTimer, Cell, ClaimRecord, Holder, Lease, LeaseConfig, LeaseError, LeaseName,
-    LeaseRecord, Micros, Nonce, Preemption, ReadRegister, RecordError, RegisterQuestion,
-    RegisterShown, Successor, SwapRegister, Swapped, Version, state::State,
+    Answer, BullyTimer, Cell, ClaimRecord, Holder, Lease, LeaseConfig, LeaseName, LeaseRecord,
+    Micros, Nonce, Preemption, ReadRegister, RecordError, RegisterQuestion, RegisterShown,
+    Successor, SwapRegister, Swapped, Version, state::State,
 };
 use crate::protocol::{
     AgentId, Effect, Election, Incarnation, Input, LostReason, Member, MemberKind, Role, Score,
@@ -142,26 +142,11 @@ impl Suite for Lease {
     const NAMES_STRANGERS: bool = true;
 
     fn configs() -> Vec<Arc<LeaseConfig>> {
-        let default = config();
-        let preemption =
-            [Preemption::Immediately, Preemption::Never].map(|preemption| LeaseConfig {
-                preemption,
-                margin: Some(Score::from(2)),
-                ..default.clone()
-            });
-        let others = LeaseConfig {
-            poll: Some(Duration::from_millis(3 * POLL)),
-            drain: Some(Duration::from_millis(DRAIN)),
-            cooldown: Duration::from_secs(1),
-            wall_at_zero: Some(5),
-            name: LeaseName {
-                group: id("other"),
-                ..default.name.clone()
-            },
-            ..default.clone()
-        };
-        let all = [default].into_iter().chain(preemption).chain([others]);
-        all.map(Arc::new).collect()
+        let mut samples = config().samples();
+        let mut elsewhere = config();
+        elsewhere.name.group = id("other");
+        samples.push(elsewhere);
+        samples.into_iter().map(Arc::new).collect()
     }
 
     fn phase(&self) -> &'static str {
