@@ -15,7 +15,7 @@ use super::{
     Dashboard,
     access::{AccessError, CommandSender, HEADER},
 };
-use crate::web::{Refused, refusal};
+use crate::web::{RouteRefusal, refusal};
 
 /// Returns the beginning of a response that caches must not keep, and that no page of another origin may embed.
 pub(super) fn shown(kind: &'static str) -> HttpResponseBuilder {
@@ -29,7 +29,10 @@ pub(super) fn shown(kind: &'static str) -> HttpResponseBuilder {
 }
 
 /// Refuses a caller of another host if the dashboard has its own server, which answers only callers of this host.
-pub(super) fn check_reach(dashboard: &Dashboard, request: &HttpRequest) -> Result<(), Refused> {
+pub(super) fn check_reach(
+    dashboard: &Dashboard,
+    request: &HttpRequest,
+) -> Result<(), RouteRefusal> {
     if dashboard.is_local && !caller(request).is_local() {
         let message = "this dashboard answers its own host only: open it as http://127.0.0.1 or http://localhost";
         return Err(refusal(StatusCode::FORBIDDEN, message).into());
@@ -39,13 +42,19 @@ pub(super) fn check_reach(dashboard: &Dashboard, request: &HttpRequest) -> Resul
 
 /// Like [`check_reach`]. Also refuses a request from a page of another site: that page could not read the answer, and
 /// the request would only cause work.
-pub(super) fn check_reader(dashboard: &Dashboard, request: &HttpRequest) -> Result<(), Refused> {
+pub(super) fn check_reader(
+    dashboard: &Dashboard,
+    request: &HttpRequest,
+) -> Result<(), RouteRefusal> {
     check_reach(dashboard, request)?;
     Ok(caller(request).must_not_be_foreign()?)
 }
 
 /// Like [`check_reader`]. Also refuses a caller without the right to command.
-pub(super) fn check_commander(dashboard: &Dashboard, request: &HttpRequest) -> Result<(), Refused> {
+pub(super) fn check_commander(
+    dashboard: &Dashboard,
+    request: &HttpRequest,
+) -> Result<(), RouteRefusal> {
     check_reader(dashboard, request)?;
     Ok(dashboard.rights.admit(&caller(request))?)
 }
@@ -67,7 +76,7 @@ pub(super) fn caller(request: &HttpRequest) -> CommandSender<'_> {
     }
 }
 
-impl From<AccessError> for Refused {
+impl From<AccessError> for RouteRefusal {
     fn from(wrong: AccessError) -> Self {
         let status = match wrong {
             AccessError::NoToken => StatusCode::UNAUTHORIZED,
@@ -90,7 +99,7 @@ impl From<AccessError> for Refused {
 }
 
 #[cfg(feature = "testkit")]
-impl From<StageError> for Refused {
+impl From<StageError> for RouteRefusal {
     fn from(wrong: StageError) -> Self {
         let status = StatusCode::from_u16(wrong.status()).unwrap_or(StatusCode::CONFLICT);
         refusal(status, &wrong.to_string()).into()

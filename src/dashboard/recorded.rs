@@ -26,7 +26,7 @@ use crate::{
     operate::{Operated, RecordRequest},
     protocol::{AgentId, Time},
     record::{Recording, RecordingError, TooLong},
-    web::{Answer, Refused, json, read_body, refusal},
+    web::{Answer, RouteRefusal, json, read_body, refusal},
 };
 
 /// A recording that is shown instead of a running node or cluster.
@@ -113,7 +113,7 @@ pub(super) async fn copy(
 }
 
 /// Returns the run that is shown.
-async fn run_of(dashboard: &Dashboard, wanted: WantedCopy) -> Result<RecordedRun, Refused> {
+async fn run_of(dashboard: &Dashboard, wanted: WantedCopy) -> Result<RecordedRun, RouteRefusal> {
     match &dashboard.source {
         ShownSource::Running(operated) => {
             let operated = operated.clone();
@@ -174,7 +174,7 @@ async fn uploaded<T: Send + 'static>(
     dashboard: &Dashboard,
     body: Payload,
     read: impl FnOnce(&[u8]) -> Result<T, RecordingError> + Send + 'static,
-) -> Result<(SemaphorePermit<'_>, T), Refused> {
+) -> Result<(SemaphorePermit<'_>, T), RouteRefusal> {
     // The slot is taken before the body is read, because each body may be long.
     let room = dashboard.uploads.room().ok_or_else(busy)?;
     let body = read_body(body, LONGEST, PATIENCE).await?;

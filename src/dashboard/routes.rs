@@ -18,7 +18,7 @@ use super::{
     recorded, saved,
     stream::Viewer,
 };
-use crate::web::{Answer, ReadGuard, Refused, json, read_body, refusal, told};
+use crate::web::{Answer, ReadGuard, RouteRefusal, json, read_body, refusal, told};
 
 const PAGE: &str = include_str!("page/index.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -155,7 +155,7 @@ async fn command(dashboard: Data<Dashboard>, request: HttpRequest, body: Payload
     })
 }
 
-fn command_in<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refused> {
+fn command_in<T: DeserializeOwned>(body: &[u8]) -> Result<T, RouteRefusal> {
     Ok(serde_json::from_slice(body).map_err(|wrong| {
         let message = format!("this is not a command: {wrong}");
         refusal(StatusCode::BAD_REQUEST, &message)

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     operate::{RecordFolder, SavedError},
     record::Recording,
-    web::{Answer, Refused, json, refusal},
+    web::{Answer, RouteRefusal, json, refusal},
 };
 
 /// Answers with the list of records in the folder.
@@ -49,13 +49,13 @@ pub(super) async fn film(
     played(film.map_err(|wrong| refusal(StatusCode::CONFLICT, &wrong.to_string()))?)
 }
 
-fn folder(dashboard: &Dashboard) -> Result<RecordFolder, Refused> {
+fn folder(dashboard: &Dashboard) -> Result<RecordFolder, RouteRefusal> {
     let message = "this page has no folder of records: name one by `Dashboard::records`";
     let folder = dashboard.records.clone();
     Ok(folder.ok_or_else(|| refusal(StatusCode::NOT_FOUND, message))?)
 }
 
-impl From<SavedError> for Refused {
+impl From<SavedError> for RouteRefusal {
     fn from(wrong: SavedError) -> Self {
         let status = match wrong {
             SavedError::Unknown => StatusCode::NOT_FOUND,

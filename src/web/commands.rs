@@ -16,7 +16,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::operate::{Order, Outcome, OutcomeVerdict, RecordRequest};
 
-use super::{Answer, Refused, Routes, Token, json, read_body, refusal, token::bearer};
+use super::{Answer, RouteRefusal, Routes, Token, json, read_body, refusal, token::bearer};
 
 /// Longest order, in bytes, as on the operator's socket. The longest order has six texts of 256 bytes, less than half.
 const LONGEST: usize = 4096;
@@ -54,7 +54,7 @@ async fn asked<T: DeserializeOwned>(
     request: &HttpRequest,
     body: Payload,
     advice: impl FnOnce(serde_json::Error) -> String,
-) -> Result<T, Refused> {
+) -> Result<T, RouteRefusal> {
     if let Err(status) = admit(node.token.as_ref(), request) {
         let mut response = refusal(
             status,

@@ -235,38 +235,38 @@ pub(crate) async fn read_body(
 }
 
 /// The answer of a route.
-pub(crate) type Answer = Result<HttpResponse, Refused>;
+pub(crate) type Answer = Result<HttpResponse, RouteRefusal>;
 
 /// A response that refuses a request.
 #[derive(Debug)]
-pub(crate) struct Refused(Error);
+pub(crate) struct RouteRefusal(Error);
 
-impl From<HttpResponse> for Refused {
+impl From<HttpResponse> for RouteRefusal {
     fn from(response: HttpResponse) -> Self {
         Self(InternalError::from_response("refused", response).into())
     }
 }
 
 /// The threads for blocking work are gone.
-impl From<BlockingError> for Refused {
+impl From<BlockingError> for RouteRefusal {
     fn from(_: BlockingError) -> Self {
         stopping()
     }
 }
 
 /// The runtime of a task is gone.
-impl From<JoinError> for Refused {
+impl From<JoinError> for RouteRefusal {
     fn from(_: JoinError) -> Self {
         stopping()
     }
 }
 
-fn stopping() -> Refused {
+fn stopping() -> RouteRefusal {
     refusal(StatusCode::INTERNAL_SERVER_ERROR, "the server is stopping").into()
 }
 
-impl From<Refused> for Error {
-    fn from(Refused(error): Refused) -> Self {
+impl From<RouteRefusal> for Error {
+    fn from(RouteRefusal(error): RouteRefusal) -> Self {
         error
     }
 }

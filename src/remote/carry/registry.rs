@@ -186,7 +186,7 @@ impl PeerAgents {
     pub(crate) fn begin(&mut self, incarnation: NodeIncarnation, link: LinkId) {
         if self.latest.is_some_and(|latest| latest != incarnation) {
             // The waiting messages are for a process that has ended. Its successor must not receive them, however the
-            // end became known; also those that were sent after that, to members that are only suspected.
+            // end became known. Some were sent later, to members that are only suspected.
             self.outbox.clear();
         }
         if self.latest.is_some_and(|latest| latest > incarnation) {

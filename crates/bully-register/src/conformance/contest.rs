@@ -57,7 +57,7 @@ pub(super) async fn play(run: &SuiteRun, network: ContestNetwork) -> Result<(), 
     Ok(())
 }
 
-/// Returns the steps of all clients on a key of their own, and of one that reads after them.
+/// Returns the steps of all clients on a new key, and a last read.
 async fn play_round(
     run: &SuiteRun,
     network: ContestNetwork,
