@@ -74,6 +74,9 @@
 //! | `SetScore` | above the leader: ask it, or await its turn | act in its slot | new round; `None`: follow on, or no slot | as candidate | `Heartbeat` to all; `None`: drain |
 //! | `StepDown`, `Drained` | − | − | − | − | drain; resign |
 //!
+//! A receiver handles a `Heartbeat` like an `Elected` that answers no question. Only a full mailbox makes a difference:
+//! it drops heartbeats.
+//!
 //! An agent that is not eligible (an observer, a voter without a score) follows any voter that announces itself, and
 //! has no slot. Such a voter answers `Yield`, or `Ok` while it follows. A voter that cools down after a step-down
 //! answers in the same way, and waits for the agent to which it yields. But it has a slot, the last one, and competes
