@@ -135,6 +135,15 @@ impl Vitals {
         None
     }
 
+    /// Returns whether the agent asks its leader for the leadership when its turn comes (rule `ask-in-turn` of the
+    /// bully).
+    #[cfg(feature = "testkit")]
+    pub(super) fn awaits_turn(&self) -> bool {
+        let prospects = self.signs().prospects.get();
+        prospects.takeover_at.is_some()
+            && prospects.preemption == Some(crate::protocol::Preemption::Immediately)
+    }
+
     /// Notes that the present incarnation has ended, and knows no leader any more.
     pub(super) fn note_end(&self, now: Time) {
         #[cfg(feature = "dashboard")]

@@ -20,6 +20,8 @@ struct RunningAgent<'a> {
     id: &'a AgentId,
     now: Status,
     leads: bool,
+    /// Whether it asks its leader for the leadership soon.
+    awaits_turn: bool,
     votes: bool,
     eligible: bool,
 }
@@ -43,6 +45,7 @@ impl<'a> RunningAgent<'a> {
             id: agent.id(),
             now,
             leads: agent.handle.is_leader(),
+            awaits_turn: agent.handle.awaits_turn(),
             votes,
             eligible: votes && agent.score().is_some(),
         })
@@ -67,8 +70,9 @@ impl<E: Election> Cluster<E> {
         if messages > 0 {
             return Err(Obstacle::UnderWay { messages });
         }
-        let elects =
-            |one: &&RunningAgent<'_>| matches!(one.now.role, Role::Candidate | Role::Waiting);
+        let elects = |one: &&RunningAgent<'_>| {
+            one.awaits_turn || matches!(one.now.role, Role::Candidate | Role::Waiting)
+        };
         if let Some(names) = those(&all, elects) {
             return Err(Obstacle::Electing(names));
         }

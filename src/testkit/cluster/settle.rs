@@ -1,7 +1,8 @@
 //! Waits until the cluster is settled, and returns the cost or the obstacle.
 //!
 //! Decided here: *settled* means that on each side of the network the running agents agree on one of them, that this
-//! agent considers itself leader and no other agent of the side does, and that no message of an election is on its way.
+//! agent considers itself leader and no other agent of the side does, that no message of an election is on its way, and
+//! that no agent is about to ask its leader for the leadership (rule `ask-in-turn` of the bully).
 //! A side on which no agent may be elected, or with too few voters, is settled without a leader. Not here: how this is
 //! found out (`judge.rs`).
 

@@ -14,7 +14,7 @@ fn a_source_has_exactly_one_key() {
     let several = bytes(&KEY.repeat(2)).key().err().unwrap();
     assert!(matches!(several, PemError::SeveralKeys { count: 2 }));
     let empty = bytes("").key().err().unwrap();
-    assert!(matches!(empty, PemError::Empty { part: KEY }));
+    assert!(matches!(empty, PemError::Empty { part: super::KEY }));
 }
 
 #[test]
