@@ -34,7 +34,9 @@ pub enum Closed {
     #[error("the peer began a frame (a packet of messages) and did not end it in time")]
     FrameTimeout,
     /// The bytes are not a frame of this protocol, or are not in the only allowed form.
-    #[error("the peer sent malformed bytes: {0}")]
+    #[error(
+        "the peer sent malformed bytes: {0}; look whether its address belongs to another program"
+    )]
     Malformed(WireError),
     /// A frame that is not allowed at this point, such as any other frame before HELLO, or a second HELLO.
     #[error("the peer sent a frame (a packet of messages) that is not allowed at this point")]

@@ -155,7 +155,9 @@ fn a_text_that_breaks_the_rules_ends_the_link_and_is_not_shown() {
                 raw.say(&bad).await;
                 assert_eq!(raw.ends().await, None, "{says:02x?}");
                 scene.counted(&before, &[("malformed", 1)]).await;
-                let why = format!("the peer sent malformed bytes: {cause}");
+                let why = format!(
+                    "the peer sent malformed bytes: {cause}; look whether its address belongs to another program"
+                );
                 assert_eq!(causes(&mut scene), [("malformed", why)], "{says:02x?}");
                 let known = is_known.then(|| (Some(INCARNATION), Some("good".to_owned())));
                 assert_eq!(shown(&scene, "x1"), known, "{says:02x?}");

@@ -79,8 +79,8 @@
 //! A leader whose clock is wrong by more than 10 s runs no schedule. It reports this in log, diagnosis and `/health`,
 //! with both clocks ([`ClockOff`](crate::agent::ScheduleFinding::ClockOff)). It hands over to the contender with the
 //! highest score whose clock is right. Without such a contender it continues to lead, and runs schedules again once its
-//! clock is set. A row was written up to 30 s before it was first read, and up to 10 s before with a leader that reads
-//! more often. A clock that is wrong by less than 20 s may therefore be detected late, or not at all.
+//! clock is set. A row that the leader reads for the first time may be 30 s old. A row that changed since the last read
+//! is at most 10 s old. So a clock that is wrong by less than 20 s may be detected late, or not at all.
 //!
 //! A mark that is ahead of the leader's clock is reported as well
 //! ([`MarkAhead`](crate::agent::ScheduleFinding::MarkAhead)). `bullyctl schedules reset NAME` removes it from the store

@@ -132,6 +132,6 @@ fn lock_folder(path: &Path) -> Result<OwnedFd, SocketError> {
     })
 }
 
-/// Number of attempts. With the pauses they last a second.
+/// Number of attempts to replace the socket. With the pauses they last a second.
 const TRIES: usize = 500;
 const PAUSE: Duration = Duration::from_millis(2);

@@ -25,7 +25,7 @@ pub enum SentinelError {
     Pidfd(#[source] io::Error),
     /// The process could not be started.
     #[error(
-        "the sentinel's process cannot be started ({0}): {advice}", advice = Advice(.0, "look whether /proc is mounted, and whether the program may be executed")
+        "the sentinel's process cannot be started ({0}): {advice}", advice = Advice(.0, "look whether /proc is mounted, and whether the file of this program may be executed")
     )]
     Start(#[source] io::Error),
     /// The random bytes could not be generated.

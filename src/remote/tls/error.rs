@@ -82,7 +82,7 @@ pub enum TlsError {
     Name(String),
     /// The own certificate contains the name of another node.
     #[error(
-        "the certificate is that of node {found}, but this node is {node}: give the certificate of {node}, or call the node {found}"
+        "the certificate is that of node {found}, but this node is {node}: give the certificate of {node}, or rename this node to {found}"
     )]
     OtherNode {
         /// The node whose name the certificate contains.

@@ -215,7 +215,7 @@ impl Timings {
         let election = self
             .deadline
             .saturating_add(self.delay_bound.saturating_mul(2));
-        // In the last slot an agent asks first, so an election with its deadline follows.
+        // An agent in the last slot does not announce itself: it asks all agents first, which may take a deadline more.
         Some(if silent < 8 {
             announced
         } else {

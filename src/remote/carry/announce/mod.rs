@@ -225,7 +225,7 @@ impl Announcer {
         if is_renumbered {
             self.renumber(members);
         } else {
-            // With other rules, all former agents are gone, and numbers are given from 0 again.
+            // The group follows other rules now: the other side forgets all agents, and their numbers begin at 0.
             *self = Self {
                 // The other side may still send a late message with a former number, which is not a mistake.
                 given: self.given,

@@ -26,7 +26,8 @@ enum Watched<'a> {
 }
 
 impl Watched<'_> {
-    /// Looks at the nodes. Returns the lines, each after its key: the line without the values that change all the time.
+    /// Looks at the nodes. Returns the lines, each after its key. The key is the line without the values that change all
+    /// the time.
     fn lines(&mut self, is_json: bool) -> Result<Vec<(String, String)>, Failure> {
         match self {
             Self::One(node) => {

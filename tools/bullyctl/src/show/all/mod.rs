@@ -88,7 +88,8 @@ struct NodeLine<'a> {
     link: Option<&'a LinkReport>,
 }
 
-/// Returns the lines for people or for programs, each after its key: the text without values that change all the time.
+/// Returns pairs of a key and a line, for people or for programs. The key is the line without the values that change
+/// all the time: a watch prints a line only if its key is new.
 pub(crate) fn all_lines(nodes: &[SeenNode<'_>], is_json: bool) -> Vec<(String, String)> {
     let rows = rows(nodes);
     let text = |row: &AgentRow<'_>| {
