@@ -102,7 +102,8 @@ impl BullyAgent {
 }
 
 /// The calls may come in any order: they are combined when the agent starts. A contradiction is then refused
-/// ([`StartError::Contradiction`](super::StartError::Contradiction)). If a setting is made twice, the last value
+/// ([`StartError::Contradiction`](super::StartError::Contradiction)), and so is a setting that the mode lacks
+/// ([`StartError::NeedsMode`](super::StartError::NeedsMode)). If a setting is made twice, the last value
 /// counts.
 impl AgentBuilder<AnyBully> {
     /// Turns the quorum mode on: two agents never lead at the same time. List all voters, including this agent unless

@@ -183,8 +183,8 @@ impl SharedState {
     /// leaderships end too soon. Does nothing while the record is off.
     pub(super) fn keep_record(&self, found: String) {
         if self.record.is_on() {
-            self.record
-                .missed(self.now(), found, self.past().book().last(LED_BEFORE));
+            let before = self.past().book().last(LED_BEFORE);
+            self.record.missed(self.now(), found, before);
         }
     }
 

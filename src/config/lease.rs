@@ -1,7 +1,8 @@
 //! The section `lease`: a lease in a store, instead of voters.
 //!
-//! Decided here: the keys of the section, which of them select a store, which keys contradict each other, and how the store is opened. With a
-//! lease, links to other nodes are optional: they carry messages of applications, and report the end of a process.
+//! Decided here: the keys of the section, which of them select a store, which keys contradict each other, and how the
+//! store is opened. With a lease, links to other nodes are optional: they carry messages of applications, and report the
+//! end of a process.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     elections::lease::LeaseConfig,
     register::{FileRegister, Register, RegisterError},
-    store::StoreIdentity,
+    store::{OpenStore, StoreIdentity},
 };
 
 #[cfg(feature = "kubernetes")]
@@ -192,6 +193,17 @@ impl Config {
         if !self.quorum.voters.is_empty() {
             let advice = "either voters elect, or a store gives a lease: remove one of the two";
             return Err(contradiction(key, VOTERS, advice));
+        }
+        let quorum = &self.quorum;
+        let of_voters = [
+            (quorum.vote_quorum.is_some(), "quorum.vote_quorum"),
+            (quorum.lease_quorum.is_some(), "quorum.lease_quorum"),
+            (quorum.store_file.is_some(), "quorum.store_file"),
+            (quorum.store != OpenStore::default(), "quorum.store"),
+        ];
+        if let Some((_, other)) = of_voters.into_iter().find(|(is_set, _)| *is_set) {
+            let advice = "a lease has no voters, which alone keep votes: remove one of the two";
+            return Err(contradiction(key, other, advice));
         }
         if let Some(feature) = lacking {
             return Err(ConfigError::NoFeature { key, feature });

@@ -73,8 +73,8 @@
 //! vote. Tests read their files as a node would.
 //!
 //! # Where to go next
-//! `settings.rs` explains each field, `read.rs` and `value.rs` read them, `check.rs` checks which values fit together,
-//! `start.rs` and `running.rs` are the two ends of a run, and [`preflight`] measures a place before a run.
+//! `settings.rs` and the file of each section explain the fields, `read.rs` and `value.rs` read them, `check.rs` checks
+//! which values fit together, `start.rs` and `running.rs` are the two ends of a run, and [`preflight`] measures a place before a run.
 
 /// Calls the setter of each value that is set in the configuration.
 macro_rules! set {

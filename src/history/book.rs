@@ -10,7 +10,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-use super::{GroupHistory, Leadership, LeadershipEnd, MOST_BYTES, PastFinding, SeenAt, lines};
+use super::{GroupHistory, Leadership, LeadershipEnd, MOST_BYTES, PastFinding, SeenAt};
 use crate::protocol::{AgentId, Event, LostReason, Term, Time};
 
 /// The history of one group; see the [module](self).
@@ -317,13 +317,12 @@ impl HistoryBook {
     }
 
     /// Puts the history of an earlier process before this history, but only once. A leadership that has no end in the
-    /// earlier history is marked as unseen, unless it is also the first leadership of this history. Returns the number
-    /// of wrong lines in `text`; `None` if an earlier history was already added.
-    pub(crate) fn restore(&mut self, group: &str, text: &str) -> Option<usize> {
+    /// earlier history is marked as unseen, unless it is also the first leadership of this history. Returns `false`
+    /// if an earlier history was already added.
+    pub(super) fn restore(&mut self, mut past: GroupHistory) -> bool {
         if mem::replace(&mut self.is_restored, true) {
-            return None;
+            return false;
         }
-        let (mut past, wrong) = lines::read(group, text);
         if let (Some(last), Some(first)) = (past.leaderships.last(), self.leaderships.front_mut())
             && last.end.is_none_or(|end| end == LeadershipEnd::Unseen)
             && (&last.leader, last.term) == (&first.leader, first.term)
@@ -341,7 +340,7 @@ impl HistoryBook {
             self.findings.push_front(one);
         }
         self.trim();
-        Some(wrong)
+        true
     }
 
     /// Notes whether the history is kept in a file from now on; returns whether it was before.

@@ -148,6 +148,14 @@ impl KeptHistory {
         // A poisoned lock is used, because a panic leaves no partial change.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Puts the history of an earlier process before this one, but only once. Returns the number of wrong lines in
+    /// `text`; `None` if an earlier history was already added.
+    pub(crate) fn restore(&self, group: &str, text: &str) -> Option<usize> {
+        // Read without the lock, because each event of an agent takes it.
+        let (past, wrong) = lines::read(group, text);
+        self.book().restore(past).then_some(wrong)
+    }
 }
 
 /// One line for people, with times in UTC.

@@ -192,7 +192,7 @@ fn a_thousand_leaderships_are_kept_in_their_room_whatever_they_are_called() {
         let text = past.book().read("orders").to_lines();
         assert!(text.len() < MOST_OF_FILE, "{} bytes", text.len());
         let other = KeptHistory::default();
-        assert_eq!(other.book().restore("orders", &text), Some(0));
+        assert_eq!(other.restore("orders", &text), Some(0));
         assert_eq!(other.book().read("orders").leaderships.len(), rows.len());
     }
 }
@@ -264,19 +264,15 @@ fn a_file_of_a_process_before_comes_first_and_its_last_leadership_ended_unseen()
     let torn = &text[..text.len() - 9];
     let next = KeptHistory::default();
     note(&next, "a", 0, &follows("b", 2));
-    assert_eq!(
-        next.book().restore("orders", torn),
-        Some(1),
-        "its last line"
-    );
+    assert_eq!(next.restore("orders", torn), Some(1), "its last line");
     let both = [
         row("b", 1, LeadershipEnd::Unseen, None),
         row("b", 2, None, None),
     ];
     assert_eq!(shown(&next), both);
-    assert_eq!(next.book().restore("orders", &text), None, "it was read");
+    assert_eq!(next.restore("orders", &text), None, "it was read");
     assert_eq!(shown(&next), both);
-    let read = |group: &str, text: &str| KeptHistory::default().book().restore(group, text);
+    let read = |group: &str, text: &str| KeptHistory::default().restore(group, text);
     assert_eq!(read("invoices", &text), Some(3), "of another group");
     assert_eq!(read("orders", ""), Some(0));
     assert_eq!(read("orders", "\u{0}\n{}\n"), Some(2));
@@ -291,7 +287,7 @@ fn a_leadership_that_outlasts_a_process_is_one() {
     // Whether the file or the leader is seen first.
     for is_first in [true, false] {
         let past = KeptHistory::default();
-        let restore = || past.book().restore("orders", &text);
+        let restore = || past.restore("orders", &text);
         let follow = || note(&past, "a", 9_000, &follows("b", 1));
         if is_first {
             restore();

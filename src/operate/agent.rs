@@ -157,6 +157,7 @@ impl dyn OperatedAgent + '_ {
         );
         (moment, members)
     }
+
     pub(super) fn drain_mark(&self) -> Arc<DrainMark> {
         let mark = self
             .reader()

@@ -119,7 +119,7 @@ struct HistoryFile {
 }
 
 impl HistoryFile {
-    /// Makes the writer of a history's file. The caller has claimed the file before (see `claim_file`), so that no
+    /// Makes the writer of a history's file. The caller has claimed the file before (see `HistoryBook::keep`), so that no
     /// other task writes it.
     fn of_claimed(group: &str, path: PathBuf, past: Arc<KeptHistory>) -> Self {
         Self {
@@ -201,7 +201,8 @@ fn restore(group: &str, file: &Path, past: &KeptHistory) {
         }
         String::new()
     });
-    if let Some(wrong @ 1..) = past.book().restore(group, &text) {
+    let wrong = past.restore(group, &text);
+    if let Some(wrong @ 1..) = wrong {
         warn!(file = %shown, wrong, "lines of the history left out: they are not of this group");
     }
 }

@@ -39,7 +39,13 @@ impl NodeId {
         let refused = if name.is_empty() {
             "a node's name is empty: give it the host's DNS name, or a word like host-a"
         } else if name.len() > Self::MAX_LEN {
-            "a node's name exceeds the limit of 253 bytes: shorten it"
+            let (len, most) = (name.len(), Self::MAX_LEN);
+            return Err(NodeIdError(
+                format!(
+                    "a node's name of {len} bytes exceeds the limit of {most} bytes: shorten it"
+                )
+                .into(),
+            ));
         } else if name.split('.').any(|label| !is_label(label)) {
             "a node's name has a wrong part between its dots: give each part 1 to 63 lower-case letters, digits and inner hyphens, as in host-a.example"
         } else if !name.rsplit('.').next().is_some_and(has_letter) {
@@ -47,7 +53,7 @@ impl NodeId {
         } else {
             return Ok(Self(name.into()));
         };
-        Err(NodeIdError(refused))
+        Err(NodeIdError(refused.into()))
     }
 
     /// Returns the name as text.
@@ -94,7 +100,7 @@ impl FromStr for NodeId {
 /// The reason why a node's name was refused.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct NodeIdError(&'static str);
+pub struct NodeIdError(Box<str>);
 
 debug_is_text!(NodeIdError);
 

@@ -4,12 +4,12 @@
 //! queue. A [`Guardian`] runs any actor so that a panic costs one message:
 //!
 //! ```text
-//!             panic, or stop under OnStop::Restart
+//!             panic, or stop with restart_on_stop()
 //!   ┌───────┐ ───────────────────────────────────▶ ┌─────────┐
 //!   │ alive │   on_exit hook, then Down            │ backoff │  the mailbox stays open and fills
 //!   └───────┘ ◀─────────────────────────────────── └─────────┘
 //!       │       Supervised::restarting, then Up         │
-//!       │ stop under OnStop::Finish, last Addr gone     │ no Addr left
+//!       │ another stop, last Addr gone                  │ no Addr left
 //!       ├─────────────▶ Finished ◀──────────────────────┤
 //!       │ budget spent, or the arbiter is gone          │ the arbiter is gone
 //!       └─────────────▶ GaveUp ◀────────────────────────┘
@@ -20,7 +20,7 @@
 //! method (`*self = Self::new(self.spec.clone(), self.incarnation + 1)`), and begin the work in `started`, which is
 //! called again after each restart.
 //!
-//! | cause | [`OnStop::Finish`] (*transient*, the default) | [`OnStop::Restart`] (*permanent*) |
+//! | cause | the default (*transient*) | [`restart_on_stop`](RestartPolicyBuilder::restart_on_stop) (*permanent*) |
 //! |---|---|---|
 //! | panic in a handler, timer, future, `started`, `restarting`, `stopping`, `stopped` | restart | restart |
 //! | `ctx.stop()`, `ctx.terminate()` | `Finished` | restart |

@@ -1,6 +1,7 @@
 //! Rules for the restarts of a child: pure values, without a clock.
 //!
-//! Decided here: the consequence of a stop, the length of each backoff, and which policies are valid ([`PolicyError`]). Not here: counting the failures (`budget.rs`).
+//! Decided here: the consequence of a stop, the length of each backoff, and which policies are valid ([`PolicyError`]).
+//! Not here: counting the failures (`budget.rs`).
 //!
 //! In the words of the OTP supervisor: children are *permanent*, *transient* or *temporary*; `max_restarts` is the
 //! *intensity*, `window` the *period*. The backoff is an addition: OTP restarts at once.

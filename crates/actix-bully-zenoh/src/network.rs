@@ -31,7 +31,7 @@ use super::{
     keys,
     packet::{MOST_DATA, PacketBody},
     session,
-    switchboard::{IncomingLine, LineId, Probed, Switchboard},
+    switchboard::{IncomingLine, LineId, Probed, REFUSED, Switchboard},
 };
 
 /// A zenoh network, as one bridge uses it; the argument of [`BridgeBuilder::transport`].
@@ -166,7 +166,9 @@ impl Transport for ZenohTransport {
 
     fn refused(&self) -> Vec<(&'static str, u64)> {
         let board = self.board.get();
-        board.map_or_else(Vec::new, |board| board.refused())
+        // A counter exists before its first event.
+        let none = || REFUSED.map(|name| (name, 0)).to_vec();
+        board.map_or_else(none, |board| board.refused())
     }
 }
 

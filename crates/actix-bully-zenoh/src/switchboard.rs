@@ -105,7 +105,7 @@ pub(super) struct IncomingLine {
 /// The names of the counts of ignored deliveries: messages that are no packets; packets of no connection, because they are
 /// late or come from a stranger; new connections beyond the limit, or with a number that is in use; tokens whose key contains
 /// no valid session, or that are beyond the limit of their host.
-const REFUSED: [&str; 4] = [MALFORMED, "packet_stray", CONNECTION, TOKEN];
+pub(super) const REFUSED: [&str; 4] = [MALFORMED, "packet_stray", CONNECTION, TOKEN];
 const MALFORMED: &str = "packet_malformed";
 const CONNECTION: &str = "packet_refused";
 const TOKEN: &str = "token_refused";

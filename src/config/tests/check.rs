@@ -187,6 +187,7 @@ fn a_key_of_a_store_is_refused_without_its_store() {
         lease.postgres_schema = "s" | `lease.postgres_schema` contradicts `lease.postgres_url_file`: this key is a setting of that store: name the store, or remove the key
         lease.etcd_login_file = "l" | `lease.etcd_login_file` contradicts `lease.etcd_endpoints`: this key is a setting of that store: name the store, or remove the key
         lease.kubernetes_namespace = "n" | `lease.kubernetes_namespace` contradicts `lease.kubernetes`: this key is a setting of that store: name the store, or remove the key
+        lease.folder = "f"\nquorum.store_file = "v" | `lease.folder` contradicts `quorum.store_file`: a lease has no voters, which alone keep votes: remove one of the two
         lease.folder = "f"\nquorum.epoch = 1 | `quorum.epoch` contradicts `lease.folder`: the mode of this configuration does not have this setting: remove the setting, or choose another mode
         lease.authorities_file = "a" | `lease.authorities_file` contradicts `lease.postgres_url_file, lease.etcd_endpoints`: this key is a setting of that store: name the store, or remove the key
     "#,

@@ -31,11 +31,18 @@ impl BridgeCounters {
         Self(names.map(|_| AtomicU64::new(0)).collect())
     }
 
-    /// Counts what has this name.
+    /// Counts once what has this name.
     pub(crate) fn count(&self, name: &str) {
+        self.add(name, 1);
+    }
+
+    /// Adds to the count of this name.
+    pub(crate) fn add(&self, name: &str, times: u64) {
         let mut all = NAMES.into_iter().flatten().zip(&self.0);
-        if let Some((_, counter)) = all.find(|(of, _)| **of == name) {
-            counter.fetch_add(1, Relaxed);
+        let found = all.find(|(of, _)| **of == name);
+        debug_assert!(found.is_some(), "no counter has the name {name}");
+        if let Some((_, counter)) = found {
+            counter.fetch_add(times, Relaxed);
         }
     }
 
@@ -54,6 +61,31 @@ impl BridgeCounters {
 }
 
 /// The counts so far, each with its name.
+///
+/// | closed links | because |
+/// |---|---|
+/// | `handshake_timeout`, `frame_timeout` | the first exchange, or a frame, was not complete in time |
+/// | `frame_too_large`, `malformed`, `protocol`, `sequence` | the peer sent a frame that is too long, is not of this protocol, comes at the wrong point, or is missing or repeated |
+/// | `version`, `cluster`, `feature` | the two sides have no common version, belong to two clusters, or one side lacks a feature that the other side requires |
+/// | `self`, `stale`, `name_held`, `wrong_link` | the peer has this node's name; a later process with its name is known; an earlier one is still linked; the peer confirmed another connection |
+/// | `auth_failed`, `tls`, `secret` | a name or the peer's certificate is not accepted; TLS failed, only one side speaks it, or the peer does not accept this node's certificate; the secrets differ |
+/// | `from_not_allowed`, `role`, `term`, `unknown_targets` | the peer spoke for an agent that is not its own, exceeded its rights, sent an impossible term, or wrote too often to agents that are not here |
+/// | `too_many_agents`, `openings`, `rate`, `too_many_connections`, `peer_limit` | the peer exceeded a limit of this node; the last one: this node would exceed a limit of the peer |
+/// | `slow_peer`, `silent`, `lost` | the peer does not read, or sends nothing; the connection ended |
+/// | `replaced`, `goodbye`, `leaving` | another link to the peer took over; the peer said goodbye; this node stops, or has removed the peer |
+///
+/// | dropped messages | because |
+/// |---|---|
+/// | `unknown_group`, `unknown_agent` | the group is not carried here; the receiver is not in this process |
+/// | `mismatch`, `former_incarnation`, `refused_name` | the two sides follow different rules in the group; the sender has restarted since; the sender is not a member under the name of its node |
+/// | `mailbox_full` | the receiver is too slow: one for each receiver |
+/// | `unvouched_term` | one voter alone sent a term that is far above all known terms |
+/// | `too_much_for_peer` | the message has more items, longer texts or a longer frame than the peer accepts, and was not sent |
+///
+/// | notices of sentinels | meaning |
+/// |---|---|
+/// | `notice_believed` | the end of a process is known by it |
+/// | `notice_malformed`, `notice_unknown_node`, `notice_other_incarnation`, `notice_wrong_bytes`, `notice_replayed` | the reason why it is not believed |
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BridgeCounts {
     pub(super) closed: Named,
@@ -116,6 +148,16 @@ mod tests {
             ("packet_stray", 3),
         ];
         assert_eq!(counted, expected);
+    }
+
+    #[test]
+    fn the_page_explains_every_name() {
+        let page: Vec<_> = include_str!("counters.rs").lines().collect();
+        for name in NAMES.into_iter().flatten() {
+            let quoted = format!("`{name}`");
+            let is_there = |line: &&str| line.starts_with("/// |") && line.contains(&quoted);
+            assert!(page.iter().any(is_there), "{name}");
+        }
     }
 
     #[test]

@@ -59,13 +59,14 @@ impl Common {
                     });
                     // Each receiver counts as work, even if its mailbox had no room.
                     turn.add(usize::try_from(sent.saturating_add(full)).unwrap_or(usize::MAX));
-                    for _ in 0..full {
-                        shared.counters.count(DropReason::MailboxFull.name());
+                    if full > 0 {
+                        shared.counters.add(DropReason::MailboxFull.name(), full);
                     }
                     // An honest peer sends messages to an agent that has left until it learns of the departure, which
                     // may take long. That is tolerated without a limit.
-                    for _ in 0..gone {
-                        shared.counters.count(DropReason::UnknownAgent.name());
+                    if gone > 0 {
+                        let gone = u64::try_from(gone).unwrap_or(u64::MAX);
+                        shared.counters.add(DropReason::UnknownAgent.name(), gone);
                     }
                     for _ in 0..unknown {
                         shared.counters.count(inbound.unknown_agent(now)?.name());

@@ -57,7 +57,7 @@ pub enum ClusterError {
     Condition {
         /// The agent.
         name: AgentId,
-        /// Its condition.
+        /// Its condition; [`Condition::Up`] for any agent that must be down first.
         condition: Condition,
     },
     /// The agent does not hang.

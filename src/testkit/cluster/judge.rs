@@ -20,8 +20,6 @@ struct RunningAgent<'a> {
     id: &'a AgentId,
     now: Status,
     leads: bool,
-    /// Whether it asks its leader for the leadership soon.
-    awaits_turn: bool,
     votes: bool,
     eligible: bool,
 }
@@ -40,12 +38,14 @@ impl<'a> RunningAgent<'a> {
         if register == Some(agent.id()) {
             now.leader = None; // the register names the holder of the lease, but follows no agent
         }
+        if agent.handle.awaits_turn() {
+            now.role = Role::Waiting; // it leads, or follows its leader, only until the better agent asks
+        }
         Some(Self {
             position,
             id: agent.id(),
             now,
             leads: agent.handle.is_leader(),
-            awaits_turn: agent.handle.awaits_turn(),
             votes,
             eligible: votes && agent.score().is_some(),
         })
@@ -70,9 +70,8 @@ impl<E: Election> Cluster<E> {
         if messages > 0 {
             return Err(Obstacle::UnderWay { messages });
         }
-        let elects = |one: &&RunningAgent<'_>| {
-            one.awaits_turn || matches!(one.now.role, Role::Candidate | Role::Waiting)
-        };
+        let elects =
+            |one: &&RunningAgent<'_>| matches!(one.now.role, Role::Candidate | Role::Waiting);
         if let Some(names) = those(&all, elects) {
             return Err(Obstacle::Electing(names));
         }

@@ -39,7 +39,8 @@ impl<E: Election> Cluster<E> {
             .or_else(|| up().next());
         let Some(asked) = asked.map(|agent| agent.handle.clone()) else {
             let first = self.agents.first().ok_or(ClusterError::Empty)?;
-            return first.must_run();
+            first.must_run()?;
+            return Err(ClusterError::Empty);
         };
         // The agent reports the outcome as an event, and the event is recorded.
         actix::spawn(async move { asked.change_voters(change, WITHIN).await.ok() });

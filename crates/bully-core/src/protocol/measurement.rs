@@ -84,8 +84,9 @@ impl Timings {
         // twice, because both ends may stand still.
         let delay = echo.saturating_add(stall.saturating_mul(2)).max(LEAST);
         if delay > SLOWEST || write > SLOWEST {
+            let slow = if delay > SLOWEST { "echo" } else { "write" };
             return Err(SettingError::new(
-                "echo",
+                slow,
                 format_args!(
                     "an echo of {echo:?} with stalls of {stall:?} and writes of {write:?} is too slow for measured timings: echo + 2 stalls and a write may each take 1s at most; find what is slow, or use Timings::wan().to_builder()"
                 ),

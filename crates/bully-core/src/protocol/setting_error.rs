@@ -24,7 +24,7 @@ impl SettingError {
         }
     }
 
-    /// Returns the name of the setting: the name of its field in the configuration.
+    /// Returns the name of the setting: the name of its field in the configuration, its timings or the measurement.
     pub fn setting(&self) -> &'static str {
         self.setting
     }

@@ -211,6 +211,14 @@ mod host {
     }
 
     /// Returns whether the disk has reserved the space.
+    #[cfg_attr(
+        not(any(target_os = "linux", target_os = "android")),
+        expect(
+            unused_variables,
+            clippy::unnecessary_wraps,
+            reason = "this system reserves no space"
+        )
+    )]
     pub(super) fn reserve(file: &File, len: u64) -> io::Result<bool> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         {
@@ -228,6 +236,14 @@ mod host {
     }
 
     /// Returns whether the file was moved; if not, the file system has no such call.
+    #[cfg_attr(
+        not(any(target_os = "linux", target_os = "android", target_vendor = "apple")),
+        expect(
+            unused_variables,
+            clippy::unnecessary_wraps,
+            reason = "this system has no such call"
+        )
+    )]
     pub(super) fn rename_new(from: &Path, to: &Path) -> io::Result<bool> {
         #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
         {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::{MOST, PATIENCE};
 use crate::failure::Failure;
 
-/// An answer of the socket. Each request has its own key, and the contents behind a wrong key do not fit.
+/// An answer of the socket. Each request has its own key, and only an empty list fits behind the key of another list.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Answer<T> {

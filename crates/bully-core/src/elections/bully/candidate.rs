@@ -220,6 +220,7 @@ impl Candidate {
             Asked::Voters => true,
         };
         if !has_asked {
+            // At once: its round is open, and a follower would not notice a release.
             return step.accept(said, self.following(), |_| None);
         }
         if step.challenges(said.score, said.from) && answer != Some(self.round) {

@@ -40,8 +40,8 @@
 //! | `decide-early` | a candidate wins when every voter that is not certainly down has yielded, or at the deadline T | `candidate.rs` |
 //! | `ask-again` | if the awaited announcement does not come within 2.5 T, the agent acts in its slot | `waiting.rs` |
 //! | `stale-is-ignored` | an announcement with an older (term, rank) than the leader's changes nothing; if the term of an announcement has ended, its sender learns which term it has to exceed | `rules.rs` |
-//! | `yield-on-outranked` | an agent asks a leader that ranks below it to yield, and does not follow this leader; the leader's policy decides when the leader stops | `rules.rs`, `leader.rs` |
-//! | `ask-in-turn` | an agent that ranks above a leader, but below k others that are up (its former leader does not count), waits min(k, 8) steps before it asks this leader, and follows it until then. Such a leader is one whose score fell, a named successor, or the leader of another side of a partition. An agent that already has a slot asks in it at the latest. It answers an asker that ranks above it with `Yield`, and waits. If the leader has left to another agent meanwhile, an asker acts in its slot | `rules.rs`, `follower.rs`, `candidate.rs` |
+//! | `yield-on-outranked` | an agent asks a leader that ranks below it to yield, at once or in its turn (`ask-in-turn`); the leader's policy decides when the leader stops | `rules.rs`, `leader.rs` |
+//! | `ask-in-turn` | an agent that ranks above a leader, but below k others that are up (its former leader does not count), waits min(k, 8) steps before it asks this leader, and follows it until then. Such a leader is one whose score fell, a named successor, or the leader of another side of a partition. An agent that has a slot for this leader or for a vacancy asks in it at the latest. It answers an asker that ranks above it with `Yield`, and waits. If the leader has left to another agent meanwhile, an asker acts in its slot | `rules.rs`, `follower.rs`, `candidate.rs` |
 //! | `renew-above` | a leader that hears of a higher term continues to lead in a term above that one, so that its followers accept it | `leader.rs` |
 //! | `fast-path` | when the leader's end is known, the first in rank that followed it announces itself without asking | `follower.rs`, `change.rs` |
 //! | `rank-staggered-slots` | an agent that ranks below k others waits min(k, 8) steps, and 8 steps more while it cools down | `slot`, `follower.rs` |
@@ -65,7 +65,7 @@
 //! | `Yield`, this round | − | − | counts; after the last one it leads; from the asked leader: act in its slot | − | − |
 //! | … that releases | − | − | lead | lead | − |
 //! | `Elected`, `Heartbeat` from above | follow | follow | follow | follow | older: `Elected` to it; else step down |
-//! | … from below | newer: ask it in turn | ask it in turn | answers this round: follow; else its own round goes on | ask it in turn, or at once if its round is open | newer: renew above it; else `Elected` to it |
+//! | … from below | newer: ask it in turn | ask it in turn | answers this round: follow; not asked: ask it at once; else its own round goes on | ask it in turn, or at once if its round is open | newer: renew above it; else `Elected` to it |
 //! | … stale | − | told which term to exceed | told, or − if it follows | told | `Elected` to it |
 //! | `Resign` of the leader | lead if named, else await its slot | lead if named | lead if named, else await its slot if it follows | lead if named | − |
 //! | leader's end in `Members` | the first slot announces itself | the slot moves up | the asked leader is gone: act in its slot | the awaited agent is gone: act in its slot | − |
