@@ -195,7 +195,7 @@ fn a_node_that_is_no_peer_is_told_goodbye() {
         let told = c.bridge.events();
         let (reason, names) = unproven(events).await;
         assert_eq!(names, ["c"]);
-        assert!(reason.contains("not configured"), "{reason}");
+        assert!(reason.contains("not in this node's list"), "{reason}");
         let farewell = event(told, |event| match event {
             BridgeEvent::Refused {
                 name: "goodbye",
