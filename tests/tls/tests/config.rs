@@ -32,7 +32,7 @@ fn a_good_configuration_knows_its_node() {
     refused!(
         config.check_node(&node("node-b")).expect_err("refused"),
         TlsError::OtherNode { .. },
-        "call the node node-a"
+        "rename this node to node-a"
     );
 }
 
