@@ -13,7 +13,7 @@ use super::{
     value::{leaf, unset},
 };
 
-/// Limits that differ from the default [`Limits`](crate::remote::Limits) of the bridge. The method of the same name of
+/// Limits that differ from the default [`Limits`] of the bridge. The method of the same name of
 /// [`LimitsBuilder`](crate::remote::LimitsBuilder) explains the meaning, default and range of each field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -1,7 +1,7 @@
 //! The folder of saved records on the page: its list, and a record that is opened.
 //!
 //! Decided here: the number of listed records, the longest record, and that a folder is read on a thread for blocking
-//! work. Not here: which files are records ([`RecordFolder`](crate::operate::RecordFolder)), and the frames of a
+//! work. Not here: which files are records ([`RecordFolder`]), and the frames of a
 //! record (`film/`).
 
 use actix_web::{

@@ -67,7 +67,7 @@ impl<S> FaultyStore<S> {
         *self.disk() = FaultyDisk::Refuses(kind);
     }
 
-    /// Makes saves work again after [`fill`](Self::fill) and [`refuse`](Self::refuse).
+    /// Makes saves work again after [`refuse`](Self::refuse).
     pub fn make_room(&self) {
         let mut disk = self.disk();
         if matches!(*disk, FaultyDisk::Refuses(_)) {

@@ -105,7 +105,7 @@ impl TermGuard {
     /// Accepts a peer's term, or refuses it.
     ///
     /// # Errors
-    /// [`TermFault`]: close the link. Nothing has changed.
+    /// `TermFault`: close the link. Nothing has changed.
     pub fn admit(&mut self, term: Term) -> Result<(), TermFault> {
         if term > Self::LAST {
             return Err(TermFault::Last { term });
@@ -122,7 +122,7 @@ impl TermGuard {
     /// as high. Returns whether the term was accepted. Call it only for voters of this node's own configuration.
     ///
     /// # Errors
-    /// [`TermFault::Last`]: close the link. Nothing has changed.
+    /// `TermFault::Last`: close the link. Nothing has changed.
     pub fn hear(&mut self, term: Term, voter: &AgentId, quorum: usize) -> Result<bool, TermFault> {
         if self.hear_other(term)? {
             return Ok(true);
@@ -139,7 +139,7 @@ impl TermGuard {
     /// whether the term was accepted.
     ///
     /// # Errors
-    /// [`TermFault::Last`]: close the link. Nothing has changed.
+    /// `TermFault::Last`: close the link. Nothing has changed.
     pub fn hear_other(&mut self, term: Term) -> Result<bool, TermFault> {
         match self.admit(term) {
             Ok(()) => Ok(true),

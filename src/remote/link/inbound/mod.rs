@@ -36,7 +36,7 @@ use directory::{AnnouncedAgent, LinkDirectory};
 /// 4. For a change of a roster, add or change the members, and ask the guard about the leader's term. If a name belongs
 ///    to another node's agent, the group drops the messages: the link stays.
 ///
-/// Every `Err` ends the link. Count every [`DropReason`].
+/// Every `Err` ends the link. Count every `DropReason`.
 ///
 /// # Rules for a sender
 /// The numbers of a group's agents begin at 0 and leave none out. The number of an agent that left is kept back for a
