@@ -151,12 +151,6 @@ impl<E: Election> ElectionHandle<E> {
         self.shared.score()
     }
 
-    /// Returns whether the agent asks its leader for the leadership when its turn comes.
-    #[cfg(feature = "testkit")]
-    pub(crate) fn awaits_turn(&self) -> bool {
-        self.shared.vitals().awaits_turn()
-    }
-
     /// Returns the time for which the leadership still lasts without a renewal; `None` if it has no limit.
     pub(crate) fn leadership_left(&self) -> Option<Duration> {
         match self.shared.remaining() {

@@ -14,6 +14,12 @@ use crate::{
 };
 
 impl<E: Election> ElectionHandle<E> {
+    /// Returns whether the agent asks its leader for the leadership when its turn comes.
+    #[cfg(feature = "testkit")]
+    pub(crate) fn awaits_turn(&self) -> bool {
+        self.shared.vitals().awaits_turn()
+    }
+
     /// Leaves the group, and waits until all resources of the agent are free. A leader first looks for its successors,
     /// for at most `looks`.
     pub(super) async fn depart(&self, looks: Duration) {
