@@ -96,3 +96,24 @@ fn a_node_whose_time_is_over_says_goodbye_all_the_same() {
         assert_eq!(goodbyes(), before + 1);
     });
 }
+
+/// A node without agents opens no group on the new link.
+#[test]
+fn an_agent_that_left_while_its_node_was_cut_off_is_a_member_no_more() {
+    scene(async |pipes, _| {
+        let a = Host::start(pipes, "a", &["b"]);
+        let mut b = Host::start(pipes, "b", &["a"]);
+        let agent = b.agent("b1", 1);
+        are_linked(&a, &b).await;
+        let knows = || a.group.members().get(agent.id()).is_some();
+        until("a knows the agent", knows).await;
+        pipes.partition("a", "b");
+        pipes.cut("a", "b");
+        until("the link is lost", || !a.is_linked("b")).await;
+        agent.leave(SOON).await.unwrap();
+        assert!(knows(), "it may run on without a link");
+        pipes.heal("a", "b");
+        are_linked(&a, &b).await;
+        until("it is gone", || !knows()).await;
+    });
+}
