@@ -190,11 +190,30 @@ fn a_leader_costs_n_minus_1_messages_per_heartbeat_interval() {
     }
 }
 
-/// The score of the leader "n" falls from n to 0. How many messages of elections follow within two seconds, and
-/// how long it takes until `next` is followed by all.
+/// The score of the leader "n" falls from n to 0.
 fn fall(world: &mut World<Bully>, n: usize, next: usize) -> (u64, Duration) {
+    follow(world, n, next, |world| {
+        world.set_score(name(n), Some(0.into()))
+    })
+}
+
+/// The leader "n" hands over to "1", the last.
+fn hand_over_to_the_last(world: &mut World<Bully>, n: usize, next: usize) -> (u64, Duration) {
+    follow(world, n, next, |world| {
+        world.step_down(name(n), Some(name(1)))
+    })
+}
+
+/// How many messages of elections follow a command within two seconds, and how long it takes until all of `n` agents
+/// follow `next`.
+fn follow(
+    world: &mut World<Bully>,
+    n: usize,
+    next: usize,
+    command: impl FnOnce(&mut World<Bully>) -> bool,
+) -> (u64, Duration) {
     let (sent, began) = (world.trace().checkpoint(), world.now());
-    assert!(world.set_score(name(n), Some(0.into())));
+    assert!(command(world));
     let next = name(next);
     let agreed = |w: &World<Bully>| w.agreed().is_some_and(|leader| leader.id == next);
     let is_led = world.run_until(agreed, Duration::from_secs(1));
@@ -253,21 +272,6 @@ fn a_leader_whose_score_rises_again_before_the_first_turn_leads_on() {
         assert_eq!(world.believers(), [name(n)]);
         assert_eq!(world.trace().election_messages_since(sent), 0);
     }
-}
-
-/// The leader "n" hands over to "1", the last. How many messages of elections follow within two seconds, and how
-/// long it takes until `next` is followed by all.
-fn hand_over_to_the_last(world: &mut World<Bully>, n: usize, next: usize) -> (u64, Duration) {
-    let (sent, began) = (world.trace().checkpoint(), world.now());
-    assert!(world.step_down(name(n), Some(name(1))));
-    let next = name(next);
-    let agreed = |w: &World<Bully>| w.agreed().is_some_and(|leader| leader.id == next);
-    let is_led = world.run_until(agreed, Duration::from_secs(1));
-    assert!(is_led, "{n} agents\n{}", world.trace().to_text());
-    let took = world.now().since(began);
-    world.run_for(Duration::from_secs(1));
-    assert_eq!(world.believers(), [next]);
-    (world.trace().election_messages_since(sent), took)
 }
 
 /// Three messages for each other: the end, what the successor says, and what the best says. The best asks in the slot
