@@ -17,7 +17,7 @@ use crate::{
 
 use super::{
     Agent, Notice,
-    choices::{Basis, Choices, Combine, as_configured},
+    choices::{Basis, Choices, ResolveFn, as_configured},
 };
 
 /// Settings of an agent.
@@ -48,7 +48,7 @@ pub struct AgentBuilder<E: Election> {
     pub(super) basis: Basis,
     /// The calls of the setters that only some elections have. `resolve` makes a configuration from them.
     pub(super) choices: Choices,
-    pub(super) resolve: Combine<E>,
+    pub(super) resolve: ResolveFn<E>,
     pub(super) group: Option<Group<E::Message>>,
     pub(super) clock: Option<Arc<dyn Clock>>,
     pub(super) wall: Arc<dyn WallClock>,

@@ -132,7 +132,7 @@ pub(crate) enum Basis {
 }
 
 /// Makes the configuration of an election from its builder's calls.
-pub(super) type Combine<E> =
+pub(super) type ResolveFn<E> =
     fn((&<E as Election>::Config, Basis), &Choices) -> Result<Resolved<E>, StartError>;
 
 /// The result of a builder's calls.
@@ -143,7 +143,7 @@ pub(super) struct Resolved<E: Election> {
     pub(super) mode: Option<ElectionMode>,
 }
 
-/// The [`Combine`] function for elections whose configuration has all their settings.
+/// The [`ResolveFn`] function for elections whose configuration has all their settings.
 #[expect(
     clippy::unnecessary_wraps,
     reason = "a builder calls it where another election's calls may contradict each other"

@@ -241,7 +241,7 @@ impl<E: Election> ElectionHandle<E> {
     /// Asks the agent to hand over, to the member `to` if it is given. Afterwards the agent is not a candidate for a
     /// while; see [`cooldown`](super::AgentBuilder::cooldown). An agent that does not lead ignores the request. An agent
     /// that ranks above `to` takes over when [`preemption`](super::AgentBuilder::preemption) lets it: by default after one
-    /// [step](crate::protocol::Timings::step) in the available mode, and after 10 s in the quorum mode.
+    /// [step](crate::protocol::Timings::step) in the available mode, and after 10 s in the quorum mode and with a lease.
     ///
     /// # Errors
     /// [`CommandError::NoMember`] and [`CommandError::NoSuccessor`] if that member cannot take over,

@@ -74,7 +74,8 @@
 //!
 //! # Where to go next
 //! `settings.rs` and the file of each section explain the fields, `read.rs` and `value.rs` read them, `check.rs` checks
-//! which values fit together, `start.rs` and `running.rs` are the two ends of a run, and [`preflight`] measures a place before a run.
+//! which values fit together, `start.rs` and `running.rs` are the two ends of a run, and [`preflight`] measures a place
+//! before a run.
 
 /// Calls the setter of each value that is set in the configuration.
 macro_rules! set {

@@ -36,20 +36,16 @@ impl NodeId {
     /// [`NodeIdError`] if the name does not have the form above.
     pub fn new(name: &str) -> Result<Self, NodeIdError> {
         let has_letter = |label: &str| label.contains(|c: char| c.is_ascii_lowercase());
+        let (len, most) = (name.len(), Self::MAX_LEN);
         let refused = if name.is_empty() {
-            "a node's name is empty: give it the host's DNS name, or a word like host-a"
-        } else if name.len() > Self::MAX_LEN {
-            let (len, most) = (name.len(), Self::MAX_LEN);
-            return Err(NodeIdError(
-                format!(
-                    "a node's name of {len} bytes exceeds the limit of {most} bytes: shorten it"
-                )
-                .into(),
-            ));
+            "a node's name is empty: give it the host's DNS name, or a word like host-a".into()
+        } else if len > most {
+            format!("a node's name of {len} bytes exceeds the limit of {most} bytes: shorten it")
         } else if name.split('.').any(|label| !is_label(label)) {
-            "a node's name has a wrong part between its dots: give each part 1 to 63 lower-case letters, digits and inner hyphens, as in host-a.example"
+            "a node's name has a wrong part between its dots: give each part 1 to 63 lower-case letters, digits and inner hyphens, as in host-a.example".into()
         } else if !name.rsplit('.').next().is_some_and(has_letter) {
             "the last label of a node's name needs a letter: give a name in place of an address"
+                .into()
         } else {
             return Ok(Self(name.into()));
         };

@@ -105,8 +105,9 @@ pub(super) struct IncomingLine {
 /// The names of the counts of ignored deliveries: messages that are no packets; packets of no connection, because they are
 /// late or come from a stranger; new connections beyond the limit, or with a number that is in use; tokens whose key contains
 /// no valid session, or that are beyond the limit of their host.
-pub(super) const REFUSED: [&str; 4] = [MALFORMED, "packet_stray", CONNECTION, TOKEN];
+pub(super) const REFUSED: [&str; 4] = [MALFORMED, STRAY, CONNECTION, TOKEN];
 const MALFORMED: &str = "packet_malformed";
+const STRAY: &str = "packet_stray";
 const CONNECTION: &str = "packet_refused";
 const TOKEN: &str = "token_refused";
 
@@ -257,7 +258,7 @@ impl Switchboard {
         let mut table = self.table();
         let Some(found) = table.lines.get_mut(&line) else {
             drop(table);
-            return self.refuse("packet_stray");
+            return self.refuse(STRAY);
         };
         match packet.body {
             PacketBody::Open { .. } => {}

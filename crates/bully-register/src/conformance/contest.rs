@@ -198,7 +198,7 @@ impl Client {
 pub(super) const CLIENTS: usize = 6;
 /// Number of steps of each client.
 const STEPS: u32 = 40;
-/// Number of swaps, of all rounds together, that another client's swap overlapped. On two idle cores one round has more.
+/// Number of contended swaps of all rounds together. It is chosen: on two idle cores one round mostly has more.
 const ENOUGH_CONTENDED: usize = 60;
 /// A register whose swap is over before the next thread runs has no contended swaps, and shows no more in more rounds.
 const MOST_ROUNDS: u64 = 20;
