@@ -116,17 +116,18 @@ impl Handler<Envelope<AnyMessage>> for Peer {
 
 /// Returns agents 1 to n that know their leader, in one group. They never come back from a crash.
 pub async fn elect(n: u32) -> (Group, Vec<BullyHandle>) {
-    let (group, agents) = begin(n);
+    let (group, agents) = begin("bench", n);
     settled(&agents).await;
     (group, agents)
 }
 
-/// Returns the same agents before their election: all were started in this turn of the arbiter.
+/// Returns the same agents before their election, in a group of this name: all were started in this turn of the
+/// arbiter.
 ///
 /// # Panics
-/// Outside an actix System.
-pub fn begin(n: u32) -> (Group, Vec<BullyHandle>) {
-    let group: Group = Group::new("bench").expect("a valid name");
+/// Outside an actix System, or if the process has agents in another group of that name.
+pub fn begin(group: &str, n: u32) -> (Group, Vec<BullyHandle>) {
+    let group: Group = Group::new(group).expect("a valid name");
     let start = |k: u32| {
         BullyAgent::builder(name(k).as_str())
             .score(k)

@@ -12,6 +12,7 @@ mod clocks;
 mod diskless;
 mod epochs;
 mod faults;
+mod hand_over;
 mod incarnations;
 mod kit;
 mod losses;

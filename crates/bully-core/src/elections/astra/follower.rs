@@ -139,8 +139,7 @@ impl Following {
         }
     }
 
-    /// Holds an election if this agent now outranks its leader, because its score has changed or its cool-down has
-    /// ended.
+    /// Holds an election if this agent now outranks its leader, because its score has changed or it competes again.
     pub(super) fn challenge(&self, step: &mut Step<'_>) -> Next {
         if step.competes_above(self.score, &self.leader.id) {
             self.on_end(step)

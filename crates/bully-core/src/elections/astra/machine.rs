@@ -136,8 +136,14 @@ impl State {
             } => self.on_message(&from, incarnation, message, step),
             Input::TimedOut(timer) => self.on_timer(timer, step),
             Input::Members(members) | Input::Start(members) => {
+                let was_disowned = step.core.me.is_disowned();
                 step.core.note_members(&members);
-                self.on_members(step)
+                match self.on_members(step) {
+                    Next::Stay if was_disowned && !step.core.me.is_disowned() => {
+                        self.competes_again(step)
+                    }
+                    next => next,
+                }
             }
             Input::Campaign => self.on_campaign(step),
             Input::SetScore(score) => self.on_set_score(score, step),
@@ -293,7 +299,7 @@ impl State {
             (Self::Leading(tenure), BullyTimer::Drain) => tenure.on_drain_due(step),
             (state, BullyTimer::Cooldown) => {
                 if step.is_cooldown_over() {
-                    return state.on_cooldown_over(step);
+                    return state.competes_again(step);
                 }
                 Next::Stay
             }
@@ -325,7 +331,7 @@ impl State {
         // The application ends the cool-down by setting the score, even if the score stays the same.
         let has_cooled_down = score.is_some() && step.end_cooldown();
         if before == score && has_cooled_down {
-            return self.on_cooldown_over(step);
+            return self.competes_again(step);
         }
         if before == score || !step.core.me.is_voter() {
             return Next::Stay;
@@ -344,7 +350,8 @@ impl State {
         }
     }
 
-    fn on_cooldown_over(&self, step: &mut Step<'_>) -> Next {
+    /// Called when the cool-down has ended, or no later process has the agent's name any more.
+    fn competes_again(&self, step: &mut Step<'_>) -> Next {
         match self {
             Self::Idle(_) => Next::Become(Change::Vacant { gone: None }),
             Self::Following(following) => following.challenge(step),

@@ -293,7 +293,7 @@ impl Following {
     }
 
     /// Asks the leader if this agent may challenge it, but not before its slot if it has one. Called when the agent's
-    /// score has changed or its cool-down has ended, and for a new snapshot while it has a slot.
+    /// score has changed or it competes again, and for a new snapshot while it has a slot.
     pub(super) fn challenge(&mut self, step: &mut Step<'_>) -> Next {
         let may_ask = step.challenges(self.followed.score, &self.followed.leader.id);
         let leader = &self.followed.leader.id;

@@ -177,9 +177,15 @@ impl State {
             Input::Told(never) => match *never {},
             Input::TimedOut(timer) => self.on_timer(*timer, step),
             Input::Members(members) | Input::Start(members) => {
+                let was_disowned = step.core.me.is_disowned();
                 step.core.note_members(members);
                 let disowned = self.on_disowned(step);
-                disowned.unwrap_or_else(|| self.on_members(step))
+                match disowned.unwrap_or_else(|| self.on_members(step)) {
+                    Next::Stay if was_disowned && !step.core.me.is_disowned() => {
+                        self.competes_again(step)
+                    }
+                    next => next,
+                }
             }
             Input::Campaign => self.on_campaign(step),
             Input::SetScore(score) => self.on_set_score(*score, step),
@@ -360,7 +366,7 @@ impl State {
             }
             (state, BullyTimer::Cooldown) => {
                 if step.is_cooldown_over() {
-                    return state.on_cooldown_over(step);
+                    return state.competes_again(step);
                 }
                 Next::Stay
             }
@@ -368,8 +374,9 @@ impl State {
         }
     }
 
-    /// Called when the cool-down has ended: the agent takes a slot by its rank, or asks a lower-ranked leader to yield.
-    fn on_cooldown_over(&mut self, step: &mut Step<'_>) -> Next {
+    /// Called when the cool-down has ended, or no later process has the agent's name any more: the agent takes a slot by
+    /// its rank, or asks a lower-ranked leader to yield.
+    fn competes_again(&mut self, step: &mut Step<'_>) -> Next {
         match self {
             Self::Vacant(_) => Vacant::take_slot(),
             Self::Following(following) => following.challenge(step),
@@ -401,7 +408,7 @@ impl State {
         // The application ends the cool-down by setting the score, even if the score stays the same.
         let has_cooled_down = score.is_some() && step.end_cooldown();
         if before == score && has_cooled_down {
-            return self.on_cooldown_over(step);
+            return self.competes_again(step);
         }
         if before == score || !step.core.me.is_voter() {
             return Next::Stay;

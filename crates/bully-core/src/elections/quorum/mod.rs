@@ -101,7 +101,7 @@
 //! | `lose-before-resign` | The leadership ends, then `Resign` is sent. | `resign.rs` |
 //! | `resignation-is-final` | `Resign` ends the promises to that leadership, of that incarnation; the successor in it claims at once. | `resign.rs`, `voter.rs` |
 //! | `ask-before-takeover` | A follower that outranks its leader asks the voters, then the leader. | `follower.rs` |
-//! | `leader-decides-takeover` | Only the leader hands over, after the grace period. | `resign.rs` |
+//! | `leader-decides-takeover` | Only the leader hands over, after the grace period, and to the highest-ranked voter whose grace period has ended, whichever voter asked. | `resign.rs` |
 //! | `drain-when-ineligible` | A leader that becomes ineligible hands over. | `resign.rs` |
 //! | `wait-longer-for-flapping` | An agent that loses the leadership again and again waits for a longer grace period. | `flapping.rs` |
 //! | `abstain-when-late` … `written-within-a-minute` | The page [`memory`] has the rules that find gaps in a voter's memory. | `memory.rs` |

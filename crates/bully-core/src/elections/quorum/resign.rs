@@ -70,11 +70,26 @@ impl Leading {
             let grace = self.grace(core, now, from, score, takeover.term);
             grace.is_none()
         }) {
+            let to = self.best_challenger(core, now).unwrap_or(from).clone();
             // No cool-down is needed: the successor outranks this agent, so the leadership does not come back at once.
-            return self.drain(core, now, Some(from.clone()), Duration::ZERO, out);
+            return self.drain(core, now, Some(to), Duration::ZERO, out);
         }
         core.ignore(Role::Leader, "it does not hand over to that agent now");
         Next::Stay
+    }
+
+    /// Returns the highest-ranked of the voters to which this leader may hand over now; slow voters do not count (rule
+    /// `slow-waits`). If the leadership went to the voter whose request comes first, it would climb to the best voter in
+    /// as many hand-overs as there are voters between the two.
+    fn best_challenger(&self, core: &Core, now: Time) -> Option<&AgentId> {
+        let fresh = core.config.heartbeat().saturating_mul(2);
+        let heard = self.supporters.heard(now, fresh);
+        let may_lead = heard.filter_map(|(id, contact)| {
+            let score = core.scores.get(id).copied().flatten()?;
+            let waits = self.grace(core, now, id, score, self.term).is_some();
+            (!waits && !contact.is_slow).then_some((score, id))
+        });
+        may_lead.max().map(|(_, id)| id)
     }
 
     pub(super) fn on_set_score(

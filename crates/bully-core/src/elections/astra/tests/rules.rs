@@ -1,6 +1,7 @@
 //! The rules, one after another: what no single step shows.
 
 use super::*;
+use crate::{driver::MembersReports as _, protocol::Members};
 
 // ---- hold-election ----
 
@@ -124,4 +125,29 @@ fn another_score_does_not_begin_the_deadline_anew() {
         .set_score(0)
         .new_leader(LOW, OLD)
         .nothing_else_happened();
+}
+
+// ---- two processes of one name ----
+
+#[test]
+fn an_agent_stands_again_when_no_later_process_has_its_name_any_more() {
+    let disown = |is_refused| {
+        move |members: &mut Members| {
+            for name in [LOW, HIGH] {
+                members.disown(&id(name), is_refused);
+            }
+        }
+    };
+    let mut fallen = Kit::following();
+    fallen.told(disown(true)).whatever();
+    fallen.hear(HIGH, elected(2, 1)).whatever();
+    let mut idle = Kit::idle();
+    idle.told(disown(true)).whatever();
+    idle.later(9 * STEP).fire(BullyTimer::Campaign).whatever();
+    for mut me in [fallen, idle] {
+        assert_eq!(me.role(), Role::Follower, "it may not hold an election");
+        me.told(disown(false)).whatever();
+        me.later(9 * STEP).fire(BullyTimer::Campaign).whatever();
+        assert_eq!(me.role(), Role::Candidate);
+    }
 }

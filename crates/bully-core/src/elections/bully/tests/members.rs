@@ -71,6 +71,22 @@ fn an_agent_that_most_peers_call_stale_does_not_stand_in_any_role() {
     }
 }
 
+/// `later-process-leads`
+#[test]
+fn a_better_follower_asks_when_no_later_process_has_its_name_any_more() {
+    let mut fallen = Kit::following();
+    fallen.told(disowned(&[LOW, HIGH], true)).whatever();
+    fallen.hear(HIGH, heartbeat(OLD, 1)).whatever();
+    let mut in_turn = Kit::in_turn();
+    in_turn.told(disowned(&[LOW, HIGH], true)).whatever();
+    in_turn.later(S).fire(BullyTimer::Campaign).whatever();
+    for mut me in [fallen, in_turn] {
+        assert_eq!(me.role(), Role::Follower, "it may not ask");
+        me.told(disowned(&[LOW], false)).whatever();
+        assert_eq!(me.role(), Role::Candidate);
+    }
+}
+
 // ---- followers ----
 
 #[test]

@@ -188,6 +188,40 @@ fn a_leader_yields_to_an_agent_that_was_steady_for_long_enough() {
         .nothing_else_happened();
 }
 
+/// `leader-decides-takeover`: LOW asks first, and HIGH outranks it.
+#[test]
+fn a_leader_hands_over_to_the_best_voter_whichever_asks() {
+    let asked_by_low = |high_for: u64, slow: bool| {
+        let mut me = Kit::leading();
+        me.set_score(0).whatever();
+        for k in 0..=AFTER / H {
+            if k > 0 {
+                me.later(H);
+            }
+            me.acked(LOW, 1).whatever();
+            if k * H + high_for >= AFTER {
+                let ack = Ack {
+                    slow,
+                    ..ack(MINE, me.now, 9)
+                };
+                me.hear(HIGH, ack).whatever();
+            }
+        }
+        let effects = me.hear(LOW, Takeover { term: Term(MINE) });
+        me.prepared(effects)
+    };
+    asked_by_low(AFTER, false)
+        .drained(MINE, Some(HIGH))
+        .whatever();
+    // HIGH could not keep the leadership, or has been heard for less than the grace period.
+    asked_by_low(AFTER, true)
+        .drained(MINE, Some(LOW))
+        .whatever();
+    asked_by_low(AFTER - H, false)
+        .drained(MINE, Some(LOW))
+        .whatever();
+}
+
 #[test]
 fn a_leader_yields_only_to_a_better_agent_that_is_heard_in_its_own_term() {
     let takeover = Takeover { term: Term(MINE) };
