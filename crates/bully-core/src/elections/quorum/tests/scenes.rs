@@ -1,6 +1,6 @@
-//! The rules of a change of the voters, of what a voter may have forgotten, and of slow voters, each in one directed scene.
+//! The rules of a change of the voters, of a voter's memory, of slow voters, and of a takeover, each in one directed scene.
 
-use super::{epochs::*, late::*, memory::*, pace::*, slow::*, *};
+use super::{epochs::*, late::*, memory::*, pace::*, slow::*, takeover::*, *};
 
 /// A scene says whether the rule held.
 pub(super) type Scene = fn(QuorumConfig) -> bool;
@@ -36,6 +36,7 @@ fn each_rule_holds_in_its_scene() {
         a_late_vote_elects,
         a_late_answer_doubles_the_next_round,
         a_slow_voter_asks_no_leader_to_give_way,
+        a_leader_hands_over_to_the_best_voter_whichever_asks,
     ];
     for (name, holds) in scenes {
         assert!(holds(config()), "{name}");

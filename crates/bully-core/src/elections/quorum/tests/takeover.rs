@@ -188,38 +188,45 @@ fn a_leader_yields_to_an_agent_that_was_steady_for_long_enough() {
         .nothing_else_happened();
 }
 
-/// `leader-decides-takeover`: LOW asks first, and HIGH outranks it.
-#[test]
-fn a_leader_hands_over_to_the_best_voter_whichever_asks() {
-    let asked_by_low = |high_for: u64, slow: bool| {
-        let mut me = Kit::leading();
-        me.set_score(0).whatever();
-        for k in 0..=AFTER / H {
-            if k > 0 {
-                me.later(H);
-            }
-            me.acked(LOW, 1).whatever();
-            if k * H + high_for >= AFTER {
-                let ack = Ack {
-                    slow,
-                    ..ack(MINE, me.now, 9)
-                };
-                me.hear(HIGH, ack).whatever();
-            }
+/// A leader that ranks below LOW and HIGH hands over, because LOW asks. Returns its choice. It has heard LOW for the grace
+/// period, and HIGH for `high_for` milliseconds.
+fn successor_of_the_last(config: QuorumConfig, high_for: u64, is_slow: bool) -> Option<AgentId> {
+    let mut me = Kit::leading_by(config);
+    me.set_score(0).whatever();
+    for k in 0..=AFTER / H {
+        if k > 0 {
+            me.later(H);
         }
-        let effects = me.hear(LOW, Takeover { term: Term(MINE) });
-        me.prepared(effects)
+        me.acked(LOW, 1).whatever();
+        if k * H + high_for >= AFTER {
+            let ack = Ack {
+                slow: is_slow,
+                ..ack(MINE, me.now, 9)
+            };
+            me.hear(HIGH, ack).whatever();
+        }
+    }
+    let effects = me.hear(LOW, Takeover { term: Term(MINE) });
+    me.prepared(effects).whatever();
+    let State::Leading(leading) = &me.machine.state else {
+        return None;
     };
-    asked_by_low(AFTER, false)
-        .drained(MINE, Some(HIGH))
-        .whatever();
-    // HIGH could not keep the leadership, or has been heard for less than the grace period.
-    asked_by_low(AFTER, true)
-        .drained(MINE, Some(LOW))
-        .whatever();
-    asked_by_low(AFTER - H, false)
-        .drained(MINE, Some(LOW))
-        .whatever();
+    leading.leaving.as_ref()?.handover.to.clone()
+}
+
+/// `leader-decides-takeover`
+pub(super) fn a_leader_hands_over_to_the_best_voter_whichever_asks(config: QuorumConfig) -> bool {
+    successor_of_the_last(config, AFTER, false) == Some(id(HIGH))
+}
+
+#[test]
+fn a_better_voter_that_is_slow_or_came_later_is_not_the_successor_of_another_ones_request() {
+    assert!(a_leader_hands_over_to_the_best_voter_whichever_asks(
+        config()
+    ));
+    let low = Some(id(LOW));
+    assert_eq!(successor_of_the_last(config(), AFTER, true), low);
+    assert_eq!(successor_of_the_last(config(), AFTER - H, false), low);
 }
 
 #[test]
