@@ -39,10 +39,8 @@ impl<E: Election> Agent<E> {
     pub(super) fn view(&self, now: Time) -> View {
         let mut view = self.machine.view(now);
         if let (None, Some(leader), Some(snapshot)) = (&view.about, &view.leader, &self.snapshot) {
-            let member = snapshot.members().get(&leader.id);
-            view.about = member
-                .and_then(|member| member.about_in(leader.incarnation))
-                .cloned();
+            let about = snapshot.members().about(&leader.id, leader.incarnation);
+            view.about = about.cloned();
         }
         view
     }

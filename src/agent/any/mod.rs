@@ -5,8 +5,10 @@
 //! document the guarantees of each.
 
 use std::{
+    cell::Cell,
     convert::{Infallible, identity},
     sync::Arc,
+    thread::LocalKey,
     time::Duration,
 };
 
@@ -21,10 +23,9 @@ use bully_core::elections::{
 };
 use tracing::debug;
 
-use super::pool;
 use crate::protocol::{
-    AgentId, Effect, EffectsOf, Election, Identity, InputOf, MemberKind, MembershipError,
-    PeerMessage, Prospects, Requirements, SettingError, Time, Timings, View,
+    AgentId, EffectsOf, Election, Identity, InputOf, MemberKind, MembershipError, PeerMessage,
+    Prospects, Requirements, SettingError, Time, Timings, View,
 };
 
 /// One agent's state machine of a bully election, with the rules that its configuration chose.
@@ -109,22 +110,50 @@ impl Election for AnyBully {
         match self {
             Self::Available(machine) => {
                 let input = input.translate(of_bully, |_| None);
-                handle_own(machine, now, input, (AnyMessage::from, never), out);
+                handle_own(
+                    machine,
+                    now,
+                    input,
+                    (AnyMessage::from, never),
+                    &OF_BULLY,
+                    out,
+                );
             }
             Self::Astra(machine) => {
                 let input = input.translate(of_bully, |_| None);
-                handle_own(machine, now, input, (AnyMessage::from, never), out);
+                handle_own(
+                    machine,
+                    now,
+                    input,
+                    (AnyMessage::from, never),
+                    &OF_BULLY,
+                    out,
+                );
             }
             Self::Quorum(machine) => {
                 let input = input.translate(Some, |_| None);
-                handle_own(&mut **machine, now, input, (identity, never), out);
+                handle_own(
+                    &mut **machine,
+                    now,
+                    input,
+                    (identity, never),
+                    &OF_QUORUM,
+                    out,
+                );
             }
             Self::Lease(machine) => {
                 let input = input.translate(
                     |said| refuse(&said, "agents of a lease say nothing to each other"),
                     Some,
                 );
-                handle_own(&mut **machine, now, input, (never, identity), out);
+                handle_own(
+                    &mut **machine,
+                    now,
+                    input,
+                    (never, identity),
+                    &OF_LEASE,
+                    out,
+                );
             }
         }
     }
@@ -219,7 +248,7 @@ impl Election for AnyBully {
 }
 
 /// Passes an input to a machine whose messages and requests have their own types, unless the input belongs to another
-/// election.
+/// election. `buffer` is the thread's list for the effects of such machines.
 fn handle_own<E>(
     machine: &mut E,
     now: Time,
@@ -228,6 +257,7 @@ fn handle_own<E>(
         impl Fn(E::Message) -> AnyMessage,
         impl Fn(E::Ask) -> RegisterQuestion,
     ),
+    buffer: &'static LocalKey<Cell<EffectsOf<E>>>,
     out: &mut EffectsOf<AnyBully>,
 ) where
     E: Election<Timer = BullyTimer, Durable = Vote>,
@@ -235,19 +265,18 @@ fn handle_own<E>(
     let Some(input) = input else {
         return;
     };
-    let mut own = pool::take::<E>();
+    // A thread takes one step of a machine at a time. Without its buffer (the thread ends) the step makes a new one.
+    let mut own = buffer.try_with(Cell::take).unwrap_or_default();
     machine.handle(now, input, &mut own);
-    for effect in own.drain() {
-        match effect {
-            Effect::Persist(record) => out.persist(record),
-            Effect::Send { to, message } => out.send_to(to, say(message)),
-            Effect::Ask(question) => out.ask(ask(question)),
-            Effect::SetTimer { timer, after } => out.set_timer(timer, after),
-            Effect::CancelTimer(timer) => out.cancel_timer(timer),
-            Effect::Notify(event) => out.notify(event),
-        }
-    }
-    pool::put::<E>(own);
+    out.append(&mut own, say, ask);
+    buffer.try_with(|kept| kept.set(own)).unwrap_or_default();
+}
+
+thread_local! {
+    static OF_BULLY: Cell<EffectsOf<Bully>> = const { Cell::new(EffectsOf::<Bully>::new()) };
+    static OF_QUORUM: Cell<EffectsOf<QuorumBully>> =
+        const { Cell::new(EffectsOf::<QuorumBully>::new()) };
+    static OF_LEASE: Cell<EffectsOf<Lease>> = const { Cell::new(EffectsOf::<Lease>::new()) };
 }
 
 fn of_bully(message: AnyMessage) -> Option<BullyMessage> {

@@ -101,14 +101,14 @@ pub struct Effects<M, T, D, A = Infallible>(Vec<Effect<M, T, D, A>>);
 
 impl<M, T, D, A> Default for Effects<M, T, D, A> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self::new()
     }
 }
 
 impl<M, T, D, A> Effects<M, T, D, A> {
     /// Makes an empty list.
-    pub fn new() -> Self {
-        Self::default()
+    pub const fn new() -> Self {
+        Self(Vec::new())
     }
 
     /// Appends [`Effect::Persist`].
@@ -160,6 +160,27 @@ impl<M, T, D, A> Effects<M, T, D, A> {
     /// Reserves memory first, so that the effect is written directly into its place and not moved afterwards.
     fn push(&mut self, effect: impl FnOnce() -> Effect<M, T, D, A>) {
         self.0.extend(iter::once_with(effect));
+    }
+
+    /// Appends the effects of a machine with other messages and questions, and empties `own`.
+    pub fn append<N, B>(
+        &mut self,
+        own: &mut Effects<N, T, D, B>,
+        message: impl Fn(N) -> M,
+        question: impl Fn(B) -> A,
+    ) {
+        let translated = own.0.drain(..).map(|effect| match effect {
+            Effect::Persist(record) => Effect::Persist(record),
+            Effect::Send { to, message: said } => Effect::Send {
+                to,
+                message: message(said),
+            },
+            Effect::Ask(asked) => Effect::Ask(question(asked)),
+            Effect::SetTimer { timer, after } => Effect::SetTimer { timer, after },
+            Effect::CancelTimer(timer) => Effect::CancelTimer(timer),
+            Effect::Notify(event) => Effect::Notify(event),
+        });
+        self.0.extend(translated);
     }
 
     /// Takes the effects out, in order, and keeps the memory.

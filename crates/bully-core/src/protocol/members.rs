@@ -11,7 +11,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use crate::driver::{MemberReports as _, MembersReports};
 
 use super::{
-    AgentId, Incarnation, Leader, Member, Score, StoreId, Term, disowned::Disowners,
+    About, AgentId, Incarnation, Leader, Member, Score, StoreId, Term, disowned::Disowners,
     name_index::NameIndex, roster::Roster,
 };
 
@@ -106,6 +106,13 @@ impl Members {
     /// Returns the member with this name.
     pub fn get(&self, id: &AgentId) -> Option<&Member> {
         self.list.get(self.index_of(id)?)
+    }
+
+    /// Returns the text that this incarnation of a member published about itself.
+    pub fn about(&self, id: &AgentId, incarnation: Incarnation) -> Option<&About> {
+        // Checked first, because an agent asks this in each step.
+        let known = self.list.has_abouts().then(|| self.get(id))?;
+        known?.about_in(incarnation)
     }
 
     /// Returns the index of the member with this name in [`iter`](Self::iter).

@@ -28,7 +28,7 @@ pub struct Prospects {
     /// no such policy.
     pub preemption: Option<Preemption>,
     /// Set while it has no memory of an earlier incarnation: it takes no part until it has recovered.
-    pub recovers: Option<Recovering>,
+    pub recovers: Option<Box<Recovering>>,
     /// The epoch that follows a change of the voters, while this participant knows that a change is under way.
     pub next_epoch: Option<u64>,
     /// The time that the store of a lease takes for an answer, if that is more than the timings assume.
@@ -36,7 +36,7 @@ pub struct Prospects {
     /// The time that a voter takes to write its record, if that is more than the timings assume.
     pub slow_writes: Option<Duration>,
     /// Set if the wall clock of another voter differs too much from its own, and terms depend on these clocks.
-    pub clock_gap: Option<ClockGap>,
+    pub clock_gap: Option<Box<ClockGap>>,
     /// Set if it wants its disk measured once a minute, because the disk is slow or because it would take over from a
     /// leader.
     pub probes: bool,

@@ -17,6 +17,8 @@ pub(super) struct Roster {
     /// The changes of the list: the indices, and the present members at these indices.
     places: Vec<usize>,
     changed: Vec<Member>,
+    /// Number of members with a text about themselves.
+    abouts: usize,
 }
 
 /// Largest number of changes that are kept beside the list. It is small, because each look-up walks these changes.
@@ -25,10 +27,16 @@ const MOST: usize = 8;
 impl Roster {
     pub(super) fn new(list: Vec<Member>) -> Self {
         Self {
+            abouts: list.iter().filter(|member| member.about.is_some()).count(),
             list: Arc::new(list),
             places: Vec::new(),
             changed: Vec::new(),
         }
+    }
+
+    /// Returns whether any member has a text about itself.
+    pub(super) fn has_abouts(&self) -> bool {
+        self.abouts > 0
     }
 
     /// Returns the members in the order of their names. Only the names are reliable: the other fields may be out of
@@ -54,9 +62,12 @@ impl Roster {
         let Some(mut member) = self.get(at).cloned() else {
             return false;
         };
+        let had_about = member.about.is_some();
         if !change(&mut member) {
             return false;
         }
+        let abouts = self.abouts.saturating_sub(had_about.into());
+        self.abouts = abouts.saturating_add(member.about.is_some().into());
         let beside = self.places.iter().position(|place| *place == at);
         if let Some(slot) = beside.and_then(|beside| self.changed.get_mut(beside)) {
             *slot = member;
@@ -105,7 +116,7 @@ impl Hash for Roster {
 mod tests {
     use super::*;
     use crate::driver::MemberReports as _;
-    use crate::protocol::{AgentId, Incarnation, MemberKind};
+    use crate::protocol::{About, AgentId, Incarnation, MemberKind};
 
     #[test]
     fn a_changed_roster_is_what_a_changed_list_is() {
@@ -123,12 +134,15 @@ mod tests {
             let at = usize::try_from(step * 7 % 31).unwrap();
             let end = |m: &mut Member| {
                 m.ended = Some(Incarnation(step));
+                m.about = step.is_multiple_of(3).then(|| About::new("text").unwrap());
                 true
             };
             assert_eq!(roster.change(at, end), list.get_mut(at).is_some_and(end));
             assert_eq!(roster.to_vec(), list);
             assert_eq!(roster, Roster::new(list.clone()), "however it came about");
             assert!((0..31).all(|at| roster.get(at) == list.get(at)));
+            let abouts = list.iter().filter(|m| m.about.is_some()).count();
+            assert_eq!((roster.abouts, roster.has_abouts()), (abouts, abouts > 0));
             assert!(!roster.change(at, |_| false));
         }
         assert_eq!(

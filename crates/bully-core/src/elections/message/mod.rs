@@ -64,7 +64,7 @@ pub struct Elect {
     /// The highest term that the asker has seen. In quorum mode the asker asks for the term after this one.
     pub seen: Term,
     /// Quorum mode: the live leadership that the asker wants to take over.
-    pub takeover: Option<Leadership>,
+    pub takeover: Option<Box<Leadership>>,
     /// Quorum mode: a leadership whose holder has resigned. The holder itself has told the asker.
     pub released: Option<Leader>,
 }
@@ -231,7 +231,7 @@ pub struct Claim {
     /// A leadership whose holder has resigned. The holder itself has told the candidate.
     pub released: Option<Leader>,
     /// The candidate, if it is not the sender: a leader asks for votes for its successor.
-    pub successor: Option<Candidate>,
+    pub successor: Option<Box<Candidate>>,
 }
 
 /// The candidate of a vote: one incarnation of one agent.

@@ -50,7 +50,7 @@ messages! {
 
 /// Returns the highest term in the message, which a bridge checks.
 pub(super) fn elect_term(elect: &Elect) -> Term {
-    let (takeover, released) = (elect.takeover.as_ref(), elect.released.as_ref());
+    let (takeover, released) = (elect.takeover.as_deref(), elect.released.as_ref());
     elect.seen.max(term_of(takeover)).max(term_led(released))
 }
 

@@ -81,7 +81,7 @@ impl Reason {
         let (released, successor) = match &self.0 {
             // The leader's own lease depends on the promises of its voters, so this claim must not release them.
             Why::Raise => (None, None),
-            Why::Ahead(to) => (None, Some(to.clone())),
+            Why::Ahead(to) => (None, Some(Box::new(to.clone()))),
             // These claims contain the resigned leadership, because some voters may not have heard the `Resign` yet.
             Why::Consented | Why::Named | Why::FirstOfEpoch => (core.voter.resigned.clone(), None),
         };
@@ -97,7 +97,7 @@ impl Reason {
 impl Claim {
     /// Returns the agent that the votes are for: the successor if the claim has one, else the sender.
     pub(super) fn candidate(&self, (from, incarnation): SenderIncarnation<'_>) -> Candidate {
-        let successor = self.successor.clone();
+        let successor = self.successor.as_deref().cloned();
         successor.unwrap_or_else(|| Candidate::new(from, incarnation))
     }
 

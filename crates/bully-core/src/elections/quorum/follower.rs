@@ -254,7 +254,7 @@ impl Following {
                 round,
                 score,
                 seen: target.term,
-                takeover: Some(target),
+                takeover: Some(Box::new(target)),
                 released: None,
             },
             out,

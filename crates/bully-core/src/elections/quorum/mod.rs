@@ -394,11 +394,11 @@ impl Election for QuorumBully {
             takeover_at: following.and_then(|f| f.takes_over_at(core)),
             followed_until: following.map(|f| f.leads_until(core)),
             preemption: Some(core.config.preemption),
-            recovers: core.recovering(),
+            recovers: core.recovering().map(Box::new),
             next_epoch: self.state.next_epoch(core),
             slow_answers: None,
             slow_writes: core.slow_writes(),
-            clock_gap: core.clock_gap(),
+            clock_gap: core.clock_gap().map(Box::new),
             probes: core.slow_writes().is_some() || following.is_some_and(|f| f.is_outranked(core)),
         }
     }

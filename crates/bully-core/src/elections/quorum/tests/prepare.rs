@@ -20,7 +20,7 @@ fn preparing() -> Kit {
 /// A leader asks for a vote for its successor.
 fn ahead(term: u64, score: i32, successor: &str) -> Claim {
     Claim {
-        successor: Some(candidate(successor, 1)),
+        successor: Some(Box::new(candidate(successor, 1))),
         ..claim(term, score)
     }
 }

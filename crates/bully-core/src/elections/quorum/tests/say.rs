@@ -195,7 +195,7 @@ pub(super) fn every_message(me: &Kit) -> Vec<QuorumMessage> {
             }
         }
         for name in [LOW, HIGH, ME, STRANGER] {
-            let takeover = Some(leadership(name, term));
+            let takeover = Some(Box::new(leadership(name, term)));
             let elect = elect(term, 20);
             all.push(Elect { takeover, ..elect }.into());
             all.push(resign(term, Some(name)).into());

@@ -15,7 +15,7 @@ fn steady() -> Kit {
 /// HIGH wants the place of this leader.
 fn wants(term: u64) -> Elect {
     Elect {
-        takeover: Some(leadership(ME, term)),
+        takeover: Some(Box::new(leadership(ME, term))),
         ..elect(term, 9)
     }
 }

@@ -15,7 +15,7 @@ fn says(clock: u64, answer: &Recovered) -> Recovered {
 }
 
 fn gap(me: &Kit) -> Option<ClockGap> {
-    me.machine.prospects().clock_gap
+    me.machine.prospects().clock_gap.map(|gap| *gap)
 }
 
 fn apart(voter: &str, is_ahead: bool, millis: u64) -> ClockGap {
