@@ -28,6 +28,8 @@ pub(super) trait GroupMembership: Send + Sync {
     fn members(&self) -> Arc<Members>;
     fn counts(&self) -> Counts;
     fn requirements(&self) -> Option<Requirements>;
+    /// Returns whether another agent of this process is up.
+    fn has_others_here(&self, id: &AgentId) -> bool;
     fn reach(&self) -> Vec<ReachableMember>;
     fn peers(&self) -> Vec<PeerReport>;
     /// Returns the objects that upper layers keep with the group in this process.
@@ -73,6 +75,9 @@ impl<M: PeerMessage> GroupMembership for Group<M> {
     }
     fn requirements(&self) -> Option<Requirements> {
         Self::requirements(self)
+    }
+    fn has_others_here(&self, id: &AgentId) -> bool {
+        Self::has_others_here(self, id)
     }
     fn reach(&self) -> Vec<ReachableMember> {
         Self::reach(self)

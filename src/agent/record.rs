@@ -13,7 +13,6 @@ use bully_core::driver::BoundedRecord;
 
 use crate::{
     clock::{SystemWallClock, WallClock},
-    group::ReachableMember,
     history::{KeptHistory, SeenAt},
     protocol::{AgentId, Event, Members, PeerMessage, Presence, Role, Time, To},
     record::{Happening, Header, MessageText, RecordLimits, RecordedAgent, RecordedClock, What},
@@ -212,7 +211,7 @@ impl SharedState {
 
     /// Adds an event that the subscribers were told to the past of the group, and to the record if the record is on.
     pub(super) fn write_event(&self, event: &Event) {
-        let at = SeenAt {
+        let at = || SeenAt {
             now: self.now(),
             unix_ms: SystemWallClock.now().as_millis(),
         };
@@ -232,13 +231,8 @@ impl SharedState {
     /// Called after the last event of an incarnation. From now on another agent of this process reports the past of the
     /// group.
     pub(super) fn end_view(&self) {
-        self.past().book().ended(self.id(), || {
-            let reach = self.membership().reach();
-            let mut here = reach.iter().filter(|each| each.node.is_none());
-            let is_other =
-                |each: &ReachableMember| each.member.id != *self.id() && each.member.is_up();
-            here.any(is_other)
-        });
+        let has_others = || self.membership().has_others_here(self.id());
+        self.past().book().ended(self.id(), has_others);
     }
 
     pub(super) fn write_role(&self, now: Time, role: Role) {

@@ -173,9 +173,9 @@ impl SharedState {
     }
 
     pub(super) fn note_leadership(&self, incarnation: Incarnation, event: &Event) {
-        let (me, now) = ((self.id(), incarnation), self.now());
+        let me = (self.id(), incarnation);
         self.vitals()
-            .note_failing(|failing| failing.hear(me, event, now));
+            .note_failing(|failing| failing.hear(me, event, self.now()));
     }
 
     /// Returns whether that tenure still holds, and its work was not asked to end.

@@ -224,6 +224,16 @@ impl<M: PeerMessage> Group<M> {
         peers
     }
 
+    /// Returns whether another agent of this process is up.
+    pub(crate) fn has_others_here(&self, id: &AgentId) -> bool {
+        let mut registry = self.registry();
+        let snapshot = registry.snapshot(&self.0.delivery);
+        let mut routed = snapshot.members.iter().zip(&*snapshot.routes);
+        routed.any(|(member, route)| {
+            matches!(**route, Route::Local { .. }) && member.id != *id && member.is_up()
+        })
+    }
+
     /// Returns the members ordered by name, and whether messages reach each of them.
     pub(crate) fn reach(&self) -> Vec<ReachableMember> {
         let mut registry = self.registry();

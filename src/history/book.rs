@@ -82,10 +82,12 @@ impl Counted for PastFinding {
 }
 
 impl HistoryBook {
+    /// Notes an event of the agent `by`. `at` reads the clocks: it is called only for an event that is kept, because each
+    /// agent of the process reports each change of the leader.
     pub(crate) fn note(
         &mut self,
         by: &AgentId,
-        at: SeenAt,
+        at: impl FnOnce() -> SeenAt,
         event: &Event,
         is_down: impl FnOnce(&AgentId) -> bool,
     ) {
@@ -108,6 +110,7 @@ impl HistoryBook {
                 } else {
                     LeadershipEnd::Gone
                 };
+                let at = at();
                 self.close(at, end);
                 self.vacant_since = Some(at.now);
             }
@@ -115,6 +118,7 @@ impl HistoryBook {
                 self.said = Some((by.clone(), *term, *reason));
                 self.amend();
                 if is_view {
+                    let at = at();
                     self.close(at, LeadershipEnd::Lost(*reason));
                     self.vacant_since = Some(at.now);
                 }
@@ -150,10 +154,10 @@ impl HistoryBook {
     }
 
     /// Notes that the agent `by` sees a leader. If it is not `self.by`, the leadership is kept in `self.ahead`.
-    fn hear(&mut self, by: &AgentId, leader: &AgentId, term: Term, at: SeenAt) {
+    fn hear(&mut self, by: &AgentId, leader: &AgentId, term: Term, at: impl FnOnce() -> SeenAt) {
         let known = self.leaderships.back().map(|last| last.term);
         if self.by.as_ref() == Some(by) {
-            self.leads(leader, term, at);
+            self.leads(leader, term, at());
             self.ahead.take_if(|ahead| ahead.term <= term);
         } else if known < Some(term) {
             let (by, leader) = (by.clone(), leader.clone());
@@ -161,7 +165,7 @@ impl HistoryBook {
                 by,
                 leader,
                 term,
-                at,
+                at: at(),
             });
         }
     }

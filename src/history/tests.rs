@@ -32,7 +32,7 @@ const fn lost(term: u64, reason: LostReason) -> Event {
 /// No end of an agent is confirmed.
 fn note(past: &KeptHistory, by: &str, millis: u64, event: &Event) {
     counted(past, || {
-        past.book().note(&id(by), at(millis), event, |_| false);
+        past.book().note(&id(by), || at(millis), event, |_| false);
     });
 }
 
@@ -103,7 +103,7 @@ fn a_leadership_lasts_until_it_is_lost_missed_or_another_one_begins() {
     );
     past.book().note(
         &id("a"),
-        at(700),
+        || at(700),
         &Event::NoLeader { term: Term(6) },
         |_| true,
     );
@@ -205,7 +205,7 @@ fn the_room_of_a_history_is_free_again_when_its_group_has_ended() {
         for term in 1..=1_000 {
             let name = format!("{term:0256}");
             past.book()
-                .note(&id("a"), at(term), &follows(&name, term), |_| false);
+                .note(&id("a"), || at(term), &follows(&name, term), |_| false);
         }
         assert!(past.book().last(300).len() == 300, "group {group}");
     }
