@@ -235,9 +235,9 @@ impl SharedState {
         self.past().book().ended(self.id(), has_others);
     }
 
-    pub(super) fn write_role(&self, now: Time, role: Role) {
+    pub(super) fn write_role(&self, role: Role) {
         if self.record.is_on() {
-            self.record.role(now, self.id(), role);
+            self.record.role(self.now(), self.id(), role);
         }
     }
 

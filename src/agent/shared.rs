@@ -160,21 +160,23 @@ impl SharedState {
     /// Publishes a gain of a step after all of its effects.
     pub(super) fn grow(&self, by: Incarnation, view: &View) {
         let note = |leader: &Leader| self.membership().note_leader(leader.clone());
-        let now = self.now();
-        let renewal = self.renewal(now, view);
+        // Only a leader needs the time: most steps are those of followers, and a reading of the clock is a large part of
+        // such a step.
+        let now = view.leading.map(|_| self.now());
+        let renewal = now.and_then(|now| Some((self.renewal(now, view)?, now)));
         self.leadership.grow(by, now, view, note);
-        self.write_role(now, view.role);
-        if let Some(renewal) = renewal {
+        self.write_role(view.role);
+        if let Some((renewal, now)) = renewal {
             self.note_renewal(renewal, now);
         }
         self.tell_of_return(by, view);
     }
 
-    /// Returns the old and the new rest of the lease, if the view extends a leadership that holds. Without a lease, or
-    /// without such an extension, returns `None`.
+    /// Returns the old and the new rest of the lease, if the view of this leader extends a leadership that holds. Without
+    /// a lease, or without such an extension, returns `None`.
     fn renewal(&self, now: Time, view: &View) -> Option<Renewal> {
         let has_lease = matches!(self.leaders(), Leaders::PerTerm | Leaders::PerInstant);
-        if !has_lease || view.leading.is_none() {
+        if !has_lease {
             return None;
         }
         let Remaining::For(left) = self.leadership.remaining(now) else {

@@ -152,7 +152,7 @@ impl fmt::Display for Case {
 }
 
 fn prospects(machine: &Watched) -> Option<Recovering> {
-    machine.prospects().recovers
+    machine.prospects().recovers.map(|recovers| *recovers)
 }
 
 /// What those say that recover still.

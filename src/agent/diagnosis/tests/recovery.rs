@@ -14,7 +14,7 @@ fn recovers(
     let names = |names: &[&str]| names.iter().copied().map(id).collect::<Vec<_>>();
     let remembering = u32::try_from(remember.len()).unwrap();
     facts.signs.prospects.edit().waits_until = Some(Time::from_millis(90_000));
-    facts.signs.prospects.edit().recovers = Some(Recovering {
+    facts.signs.prospects.edit().recovers = Some(Box::new(Recovering {
         until: NOW.after(MS(left)),
         answers: remembering + recover,
         recover,
@@ -22,7 +22,7 @@ fn recovers(
         remember: names(remember),
         silent: names(silent),
         restarts,
-    });
+    }));
     let [finding] = &found(&facts)[..] else {
         panic!("it has no slot, so that nothing else is said of it");
     };
@@ -71,7 +71,7 @@ fn a_recovery_that_stands_still_says_who_has_to_do_what() {
 #[test]
 fn of_several_that_remember_only_so_many_have_to_restart() {
     let mut facts = vacant();
-    facts.signs.prospects.edit().recovers = Some(Recovering {
+    facts.signs.prospects.edit().recovers = Some(Box::new(Recovering {
         until: NOW,
         answers: 3,
         recover: 1,
@@ -79,7 +79,7 @@ fn of_several_that_remember_only_so_many_have_to_restart() {
         remember: ["b", "d"].map(id).into(),
         silent: ["e", "f"].map(id).into(),
         restarts: Some(1),
-    });
+    }));
     let text = found(&facts)[0].to_string();
     assert!(text.contains("restart 1 of b, d: then"), "{text}");
 }
@@ -88,11 +88,11 @@ fn of_several_that_remember_only_so_many_have_to_restart() {
 fn clocks_that_are_apart_are_named_with_their_difference() {
     let mut facts = vacant();
     for (is_ahead, word) in [(true, "ahead of"), (false, "behind")] {
-        facts.signs.prospects.edit().clock_gap = Some(ClockGap {
+        facts.signs.prospects.edit().clock_gap = Some(Box::new(ClockGap {
             voter: id("b"),
             is_ahead,
             by: MS(3_600_000),
-        });
+        }));
         let text = found(&facts)[0].to_string();
         let said = format!("the wall clock of the voter b is 3600.0 s {word} the clock here, and");
         assert!(text.starts_with(&said), "{text}");
