@@ -105,7 +105,7 @@ impl AgentReader {
     }
 
     pub(crate) fn past(&self) -> Arc<KeptHistory> {
-        self.0.past()
+        Arc::clone(self.0.past())
     }
 
     /// Returns the agents that could take the lease, by the last answer of its store; `None` without a lease in a

@@ -187,8 +187,9 @@ impl SharedState {
         }
     }
 
-    pub(super) fn past(&self) -> Arc<KeptHistory> {
-        KeptHistory::of(self.membership().kept())
+    pub(super) fn past(&self) -> &Arc<KeptHistory> {
+        self.past
+            .get_or_init(|| KeptHistory::of(self.membership().kept()))
     }
 
     pub(super) const fn record(&self) -> &AgentRecord {

@@ -12,7 +12,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
 
@@ -21,6 +21,7 @@ use tracing::{Span, warn};
 use crate::{
     clock::Clock,
     group::{AppMessage, Attachments, Group},
+    history::KeptHistory,
     metrics::{AgentMeter, Sample},
     protocol::{AgentId, Event, Incarnation, Leader, Leaders, Requirements, Score, Time, View},
 };
@@ -56,6 +57,8 @@ pub(super) struct SharedState {
     /// Values that upper layers attach to this agent.
     attached: Attachments,
     pub(super) record: AgentRecord,
+    /// The group's history, once an event has looked for it.
+    pub(super) past: OnceLock<Arc<KeptHistory>>,
 }
 
 impl SharedState {
@@ -74,6 +77,7 @@ impl SharedState {
             subscribers: Mutex::default(),
             attached: Attachments::default(),
             record: AgentRecord::new(0),
+            past: OnceLock::new(),
         }
     }
 
