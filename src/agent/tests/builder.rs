@@ -258,7 +258,7 @@ fn an_epoch_belongs_to_voters_and_is_checked_with_them() {
         ),
         (
             BullyAgent::builder("a").epoch(1 << 24).quorum(["a"]),
-            "epoch 16777216 exceeds the limit of 16777215",
+            "`epoch` is 16777216, which is out of range",
         ),
     ] {
         let refused = wrong.settle().err().map(|refused| refused.to_string());
