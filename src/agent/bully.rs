@@ -1,4 +1,7 @@
 //! The agent of a bully election: its typed messages, and its own settings.
+//!
+//! Decided here: which settings there are, which modes have each of them, and the calls that make them. Not here: what
+//! several calls mean together (`choices.rs`).
 
 use std::{
     sync::{Arc, OnceLock},
@@ -101,6 +104,90 @@ impl BullyAgent {
     }
 }
 
+/// The settings that a call only stores. A row has the text and the call of the builder, with the value that the call
+/// stores; the modes that have the setting (available, ASTRA, quorum, lease); and its key in a file. The configuration of
+/// each such election has a field of that name. A macro is passed the table, and takes what it needs of the rows. A key
+/// that is missing here is in `Config::choices` (`src/config/settings.rs`).
+macro_rules! settings {
+    ($to:ident) => { $to! {
+        /// Sets how long an agent waits for each event; the same at every member. Default: [`Timings::default`], or
+        /// [`Timings::astra`] for the [ASTRA rules](Self::astra).
+        timings(timings: Timings) -> Timings { timings } yes yes yes yes;
+
+        /// Sets when the agent, as a leader, yields to an agent of a higher rank. Default: at once; in the quorum mode
+        /// and with a lease after 10 s.
+        preemption(preemption: Preemption) -> Preemption { preemption } yes no yes yes, preemption;
+
+        /// Sets by how much a challenger's score must exceed the leader's. Default: by any amount. No part may be
+        /// negative.
+        margin(margin: impl Into<Score>) -> Score { margin.into() } yes no yes yes, margin;
+
+        /// Sets the longest time for which work may go on after the agent was asked to hand over. Default: 5 s; in
+        /// quorum mode the lease without two delay bounds. With 0 a hand-over does not wait for work.
+        drain(drain: Duration) -> Duration { drain } yes yes yes yes, drain;
+
+        /// Sets the cool-down: the time for which an agent that stepped down lets other agents lead first. Default: 60
+        /// s.
+        cooldown(cooldown: Duration) -> Duration { cooldown } yes yes yes yes, cooldown;
+
+        /// Sets the epoch of the list of voters. It grows by one with every change of the list, and is the same at
+        /// every member. Default: 0. At most 16,777,215; without voters it is refused. The page of
+        /// [`quorum`](bully_core::elections::quorum) explains how voters are changed.
+        ///
+        /// Members of different epochs do not vote together. A member of an earlier epoch takes part in the later epoch
+        /// as soon as it receives the voters' decision. If the later epoch was configured, there is no such decision,
+        /// and the member never takes part; then a diagnosis reports this on both sides
+        /// ([`ListOlder`](super::Finding::ListOlder), [`OtherListOlder`](super::Finding::OtherListOlder)). An agent
+        /// that took part in a later epoch does not start in an earlier one.
+        epoch(epoch: u64) -> u64 { epoch } no no yes no, quorum.epoch;
+
+        /// In quorum mode: takes part as a *learner*, with its store, although it is not listed. It follows the leader,
+        /// and can be made a voter while the group runs ([epochs](crate::elections::quorum::epoch)). A voter that was
+        /// removed may start as a learner. Without this call, a voter that is not listed is refused.
+        learner() -> bool { true } no no yes no, quorum.learner;
+
+        /// Declares that the voters have no disk, as in containers without a volume. The memory of the other voters and
+        /// the clocks replace the [`store`](Self::store), and a store is refused. All members must make the same
+        /// choice. Without [`quorum`](Self::quorum) this call is refused.
+        ///
+        /// At any instant at most one agent leads, as with disks. The price: each start waits, 2.06 s at most with the
+        /// default timings ([`worst_case_start`](Self::worst_case_start)), and the token is a
+        /// [`ConditionalFence`](super::ConditionalFence): work that uses the token as a fence must accept its condition
+        /// first. The page [`diskless`](crate::elections::quorum::diskless) has the rules.
+        ///
+        /// # Examples
+        /// ```
+        /// use actix_bully::{Group, agent::{BullyAgent, StartError}, store::MemoryStore};
+        ///
+        /// actix::System::new().block_on(async {
+        ///     let group = Group::new("demo")?;
+        ///     let agent = |name| BullyAgent::builder(name).quorum(["a", "b", "c"]).diskless().join(&group);
+        ///     let with_store = agent("a").store(MemoryStore::new()).start();
+        ///     assert!(matches!(with_store, Err(StartError::StoreRefused)));
+        ///     let agents = [agent("a").start()?, agent("b").start()?, agent("c").start()?];
+        ///     let leader = agents[0].wait_for_leader(std::time::Duration::from_secs(10)).await?;
+        ///     assert_eq!(leader.id, "c");
+        ///     # Ok::<(), Box<dyn std::error::Error>>(())
+        /// }).unwrap();
+        /// ```
+        diskless() -> Diskless { Diskless::default() } no no yes no;
+    } };
+}
+pub(crate) use settings;
+
+/// Makes the calls of the table.
+macro_rules! setters {
+    ($(
+        $(#[$doc:meta])*
+        $setting:ident($($given:ident: $from:ty)?) -> $type:ty { $value:expr } $($mode:ident)* $(, $($key:ident).+)?;
+    )*) => { $(
+        $(#[$doc])*
+        pub fn $setting(self $(, $given: $from)?) -> Self {
+            self.set(|choices| choices.$setting = Some($value))
+        }
+    )* };
+}
+
 /// The calls may come in any order: they are combined when the agent starts. A contradiction is then refused
 /// ([`StartError::Contradiction`](super::StartError::Contradiction)), and so is a setting that the mode lacks
 /// ([`StartError::NeedsMode`](super::StartError::NeedsMode)). If a setting is made twice, the last value
@@ -173,34 +260,6 @@ impl AgentBuilder<AnyBully> {
         self.mode(Mode::LeaseWith(config, Arc::new(register)))
     }
 
-    /// Declares that the voters have no disk, as in containers without a volume. The memory of the other voters and the
-    /// clocks replace the [`store`](Self::store), and a store is refused. All members must make the same choice.
-    /// Without [`quorum`](Self::quorum) this call is refused.
-    ///
-    /// At any instant at most one agent leads, as with disks. The price: each start waits, 2.06 s at most with the
-    /// default timings ([`worst_case_start`](Self::worst_case_start)), and the token is a
-    /// [`ConditionalFence`](super::ConditionalFence): work that uses the token as a fence must accept its condition
-    /// first. The page [`diskless`](crate::elections::quorum::diskless) has the rules.
-    ///
-    /// # Examples
-    /// ```
-    /// use actix_bully::{Group, agent::{BullyAgent, StartError}, store::MemoryStore};
-    ///
-    /// actix::System::new().block_on(async {
-    ///     let group = Group::new("demo")?;
-    ///     let agent = |name| BullyAgent::builder(name).quorum(["a", "b", "c"]).diskless().join(&group);
-    ///     let with_store = agent("a").store(MemoryStore::new()).start();
-    ///     assert!(matches!(with_store, Err(StartError::StoreRefused)));
-    ///     let agents = [agent("a").start()?, agent("b").start()?, agent("c").start()?];
-    ///     let leader = agents[0].wait_for_leader(std::time::Duration::from_secs(10)).await?;
-    ///     assert_eq!(leader.id, "c");
-    ///     # Ok::<(), Box<dyn std::error::Error>>(())
-    /// }).unwrap();
-    /// ```
-    pub fn diskless(self) -> Self {
-        self.set(|choices| choices.diskless = Some(Diskless::default()))
-    }
-
     /// Returns [`QuorumConfig::worst_case_start`] of these settings, if all voters are up: the longest time between the
     /// start of a majority and the first leader. `None` without voters, and with settings that [`start`](Self::start)
     /// refuses.
@@ -209,32 +268,6 @@ impl AgentBuilder<AnyBully> {
             AnyConfig::Available(_) | AnyConfig::Astra(_) | AnyConfig::Lease(_) => None,
             AnyConfig::Quorum(config) => Some(config.worst_case_start(0)),
         }
-    }
-
-    /// Sets the epoch of the list of voters. It grows by one with every change of the list, and is the same at every
-    /// member. Default: 0. At most 16,777,215; without voters it is refused. The page of
-    /// [`quorum`](bully_core::elections::quorum) explains how voters are changed.
-    ///
-    /// Members of different epochs do not vote together. A member of an earlier epoch takes part in the later epoch as
-    /// soon as it receives the voters' decision. If the later epoch was configured, there is no such decision, and the
-    /// member never takes part; then a diagnosis reports this on both sides ([`ListOlder`](super::Finding::ListOlder),
-    /// [`OtherListOlder`](super::Finding::OtherListOlder)). An agent that took part in a later epoch does not start in
-    /// an earlier one.
-    pub fn epoch(self, epoch: u64) -> Self {
-        self.set(|choices| choices.epoch = Some(epoch))
-    }
-
-    /// In quorum mode: takes part as a *learner*, with its store, although it is not listed. It follows the leader, and
-    /// can be made a voter while the group runs ([epochs](crate::elections::quorum::epoch)). A voter that was removed
-    /// may start as a learner. Without this call, a voter that is not listed is refused.
-    pub fn learner(self) -> Self {
-        self.set(|choices| choices.learner = Some(true))
-    }
-
-    /// Sets how long an agent waits for each event; the same at every member. Default: [`Timings::default`], or
-    /// [`Timings::astra`] for the [ASTRA rules](Self::astra).
-    pub fn timings(self, timings: Timings) -> Self {
-        self.set(|choices| choices.timings = Some(timings))
     }
 
     /// Chooses the plain ASTRA rules ([`astra`](bully_core::elections::astra)). They have neither a
@@ -268,28 +301,7 @@ impl AgentBuilder<AnyBully> {
         self.mode(Mode::Astra)
     }
 
-    /// Sets when the agent, as a leader, yields to an agent of a higher rank. Default: at once; in the quorum mode and
-    /// with a lease after 10 s.
-    pub fn preemption(self, preemption: Preemption) -> Self {
-        self.set(|choices| choices.preemption = Some(preemption))
-    }
-
-    /// Sets by how much a challenger's score must exceed the leader's. Default: by any amount. No part may be negative.
-    pub fn margin(self, margin: impl Into<Score>) -> Self {
-        let margin = margin.into();
-        self.set(|choices| choices.margin = Some(margin))
-    }
-
-    /// Sets the longest time for which work may go on after the agent was asked to hand over. Default: 5 s; in quorum
-    /// mode the lease without two delay bounds. With 0 a hand-over does not wait for work.
-    pub fn drain(self, drain: Duration) -> Self {
-        self.set(|choices| choices.drain = Some(drain))
-    }
-
-    /// Sets the cool-down: the time for which an agent that stepped down lets other agents lead first. Default: 60 s.
-    pub fn cooldown(self, cooldown: Duration) -> Self {
-        self.set(|choices| choices.cooldown = Some(cooldown))
-    }
+    settings!(setters);
 
     /// Sets all settings of the quorum mode at once. Agents that share one `Arc` share the memory. A call that makes
     /// one of these settings is refused together with this call.

@@ -1,7 +1,8 @@
 //! The election that the calls of a [`BullyBuilder`](super::BullyBuilder) choose, in whatever order they come.
 //!
-//! Decided here: how the mode and its settings are combined, once, at the start; which calls contradict each other; and
-//! which settings a mode has. The setters (`bully.rs`) and the keys of a configuration (`src/config/`) only record them.
+//! Decided here: how the mode and its settings are combined, once, at the start; and which calls contradict each other.
+//! Which settings a mode has: the table in `bully.rs`. The setters and the keys of a configuration (`src/config/`) only
+//! record them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,12 +16,15 @@ use crate::{
     register::Register,
 };
 
-use super::{StartError, lease::Attachment, offers::ElectionMode};
+use super::{StartError, bully::settings, lease::Attachment, offers::ElectionMode};
 
-/// Declares the settings, and the modes that have each. The name of a setting is its call, its field in the
-/// configuration of an election, and the last part of its key in a file.
-macro_rules! settings {
-    ($($setting:ident: $type:ty = $available:ident $astra:ident $quorum:ident $lease:ident;)*) => {
+/// Declares a field for each setting of the table, and puts it into the configurations that have it.
+macro_rules! choices {
+    ($(
+        $(#[$doc:meta])*
+        $setting:ident($($given:ident: $from:ty)?) -> $type:ty { $value:expr }
+        $available:ident $astra:ident $quorum:ident $lease:ident $(, $($key:ident).+)?;
+    )*) => {
         /// The calls so far.
         #[derive(Clone, Debug, Default)]
         pub(crate) struct Choices {
@@ -43,26 +47,11 @@ macro_rules! settings {
             /// # Errors
             /// The name of the first setting that the mode of the configuration does not have.
             pub(crate) fn put_into(&self, mut config: AnyConfig) -> Result<AnyConfig, &'static str> {
-                if self.settings().next().is_none() {
-                    return Ok(config);
-                }
                 match &mut config {
-                    AnyConfig::Available(config) => {
-                        let config = Arc::make_mut(config);
-                        $($available!(config.$setting, self.$setting);)*
-                    }
-                    AnyConfig::Astra(config) => {
-                        let config = Arc::make_mut(config);
-                        $($astra!(config.$setting, self.$setting);)*
-                    }
-                    AnyConfig::Quorum(config) => {
-                        let config = Arc::make_mut(config);
-                        $($quorum!(config.$setting, self.$setting);)*
-                    }
-                    AnyConfig::Lease(config) => {
-                        let config = Arc::make_mut(config);
-                        $($lease!(config.$setting, self.$setting);)*
-                    }
+                    AnyConfig::Available(config) => { $($available!(config.$setting, self.$setting);)* }
+                    AnyConfig::Astra(config) => { $($astra!(config.$setting, self.$setting);)* }
+                    AnyConfig::Quorum(config) => { $($quorum!(config.$setting, self.$setting);)* }
+                    AnyConfig::Lease(config) => { $($lease!(config.$setting, self.$setting);)* }
                 }
                 Ok(config)
             }
@@ -74,7 +63,7 @@ macro_rules! settings {
 macro_rules! yes {
     ($config:ident.$setting:ident, $made:expr) => {
         if let Some(made) = &$made {
-            $config.$setting = made.clone().into();
+            Arc::make_mut($config).$setting = made.clone().into();
         }
     };
 }
@@ -88,17 +77,7 @@ macro_rules! no {
     };
 }
 
-settings! {
-    // the setting              available astra quorum lease
-    timings: Timings          = yes       yes   yes    yes;
-    preemption: Preemption    = yes       no    yes    yes;
-    margin: Score             = yes       no    yes    yes;
-    drain: Duration           = yes       yes   yes    yes;
-    cooldown: Duration        = yes       yes   yes    yes;
-    epoch: u64                = no        no    yes    no;
-    learner: bool             = no        no    yes    no;
-    diskless: Diskless        = no        no    yes    no;
-}
+settings!(choices);
 
 /// A call that chooses a mode.
 #[derive(Clone, Debug)]

@@ -115,6 +115,8 @@ pub(crate) use crate::register::keeper::{MarkReset, StoreContender, StoreContend
 pub use actor::Agent;
 pub use arbiter::ElectionArbiter;
 pub use builder::AgentBuilder;
+#[cfg(feature = "serde")]
+pub(crate) use bully::settings;
 pub use bully::{BullyAgent, BullyBuilder, BullyHandle};
 #[cfg(any(feature = "serde", feature = "testkit"))]
 pub(crate) use choices::Choices;

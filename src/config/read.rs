@@ -14,7 +14,7 @@ use crate::similar::similar;
 use super::{Config, ConfigError, PeerSettings};
 
 /// Reads a table. Missing keys get their defaults.
-pub(super) fn read(table: Table) -> Result<Config, ConfigError> {
+pub(super) fn read<T: DeserializeOwned>(table: Table) -> Result<T, ConfigError> {
     let whole = Value::Table(table);
     serde_path_to_error::deserialize(undated(whole.clone()))
         .map_err(|wrong| refusal(wrong.path(), wrong.inner().message(), &whole))
@@ -62,7 +62,12 @@ fn refusal(path: &Path, message: &str, whole: &Value) -> ConfigError {
         (_, "a sequence") => "a list of names in quotes",
         (_, "a string") => "text in quotes",
         (_, "a boolean") => "true or false",
-        (_, "u8" | "u16" | "u32" | "u64" | "usize") => "a whole number that is not negative",
+        (_, "u8") => "a whole number, 0 to 255",
+        (_, "u16") => "a whole number, 0 to 65535",
+        (_, "u32") => "a whole number, 0 to 4294967295",
+        (_, "u64" | "usize") => "a whole number that is not negative",
+        (_, "i32") => "a whole number, -2147483648 to 2147483647",
+        (_, "i64") => "a whole number",
         (_, of_its_own) => of_its_own,
     };
     ConfigError::Value {
@@ -196,7 +201,8 @@ pub(super) fn lay_over(
 /// [`ConfigError::Value`] if the configuration has a value from Rust that no file can hold.
 fn written(config: &Config) -> Result<Table, ConfigError> {
     let table = Table::try_from(config).ok();
-    let table = table.filter(|table| read(table.clone()).is_ok_and(|again| again == *config));
+    let table =
+        table.filter(|table| read(table.clone()).is_ok_and(|again: Config| again == *config));
     table.ok_or_else(|| ConfigError::Value {
         key: String::from("Config"),
         value: "a value that was set in Rust and that no file can hold".into(),
@@ -221,7 +227,7 @@ fn read_variable(key: &str, name: &str, text: &str) -> Result<Value, ConfigError
         Some(parts.collect::<Vec<_>>().into()),
         Value::try_from(peers.collect::<Vec<_>>()).ok(),
     ];
-    let judged = |form: &Value| read(single(key, form.clone()));
+    let judged = |form: &Value| read::<Config>(single(key, form.clone()));
     let as_text = Value::from(text);
     let Err(mut refused) = judged(&as_text) else {
         return Ok(as_text);

@@ -1,15 +1,15 @@
 //! The fields of a configuration, with the values as they were read. Nothing is checked here.
 //!
-//! Decided here: the name of each key, its meaning and its default, and which keys are options of an election. Not here:
-//! the keys of a section with checks of its own (`quorum.rs`, `lease.rs`, `timings.rs`, `limits.rs`, `zenoh.rs`), the
-//! forms of values (`value.rs`), and whether the values fit together (`check.rs`).
+//! Decided here: the name of each key, its meaning and its default. Not here: which keys are options of an election (the
+//! table in `src/agent/bully.rs`), the keys of a section with checks of its own (`quorum.rs`, `lease.rs`, `timings.rs`,
+//! `limits.rs`, `zenoh.rs`), the forms of values (`value.rs`), and whether the values fit together (`check.rs`).
 
 use std::{path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    agent::Choices,
+    agent::{Choices, settings},
     elections::{bully::Preemption, quorum::Diskless},
     protocol::{Score, Timings},
     remote::MayBe,
@@ -136,19 +136,23 @@ impl Config {
         }
     }
 
-    /// Returns what the keys choose, as the calls of a builder do.
+    /// Returns what the keys choose, as the calls of a builder do. The table of the settings names the key of each.
     pub(super) fn choices(&self, timings: Timings) -> Choices {
-        Choices {
-            modes: Vec::new(),
-            timings: Some(timings),
-            preemption: self.preemption,
-            margin: self.margin,
-            drain: self.drain,
-            cooldown: self.cooldown,
-            epoch: (self.quorum.epoch != 0).then_some(self.quorum.epoch),
-            learner: self.quorum.learner.then_some(true),
-            diskless: self.quorum.diskless.then(Diskless::default),
+        macro_rules! of_keys {
+            ($(
+                $(#[$doc:meta])*
+                $setting:ident($($given:tt)*) -> $type:ty { $value:expr } $($mode:ident)* $(, $($key:ident).+)?;
+            )*) => {
+                Choices {
+                    modes: Vec::new(),
+                    timings: Some(timings),
+                    diskless: self.quorum.diskless.then(Diskless::default),
+                    // A key with the default value of its type chooses nothing.
+                    $($($setting: Some(self.$($key).+).filter(|key| !unset(key)).and_then(Into::into),)?)*
+                }
+            };
         }
+        settings!(of_keys)
     }
 }
 

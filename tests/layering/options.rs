@@ -56,7 +56,7 @@ fn an_option_of_an_election_is_set_fuzzed_and_tested() {
     let mut missing = Missing::default();
     let configs = configs();
     assert!(configs.len() >= 7, "only {} elections", configs.len());
-    let (choices, fuzzing) = (read("src/agent/choices.rs"), read("fuzz/src/core.rs"));
+    let (settings, fuzzing) = (read("src/agent/bully.rs"), read("fuzz/src/core.rs"));
     for Config {
         name,
         tests,
@@ -64,7 +64,7 @@ fn an_option_of_an_election_is_set_fuzzed_and_tested() {
         options,
     } in &configs
     {
-        let set = setters(&choices, name);
+        let set = setters(&settings, name);
         let made = samples.clone().or_else(|| made(&fuzzing, name));
         for Field { field, kind } in options {
             let option = format!("{name}::{field}");
@@ -74,7 +74,7 @@ fn an_option_of_an_election_is_set_fuzzed_and_tested() {
             }
             if let Some(set) = &set {
                 let has = set.contains(&field.as_str());
-                places.push((has, "the table of src/agent/choices.rs", NO_SETTER));
+                places.push((has, "the table of src/agent/bully.rs", NO_SETTER));
             }
             let is_time = kind.contains("Duration") || kind == "Timings";
             if let Some(made) = made.as_ref().filter(|_| !is_time) {
@@ -187,15 +187,17 @@ fn is_named(tests: &str, field: &str, kind: &str) -> bool {
 }
 
 /// The settings that the builder's calls put into that configuration; `None` if the builder makes none of that kind.
-fn setters<'a>(choices: &'a str, config: &str) -> Option<Vec<&'a str>> {
+fn setters<'a>(settings: &'a str, config: &str) -> Option<Vec<&'a str>> {
     let columns = ["BullyConfig", "AstraConfig", "QuorumConfig", "LeaseConfig"];
     let column = columns.iter().position(|name| *name == config)?;
-    let (_, table) = choices.split_once("\nsettings! {").expect("the table");
-    let (table, _) = table.split_once("\n}").expect("its end");
-    let rows = table.lines().filter_map(|line| line.trim().split_once(':'));
+    let (_, table) = settings.split_once(" => { $to! {").expect("the table");
+    let (table, _) = table.split_once("\n    } };").expect("its end");
+    let rows = table.lines().filter(|line| !line.trim().starts_with("///"));
+    let rows = rows.filter_map(|row| row.trim().split_once('('));
     let set = rows.filter(|(_, row)| {
-        let (_, modes) = row.split_once(" = ").expect("the modes");
-        modes.trim_end_matches(';').split_whitespace().nth(column) == Some("yes")
+        let (_, modes) = row.rsplit_once("} ").expect("the modes");
+        let mut modes = modes.split([' ', ',', ';']);
+        modes.nth(column) == Some("yes")
     });
     Some(set.map(|(setting, _)| setting).collect())
 }

@@ -85,6 +85,18 @@ impl Default for AnyConfig {
     }
 }
 
+/// Does the same with the machine, whichever election it is of.
+macro_rules! each {
+    ($any:ident, $machine:ident => $done:expr) => {
+        match $any {
+            Self::Available($machine) => $done,
+            Self::Astra($machine) => $done,
+            Self::Quorum($machine) => $done,
+            Self::Lease($machine) => $done,
+        }
+    };
+}
+
 impl Election for AnyBully {
     type Message = AnyMessage;
     type Timer = BullyTimer;
@@ -159,12 +171,7 @@ impl Election for AnyBully {
     }
 
     fn hold_back(&mut self, span: Duration) {
-        match self {
-            Self::Available(machine) => machine.hold_back(span),
-            Self::Astra(machine) => machine.hold_back(span),
-            Self::Quorum(machine) => machine.hold_back(span),
-            Self::Lease(machine) => machine.hold_back(span),
-        }
+        each!(self, machine => machine.hold_back(span));
     }
 
     fn note_write(&mut self, took: Duration) {
@@ -211,21 +218,11 @@ impl Election for AnyBully {
     }
 
     fn prospects(&self) -> Prospects {
-        match self {
-            Self::Available(machine) => machine.prospects(),
-            Self::Astra(machine) => machine.prospects(),
-            Self::Quorum(machine) => machine.prospects(),
-            Self::Lease(machine) => machine.prospects(),
-        }
+        each!(self, machine => machine.prospects())
     }
 
     fn is_releasing(&self) -> bool {
-        match self {
-            Self::Available(machine) => machine.is_releasing(),
-            Self::Astra(machine) => machine.is_releasing(),
-            Self::Quorum(machine) => machine.is_releasing(),
-            Self::Lease(machine) => machine.is_releasing(),
-        }
+        each!(self, machine => machine.is_releasing())
     }
 
     fn timings(config: &AnyConfig) -> Option<&Timings> {
@@ -238,12 +235,7 @@ impl Election for AnyBully {
     }
 
     fn view(&self, now: Time) -> View {
-        match self {
-            Self::Available(machine) => machine.view(now),
-            Self::Astra(machine) => machine.view(now),
-            Self::Quorum(machine) => machine.view(now),
-            Self::Lease(machine) => machine.view(now),
-        }
+        each!(self, machine => machine.view(now))
     }
 }
 

@@ -141,9 +141,9 @@ fn voters_that_cannot_elect_are_refused() {
         [quorum]\nvoters = ["a", "b", "d"]\nstore_file = "v" | `quorum.voters[2]` is "d": it has to be this node or one of `peers`: no other voter can be asked
         [quorum]\nvoters = ["a", "b", "b"]\nstore_file = "v" | `quorum.voters` is refused: the voter b is listed twice: give each its own name
         [quorum]\nvoters = ["a", ""]\nstore_file = "v" | `quorum.voters[1]` is missing: leave the empty name out
-        [quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v"\nvote_quorum = 1 | `quorum.vote_quorum` is refused: a vote quorum of 1 of 3 voters is out of range, because both sides of a partition could elect, or no side could: choose 2 to 3
-        [quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v"\nlease_quorum = 1 | `quorum.lease_quorum` is refused: a lease quorum of 1 of 3 voters is out of range, because 2 votes elect: choose 2 to 3
-        [quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v"\nepoch = 16777216 | `quorum.epoch` is refused: the epoch 16777216 exceeds the limit of 16777215: set `epoch` to 0 with the first list of voters, and add 1 for each change of the list
+        [quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v"\nvote_quorum = 1 | `quorum.vote_quorum` is refused: `vote_quorum` is 1, which is out of range, because both sides of a partition of 3 voters could elect, or no side could: choose 2 to 3
+        [quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v"\nlease_quorum = 1 | `quorum.lease_quorum` is refused: `lease_quorum` is 1, which is out of range, because 2 votes of 3 voters elect: choose 2 to 3
+        [quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v"\nepoch = 16777216 | `quorum.epoch` is refused: `epoch` is 16777216, which is out of range, because the first list of voters has 0, and each change of the list adds 1: choose 0 to 16777215
         role = "observer"\n[quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v" | `role` contradicts `quorum.voters`: an observer does not vote: remove this node from the voters, or set the role "voter"
         preemption = "immediately"\n[quorum]\nvoters = ["a", "b", "c"]\nstore_file = "v" | `preemption` is refused: preemption after 0ns must come after the end of the promise of 900ms: give `preemption` a longer time, or set it to never
     "#,

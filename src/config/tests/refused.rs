@@ -1,7 +1,13 @@
 //! What no configuration may say, and what an operator is told.
 
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use toml::Table;
+
 use crate::config::{
     Config, ConfigError,
+    read::read,
     tests::{blamed, every_line_is_refused},
 };
 
@@ -82,6 +88,25 @@ fn wrong_types_are_refused_with_what_is_wanted() {
         [[peers]]\nrights = [{ may_be = "king" }] | `peers[0].rights[0].may_be` is "king": it has to be "leader", "voter" or "observer"
     "#,
     );
+}
+
+/// No key has these types yet.
+#[test]
+fn a_number_is_wanted_within_the_limits_of_its_type() {
+    fn refusal<T: DeserializeOwned>(number: i64) -> String {
+        let table = Table::from_iter([("n".to_owned(), number.into())]);
+        let refused = read::<BTreeMap<String, T>>(table).err();
+        refused.map_or_else(String::new, |refused| refused.to_string())
+    }
+    let refused = "`n` is 99999999999: it has to be a whole number, ";
+    for (said, limits) in [
+        (refusal::<u8>(99_999_999_999), "0 to 255"),
+        (refusal::<u16>(99_999_999_999), "0 to 65535"),
+        (refusal::<u32>(99_999_999_999), "0 to 4294967295"),
+        (refusal::<i32>(99_999_999_999), "-2147483648 to 2147483647"),
+    ] {
+        assert_eq!(said, format!("{refused}{limits}"));
+    }
 }
 
 fn with_env(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use bully_core::{
-    parts::{check_detector, detector_of},
+    parts::{check_detector, check_range, detector_of},
     protocol::{Detector, SettingError, Timings},
 };
 
@@ -78,12 +78,8 @@ impl RingConfig {
     pub fn check(&self) -> Result<(), SettingError> {
         let (sends, delay_bound) = (self.sends, self.timings.delay_bound());
         check_detector(&self.timings, "a ring")?;
-        if !(1..=MOST_SENDS).contains(&sends) {
-            let reason = format_args!(
-                "a message cannot be sent {sends} times within one hop: set `sends` to 1 to {MOST_SENDS}"
-            );
-            return Err(SettingError::new("sends", reason));
-        }
+        let reason = "a message is sent within each hop, and each copy of it takes time";
+        check_range("sends", sends, 1..=MOST_SENDS, reason)?;
         if let Some(hop) = self.hop.filter(|hop| *hop <= self.least_hop()) {
             let reason = format_args!(
                 "a hop of {hop:?} must be longer than 2 * {sends} (the sends) times the delay bound of {delay_bound:?}: raise the hop"

@@ -2,9 +2,29 @@
 //!
 //! Decided here: the checks that several elections make, and the words of their errors.
 
-use std::time::Duration;
+use std::{fmt, ops::RangeInclusive, time::Duration};
 
 use crate::protocol::{Detector, SettingError, Timings};
+
+/// Checks that the value of a setting is within its limits. `reason` completes the error: it says why there are limits.
+///
+/// # Errors
+/// [`SettingError`] with the value and the limits.
+pub fn check_range<T: Copy + PartialOrd + fmt::Debug>(
+    setting: &'static str,
+    value: T,
+    limits: RangeInclusive<T>,
+    reason: impl fmt::Display,
+) -> Result<(), SettingError> {
+    if limits.contains(&value) {
+        return Ok(());
+    }
+    let (least, most) = limits.into_inner();
+    let refused = format_args!(
+        "`{setting}` is {value:?}, which is out of range, because {reason}: choose {least:?} to {most:?}"
+    );
+    Err(SettingError::new(setting, refused))
+}
 
 /// Checks that timings have a failure detector. `election` names the part that needs one, such as "a ring".
 ///

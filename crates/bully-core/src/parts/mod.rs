@@ -25,7 +25,7 @@ mod participant;
 pub mod slot;
 mod voters;
 
-pub use config::{check_detector, detector_of};
+pub use config::{check_detector, check_range, detector_of};
 pub use cooldown::Cooldown;
 pub use grace::Grace;
 pub use handover::{Due, Handover};

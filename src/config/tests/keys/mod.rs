@@ -6,6 +6,8 @@
 //! line. `NODE`, `HERE`, `FOLDER` and `PORT` stand for the name of
 //! the node, its address, its folder and the port of the row's server.
 //!
+//! The settings of an election need no row: `settings.rs`.
+//!
 //! Decided here: how a row is read and judged, and that no key lacks one. `scene.rs` starts the nodes. The tables are in
 //! the other files, by what is looked at.
 
@@ -15,6 +17,7 @@ mod limits;
 mod links;
 mod quorum;
 mod scene;
+mod settings;
 mod stores;
 mod timings;
 
@@ -148,7 +151,8 @@ fn every_key_has_a_row() {
         timings::rows(),
     ];
     let rows = tables.iter().flatten().flat_map(Rows::rows);
-    let seen: BTreeSet<_> = rows.map(|row| row.key.to_owned()).collect();
+    let mut seen: BTreeSet<_> = rows.map(|row| row.key.to_owned()).collect();
+    seen.extend(settings::keys().into_iter().map(|(key, ..)| key));
     let all = every_key();
     // A build without the client of a store cannot show the keys of that store.
     let has_stores = cfg!(all(

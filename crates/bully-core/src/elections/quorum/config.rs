@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::{Diskless, epoch::LAST_EPOCH};
 use crate::elections::policy::{Preemption, check_margin};
-use crate::parts::{check_detector, check_voters, detector_of, in_order, majority};
+use crate::parts::{check_detector, check_range, check_voters, detector_of, in_order, majority};
 use crate::protocol::{AgentId, Electorate, Score, SettingError, Timings};
 
 /// The configuration of a quorum election. Voters, quorums and epoch are the same at every member. An agent with a
@@ -104,16 +104,8 @@ impl QuorumConfig {
                 "a list of voters without a disk cannot change while they run, so a learner would never become a voter: remove `learner`, or remove `diskless` if there is a disk that stays",
             ));
         }
-        let epoch = self.epoch;
-        if epoch > LAST_EPOCH {
-            return Err(SettingError::new(
-                "epoch",
-                format_args!(
-                    "the epoch {epoch} exceeds the limit of {LAST_EPOCH}: set `epoch` to 0 with the first list of voters, and add 1 for each change of the list"
-                ),
-            ));
-        }
-        Ok(())
+        let reason = "the first list of voters has 0, and each change of the list adds 1";
+        check_range("epoch", self.epoch, 0..=LAST_EPOCH, reason)
     }
 
     /// Qv: number of votes that elect a leader.
@@ -171,25 +163,14 @@ impl QuorumConfig {
         let (voters, majority) = (self.voters.len(), majority(&self.voters));
         let votes = self.vote_quorum.unwrap_or(majority);
         let lease = self.lease_quorum.unwrap_or(majority);
-        if !(majority..=voters).contains(&votes) {
-            // An even split could elect two leaders.
-            return Err(SettingError::new(
-                "vote_quorum",
-                format_args!(
-                    "a vote quorum of {votes} of {voters} voters is out of range, because both sides of a partition could elect, or no side could: choose {majority} to {voters}"
-                ),
-            ));
-        }
+        // An even split could elect two leaders.
+        let reason = format_args!(
+            "both sides of a partition of {voters} voters could elect, or no side could"
+        );
+        check_range("vote_quorum", votes, majority..=voters, reason)?;
         let least = voters.saturating_sub(votes).saturating_add(1);
-        if !(least..=voters).contains(&lease) {
-            return Err(SettingError::new(
-                "lease_quorum",
-                format_args!(
-                    "a lease quorum of {lease} of {voters} voters is out of range, because {votes} votes elect: choose {least} to {voters}"
-                ),
-            ));
-        }
-        Ok(())
+        let reason = format_args!("{votes} votes of {voters} voters elect");
+        check_range("lease_quorum", lease, least..=voters, reason)
     }
 
     /// Checks the relations that [`Timings`] alone does not guarantee.

@@ -50,14 +50,17 @@ fn each_broken_relation_is_named() {
     let cases: [(Change, &str); 11] = [
         (|c| c.voters.clear(), "there are no voters"),
         (|c| c.voters.push(id("a")), "is listed twice"),
-        (|c| c.epoch = 1 << 24, "exceeds the limit of"),
+        (
+            |c| c.epoch = 1 << 24,
+            "`epoch` is 16777216, which is out of range",
+        ),
         (
             |c| (c.voters, c.vote_quorum) = (["a", "b", "c", "d"].map(id).into(), Some(2)),
-            "a vote quorum of",
+            "`vote_quorum` is 2",
         ), // an even split
-        (|c| c.vote_quorum = Some(4), "a vote quorum of"),
-        (|c| c.lease_quorum = Some(1), "a lease quorum of"),
-        (|c| c.lease_quorum = Some(4), "a lease quorum of"),
+        (|c| c.vote_quorum = Some(4), "`vote_quorum` is 4"),
+        (|c| c.lease_quorum = Some(1), "`lease_quorum` is 1"),
+        (|c| c.lease_quorum = Some(4), "`lease_quorum` is 4"),
         (|c| c.timings = Timings::astra(), "have no failure detector"),
         (
             |c| c.wait = Some(LEAST_WAIT / 2),
@@ -99,7 +102,7 @@ fn an_error_says_what_to_do() {
     };
     assert_eq!(
         four.check().unwrap_err().to_string(),
-        "a vote quorum of 2 of 4 voters is out of range, because both sides of a partition could elect, or no side could: choose 3 to 4"
+        "`vote_quorum` is 2, which is out of range, because both sides of a partition of 4 voters could elect, or no side could: choose 3 to 4"
     );
 }
 
