@@ -51,6 +51,14 @@ impl Announced {
         answer(self.term, self.score, from, elect, step)
     }
 
+    /// Announces itself again, by command: the announcement may have been lost, for example in a partition that has
+    /// healed since.
+    pub(super) fn announce_again(&self, step: &mut Step<'_>) -> Next {
+        step.out
+            .send_all(Elected::plain(self.term, self.score, None));
+        Next::Stay
+    }
+
     pub(super) fn on_elected(&self, said: &Announcement<'_>, step: &mut Step<'_>) -> Next {
         if step.competes_above(said.score, said.from) {
             step.out

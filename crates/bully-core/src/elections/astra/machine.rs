@@ -314,7 +314,8 @@ impl State {
         step.end_cooldown();
         match self {
             Self::Leading(tenure) => tenure.announce_again(step),
-            Self::HoldingElection(_) | Self::Deferring(_) | Self::Announced(_) => {
+            Self::Announced(announced) => announced.announce_again(step),
+            Self::HoldingElection(_) | Self::Deferring(_) => {
                 Next::ignore(step, "an election is under way")
             }
             Self::Idle(_) | Self::Following(_) if !step.competes() => {

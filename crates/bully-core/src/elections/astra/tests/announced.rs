@@ -58,6 +58,15 @@ fn a_leader_that_stopped_before_the_deadline_is_not_waited_for() {
         .nothing_else_happened();
 }
 
+/// Its announcement may have been lost in a partition. Once that has healed, the application tells it to campaign.
+#[test]
+fn an_agent_that_has_announced_itself_announces_itself_again_by_command() {
+    Kit::announced()
+        .step(Input::Campaign)
+        .sent_all(elected(MINE, 5))
+        .nothing_else_happened();
+}
+
 /// A second copy of the word of a former leader is for no later election.
 #[test]
 fn an_old_resignation_gives_no_leadership() {
