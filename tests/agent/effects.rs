@@ -3,6 +3,7 @@
 use actix::clock;
 use actix_bully::{
     group::Envelope,
+    operate::Operated,
     protocol::{AgentId, Incarnation},
     testkit::Inject,
 };
@@ -117,6 +118,9 @@ fn messages_of_strangers_and_of_ended_incarnations_never_reach_the_machine() {
         assert_eq!(stage.inputs.take(), received);
         let counts = stage.group.counters();
         assert_eq!((counts.strangers, counts.stale), (2, 1));
+        let report = Operated::new(&toy).report();
+        let reported = serde_json::to_value(&report.agents[0].messages).unwrap();
+        assert_eq!(reported, serde_json::to_value(counts).unwrap());
     });
 }
 

@@ -251,3 +251,23 @@ fn a_message_that_a_leader_has_handled_is_not_sent_to_it_again_when_it_has_moved
         assert_eq!(proxy.counts().unknown, 3);
     });
 }
+
+#[test]
+fn a_message_of_a_sender_that_has_moved_is_not_taken_for_one_that_was_handled() {
+    scene(async |pipes, _| {
+        let mut here = Host::start(pipes, "a", &["b", "c"]);
+        let leader = here.agent("leader", 2);
+        let worker = Worker("leader", Done::default()).start();
+        let deliver = LeaderProxy::builder(&leader, "job").deliver_to(worker.recipient());
+        deliver.start().unwrap();
+        for (number, name, other) in [(1, "b", "c"), (2, "c", "b")] {
+            let mut there = Host::start(pipes, name, &["a", other]);
+            until("they are linked", || here.is_linked(name)).await;
+            let sender = there.agent("x", 1);
+            let proxy = LeaderProxy::<Job>::builder(&sender, "job").start().unwrap();
+            let answer = proxy.send(job(number), SOON * 10).await;
+            assert_eq!(answer.unwrap(), format!("leader did {number}"));
+            there.stop().await;
+        }
+    });
+}

@@ -93,6 +93,21 @@ fn a_broken_link_between_followers_is_found_as_soon_as_the_leader_falls_silent()
 }
 
 #[test]
+fn a_broken_link_between_followers_is_found_as_soon_as_the_link_of_the_leader_ends() {
+    scene(async |pipes, folder| {
+        let hosts = settled(pipes, folder).await;
+        pipes.partition("a", "b");
+        sleep(MS(2_000)).await;
+        let began = Instant::now();
+        pipes.partition("e", "a");
+        pipes.cut("e", "a");
+        until("a finds it", || !hosts[0].is_linked("b")).await;
+        let took = began.elapsed();
+        assert!(took < MS(950), "the link was not asked: {took:?}");
+    });
+}
+
+#[test]
 fn a_name_on_a_host_that_is_gone_is_free_soon_after_somebody_asks_for_it() {
     scene(async |pipes, folder| {
         let mut hosts = settled(pipes, folder).await;

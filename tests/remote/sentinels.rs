@@ -121,12 +121,12 @@ fn a_sentinel_that_ends_is_replaced_by_one_with_other_bytes_and_the_links_are_ma
 }
 
 #[test]
-fn an_order_that_the_sentinel_did_not_take_is_given_again() {
+fn an_order_that_the_sentinel_did_not_take_is_given_again_and_the_sentinel_ends_with_the_bridge() {
     scene(async |pipes, _| {
         let told = Told::default();
         told.be_deaf(true);
         let sentinel = Sentinel::driven_by(told.clone());
-        let _a = Host::with(|group| {
+        let a = Host::with(|group| {
             builder(pipes, "a", &["b"])
                 .carry(group)
                 .secret(Secret::new([1; 32]).unwrap())
@@ -138,5 +138,10 @@ fn an_order_that_the_sentinel_did_not_take_is_given_again() {
         let refused = told.refused();
         sleep(MS(5_000)).await;
         assert_eq!((told.notices().len(), told.refused()), (1, refused));
+
+        let bridge = a.bridge.clone();
+        a.stop().await;
+        assert_eq!(Arc::strong_count(&told.0), 1, "the sentinel is dropped");
+        drop(bridge);
     });
 }

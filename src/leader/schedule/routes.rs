@@ -64,3 +64,16 @@ impl AnswerRoutes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_route_is_not_kept() {
+        let routes = AnswerRoutes::default();
+        let (number, _answers) = routes.open();
+        routes.close(number);
+        assert!(routes.table().open.is_empty());
+    }
+}

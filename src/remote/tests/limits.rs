@@ -126,10 +126,21 @@ fn limits_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn a_wrong_limit_is_named_with_its_range() {
+fn a_wrong_limit_is_named_with_its_range_or_with_the_limit_that_it_contradicts() {
     let refused = Limits::builder().handshake(Duration::ZERO).build();
     assert_eq!(
         refused.unwrap_err().to_string(),
         "the limit `handshake` is 0ns: choose from 100ms to 60s"
     );
+    for (limit, relation) in [
+        ("burst", "at least twice"),
+        ("dial_min", "at most"),
+        ("queue", "at least"),
+        ("silence", "at least twice"),
+    ] {
+        let other = "frame";
+        let told = LimitsError::Relation { limit, other }.to_string();
+        let advice = format!("make `{limit}` {relation} `frame`");
+        assert!(told.ends_with(&advice), "{told}");
+    }
 }

@@ -16,9 +16,13 @@ use actix_bully::{
     register::MemoryRegister,
     testkit::VirtualClock,
 };
+use tracing::Level;
 
 use super::kit::{Fragile, Host, Job, PANICS, SOON, Scene, Slow, Text, settle};
-use crate::stage::{MS, play};
+use crate::{
+    logs::logged,
+    stage::{MS, play},
+};
 
 #[test]
 fn a_message_that_no_leader_takes_in_time_is_not_sent() {
@@ -149,8 +153,8 @@ fn the_outcome_of_a_message_whose_drop_panics_is_known_before_its_deadline() {
 }
 
 #[test]
-fn a_message_that_panics_does_not_end_the_actor_of_the_recipient() {
-    play(async {
+fn a_message_that_panics_is_logged_and_does_not_end_the_actor_of_the_recipient() {
+    logged(Level::ERROR, async |lines| {
         let scene = Scene::new();
         let alone = scene.ineligible("a");
         let proxy = LeaderProxy::<Fragile>::builder(&alone, "fragile");
@@ -163,6 +167,8 @@ fn a_message_that_panics_does_not_end_the_actor_of_the_recipient() {
         let answer = to.send(Fragile).await;
         assert_eq!(answer, Err(actix::MailboxError::Closed));
         assert!(!PANICS.get() && to.connected());
+        let told = lines.about("a message to the recipient of a proxy panicked");
+        assert_eq!(told.len(), 2, "{told:#?}");
     });
 }
 

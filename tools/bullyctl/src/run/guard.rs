@@ -309,3 +309,21 @@ fn once(at: u64) -> Itimerspec {
 }
 
 const SECOND: i64 = 1_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_timer_has_the_nanoseconds_of_the_deadline_and_is_unset_if_none_comes() {
+        for (at, timer) in [
+            (0, (0, 1)),
+            (1_999_999_999, (1, 999_999_999)),
+            (2_000_000_000, (2, 0)),
+            (NEVER, (0, 0)),
+        ] {
+            let Timespec { tv_sec, tv_nsec } = once(at).it_value;
+            assert_eq!((tv_sec, tv_nsec), timer, "{at}");
+        }
+    }
+}

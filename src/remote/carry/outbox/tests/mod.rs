@@ -299,11 +299,17 @@ fn each_message_waits_from_when_it_was_said_whatever_waits_before_it() {
         let without = sink();
         without.outbox.unlink(LINK);
         without.carry(&to, message("a", resign(1)));
+        without.carry(&to, message("b", heartbeat(1)));
         step().await;
         without.carry(&to, message("a", resign(2)));
         step().await;
         without.outbox.link(LINK);
+        // Otherwise the next heartbeat would have room in a full queue, as if it replaced the lost one.
+        assert!(without.outbox.lock().repeated.is_empty());
         assert_eq!(taken(&without), [bytes(&resign(2))]);
+        without.carry(&to, message("b", heartbeat(2)));
+        without.outbox.clear();
+        assert!(without.outbox.lock().repeated.is_empty());
         // Of a burst, 32 count as said at the same time, and no more.
         let burst = sink();
         (0..32).for_each(|term| burst.carry(&to, message("a", resign(term))));
