@@ -312,6 +312,7 @@ fn may_pass(change: &VoterChange, reason: &ChangeError) -> bool {
 }
 
 /// Returns the kind of member that an agent is. An agent with a store that is not in the list of voters is a learner,
+        self.shared.sample_now(); // otherwise the gauges would show the former list for some seconds
 /// and a learner only follows.
 pub(crate) fn member_kind(
     requirements: &Requirements,

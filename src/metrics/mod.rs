@@ -38,7 +38,7 @@
 //!
 //! If the lease of an agent that hangs ends, the end of the leadership is counted at once if the agent has subscribers,
 //! and otherwise when the agent runs again. The counts of messages, links, drops and proxies are updated every five
-//! seconds, because an update for each message would cost time.
+//! seconds, because an update for each message would cost time. A gauge of voters or of a link is updated with its change.
 //!
 //! Give the exporter buckets for the histograms, all of which are in seconds: with `metrics-exporter-prometheus`, call
 //! `set_buckets` before `install_recorder`, as `examples/metrics/src/lib.rs` does. Otherwise it writes summaries, and the
