@@ -19,6 +19,7 @@ use super::{
     kept_prospects::KeptProspects,
     saving::StoreFailure,
     strain::{Renewal, Strain, is_standstill},
+    voters::AskedSigns,
     work::WorkSigns,
 };
 
@@ -42,8 +43,8 @@ pub(super) struct VitalSigns {
     /// Time since which this agent knows of a change of the voters. The prospects have the epoch of that change. Boxed:
     /// most groups never change their voters.
     pub(super) changing_since: Option<Box<Time>>,
-    /// Time since which callers wait for a change of the voters, and their number. Boxed: such calls are rare.
-    pub(super) asked: Option<Box<(Time, u32)>>,
+    /// The callers that wait for a change of the voters. Boxed: such calls are rare.
+    pub(super) asked: Option<Box<AskedSigns>>,
     /// Time at which the save under way began.
     pub(super) saving_since: Option<Time>,
     /// The failure of the store, unless a record was stored since. Boxed: few agents ever have one.
@@ -163,23 +164,6 @@ impl Vitals {
         }
     }
 
-    /// Notes that a caller of this agent waits for a change of the voters.
-    pub(super) fn note_ask(&self, now: Time) {
-        let mut signs = self.signs();
-        let (_, waiting) = &mut **signs.asked.get_or_insert_with(|| Box::new((now, 0)));
-        *waiting = waiting.saturating_add(1);
-    }
-
-    /// Notes that a caller no longer waits for a change of the voters.
-    pub(super) fn note_answer(&self) {
-        let mut signs = self.signs();
-        signs.asked.take_if(|asked| {
-            let (_, waiting) = &mut **asked;
-            *waiting = waiting.saturating_sub(1);
-            *waiting == 0
-        });
-    }
-
     pub(super) fn note_saving(&self, now: Time) {
         self.signs().saving_since = Some(now);
     }
@@ -280,7 +264,7 @@ impl Vitals {
         self.signs().clone()
     }
 
-    fn signs(&self) -> MutexGuard<'_, VitalSigns> {
+    pub(super) fn signs(&self) -> MutexGuard<'_, VitalSigns> {
         // A poisoned lock is used all the same: each change under it is one step, so none is half made.
         self.signs.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -289,7 +273,7 @@ impl Vitals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{StoreId, Term};
+    use crate::protocol::{ChangeError, StoreId, Term};
 
     fn vitals() -> Vitals {
         Vitals::new(Time::from_millis(1))
@@ -338,11 +322,16 @@ mod tests {
         vitals.note_ask(at(9));
         vitals.note_ask(at(11));
         vitals.note_answer();
-        assert_eq!(
-            vitals.read().asked,
-            Some(Box::new((at(9), 1))),
-            "one waits still"
-        );
+        let asked = || {
+            vitals
+                .read()
+                .asked
+                .map(|asked| (asked.since, asked.callers))
+        };
+        assert_eq!(asked(), Some((at(9), 1)), "one waits still");
+        let refused = ChangeError::UnderWay;
+        vitals.note_refused_change(&refused);
+        assert_eq!(vitals.read().asked.unwrap().refused, Some(refused));
         vitals.note_answer();
         assert_eq!(vitals.read().asked, None);
     }

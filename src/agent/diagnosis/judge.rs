@@ -233,7 +233,7 @@ impl Facts {
         let mine = self.epoch().unwrap_or(requirements.epoch);
         self.judge_epochs(mine, found);
         let signs = &self.signs;
-        let asked = signs.asked.as_ref().map(|asked| asked.0);
+        let asked = signs.asked.as_ref().map(|asked| asked.since);
         let began = signs
             .changing_since
             .as_deref()
@@ -252,6 +252,7 @@ impl Facts {
         let is_behind = mine < requirements.epoch;
         let listed = requirements.names.as_ref().filter(|_| !is_behind);
         if let (Some(configured), Some(names)) = (&self.configured, listed) {
+                refused: signs.asked.as_ref().and_then(|asked| asked.refused.clone()),
             let is_in = |names: &[AgentId], id: &AgentId| names.contains(id);
             let is_same =
                 configured.len() == names.len() && configured.iter().all(|id| is_in(names, id));
