@@ -184,6 +184,32 @@ fn a_leader_that_refuses_a_change_has_answered() {
 }
 
 #[test]
+fn an_agent_that_has_ended_is_no_voter_that_others_have_to_reach() {
+    let mut facts = quorum();
+    facts.status.leader = Some(leader("c"));
+    facts.status.lifecycle = Lifecycle::Ended;
+    let b = facts
+        .members
+        .iter_mut()
+        .find(|one| one.member.id == facts.id);
+    b.unwrap().is_reachable = false;
+    let is_of_voters = |found: &Finding| {
+        matches!(
+            found,
+            Finding::VotersAway { .. } | Finding::FewVoters { .. }
+        )
+    };
+    assert!(!found(&facts).iter().any(is_of_voters));
+    facts.members.retain(|one| one.member.id != id("a"));
+    let [away] = ["a"].map(id);
+    let missing = found(&facts).into_iter().find_map(|found| match found {
+        Finding::VotersAway { missing } | Finding::FewVoters { missing, .. } => Some(missing),
+        _ => None,
+    });
+    assert_eq!(missing, Some(vec![away]));
+}
+
+#[test]
 fn an_older_list_is_told_with_both_epochs_and_what_to_do() {
     let of = |node: &str, theirs, mine| (node.to_owned(), theirs, mine);
     let (node, theirs, mine) = of("host-c", 3, 2);
