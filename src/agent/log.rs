@@ -36,7 +36,7 @@ pub(super) fn log(event: &Event, is_change: bool) {
         Event::NoLeader { term } if is_change => info!(%term, "leader gone"),
         Event::NoLeader { term } => debug!(%term, "leader gone"),
         Event::Voters(event) => log_voters(event),
-        // A later `bully-core` may have more variants; `tests/layering` reports those that are missing here.
+        // A later `bully-core` may have more variants; `tests/layering` reports the missing variants.
         _ => info!("{event}"),
     }
 }

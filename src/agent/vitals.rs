@@ -38,8 +38,10 @@ pub(super) struct Vitals {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct VitalSigns {
     pub(super) prospects: KeptProspects,
-    /// Time since which the agent knows no leader.
+    /// Time since which the agent knows no leader; the last sign of life of a leader that was not heard any more.
     pub(super) leaderless_since: Option<Time>,
+    /// That sign of life, until the step ends in which the leader was missed.
+    pub(super) last_sign: Option<Time>,
     /// Time since which this agent knows of a change of the voters. The prospects have the epoch of that change. Boxed:
     /// most groups never change their voters.
     pub(super) changing_since: Option<Box<Time>>,
@@ -127,13 +129,21 @@ impl Vitals {
             signs.changing_since = prospects.next_epoch.map(|_| Box::new(now()));
         }
         signs.prospects = prospects.into();
+        let last_sign = signs.last_sign.take();
         if has_leader {
             signs.is_clock_slow = false;
             let since = signs.leaderless_since.take();
             return since.map(|since| now().since(since));
         }
-        signs.leaderless_since.get_or_insert_with(&now);
+        let since = *signs.leaderless_since.get_or_insert_with(&now);
+        signs.leaderless_since = Some(last_sign.map_or(since, |sign| since.min(sign)));
         None
+    }
+
+    /// Notes the last sign of life of a leader that was not heard any more; `None` for any other end. The time without a
+    /// leader that begins with this step counts from then.
+    pub(super) fn note_last_sign(&self, since: Option<Time>) {
+        self.signs().last_sign = since;
     }
 
     /// Returns whether the agent asks its leader for the leadership when its turn comes (rule `ask-in-turn` of the
@@ -174,8 +184,7 @@ impl Vitals {
         let since = signs.saving_since.take();
         let took = since.map(|since| now.since(since)).unwrap_or_default();
         if since.is_some() {
-            let strain = signs.strain.get_or_insert_default();
-            strain.note_write(took);
+            signs.strain.get_or_insert_default().note_write(took);
         }
         match failure {
             Some(reason) => StoreFailure::note(&mut signs.store_failure, reason, now, false),
@@ -290,6 +299,23 @@ mod tests {
         vitals.note_prospects(none, false, || at(9));
         vitals.note_end(at(11));
         assert_eq!(vitals.read().leaderless_since, Some(at(9)));
+    }
+
+    #[test]
+    fn a_time_without_a_leader_begins_with_the_last_sign_of_life_of_a_silent_one() {
+        let (vitals, at) = (vitals(), Time::from_millis);
+        let none = Prospects::default();
+        vitals.note_prospects(none.clone(), true, || at(2));
+        for first in [899, 900] {
+            vitals.note_prospects(none.clone(), false, || at(first)); // before a save
+            vitals.note_last_sign(Some(at(100)));
+            vitals.note_prospects(none.clone(), false, || at(900));
+            let took = vitals.note_prospects(none.clone(), true, || at(910));
+            assert_eq!(took, Some(Duration::from_millis(810)));
+        }
+        vitals.note_last_sign(None);
+        vitals.note_prospects(none, false, || at(950));
+        assert_eq!(vitals.read().leaderless_since, Some(at(950)));
     }
 
     #[test]
