@@ -188,6 +188,9 @@ impl<E: Election> Agent<E> {
             // `_`: a later `bully-core` may have more variants; `tests/layering` reports those that are missing here.
             Event::Renewed { .. } | Event::NewLeader(_) | Event::NoLeader { .. } | _ => {}
         }
+        if let Some((leader, end)) = self.machine.last_end() {
+            self.shared.note_last_end(event, leader, end);
+        }
         self.shared.note_leadership(self.incarnation, event);
         self.shared.tell(self.incarnation, event);
     }

@@ -5,7 +5,7 @@
 
 use tracing::{Span, debug, error_span, info, warn};
 
-use crate::protocol::Event;
+use crate::protocol::{ChangeError, Event, VotersEvent};
 
 use super::spec::AgentSettings;
 
@@ -35,7 +35,26 @@ pub(super) fn log(event: &Event, is_change: bool) {
         }
         Event::NoLeader { term } if is_change => info!(%term, "leader gone"),
         Event::NoLeader { term } => debug!(%term, "leader gone"),
-        // `_`: a later `bully-core` may have more variants; `tests/layering` reports those that are missing here.
-        Event::Voters(_) | _ => info!("{event}"),
+        Event::Voters(event) => log_voters(event),
+        // A later `bully-core` may have more variants; `tests/layering` reports the missing variants.
+        _ => info!("{event}"),
+    }
+}
+
+/// The request for a voter that the leader has not heard is repeated twice a second, and its caller gets the refusal.
+fn log_voters(event: &VotersEvent) {
+    let is_repeated = match event {
+        VotersEvent::Wanted(_) => true,
+        VotersEvent::Answered { outcome, .. } => {
+            matches!(outcome, Err(ChangeError::NotSeen { .. }))
+        }
+        VotersEvent::Installed(_)
+        | VotersEvent::OtherStore { .. }
+        | VotersEvent::OldRecord { .. } => false,
+    };
+    if is_repeated {
+        debug!("{event}");
+    } else {
+        info!("{event}");
     }
 }

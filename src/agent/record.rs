@@ -14,7 +14,7 @@ use bully_core::driver::BoundedRecord;
 use crate::{
     clock::{SystemWallClock, WallClock},
     history::{KeptHistory, SeenAt},
-    protocol::{AgentId, Event, Members, PeerMessage, Presence, Role, Time, To},
+    protocol::{AgentId, Event, Leader, LeaderEnd, Members, PeerMessage, Presence, Role, Time, To},
     record::{Happening, Header, MessageText, RecordLimits, RecordedAgent, RecordedClock, What},
 };
 
@@ -208,6 +208,36 @@ impl SharedState {
         self.settings.election().clone_into(&mut header.protocol);
         header.clock = RecordedClock::Real;
         self.record.file(header, self.now(), is_kept)
+    }
+
+    /// Notes how the machine noticed the end of a leadership, for the event of that end, which is told next. The time
+    /// without a leader begins with the last sign of life of a leader that was not heard any more.
+    pub(super) fn note_last_end(&self, event: &Event, leader: &Leader, end: LeaderEnd) {
+        self.past().book().know_end(self.id(), leader, end);
+        let silent_since = match end {
+            LeaderEnd::Silent { since } => Some(since),
+            LeaderEnd::Resigned | LeaderEnd::Ended | LeaderEnd::Replaced => None,
+        };
+        match event {
+            Event::NoLeader { term } | Event::Lost { term, .. } => {
+                let since = silent_since.filter(|_| leader.term == *term);
+                self.vitals().note_last_sign(since);
+            }
+            // The next leader was heard before the silent one was missed.
+            Event::NewLeader(_) => {
+                let followed = || self.status().leader.as_ref() == Some(leader);
+                let knew_one = || self.vitals().read().leaderless_since.is_none();
+                if let Some(since) = silent_since.filter(|_| followed() && knew_one()) {
+                    self.note_led(Some(self.now().since(since)));
+                }
+            }
+            // `_`: a later `bully-core` may have more variants; `tests/layering` reports the missing variants.
+            Event::Acquired { .. }
+            | Event::Renewed { .. }
+            | Event::Draining { .. }
+            | Event::Voters(_)
+            | _ => {}
+        }
     }
 
     /// Adds an event that the subscribers were told to the past of the group, and to the record if the record is on.

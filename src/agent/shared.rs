@@ -101,6 +101,12 @@ impl SharedState {
         self.meter.sample(now, counts);
     }
 
+    /// Takes a sample now.
+    pub(super) fn sample_now(&self) {
+        self.meter.sample_soon();
+        self.sample(self.now());
+    }
+
     /// Adds a function that is called at each sample of the agent's metrics, until it returns `false`.
     pub(super) fn sample_also(&self, show: impl Fn() -> bool + Send + Sync + 'static) {
         self.meter.also(show);

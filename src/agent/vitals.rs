@@ -19,6 +19,7 @@ use super::{
     kept_prospects::KeptProspects,
     saving::StoreFailure,
     strain::{Renewal, Strain, is_standstill},
+    voters::AskedSigns,
     work::WorkSigns,
 };
 
@@ -37,13 +38,15 @@ pub(super) struct Vitals {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct VitalSigns {
     pub(super) prospects: KeptProspects,
-    /// Time since which the agent knows no leader.
+    /// Time since which the agent knows no leader; the last sign of life of a leader that was not heard any more.
     pub(super) leaderless_since: Option<Time>,
+    /// That sign of life, until the step ends in which the leader was missed.
+    pub(super) last_sign: Option<Time>,
     /// Time since which this agent knows of a change of the voters. The prospects have the epoch of that change. Boxed:
     /// most groups never change their voters.
     pub(super) changing_since: Option<Box<Time>>,
-    /// Time since which callers wait for a change of the voters, and their number. Boxed: such calls are rare.
-    pub(super) asked: Option<Box<(Time, u32)>>,
+    /// The callers that wait for a change of the voters. Boxed: such calls are rare.
+    pub(super) asked: Option<Box<AskedSigns>>,
     /// Time at which the save under way began.
     pub(super) saving_since: Option<Time>,
     /// The failure of the store, unless a record was stored since. Boxed: few agents ever have one.
@@ -126,13 +129,21 @@ impl Vitals {
             signs.changing_since = prospects.next_epoch.map(|_| Box::new(now()));
         }
         signs.prospects = prospects.into();
+        let last_sign = signs.last_sign.take();
         if has_leader {
             signs.is_clock_slow = false;
             let since = signs.leaderless_since.take();
             return since.map(|since| now().since(since));
         }
-        signs.leaderless_since.get_or_insert_with(&now);
+        let since = *signs.leaderless_since.get_or_insert_with(&now);
+        signs.leaderless_since = Some(last_sign.map_or(since, |sign| since.min(sign)));
         None
+    }
+
+    /// Notes the last sign of life of a leader that was not heard any more; `None` for any other end. The time without a
+    /// leader that begins with this step counts from then.
+    pub(super) fn note_last_sign(&self, since: Option<Time>) {
+        self.signs().last_sign = since;
     }
 
     /// Returns whether the agent asks its leader for the leadership when its turn comes (rule `ask-in-turn` of the
@@ -163,23 +174,6 @@ impl Vitals {
         }
     }
 
-    /// Notes that a caller of this agent waits for a change of the voters.
-    pub(super) fn note_ask(&self, now: Time) {
-        let mut signs = self.signs();
-        let (_, waiting) = &mut **signs.asked.get_or_insert_with(|| Box::new((now, 0)));
-        *waiting = waiting.saturating_add(1);
-    }
-
-    /// Notes that a caller no longer waits for a change of the voters.
-    pub(super) fn note_answer(&self) {
-        let mut signs = self.signs();
-        signs.asked.take_if(|asked| {
-            let (_, waiting) = &mut **asked;
-            *waiting = waiting.saturating_sub(1);
-            *waiting == 0
-        });
-    }
-
     pub(super) fn note_saving(&self, now: Time) {
         self.signs().saving_since = Some(now);
     }
@@ -190,8 +184,7 @@ impl Vitals {
         let since = signs.saving_since.take();
         let took = since.map(|since| now.since(since)).unwrap_or_default();
         if since.is_some() {
-            let strain = signs.strain.get_or_insert_default();
-            strain.note_write(took);
+            signs.strain.get_or_insert_default().note_write(took);
         }
         match failure {
             Some(reason) => StoreFailure::note(&mut signs.store_failure, reason, now, false),
@@ -280,7 +273,7 @@ impl Vitals {
         self.signs().clone()
     }
 
-    fn signs(&self) -> MutexGuard<'_, VitalSigns> {
+    pub(super) fn signs(&self) -> MutexGuard<'_, VitalSigns> {
         // A poisoned lock is used all the same: each change under it is one step, so none is half made.
         self.signs.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -289,7 +282,7 @@ impl Vitals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{StoreId, Term};
+    use crate::protocol::{ChangeError, StoreId, Term};
 
     fn vitals() -> Vitals {
         Vitals::new(Time::from_millis(1))
@@ -306,6 +299,23 @@ mod tests {
         vitals.note_prospects(none, false, || at(9));
         vitals.note_end(at(11));
         assert_eq!(vitals.read().leaderless_since, Some(at(9)));
+    }
+
+    #[test]
+    fn a_time_without_a_leader_begins_with_the_last_sign_of_life_of_a_silent_one() {
+        let (vitals, at) = (vitals(), Time::from_millis);
+        let none = Prospects::default();
+        vitals.note_prospects(none.clone(), true, || at(2));
+        for first in [899, 900] {
+            vitals.note_prospects(none.clone(), false, || at(first)); // before a save
+            vitals.note_last_sign(Some(at(100)));
+            vitals.note_prospects(none.clone(), false, || at(900));
+            let took = vitals.note_prospects(none.clone(), true, || at(910));
+            assert_eq!(took, Some(Duration::from_millis(810)));
+        }
+        vitals.note_last_sign(None);
+        vitals.note_prospects(none, false, || at(950));
+        assert_eq!(vitals.read().leaderless_since, Some(at(950)));
     }
 
     #[test]
@@ -338,11 +348,16 @@ mod tests {
         vitals.note_ask(at(9));
         vitals.note_ask(at(11));
         vitals.note_answer();
-        assert_eq!(
-            vitals.read().asked,
-            Some(Box::new((at(9), 1))),
-            "one waits still"
-        );
+        let asked = || {
+            vitals
+                .read()
+                .asked
+                .map(|asked| (asked.since, asked.callers))
+        };
+        assert_eq!(asked(), Some((at(9), 1)), "one waits still");
+        let refused = ChangeError::UnderWay;
+        vitals.note_refused_change(&refused);
+        assert_eq!(vitals.read().asked.unwrap().refused, Some(refused));
         vitals.note_answer();
         assert_eq!(vitals.read().asked, None);
     }

@@ -15,12 +15,13 @@ use crate::{
     agent::any::AnyBully,
     protocol::{
         AgentId, ChangeError, Changed, Decree, Election, Input, Leaders, MemberKind, NewVoter,
-        Requirements, VoterChange, VotersEvent,
+        Requirements, Time, VoterChange, VotersEvent,
     },
 };
 
 use super::{
-    Agent, ElectionHandle, Finding, Lifecycle, message::AgentCommand, shared::SharedState, wait,
+    Agent, ElectionHandle, Finding, Lifecycle, message::AgentCommand, shared::SharedState,
+    vitals::Vitals, wait,
 };
 
 /// Time without an answer after which the change is asked for once more. It is longer than a change takes when nothing
@@ -164,6 +165,7 @@ impl<E: Election> ElectionHandle<E> {
                 self.command(command).map_err(|_| VotersError::Ended)?;
                 match wait::within(ASK_AGAIN, answered).await {
                     Ok(Some(Ok(Err(reason)))) if may_pass(&change, &reason) => {
+                        self.shared.vitals().note_refused_change(&reason);
                         refused = Some(reason);
                     }
                     Ok(Some(Ok(outcome))) => return outcome.map_err(VotersError::Refused),
@@ -185,6 +187,45 @@ impl<E: Election> ElectionHandle<E> {
             (Ok(None), Some(reason)) => Err(VotersError::Refused(reason)),
             (Ok(None), None) => Err(VotersError::TimedOut { within }),
             (Err(wait::NoTimers), _) => Err(VotersError::NoRuntime),
+        }
+    }
+}
+
+/// Callers of an agent that wait for a change of the voters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct AskedSigns {
+    /// Time since which they wait.
+    pub(super) since: Time,
+    pub(super) callers: u32,
+    /// The last refusal of the leader, if asking again may succeed.
+    pub(super) refused: Option<ChangeError>,
+}
+
+impl Vitals {
+    /// Notes that a caller of this agent waits for a change of the voters.
+    pub(super) fn note_ask(&self, now: Time) {
+        let mut signs = self.signs();
+        let begun = || AskedSigns {
+            since: now,
+            ..AskedSigns::default()
+        };
+        let asked = signs.asked.get_or_insert_with(|| Box::new(begun()));
+        asked.callers = asked.callers.saturating_add(1);
+    }
+
+    /// Notes that a caller no longer waits for a change of the voters.
+    pub(super) fn note_answer(&self) {
+        let mut signs = self.signs();
+        signs.asked.take_if(|asked| {
+            asked.callers = asked.callers.saturating_sub(1);
+            asked.callers == 0
+        });
+    }
+
+    /// Notes that the leader refused the change, which it is asked for again.
+    pub(super) fn note_refused_change(&self, why: &ChangeError) {
+        if let Some(asked) = &mut self.signs().asked {
+            asked.refused = Some(why.clone());
         }
     }
 }
@@ -271,6 +312,7 @@ impl<E: Election> Agent<E> {
             Err(reason) => warn!(%reason, "voters changed, but the group keeps the former list"),
         }
         group.note_voters(decree);
+        self.shared.sample_now(); // otherwise the gauges would show the former list for some seconds
     }
 }
 

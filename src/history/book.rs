@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{GroupHistory, Leadership, LeadershipEnd, MOST_BYTES, PastFinding, SeenAt};
-use crate::protocol::{AgentId, Event, LostReason, Term, Time};
+use crate::protocol::{AgentId, Event, Leader, LeaderEnd, LostReason, Term, Time};
 
 /// The history of one group; see the [module](self).
 #[derive(Debug, Default)]
@@ -24,6 +24,8 @@ pub(crate) struct HistoryBook {
     by: Option<AgentId>,
     /// The time, by its own clock, since which the agent `by` has known no leader.
     vacant_since: Option<Time>,
+    /// How the agent `by` noticed the end of that leadership, until it is told the end.
+    known_end: Option<(Leader, LeaderEnd)>,
     /// The reason that an agent of this process gave for the end of its leadership, until the agent `by` sees that end.
     said: Option<(AgentId, Term, LostReason)>,
     /// A leadership that another agent has seen, but the agent `by` has not seen yet.
@@ -103,29 +105,44 @@ impl HistoryBook {
             Event::Acquired { term } | Event::Renewed { term } => self.hear(by, by, *term, at),
             Event::NewLeader(leader) => self.hear(by, &leader.id, leader.term, at),
             Event::NoLeader { .. } if is_view => {
-                let open = self.open();
-                let is_down = open.is_some_and(|open| is_down(&open.leader));
-                let end = if is_down {
-                    LeadershipEnd::Down
-                } else {
-                    LeadershipEnd::Gone
+                let end = match self.known_end() {
+                    Some(LeaderEnd::Resigned) => LeadershipEnd::HandedOver,
+                    Some(LeaderEnd::Ended) => LeadershipEnd::Down,
+                    Some(LeaderEnd::Silent { .. }) => LeadershipEnd::Gone,
+                    Some(LeaderEnd::Replaced) | None => {
+                        if self.open().is_some_and(|open| is_down(&open.leader)) {
+                            LeadershipEnd::Down
+                        } else {
+                            LeadershipEnd::Gone
+                        }
+                    }
                 };
-                let at = at();
-                self.close(at, end);
-                self.vacant_since = Some(at.now);
+                self.vacant_since = Some(self.close(at(), end));
             }
             Event::Lost { term, reason } => {
                 self.said = Some((by.clone(), *term, *reason));
                 self.amend();
                 if is_view {
-                    let at = at();
-                    self.close(at, LeadershipEnd::Lost(*reason));
-                    self.vacant_since = Some(at.now);
+                    let since = self.close(at(), LeadershipEnd::Lost(*reason));
+                    self.vacant_since = Some(since);
                 }
             }
             // A later core may have more variants: `tests/layering` finds the variants that this list lacks.
             Event::Draining { .. } | Event::NoLeader { .. } | Event::Voters(_) | _ => {}
         }
+    }
+
+    /// Notes how the agent `by` noticed the end of a leadership. Called before the event of the end.
+    pub(crate) fn know_end(&mut self, by: &AgentId, leader: &Leader, end: LeaderEnd) {
+        if self.by.as_ref().is_none_or(|view| view == by) {
+            self.known_end = Some((leader.clone(), end));
+        }
+    }
+
+    /// Returns how the agent `by` noticed the end of the open leadership, if its machine knows that.
+    fn known_end(&self) -> Option<LeaderEnd> {
+        let (open, (leader, end)) = self.open().zip(self.known_end.as_ref())?;
+        (open.leader == leader.id && open.term == leader.term).then_some(*end)
     }
 
     /// Notes that the agent `by` has ended. If it is `self.by`, or if `self.by` is `None`, the history is written from the
@@ -137,7 +154,7 @@ impl HistoryBook {
         if self.by.as_ref().is_some_and(|known| known != by) {
             return;
         }
-        (self.by, self.vacant_since) = (None, None);
+        (self.by, self.vacant_since, self.known_end) = (None, None, None);
         match (has_others(), self.ahead.take()) {
             (true, Some(ahead)) => {
                 self.by = Some(ahead.by);
@@ -183,13 +200,14 @@ impl HistoryBook {
             if open.leader == *leader && open.term == term {
                 return;
             }
-            let end = if open.leader == *leader {
-                LeadershipEnd::Renewed
-            } else {
-                LeadershipEnd::Replaced
+            let end = match self.known_end() {
+                _ if open.leader == *leader => LeadershipEnd::Renewed,
+                Some(LeaderEnd::Resigned) => LeadershipEnd::HandedOver,
+                Some(LeaderEnd::Ended) => LeadershipEnd::Down,
+                Some(LeaderEnd::Silent { .. }) => LeadershipEnd::Gone,
+                Some(LeaderEnd::Replaced) | None => LeadershipEnd::Replaced,
             };
-            self.close(at, end);
-            self.vacant_since = Some(at.now);
+            self.vacant_since = Some(self.close(at, end));
         }
         let without = self.vacant_since.take().map(|since| at.now.since(since));
         self.push(Leadership {
@@ -207,17 +225,26 @@ impl HistoryBook {
         self.leaderships.back().filter(|last| last.end.is_none())
     }
 
-    fn close(&mut self, at: SeenAt, end: LeadershipEnd) {
+    /// Ends the open leadership. Returns the time since which there is no leader: the last sign of life of a leader that
+    /// was not heard any more, otherwise now.
+    fn close(&mut self, at: SeenAt, end: LeadershipEnd) -> Time {
+        let since = match self.known_end() {
+            Some(LeaderEnd::Silent { since }) if end != LeadershipEnd::Renewed => since.min(at.now),
+            Some(_) | None => at.now,
+        };
+        let silent_ms = u64::try_from(at.now.since(since).as_millis()).unwrap_or(u64::MAX);
         let open = self
             .leaderships
             .back_mut()
             .filter(|last| last.end.is_none());
         if let Some(open) = open {
-            open.until_unix_ms = Some(at.unix_ms);
+            let until = at.unix_ms.saturating_sub(silent_ms);
+            open.until_unix_ms = Some(until.max(open.from_unix_ms.min(at.unix_ms)));
             open.end = Some(end);
             self.revision = self.revision.wrapping_add(1);
             self.amend();
         }
+        since
     }
 
     /// Replaces the end of a leadership, as another agent saw it, by the reason of the former leader, which is more

@@ -23,6 +23,8 @@
 //! of an election reads the history.
 
 mod book;
+#[cfg(test)]
+mod ends;
 mod lines;
 #[cfg(test)]
 mod tests;
@@ -55,10 +57,13 @@ pub struct Leadership {
     pub term: Term,
     /// The time at which the leadership began, in milliseconds since 1970 by this host's wall clock.
     pub from_unix_ms: u64,
-    /// The time without a leader before this leadership, in milliseconds; `None` if it is unknown, because this is the
-    /// first leadership, or the agent that saw it had just started.
+    /// The time without a leader before this leadership, in milliseconds. It begins with the end of the former
+    /// leadership; see [`until_unix_ms`](Self::until_unix_ms). `None` if it is unknown, because this is the first
+    /// leadership, or the agent that saw it had just started.
     pub without_ms: Option<u64>,
-    /// The time at which the leadership ended, if an agent of this process saw the end.
+    /// The time at which the leadership ended, if an agent of this process saw the end. For a leader that was not heard
+    /// any more it is the leader's last sign of life; for an agent of this process that stood still, the end of its
+    /// lease. The agents of rings, ballots, reorganizations and invitations have the time at which they missed the leader.
     pub until_unix_ms: Option<u64>,
     /// How the leadership ended; `None` while it continues.
     pub end: Option<LeadershipEnd>,
@@ -73,11 +78,13 @@ pub struct Leadership {
 pub enum LeadershipEnd {
     /// The leader is an agent of this process, and has given this reason.
     Lost(LostReason),
-    /// The leader has crashed, or was stopped.
+    /// The leader has said that it hands over: it stepped down, left, or was stopped in order.
+    HandedOver,
+    /// The end of the leader's agent or of its process was reported, by a sentinel, a supervisor or the process itself.
     Down,
-    /// The leader is an agent of another process. It has stepped down, or was silent for too long.
+    /// The leader was not heard any more. It crashed without a sentinel, it is frozen, or it is cut off.
     Gone,
-    /// The next leader followed without a pause, as after a hand-over.
+    /// The next leader announced itself while this one was heard.
     Replaced,
     /// The same agent continues to lead in a higher term.
     Renewed,
@@ -89,8 +96,9 @@ impl fmt::Display for LeadershipEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lost(reason) => reason.fmt(f),
-            Self::Down => f.write_str("it crashed or was stopped"),
-            Self::Gone => f.write_str("it stepped down, or was not heard"),
+            Self::HandedOver => f.write_str("it handed over"),
+            Self::Down => f.write_str("its process or agent ended"),
+            Self::Gone => f.write_str("it was not heard any more (crashed, frozen or cut off)"),
             Self::Replaced => f.write_str("replaced at once"),
             Self::Renewed => f.write_str("led on in a higher term"),
             Self::Unseen => f.write_str("out of sight of this process"),

@@ -3,18 +3,18 @@
 use super::*;
 use crate::protocol::{Event, Incarnation, Leader};
 
-fn id(name: &str) -> AgentId {
+pub(super) fn id(name: &str) -> AgentId {
     AgentId::new(name).unwrap()
 }
 
-const fn at(millis: u64) -> SeenAt {
+pub(super) const fn at(millis: u64) -> SeenAt {
     SeenAt {
         now: Time::from_millis(millis),
         unix_ms: 1_000_000 + millis,
     }
 }
 
-fn follows(name: &str, term: u64) -> Event {
+pub(super) fn follows(name: &str, term: u64) -> Event {
     Event::NewLeader(Leader {
         id: id(name),
         incarnation: Incarnation(1),
@@ -22,7 +22,7 @@ fn follows(name: &str, term: u64) -> Event {
     })
 }
 
-const fn lost(term: u64, reason: LostReason) -> Event {
+pub(super) const fn lost(term: u64, reason: LostReason) -> Event {
     Event::Lost {
         term: Term(term),
         reason,
@@ -30,7 +30,7 @@ const fn lost(term: u64, reason: LostReason) -> Event {
 }
 
 /// No end of an agent is confirmed.
-fn note(past: &KeptHistory, by: &str, millis: u64, event: &Event) {
+pub(super) fn note(past: &KeptHistory, by: &str, millis: u64, event: &Event) {
     counted(past, || {
         past.book().note(&id(by), || at(millis), event, |_| false);
     });
@@ -57,7 +57,7 @@ fn counted(past: &KeptHistory, change: impl FnOnce()) {
 }
 
 /// Leader, term, end and the time without a leader of each leadership.
-fn shown(past: &KeptHistory) -> Vec<(String, u64, Option<LeadershipEnd>, Option<u64>)> {
+pub(super) fn shown(past: &KeptHistory) -> Vec<(String, u64, Option<LeadershipEnd>, Option<u64>)> {
     let history = past.book().read("orders");
     let rows = history.leaderships.into_iter();
     rows.map(|one| (one.leader.to_string(), one.term.0, one.end, one.without_ms))

@@ -141,6 +141,11 @@ impl AgentMeter {
         others.push(Box::new(show));
     }
 
+    /// Makes the next sample due at once, because the voters have changed.
+    pub(crate) fn sample_soon(&self) {
+        self.due.store(0, Relaxed);
+    }
+
     /// Updates the counts of the group if they are due. `counts` returns them together with the group's name.
     pub(crate) fn sample<'a>(&self, now: Time, counts: impl FnOnce() -> Sample<'a>) {
         if now.as_nanos() < self.due.load(Relaxed) {

@@ -7,14 +7,14 @@
 //! | name | kind | unit | labels | meaning |
 //! |---|---|---|---|---|
 //! | `bully_is_leader` | gauge | | group, node | 1 while the agent leads, else 0 |
-//! | `bully_has_leader` | gauge | | group, node | 1 while the agent knows a leader, else 0 |
+//! | `bully_has_leader` | gauge | | group, node | 1 while the agent knows a leader, else 0; a silent leader counts until the agent misses it |
 //! | `bully_term` | gauge | | group, node | the term that the agent last led or followed in |
 //! | `bully_voters` | gauge | | group | how many voters the group has, where a list names them |
 //! | `bully_voters_epoch` | gauge | | group | the epoch of that list: how often it was changed |
 //! | `bully_leadership_acquired_total` | counter | | group, node | how often the agent began to lead |
 //! | `bully_leadership_lost_total` | counter | | group, node, reason | how often it ceased to lead, and why |
 //! | `bully_leader_followed_total` | counter | | group, node | how often it followed another leader than before |
-//! | `bully_leaderless_seconds` | histogram | seconds | group, node | a time without a leader, when it is over |
+//! | `bully_leaderless_seconds` | histogram | seconds | group, node | a time without a leader, when it is over; it begins with the last sign of life of a silent leader |
 //! | `bully_lease_left_seconds` | histogram | seconds | group, node | what was left of the lease when it was renewed; quorum mode |
 //! | `bully_work_panics_total` | counter | | group, node | panics of the work of a leader |
 //! | `bully_work_stalls_total` | counter | | group, node | step-downs because the work made no progress |
@@ -38,7 +38,7 @@
 //!
 //! If the lease of an agent that hangs ends, the end of the leadership is counted at once if the agent has subscribers,
 //! and otherwise when the agent runs again. The counts of messages, links, drops and proxies are updated every five
-//! seconds, because an update for each message would cost time.
+//! seconds, because an update for each message would cost time. A gauge of voters or of a link is updated with its change.
 //!
 //! Give the exporter buckets for the histograms, all of which are in seconds: with `metrics-exporter-prometheus`, call
 //! `set_buckets` before `install_recorder`, as `examples/metrics/src/lib.rs` does. Otherwise it writes summaries, and the
@@ -140,7 +140,7 @@ series! {
     IS_LEADER "bully_is_leader" Gauge None, AGENT,
         "1 while the agent leads, else 0";
     HAS_LEADER "bully_has_leader" Gauge None, AGENT,
-        "1 while the agent knows a leader, else 0";
+        "1 while the agent knows a leader, else 0; a silent leader counts until the agent misses it";
     TERM "bully_term" Gauge None, AGENT,
         "the term that the agent last led or followed in";
     VOTERS "bully_voters" Gauge None, &["group"],
@@ -154,7 +154,7 @@ series! {
     FOLLOWED "bully_leader_followed_total" Counter None, AGENT,
         "how often it followed another leader than before";
     LEADERLESS "bully_leaderless_seconds" Histogram Some(SECONDS), AGENT,
-        "a time without a leader, when it is over";
+        "a time without a leader, when it is over; it begins with the last sign of life of a silent leader";
     LEASE_LEFT "bully_lease_left_seconds" Histogram Some(SECONDS), AGENT,
         "what was left of the lease when it was renewed; quorum mode";
     WORK_PANICS "bully_work_panics_total" Counter None, AGENT,

@@ -43,6 +43,7 @@ impl AgentMeter {
     }
     pub(crate) const fn renewed(&self, _left: Duration) {}
     pub(crate) fn also(&self, _show: impl Fn() -> bool + Send + Sync + 'static) {}
+    pub(crate) const fn sample_soon(&self) {}
     pub(crate) fn sample<'a>(&self, _now: Time, _counts: impl FnOnce() -> Sample<'a>) {}
 }
 

@@ -99,6 +99,26 @@ fn who_leads_and_how_often_that_changed() {
 }
 
 #[test]
+fn the_epoch_of_the_voters_is_measured_with_its_change() {
+    measured(async |recording| {
+        let group = Group::new("jobs").unwrap();
+        let names = ["a", "b", "c"];
+        let agents = names.map(|name| {
+            let agent = BullyAgent::builder(name).score(1).quorum(names);
+            let agent = agent.clock(VirtualClock::new()).store(MemoryStore::new());
+            agent.timings(Timings::lan()).join(&group).start().unwrap()
+        });
+        clock::sleep(MS(10_000)).await;
+        let of = |name: &str| look(&recording)[&format!("{name}{{group=jobs}}")].clone();
+        assert_eq!(of("bully_voters_epoch"), gauge(0.0));
+        let old = agents[0].id().clone();
+        agents[1].remove_voter(old, MS(5_000)).await.unwrap();
+        assert_eq!(of("bully_voters_epoch"), gauge(1.0), "at once");
+        assert_eq!(of("bully_voters"), gauge(2.0));
+    });
+}
+
+#[test]
 fn a_time_without_a_leader_is_measured_when_it_is_over() {
     measured(async |recording| {
         let group = Group::new("jobs").unwrap();

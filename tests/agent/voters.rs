@@ -140,7 +140,7 @@ fn a_diagnosis_tells_of_a_change_that_somebody_waits_for_and_of_a_configuration_
         };
         let (outcome, during) = futures::future::join(waits, look).await;
         assert!(outcome.is_err(), "nobody leads");
-        let asks = |finding: &Finding| matches!(finding, Finding::VotersChange { epoch: None, is_asked_here: true, since } if *since >= MS(900));
+        let asks = |finding: &Finding| matches!(finding, Finding::VotersChange { epoch: None, is_asked_here: true, since, .. } if *since >= MS(900));
         assert!(during.iter().any(asks), "{during:?}");
         let is_change = |finding: &Finding| matches!(finding, Finding::VotersChange { .. });
         assert!(

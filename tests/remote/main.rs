@@ -33,6 +33,7 @@ mod measured;
 mod messages;
 mod metrics;
 mod names;
+mod past;
 mod pipes;
 mod processes;
 mod proxy;

@@ -37,9 +37,10 @@ fn links_and_what_crosses_them_are_measured_by_peer_and_by_reason() {
             a.agent("a1", 1);
             b.agent("b1", 2);
             all_follow(&[&a, &b], "b1").await;
+            let up = Measured::Gauge(1.0);
+            assert_eq!(look()["bully_link_up host-a host-b"], up, "at once");
             sleep(MS(11_000)).await;
             let seen = look();
-            let up = Measured::Gauge(1.0);
             assert_eq!(seen["bully_link_up host-a host-b"], up);
             assert_eq!(seen["bully_link_up host-b host-a"], up);
             let Measured::Histogram(echoes) = &seen["bully_link_echo_seconds host-a host-b"] else {

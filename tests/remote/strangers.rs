@@ -119,7 +119,7 @@ fn a_host_of_another_cluster_is_refused_and_both_say_what_to_do() {
 
 #[test]
 fn a_host_that_is_no_peer_is_refused_without_detail() {
-    play(async {
+    let said = warnings("link refused", async {
         let told = [refused_by_b("this node is not allowed to connect")];
         let a = Side::new(knows_b, "goodbye", told, &["b"]);
         let why = "the peer uses a name that is not in this node's list of peers";
@@ -127,6 +127,9 @@ fn a_host_that_is_no_peer_is_refused_without_detail() {
         let b = Side::new(|builder| builder, "auth_failed", tells, &[]);
         are_refused("no peer", [a, b]).await;
     });
+    let names =
+        |line: &String| line.contains("claimed") && line.contains("not in this node's list");
+    assert!(said.iter().any(names), "{said:?}");
 }
 
 #[cfg(feature = "secret")]

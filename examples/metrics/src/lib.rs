@@ -139,7 +139,7 @@ mod tests {
         assert!(page.starts_with("HTTP/1.1 200 OK\r\n"));
         assert!(page.contains("\nbully_is_leader{group=\"jobs\",node=\"a\"} 0\n"));
         assert!(
-            page.contains("# HELP bully_has_leader 1 while the agent knows a leader, else 0\n")
+            page.contains("# HELP bully_has_leader 1 while the agent knows a leader, else 0; a silent leader counts until the agent misses it\n")
         );
         assert!(page.contains("# TYPE bully_leaderless_seconds histogram\n"));
         let never = r#"bully_leadership_lost_total{group="jobs",node="a",reason="stalled"} 0"#;

@@ -24,8 +24,8 @@ use bully_core::elections::{
 use tracing::debug;
 
 use crate::protocol::{
-    AgentId, EffectsOf, Election, Identity, InputOf, MemberKind, MembershipError, PeerMessage,
-    Prospects, Requirements, SettingError, Time, Timings, View,
+    AgentId, EffectsOf, Election, Identity, InputOf, Leader, LeaderEnd, MemberKind,
+    MembershipError, PeerMessage, Prospects, Requirements, SettingError, Time, Timings, View,
 };
 
 /// One agent's state machine of a bully election, with the rules that its configuration chose.
@@ -219,6 +219,15 @@ impl Election for AnyBully {
 
     fn prospects(&self) -> Prospects {
         each!(self, machine => machine.prospects())
+    }
+
+    fn last_end(&self) -> Option<(&Leader, LeaderEnd)> {
+        match self {
+            Self::Available(machine) => machine.last_end(),
+            Self::Astra(machine) => machine.last_end(),
+            Self::Quorum(machine) => machine.last_end(),
+            Self::Lease(machine) => machine.last_end(),
+        }
     }
 
     fn is_releasing(&self) -> bool {

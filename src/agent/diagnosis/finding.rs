@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::{
-    protocol::{AgentId, Incarnation, Role, StoreId, Term},
+    protocol::{AgentId, ChangeError, Incarnation, Role, StoreId, Term},
     shown,
 };
 
@@ -372,6 +372,8 @@ pub enum Finding {
         /// Time since this agent learned of the change. As JSON: `since_ms`.
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
+        /// The last refusal of the leader, while this agent asks it again; `None` if there was none.
+        refused: Option<ChangeError>,
     },
     /// There is a leader and there are enough voters, but these voters cannot be reached.
     VotersAway {

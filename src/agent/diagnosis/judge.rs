@@ -92,16 +92,20 @@ impl Facts {
         self.requirements.as_ref()?.names.as_deref()
     }
 
+    /// Returns the other voters that cannot be reached. If this agent itself has ended, a finding of its own says so.
     fn missing(&self) -> Vec<AgentId> {
         let is_here = |id: &AgentId| {
             let mut reachable = self.members.iter().filter(|known| known.is_reachable);
             reachable.any(|known| known.member.id == *id)
         };
         match self.names() {
-            Some(names) => names.iter().filter(|id| !is_here(id)).cloned().collect(),
+            Some(names) => {
+                let others = names.iter().filter(|id| **id != self.id);
+                others.filter(|id| !is_here(id)).cloned().collect()
+            }
             None => self
                 .voters_known()
-                .filter(|known| !known.is_reachable)
+                .filter(|known| !known.is_reachable && known.member.id != self.id)
                 .map(|known| known.member.id.clone())
                 .collect(),
         }
@@ -202,7 +206,9 @@ impl Facts {
     fn judge_voters(&self, found: &mut Vec<Finding>) {
         let Some(voters) = self.voters() else { return };
         let missing = self.missing();
-        if voters.reachable < voters.needed {
+        // With no other voter away, the end of this agent is the whole cause, and has a finding of its own.
+        let has_ended = self.status.lifecycle != Lifecycle::Running && missing.is_empty();
+        if voters.reachable < voters.needed && !has_ended {
             found.push(Finding::FewVoters {
                 reachable: voters.reachable,
                 all: voters.all,
@@ -233,7 +239,7 @@ impl Facts {
         let mine = self.epoch().unwrap_or(requirements.epoch);
         self.judge_epochs(mine, found);
         let signs = &self.signs;
-        let asked = signs.asked.as_ref().map(|asked| asked.0);
+        let asked = signs.asked.as_ref().map(|asked| asked.since);
         let began = signs
             .changing_since
             .as_deref()
@@ -246,6 +252,7 @@ impl Facts {
                 epoch: signs.prospects.get().next_epoch,
                 is_asked_here: asked.is_some(),
                 since: self.now.since(at),
+                refused: signs.asked.as_ref().and_then(|asked| asked.refused.clone()),
             });
         }
         // An agent in an earlier epoch still uses its own list, so it is not compared with the present list.

@@ -353,11 +353,22 @@ impl fmt::Display for Finding {
                 epoch: Some(epoch),
                 is_asked_here,
                 since,
+                ..
             } => write!(
                 f,
                 "a change of the voters, to epoch {epoch}, has been under way for {}, and {} agent was asked for it: it is decided once a quorum of the present voters can be reached",
                 Span(*since),
                 if *is_asked_here { "this" } else { "another" }
+            ),
+            Self::VotersChange {
+                epoch: None,
+                since,
+                refused: Some(why),
+                ..
+            } => write!(
+                f,
+                "this agent was asked to change the voters {} ago, and asks again, because the leader answers: {why}",
+                Span(*since)
             ),
             Self::VotersChange {
                 epoch: None, since, ..

@@ -151,6 +151,8 @@ impl RemoteBridge {
         // the stage that belongs to the event.
         let stage = watched.machine.stage();
         *lock(&peer.stage) = stage;
+        #[cfg(feature = "metrics")]
+        self.shared.sample_link(&peer);
         let is_linked = matches!(stage, LinkStatus::Linked { .. });
         if !is_linked && peer.agents().unlink(self.shared.now()) {
             // The names of this peer's agents are free now, so agents of other nodes that were refused such a name try

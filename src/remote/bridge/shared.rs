@@ -280,8 +280,14 @@ impl BridgeState {
         }
     }
 
-    /// Counts and reports the reason why a link ended or never became ready.
-    pub(crate) fn ended(&self, node: Option<&NodeId>, from: &str, why: Closed) {
+    /// Counts and reports the reason why a link ended or never became ready. `claimed` is a name that is not proved.
+    pub(crate) fn ended(
+        &self,
+        node: Option<&NodeId>,
+        claimed: Option<&NodeId>,
+        from: &str,
+        why: Closed,
+    ) {
         self.counters.count(why.name());
         let peer = node.map(display);
         // No event for a dialled peer that does not answer: `PeerUnreachable` or `NeverSeen` reports it.
@@ -303,7 +309,8 @@ impl BridgeState {
             // The link ended as intended, so there is no advice.
             None => info!(peer, addr = from, reason = %why, left_out, "link ended"),
             Some(advice) => {
-                warn!(peer, addr = from, reason = %why, advice, left_out, "link refused");
+                let claimed = claimed.map(display);
+                warn!(peer, claimed, addr = from, reason = %why, advice, left_out, "link refused");
             }
         }
         self.events.tell(BridgeEvent::Refused {

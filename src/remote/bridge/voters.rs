@@ -5,6 +5,7 @@
 use std::sync::{Arc, Weak};
 
 use actix::{Addr, WeakAddr};
+use tracing::info;
 
 use crate::{
     group::PeerReporter,
@@ -79,6 +80,10 @@ impl BridgeState {
         }
         match book.want(group, &contact, may_dial) {
             Ok(changes) => {
+                if changes != PeerChanges::default() {
+                    let (node, voter) = (&self.me.node, &contact);
+                    info!(%node, group, %voter, "connects to the host of an agent that is to become a voter");
+                }
                 self.change_peers(&mut book, changes);
                 None
             }

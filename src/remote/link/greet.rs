@@ -47,6 +47,8 @@ pub(super) struct Failed {
     pub(super) parting: Option<(Box<dyn Stream>, Vec<u8>)>,
     /// The identity that the other end showed, if the connection failed because of it.
     pub(super) unproven: Option<Box<Unproven>>,
+    /// The name that the other end gave, if the connection failed because of it.
+    pub(super) claimed: Option<Box<NodeId>>,
 }
 
 /// A proof that was not accepted.
@@ -89,6 +91,7 @@ impl From<Closed> for Failed {
             is_refused: false,
             parting: None,
             unproven,
+            claimed: None,
         }
     }
 }
@@ -107,6 +110,7 @@ impl Failed {
             is_refused: reason.kind() == io::ErrorKind::ConnectionRefused,
             parting: None,
             unproven: None,
+            claimed: None,
         }
     }
 
@@ -261,12 +265,17 @@ impl Connection {
             hands = hands.asking(Arc::clone(credential), challenge);
         }
         let mut frames = Frames::new(limits);
-        let look_up = |hello: &Hello| self.acquaintance(hello, vouched.as_ref());
+        let mut claimed = None;
+        let mut look_up = |hello: &Hello| {
+            let known = self.acquaintance(hello, vouched.as_ref());
+            claimed = known.is_none().then(|| Box::new(hello.node.clone()));
+            known
+        };
         loop {
             say(&mut stream, &mut out).await?;
             let now = shared.now();
             let received = match frames.next(now) {
-                Ok(Some(body)) => hands.receive(now, body, look_up, &mut out),
+                Ok(Some(body)) => hands.receive(now, body, &mut look_up, &mut out),
                 Ok(None) => {
                     let read = stream.read_buf(frames.room()).await;
                     match read {
@@ -290,6 +299,7 @@ impl Connection {
                     let parting = (!out.is_empty()).then(|| (stream, out.to_vec()));
                     return Err(Failed {
                         parting,
+                        claimed,
                         ..why.into()
                     });
                 }

@@ -112,7 +112,8 @@ impl Connection {
             self.shared.note_failure(node, failed.why, trouble);
         }
         if let Some(why) = failed.why {
-            self.shared.ended(node.as_ref(), from, why);
+            let claimed = failed.claimed.as_deref();
+            self.shared.ended(node.as_ref(), claimed, from, why);
         }
         // The outcome is reported before the goodbye is sent, because the next attempt to dial need not wait for the
         // goodbye.
@@ -147,7 +148,7 @@ impl Connection {
         };
         debug!(peer = %peer, reason = %why, "link closed");
         self.shared.note_failure(&peer, Some(why), Trouble::of(why));
-        self.shared.ended(Some(&peer), &from, why);
+        self.shared.ended(Some(&peer), None, &from, why);
         let outcome = closed(why, self.lasted(began));
         // A drain ends with the last report, so its goodbyes have to be sent before that.
         if why != Closed::Leaving {

@@ -183,10 +183,10 @@ fn hands_over_to_b(goes: impl AsyncFnOnce(&BullyHandle)) {
         while !b.is_leader() {
             clock::sleep(MS(1)).await;
         }
-        // No member of the other process says why: it stepped down, or was not heard.
+        // The other process reads the released record, or only the record of the next leader.
         let history = Operated::new(&b).history().swap_remove(0);
         let row = history.leaderships.iter().find(|row| row.leader == id("a"));
-        let ends = [LeadershipEnd::Gone, LeadershipEnd::Replaced].map(Some);
+        let ends = [LeadershipEnd::HandedOver, LeadershipEnd::Replaced].map(Some);
         assert!(
             row.is_some_and(|row| ends.contains(&row.end)),
             "{history:?}"

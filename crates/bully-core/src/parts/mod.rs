@@ -23,6 +23,7 @@ mod handover;
 mod messages;
 mod participant;
 pub mod slot;
+mod untracked;
 mod voters;
 
 pub use config::{check_detector, check_range, detector_of};
@@ -31,4 +32,5 @@ pub use grace::Grace;
 pub use handover::{Due, Handover};
 pub use messages::messages;
 pub use participant::Participant;
+pub use untracked::Untracked;
 pub use voters::{check_listed, check_voters, in_order, majority};

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use tracing::debug;
 
 use crate::protocol::{
-    About, AgentId, Birth, Identity, Incarnation, Leader, Member, MemberKind, Members, Role, Score,
-    Term,
+    About, AgentId, Birth, Identity, Incarnation, Leader, LeaderEnd, Member, MemberKind, Members,
+    Role, Score, Term,
 };
 
-use super::slot;
+use super::{Untracked, slot};
 
 /// One agent among the members of its group, in one incarnation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -31,6 +31,8 @@ pub struct Participant {
     /// The newest snapshot of the members. It is a hint that saves messages; only the ended incarnations in it are
     /// facts.
     pub members: Arc<Members>,
+    /// The last leadership whose end this agent noticed.
+    pub last_end: Untracked<Option<(Leader, LeaderEnd)>>,
 }
 
 impl Participant {
@@ -51,6 +53,7 @@ impl Participant {
             score,
             birth,
             members: Arc::default(),
+            last_end: Untracked::default(),
         }
     }
 
@@ -124,6 +127,26 @@ impl Participant {
         self.members
             .get(&leader.id)
             .is_none_or(|member| member.is_gone(leader.incarnation))
+    }
+
+    /// Notes how this agent noticed the end of a leadership. What the leader itself has said counts most.
+    pub fn note_end(&mut self, leader: &Leader, end: LeaderEnd) {
+        let known = self.last_end.0.as_ref();
+        if known.is_none_or(|(last, said)| last != leader || *said != LeaderEnd::Resigned) {
+            self.last_end = Untracked(Some((leader.clone(), end)));
+        }
+    }
+
+    /// Returns the last leadership whose end this agent noticed, and how.
+    pub fn last_end(&self) -> Option<(&Leader, LeaderEnd)> {
+        let known = self.last_end.0.as_ref();
+        known.map(|(leader, end)| (leader, *end))
+    }
+
+    /// Returns whether the end of that leader's incarnation was reported, and is not only suspected.
+    pub fn has_ended(&self, leader: &Leader) -> bool {
+        let member = self.members.get(&leader.id);
+        member.is_some_and(|member| member.is_stale(leader.incarnation))
     }
 
     /// Returns the agent to which the leadership should go: the wanted agent if it is up and can be elected,

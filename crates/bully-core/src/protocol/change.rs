@@ -151,7 +151,7 @@ pub enum ChangeError {
     /// The new voter did not tell the leader recently that it could become a voter: it is down, cannot reach the
     /// leader, or is an observer without a store.
     #[error(
-        "the leader has not heard {id} as a learner: start it with a store and `.learner()`, then ask again"
+        "the leader has not heard {id} as a learner: start it with a store and `.learner()` (in a configuration `quorum.learner = true`), name its node and address if the leader does not list its node as a peer, then ask again"
     )]
     NotSeen {
         /// The name of the agent that should become a voter.

@@ -10,8 +10,8 @@ use std::{
 };
 
 use super::{
-    AgentId, EffectsOf, Incarnation, InputOf, MemberKind, MembershipError, MinimumRole, Prospects,
-    Requirements, Score, StoreId, Term, Time, Timings, View,
+    AgentId, EffectsOf, Incarnation, InputOf, Leader, LeaderEnd, MemberKind, MembershipError,
+    MinimumRole, Prospects, Requirements, Score, StoreId, Term, Time, Timings, View,
 };
 
 /// One participant's side of a leader election, as a pure machine.
@@ -78,6 +78,13 @@ pub trait Election: Sized + Debug + Unpin + 'static {
     /// It is called after each step, so it must be cheap. Default: none.
     fn prospects(&self) -> Prospects {
         Prospects::default()
+    }
+
+    /// Returns the last leadership whose end this participant noticed, and how. A driver asks only after a
+    /// [`NoLeader`](super::Event::NoLeader), [`NewLeader`](super::Event::NewLeader) or [`Lost`](super::Event::Lost).
+    /// Default: not known; then a leadership ends when its event is told.
+    fn last_end(&self) -> Option<(&Leader, LeaderEnd)> {
+        None
     }
 
     /// Returns whether this participant has given up a leadership and still tries to report that to the agents that

@@ -139,13 +139,21 @@ fn a_change_of_the_voters_is_found_from_its_first_sign_on() {
         let seen: Option<(u64, Time)> = changing;
         facts.signs.prospects.edit().next_epoch = seen.map(|(epoch, _)| epoch);
         facts.signs.changing_since = seen.map(|(_, since)| Box::new(since));
-        facts.signs.asked = asked_since.map(|since| Box::new((since, 1)));
+        facts.signs.asked = asked_since.map(|since| {
+            let (callers, refused) = (1, None);
+            Box::new(AskedSigns {
+                since,
+                callers,
+                refused,
+            })
+        });
         found(&facts)
     };
     let change = |epoch, is_asked_here, since| Finding::VotersChange {
         epoch,
         is_asked_here,
         since: MS(since),
+        refused: None,
     };
     let seen = Some((5, at(59_700)));
     assert_eq!(with(None, None), []);
@@ -153,6 +161,52 @@ fn a_change_of_the_voters_is_found_from_its_first_sign_on() {
     assert_eq!(with(None, Some(at(59_500))), [change(None, true, 500)]);
     let both = with(seen, Some(at(59_500)));
     assert_eq!(both, [change(Some(5), true, 500)]);
+}
+
+#[test]
+fn a_leader_that_refuses_a_change_has_answered() {
+    let refused = |refused| {
+        Finding::VotersChange {
+            epoch: None,
+            is_asked_here: true,
+            since: MS(10_000),
+            refused,
+        }
+        .to_string()
+    };
+    let why = ChangeError::NotSeen { id: id("d") };
+    assert!(refused(None).contains("the leader has not answered"));
+    let text = refused(Some(why));
+    assert!(
+        text.contains("the leader answers: the leader has not heard d as a learner"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_agent_that_has_ended_is_no_voter_that_others_have_to_reach() {
+    let mut facts = quorum();
+    facts.status.leader = Some(leader("c"));
+    facts.status.lifecycle = Lifecycle::Ended;
+    let b = facts
+        .members
+        .iter_mut()
+        .find(|one| one.member.id == facts.id);
+    b.unwrap().is_reachable = false;
+    let is_of_voters = |found: &Finding| {
+        matches!(
+            found,
+            Finding::VotersAway { .. } | Finding::FewVoters { .. }
+        )
+    };
+    assert!(!found(&facts).iter().any(is_of_voters));
+    facts.members.retain(|one| one.member.id != id("a"));
+    let [away] = ["a"].map(id);
+    let missing = found(&facts).into_iter().find_map(|found| match found {
+        Finding::VotersAway { missing } | Finding::FewVoters { missing, .. } => Some(missing),
+        _ => None,
+    });
+    assert_eq!(missing, Some(vec![away]));
 }
 
 #[test]

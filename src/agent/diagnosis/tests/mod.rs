@@ -12,11 +12,14 @@ use std::{sync::Arc, time::Duration};
 
 use super::{Facts, Finding};
 use crate::{
-    agent::{ElectionMode, Lifecycle, Status, assumptions::Assumptions, vitals::VitalSigns},
+    agent::{
+        ElectionMode, Lifecycle, Status, assumptions::Assumptions, vitals::VitalSigns,
+        voters::AskedSigns,
+    },
     group::{PeerReport, ReachableMember},
     protocol::{
-        AgentId, Electorate, Incarnation, Leader, Leaders, Member, MemberKind, Requirements, Role,
-        Rules, Term, Time, Timings,
+        AgentId, ChangeError, Electorate, Incarnation, Leader, Leaders, Member, MemberKind,
+        Requirements, Role, Rules, Term, Time, Timings,
     },
 };
 

@@ -93,7 +93,7 @@ mod tests {
             "\
 orders: 3 of 3 leaderships
 FROM                      LEADER  TERM  LED FOR    NO LEADER BEFORE  END
-2025-11-26T03:12:00Z      a       1     1 min 0 s  not known         it stepped down, or was not heard
+2025-11-26T03:12:00Z      a       1     1 min 0 s  not known         it was not heard any more (crashed, frozen or cut off)
 2025-11-26T03:13:01.700Z  b       2     3 h 0 min  1.2 s             resigned
 2025-11-26T06:13:01.705Z  a       3                5 ms              leads
 2025-11-26T03:13:00.500Z to 2025-11-26T03:13:01.700Z: b found: start a?[2J

@@ -15,7 +15,9 @@ use super::{
     leader::Tenure,
 };
 use crate::elections::message::Announcement;
-use crate::protocol::{AgentId, Birth, Incarnation, Input, InputOf, Members, Role, Score};
+use crate::protocol::{
+    AgentId, Birth, Incarnation, Input, InputOf, LeaderEnd, Members, Role, Score,
+};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
@@ -261,6 +263,11 @@ impl State {
             | Self::HoldingElection(_)
             | Self::Deferring(_)
             | Self::Announced(_) => {}
+        }
+        if let Self::Following(following) = self {
+            step.core
+                .me
+                .note_end(&following.leader, LeaderEnd::Resigned);
         }
         let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
         // A second copy of the message makes no successor lead, because the first copy has raised `floor` above the

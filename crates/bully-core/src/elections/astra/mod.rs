@@ -107,8 +107,8 @@ use crate::elections::{
     vote::Vote,
 };
 use crate::protocol::{
-    AgentId, EffectsOf, Election, Identity, InputOf, Leaders, MemberKind, MembershipError,
-    NotifyOrder, Prospects, Requirements, Role, Rules, Time, Timings, View,
+    AgentId, EffectsOf, Election, Identity, InputOf, Leader, LeaderEnd, Leaders, MemberKind,
+    MembershipError, NotifyOrder, Prospects, Requirements, Role, Rules, Time, Timings, View,
 };
 
 type Step<'a> = step::StepOf<'a, AstraConfig>;
@@ -172,6 +172,10 @@ impl Election for Astra {
             cooldown_until: self.core.cooldown.until(),
             ..Prospects::default()
         }
+    }
+
+    fn last_end(&self) -> Option<(&Leader, LeaderEnd)> {
+        self.core.me.last_end()
     }
 
     fn timings(config: &Self::Config) -> Option<&Timings> {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use super::Step;
-use crate::protocol::{AgentId, Leader, Members, Round, Score, Time};
+use crate::protocol::{AgentId, Detector, Leader, LeaderEnd, Members, Round, Score, Time};
 use crate::{
     elections::message::Announcement,
     parts::{Grace, slot},
@@ -96,6 +96,13 @@ impl Next {
     }
 }
 
+impl Followed {
+    /// Notes that this leader has said that it hands over, for the history.
+    pub(super) fn note_resigned(&self, step: &mut Step<'_>) {
+        step.core.me.note_end(&self.leader, LeaderEnd::Resigned);
+    }
+}
+
 impl Change {
     /// Asks every voter that may be up; none of them is known to rank below this agent.
     pub(super) const fn ask_voters() -> Self {
@@ -118,6 +125,55 @@ impl Change {
 
     pub(super) fn follow(said: &Announcement<'_>) -> Self {
         Self::Follow(said.leader(), said.score)
+    }
+
+    /// Notes how the leader that the agent has followed ends with this change, for the history and the metrics.
+    pub(super) fn note_end(&self, followed: Option<&Followed>, step: &mut Step<'_>) {
+        if let Some(followed) = followed
+            && let Some(end) = self.how_ends(followed, step)
+        {
+            step.core.me.note_end(&followed.leader, end);
+        }
+    }
+
+    /// Returns `None` if the agent still follows that leader.
+    fn how_ends(&self, followed: &Followed, step: &Step<'_>) -> Option<LeaderEnd> {
+        let next = match self {
+            Self::Follow(next, _) | Self::FollowAndAsk(next, _) | Self::FollowUntil(next, ..) => {
+                Some(next)
+            }
+            Self::TakeSlot { .. }
+            | Self::Vacant(_)
+            | Self::AskLeader { .. }
+            | Self::AskVoters { .. }
+            | Self::WaitFor(_)
+            | Self::Lead => None,
+        };
+        let is_same = next.is_some_and(|next| next.id == followed.leader.id);
+        if is_same || matches!(self, Self::AskLeader { following, .. } if following.is_some()) {
+            return None;
+        }
+        let timings = &step.core.config.timings;
+        let Some(Detector {
+            heartbeat,
+            detection,
+        }) = timings.detector()
+        else {
+            return Some(LeaderEnd::Replaced);
+        };
+        // If this agent stood still itself, `due` counts from the time at which it ran again.
+        let since = Time::ZERO.after(followed.due.since(Time::ZERO).saturating_sub(detection));
+        // A leader that lives is heard after each interval and a delay. Another agent may miss it a little sooner.
+        let alive = heartbeat
+            .saturating_mul(2)
+            .saturating_add(timings.delay_bound());
+        Some(if step.core.me.has_ended(&followed.leader) {
+            LeaderEnd::Ended
+        } else if self.ends_following() || step.now.since(since) > alive {
+            LeaderEnd::Silent { since }
+        } else {
+            LeaderEnd::Replaced
+        })
     }
 
     /// Returns whether the agent neither follows a leader nor leads after this change.

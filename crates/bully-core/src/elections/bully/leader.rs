@@ -12,7 +12,9 @@ use super::{
     challengers::Challengers,
     change::{Attempt, Change, Deference, Next, SlotPlan},
 };
-use crate::protocol::{AgentId, Event, Incarnation, LostReason, Member, Score, Term, Time};
+use crate::protocol::{
+    AgentId, Event, Incarnation, LeaderEnd, LostReason, Member, Score, Term, Time,
+};
 use crate::{
     elections::{
         message::{Announcement, Heartbeat, Resign},
@@ -274,6 +276,10 @@ impl Tenure {
         if self.handover.is_some() {
             return self.hand_over(step); // because it was stepping down already, and must not lead again
         }
+        let detection = step.core.config.timings.detector().map(|d| d.detection);
+        let since = self.next_heartbeat.after(detection.unwrap_or_default());
+        let own = step.core.me.as_leader(self.term);
+        step.core.me.note_end(&own, LeaderEnd::Silent { since });
         self.lose(LostReason::Stalled, step);
         Next::Become(Change::TakeSlot {
             attempt: Attempt::Ask,

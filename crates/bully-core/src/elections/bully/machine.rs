@@ -162,6 +162,7 @@ impl State {
             Self::Waiting(_) => Waiting::leave(step),
             Self::Leading(tenure) => tenure.leave(step),
         }
+        change.note_end(self.followed(), step);
         let known = self.followed().map(|followed| &followed.leader);
         *self = enter(change, known, step);
         step.role = self.role();
@@ -316,6 +317,9 @@ impl State {
             |followed: &Followed| followed.leader.id != *from || followed.leader.term > resign.term;
         if self.role() == Role::Leader || self.followed().is_some_and(is_other) {
             return Next::ignore(step, "not the leader that is followed");
+        }
+        if let Some(followed) = self.followed() {
+            followed.note_resigned(step);
         }
         let is_named = resign.successor.as_ref() == Some(&step.core.me.id);
         // Only the first copy of a `Resign` makes its successor lead, because it raises `floor` above the ended term.

@@ -131,8 +131,8 @@ pub use crate::elections::{
 };
 use crate::elections::{step, vote::Vote};
 use crate::protocol::{
-    AgentId, EffectsOf, Election, Identity, InputOf, Leaders, MemberKind, MembershipError,
-    NotifyOrder, Prospects, Requirements, Role, Rules, Time, Timings, View,
+    AgentId, EffectsOf, Election, Identity, InputOf, Leader, LeaderEnd, Leaders, MemberKind,
+    MembershipError, NotifyOrder, Prospects, Requirements, Role, Rules, Time, Timings, View,
 };
 
 type Step<'a> = step::StepOf<'a, BullyConfig>;
@@ -217,6 +217,10 @@ impl Election for Bully {
             clock_gap: None,
             probes: false,
         }
+    }
+
+    fn last_end(&self) -> Option<(&Leader, LeaderEnd)> {
+        self.core.me.last_end()
     }
 
     fn timings(config: &Self::Config) -> Option<&Timings> {

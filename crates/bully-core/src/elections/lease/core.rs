@@ -12,7 +12,7 @@ use super::{
     reads::{Looked, Reads},
     sight::Sight,
 };
-use crate::protocol::{About, AgentId, Leader, Rank, Score, Term, Time};
+use crate::protocol::{About, AgentId, Leader, LeaderEnd, Rank, Score, Term, Time};
 use crate::{
     elections::message::{
         record::{
@@ -21,7 +21,7 @@ use crate::{
         },
         register::{Cell, ReadRegister, RegisterQuestion, SwapRegister, Swapped, Version},
     },
-    parts::{Cooldown, Participant, slot},
+    parts::{Cooldown, Participant, Untracked, slot},
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +42,8 @@ pub(super) struct Core {
     pub doubted: Option<Nonce>,
     /// The last time at which this agent knew a leader or led itself. Slots do not begin before that time.
     pub vacant_since: Time,
+    /// The last change of the record of the leader that this agent follows.
+    pub heard: Untracked<Time>,
     /// The release that this agent writes until the store has confirmed it. The agent no longer leads.
     pub releasing: Option<Releasing>,
     /// The number of the last question. Its upper bits are the incarnation, the lower bits count the questions.
@@ -95,6 +97,7 @@ impl Core {
             contender: None,
             doubted: None,
             vacant_since: Time::ZERO,
+            heard: Untracked::default(),
             releasing: None,
             attempts: VecDeque::new(),
             reads: Reads::default(),
@@ -350,6 +353,33 @@ impl Core {
             incarnation: holder.incarnation,
             term: record.term,
         })
+    }
+
+    /// Returns how the followed leader has ended, for the history and the metrics. `by` is the leader that the record
+    /// shows now; `has_left` is set if the followed leader left the group.
+    pub(super) fn how_ended(
+        &self,
+        leader: &Leader,
+        by: Option<&Leader>,
+        has_left: bool,
+    ) -> LeaderEnd {
+        let sight = self.sight.as_ref();
+        let record = sight.and_then(Sight::record);
+        let is_released =
+            record.is_some_and(|record| record.holder.is_none() && record.term >= leader.term);
+        let since = self.heard.0;
+        let lease = self.config.timings.lease();
+        // A leader that lives renews its record several times in the length of a lease.
+        let is_late = |sight: &Sight| sight.since().since(since) > lease;
+        if is_released || has_left {
+            LeaderEnd::Resigned
+        } else if self.me.has_ended(leader) {
+            LeaderEnd::Ended
+        } else if by.is_some() && !sight.is_some_and(is_late) {
+            LeaderEnd::Replaced
+        } else {
+            LeaderEnd::Silent { since }
+        }
     }
 
     /// Stops following the holder that the record shows, until the record changes.

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::{BullyTimer, Lease, Out, leader::Leading, state::State};
 use crate::parts::Due;
-use crate::protocol::{AgentId, Input, InputOf, LostReason, Members, Score, Time};
+use crate::protocol::{AgentId, Input, InputOf, LeaderEnd, LostReason, Members, Score, Time};
 
 impl Lease {
     pub(super) fn before_start(&mut self, now: Time, input: InputOf<Self>, out: &mut Out) {
@@ -32,6 +32,8 @@ impl Lease {
         if let State::Leading(leading) = &self.state
             && !leading.has_lease(now)
         {
+            let (own, since) = (self.core.me.as_leader(leading.term), leading.until);
+            self.core.me.note_end(&own, LeaderEnd::Silent { since });
             self.lose(now, LostReason::LeaseExpired, out);
             self.core.read(now, out);
             self.reconsider(now, out);

@@ -152,8 +152,8 @@ use self::core::Core;
 use state::State;
 
 use crate::protocol::{
-    AgentId, ClockKind, EffectsOf, Election, Identity, InputOf, Leaders, MemberKind,
-    MembershipError, Prospects, Requirements, Rules, Storage, Time, Timings, View,
+    AgentId, ClockKind, EffectsOf, Election, Identity, InputOf, Leader, LeaderEnd, Leaders,
+    MemberKind, MembershipError, Prospects, Requirements, Rules, Storage, Time, Timings, View,
 };
 use crate::{
     elections::{timer::BullyTimer, vote::Vote},
@@ -252,6 +252,10 @@ impl Election for Lease {
             probes: false,
             slow_answers: self.core.reads.slow(&self.core.config),
         }
+    }
+
+    fn last_end(&self) -> Option<(&Leader, LeaderEnd)> {
+        self.core.me.last_end()
     }
 
     fn timings(config: &Self::Config) -> Option<&Timings> {

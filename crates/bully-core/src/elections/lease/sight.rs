@@ -94,6 +94,11 @@ impl Sight {
         self.version == *version && self.content == *content
     }
 
+    /// Returns the time at which this agent first saw the present record.
+    pub(super) const fn since(&self) -> Time {
+        self.since
+    }
+
     pub(super) fn record(&self) -> Option<&LeaseRecord> {
         self.content.as_ref().ok()?.as_ref()
     }

@@ -167,9 +167,20 @@ impl Lease {
             .as_ref()
             .filter(|before| shown.as_ref() == Some(&before.leader));
         let was_member = same.is_some_and(|same| same.was_member);
+        let mut has_left = false;
         if was_member && !shown.as_ref().is_some_and(|leader| is_member(&leader.id)) {
             core.doubt(); // it has left the group; its lease still lasts until its end
-            shown = None;
+            (shown, has_left) = (None, true);
+        }
+        if let Some(before) = before.as_ref().filter(|before| {
+            let next = shown.as_ref().map(|next| &next.id);
+            next != Some(&before.leader.id)
+        }) {
+            let end = core.how_ended(&before.leader, shown.as_ref(), has_left);
+            core.me.note_end(&before.leader, end);
+        }
+        if let (Some(_), Some(sight)) = (&shown, &core.sight) {
+            core.heard.0 = sight.since();
         }
         match (before, shown) {
             (before, Some(leader)) => {

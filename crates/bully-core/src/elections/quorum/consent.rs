@@ -73,7 +73,7 @@ pub(super) fn on_elect(
         State::Vacant(vacant) => vacant.campaign(),
         // The verdict is not a refusal, so this agent's promise has ended: the leader has been silent for too long.
         State::Following(following) => {
-            following.leave(out);
+            following.leave(core, out);
             Next::Become(Start::Ask { before: None })
         }
         State::Asking(_)

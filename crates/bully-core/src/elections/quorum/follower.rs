@@ -19,7 +19,7 @@ use super::{
     voter::Promise,
 };
 use crate::elections::{message::Candidate, policy::Preemption, timer::BullyTimer};
-use crate::protocol::{AgentId, Event, Incarnation, Leader, Round, Score, Term, Time};
+use crate::protocol::{AgentId, Event, Incarnation, Leader, LeaderEnd, Round, Score, Term, Time};
 
 /// The leader that an agent follows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -101,6 +101,10 @@ impl Following {
             });
         }
         core.note_leader(now, &leader.id, leader.term);
+        if let Some(known) = known.filter(|known| known.leader.id != leader.id) {
+            let is_silent = now.since(known.last) > gap(&core.config);
+            known.note_end(core, is_silent);
+        }
         if known.is_none_or(|known| known.leader != leader) {
             out.notify(Event::NewLeader(leader.clone()));
         }
@@ -183,17 +187,17 @@ impl Following {
     }
 
     /// Ends the role if the leader has been silent for too long.
-    pub(super) fn on_election_due(&self, now: Time, out: &mut Out) -> Next {
+    pub(super) fn on_election_due(&self, core: &mut Core, now: Time, out: &mut Out) -> Next {
         if now < self.due {
             out.set_timer(BullyTimer::Election, self.due.since(now));
             return Next::Stay;
         }
-        self.end(Certainty::Suspected, out)
+        self.end(core, Certainty::Suspected, out)
     }
 
     /// Ends the role after the leader's end: this agent campaigns when its slot comes.
-    pub(super) fn end(&self, certainty: Certainty, out: &mut Out) -> Next {
-        self.leave(out);
+    pub(super) fn end(&self, core: &mut Core, certainty: Certainty, out: &mut Out) -> Next {
+        self.leave(core, out);
         Next::own_slot(Some(self.predecessor(certainty)))
     }
 
@@ -201,7 +205,27 @@ impl Following {
         Predecessor::new(self.leader.id.clone(), certainty)
     }
 
-    pub(super) fn leave(&self, out: &mut Out) {
+    /// Notes how this agent learned that it follows this leader no more, for the history and the metrics.
+    fn note_end(&self, core: &mut Core, is_silent: bool) {
+        let Leader {
+            id,
+            incarnation,
+            term,
+        } = &self.leader;
+        let end = if core.voter.has_resigned(id, *incarnation, *term) {
+            LeaderEnd::Resigned
+        } else if core.me.has_ended(&self.leader) {
+            LeaderEnd::Ended
+        } else if is_silent {
+            LeaderEnd::Silent { since: self.last }
+        } else {
+            LeaderEnd::Replaced
+        };
+        core.me.note_end(&self.leader, end);
+    }
+
+    pub(super) fn leave(&self, core: &mut Core, out: &mut Out) {
+        self.note_end(core, true);
         out.notify(Event::NoLeader {
             term: self.leader.term,
         });

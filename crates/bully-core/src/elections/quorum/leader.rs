@@ -175,6 +175,14 @@ impl Leading {
         }
     }
 
+    /// End of the lease, which may have passed.
+    pub(super) const fn held_until(&self) -> Option<Time> {
+        match self.lease {
+            LeaderLease::Held { until } => Some(until),
+            LeaderLease::Pending { .. } => None,
+        }
+    }
+
     pub(super) fn on_ack(
         &mut self,
         core: &mut Core,

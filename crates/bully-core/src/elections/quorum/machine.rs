@@ -21,7 +21,7 @@ use super::{
     vacant::Vacant,
 };
 use crate::elections::timer::BullyTimer;
-use crate::protocol::{AgentId, Incarnation, Input, InputOf, Score, Time};
+use crate::protocol::{AgentId, Incarnation, Input, InputOf, LeaderEnd, Score, Time};
 
 impl QuorumBully {
     /// Handles an input before the start. Only a start and a score have an effect, and the agent sends nothing before
@@ -60,6 +60,10 @@ impl QuorumBully {
             && leading.has_lease()
             && leading.lease_at(now).is_none()
         {
+            if let Some(since) = leading.held_until() {
+                let own = self.core.me.as_leader(leading.term);
+                self.core.me.note_end(&own, LeaderEnd::Silent { since });
+            }
             let next = leading.expire(out);
             self.proceed(now, next, out);
         }
@@ -149,7 +153,7 @@ impl QuorumBully {
         match (timer, &mut self.state) {
             (BullyTimer::Election, State::Vacant(vacant)) => vacant.on_election_due(core, now, out),
             (BullyTimer::Election, State::Following(following)) => {
-                following.on_election_due(now, out)
+                following.on_election_due(core, now, out)
             }
             (BullyTimer::Round, State::Following(following)) => {
                 following.on_round_due(core, now, out);
@@ -379,7 +383,7 @@ impl QuorumBully {
             return; // because its leader only raises its term, and the promise to it goes on
         }
         let before = following.map(|following| following.predecessor(Certainty::Suspected));
-        self.state.leave(out);
+        self.state.leave(&mut self.core, out);
         if !is_bound {
             self.core.voter.promise = None;
         }

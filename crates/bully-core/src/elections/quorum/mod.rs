@@ -217,9 +217,9 @@ use crate::elections::{
 };
 use crate::parts::{Participant, check_listed};
 use crate::protocol::{
-    AgentId, ClockKind, EffectsOf, Election, Epochs, Identity, Incarnation, Input, InputOf,
-    Leaders, MemberKind, MembershipError, Prospects, Requirements, Role, Rules, Storage, Time,
-    Timings, View,
+    AgentId, ClockKind, EffectsOf, Election, Epochs, Identity, Incarnation, Input, InputOf, Leader,
+    LeaderEnd, Leaders, MemberKind, MembershipError, Prospects, Requirements, Role, Rules, Storage,
+    Time, Timings, View,
 };
 use state::State;
 use vacant::Vacant;
@@ -401,6 +401,10 @@ impl Election for QuorumBully {
             clock_gap: core.clock_gap().map(Box::new),
             probes: core.slow_writes().is_some() || following.is_some_and(|f| f.is_outranked(core)),
         }
+    }
+
+    fn last_end(&self) -> Option<(&Leader, LeaderEnd)> {
+        self.core.me.last_end()
     }
 
     fn timings(config: &Self::Config) -> Option<&Timings> {

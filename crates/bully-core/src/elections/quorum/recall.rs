@@ -279,7 +279,7 @@ impl QuorumBully {
             return self.core.keep_store(now, sender);
         }
         if let State::Following(following) = &self.state {
-            let next = following.end(Certainty::Suspected, out);
+            let next = following.end(&mut self.core, Certainty::Suspected, out);
             self.proceed(now, next, out);
         }
     }
@@ -322,7 +322,7 @@ impl QuorumBully {
 
     /// Ends this agent's part in the election (rule `older-than-remembered`).
     fn end_old(&mut self, by: &AgentId, heard: Heard, out: &mut Out) {
-        self.state.leave(out);
+        self.state.leave(&mut self.core, out);
         self.state = State::Vacant(Vacant::IDLE);
         out.cancel_timer(BullyTimer::Election);
         self.core.voter.memory.is_over = true;

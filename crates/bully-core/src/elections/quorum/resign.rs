@@ -244,7 +244,7 @@ pub(super) fn on_resign(
                 && following.leader.incarnation == incarnation
                 && following.leader.term <= resign.term =>
         {
-            following.leave(out);
+            following.leave(core, out);
             None
         }
         State::Vacant(vacant) if resign.term >= core.voter.record.term => vacant.before.take(),

@@ -215,7 +215,8 @@ impl QuorumBully {
         }
         let following = self.state.following();
         let before = following.map(|following| following.predecessor(Certainty::Suspected));
-        self.state.leave(out);
+        self.state.note_change(&mut self.core);
+        self.state.leave(&mut self.core, out);
         let record = &self.core.voter.record;
         let voted_for = if seal.term > term {
             Some(Candidate::new(from, incarnation))

@@ -28,7 +28,7 @@ use super::{
     vacant::{Posture, Vacant},
 };
 use crate::elections::timer::BullyTimer;
-use crate::protocol::{AgentId, Decree, LostReason, Role, Term, Time};
+use crate::protocol::{AgentId, Decree, LeaderEnd, LostReason, Role, Term, Time};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum State {
@@ -208,12 +208,19 @@ impl State {
         Next::Stay
     }
 
+    /// Notes that the followed leader has ended its work, because the voters change.
+    pub(super) fn note_change(&self, core: &mut Core) {
+        if let Self::Following(following) = self {
+            core.me.note_end(&following.leader, LeaderEnd::Resigned);
+        }
+    }
+
     /// Ends the role after an event that ends any role: reports the loss of the followed leader or of this agent's
     /// leadership, and cancels the timers of the role.
-    pub(super) fn leave(&self, out: &mut Out) {
+    pub(super) fn leave(&self, core: &mut Core, out: &mut Out) {
         match self {
             Self::Vacant(_) => {}
-            Self::Following(following) => following.leave(out),
+            Self::Following(following) => following.leave(core, out),
             Self::Asking(_) | Self::Claiming(_) | Self::Sealing(_) | Self::Telling(_) => {
                 out.cancel_timer(BullyTimer::Round);
             }

@@ -63,7 +63,7 @@ impl QuorumBully {
         match known {
             Some(known) => known.stop_asking(out),
             // The former role ends first: `Lost` must come before the record of the new term and before any message.
-            None => self.state.leave(out),
+            None => self.state.leave(&mut self.core, out),
         }
         let leader = Leader {
             id: from.clone(),
@@ -124,7 +124,7 @@ impl QuorumBully {
                 State::Following(following)
                     if following.leader.id == id && following.leader.incarnation == incarnation =>
                 {
-                    following.end(Certainty::Confirmed, out)
+                    following.end(&mut self.core, Certainty::Confirmed, out)
                 }
                 State::Vacant(_) => {
                     Next::own_slot(Some(Predecessor::new(id, Certainty::Confirmed)))
@@ -142,7 +142,7 @@ impl QuorumBully {
         {
             // This agent stops following that leader. The promise to that leader still holds, because its end is not
             // confirmed.
-            let next = following.end(Certainty::Suspected, out);
+            let next = following.end(&mut self.core, Certainty::Suspected, out);
             self.proceed(now, next, out);
         }
         if let State::Asking(asking) = &mut self.state {

@@ -29,8 +29,8 @@ use super::{
     Preemption, Resign, Yield, candidate::Asked, machine::State,
 };
 use crate::protocol::{
-    Effect, Election as _, Event, Incarnation, Input, LostReason, Member, MemberKind, Members,
-    PeerMessage as _, Role, Round, Score, Term, Timings, To,
+    Effect, Election as _, Event, Incarnation, Input, LeaderEnd, LostReason, Member, MemberKind,
+    Members, PeerMessage as _, Role, Round, Score, Term, Timings, To,
     fixture::{EYE, HIGH, LOW, ME, admits, id},
 };
 use crate::{driver::MembersReports as _, elections::fixture::*, parts::Participant};

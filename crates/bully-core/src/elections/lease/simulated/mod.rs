@@ -24,8 +24,8 @@ use super::{
 };
 use crate::elections::timer::BullyTimer;
 use crate::protocol::{
-    AgentId, Effect, EffectsOf, Election, Identity, Input, InputOf, Leader, MemberKind, Members,
-    MembershipError, Prospects, Requirements, Role, Storage, Term, Time, Timings, View,
+    AgentId, Effect, EffectsOf, Election, Identity, Input, InputOf, Leader, LeaderEnd, MemberKind,
+    Members, MembershipError, Prospects, Requirements, Role, Storage, Term, Time, Timings, View,
 };
 use std::{convert::Infallible, mem, sync::Arc, time::Duration};
 
@@ -296,6 +296,13 @@ impl Election for Simulated {
     fn hold_back(&mut self, span: Duration) {
         if let Self::Agent(agent, _) = self {
             agent.hold_back(span);
+        }
+    }
+
+    fn last_end(&self) -> Option<(&Leader, LeaderEnd)> {
+        match self {
+            Self::Agent(agent, _) => agent.last_end(),
+            Self::Register(_) => None,
         }
     }
 

@@ -48,3 +48,34 @@ fn a_follower_knows_the_lease_of_its_leader_by_the_announcements_that_arrived() 
     assert_eq!(known(&Kit::leading()), None, "the view has its own");
     assert_eq!(known(&Kit::vacant()), None);
 }
+
+#[test]
+fn the_end_of_a_leader_is_known_and_a_silent_one_by_its_last_heartbeat() {
+    let end = |me: &Kit| me.machine.last_end().map(|(of, end)| (of.clone(), end));
+    let old = |end| Some((leader(HIGH, OLD), end));
+    let mut me = Kit::following();
+    me.later(H).hear(HIGH, heartbeat(OLD, 9)).whatever();
+    let since = me.now;
+    let mut silent = me.clone();
+    silent.later(P).fire(BullyTimer::Election).whatever();
+    assert_eq!(end(&silent), old(LeaderEnd::Silent { since }));
+    let mut ended = me.clone();
+    ended.ends(HIGH).whatever();
+    assert_eq!(end(&ended), old(LeaderEnd::Ended));
+    let resigned = me.clone().after(HIGH, resign(OLD, None));
+    assert_eq!(end(&resigned), old(LeaderEnd::Resigned));
+    // The next leader is heard before this one is missed.
+    for (later, known) in [
+        (H, LeaderEnd::Replaced),
+        (4 * H, LeaderEnd::Silent { since }),
+    ] {
+        let mut replaced = me.clone();
+        replaced.later(later).hear(LOW, elected(50, 1)).whatever();
+        assert_eq!(end(&replaced), old(known));
+    }
+    let mut own = Kit::leading();
+    let until = own.view().valid_until;
+    own.later(60_000).fire(BullyTimer::Lease).whatever();
+    let (_, known) = own.machine.last_end().unwrap();
+    assert_eq!(known, LeaderEnd::Silent { since: until });
+}

@@ -48,8 +48,8 @@ use super::{
     QuorumBully, QuorumConfig, QuorumMessage, Refusal, Resign, Takeover, Vote, Yield, state::State,
 };
 use crate::protocol::{
-    AgentId, Effect, Election, Event, Identity, Incarnation, Input, LostReason, Member, MemberKind,
-    Members, Role, Term, Time, Timings, To,
+    AgentId, Effect, Election, Event, Identity, Incarnation, Input, LeaderEnd, LostReason, Member,
+    MemberKind, Members, Role, Term, Time, Timings, To,
     fixture::{EYE, HIGH, LOW, ME, id},
 };
 use crate::{
