@@ -83,6 +83,10 @@ pub enum Outcome {
         voters: Vec<AgentId>,
         /// Whether the list was already as requested, so that nothing was changed.
         already: bool,
+        /// The voter that the command removed or replaced. A node that the others know only from the list of voters
+        /// loses its links with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        removed: Option<AgentId>,
     },
     /// Nothing was changed.
     Refused(CommandRefusal),
@@ -186,7 +190,8 @@ impl fmt::Display for Outcome {
                 epoch,
                 voters,
                 already,
-            } => now_voters(f, *epoch, voters, *already),
+                removed,
+            } => now_voters(f, *epoch, voters, *already, removed.as_ref()),
             Self::Refused(refusal) => refusal.fmt(f),
             Self::Vacant { term } => write!(
                 f,
@@ -238,6 +243,7 @@ fn now_voters(
     epoch: u64,
     voters: &[AgentId],
     already: bool,
+    removed: Option<&AgentId>,
 ) -> fmt::Result {
     f.write_str(if already {
         "the voters are those already:"
@@ -249,7 +255,13 @@ fn now_voters(
     if voters.len().is_multiple_of(2) {
         f.write_str("; this even number tolerates no more failures than one voter less")?;
     }
-    Ok(())
+    let Some(removed) = removed else {
+        return Ok(());
+    };
+    write!(
+        f,
+        "; a node that the others know only from the list of voters loses its links: stop {removed}, or add its node to the peers of the others"
+    )
 }
 
 struct Led<'a>(Option<&'a Leader>);
@@ -365,11 +377,22 @@ mod tests {
         check(
             &Outcome::VotersChanged {
                 epoch: 4,
-                voters,
+                voters: voters.clone(),
                 already: false,
+                removed: None,
             },
             r#"{"became":"voters_changed","epoch":4,"voters":["b","c"],"already":false}"#,
             "the voters are now b c, in epoch 4; this even number",
+        );
+        check(
+            &Outcome::VotersChanged {
+                epoch: 4,
+                voters,
+                already: false,
+                removed: Some(AgentId::new("d").unwrap()),
+            },
+            r#"{"became":"voters_changed","epoch":4,"voters":["b","c"],"already":false,"removed":"d"}"#,
+            "loses its links: stop d, or add its node to the peers",
         );
     }
 

@@ -213,7 +213,7 @@ enum Change {
         #[command(flatten)]
         whom: Whom,
     },
-    /// Takes a voter out of the list; it may continue as a learner
+    /// Takes a voter out of the list. It may continue as a learner if the others have its node in their `peers`
     Remove {
         /// The voter
         #[arg(value_name = "VOTER")]
