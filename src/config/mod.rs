@@ -50,6 +50,11 @@
 //! a Service called `jobs`.)
 //!
 //! # Another list of voters
+//! While a leader can be elected, change the voters by a command: `bullyctl voters`, or
+//! [`add_voter`](crate::agent::ElectionHandle::add_voter) and its neighbours. Nothing is stopped, and no file has to be
+//! changed first. The rest of this section is the way for the other cases: no quorum of the voters is left, the voters
+//! have no disk, or `vote_quorum` or `lease_quorum` change.
+//!
 //! Members of different epochs do not hear each other. So follow these steps to change voters or quorums, as
 //! [`quorum`](bully_core::elections::quorum) explains (in Rust the epoch is
 //! [`AgentBuilder::epoch`](crate::agent::AgentBuilder::epoch)):
