@@ -401,6 +401,7 @@ mod tests {
         check(
             &Outcome::Refused(CommandRefusal::NotLeading {
                 leader: Some(leader()),
+                about: None,
             }),
             r#"{"became":"refused","reason":"not_leading","leader":LEADER}"#,
             "the agent does not lead: b leads, so command that agent",

@@ -48,7 +48,7 @@ pub(crate) enum Task {
     History(History),
     /// Prints a line whenever the node has another leader, role or state; on a terminal, keeps a table up to date
     Watch(Watch),
-    /// Hands the leadership over; prints the successor and its term
+    /// Hands the leadership over, at the node that leads; prints the successor and its term
     Transfer(Transfer),
     /// Prepares the node for its stop: it hands over and leaves its group for good
     Drain(Whom),
