@@ -8,7 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    agent::VoterCount,
+    agent::{SpokenTerm, VoterCount},
     protocol::{AgentId, Leader, Score, Term},
 };
 
@@ -162,15 +162,16 @@ impl Outcome {
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::HandedOver { leader } => write!(f, "{} leads in term {}", leader.id, leader.term),
+            Self::HandedOver { leader } => write!(f, "{} leads in term {}", leader.id, SpokenTerm(leader.term)),
             Self::LedByAnother { asked, leader } => write!(
                 f,
                 "{} leads in term {}, not {asked}: is {asked} up, and its score the highest?",
-                leader.id, leader.term
+                leader.id, SpokenTerm(leader.term)
             ),
             Self::LedAgain { term } => write!(
                 f,
-                "the agent handed over and was elected again, in term {term}: withdraw its score to keep it out"
+                "the agent handed over and was elected again, in term {}: withdraw its score to keep it out",
+                SpokenTerm(*term)
             ),
             Self::ScoreSet { score, leader } => {
                 write!(f, "the score is {score}, {}", Led(leader.as_ref()))
@@ -195,11 +196,13 @@ impl fmt::Display for Outcome {
             Self::Refused(refusal) => refusal.fmt(f),
             Self::Vacant { term } => write!(
                 f,
-                "the leadership of term {term} was given up, and no other leader is known yet: ask for the status"
+                "the leadership of term {} was given up, and no other leader is known yet: ask for the status",
+                SpokenTerm(*term)
             ),
             Self::StillDraining { term } => write!(
                 f,
-                "the agent hands over, and its work in term {term} has not ended yet: ask for the status"
+                "the agent hands over, and its work in term {} has not ended yet: ask for the status",
+                SpokenTerm(*term)
             ),
             Self::Unheard => f.write_str(
                 "the command has no effect yet: the agent may hang, or wait for its disk; ask for the status",
@@ -269,7 +272,12 @@ struct Led<'a>(Option<&'a Leader>);
 impl fmt::Display for Led<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(leader) => write!(f, "and {} leads in term {}", leader.id, leader.term),
+            Some(leader) => write!(
+                f,
+                "and {} leads in term {}",
+                leader.id,
+                SpokenTerm(leader.term)
+            ),
             None => f.write_str("and no leader is known"),
         }
     }
