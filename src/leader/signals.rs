@@ -86,14 +86,16 @@ where
     let signals = Signals::listen();
     async move {
         let mut signals = signals.map_err(ShutdownError::Signals)?;
-        let signal = match select(pin!(signals.next()), pin!(retired)).await {
-            Either::Left((signal, _)) => Some(signal),
-            Either::Right(((), _)) => None,
+        let is_asked = match select(pin!(signals.next()), pin!(retired)).await {
+            Either::Left((signal, _)) => {
+                info!(signal, "asked to end");
+                true
+            }
+            Either::Right(((), _)) => {
+                error!("the agent has ended for good, so the process ends: start it again");
+                false
+            }
         };
-        match signal {
-            Some(signal) => info!(signal, "asked to end"),
-            None => error!("the agent has ended for good, so the process ends: start it again"),
-        }
         let again = pin!(signals.next());
         let left = match select(pin!(leave(deadline)), again).await {
             Either::Left((left, _)) => left,
@@ -102,10 +104,10 @@ where
                 leave(Duration::ZERO).await
             }
         };
-        if signal.is_none() {
-            return Err(ShutdownError::Ended);
+        if is_asked {
+            return left;
         }
-        left
+        Err(ShutdownError::Ended)
     }
 }
 

@@ -151,9 +151,10 @@ fn node(out: &mut String, agent: &AgentMoment<'_>, places: &Places<'_>) {
 /// that is still too long is shortened: the title of the agent has all of it.
 fn fitted(text: &str, radius: f64) -> (String, String) {
     let room = (radius - 3.0) * 2.0 / LETTER;
-    let size = (room / count(text.chars().count()).max(1.0)).clamp(8.0, 14.0);
+    let letters = text.chars().count();
+    let size = (room / count(letters).max(1.0)).clamp(8.0, 14.0);
     let fits = |many: &usize| count(*many) * size <= room + 0.01;
-    let most = (1..).take_while(fits).count().max(1);
+    let most = (1..=letters).take_while(fits).count().max(1);
     let smaller = if size < 14.0 {
         format!(" font-size=\"{size:.1}\"")
     } else {
