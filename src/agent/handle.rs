@@ -107,10 +107,10 @@ impl<E: Election> ElectionHandle<E> {
     }
 
     /// Returns a stream of the agent's states, which begins with the present state and ends after [`Lifecycle::Ended`].
+    /// An election changes the state many times a second: a reader of leaders compares `leader` with the last one.
     ///
     /// A slow reader skips to the newest state and never delays the agent. The end of a leadership is reported at once,
-    /// even if the agent hangs, because the reader's task waits for it by the clock. (Outside of a runtime with timers
-    /// the reader sees only the states that the agent itself publishes.)
+    /// by the clock, even if the agent hangs (outside of a runtime with timers, only when the agent publishes it).
     pub fn changes(&self) -> impl Stream<Item = Status> + Unpin + Send + use<E> {
         changes(Arc::clone(&self.shared))
     }

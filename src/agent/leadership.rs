@@ -341,9 +341,9 @@ impl LeadershipMachine {
         }
     }
 
-    /// Returns whether the agent has ended, so that no other incarnation follows.
-    pub(super) fn is_over(&self) -> bool {
-        self.state().phase.departure().is_some()
+    /// Returns how the agent has ended; `None` if another incarnation may follow.
+    pub(super) fn departure(&self) -> Option<Departure> {
+        self.state().phase.departure()
     }
 
     /// Returns the status, and whether the agent considers itself leader at the moment `now`.

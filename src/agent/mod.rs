@@ -111,6 +111,7 @@ mod voters;
 mod wait;
 mod work;
 
+pub(crate) use crate::elections::quorum::epoch::SpokenTerm;
 pub(crate) use crate::register::keeper::{MarkReset, StoreContender, StoreContenders};
 pub use actor::Agent;
 pub use arbiter::ElectionArbiter;

@@ -412,7 +412,11 @@ impl SharedState {
 
     /// Returns whether the agent has ended, so that no other incarnation follows.
     pub(super) fn is_over(&self) -> bool {
-        self.leadership.is_over()
+        self.departure().is_some()
+    }
+
+    pub(super) fn departure(&self) -> Option<Departure> {
+        self.leadership.departure()
     }
 
     /// Waits until the agent's name, its store and its work are free again.

@@ -104,8 +104,11 @@ impl ElectionHandle<AnyBully> {
         self.change_voters(VoterChange::Add(new), within).await
     }
 
-    /// Removes a voter from the list while the group runs. The agent may run on, as a learner. See
-    /// [`add_voter`](Self::add_voter).
+    /// Removes a voter from the list while the group runs. See [`add_voter`](Self::add_voter).
+    ///
+    /// The agent may run on, as a learner, if the other nodes have its node among their peers. A node that they know
+    /// only by the list, from a [contact](NewVoter::contact), loses its links with its place in the list: stop it, or
+    /// add it to the peers of the others before.
     ///
     /// # Errors
     /// Like [`add_voter`](Self::add_voter).
@@ -119,7 +122,7 @@ impl ElectionHandle<AnyBully> {
 
     /// Replaces a voter by a learner while the group runs, for instance a voter whose host is lost. Both changes are
     /// one decision. The new voter needs another name, because votes of the old holder of the name may still be in
-    /// flight. See [`add_voter`](Self::add_voter).
+    /// flight. See [`add_voter`](Self::add_voter), and for the replaced voter [`remove_voter`](Self::remove_voter).
     ///
     /// # Errors
     /// Like [`add_voter`](Self::add_voter).

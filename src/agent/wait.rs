@@ -7,8 +7,10 @@
 //! well, one timer is enough.
 
 use std::{
+    future::pending,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
+    sync::Arc,
     time::Duration,
 };
 
@@ -19,9 +21,14 @@ use actix::{
 use futures::future::{Either, select};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-use crate::clock::Alarm;
+use crate::{clock::Alarm, protocol::Election};
 
-use super::{leadership::Updates, phase::Remaining, shared::SharedState};
+use super::{
+    ElectionHandle,
+    leadership::Updates,
+    phase::{Departure, Remaining},
+    shared::SharedState,
+};
 
 /// Time between two readings of the clock in a wait for the end of a lease, if the kernel cannot wait.
 ///
@@ -69,6 +76,28 @@ pub(super) async fn within<T>(
     match select(pin!(future), timer).await {
         Either::Left((output, _)) => Ok(Some(output)),
         Either::Right(_) => Ok(None),
+    }
+}
+
+impl<E: Election> ElectionHandle<E> {
+    /// Waits until the agent has ended for good without having been asked to. After an end that was asked for, such as
+    /// a drain, it waits for ever: the caller goes on until it is asked to end as well.
+    pub(crate) fn retired(&self) -> impl Future<Output = ()> + Send + 'static + use<E> {
+        let shared = Arc::clone(&self.shared);
+        async move {
+            let mut updates = shared.updates();
+            loop {
+                updates.mark_unchanged();
+                match shared.departure() {
+                    Some(Departure::Retired) => return,
+                    Some(Departure::Left) => pending().await,
+                    None => {}
+                }
+                if updates.changed().await.is_err() {
+                    return pending().await;
+                }
+            }
+        }
     }
 }
 

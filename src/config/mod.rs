@@ -49,7 +49,18 @@
 //! else uses: a variable that begins with it and names no key is an error. (Kubernetes sets `JOBS_PORT` and others for
 //! a Service called `jobs`.)
 //!
+//! # A killed leader is known at once
+//! With the feature `sentinel`, on Linux, the other nodes learn within milliseconds that the process of a node has
+//! ended. A sentinel is a value of the program and has no key. Start it at the top of `main`, and give it to the
+//! bridge: `config.starter()?.bridge(|bridge| bridge.sentinel(sentinel)).start()?`. The page of `remote::sentinel` has
+//! the program.
+//!
 //! # Another list of voters
+//! While a leader can be elected, change the voters by a command: `bullyctl voters`, or
+//! [`add_voter`](crate::agent::ElectionHandle::add_voter) and its neighbours. Nothing is stopped, and no file has to be
+//! changed first. The rest of this section is the way for the other cases: no quorum of the voters is left, the voters
+//! have no disk, or `vote_quorum` or `lease_quorum` change.
+//!
 //! Members of different epochs do not hear each other. So follow these steps to change voters or quorums, as
 //! [`quorum`](bully_core::elections::quorum) explains (in Rust the epoch is
 //! [`AgentBuilder::epoch`](crate::agent::AgentBuilder::epoch)):

@@ -75,7 +75,8 @@ impl RunningNode {
         leave(&self.agent, self.bridge.as_ref(), deadline).await
     }
 
-    /// Waits for SIGTERM or Ctrl-C, then [leaves](Self::leave); returns when all parts have ended.
+    /// Waits for SIGTERM or Ctrl-C, then [leaves](Self::leave); returns when all parts have ended. Does the same when the
+    /// agent has ended for good by itself: only a new process brings it back.
     ///
     /// The rules are those of [`leave_on_signals`](crate::leader::leave_on_signals): signals are received from this
     /// call on, the agent hands over first, and the server stops afterwards. The future does not borrow this value, but
@@ -87,14 +88,14 @@ impl RunningNode {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`leave`](Self::leave); and [`ShutdownError::Signals`], at once, if this process cannot wait for
-    /// signals.
+    /// The errors of [`leave`](Self::leave); [`ShutdownError::Signals`], at once, if this process cannot wait for
+    /// signals; [`ShutdownError::Ended`] if the agent has ended for good by itself.
     pub fn leave_on_signals(
         &self,
         deadline: Duration,
     ) -> impl Future<Output = Result<(), ShutdownError>> + Send + 'static + use<> {
         let (agent, bridge) = (self.agent.clone(), self.bridge.clone());
-        leave_when_asked(deadline, move |deadline| {
+        leave_when_asked(deadline, agent.retired(), move |deadline| {
             let (agent, bridge) = (agent.clone(), bridge.clone());
             async move { leave(&agent, bridge.as_ref(), deadline).await }
         })

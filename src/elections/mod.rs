@@ -23,7 +23,7 @@
 #![doc = include_str!("promises.md")]
 //!
 //! In the quorum mode a leader that hangs says no when its lease ends. The next agent leads later, when the promises of
-//! the voters to the former leader have ended: 0.75 to 0.95 s after the last step of that leader. The 10 s for which a
+//! the voters to the former leader have ended: 0.72 to 0.95 s after the last step of that leader. The 10 s for which a
 //! healthy leader is left in place double for an agent that loses the leadership again and again, up to 160 s (rule
 //! `wait-longer-for-flapping` of [`quorum`]).
 //!

@@ -1,9 +1,9 @@
 //! An orderly end of a process: at SIGTERM or Ctrl-C the agent hands over and leaves, before other parts of the process
 //! are stopped.
 //!
-//! Decided here: the signals that begin this, and the effect of a second signal. Not here: how an agent leaves
-//! ([`ElectionHandle::leave`]), and the parts that are stopped afterwards. The application first awaits the end of the
-//! agent, then stops these parts.
+//! Decided here: the signals that begin this, the effect of a second signal, and that an agent which ends for good by
+//! itself begins it too. Not here: how an agent leaves ([`ElectionHandle::leave`]), and the parts that are stopped
+//! afterwards. The application first awaits the end of the agent, then stops these parts.
 //!
 //! tokio delivers the signals. This needs one small crate, which every actix-web application has already, so it is not
 //! behind a feature.
@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{io, pin::pin, time::Duration};
 
 use futures::future::{Either, select};
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
 use crate::{
     agent::{ElectionHandle, LeaveError},
@@ -22,6 +22,10 @@ use crate::{
 };
 
 /// Waits for SIGTERM or Ctrl-C (SIGINT), then lets the agent hand over and leave; ends when the agent has left.
+///
+/// Ends too when the agent has ended for good without having been asked, for instance because its disk did not take a
+/// vote: only a new process brings the agent back. So the process ends, and its service manager starts it again. After
+/// an end that was asked for, such as a [drain](crate::operate::Command::Drain), the future waits for its signal.
 ///
 /// From this call on, neither signal ends the process: the code that awaits this future must end it. A second signal
 /// while the agent leaves makes it leave at once, as if `deadline` had passed. If an operator kills the process after a
@@ -42,7 +46,8 @@ use crate::{
 ///
 /// # Errors
 /// [`ShutdownError::Signals`] at once if signals cannot be waited for; the agent continues. [`ShutdownError::Agent`] if
-/// the agent did not hand over in time; it has left nevertheless.
+/// the agent did not hand over in time; it has left nevertheless. [`ShutdownError::Ended`] if the agent has ended for
+/// good by itself.
 ///
 /// # Examples
 /// ```no_run
@@ -61,15 +66,17 @@ pub fn leave_on_signals<E: Election>(
     deadline: Duration,
 ) -> impl Future<Output = Result<(), ShutdownError>> + Send + 'static + use<E> {
     let agent = agent.clone();
-    leave_when_asked(deadline, move |deadline| {
+    leave_when_asked(deadline, agent.retired(), move |deadline| {
         let agent = agent.clone();
         async move { Ok(agent.leave(deadline).await?) }
     })
 }
 
-/// Waits for a signal, then leaves within the deadline, or at once if there is another signal.
+/// Waits for a signal, or for the end of the agent, then leaves within the deadline, or at once if there is another
+/// signal.
 pub(crate) fn leave_when_asked<L>(
     deadline: Duration,
+    retired: impl Future<Output = ()> + Send + 'static,
     leave: impl Fn(Duration) -> L + Send + 'static,
 ) -> impl Future<Output = Result<(), ShutdownError>> + Send + 'static
 where
@@ -79,16 +86,28 @@ where
     let signals = Signals::listen();
     async move {
         let mut signals = signals.map_err(ShutdownError::Signals)?;
-        let signal = signals.next().await;
-        info!(signal, "asked to end");
+        let is_asked = match select(pin!(signals.next()), pin!(retired)).await {
+            Either::Left((signal, _)) => {
+                info!(signal, "asked to end");
+                true
+            }
+            Either::Right(((), _)) => {
+                error!("the agent has ended for good, so the process ends: start it again");
+                false
+            }
+        };
         let again = pin!(signals.next());
-        match select(pin!(leave(deadline)), again).await {
+        let left = match select(pin!(leave(deadline)), again).await {
             Either::Left((left, _)) => left,
             Either::Right((signal, _)) => {
                 warn!(signal, "asked to end once more, at once");
                 leave(Duration::ZERO).await
             }
+        };
+        if is_asked {
+            return left;
         }
+        Err(ShutdownError::Ended)
     }
 }
 
@@ -99,6 +118,11 @@ pub enum ShutdownError {
     /// This process cannot wait for signals; nothing was ended.
     #[error("the process cannot wait for signals: call this in a task of a System ({0})")]
     Signals(#[source] io::Error),
+    /// The agent has ended for good without having been asked, and the process has left in order.
+    #[error(
+        "the agent has ended for good: start the process again, and look in the log for the cause"
+    )]
+    Ended,
     /// The agent did not hand over in time.
     #[error("the agent has left without a hand-over: {0}")]
     Agent(#[from] LeaveError),

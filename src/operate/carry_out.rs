@@ -136,6 +136,7 @@ async fn change_voters(
             epoch,
             voters,
             already,
+            removed: change.parts().1.cloned(),
         },
         Err(VotersError::TimedOut { .. }) => Outcome::VotersUnknown,
         Err(VotersError::Refused(why)) => Outcome::Refused(CommandRefusal::Voters { why }),

@@ -89,8 +89,11 @@ impl Judge {
         }
         if let Command::StepDown { to } = command {
             if before.status.leading.is_none() {
-                let leader = before.status.leader.clone();
-                return Err(CommandRefusal::NotLeading { leader });
+                let (leader, about) = (&before.status.leader, &before.status.leader_about);
+                return Err(CommandRefusal::NotLeading {
+                    leader: leader.clone(),
+                    about: about.clone(),
+                });
             }
             match to {
                 Some(to) => may_succeed(id, to, members, before.contenders.as_ref())?,

@@ -8,7 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    agent::VoterCount,
+    agent::{SpokenTerm, VoterCount},
     protocol::{AgentId, Leader, Score, Term},
 };
 
@@ -83,6 +83,10 @@ pub enum Outcome {
         voters: Vec<AgentId>,
         /// Whether the list was already as requested, so that nothing was changed.
         already: bool,
+        /// The voter that the command removed or replaced. A node that the others know only from the list of voters
+        /// loses its links with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        removed: Option<AgentId>,
     },
     /// Nothing was changed.
     Refused(CommandRefusal),
@@ -158,15 +162,16 @@ impl Outcome {
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::HandedOver { leader } => write!(f, "{} leads in term {}", leader.id, leader.term),
+            Self::HandedOver { leader } => write!(f, "{} leads in term {}", leader.id, SpokenTerm(leader.term)),
             Self::LedByAnother { asked, leader } => write!(
                 f,
                 "{} leads in term {}, not {asked}: is {asked} up, and its score the highest?",
-                leader.id, leader.term
+                leader.id, SpokenTerm(leader.term)
             ),
             Self::LedAgain { term } => write!(
                 f,
-                "the agent handed over and was elected again, in term {term}: withdraw its score to keep it out"
+                "the agent handed over and was elected again, in term {}: withdraw its score to keep it out",
+                SpokenTerm(*term)
             ),
             Self::ScoreSet { score, leader } => {
                 write!(f, "the score is {score}, {}", Led(leader.as_ref()))
@@ -186,15 +191,18 @@ impl fmt::Display for Outcome {
                 epoch,
                 voters,
                 already,
-            } => now_voters(f, *epoch, voters, *already),
+                removed,
+            } => now_voters(f, *epoch, voters, *already, removed.as_ref()),
             Self::Refused(refusal) => refusal.fmt(f),
             Self::Vacant { term } => write!(
                 f,
-                "the leadership of term {term} was given up, and no other leader is known yet: ask for the status"
+                "the leadership of term {} was given up, and no other leader is known yet: ask for the status",
+                SpokenTerm(*term)
             ),
             Self::StillDraining { term } => write!(
                 f,
-                "the agent hands over, and its work in term {term} has not ended yet: ask for the status"
+                "the agent hands over, and its work in term {} has not ended yet: ask for the status",
+                SpokenTerm(*term)
             ),
             Self::Unheard => f.write_str(
                 "the command has no effect yet: the agent may hang, or wait for its disk; ask for the status",
@@ -238,6 +246,7 @@ fn now_voters(
     epoch: u64,
     voters: &[AgentId],
     already: bool,
+    removed: Option<&AgentId>,
 ) -> fmt::Result {
     f.write_str(if already {
         "the voters are those already:"
@@ -249,7 +258,13 @@ fn now_voters(
     if voters.len().is_multiple_of(2) {
         f.write_str("; this even number tolerates no more failures than one voter less")?;
     }
-    Ok(())
+    let Some(removed) = removed else {
+        return Ok(());
+    };
+    write!(
+        f,
+        "; a node that the others know only from the list of voters loses its links: stop {removed}, or add its node to the peers of the others"
+    )
 }
 
 struct Led<'a>(Option<&'a Leader>);
@@ -257,7 +272,12 @@ struct Led<'a>(Option<&'a Leader>);
 impl fmt::Display for Led<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(leader) => write!(f, "and {} leads in term {}", leader.id, leader.term),
+            Some(leader) => write!(
+                f,
+                "and {} leads in term {}",
+                leader.id,
+                SpokenTerm(leader.term)
+            ),
             None => f.write_str("and no leader is known"),
         }
     }
@@ -365,11 +385,22 @@ mod tests {
         check(
             &Outcome::VotersChanged {
                 epoch: 4,
-                voters,
+                voters: voters.clone(),
                 already: false,
+                removed: None,
             },
             r#"{"became":"voters_changed","epoch":4,"voters":["b","c"],"already":false}"#,
             "the voters are now b c, in epoch 4; this even number",
+        );
+        check(
+            &Outcome::VotersChanged {
+                epoch: 4,
+                voters,
+                already: false,
+                removed: Some(AgentId::new("d").unwrap()),
+            },
+            r#"{"became":"voters_changed","epoch":4,"voters":["b","c"],"already":false,"removed":"d"}"#,
+            "loses its links: stop d, or add its node to the peers",
         );
     }
 
@@ -378,6 +409,7 @@ mod tests {
         check(
             &Outcome::Refused(CommandRefusal::NotLeading {
                 leader: Some(leader()),
+                about: None,
             }),
             r#"{"became":"refused","reason":"not_leading","leader":LEADER}"#,
             "the agent does not lead: b leads, so command that agent",

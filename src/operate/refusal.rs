@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{AgentId, ChangeError, Leader};
+use crate::protocol::{About, AgentId, ChangeError, Leader};
 
 use super::json;
 
@@ -20,14 +20,18 @@ pub enum CommandRefusal {
     #[error("the agent has ended: start it again")]
     AgentEnded,
     /// An agent that does not lead cannot hand over.
-    #[error("the agent does not lead: {}", match leader {
-        Some(leader) => format!("{} leads, so command that agent", leader.id),
-        None => "no leader is known: the diagnosis of the node (`bullyctl diagnosis`) says why".to_owned(),
+    #[error("the agent does not lead: {}", match (leader, about) {
+        (Some(leader), Some(about)) => format!("{} leads ({about}), so command that agent", leader.id),
+        (Some(leader), None) => format!("{} leads, so command that agent", leader.id),
+        (None, _) => "no leader is known: the diagnosis of the node (`bullyctl diagnosis`) says why".to_owned(),
     })]
     NotLeading {
         /// The leader, if one is known.
         #[serde(with = "json::optional_leader")]
         leader: Option<Leader>,
+        /// The text that the leader publishes about itself, such as the URL of its server; `None` if there is none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        about: Option<About>,
     },
     /// The group has no member of this name.
     #[error(

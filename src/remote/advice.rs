@@ -32,7 +32,7 @@ pub(crate) const fn advice(why: Closed) -> Option<&'static str> {
         Closed::Auth => "add the node to the peers here, under the name that it uses",
         Closed::OtherNode => "correct the address of the peer, or its name",
         Closed::Goodbye(Farewell::Auth) => {
-            "add this node to the peers there, under the name that it uses; for a new voter it is enough to ask there for `voters add` with its node and address"
+            "add this node to the peers there, under the name that it uses; for a new voter it is enough to ask there for `voters add` with its node and address; if its agent was removed from the voters, stop this node"
         }
         Closed::Certificate(fault) => certificate(fault),
         Closed::Secret(SecretFault::NotThere) => "give the peer the secret of this node",

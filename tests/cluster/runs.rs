@@ -89,6 +89,7 @@ fn a_run_draws_a_diagram_of_plain_lines() {
     });
     let mut lines = diagram.lines();
     assert_eq!(lines.next(), Some("sequenceDiagram"));
+    assert_eq!(lines.next(), Some("    title times in ms"));
     let names = "    participant p0 as agent-1\n    participant p1 as agent-2\n";
     assert!(diagram.contains(names), "{diagram}");
     for line in lines.skip(5) {

@@ -42,7 +42,8 @@ async fn lead_here(service: KubernetesService, address: IpAddr, term: Term) {
 async fn main() -> Result<(), Box<dyn Error>> {
     tracing_subscriber::fmt().init();
     let path = env::args().nth(1).ok_or("name a configuration")?;
-    let address: IpAddr = env::var("POD_IP")?.parse()?;
+    let http = env::var("HTTP").map_err(|_| "set HTTP")?;
+    let address: IpAddr = env::var("POD_IP").map_err(|_| "set POD_IP")?.parse()?;
     let node = Config::load(path, "JOBS")?.start()?;
     let name = env::var("LEADER_SERVICE").unwrap_or_else(|_| "jobs-leader".to_owned());
     let service = KubernetesRegister::builder().service(&name);
@@ -55,7 +56,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let routes = web::routes(node.operated());
     let leave = node.leave_on_signals(Duration::from_secs(10));
     let server = HttpServer::new(move || App::new().configure(|app| routes.configure(app)));
-    let server = server.bind(env::var("HTTP")?)?.shutdown_signal(async move {
+    let server = server.bind(http)?.shutdown_signal(async move {
         leave.await.ok();
     });
     println!("http://{}", server.addrs()[0]);

@@ -76,7 +76,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let page = metrics.clone(); // its histograms would gather for as long as no scraper asks
     let upkeep = repeat_with(move || page.run_upkeep());
     thread::spawn(|| upkeep.for_each(|()| thread::park_timeout(Duration::from_secs(5))));
-    let path = env::var("DATABASE")?;
+    let path = env::var("DATABASE").map_err(|_| "set DATABASE")?;
+    let http = env::var("HTTP").map_err(|_| "set HTTP")?;
     make_tables(&open(&path)?)?;
     let node = Config::load(env::args().nth(1).ok_or("name a configuration")?, "JOBS")?.start()?;
     node.agent().offers().check(Feature::Fence)?; // `diskless` has none
@@ -96,7 +97,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             .configure(|app| pages.configure(app))
             .service(job)
     });
-    let server = server.bind(env::var("HTTP")?)?.shutdown_signal(async move {
+    let server = server.bind(http)?.shutdown_signal(async move {
         leave.await.ok();
     });
     let url = format!("http://{}", server.addrs()[0]);

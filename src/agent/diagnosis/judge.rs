@@ -255,9 +255,16 @@ impl Facts {
                 refused: signs.asked.as_ref().and_then(|asked| asked.refused.clone()),
             });
         }
-        // An agent in an earlier epoch still uses its own list, so it is not compared with the present list.
+        // An agent in an earlier epoch still uses its own list, so it is not compared with the present list. An agent
+        // that reaches too few of the voters cannot know whether they have decided a later list, without it perhaps.
         let is_behind = mine < requirements.epoch;
-        let listed = requirements.names.as_ref().filter(|_| !is_behind);
+        let reaches = self
+            .voters()
+            .is_some_and(|voters| voters.reachable >= voters.needed);
+        let listed = requirements
+            .names
+            .as_ref()
+            .filter(|_| !is_behind && reaches);
         if let (Some(configured), Some(names)) = (&self.configured, listed) {
             let is_in = |names: &[AgentId], id: &AgentId| names.contains(id);
             let is_same =

@@ -32,6 +32,7 @@ use std::{fmt, time::Duration};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
+    elections::quorum::epoch::SpokenTerm,
     group::PeerReport,
     protocol::{AgentId, Leader, Measurement},
     shown::{self, ShownLeader, ShownMeasurement},
@@ -133,13 +134,18 @@ impl fmt::Display for Diagnosis {
         let (node, group) = (&self.node, &self.group);
         match (&self.leader, self.leaderless_for) {
             (Some(leader), _) if leader.id == *node => {
-                write!(f, "{node} leads {group} in term {}", leader.term)?;
+                write!(
+                    f,
+                    "{node} leads {group} in term {}",
+                    SpokenTerm(leader.term)
+                )?;
             }
             (Some(leader), _) => {
                 write!(
                     f,
                     "{node} follows {} in {group}, in term {}",
-                    leader.id, leader.term
+                    leader.id,
+                    SpokenTerm(leader.term)
                 )?;
             }
             (None, Some(span)) => {

@@ -6,7 +6,7 @@ const endOf = ({ end }) => (end === null ? 'leads' : end.lost ? end.lost.replace
 
 // The last leadership first, as in all lists of this page.
 function beforeRows(group) {
-  return group.leaderships.slice().reverse().map((one) => [stamp(one.from_unix_ms, false), isolate(one.leader), one.term,
+  return group.leaderships.slice().reverse().map((one) => [stamp(one.from_unix_ms, false), isolate(one.leader), spokenTerm(one.term),
     one.until_unix_ms === null ? '' : age(one.until_unix_ms - one.from_unix_ms), one.without_ms === null ? 'not known' : span(one.without_ms), endOf(one)]);
 }
 

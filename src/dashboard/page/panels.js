@@ -114,7 +114,7 @@ function drawWhy() {
 }
 
 const cells = (agent) => [isolatedKey(agent), rating(agent),
-  agent.state + (agent.isolated ? ', isolated' : ''), agent.role || '', agent.term || '', agent.incarnation || '', agent.leader ? isolate(agent.leader) : '', leaseLeft(agent)];
+  agent.state + (agent.isolated ? ', isolated' : ''), agent.role || '', agent.term ? spokenTerm(agent.term) : '', agent.incarnation || '', agent.leader ? isolate(agent.leader) : '', leaseLeft(agent)];
 
 function drawTable() {
   const { agents } = moment(), shape = agents.map(keyOf).join('\n');

@@ -164,7 +164,7 @@ function drawAgent(ring, agent, index) {
   }
   if (words) {
     const facts = [];
-    if (agent.term) facts.push('term ' + agent.term);
+    if (agent.term) facts.push('term ' + spokenTerm(agent.term));
     const rest = [];
     if (!small) {
       facts.push(agent.kind === 'observer' ? rating(agent) : agent.score === null ? 'no score' : 'score ' + agent.score);

@@ -153,10 +153,16 @@ function rating(agent) {
   return agent.score === null ? 'none' : agent.score;
 }
 
+// A term, and after a change of the voters its epoch: the bits above the lower 40 are the number of the list of voters.
+function spokenTerm(term) {
+  const whole = BigInt(term), epoch = whole >> 40n;
+  return epoch === 0n ? String(term) : `${whole - (epoch << 40n)} of epoch ${epoch}`;
+}
+
 function sentence(agent, out = false) {
   const parts = [isolatedKey(agent), out ? 'led, lease run out' : wordOf(agent).toLowerCase()];
   if (agent.kind === 'observer') parts.push(rating(agent));
-  if (agent.term) parts.push('term ' + agent.term);
+  if (agent.term) parts.push('term ' + spokenTerm(agent.term));
   if (agent.kind === 'voter' && agent.score !== null) parts.push('score ' + agent.score);
   if (agent.leader && !agent.leads) parts.push('follows ' + isolate(agent.leader));
   if (agent.host) parts.push('on host ' + agent.host);

@@ -43,7 +43,7 @@ function stateOf(group, moment, out = () => false) {
   const members = membersOf(group, moment), leaders = members.filter((agent) => agent.leads), rest = restOf(members);
   if (!leaders.length) return (unseen(group) || 'No agent leads') + rest;
   if (leaders.length > 1) return `${leaders.length} agents consider themselves leader: ${leaders.slice(0, 8).map((agent) => isolate(agent.name)).join(', ')}${rest}`;
-  const [leader] = leaders, term = leader.term ? ' in term ' + leader.term : '', few = group.trouble === 'few_voters' ? '; too few voters can be reached' : '';
+  const [leader] = leaders, term = leader.term ? ' in term ' + spokenTerm(leader.term) : '', few = group.trouble === 'few_voters' ? '; too few voters can be reached' : '';
   return out(leader) ? `${isolate(leader.name)} led${term} when last heard, and its lease has run out${few}${rest}` : `${isolate(leader.name)} leads${term}${few}${rest}`;
 }
 

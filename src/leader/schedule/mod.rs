@@ -41,7 +41,7 @@
 //! | `AtLeastOnce` | at any later time; several missed ticks in their order | until it has ended with success | work that must not be lost, and that uses [`Tick::key`] to find out what was done |
 //!
 //! A quorum without its leader begins a tick of that time when the next agent leads. With the default timings this is
-//! 0.75 to 0.95 s after the end of the former leader, so `Skip` still runs a tick that was due at that moment. With the
+//! 0.72 to 0.95 s after the end of the former leader, so `Skip` still runs a tick that was due at that moment. With the
 //! preset `wan` it is 4 to 5.5 s: `Skip` loses the tick. Then choose `Late` or `AtLeastOnce`.
 //!
 //! "At most once" holds in the quorum mode, whatever happens to agents, hosts, links and clocks. With a lease it holds

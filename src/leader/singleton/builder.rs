@@ -144,7 +144,8 @@ impl<E: Election, F> SingletonBuilder<E, F> {
     /// [`SingletonError`], and nothing was changed.
     pub fn start<A>(self) -> Result<SingletonHandle<A>, SingletonError>
     where
-        A: Actor<Context = Context<A>> + Handler<SteppingDown>,
+        A: Actor<Context = Context<A>>,
+        A: Handler<SteppingDown>, // without such a handler: `start_without_handler(..)`
         F: FnMut(LeaderGuard) -> A + 'static,
     {
         // do_send: may exceed the mailbox's bound by one message for each leadership, which must not be lost.
@@ -216,7 +217,8 @@ impl<E: Election, F> fmt::Debug for SingletonBuilder<E, F> {
 }
 
 /// "The agent hands over": the message to a [`Singleton`]'s actor, once in a leadership. The actor finishes work that
-/// must not be interrupted, and stops itself. The successor leads after that, or after the limit of the hand-over.
+/// must not be interrupted, and stops itself. The successor leads after that, or after the limit of the hand-over. An
+/// actor that needs no notice has no handler: [`SingletonBuilder::start_without_handler`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
 pub struct SteppingDown {

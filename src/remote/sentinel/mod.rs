@@ -33,6 +33,23 @@
 //! }
 //! ```
 //!
+//! A node that starts from a configuration passes the sentinel to its bridge by the starter:
+//!
+#![cfg_attr(feature = "serde", doc = "```no_run")]
+#![cfg_attr(not(feature = "serde"), doc = "```ignore")]
+//! use actix_bully::{config::Config, remote::sentinel::Sentinel};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let sentinel = Sentinel::start()?;
+//!     actix::System::new().block_on(async {
+//!         let config = Config::load("/etc/jobs.toml", "JOBS")?;
+//!         let node = config.starter()?.bridge(|bridge| bridge.sentinel(sentinel)).start()?;
+//!         node.leave_on_signals(std::time::Duration::from_secs(10)).await?;
+//!         Ok(())
+//!     })
+//! }
+//! ```
+//!
 //! With actix-web the same lines are needed. `#[actix_web::main]` would start the runtime before the first line, so
 //! use a plain `main` that calls the former `async fn main`.
 //!

@@ -206,7 +206,8 @@ impl TlsConfigBuilder {
         self
     }
 
-    /// Sets a PEM file with the private key of the own certificate, without a password: PKCS #8, SEC 1 or PKCS #1.
+    /// Sets a PEM file with the private key of the own certificate, without a password: PKCS #8, SEC 1 or PKCS #1. The
+    /// log has a warning if every user of the host may read the file (`chmod 600`).
     pub fn key_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.key.make("key_file", PemSource::file(path));
         self

@@ -15,10 +15,11 @@ use rustls::{
     sign::{CertifiedKey, SingleCertAndKey},
     version::TLS13,
 };
+use tracing::warn;
 use webpki::{EndEntityCert, KeyUsage};
 
 use crate::remote::NodeId;
-use bully_register::pem::{AUTHORITIES, CERTIFICATE, PemError, PemSource, SecretKey};
+use bully_register::pem::{AUTHORITIES, CERTIFICATE, OPEN_KEY, PemError, PemSource, SecretKey};
 
 use super::{ALPN, TlsError, certificate::CertificateFacts, name::node_of};
 
@@ -49,6 +50,9 @@ impl LoadedIdentity {
         let node = judge(&chain, &authorities, &provider)?;
         let expires = expiry(&chain)?;
         let own = Arc::new(SingleCertAndKey::from(pair(chain, &key)?));
+        if sources.key.is_open_to_all() {
+            warn!(%node, file = ?sources.key, "{OPEN_KEY}");
+        }
         Ok(Self {
             node,
             expires,

@@ -6,8 +6,11 @@ use actix::{Actor, Context, Handler, System, clock::sleep};
 use actix_bully::{
     Group,
     agent::{BullyAgent, LeaveError, Lifecycle, Notice},
+    config::Config,
     leader::{ShutdownError, leave_on_signals},
     protocol::{Event, Timings},
+    supervisor::RestartPolicy,
+    testkit::Inject,
 };
 use futures::FutureExt;
 use rustix::process::{Signal, getpid, kill_process};
@@ -34,7 +37,7 @@ impl Handler<Notice> for Stubborn {
 
 /// In one test, since each signal reaches every listener of the process.
 #[test]
-fn a_signal_makes_an_agent_leave_and_a_second_one_at_once() {
+fn a_signal_makes_an_agent_leave_and_a_second_one_at_once_and_its_own_end_needs_none() {
     System::new().block_on(async {
         let within = Duration::from_secs(30);
         let group = Group::new("g").unwrap();
@@ -83,7 +86,34 @@ fn a_signal_makes_an_agent_leave_and_a_second_one_at_once() {
         assert!(!agent.is_leader());
         assert_eq!(agent.current().lifecycle, Lifecycle::Ended);
         drop(worker);
+
+        // After an end that was asked for, such as a drain, the process waits for its signal.
+        let agent = start("drained");
+        let mut left = Box::pin(leave_on_signals(&agent, within));
+        agent.leave(within).await.unwrap();
+        assert!((&mut left).now_or_never().is_none(), "it was not asked");
+        kill_process(getpid(), Signal::TERM).unwrap();
+        left.await.unwrap();
+        an_agent_that_ends_by_itself_needs_no_signal(within).await;
     });
+}
+
+async fn an_agent_that_ends_by_itself_needs_no_signal(within: Duration) {
+    let node = Config::new("a", "g").starter().unwrap();
+    let node = node.agent(|agent| agent.restart_policy(RestartPolicy::temporary()));
+    let node = node.start().unwrap();
+    let agent = node.agent();
+    // By the node, and by its agent alone.
+    let (left, also) = (
+        node.leave_on_signals(within),
+        leave_on_signals(agent, within),
+    );
+    agent.addr().do_send(Inject::Crash);
+    for left in [actix_rt::spawn(left), actix_rt::spawn(also)] {
+        let left = actix::clock::timeout(within, left).await.unwrap().unwrap();
+        assert!(matches!(left, Err(ShutdownError::Ended)), "{left:?}");
+    }
+    assert_eq!(agent.current().lifecycle, Lifecycle::Ended);
 }
 
 #[test]

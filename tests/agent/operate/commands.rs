@@ -72,7 +72,14 @@ fn a_command_that_cannot_be_carried_out_is_refused_and_changes_nothing() {
         let term = c.current().term;
         let leader = c.leader();
         for (agent, command, refusal) in [
-            (&b, step_down(None), CommandRefusal::NotLeading { leader }),
+            (
+                &b,
+                step_down(None),
+                CommandRefusal::NotLeading {
+                    leader,
+                    about: None,
+                },
+            ),
             (
                 &c,
                 step_down(Some("x")),

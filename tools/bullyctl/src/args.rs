@@ -46,9 +46,9 @@ pub(crate) enum Task {
     Diagnosis,
     /// Shows the former leaders with their times and the reasons of their ends, the times without a leader, and the findings of the last half an hour
     History(History),
-    /// Prints a line whenever the node has another leader, role or state; on a terminal, keeps a table up to date
+    /// Prints a line whenever the node has another leader, role or state; on a terminal, keeps a table up to date. It looks once a second: `history` also has the leaders between two looks
     Watch(Watch),
-    /// Hands the leadership over; prints the successor and its term
+    /// Hands the leadership over, at the node that leads; prints the successor and its term
     Transfer(Transfer),
     /// Prepares the node for its stop: it hands over and leaves its group for good
     Drain(Whom),
@@ -56,7 +56,7 @@ pub(crate) enum Task {
     Score(SetScore),
     /// Makes the node's agents record the messages of their elections, and fetches the record
     Record(Record),
-    /// Shows the voters of the node's groups, or changes them while the group runs
+    /// Shows the voters of the node's groups, or changes them while the group runs, at any node
     Voters(Voters),
     /// Removes the mark of a schedule from the store of a lease
     Schedules(Schedules),
@@ -213,7 +213,7 @@ enum Change {
         #[command(flatten)]
         whom: Whom,
     },
-    /// Takes a voter out of the list; it may continue as a learner
+    /// Takes a voter out of the list. It may continue as a learner if the others have its node in their `peers`
     Remove {
         /// The voter
         #[arg(value_name = "VOTER")]

@@ -2,7 +2,7 @@
 //!
 //! Decided here: which entries share a line. Several entries of one agent at one moment share a line, and agents with
 //! the same entry at one moment share a line. So an election of five agents takes about ten lines. A command has no
-//! line, because its effects have lines.
+//! line, because its effects have lines. The first line names the unit of the times.
 
 use std::fmt::{self, Write as _};
 
@@ -88,6 +88,9 @@ pub fn to_text(lines: &[Line<'_>], forgotten: u64) -> String {
         ))
         .ok();
     }
+    if !lines.is_empty() {
+        text.push(UNIT).ok();
+    }
     let width = |text: &String| text.chars().count();
     let subjects: Vec<String> = lines.iter().map(|line| line.subject.to_string()).collect();
     let whens: Vec<String> = lines.iter().map(|line| line.at.to_string()).collect();
@@ -105,6 +108,8 @@ pub fn to_text(lines: &[Line<'_>], forgotten: u64) -> String {
     }
     text.ended_by("(the run goes on: this is all that is written of it)\n")
 }
+
+const UNIT: &str = "(times in ms)\n";
 
 /// Largest size of a text, diagram, script or test of a run, in bytes.
 pub(super) const MOST_WRITTEN: usize = 16 << 20;

@@ -31,6 +31,9 @@ fn write(
     positions: &BTreeMap<&AgentId, usize>,
 ) -> Result<(), TooLong> {
     text.push("sequenceDiagram\n")?;
+    if !lines.is_empty() {
+        text.push("    title times in ms\n")?;
+    }
     for (at, id) in named {
         let name = escape(id.as_str());
         text.append(format_args!("    participant p{at} as {name}\n"))?;

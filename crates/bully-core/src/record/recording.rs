@@ -154,7 +154,8 @@ impl Recording {
     }
 
     /// Returns a drawing of the run at this time, as a complete SVG document: the agents in a ring, the leader
-    /// marked, messages on their way as arrows. It is light or dark as the viewer prefers.
+    /// marked, messages on their way as arrows. It is light or dark as the viewer prefers. At the end of a run that has
+    /// settled no message is on its way: choose the moment of a message, such as the `at` of its entry.
     pub fn to_svg(&self, at: Time) -> String {
         svg::to_svg(&RecordedMoment::of(self, at), self)
     }

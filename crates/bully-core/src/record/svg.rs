@@ -125,11 +125,11 @@ fn node(out: &mut String, agent: &AgentMoment<'_>, places: &Places<'_>) {
     );
     // Names that would overlap are left out, except the leader's name, because the titles contain all names.
     if r >= 16.0 {
-        let score = score(agent);
+        let (score, size) = fitted(&score(agent), r);
         append(
             out,
             format_args!(
-                "<text class=\"mid\" x=\"{x:.1}\" y=\"{:.1}\">{score}</text>",
+                "<text class=\"mid\" x=\"{x:.1}\" y=\"{:.1}\"{size}>{score}</text>",
                 y + 5.0
             ),
         );
@@ -145,6 +145,22 @@ fn node(out: &mut String, agent: &AgentMoment<'_>, places: &Places<'_>) {
         );
     }
     out.push_str("</g>\n");
+}
+
+/// Returns a text that fits into a circle, and the attribute of its size if it is smaller than the other texts. A text
+/// that is still too long is shortened: the title of the agent has all of it.
+fn fitted(text: &str, radius: f64) -> (String, String) {
+    let room = (radius - 3.0) * 2.0 / LETTER;
+    let letters = text.chars().count();
+    let size = (room / count(letters).max(1.0)).clamp(8.0, 14.0);
+    let fits = |many: &usize| count(*many) * size <= room + 0.01;
+    let most = (1..=letters).take_while(fits).count().max(1);
+    let smaller = if size < 14.0 {
+        format!(" font-size=\"{size:.1}\"")
+    } else {
+        String::new()
+    };
+    (shortened(text, most), smaller)
 }
 
 /// Draws the cut links, if their number is small enough to distinguish them.
@@ -385,6 +401,8 @@ fn count(number: usize) -> f64 {
 const WIDE: f64 = 760.0;
 const HIGH: f64 = 640.0;
 const RING: f64 = 220.0;
+/// The width of a digit of a sans-serif font, as a share of its size.
+const LETTER: f64 = 0.56;
 /// The vertical position of the ring's centre.
 const MIDDLE: f64 = 325.0;
 /// Largest number of agents in a drawing. A ring of more agents looks like a line. The limit also limits the size of
@@ -412,3 +430,19 @@ orient=\"auto\" markerUnits=\"userSpaceOnUse\"><path d=\"M0 0 8 4 0 8z\"/></mark
 <marker id=\"stop\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"11\" markerHeight=\"11\" \
 orient=\"auto\" markerUnits=\"userSpaceOnUse\"><path d=\"M0 0 8 4 0 8z\"/></marker></defs>
 ";
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_score_of_several_parts_is_written_smaller_and_a_long_one_is_shortened() {
+        let fitted = |text| super::fitted(text, 34.0);
+        assert_eq!(fitted("-1000"), ("-1000".into(), String::new()));
+        let small = " font-size=\"9.2\"";
+        assert_eq!(
+            fitted("(1, 20, 300)"),
+            ("(1, 20, 300)".into(), small.into())
+        );
+        let (score, size) = fitted("(1000000, 2000000, 3000000)");
+        assert_eq!((score.chars().count(), &*size), (13, " font-size=\"8.0\""));
+    }
+}

@@ -6,12 +6,13 @@
 use std::{io, path::PathBuf, sync::Arc};
 
 use rustls::{ClientConfig, RootCertStore, crypto::ring, version::TLS13};
+use tracing::warn;
 
 use super::Meaning;
 use crate::{
     RegisterError, RegisterRefusal,
     calls::OneOf,
-    pem::{AUTHORITIES, CERTIFICATE, PemError, PemSource},
+    pem::{AUTHORITIES, CERTIFICATE, OPEN_KEY, PemError, PemSource},
 };
 
 /// TLS between a register and its store: the authorities that the register trusts, and the register's own certificate,
@@ -99,6 +100,17 @@ impl RegisterTls {
         let (chain, key) = (chain.map_err(missing)?, key.key().map_err(missing)?);
         let proves = config.with_client_auth_cert(chain, key.der().clone_key());
         proves.map_err(|reason| refused(format!("this client's certificate is refused: {reason}")))
+    }
+
+    /// Checks the present content of the files, when the register opens.
+    pub(crate) fn check(&self) -> Result<(), RegisterError> {
+        self.client()?;
+        if let Ok(Some(pair)) = self.identity.get() {
+            if pair.key.is_open_to_all() {
+                warn!(file = ?pair.key, "{OPEN_KEY}");
+            }
+        }
+        Ok(())
     }
 
     fn roots(&self) -> Result<RootCertStore, RegisterError> {

@@ -161,7 +161,7 @@ impl EtcdBuilder {
         match &self.security {
             #[cfg(feature = "tls")]
             StoreSecurity::Tls(tls) => {
-                tls.client()?;
+                tls.check()?;
                 if endpoints.iter().all(EtcdEndpoint::is_secure) {
                     return Ok(());
                 }

@@ -1,7 +1,7 @@
 //! The sources of certificates and keys; how their bytes are read, and wiped from memory.
 //!
-//! Decided here: the largest size of a file or text; no error quotes a damaged key; and this crate's copies of a key
-//! are wiped. Not here: the checks of the certificates and keys, which the bridge and the stores make.
+//! Decided here: the largest size of a file or text; no error quotes a damaged key; this crate's copies of a key are
+//! wiped; and which users of the host may read the file of a key without a warning. Not here: the checks of the certificates and keys, which the bridge and the stores make.
 
 #[cfg(test)]
 mod tests;
@@ -28,6 +28,9 @@ pub const AUTHORITIES: &str = "certificate authorities";
 pub const CERTIFICATE: &str = "own certificate";
 /// The key of the own certificate, as an error names it.
 pub const KEY: &str = "private key";
+/// The warning for a file that is [open to all](PemSource::is_open_to_all).
+pub const OPEN_KEY: &str =
+    "other users can read or change the private key: call `chmod 600`, then use a new key";
 
 /// The reason why no certificate, or no key, was found.
 #[derive(thiserror::Error)]
@@ -168,6 +171,14 @@ impl PemSource {
         })
     }
 
+    /// Returns whether every user of the host may read the key in this file, or others than the owner may change the file.
+    /// That is a reason for a warning ([`OPEN_KEY`]), and no error: a volume of Kubernetes, for instance, has files that
+    /// everyone in the container may read.
+    #[must_use]
+    pub fn is_open_to_all(&self) -> bool {
+        matches!(self, Self::File(path) if is_open_to_all(path))
+    }
+
     fn read(&self, part: &'static str) -> Result<Zeroizing<Vec<u8>>, PemError> {
         let text = match self {
             Self::File(path) => read_file(path).map_err(|source| PemError::Unreadable {
@@ -182,6 +193,21 @@ impl PemSource {
         }
         Ok(text)
     }
+}
+
+/// Returns whether users that belong neither to the owner nor to the group of a file may read or change it, or whether the
+/// group may change it. A group that may read a key is the usual way to give the key to a service.
+#[cfg(unix)]
+fn is_open_to_all(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = path.metadata().map(|file| file.permissions().mode());
+    mode.is_ok_and(|mode| mode & 0o026 != 0)
+}
+
+/// Returns `false`, because this system has no such permissions.
+#[cfg(not(unix))]
+fn is_open_to_all(_: &Path) -> bool {
+    false
 }
 
 /// See [`PemSource::stamp`].

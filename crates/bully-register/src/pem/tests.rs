@@ -35,6 +35,29 @@ fn a_folder_in_the_place_of_a_file_is_refused() {
     assert!(matches!(refused, PemError::Unreadable { .. }), "{refused}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_key_that_every_user_may_read_or_that_others_may_change_is_open() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key.pem");
+    assert!(!is_open_to_all(&path), "there is no file");
+    std::fs::write(&path, KEY).unwrap();
+    for (mode, is_open) in [
+        (0o600, false),
+        (0o400, false),
+        (0o640, false),
+        (0o440, false),
+        (0o644, true),
+        (0o602, true),
+        (0o660, true),
+    ] {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(&path, permissions).unwrap();
+        assert_eq!(is_open_to_all(&path), is_open, "{mode:o}");
+    }
+}
+
 #[test]
 fn a_file_that_is_replaced_has_another_stamp() {
     let folder = tempfile::tempdir().unwrap();

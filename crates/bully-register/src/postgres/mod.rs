@@ -161,7 +161,7 @@ impl PostgresBuilder {
     fn check_security(&self, config: &Config) -> Result<(), RegisterError> {
         match &self.security {
             #[cfg(feature = "tls")]
-            StoreSecurity::Tls(tls) => tls.client().map(drop),
+            StoreSecurity::Tls(tls) => tls.check(),
             StoreSecurity::Plain if url::needs_tls(config) => {
                 let words = "sslmode=require needs tls(..), of the feature `tls`";
                 let source = io::Error::other(words);

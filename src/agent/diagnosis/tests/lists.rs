@@ -131,6 +131,22 @@ fn a_configuration_that_names_other_voters_than_the_list_is_found_whatever_its_o
     }
 }
 
+/// A voter that was removed while its links were refused still has the list that named it.
+#[test]
+fn an_agent_that_reaches_too_few_voters_is_not_told_to_write_its_list_down() {
+    let mut facts = Facts {
+        configured: Some(["a", "b"].map(id).into()),
+        ..listed(3, &["a", "b", "c"])
+    };
+    let is_list = |found: &Finding| matches!(found, Finding::ConfigurationOlder { .. });
+    facts.members[0].is_reachable = false;
+    assert!(found(&facts).iter().any(is_list), "two of three are there");
+    facts.members[2].is_reachable = false;
+    let found = found(&facts);
+    assert!(!found.iter().any(is_list), "{found:?}");
+    assert!(matches!(&found[0], Finding::FewVoters { reachable: 1, .. }));
+}
+
 #[test]
 fn a_change_of_the_voters_is_found_from_its_first_sign_on() {
     let at = |millis| Time::from_millis(millis);

@@ -8,6 +8,7 @@
 use std::{borrow::Cow, fmt::Write};
 
 use actix_bully::operate::{AgentReport, Explanation, Report};
+use bully_core::elections::quorum::epoch::SpokenTerm;
 
 use super::{clean, leader, none, table::Table};
 
@@ -26,7 +27,7 @@ pub(crate) fn board(report: &Report, why: &[Explanation]) -> String {
             agent.agent.to_string(),
             agent.group.clone(),
             role(agent),
-            agent.status.term.to_string(),
+            SpokenTerm(agent.status.term).to_string(),
             agent.status.incarnation.to_string(),
             score.map_or_else(none, |score| score.to_string()),
             agent

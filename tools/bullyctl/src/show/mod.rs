@@ -22,6 +22,7 @@ use actix_bully::{
     },
     protocol::{About, AgentId, MemberKind, Presence},
 };
+use bully_core::elections::quorum::epoch::SpokenTerm;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -71,7 +72,7 @@ pub(crate) fn status(report: &Report) -> String {
             agent.agent.to_string(),
             agent.group.clone(),
             agent.status.role.to_string(),
-            agent.status.term.to_string(),
+            SpokenTerm(agent.status.term).to_string(),
             leader(agent),
             state(agent),
         ]);
@@ -177,7 +178,7 @@ pub(crate) fn line(agent: &AgentReport) -> String {
         format!("{}/{}", agent.group, agent.agent),
         agent.status.role.to_string(),
         match &agent.status.leader {
-            Some(leader) => format!("leader {} in term {}", leader.id, leader.term),
+            Some(leader) => format!("leader {} in term {}", leader.id, SpokenTerm(leader.term)),
             None => "no leader".to_owned(),
         },
         state(agent),

@@ -9,6 +9,7 @@ use actix_bully::{
     clock::WallTime,
     history::{GroupHistory, Leadership},
 };
+use bully_core::elections::quorum::epoch::SpokenTerm;
 
 use super::table::{Table, clean};
 
@@ -58,7 +59,7 @@ fn row(one: &Leadership) -> [String; 6] {
     [
         WallTime::from_millis(one.from_unix_ms).to_string(),
         one.leader.to_string(),
-        one.term.to_string(),
+        SpokenTerm(one.term).to_string(),
         led.map_or_else(String::new, span),
         one.without_ms.map_or_else(|| "not known".to_owned(), span),
         end.unwrap_or_else(|| "leads".to_owned()),
@@ -85,17 +86,17 @@ mod tests {
         let json = r#"{"group":"orders","leaderships":[
             {"leader":"a","term":"1","from_unix_ms":1764126720000,"without_ms":null,"until_unix_ms":1764126780500,"end":"gone","seen_by":"b"},
             {"leader":"b","term":"2","from_unix_ms":1764126781700,"without_ms":1200,"until_unix_ms":1764137581700,"end":{"lost":"resigned"},"seen_by":"b"},
-            {"leader":"a","term":"3","from_unix_ms":1764137581705,"without_ms":5,"until_unix_ms":null,"end":null,"seen_by":"b"}],
+            {"leader":"a","term":"1099511627779","from_unix_ms":1764137581705,"without_ms":5,"until_unix_ms":null,"end":null,"seen_by":"b"}],
             "findings":[{"agent":"b","kind":"no_leader","text":"start a\u001b[2J","from_unix_ms":1764126780500,"until_unix_ms":1764126781700}]}"#;
         let group: GroupHistory = serde_json::from_str(json).unwrap();
         assert_eq!(
             history(std::slice::from_ref(&group), 9),
             "\
 orders: 3 of 3 leaderships
-FROM                      LEADER  TERM  LED FOR    NO LEADER BEFORE  END
-2025-11-26T03:12:00Z      a       1     1 min 0 s  not known         it was not heard any more (crashed, frozen or cut off)
-2025-11-26T03:13:01.700Z  b       2     3 h 0 min  1.2 s             resigned
-2025-11-26T06:13:01.705Z  a       3                5 ms              leads
+FROM                      LEADER  TERM          LED FOR    NO LEADER BEFORE  END
+2025-11-26T03:12:00Z      a       1             1 min 0 s  not known         it was not heard any more (crashed, frozen or cut off)
+2025-11-26T03:13:01.700Z  b       2             3 h 0 min  1.2 s             resigned
+2025-11-26T06:13:01.705Z  a       3 of epoch 1             5 ms              leads
 2025-11-26T03:13:00.500Z to 2025-11-26T03:13:01.700Z: b found: start a?[2J
 "
         );

@@ -11,7 +11,7 @@ use crate::elections::message::{
     record::{ClaimRecord, RecordError},
     register::{Cell, Version},
 };
-use crate::protocol::{AgentId, Score, Term, Time};
+use crate::protocol::{AgentId, Incarnation, Score, Term, Time};
 
 /// The claim as this agent last saw it, and the times that belong to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -83,6 +83,17 @@ impl Claims {
         let claim = self.fresh(now, config)?;
         let score = claim.score?;
         (claim.nonce.id != *me).then_some((&claim.nonce.id, score))
+    }
+
+    /// Returns the incarnation of this agent that claims the lease, if its claim counts.
+    pub(super) fn by(
+        &self,
+        now: Time,
+        id: &AgentId,
+        config: &LeaseConfig,
+    ) -> Option<Incarnation> {
+        let nonce = &self.fresh(now, config)?.nonce;
+        (nonce.id == *id).then_some(nonce.incarnation)
     }
 
     /// Returns the agent to which the holder hands over, and the time from which [`LeaseConfig::preemption`] allows it;

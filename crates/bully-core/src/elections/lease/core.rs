@@ -420,6 +420,15 @@ impl Core {
         Some((begins.after(wait), config.timings.jitter()))
     }
 
+    /// Returns whether that agent claims the lease, and the end of the claiming incarnation is not known. Then it reaches
+    /// the store, whatever the members' reports say.
+    pub(super) fn is_claimed_by(&self, now: Time, id: &AgentId) -> bool {
+        let claims = self.claims.by(now, id, &self.config);
+        let member = self.me.members.get(id);
+        let has_ended = |incarnation| member.is_some_and(|m| m.was_end_told(incarnation));
+        claims.is_some_and(|incarnation| !has_ended(incarnation))
+    }
+
     /// Returns whether the end of exactly this incarnation was seen or reported (rule `confirmed-end-frees`). A lower
     /// number than that of an ended incarnation proves no end, because the holder may be another process.
     fn has_ended(&self, holder: &Holder) -> bool {

@@ -108,12 +108,13 @@ impl Leading {
     }
 
     /// Returns the agent to hand over to (rule `released-for-whom-it-names`). This is `wanted`, unless this process
-    /// knows that `wanted` cannot lead. Otherwise, it is the highest-ranked agent among the members of this process,
-    /// the agent that claims the lease, and the agent that the store lists.
+    /// knows that `wanted` cannot lead. A fresh claim shows that it can, even if its link to this process is broken.
+    /// Otherwise, it is the highest-ranked agent among the members of this process, the agent that claims the lease,
+    /// and the agent that the store lists.
     pub(super) fn successor(core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
         let may = |wanted: &AgentId| {
             let is_elsewhere = *wanted != core.me.id && core.me.members.get(wanted).is_none();
-            is_elsewhere || core.me.can_succeed(wanted)
+            is_elsewhere || core.me.can_succeed(wanted) || core.is_claimed_by(now, wanted)
         };
         if let Some(wanted) = wanted.filter(may) {
             return Some(wanted);

@@ -101,6 +101,8 @@
 //! whatever it can reach. Its diagnosis has `ListOlder`, the diagnosis of the others has `OtherListOlder`, each with
 //! advice. An agent without a leader logs a warning about it, and so does a leader, ten seconds after its election.
 
+use std::fmt;
+
 use super::QuorumConfig;
 use crate::protocol::{AgentId, Epochs, MembershipError, Term};
 
@@ -126,6 +128,22 @@ pub(super) const fn epoch_of(term: Term) -> Option<u64> {
         Some(term.0 >> BITS)
     } else {
         None
+    }
+}
+
+/// A term as a person reads it: `7`, and after a change of the voters `7 of epoch 2`.
+#[derive(Clone, Copy, Debug)]
+pub struct SpokenTerm(pub Term);
+
+impl fmt::Display for SpokenTerm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match epoch_of(self.0) {
+            Some(epoch @ 1..) => {
+                let count = self.0.0 - first_term(epoch).0;
+                write!(f, "{count} of epoch {epoch}")
+            }
+            Some(0) | None => self.0.fmt(f),
+        }
     }
 }
 

@@ -20,6 +20,16 @@ fn a_sent_message_has_the_delay_of_each_arrival_unless_it_arrives_at_once() {
     assert_eq!(text(&[5, 8]), format!("{sent}  +0.000  +3.000"));
 }
 
+#[test]
+fn a_run_names_the_unit_of_its_times_and_an_empty_one_has_none() {
+    let run = usual(1, [(1, What::Mark("cut".to_owned()))], 9);
+    assert!(run.to_text().starts_with("(times in ms)\n"));
+    let head = "sequenceDiagram\n    title times in ms\n";
+    assert!(run.to_mermaid().starts_with(head));
+    let empty = usual(1, [], 9);
+    assert_eq!(empty.to_text(), "");
+}
+
 /// Each of these would be markup of the diagram, or end its line.
 #[test]
 fn characters_with_a_meaning_in_a_diagram_are_replaced() {

@@ -73,7 +73,8 @@ fn a_run_reads_in_a_few_lines() {
     world.crash("c");
     assert_eq!(world.settle(MS(100)), Ok(id("b")));
     let text = world.trace().to_text();
-    let expected = "    0.000  a, b, c    starts
+    let expected = "(times in ms)
+    0.000  a, b, c    starts
     0.000  c -> a, b  elected term 1
     0.000  c          acquired the leadership in term 1
     0.000  a, b       follows c in term 1

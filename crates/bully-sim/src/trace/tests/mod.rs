@@ -75,7 +75,8 @@ fn story(mut trace: Trace) -> Trace {
 #[test]
 fn a_run_reads_as_text() {
     let text = story(Trace::new()).to_text();
-    let expected = "    0.000  a, b       starts
+    let expected = "(times in ms)
+    0.000  a, b       starts
     0.000  c          starts; candidate
     0.000  c -> a, b  hello 1  +2.000
     2.000  ==         cut b -> c
@@ -105,6 +106,7 @@ fn a_run_draws_as_a_diagram() {
     trace.set_order([id("c")]);
     let text = trace.to_mermaid();
     let expected = "sequenceDiagram
+    title times in ms
     participant p0 as c
     participant p1 as a
     participant p2 as b
@@ -132,6 +134,7 @@ fn strange_names_leave_the_diagram_valid() {
     trace.happened(AT(0), &strange, Happening::Started);
     let text = trace.to_mermaid();
     let expected = "sequenceDiagram
+    title times in ms
     participant p0 as end#59;--#gt;#gt;x:#lt;b#gt;#37;#37;#amp;#quot;
     Note over p0: 0.000 starts
 ";
@@ -171,6 +174,7 @@ fn election_messages_are_counted_from_a_checkpoint_without_heartbeats() {
 fn a_bounded_trace_forgets_the_oldest_and_says_so() {
     let trace = story(Trace::new().bounded(2));
     let expected = "(13 earlier entries are forgotten)
+(times in ms)
     4.000  c       crashes
     5.000  c x- a  hello 2  dropped: no receiver
 ";

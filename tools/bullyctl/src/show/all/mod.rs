@@ -11,6 +11,7 @@ use actix_bully::{
     operate::{AgentReport, LinkReport},
     protocol::{AgentId, Term},
 };
+use bully_core::elections::quorum::epoch::SpokenTerm;
 use serde::Serialize;
 
 use super::{board::role, clean, json, leader, none, presence, state, table::Table};
@@ -53,7 +54,8 @@ pub(crate) fn all(nodes: &[SeenNode<'_>]) -> String {
             short(row.node.name),
             short(&agent),
             row.role.clone(),
-            row.own.map_or_else(none, |own| own.status.term.to_string()),
+            row.own
+                .map_or_else(none, |own| SpokenTerm(own.status.term).to_string()),
             short(&row.own.map_or_else(none, leader)),
             row.heard.clone(),
         ]);

@@ -1,7 +1,7 @@
 //! Epochs of the voter list (81): terms of their own, a record that belongs to one, a quarantine.
 
 use super::*;
-use crate::protocol::MembershipError;
+use crate::{elections::quorum::epoch::SpokenTerm, protocol::MembershipError};
 
 /// The first term of the epoch after the first.
 const NEXT: u64 = 1 << 40;
@@ -45,6 +45,15 @@ fn an_old_record_is_no_vote_in_the_new_epoch() {
         me.machine.core.voter.record.voted_for,
         Some(candidate(LOW, 1))
     );
+}
+
+#[test]
+fn a_person_reads_the_epoch_and_its_term_from_the_first_change_on() {
+    let spoken = |term| SpokenTerm(Term(term)).to_string();
+    assert_eq!(spoken(0), "0");
+    assert_eq!(spoken(61_000_000_000), "61000000000", "without disks");
+    assert_eq!(spoken(2_199_023_255_553), "1 of epoch 2");
+    assert_eq!(spoken(u64::MAX), u64::MAX.to_string(), "of no epoch");
 }
 
 #[test]
