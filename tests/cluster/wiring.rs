@@ -213,7 +213,7 @@ fn an_expectation_that_is_not_met_says_what_came() {
             .await
             .unwrap_err();
         assert!(
-            wrong.came.last().is_some_and(|last| lost(&last.event)),
+            wrong.came.last().is_some_and(|last| lost(&last.1)),
             "{wrong}"
         );
         let expected = "no event such as: a loss";
@@ -245,7 +245,7 @@ fn a_start_that_fails_says_why_and_one_of_another_agent_is_refused() {
         });
         assert_eq!(
             refusal(other.start()),
-            "the start of api-1 returned an agent with the name api-2: build the agent with the name that it is given"
+            "api-1 cannot be started: its start returned an agent with the name api-2: build the agent with the name that it is given"
         );
     });
 }

@@ -159,7 +159,6 @@ mod marks;
 mod message;
 mod planner;
 mod poll;
-mod question;
 mod register;
 mod replica;
 mod routes;

@@ -34,7 +34,7 @@ use super::{
     machine::ScheduleMachine,
     message::{LeaderNumber, MarkRefusal},
     register::AHEAD,
-    routes::ScheduleAnswer,
+    routes::AnswerOf,
     service::{LeaderQuestions, ScheduleService},
     tick::Tick,
 };
@@ -199,11 +199,8 @@ impl ScheduleTenure<'_> {
                 }
                 if let Poll::Ready(Some(answer)) = self.questions.answers.poll_recv(task) {
                     self.note_full(&answer);
-                    return Poll::Ready(ScheduleInput::Answer {
-                        from: answer.from,
-                        round: answer.round,
-                        outcome: answer.outcome,
-                    });
+                    let (from, answer) = answer;
+                    return Poll::Ready(ScheduleInput::Answer(from, answer));
                 }
                 let is_told = told.as_mut().poll(task) == Poll::Ready(Some(()));
                 let is_set = set.as_mut().poll(task).is_ready();
@@ -222,7 +219,7 @@ impl ScheduleTenure<'_> {
     /// Carries out an effect. Returns `Break` if the schedule has finished before a hand-over.
     fn follow(&mut self, effect: ScheduleEffect) -> ControlFlow<()> {
         match effect {
-            ScheduleEffect::Say { to, said } => self.schedule.service.say(&to, &said),
+            ScheduleEffect::Ask(to, question) => self.schedule.service.ask(&to, question),
             ScheduleEffect::Run(tick) => self.begin(tick),
             ScheduleEffect::Finish => return ControlFlow::Break(()),
         }
@@ -230,11 +227,11 @@ impl ScheduleTenure<'_> {
     }
 
     /// Notes whether the agent that answered refused the mark because it keeps too many marks.
-    fn note_full(&mut self, answer: &ScheduleAnswer) {
+    fn note_full(&mut self, (from, answer): &AnswerOf) {
         let has_changed = if answer.outcome == Err(MarkRefusal::Full) {
-            self.full.insert(answer.from.clone())
+            self.full.insert(from.clone())
         } else {
-            self.full.remove(&answer.from)
+            self.full.remove(from)
         };
         if has_changed {
             if let Some(found) = self.marks_full() {

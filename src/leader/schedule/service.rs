@@ -2,7 +2,7 @@
 //! while it leads.
 //!
 //! ```text
-//!   leader's schedule ── say ──▶ Channel<ScheduleMessage> ──▶ ServiceActor of each agent ──▶ store
+//!   leader's schedule ── ask ──▶ Channel<ScheduleMessage> ──▶ ServiceActor of each agent ──▶ store
 //!          ▲                                              │ once it is stored
 //!          └──────── route of the question ◀──────────────┘
 //! ```
@@ -35,11 +35,11 @@ use super::{
     clock_watch::ClockWatch,
     forget::RunningNames,
     mark_task::MarkTasks,
-    message::{NAME, ScheduleMessage, Surveyed},
-    poll::{Audience, Known},
+    message::{NAME, Question, ScheduleMessage},
+    poll::Audience,
     register::ScheduleRecord,
     replica::{Replica, ReplicaStep, Reply},
-    routes::{AnswerRoutes, NUMBERS, ScheduleAnswer},
+    routes::{AnswerOf, AnswerRoutes, NUMBERS},
     voters::Voters,
 };
 
@@ -76,7 +76,7 @@ enum Answerers {
 pub(super) struct LeaderQuestions {
     service: Arc<ScheduleService>,
     number: u64,
-    pub(super) answers: mpsc::Receiver<ScheduleAnswer>,
+    pub(super) answers: mpsc::Receiver<AnswerOf>,
 }
 
 impl LeaderQuestions {
@@ -202,15 +202,16 @@ impl ScheduleService {
     }
 
     /// Sends a question to those agents. Agents that cannot be reached get it again later.
-    pub(super) fn say(&self, to: &[AgentId], said: &ScheduleMessage) {
+    pub(super) fn ask(&self, to: &[AgentId], question: Question) {
         match &self.answerers {
             Answerers::Agents { channel, .. } => {
+                let said = ScheduleMessage::Ask(question);
                 for to in to {
-                    channel.send_to(to, said).ok();
+                    channel.send_to(to, &said).ok();
                 }
             }
             // With a store the only receiver is this agent, and the store answers in its place.
-            Answerers::Store(marks) => to.iter().for_each(|_| marks.ask(said.clone())),
+            Answerers::Store(marks) => marks.ask(question),
         }
     }
 
@@ -341,8 +342,9 @@ impl ServiceActor {
     }
 
     fn reply(&self, replies: Vec<Reply>) {
-        for (to, said) in replies {
-            debug!(node = %self.agent, peer = %to, answer = ?said, "schedule answered");
+        for (to, answer) in replies {
+            debug!(node = %self.agent, peer = %to, ?answer, "schedule answered");
+            let said = ScheduleMessage::Answer(answer);
             self.channel.send_to(&to, &said).ok();
         }
     }
@@ -353,37 +355,23 @@ impl Handler<Envelope<ScheduleMessage>> for ServiceActor {
 
     fn handle(&mut self, envelope: Envelope<ScheduleMessage>, ctx: &mut Context<Self>) {
         let Envelope { from, message, .. } = envelope;
-        let (round, outcome) = match message {
-            said @ (ScheduleMessage::Read(_)
-            | ScheduleMessage::Survey(_)
-            | ScheduleMessage::Write(_)) => {
-                // In the quorum mode only a voter can lead, so no other agent gets an answer.
-                if self.voters.may_lead(&from) {
-                    let step = locked(&self.replica).ask(from, &said, self.clock.now());
-                    self.follow(step, ctx);
+        match message {
+            // In the quorum mode only a voter can lead, so no other agent gets an answer.
+            ScheduleMessage::Ask(asked) if self.voters.may_lead(&from) => {
+                let step = locked(&self.replica).ask(from, &asked, self.clock.now());
+                self.follow(step, ctx);
+            }
+            // An answer to a question of a former process of this agent, on this or another node, is dropped.
+            ScheduleMessage::Answer(answer) if answer.round.incarnation == self.asker => {
+                if let Ok(known) = &answer.outcome
+                    && !known.lists.is_empty()
+                {
+                    self.voters.lists(|lists| lists.fill(&known.lists));
+                    self.note_voters(ctx);
                 }
-                return;
+                self.routes.pass(from, answer);
             }
-            ScheduleMessage::Held(held) => (held.round, Ok(held.mark.into())),
-            ScheduleMessage::Surveyed(Surveyed {
-                held,
-                written,
-                lists,
-            }) => {
-                let mark = held.mark;
-                self.voters.lists(|known| known.fill(lists));
-                self.note_voters(ctx);
-                (held.round, Ok(Known { mark, written }))
-            }
-            ScheduleMessage::Refused(refused) => (refused.round, Err(refused.why)),
-        };
-        // An answer to a question of a former process of this agent, on this or another node, is dropped.
-        if round.incarnation == self.asker {
-            self.routes.pass(ScheduleAnswer {
-                from,
-                round,
-                outcome,
-            });
+            ScheduleMessage::Ask(_) | ScheduleMessage::Answer(_) => {}
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Errors of a cluster's commands: each states the problem and the remedy.
 
-use super::{Condition, NotSettled};
+use std::time::Duration;
+
+use super::Condition;
 use crate::{
     agent::{LeaveError, StartError},
     protocol::AgentId,
@@ -19,18 +21,8 @@ pub enum ClusterError {
     Start {
         /// The name that was requested.
         name: String,
-        /// The [`StartError`], or the error of the application's own start.
+        /// The [`StartError`], or the error of the application's own start: it may have started an agent of another name.
         source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// The application started another agent than the one that was added.
-    #[error(
-        "the start of {expected} returned an agent with the name {found}: build the agent with the name that it is given"
-    )]
-    OtherAgent {
-        /// The name of the agent that was added.
-        expected: String,
-        /// The name of the agent that was started.
-        found: AgentId,
     },
     /// Two agents would have the same name.
     #[error("there is an agent {name} already: choose another name")]
@@ -98,8 +90,13 @@ pub enum ClusterError {
     #[error("the network conditions are refused: {0}")]
     Conditions(#[from] ConditionsError),
     /// The cluster is not settled.
-    #[error(transparent)]
-    NotSettled(#[from] NotSettled),
+    #[error("the cluster is not settled within {waited:?}: {obstacle}")]
+    NotSettled {
+        /// Time for which the call waited.
+        waited: Duration,
+        /// The obstacle at the end of the wait.
+        obstacle: String,
+    },
 }
 
 debug_is_text!(ClusterError);

@@ -26,12 +26,11 @@ use crate::{
 use super::{
     handle::ScheduleStatus,
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickFailed},
-    message::{LeaderNumber, Mark, MarkRefusal},
+    message::{Answer, LeaderNumber, Mark, MarkRefusal, Question},
     planner::{Misfire, NextTick, ON_TIME, TickPlan, plan},
-    poll::{Audience, Poll, PollOutcome, Purpose, Reading},
-    question::say,
+    poll::{Audience, Poll, Reading},
     register::AHEAD,
-    stage::{ScheduleStage, TickClaim},
+    stage::ScheduleStage,
 };
 
 /// Longest wait for a tick without a look at the wall clock. While a clock is slewed, it gains or loses half a
@@ -106,11 +105,7 @@ impl<'a> ScheduleMachine<'a> {
     pub(super) fn handle(&mut self, now: Now, input: ScheduleInput, out: &mut Vec<ScheduleEffect>) {
         match input {
             ScheduleInput::Start => self.read(now, out),
-            ScheduleInput::Answer {
-                from,
-                round,
-                outcome,
-            } => self.answer(now, from, round, outcome, out),
+            ScheduleInput::Answer(from, answer) => self.answer(now, from, answer, out),
             ScheduleInput::Look { audience, ballot } => {
                 self.audience = audience;
                 self.look(now, ballot, out);
@@ -129,20 +124,20 @@ impl<'a> ScheduleMachine<'a> {
         &mut self,
         now: Now,
         from: AgentId,
-        round: Round,
-        outcome: PollOutcome,
+        Answer { round, outcome }: Answer,
         out: &mut Vec<ScheduleEffect>,
     ) {
         self.silent.remove(&from);
-        let asked = self.stage.asked().map(|(poll, _)| poll);
+        let asked = self.stage.asked();
         let mut asked = asked.into_iter().chain(&mut self.confirming);
-        let poll = asked.find(|poll| poll.round == round);
+        let poll = asked.find(|poll| poll.question.round == round);
         let Some(poll) = poll else { return };
+        self.audience.note_lists(&outcome);
         if let Err(why) = outcome {
             self.counts.refused += 1;
             self.is_refused |= why == MarkRefusal::Older;
         }
-        poll.note(from, outcome);
+        poll.note(from, &outcome);
         self.settle(now, out);
     }
 
@@ -158,7 +153,7 @@ impl<'a> ScheduleMachine<'a> {
             self.ballot = ballot;
             return self.read(now, out);
         }
-        if let ScheduleStage::Claiming(_, TickClaim { due, .. }) = self.stage
+        if let ScheduleStage::Claiming(_, due) = self.stage
             && self.rule.misfire != Misfire::AtLeastOnce
         {
             let plan = self.plan(now);
@@ -190,24 +185,15 @@ impl<'a> ScheduleMachine<'a> {
 
     fn say_again(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
         let asked = self.stage.asked();
-        let confirmed = self.confirming.as_mut().map(|poll| (poll, Some(self.mark)));
-        for (poll, mark) in asked.into_iter().chain(confirmed) {
+        for poll in asked.into_iter().chain(&mut self.confirming) {
             let to = poll.say_again(&self.audience, now.time);
-            let is_survey = self.audience.has_former();
-            say(
-                self.rule,
-                (self.ballot, poll.round),
-                mark,
-                is_survey,
-                &to,
-                out,
-            );
+            say(poll, to, out);
         }
     }
 
     /// Handles a question that enough agents have answered, or a wait that has ended.
     fn settle(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
-        if let Some((poll, _)) = self.stage.asked()
+        if let Some(poll) = self.stage.asked()
             && poll.is_carried(&self.audience, now.time)
         {
             let unheard = poll.unheard(&self.audience);
@@ -220,7 +206,7 @@ impl<'a> ScheduleMachine<'a> {
         match &self.stage {
             ScheduleStage::Reading(poll) if is_carried(poll) => {
                 let is_here = Mark::at(now.wall);
-                match (poll.reading(&self.audience), poll.best) {
+                match (poll.reading(&self.audience), poll.mark()) {
                     (Reading::Present, Some(mark)) => self.establish(now, mark, out),
                     (Reading::Present | Reading::Former, best) => {
                         self.found(now, best.unwrap_or(is_here), out);
@@ -234,23 +220,24 @@ impl<'a> ScheduleMachine<'a> {
                     }
                 }
             }
-            ScheduleStage::Founding(poll, mark) if is_carried(poll) => {
-                let mark = poll.best.unwrap_or(*mark);
+            ScheduleStage::Founding(poll) if is_carried(poll) => {
+                let mark = poll.mark().unwrap_or_default();
                 self.establish(now, mark, out);
             }
-            ScheduleStage::Claiming(poll, claim) if is_carried(poll) => {
-                let (claim, best) = (*claim, poll.best.unwrap_or(claim.mark));
-                self.claimed(now, claim, best, out);
+            ScheduleStage::Claiming(poll, due) if is_carried(poll) => {
+                let (due, mark) = (*due, poll.question.mark.unwrap_or_default());
+                let known = poll.mark().unwrap_or_default();
+                self.claimed(now, (due, mark), known, out);
             }
             ScheduleStage::Waiting(_) => self.go_on(now, out),
             ScheduleStage::Pausing(until) if *until <= now.time => self.go_on(now, out),
-            ScheduleStage::Pausing(_) | ScheduleStage::Reading(_) | ScheduleStage::Founding(..)
+            ScheduleStage::Pausing(_) | ScheduleStage::Reading(_) | ScheduleStage::Founding(_)
                 if self.is_stepping_down =>
             {
                 self.finish(out);
             }
             ScheduleStage::Reading(_)
-            | ScheduleStage::Founding(..)
+            | ScheduleStage::Founding(_)
             | ScheduleStage::Claiming(..)
             | ScheduleStage::Running(_)
             | ScheduleStage::Pausing(_)
@@ -268,7 +255,7 @@ impl<'a> ScheduleMachine<'a> {
     /// After a change of the voters, no tick begins before a quorum of the new voters knows the former voters' mark.
     fn found(&mut self, now: Now, mark: Mark, out: &mut Vec<ScheduleEffect>) {
         let poll = self.ask(now, Some(mark), out);
-        self.stage = ScheduleStage::Founding(poll, mark);
+        self.stage = ScheduleStage::Founding(poll);
     }
 
     fn establish(&mut self, now: Now, mark: Mark, out: &mut Vec<ScheduleEffect>) {
@@ -332,12 +319,17 @@ impl<'a> ScheduleMachine<'a> {
         // more.
         self.confirming = None;
         let poll = self.ask(now, Some(mark), out);
-        self.stage = ScheduleStage::Claiming(poll, TickClaim { due, mark });
+        self.stage = ScheduleStage::Claiming(poll, due);
     }
 
     /// Begins the claimed tick: the group has acknowledged its mark.
-    fn claimed(&mut self, now: Now, claim: TickClaim, known: Mark, out: &mut Vec<ScheduleEffect>) {
-        let TickClaim { due, mark } = claim;
+    fn claimed(
+        &mut self,
+        now: Now,
+        (due, mark): (WallTime, Mark),
+        known: Mark,
+        out: &mut Vec<ScheduleEffect>,
+    ) {
         let is_repeat = due <= self.mark.begun;
         self.mark = self.mark.join(mark);
         let is_once = self.rule.misfire != Misfire::AtLeastOnce;
@@ -395,12 +387,21 @@ impl<'a> ScheduleMachine<'a> {
     fn ask(&mut self, now: Now, mark: Option<Mark>, out: &mut Vec<ScheduleEffect>) -> Poll {
         self.asked_at = now.time;
         self.rounds.counter = self.rounds.counter.saturating_add(1);
-        let round = self.rounds;
-        let purpose = mark.map_or(Purpose::Read, |_| Purpose::Write);
-        let poll = Poll::new(round, purpose, now.time, &self.own, &self.silent);
-        let to = poll.left(&self.audience);
-        let is_survey = self.audience.has_former();
-        say(self.rule, (self.ballot, round), mark, is_survey, &to, out);
+        let question = Question {
+            round: self.rounds,
+            ballot: self.ballot,
+            schedule: self.rule.name.clone(),
+            mark,
+        };
+        let poll = Poll::new(question, now.time, &self.own, &self.silent);
+        say(&poll, poll.left(&self.audience), out);
         poll
+    }
+}
+
+/// Sends the question, if it has receivers.
+fn say(poll: &Poll, to: Vec<AgentId>, out: &mut Vec<ScheduleEffect>) {
+    if !to.is_empty() {
+        out.push(ScheduleEffect::Ask(to, poll.question.clone()));
     }
 }

@@ -39,10 +39,10 @@ impl ScheduleMachine<'_> {
     fn upcoming(&self) -> Option<WallTime> {
         match &self.stage {
             ScheduleStage::Waiting(due) => *due,
-            ScheduleStage::Claiming(_, claim) => Some(claim.due),
+            ScheduleStage::Claiming(_, due) => Some(*due),
             ScheduleStage::Running(due) => next(&*self.rule.times, *due),
             ScheduleStage::Reading(_)
-            | ScheduleStage::Founding(..)
+            | ScheduleStage::Founding(_)
             | ScheduleStage::Pausing(_)
             | ScheduleStage::Finished => None,
         }
@@ -76,7 +76,7 @@ impl ScheduleMachine<'_> {
     pub(in crate::leader::schedule) fn wake(&self, now: Now) -> Option<Duration> {
         let stage = match &self.stage {
             ScheduleStage::Reading(poll)
-            | ScheduleStage::Founding(poll, _)
+            | ScheduleStage::Founding(poll)
             | ScheduleStage::Claiming(poll, _) => Some(poll.look_in(now.time)),
             ScheduleStage::Waiting(Some(due)) => Some(due.since(now.wall).min(LONGEST_WAIT)),
             ScheduleStage::Pausing(until) => Some(until.since(now.time)),
