@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{
     Finding,
-    words::{Names, Span},
+    words::{Names, Span, Times},
 };
 use crate::{clock::WallTime, protocol::AgentId, shown};
 
@@ -58,6 +58,18 @@ pub enum ScheduleFinding {
         schedule: AgentId,
         /// The agents that keep the largest number of marks.
         agents: Vec<AgentId>,
+    },
+    /// The work of the last ticks has failed: it returned an error, panicked, or was sent to an actor that is gone.
+    TickFails {
+        /// The schedule.
+        schedule: AgentId,
+        /// The due time of the first tick that failed, of those in a row until now.
+        #[serde(serialize_with = "shown::text::serialize")]
+        since: WallTime,
+        /// Number of failures in a row, in this leadership.
+        times: u32,
+        /// The text of the last error or panic. The application wrote it.
+        reason: String,
     },
     /// The mark of a schedule is later than this leader's clock: no tick begins before the time of the mark.
     MarkAhead {
@@ -114,6 +126,25 @@ impl fmt::Display for ScheduleFinding {
                     "this agent runs no schedule: its clock shows {own}, and that of {whose} {others}: set the clock of this host"
                 )
             }
+            Self::TickFails {
+                schedule,
+                since,
+                times: 1,
+                reason,
+            } => write!(
+                f,
+                "the work of {schedule} has failed in the tick that was due at {since}: {reason}"
+            ),
+            Self::TickFails {
+                schedule,
+                since,
+                times,
+                reason,
+            } => write!(
+                f,
+                "the work of {schedule} has failed {} in a row, first in the tick that was due at {since}: {reason}",
+                Times(*times)
+            ),
             Self::MarkAhead {
                 schedule,
                 last,

@@ -23,7 +23,7 @@ use crate::{
 };
 
 use super::{
-    Misfire, ScheduleError, ScheduleHandle, ScheduleState, Tick,
+    Misfire, ScheduleError, ScheduleHandle, ScheduleState, Tick, TickOutcome,
     begin::{BeginSettings, begin, service_of},
     clock_watch::HandOver,
     due::{DueTimes, Every, next},
@@ -152,28 +152,40 @@ impl<E: Election> ScheduleBuilder<E> {
     ///
     /// `work` is called for each tick, on the leader only. One tick runs at a time: ticks that become due meanwhile are
     /// missed. The future of `work` is dropped at once when the leadership is lost. A hand-over waits for it, up to the
-    /// drain limit. A panic is logged and counted, and changes nothing else; with [`Misfire::AtLeastOnce`] the tick is
-    /// run again, after 1 s, 2 s and so on up to 60 s.
+    /// drain limit. Work that blocks this thread delays all of this: give such work to a pool of threads, for example with
+    /// `actix_web::web::block`.
+    ///
+    /// `work` returns `()`, or a `Result` whose error has a text. A tick with an error [has
+    /// failed](crate::leader::schedule#a-tick-that-fails), and so has a tick that panics. With
+    /// [`Misfire::AtLeastOnce`] it is run again, after 1 s, 2 s and so on up to 60 s.
     ///
     /// # Errors
     /// [`ScheduleError`], and nothing was changed.
     pub fn start<F, W>(self, mut work: F) -> Result<ScheduleHandle, ScheduleError>
     where
         F: FnMut(Tick) -> W + 'static,
-        W: Future<Output = ()> + 'static,
+        W: Future<Output: TickOutcome> + 'static,
     {
-        self.launch(Box::new(move |tick| work(tick).map(Ok).boxed_local()))
+        self.launch(Box::new(move |tick| {
+            let ended = work(tick).map(|end| end.into_result().map_err(TickFailed));
+            ended.boxed_local()
+        }))
     }
 
     /// Like [`start`](Self::start), for an actor: each tick is sent to the actor, and runs until the actor has
-    /// answered. A tick fails if its actor is gone.
+    /// answered. A tick fails if its actor is gone. An actor reports no error: if the work has errors, use `start`.
     ///
     /// # Errors
     /// Like [`start`](Self::start).
     pub fn start_for(self, actor: Recipient<Tick>) -> Result<ScheduleHandle, ScheduleError> {
         self.launch(Box::new(move |tick| {
             let answer = actor.send(tick);
-            async move { answer.await.map_err(|_| TickFailed) }.boxed_local()
+            async move {
+                answer
+                    .await
+                    .map_err(|gone| TickFailed(format!("its actor: {gone}")))
+            }
+            .boxed_local()
         }))
     }
 

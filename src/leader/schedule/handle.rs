@@ -76,7 +76,7 @@ pub struct ScheduleStatus {
     /// Number of due times that were not run, according to [`Misfire`](super::Misfire). At most 1,000 are counted at a
     /// time. A due time that several leaderships of this host missed counts in each.
     pub skipped: u64,
-    /// Number of ticks whose work panicked, or whose actor was gone.
+    /// Number of ticks whose work returned an error or panicked, or whose actor was gone.
     pub failed: u64,
     /// Number of refusals by agents that this host asked. An agent refuses if it obeys a later leader, if the due time
     /// is more than 10 s ahead of its own clock, or if it keeps the marks of 256 other schedules.

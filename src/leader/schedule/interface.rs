@@ -45,9 +45,9 @@ pub(super) enum ScheduleInput {
     StepDown,
 }
 
-/// The work of a tick panicked, or could not be given to its actor.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TickFailed;
+/// The work of a tick returned an error, panicked, or could not be given to its actor; with the reason.
+#[derive(Clone, Debug)]
+pub(super) struct TickFailed(pub(super) String);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ScheduleEffect {

@@ -50,8 +50,36 @@
 //! about the beginning: if a leader crashes during a tick, only `AtLeastOnce` runs the rest.
 //!
 //! If the work of a tick still runs when the next tick is due, the next tick is delayed, and counts as missed. A
-//! hand-over waits for the work, up to its limit. A schedule never changes the leader: work that panics is counted and
-//! logged.
+//! hand-over waits for the work, up to its limit.
+//!
+//! # A tick that fails
+//! A tick fails if its work returns an error, panics, or is sent to an actor that is gone. Then the failure is logged,
+//! [counted](ScheduleStatus::failed) and, until a tick succeeds, reported by the leader's diagnosis
+//! ([`TickFails`](crate::agent::ScheduleFinding::TickFails)). With [`Misfire::AtLeastOnce`] the tick is run again.
+//! A schedule never changes the leader. If another host may succeed, the work calls
+//! [`step_down`](crate::agent::ElectionHandle::step_down):
+//!
+//! ```
+//! # use std::time::Duration;
+//! # use actix_bully::{Group, agent::BullyAgent};
+//! # async fn export() -> std::io::Result<()> { Ok(()) }
+//! # actix::System::new().block_on(async {
+//! # let group = Group::new("demo")?;
+//! # let agent = BullyAgent::builder("api-1").join(&group).start()?;
+//! let own = agent.clone();
+//! agent.every("export", Duration::from_secs(60)).start(move |_tick| {
+//!     let agent = own.clone();
+//!     async move {
+//!         let exported = export().await;
+//!         if exported.is_err() {
+//!             agent.step_down(None).ok(); // another host may reach the disk
+//!         }
+//!         exported
+//!     }
+//! })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
 //!
 //! # Why no tick is repeated
 //! - Before a tick begins, the leader stores its due time at enough voters: every quorum that elects contains one of
@@ -132,7 +160,7 @@
 //!
 //! # Where to go next
 //! `machine/` is the leader's side, `register.rs` has the marks of each agent and `marks.rs` the marks in the store of
-//! a lease. All are pure, like `planner.rs` (the due times), `window.rs` (the due times of a stream), `poll.rs` (when
+//! a lease. All are pure, like `planner.rs` (the due times), `trouble.rs` (failures), `window.rs` (the due times of a stream), `poll.rs` (when
 //! enough agents have answered) and `lists.rs` (of which voters); `tests/` plays histories of them. `run.rs` drives the
 //! machine, `clock_watch.rs` notices a clock that was set or is wrong (`clock_judge.rs`, pure), `feed.rs` reads the
 //! stream, `service.rs` and `replica.rs` answer and store, `mark_task.rs` uses the store of a lease, `begin.rs`
@@ -168,6 +196,7 @@ mod stage;
 #[cfg(test)]
 mod tests;
 mod tick;
+mod trouble;
 mod voters;
 mod window;
 
@@ -183,4 +212,4 @@ pub use register::ScheduleRecord;
 
 #[cfg(feature = "serde")]
 pub(crate) use register::AHEAD;
-pub use tick::Tick;
+pub use tick::{Tick, TickOutcome};

@@ -37,6 +37,7 @@ use super::{
     routes::AnswerOf,
     service::{LeaderQuestions, ScheduleService},
     tick::Tick,
+    trouble::Failing,
 };
 
 /// The user's work: called for each tick.
@@ -68,6 +69,8 @@ struct ScheduleTenure<'a> {
     is_compared: bool,
     /// The finding about the mark, while the mark is ahead of the clock.
     ahead: Option<ScheduleFinding>,
+    /// The failures that were reported, while the last tick has failed.
+    failing: Option<Failing>,
     /// The work of the running tick.
     running: Option<LocalBoxFuture<'static, Result<(), TickFailed>>>,
 }
@@ -121,6 +124,7 @@ impl Schedule {
             full: BTreeSet::new(),
             is_compared: false,
             ahead: None,
+            failing: None,
             running: None,
         }
     }
@@ -177,6 +181,7 @@ impl ScheduleTenure<'_> {
             self.machine.handle(now, input, &mut effects);
             self.show();
             self.tell_of_mark(now, &is_ahead);
+            self.tell_of_failures();
             for effect in effects.drain(..) {
                 if self.follow(effect).is_break() {
                     return end.unwrap_or(TenureEnd::HandsOver);
@@ -248,11 +253,32 @@ impl ScheduleTenure<'_> {
         })
     }
 
-    /// Reports the finding about the schedule: a mark ahead of the clock first, because then no tick is run.
+    /// Reports the worst finding about the schedule: first that no tick is run, and then that each tick fails.
     fn note(&self) {
-        let found = self.ahead.clone().or_else(|| self.marks_full());
+        let found = self.ahead.clone();
+        let found = found.or_else(|| self.tick_fails());
+        let found = found.or_else(|| self.marks_full());
         let schedule = &self.schedule.rule.name;
         self.schedule.service.note(schedule, found);
+    }
+
+    fn tick_fails(&self) -> Option<ScheduleFinding> {
+        self.failing
+            .as_ref()
+            .map(|failing| ScheduleFinding::TickFails {
+                schedule: self.schedule.rule.name.clone(),
+                since: failing.since,
+                times: failing.times,
+                reason: failing.reason.clone(),
+            })
+    }
+
+    /// Reports ticks that fail, until a tick succeeds.
+    fn tell_of_failures(&mut self) {
+        if self.failing.as_ref() != self.machine.failing() {
+            self.failing = self.machine.failing().cloned();
+            self.note();
+        }
     }
 
     fn show(&self) {
@@ -307,8 +333,8 @@ impl ScheduleTenure<'_> {
         debug!(schedule = %tick.schedule, %due, is_late, is_repeat, "tick begins");
         let made = contain(|| (self.schedule.work.borrow_mut())(tick));
         self.running = Some(made.unwrap_or_else(|reason| {
-            self.panicked(&reason);
-            Box::pin(async { Err(TickFailed) })
+            let failed = self.panicked(&reason);
+            Box::pin(async { Err(failed) })
         }));
     }
 
@@ -323,13 +349,14 @@ impl ScheduleTenure<'_> {
         // Dropping the work's future may panic, also after a panic of its `poll`. This counts as a panic of the work.
         let dropped = contain(|| drop(ended));
         let end = polled.and_then(|end| dropped.map(|()| end));
-        Some(end.unwrap_or_else(|reason| {
-            self.panicked(&reason);
-            Err(TickFailed)
-        }))
+        if let Ok(Err(TickFailed(reason))) = &end {
+            warn!(schedule = %self.schedule.rule.name, reason, "tick failed");
+        }
+        Some(end.unwrap_or_else(|reason| Err(self.panicked(&reason))))
     }
 
-    fn panicked(&self, reason: &str) {
+    fn panicked(&self, reason: &str) -> TickFailed {
         error!(schedule = %self.schedule.rule.name, reason, "work of a tick panicked");
+        TickFailed(format!("it panicked: {reason}"))
     }
 }

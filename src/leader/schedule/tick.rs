@@ -40,6 +40,28 @@ impl Tick {
     }
 }
 
+/// The result of the work of a tick: `()`, or a `Result` whose error makes the tick fail.
+pub trait TickOutcome {
+    /// Returns the error as a text, for the log and for the diagnosis of the leader. Operators see this text.
+    ///
+    /// # Errors
+    /// The reason why the tick has failed.
+    fn into_result(self) -> Result<(), String>;
+}
+
+/// The tick has succeeded.
+impl TickOutcome for () {
+    fn into_result(self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl<E: fmt::Display> TickOutcome for Result<(), E> {
+    fn into_result(self) -> Result<(), String> {
+        self.map_err(|reason| reason.to_string())
+    }
+}
+
 impl fmt::Debug for Tick {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tick")

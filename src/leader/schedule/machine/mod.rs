@@ -31,6 +31,7 @@ use super::{
     poll::{Audience, Poll, Reading},
     register::AHEAD,
     stage::ScheduleStage,
+    trouble::Failing,
 };
 
 /// Longest wait for a tick without a look at the wall clock. While a clock is slewed, it gains or loses half a
@@ -65,7 +66,8 @@ pub(super) struct ScheduleMachine<'a> {
     is_refused: bool,
     is_stepping_down: bool,
     is_established: bool,
-    failures: u32,
+    /// The failures of the last ticks, if the last tick failed.
+    failing: Option<Failing>,
     /// Time at which the machine last asked for the mark.
     asked_at: Time,
     /// Of these only the counts are kept here.
@@ -96,7 +98,7 @@ impl<'a> ScheduleMachine<'a> {
             is_refused: false,
             is_stepping_down: false,
             is_established: false,
-            failures: 0,
+            failing: None,
             asked_at: Time::ZERO,
             counts,
         }
@@ -355,14 +357,14 @@ impl<'a> ScheduleMachine<'a> {
             return;
         };
         let is_once = self.rule.misfire != Misfire::AtLeastOnce;
-        if end.is_ok() {
-            self.failures = 0;
-        } else {
+        self.failing = end.err().map(|TickFailed(reason)| {
             self.counts.failed += 1;
-            self.failures = self.failures.saturating_add(1);
-        }
-        if end.is_err() && !is_once {
-            let pause = 2_u32.saturating_pow(self.failures.saturating_sub(1));
+            Failing::and(self.failing.take(), due, &reason)
+        });
+        if let Some(failing) = &self.failing
+            && !is_once
+        {
+            let pause = 2_u32.saturating_pow(failing.times.saturating_sub(1));
             let pause = PAUSE.saturating_mul(pause).min(LONGEST_PAUSE);
             self.stage = ScheduleStage::Pausing(now.time.after(pause));
             return self.settle(now, out);

@@ -12,6 +12,7 @@ use crate::{
         handle::{ScheduleState, ScheduleStatus},
         interface::Now,
         stage::ScheduleStage,
+        trouble::Failing,
         window::Frontier,
     },
 };
@@ -51,6 +52,11 @@ impl ScheduleMachine<'_> {
     /// Returns whether the group has acknowledged the leader.
     pub(in crate::leader::schedule) const fn is_established(&self) -> bool {
         self.is_established
+    }
+
+    /// Returns the failures of the last ticks, if the last tick failed.
+    pub(in crate::leader::schedule) const fn failing(&self) -> Option<&Failing> {
+        self.failing.as_ref()
     }
 
     /// Returns the progress of the schedule. The schedule's stream uses it to drop due times that are not needed any

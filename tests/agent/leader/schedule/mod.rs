@@ -5,6 +5,7 @@
 //! parts, under every fault: `src/leader/schedule/tests/`.
 
 mod fail_over;
+mod failing;
 mod forget;
 pub(super) mod kit;
 mod marks;

@@ -330,7 +330,9 @@ impl World {
                     if is_well {
                         self.done.insert(tick.due);
                     }
-                    let end = is_well.then_some(()).ok_or(TickFailed);
+                    let end = is_well
+                        .then_some(())
+                        .ok_or_else(|| TickFailed("no disk".to_owned()));
                     self.lead(host, leadership, ScheduleInput::Ended(end));
                 }
             }
