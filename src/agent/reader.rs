@@ -139,6 +139,12 @@ impl AgentReader {
         vitals.note_schedules(|signs| signs.note_clock(found));
     }
 
+    /// Notes the finding about the store in which the agent keeps the marks of schedules.
+    pub(crate) fn note_schedule_store(&self, found: Option<ScheduleFinding>) {
+        let vitals = self.0.vitals();
+        vitals.note_schedules(|signs| signs.note_store(found));
+    }
+
     /// Removes the mark of a schedule from the store of the agent's lease.
     pub(crate) fn reset_mark(
         &self,

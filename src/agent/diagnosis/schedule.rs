@@ -59,6 +59,27 @@ pub enum ScheduleFinding {
         /// The agents that keep the largest number of marks.
         agents: Vec<AgentId>,
     },
+    /// Too few agents acknowledge this leader, so no tick of the schedule begins. It is reported until enough agents
+    /// acknowledge a tick.
+    NotAcknowledged {
+        /// The schedule.
+        schedule: AgentId,
+        /// Time of the first tick or question that too few agents acknowledged.
+        #[serde(serialize_with = "shown::text::serialize")]
+        since: WallTime,
+        /// The agents that have not answered.
+        missing: Vec<AgentId>,
+        /// The agents that refused the due time, because it is more than 10 s ahead of their clocks.
+        early: Vec<AgentId>,
+    },
+    /// The store of this agent does not store the progress (marks) of schedules, so this agent acknowledges no tick.
+    MarksNotStored {
+        /// Time of the first failure.
+        #[serde(serialize_with = "shown::text::serialize")]
+        since: WallTime,
+        /// The last error of the store.
+        reason: String,
+    },
     /// The work of the last ticks has failed: it returned an error, panicked, or was sent to an actor that is gone.
     TickFails {
         /// The schedule.
@@ -126,6 +147,33 @@ impl fmt::Display for ScheduleFinding {
                     "this agent runs no schedule: its clock shows {own}, and that of {whose} {others}: set the clock of this host"
                 )
             }
+            Self::NotAcknowledged {
+                schedule,
+                since,
+                missing,
+                early,
+            } => {
+                write!(
+                    f,
+                    "no tick of {schedule} has begun since {since}, because too few agents acknowledge this leader"
+                )?;
+                if !missing.is_empty() {
+                    let missing = Names(missing);
+                    write!(f, "; no answer of {missing}: read the diagnosis of each")?;
+                }
+                if !early.is_empty() {
+                    let early = Names(early);
+                    write!(
+                        f,
+                        "; refused by {early}, whose clocks are more than 10 s behind: compare the clocks"
+                    )?;
+                }
+                Ok(())
+            }
+            Self::MarksNotStored { since, reason } => write!(
+                f,
+                "this agent has stored no progress of schedules since {since}, so it acknowledges no tick: mend the store of `.schedules().store(..)`: {reason}"
+            ),
             Self::TickFails {
                 schedule,
                 since,
@@ -167,10 +215,12 @@ impl fmt::Display for ScheduleFinding {
     }
 }
 
-/// The findings about the schedules of a leading agent: at most one for each schedule, and one for the agent's clock.
+/// The findings about the schedules of an agent: at most one for each schedule that it leads, one for its clock, and one
+/// for its store of marks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::agent) struct ScheduleSigns {
     clock: Option<ScheduleFinding>,
+    store: Option<ScheduleFinding>,
     of: BTreeMap<AgentId, ScheduleFinding>,
 }
 
@@ -197,8 +247,14 @@ impl ScheduleSigns {
         self.clock = found;
     }
 
+    /// Notes the finding about the store in which the agent keeps marks.
+    pub(in crate::agent) fn note_store(&mut self, found: Option<ScheduleFinding>) {
+        self.store = found;
+    }
+
     pub(super) fn judge(&self, all: &mut Vec<Finding>) {
-        let found = self.clock.iter().chain(self.of.values().take(A_FEW));
+        let of_agent = self.clock.iter().chain(&self.store);
+        let found = of_agent.chain(self.of.values().take(A_FEW));
         let found = found.cloned();
         all.extend(found.map(Finding::Schedule));
     }

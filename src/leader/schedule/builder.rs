@@ -18,6 +18,7 @@ use crate::{
     agent::{ElectionHandle, can_spawn_here},
     clock::{WallClock, WallTime},
     leader::stopping::{Stopper, stoppable},
+    metrics::ScheduleMeter,
     protocol::{AgentId, Election},
     store::TermStore,
 };
@@ -220,6 +221,7 @@ impl<E: Election> ScheduleBuilder<E> {
             return Err(ScheduleError::TooMany { schedule, limit });
         }
         let record = Arc::<StatusRecord>::default();
+        measure(&agent, &name, &record);
         let (times, feed) = match times {
             ScheduleTimes::Rule(times) => (times, None),
             ScheduleTimes::Stream(stream) => {
@@ -250,6 +252,21 @@ impl<E: Election> ScheduleBuilder<E> {
         let stopper = spawn(agent, schedule, feed);
         Ok(ScheduleHandle::new(name, record, stopper))
     }
+}
+
+/// Shows the counts of a schedule together with the counts of its agent, as long as the schedule or a handle exists.
+fn measure<E: Election>(agent: &ElectionHandle<E>, name: &AgentId, record: &Arc<StatusRecord>) {
+    let agent = agent.reader();
+    let meter = ScheduleMeter::new(agent.group(), agent.id().as_str(), name.as_str());
+    let record = Arc::downgrade(record);
+    agent.sample_also(move || {
+        let Some(record) = record.upgrade() else {
+            return false;
+        };
+        let status = *record.status();
+        meter.show([status.begun, status.skipped, status.failed]);
+        true
+    });
 }
 
 fn hand_over<E: Election>(agent: ElectionHandle<E>) -> HandOver {

@@ -93,7 +93,7 @@
 //! |---|---|
 //! | of a new leader is behind, or of a leader is set back | no tick is run until the clock is past the last due time |
 //! | of a leader is set forward | the ticks between the old and the new time were missed |
-//! | of the leader is more than 10 s ahead of the clocks of most others | most others acknowledge nothing, and the leader's own agent, which is asked last, keeps nothing: no tick, instead of the ticks of a year at once. It is counted ([`ScheduleStatus::refused`]) |
+//! | of the leader is more than 10 s ahead of the clocks of most others | most others acknowledge nothing, and the leader's own agent, which is asked last, keeps nothing: no tick, instead of the ticks of a year at once. It is counted ([`ScheduleStatus::refused`]) and reported ([`NotAcknowledged`](crate::agent::ScheduleFinding::NotAcknowledged)) |
 //!
 //! With a lease in a store a leader compares its clock with the clocks of the contenders: before it runs any tick, then
 //! every 10 s, and when the clock was set. Each contender writes the time of its clock into its row, every 30 s.
@@ -118,7 +118,9 @@
 //! - A bridge that carries the group also carries the agents' messages about schedules. No setting is needed.
 //! - A voter of the quorum mode needs a store: `agent.schedules().store(FileStore::open(..)?).start()?`, beside the
 //!   store of its votes. A start without a store is refused. A voter that loses the file loses its acknowledgements, as
-//!   with a vote: it must come back under another name. An *older* file, from a backup or a snapshot of the machine, is
+//!   with a vote: it must come back under another name. A voter whose
+//!   store fails acknowledges nothing, and reports it
+//!   ([`MarksNotStored`](crate::agent::ScheduleFinding::MarksNotStored)). An *older* file, from a backup or a snapshot of the machine, is
 //!   not detected. The other voters still have their own marks, and a new leader takes the latest mark that it hears.
 //!   But if the only other voter with the later mark cannot be reached then, a tick that began is begun once more. An
 //!   older file never leads to a second leader.

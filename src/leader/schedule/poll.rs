@@ -211,6 +211,13 @@ impl Poll {
             .collect()
     }
 
+    /// Returns the agents whose acknowledgement is missing: first the agents that refused the due time, as too far ahead
+    /// of their clocks, and then the others.
+    pub(super) fn without_answer(&self, audience: &Audience) -> (Vec<AgentId>, Vec<AgentId>) {
+        let is_early = |id: &AgentId| self.early.contains(id);
+        self.left(audience).into_iter().partition(is_early)
+    }
+
     /// Returns the agents to which the question is sent now: again to agents without an acknowledgement, or for the
     /// first time to this agent itself.
     pub(super) fn say_again(&mut self, audience: &Audience, now: Time) -> Vec<AgentId> {

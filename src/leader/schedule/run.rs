@@ -37,7 +37,7 @@ use super::{
     routes::AnswerOf,
     service::{LeaderQuestions, ScheduleService},
     tick::Tick,
-    trouble::Failing,
+    trouble::{Failing, Silence},
 };
 
 /// The user's work: called for each tick.
@@ -69,6 +69,8 @@ struct ScheduleTenure<'a> {
     is_compared: bool,
     /// The finding about the mark, while the mark is ahead of the clock.
     ahead: Option<ScheduleFinding>,
+    /// The agents that were reported because they do not acknowledge this leader.
+    silence: Option<Silence>,
     /// The failures that were reported, while the last tick has failed.
     failing: Option<Failing>,
     /// The work of the running tick.
@@ -124,6 +126,7 @@ impl Schedule {
             full: BTreeSet::new(),
             is_compared: false,
             ahead: None,
+            silence: None,
             failing: None,
             running: None,
         }
@@ -181,6 +184,7 @@ impl ScheduleTenure<'_> {
             self.machine.handle(now, input, &mut effects);
             self.show();
             self.tell_of_mark(now, &is_ahead);
+            self.tell_of_silence(now);
             self.tell_of_failures();
             for effect in effects.drain(..) {
                 if self.follow(effect).is_break() {
@@ -256,10 +260,42 @@ impl ScheduleTenure<'_> {
     /// Reports the worst finding about the schedule: first that no tick is run, and then that each tick fails.
     fn note(&self) {
         let found = self.ahead.clone();
+        let found = found.or_else(|| self.not_acknowledged());
         let found = found.or_else(|| self.tick_fails());
         let found = found.or_else(|| self.marks_full());
         let schedule = &self.schedule.rule.name;
         self.schedule.service.note(schedule, found);
+    }
+
+    fn not_acknowledged(&self) -> Option<ScheduleFinding> {
+        let silence = self.silence.as_ref()?;
+        // Full tables are a more exact reason.
+        self.marks_full().or_else(|| {
+            Some(ScheduleFinding::NotAcknowledged {
+                schedule: self.schedule.rule.name.clone(),
+                since: silence.since,
+                missing: silence.missing.clone(),
+                early: silence.early.clone(),
+            })
+        })
+    }
+
+    /// Reports agents that do not acknowledge this leader, until enough acknowledge it. A store has a health of its own.
+    fn tell_of_silence(&mut self, now: Now) {
+        let service = &self.schedule.service;
+        let silence = self
+            .machine
+            .silence(now)
+            .filter(|_| service.store().is_none());
+        if self.silence == silence {
+            return;
+        }
+        let is_new = self.silence.is_none();
+        self.silence = silence;
+        self.note();
+        if is_new && let Some(found) = self.not_acknowledged() {
+            warn!(schedule = %self.schedule.rule.name, "{found}");
+        }
     }
 
     fn tick_fails(&self) -> Option<ScheduleFinding> {

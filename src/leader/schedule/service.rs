@@ -22,7 +22,7 @@ use tracing::{debug, warn};
 
 use crate::{
     agent::{AgentReader, ScheduleFinding, Status, WeakAgentReader},
-    clock::WallClock,
+    clock::{WallClock, WallTime},
     group::Envelope,
     leader::{Channel, Messages},
     protocol::{AgentId, Incarnation, MemberKind, Requirements, Round, Term},
@@ -40,6 +40,7 @@ use super::{
     register::ScheduleRecord,
     replica::{Replica, ReplicaStep, Reply},
     routes::{AnswerOf, AnswerRoutes, NUMBERS},
+    trouble::brief,
     voters::Voters,
 };
 
@@ -122,6 +123,7 @@ impl ScheduleService {
             replica: Arc::clone(&marks),
             store: store.store,
             generation: store.generation,
+            failing_since: None,
             routes: Arc::clone(&routes),
         };
         let inbox = actor.start().recipient();
@@ -289,6 +291,8 @@ struct ServiceActor {
     replica: Arc<Mutex<Replica>>,
     store: RecordStore,
     generation: Generation,
+    /// Time of the first failure of the store, unless it has stored a record since.
+    failing_since: Option<WallTime>,
     routes: Arc<AnswerRoutes>,
 }
 
@@ -329,15 +333,33 @@ impl ServiceActor {
             ReplicaStep::Store(record) => {
                 let saving = self.store.save(self.generation, record);
                 let stored = saving.into_actor(self).map(|saved, actor, ctx| {
-                    if let Err(reason) = &saved {
-                        warn!(node = %actor.agent, %reason, "schedules not stored: nothing is acknowledged");
-                    }
+                    actor.note_saved(saved.as_ref().err());
                     let (replies, step) = locked(&actor.replica).saved(saved.is_ok());
                     actor.reply(replies);
                     actor.follow(step, ctx);
                 });
                 ctx.spawn(stored);
             }
+        }
+    }
+
+    /// Reports a store that fails, until it stores a record.
+    fn note_saved(&mut self, failure: Option<&StoreError>) {
+        if let Some(reason) = failure {
+            warn!(node = %self.agent, %reason, "schedules not stored: nothing is acknowledged");
+        }
+        if failure.is_none() && self.failing_since.is_none() {
+            return;
+        }
+        let found = failure.map(|reason| ScheduleFinding::MarksNotStored {
+            since: *self.failing_since.get_or_insert_with(|| self.clock.now()),
+            reason: brief(&reason.to_string()),
+        });
+        if found.is_none() {
+            self.failing_since = None;
+        }
+        if let Some(agent) = self.reader.upgrade() {
+            agent.note_schedule_store(found);
         }
     }
 

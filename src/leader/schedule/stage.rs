@@ -29,6 +29,14 @@ impl ScheduleStage {
         }
     }
 
+    /// Returns the present question, to read it.
+    pub(super) const fn open(&self) -> Option<&Poll> {
+        match self {
+            Self::Reading(poll) | Self::Founding(poll) | Self::Claiming(poll, _) => Some(poll),
+            Self::Waiting(_) | Self::Running(_) | Self::Pausing(_) | Self::Finished => None,
+        }
+    }
+
     /// Returns the due time that is claimed or run.
     pub(super) const fn busy(&self) -> Option<WallTime> {
         match self {

@@ -1,9 +1,20 @@
-//! The failures of a schedule's work, one tick after the other.
+//! The troubles of a schedule, as its leader knows them: agents that do not acknowledge it, and work that fails.
 //!
-//! Decided here: how failures in a row are counted, and how much of a reason is kept. Not here: the pause before a tick
-//! is run again (`machine/`), and the sentence for an operator (`agent/diagnosis/schedule.rs`).
+//! Decided here: how failures in a row are counted, and how much of a reason is kept. Not here: when agents
+//! count as silent and the pause before a tick is run again (`machine/`), and the sentence for an operator (`agent/diagnosis/schedule.rs`).
 
-use crate::clock::WallTime;
+use crate::{clock::WallTime, protocol::AgentId};
+
+/// The agents that do not acknowledge a leader, while too few acknowledge it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Silence {
+    /// Time of the first question that too few agents have answered.
+    pub(super) since: WallTime,
+    /// The agents that have not answered.
+    pub(super) missing: Vec<AgentId>,
+    /// The agents that refuse the due time, because it is too far ahead of their clocks.
+    pub(super) early: Vec<AgentId>,
+}
 
 /// Ticks in a row whose work has failed, of one schedule under one leadership.
 #[derive(Clone, Debug, PartialEq, Eq)]

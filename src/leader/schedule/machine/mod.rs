@@ -41,6 +41,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// Longest time for which a leader does not ask for the mark; `ask_daily` has the reason.
 const ASKS: Duration = Duration::from_secs(24 * 3_600);
 
+/// Time without enough answers after which the diagnosis reports it. A fail-over or a slow network is shorter.
+const SILENCE: Duration = Duration::from_secs(1);
+
 /// Pause after work that failed. It doubles after each further failure, up to [`LONGEST_PAUSE`].
 const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -66,6 +69,10 @@ pub(super) struct ScheduleMachine<'a> {
     is_refused: bool,
     is_stepping_down: bool,
     is_established: bool,
+    /// Time of the first question that too few agents have answered, if no later question had enough answers.
+    unanswered: Option<Now>,
+    /// The last question, if its tick was given up without enough answers.
+    given_up: Option<Poll>,
     /// The failures of the last ticks, if the last tick failed.
     failing: Option<Failing>,
     /// Time at which the machine last asked for the mark.
@@ -98,6 +105,8 @@ impl<'a> ScheduleMachine<'a> {
             is_refused: false,
             is_stepping_down: false,
             is_established: false,
+            unanswered: None,
+            given_up: None,
             failing: None,
             asked_at: Time::ZERO,
             counts,
@@ -120,6 +129,15 @@ impl<'a> ScheduleMachine<'a> {
         }
         self.ask_daily(now, out);
         self.say_again(now, out);
+        self.forget_short_silence(now);
+    }
+
+    /// A question that was given up soon says nothing about the agents that were asked.
+    fn forget_short_silence(&mut self, now: Now) {
+        if self.open().is_none() && self.is_unanswered(now).is_none() {
+            self.unanswered = None;
+            self.given_up = None;
+        }
     }
 
     fn answer(
@@ -168,6 +186,7 @@ impl<'a> ScheduleMachine<'a> {
 
     /// Handles a tick that the group has not acknowledged in time.
     fn give_up(&mut self, now: Now, plan: TickPlan, out: &mut Vec<ScheduleEffect>) {
+        self.given_up = self.open().cloned();
         if self.is_stepping_down {
             self.counts.skipped = self.counts.skipped.saturating_add(1);
             return self.finish(out);
@@ -200,6 +219,13 @@ impl<'a> ScheduleMachine<'a> {
         {
             let unheard = poll.unheard(&self.audience);
             self.silent.extend(unheard.cloned());
+        }
+        if self
+            .open()
+            .is_some_and(|poll| poll.is_carried(&self.audience, now.time))
+        {
+            self.unanswered = None;
+            self.given_up = None;
         }
         let is_carried = |poll: &Poll| poll.is_carried(&self.audience, now.time);
         if self.confirming.as_ref().is_some_and(is_carried) {
@@ -388,6 +414,7 @@ impl<'a> ScheduleMachine<'a> {
     /// Asks all agents that count: with `mark` to keep that mark, without it to report the mark that they have.
     fn ask(&mut self, now: Now, mark: Option<Mark>, out: &mut Vec<ScheduleEffect>) -> Poll {
         self.asked_at = now.time;
+        self.unanswered.get_or_insert(now);
         self.rounds.counter = self.rounds.counter.saturating_add(1);
         let question = Question {
             round: self.rounds,

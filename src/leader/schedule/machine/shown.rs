@@ -4,15 +4,16 @@
 
 use std::time::Duration;
 
-use super::{ASKS, LONGEST_WAIT, ScheduleMachine};
+use super::{ASKS, LONGEST_WAIT, SILENCE, ScheduleMachine};
 use crate::{
     clock::WallTime,
     leader::schedule::{
         due::next,
         handle::{ScheduleState, ScheduleStatus},
         interface::Now,
+        poll::Poll,
         stage::ScheduleStage,
-        trouble::Failing,
+        trouble::{Failing, Silence},
         window::Frontier,
     },
 };
@@ -52,6 +53,29 @@ impl ScheduleMachine<'_> {
     /// Returns whether the group has acknowledged the leader.
     pub(in crate::leader::schedule) const fn is_established(&self) -> bool {
         self.is_established
+    }
+
+    /// Returns the question that waits for answers.
+    pub(super) fn open(&self) -> Option<&Poll> {
+        self.stage.open().or(self.confirming.as_ref())
+    }
+
+    /// Returns the time since which too few agents answer, if it is long ago.
+    pub(super) fn is_unanswered(&self, now: Now) -> Option<WallTime> {
+        let since = self.unanswered?;
+        (now.time.since(since.time) >= SILENCE).then_some(since.wall)
+    }
+
+    /// Returns the agents that do not acknowledge this leader, if too few acknowledge it for long.
+    pub(in crate::leader::schedule) fn silence(&self, now: Now) -> Option<Silence> {
+        let since = self.is_unanswered(now)?;
+        let poll = self.open().or(self.given_up.as_ref())?;
+        let (early, missing) = poll.without_answer(&self.audience);
+        Some(Silence {
+            since,
+            missing,
+            early,
+        })
     }
 
     /// Returns the failures of the last ticks, if the last tick failed.

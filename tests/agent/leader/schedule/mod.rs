@@ -11,5 +11,6 @@ pub(super) mod kit;
 mod marks;
 mod refused;
 mod runs;
+mod silent;
 mod streams;
 mod walls;
