@@ -9,6 +9,7 @@ use std::{
 use futures::Stream;
 
 use crate::{
+    clock::WallClock,
     group::{AppMessage, Group},
     history::KeptHistory,
     protocol::{AgentId, Election, MemberKind, Requirements},
@@ -22,6 +23,9 @@ use super::{
 /// A reader of one agent, like a handle. Clones read the same agent.
 #[derive(Clone)]
 pub(crate) struct AgentReader(Arc<SharedState>);
+
+/// The wall clock that the application gave to an agent in place of the host's. It is attached to the agent.
+pub(super) struct GivenWallClock(pub(super) Arc<dyn WallClock>);
 
 /// A reader that does not keep the agent alive, for objects that the agent itself keeps.
 #[derive(Clone)]
@@ -125,6 +129,12 @@ impl AgentReader {
                 None => None,
             }
         }
+    }
+
+    /// Returns the wall clock that the agent was given in place of the host's.
+    pub(crate) fn given_wall_clock(&self) -> Option<Arc<dyn WallClock>> {
+        let given = self.attached(|| Err::<Arc<GivenWallClock>, _>(()));
+        given.ok().map(|given| Arc::clone(&given.0))
     }
 
     /// Notes the finding about a schedule that the agent leads. `None` means that there is no finding, or that the

@@ -4,12 +4,12 @@
 //! (name, store, membership in the group, actor); and that a failure leaves nothing behind. Not here: the calls
 //! (`builder.rs`, `bully.rs`), and how a mode and its settings are combined (`choices.rs`).
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 use actix::{Addr, ArbiterHandle, AsyncContext, Context, Recipient, System};
 
 use crate::{
-    clock::{BootClock, Clock, RuntimeClock, WallClock},
+    clock::{BootClock, Clock, RuntimeClock, SystemWallClock, WallClock},
     group::Group,
     protocol::{
         About, AgentId, Birth, ClockKind, Election, Incarnation, Member, MemberKind, PeerMessage,
@@ -21,8 +21,9 @@ use crate::{
 
 use super::{
     Agent, AgentBuilder, ElectionHandle, StartError, actor::StoredState, choices::Resolved,
-    lease::Attachment, offers::ElectionMode, phase::Scope, shared::SharedState, spec::Spec,
-    subscribers::SubscriberKind, voters::member_kind, wait::is_local_task,
+    lease::Attachment, offers::ElectionMode, phase::Scope, reader::GivenWallClock,
+    shared::SharedState, spec::Spec, subscribers::SubscriberKind, voters::member_kind,
+    wait::is_local_task,
 };
 
 impl<E: Election> AgentBuilder<E> {
@@ -169,7 +170,7 @@ impl<E: Election> AgentBuilder<E> {
         let (stored, asked) = stored.inspect_err(|_| {
             group.leave(&id, incarnation);
         })?;
-        let wall_at_zero = wall_at_zero(&*clock, &*rest.wall);
+        let wall_at_zero = wall_at_zero(&*clock, rest.wall.as_deref().unwrap_or(&SystemWallClock));
         if let Some(timings) = E::timings(&config) {
             group.note_pace(timings.into());
         }
@@ -185,6 +186,10 @@ impl<E: Election> AgentBuilder<E> {
         });
         let settings = Arc::<Spec<E>>::clone(&spec);
         let shared = SharedState::new(settings, clock, incarnation, score).with_wall(wall_at_zero);
+        if let Some(wall) = rest.wall.take() {
+            let given = || Ok::<_, Infallible>(Arc::new(GivenWallClock(wall)));
+            shared.attached().find(given).ok();
+        }
         rest.add_subscribers(&shared);
         Ok(PreparedAgent {
             spec,

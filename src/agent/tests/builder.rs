@@ -112,7 +112,10 @@ fn outcome(calls: &[&Call]) -> Result<String, String> {
         settled.score,
         settled.about,
         settled.rest,
-        settled.rest.wall.now() == OTHER_TIME,
+        settled
+            .rest
+            .wall
+            .is_some_and(|wall| wall.now() == OTHER_TIME),
         settled.store.is_some()
     ))
 }

@@ -338,8 +338,8 @@ impl<E: Election> SchedulesBuilder<E> {
         self
     }
 
-    /// Sets the clock by which ticks are due. Default: the host's clock,
-    /// [`SystemWallClock`](crate::clock::SystemWallClock).
+    /// Sets the clock by which ticks are due. Default: the wall clock that the agent was given, as in a cluster of
+    /// `testkit`; else the host's clock, [`SystemWallClock`](crate::clock::SystemWallClock).
     pub fn clock(mut self, clock: impl WallClock + 'static) -> Self {
         self.settings.clock = Some(Arc::new(clock));
         self
