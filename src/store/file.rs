@@ -161,7 +161,7 @@ where
             group = %identity.group,
             path = %path.display(),
             store = %kept.store,
-            "store created: this node has never voted, and if no voter remembers an earlier term, fences start again from the lowest"
+            "store created: this node has kept nothing in it before. Of votes, if no voter remembers an earlier term, fences start again from the lowest; of schedules, ticks that only this node had acknowledged may begin again"
         );
         Self::new(path, file, identity, kept)
     }

@@ -116,8 +116,9 @@
 //!
 //! # Across hosts
 //! - A bridge that carries the group also carries the agents' messages about schedules. No setting is needed.
-//! - A voter of the quorum mode needs a store: `agent.schedules().store(FileStore::open(..)?).start()?`, beside the
-//!   store of its votes. A start without a store is refused. A voter that loses the file loses its acknowledgements, as
+//! - A voter of the quorum mode needs a second store, beside the store of its votes. In a configuration it is the key
+//!   `quorum.marks_file`, and `agent.every(..)` is all that the program adds. Without a configuration it is a line:
+//!   `agent.schedules().store(FileStore::open_or_create(..)?).start()?`. A start without this store is refused. A voter that loses the file loses its acknowledgements, as
 //!   with a vote: it must come back under another name. A voter whose
 //!   store fails acknowledges nothing, and reports it
 //!   ([`MarksNotStored`](crate::agent::ScheduleFinding::MarksNotStored)). An *older* file, from a backup or a snapshot of the machine, is
