@@ -15,7 +15,7 @@ use futures::{Stream, StreamExt, future::FutureExt, stream::BoxStream};
 use tracing::warn;
 
 use crate::{
-    agent::{ElectionHandle, can_spawn_here},
+    agent::{ElectionHandle, can_spawn_here, schedules::StatusRecord},
     clock::{WallClock, WallTime},
     leader::stopping::{Stopper, stoppable},
     metrics::ScheduleMeter,
@@ -29,7 +29,6 @@ use super::{
     clock_watch::HandOver,
     due::{DueTimes, Every, next},
     feed::{Feed, until_done},
-    handle::StatusRecord,
     interface::{Rule, TickFailed},
     register::{MOST, ScheduleRecord},
     run::{Schedule, TickWork},
@@ -221,7 +220,7 @@ impl<E: Election> ScheduleBuilder<E> {
             return Err(ScheduleError::TooMany { schedule, limit });
         }
         let record = Arc::<StatusRecord>::default();
-        measure(&agent, &name, &record);
+        show(&agent, &name, &record);
         let (times, feed) = match times {
             ScheduleTimes::Rule(times) => (times, None),
             ScheduleTimes::Stream(stream) => {
@@ -254,9 +253,10 @@ impl<E: Election> ScheduleBuilder<E> {
     }
 }
 
-/// Shows the counts of a schedule together with the counts of its agent, as long as the schedule or a handle exists.
-fn measure<E: Election>(agent: &ElectionHandle<E>, name: &AgentId, record: &Arc<StatusRecord>) {
+/// Lists a schedule in the reports of its agent, and shows its counts together with those of the agent, as long as the schedule or a handle exists.
+fn show<E: Election>(agent: &ElectionHandle<E>, name: &AgentId, record: &Arc<StatusRecord>) {
     let agent = agent.reader();
+    agent.list_schedule(name, record);
     let meter = ScheduleMeter::new(agent.group(), agent.id().as_str(), name.as_str());
     let record = Arc::downgrade(record);
     agent.sample_also(move || {

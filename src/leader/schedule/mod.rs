@@ -203,13 +203,14 @@ mod trouble;
 mod voters;
 mod window;
 
+pub use crate::agent::schedules::{ScheduleState, ScheduleStatus};
 pub use builder::{ScheduleBuilder, SchedulesBuilder};
 #[cfg(feature = "cron")]
 #[cfg_attr(docsrs, doc(cfg(feature = "cron")))]
 pub use cron::Cron;
 pub use due::DueTimes;
 pub use error::ScheduleError;
-pub use handle::{ScheduleHandle, ScheduleState, ScheduleStatus};
+pub use handle::ScheduleHandle;
 pub use planner::Misfire;
 pub use register::ScheduleRecord;
 

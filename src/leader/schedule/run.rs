@@ -20,7 +20,10 @@ use tokio::sync::Notify;
 use tracing::{debug, error, warn};
 
 use crate::{
-    agent::{LeaderGuard, ScheduleFinding},
+    agent::{
+        LeaderGuard, ScheduleFinding,
+        schedules::{ScheduleState, StatusRecord},
+    },
     clock::WallTime,
     protocol::AgentId,
     supervisor::contain,
@@ -29,7 +32,6 @@ use crate::{
 use super::{
     clock_watch::{HandOver, WatchedClock},
     feed::DueStream,
-    handle::{ScheduleState, StatusRecord},
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickFailed},
     machine::ScheduleMachine,
     message::{LeaderNumber, MarkRefusal},

@@ -19,12 +19,12 @@ mod shown;
 use std::{collections::BTreeSet, time::Duration};
 
 use crate::{
+    agent::schedules::ScheduleStatus,
     clock::WallTime,
     protocol::{AgentId, Round, Time},
 };
 
 use super::{
-    handle::ScheduleStatus,
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickFailed},
     message::{Answer, LeaderNumber, Mark, MarkRefusal, Question},
     planner::{Misfire, NextTick, ON_TIME, TickPlan, plan},

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use super::{ASKS, LONGEST_WAIT, SILENCE, ScheduleMachine};
 use crate::{
+    agent::schedules::{ScheduleState, ScheduleStatus},
     clock::WallTime,
     leader::schedule::{
         due::next,
-        handle::{ScheduleState, ScheduleStatus},
         interface::Now,
         poll::Poll,
         stage::ScheduleStage,

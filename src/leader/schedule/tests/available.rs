@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use super::{
     super::{
         due::Every,
-        handle::ScheduleStatus,
         interface::{Now, Rule, ScheduleEffect, ScheduleInput},
         machine::ScheduleMachine,
         message::{Answer, LeaderNumber},
@@ -15,6 +14,7 @@ use super::{
     world::{INTERVAL, id},
 };
 use crate::{
+    agent::schedules::ScheduleStatus,
     clock::WallTime,
     protocol::{Incarnation, Round, Term, Time},
 };

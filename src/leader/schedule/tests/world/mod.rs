@@ -15,7 +15,6 @@ use fastrand::Rng;
 
 use super::super::{
     clock_watch::LOOK,
-    handle::ScheduleStatus,
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickFailed},
     lists::VoterLists,
     machine::ScheduleMachine,
@@ -24,6 +23,7 @@ use super::super::{
     replica::Replica,
 };
 use crate::{
+    agent::schedules::ScheduleStatus,
     clock::WallTime,
     protocol::{AgentId, Epochs, Incarnation, Round, Term, Time},
 };
