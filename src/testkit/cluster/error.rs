@@ -44,35 +44,13 @@ pub enum ClusterError {
         /// The agent.
         name: AgentId,
     },
-    /// An agent in this condition cannot do this.
-    #[error("{name} {}", advice(*condition))]
-    Condition {
+    /// The agent cannot do this in its present condition.
+    #[error("{name} {why}")]
+    NotNow {
         /// The agent.
         name: AgentId,
-        /// Its condition; [`Condition::Up`] for any agent that must be down first.
-        condition: Condition,
-    },
-    /// The agent does not hang.
-    #[error("{name} does not hang: there is nothing to resume")]
-    NotHung {
-        /// The agent.
-        name: AgentId,
-    },
-    /// The agent does not lead.
-    #[error("{name} does not lead: command an agent that considers itself leader ({believers})")]
-    NotLeading {
-        /// The agent.
-        name: AgentId,
-        /// The agents that lead.
-        believers: String,
-    },
-    /// The leadership of the agent has no end.
-    #[error(
-        "the leadership of {name} does not run out, because its election has no lease: crash or stop the agent instead"
-    )]
-    NoLease {
-        /// The agent.
-        name: AgentId,
+        /// The reason, with advice.
+        why: String,
     },
     /// This election has no list of voters that could be changed.
     #[error("this election has no list of voters to change: use a quorum whose voters have stores")]
@@ -101,13 +79,16 @@ pub enum ClusterError {
 
 debug_is_text!(ClusterError);
 
-const fn advice(condition: Condition) -> &'static str {
-    match condition {
+/// Refuses a command to an agent in this condition; [`Condition::Up`] for any agent that must be down first.
+pub(super) fn not_now(name: &AgentId, condition: Condition) -> ClusterError {
+    let why = match condition {
         Condition::Up => "is up: crash or stop it first",
         Condition::Hung => "hangs: resume it first",
         Condition::Restarting => "is down and will be restarted by its supervisor: let time pass",
         Condition::Down => "is down: restart it first",
-    }
+    };
+    let (name, why) = (name.clone(), why.to_owned());
+    ClusterError::NotNow { name, why }
 }
 
 pub(super) fn refused(name: &str, source: StartError) -> ClusterError {
