@@ -230,7 +230,7 @@ fn a_lease_runs_out_on_command() {
         astra.settle().await.unwrap();
         assert_eq!(
             refusal(astra.expire("2")),
-            "the leadership of agent-2 does not run out, because its election has no lease: crash or stop the agent instead"
+            "agent-2 leads without an end, because its election has no lease: crash or stop the agent instead"
         );
     });
 }

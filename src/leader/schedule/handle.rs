@@ -27,11 +27,6 @@ impl ScheduleHandle {
         }
     }
 
-    /// Returns the schedule's name.
-    pub const fn name(&self) -> &AgentId {
-        &self.name
-    }
-
     /// Returns the state of the schedule on this host, and the counts since it was started on this host.
     pub fn status(&self) -> ScheduleStatus {
         *self.record.status()

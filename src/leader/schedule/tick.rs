@@ -4,11 +4,7 @@ use std::fmt;
 
 use actix::Message;
 
-use crate::{
-    agent::{Fence, LeaderGuard},
-    clock::WallTime,
-    protocol::AgentId,
-};
+use crate::{agent::LeaderGuard, clock::WallTime, protocol::AgentId};
 
 /// One tick of a schedule. It is identified by the schedule's name and the due time, which are the same at every agent.
 #[derive(Clone, Message)]
@@ -24,7 +20,7 @@ pub struct Tick {
     /// Whether the tick may have been run before, by this leader or another one. Only with
     /// [`Misfire::AtLeastOnce`](super::Misfire::AtLeastOnce).
     pub is_repeat: bool,
-    /// The leadership in which the tick runs.
+    /// The leadership in which the tick runs; each write of the work carries its [fence](LeaderGuard::fence).
     pub leader: LeaderGuard,
 }
 
@@ -32,11 +28,6 @@ impl Tick {
     /// Returns the identity as a text, `nightly@1767323045000`: a key for work that must not be done twice.
     pub fn key(&self) -> String {
         format!("{}@{}", self.schedule, self.due.as_millis())
-    }
-
-    /// Returns the newest fence of this leadership, for each write of the work; `None` in the available mode.
-    pub fn fence(&self) -> Option<Fence> {
-        self.leader.fence()
     }
 }
 
