@@ -98,12 +98,12 @@ struct Missing<'a>(&'a ScheduleError);
 
 impl fmt::Display for Missing<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            ScheduleError::Store(StoreError::Missing { .. }) => f.write_str(
+        if let ScheduleError::Store(StoreError::Missing { .. }) = self.0 {
+            f.write_str(
                 " (if this node never had it, start the node once with `store = \"open-or-create\"`)",
-            ),
-            _ => Ok(()),
+            )?;
         }
+        Ok(())
     }
 }
 

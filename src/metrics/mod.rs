@@ -65,7 +65,6 @@
 mod agent;
 mod bridge;
 mod proxy;
-mod schedule;
 #[cfg(test)]
 mod tests;
 
@@ -74,7 +73,6 @@ use ::metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 pub(crate) use agent::{AgentMeter, AgentSeries, Sample};
 pub(crate) use bridge::{BridgeMeter, Direction};
 pub(crate) use proxy::ProxyMeter;
-pub(crate) use schedule::ScheduleMeter;
 
 /// One series of numbers: one row of the table of this [module](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

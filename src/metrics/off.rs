@@ -24,6 +24,7 @@ impl AgentSeries<'_> {
     pub(crate) const fn led_after(self, _leaderless: Option<Duration>) {}
     pub(crate) const fn work_panicked(self) {}
     pub(crate) const fn work_stalled(self) {}
+    pub(crate) fn ticks(self, _schedule: &str, _counts: impl IntoIterator<Item = u64>) {}
 }
 
 #[derive(Debug)]
@@ -66,20 +67,7 @@ impl ProxyMeter {
     pub(crate) const fn show(&self, _waiting: u64, _outcomes: [u64; 4]) {}
 }
 
-#[derive(Debug)]
-pub(crate) struct ScheduleMeter;
-
-impl ScheduleMeter {
-    pub(crate) const fn new(_group: &str, _node: &str, _schedule: &str) -> Self {
-        Self
-    }
-    pub(crate) const fn show(&self, _counts: [u64; 3]) {}
-}
-
 /// These instruments take no memory.
 const _: () = assert!(
-    size_of::<AgentMeter>() == 0
-        && size_of::<BridgeMeter>() == 0
-        && size_of::<ProxyMeter>() == 0
-        && size_of::<ScheduleMeter>() == 0
+    size_of::<AgentMeter>() == 0 && size_of::<BridgeMeter>() == 0 && size_of::<ProxyMeter>() == 0
 );

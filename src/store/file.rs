@@ -135,8 +135,7 @@ where
     ///
     /// # Errors
     /// The errors of [`open`](Self::open), [`create`](Self::create) or [`open_or_create`](Self::open_or_create).
-    #[cfg(feature = "serde")]
-    pub(crate) fn by(
+    pub fn by(
         how: OpenStore,
         path: impl AsRef<Path>,
         identity: StoreIdentity,

@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, error::Error, rc::Rc, time::Duration};
 
-use actix::{Actor, AsyncContext, Context, clock};
+use actix::{Actor, AsyncContext, Context};
 use actix_bully::{
     agent::{BullyAgent, BullyBuilder, BullyHandle, LeaderGuard},
     clock::WallClock,
@@ -93,7 +93,7 @@ fn remind(agent: BullyBuilder, ticks: &Rows) -> Result<BullyHandle, Failed> {
 
 #[test]
 fn the_ticks_of_a_schedule_are_due_by_the_time_of_the_cluster() {
-    test(async {
+    test(|| async {
         let ticks = Rows::default();
         let mut builder = Cluster::builder().needs_voters(2);
         for name in NAMES {
@@ -103,7 +103,7 @@ fn the_ticks_of_a_schedule_are_due_by_the_time_of_the_cluster() {
             });
         }
         let mut cluster = settled(builder).await;
-        clock::sleep(Duration::from_secs(600)).await;
+        actix::clock::sleep(Duration::from_secs(600)).await;
         let due: Vec<_> = ticks.take().into_iter().map(|(_, due)| due).collect();
         assert!(due.len() >= 9, "{due:?}");
         assert!(
@@ -115,7 +115,7 @@ fn the_ticks_of_a_schedule_are_due_by_the_time_of_the_cluster() {
         // A process that comes back has it, too.
         cluster.kill("api-3").await.unwrap();
         cluster.restart("api-3").unwrap();
-        clock::sleep(Duration::from_secs(600)).await;
+        actix::clock::sleep(Duration::from_secs(600)).await;
         assert!(ticks.borrow().len() >= 9, "{ticks:?}");
     });
 }

@@ -172,7 +172,7 @@ impl fmt::Display for ScheduleFinding {
             }
             Self::MarksNotStored { since, reason } => write!(
                 f,
-                "this agent has stored no progress of schedules since {since}, so it acknowledges no tick: mend the store of `.schedules().store(..)`: {reason}"
+                "this agent has stored no progress of schedules since {since}, so it acknowledges no tick: mend that store (`quorum.marks_file`, or `.schedules().store(..)`): {reason}"
             ),
             Self::TickFails {
                 schedule,

@@ -31,7 +31,7 @@ pub(super) struct BeginSettings {
 }
 
 impl BeginSettings {
-    /// Returns the settings with the agent's own wall clock if they have no clock: with a virtual time, ticks are due by
+    /// Returns the settings with the agent's own wall clock if they have no clock: in virtual time, ticks are due by
     /// that time. Call this before `attached` and not in it, because both take the same lock.
     fn with_clock_of(mut self, agent: &AgentReader) -> Self {
         self.clock = self.clock.or_else(|| agent.given_wall_clock());

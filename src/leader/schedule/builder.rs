@@ -6,7 +6,7 @@ use std::{
     cell::{Cell, RefCell},
     fmt,
     rc::Rc,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -15,10 +15,13 @@ use futures::{Stream, StreamExt, future::FutureExt, stream::BoxStream};
 use tracing::warn;
 
 use crate::{
-    agent::{ElectionHandle, can_spawn_here, schedules::StatusRecord},
+    agent::{
+        ElectionHandle, can_spawn_here,
+        schedules::{ScheduleStatus, StatusRecord},
+    },
     clock::{WallClock, WallTime},
     leader::stopping::{Stopper, stoppable},
-    metrics::ScheduleMeter,
+    metrics::AgentSeries,
     protocol::{AgentId, Election},
     store::TermStore,
 };
@@ -152,8 +155,8 @@ impl<E: Election> ScheduleBuilder<E> {
     ///
     /// `work` is called for each tick, on the leader only. One tick runs at a time: ticks that become due meanwhile are
     /// missed. The future of `work` is dropped at once when the leadership is lost. A hand-over waits for it, up to the
-    /// drain limit. Work that blocks this thread delays all of this: give such work to a pool of threads, for example with
-    /// `actix_web::web::block`.
+    /// drain limit. Work that blocks this thread delays all of this: give such work to a pool of threads, for example
+    /// with `actix_web::web::block`.
     ///
     /// `work` returns `()`, or a `Result` whose error has a text. A tick with an error [has
     /// failed](crate::leader::schedule#a-tick-that-fails), and so has a tick that panics. With
@@ -253,19 +256,34 @@ impl<E: Election> ScheduleBuilder<E> {
     }
 }
 
-/// Lists a schedule in the reports of its agent, and shows its counts together with those of the agent, as long as the schedule or a handle exists.
+/// Lists a schedule in the reports of its agent, and shows its counts together with those of the agent, as long as the
+/// schedule or a handle exists.
 fn show<E: Election>(agent: &ElectionHandle<E>, name: &AgentId, record: &Arc<StatusRecord>) {
-    let agent = agent.reader();
-    agent.list_schedule(name, record);
-    let meter = ScheduleMeter::new(agent.group(), agent.id().as_str(), name.as_str());
-    let record = Arc::downgrade(record);
-    agent.sample_also(move || {
-        let Some(record) = record.upgrade() else {
-            return false;
+    let reader = agent.reader();
+    reader.list_schedule(name, record);
+    let (group, node, name) = (reader.group().to_owned(), reader.id().clone(), name.clone());
+    let told = Mutex::new([0; 3]);
+    let count = move |status: ScheduleStatus| {
+        let series = AgentSeries {
+            group: &group,
+            node: node.as_str(),
         };
-        let status = *record.status();
-        meter.show([status.begun, status.skipped, status.failed]);
-        true
+        let counts = [status.begun, status.skipped, status.failed];
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        // Added, because an earlier schedule of this name may have been counted.
+        let more = counts
+            .iter()
+            .zip(*told)
+            .map(|(count, told)| count.saturating_sub(told));
+        series.ticks(name.as_str(), more);
+        *told = counts;
+    };
+    count(ScheduleStatus::default());
+    let record = Arc::downgrade(record);
+    reader.sample_also(move || {
+        let record = record.upgrade();
+        let status = record.as_ref().map(|record| *record.status());
+        status.map(&count).is_some()
     });
 }
 

@@ -116,15 +116,24 @@
 //!
 //! # Across hosts
 //! - A bridge that carries the group also carries the agents' messages about schedules. No setting is needed.
-//! - A voter of the quorum mode needs a second store, beside the store of its votes. In a configuration it is the key
-//!   `quorum.marks_file`, and `agent.every(..)` is all that the program adds. Without a configuration it is a line:
-//!   `agent.schedules().store(FileStore::open_or_create(..)?).start()?`. A start without this store is refused. A voter that loses the file loses its acknowledgements, as
-//!   with a vote: it must come back under another name. A voter whose
-//!   store fails acknowledges nothing, and reports it
-//!   ([`MarksNotStored`](crate::agent::ScheduleFinding::MarksNotStored)). An *older* file, from a backup or a snapshot of the machine, is
-//!   not detected. The other voters still have their own marks, and a new leader takes the latest mark that it hears.
-//!   But if the only other voter with the later mark cannot be reached then, a tick that began is begun once more. An
-//!   older file never leads to a second leader.
+//! - A voter of the quorum mode needs a second store, beside the store of its votes. In a configuration it is a key, and
+//!   `running.agent().every(..)` is all that the program adds:
+//!
+//!   ```toml
+//!   [quorum]
+//!   voters = ["api-1", "api-2", "api-3"]
+//!   store_file = "/var/lib/jobs/vote"
+//!   marks_file = "/var/lib/jobs/marks"
+//!   store = "open-or-create"
+//!   ```
+//!
+//!   Without a configuration it is a line: `agent.schedules().store(FileStore::open_or_create(..)?).start()?`. A start
+//!   without this store is refused. A voter that loses the file loses its acknowledgements, as with a vote: it must
+//!   come back under another name. A voter whose store fails acknowledges nothing, and reports it
+//!   ([`MarksNotStored`](crate::agent::ScheduleFinding::MarksNotStored)). An *older* file, from a backup or a snapshot
+//!   of the machine, is not detected. The other voters still have their own marks, and a new leader takes the latest
+//!   mark that it hears. But if the only other voter with the later mark cannot be reached then, a tick that began is
+//!   begun once more. An older file never leads to a second leader.
 //! - An agent keeps the marks of 256 schedules. [`start`](ScheduleBuilder::start) refuses more
 //!   ([`ScheduleError::TooMany`]). If other agents keep too many, the leader's diagnosis names them
 //!   ([`MarksFull`](crate::agent::ScheduleFinding::MarksFull)). A leader asks for each of its marks at least once a
@@ -163,11 +172,11 @@
 //!
 //! # Where to go next
 //! `machine/` is the leader's side, `register.rs` has the marks of each agent and `marks.rs` the marks in the store of
-//! a lease. All are pure, like `planner.rs` (the due times), `trouble.rs` (failures), `window.rs` (the due times of a stream), `poll.rs` (when
-//! enough agents have answered) and `lists.rs` (of which voters); `tests/` plays histories of them. `run.rs` drives the
-//! machine, `clock_watch.rs` notices a clock that was set or is wrong (`clock_judge.rs`, pure), `feed.rs` reads the
-//! stream, `service.rs` and `replica.rs` answer and store, `mark_task.rs` uses the store of a lease, `begin.rs`
-//! connects an agent to these parts.
+//! a lease. All are pure, like `planner.rs` (the due times), `trouble.rs` (failures), `window.rs` (the due times of a
+//! stream), `poll.rs` (when enough agents have answered) and `lists.rs` (of which voters); `tests/` plays histories of
+//! them. `run.rs` drives the machine, `clock_watch.rs` notices a clock that was set or is wrong (`clock_judge.rs`,
+//! pure), `feed.rs` reads the stream, `service.rs` and `replica.rs` answer and store, `mark_task.rs` uses the store of
+//! a lease, `begin.rs` connects an agent to these parts.
 
 mod age;
 mod begin;

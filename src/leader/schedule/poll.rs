@@ -197,6 +197,11 @@ impl Poll {
         self.own.take_if(|own| is_next && asked.contains(own))
     }
 
+    /// Returns whether the question was sent only a moment ago.
+    pub(super) fn is_new(&self, now: Time) -> bool {
+        now.since(self.began) < AGAIN
+    }
+
     /// Returns the time until the question is sent again.
     pub(super) fn look_in(&self, now: Time) -> Duration {
         self.said.after(AGAIN).since(now)

@@ -11,7 +11,6 @@ use futures::FutureExt;
 use super::{
     Cluster, ClusterError,
     agent::{ClusterAgent, end_of},
-    error::{refuse, taken},
     journal::open,
     settle::listed,
     start::StartKind,
@@ -31,7 +30,7 @@ impl<E: Election> Cluster<E> {
     /// `crash("5")`. A `settle` after which the cluster is not settled returns no error here.
     ///
     /// # Errors
-    /// [`ClusterError`], as documented at the method of the command; [`ClusterError::Refused`] if the command contains an
+    /// [`ClusterError`], as documented at the method of the command; [`ClusterError::Twice`] if the command contains an
     /// agent twice.
     pub async fn apply(&mut self, command: &RecordedCommand) -> Result<(), ClusterError> {
         let command = &self.in_full(command)?;
@@ -108,7 +107,7 @@ impl<E: Election> Cluster<E> {
         for name in command.agents_mut() {
             *name = self.id(name.as_str())?;
             if !seen.insert(name.clone()) {
-                return Err(refuse(name, "is named twice: name each agent once"));
+                return Err(ClusterError::Twice { name: name.clone() });
             }
         }
         Ok(command)
@@ -197,7 +196,9 @@ impl<E: Election> Cluster<E> {
 
     fn go_on(&mut self, command: &RecordedCommand, name: &AgentId) -> Result<(), ClusterError> {
         if !self.find_mut(name.as_str())?.resume() {
-            return Err(refuse(name, "does not hang: there is nothing to resume"));
+            let why = String::from("does not hang: there is nothing to resume");
+            let name = name.clone();
+            return Err(ClusterError::NotNow { name, why });
         }
         open(&self.journal).command(command);
         self.record(name, Happening::Resumed);
@@ -212,7 +213,7 @@ impl<E: Election> Cluster<E> {
         score: Option<Score>,
     ) -> Result<(), ClusterError> {
         if self.agents.iter().any(|agent| agent.id() == name) {
-            return Err(taken(name));
+            return Err(ClusterError::Taken { name: name.clone() });
         }
         let plan = AgentPlan {
             name: name.to_string(),
@@ -244,10 +245,11 @@ impl<E: Election> Cluster<E> {
     fn run_out(&self, command: &RecordedCommand, name: &AgentId) -> Result<(), ClusterError> {
         let agent = self.leading(name)?;
         let Some(left) = agent.handle.leadership_left() else {
-            return Err(refuse(
-                name,
+            let why = String::from(
                 "leads without an end, because its election has no lease: crash or stop the agent instead",
-            ));
+            );
+            let name = name.clone();
+            return Err(ClusterError::NotNow { name, why });
         };
         // The skip goes one nanosecond past the last instant of the leadership.
         agent
@@ -307,6 +309,7 @@ impl<E: Election> Cluster<E> {
         let believers = listed(&self.believers());
         let why =
             format!("does not lead: command an agent that considers itself leader ({believers})");
-        Err(refuse(name, why))
+        let name = name.clone();
+        Err(ClusterError::NotNow { name, why })
     }
 }

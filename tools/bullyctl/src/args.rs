@@ -405,12 +405,9 @@ mod tests {
         ] {
             assert_eq!(order(line).0, Command::ChangeVoters(change));
         }
-        for shown in [
-            "bullyctl --socket s voters",
-            "bullyctl --socket s schedules",
-        ] {
-            assert_eq!(parse(shown).unwrap().task.order(), None, "they are shown");
-        }
+        let shown = ["voters", "schedules"].map(|task| format!("bullyctl --socket s {task}"));
+        let orders = shown.map(|line| parse(&line).unwrap().task.order());
+        assert_eq!(orders, [None, None], "they are shown");
     }
 
     #[test]

@@ -134,7 +134,7 @@ impl<'a> ScheduleMachine<'a> {
 
     /// A question that was given up soon says nothing about the agents that were asked.
     fn forget_short_silence(&mut self, now: Now) {
-        if self.open().is_none() && self.is_unanswered(now).is_none() {
+        if self.open().is_none() && self.silent_since(now).is_none() {
             self.unanswered = None;
             self.given_up = None;
         }

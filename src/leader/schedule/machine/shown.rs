@@ -61,15 +61,20 @@ impl ScheduleMachine<'_> {
     }
 
     /// Returns the time since which too few agents answer, if it is long ago.
-    pub(super) fn is_unanswered(&self, now: Now) -> Option<WallTime> {
+    pub(super) fn silent_since(&self, now: Now) -> Option<WallTime> {
         let since = self.unanswered?;
         (now.time.since(since.time) >= SILENCE).then_some(since.wall)
     }
 
     /// Returns the agents that do not acknowledge this leader, if too few acknowledge it for long.
     pub(in crate::leader::schedule) fn silence(&self, now: Now) -> Option<Silence> {
-        let since = self.is_unanswered(now)?;
-        let poll = self.open().or(self.given_up.as_ref())?;
+        let since = self.silent_since(now)?;
+        let before = self.given_up.as_ref();
+        // Agents have had no time to answer a new question, so the last one says more.
+        let open = self
+            .open()
+            .filter(|open| before.is_none() || !open.is_new(now.time));
+        let poll = open.or(before)?;
         let (early, missing) = poll.without_answer(&self.audience);
         Some(Silence {
             since,
