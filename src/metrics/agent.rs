@@ -103,7 +103,7 @@ impl AgentSeries<'_> {
         counter!(WORK_STALLS, &self.labels()).increment(1);
     }
 
-    /// Adds numbers of ticks of a schedule: those that the agent has begun, skipped, and begun without success.
+    /// Adds the numbers of ticks of a schedule that the agent has begun, skipped, and begun without success.
     pub(crate) fn ticks(self, schedule: &str, counts: impl IntoIterator<Item = u64>) {
         let [group, node] = self.labels();
         let labels = [group, node, ("schedule", schedule.to_owned())];

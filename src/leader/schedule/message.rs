@@ -45,10 +45,10 @@ impl Question {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Answer {
     pub(super) round: Round,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: MarkOutcome,
 }
 
-pub(super) type Outcome = Result<Known, MarkRefusal>;
+pub(super) type MarkOutcome = Result<Known, MarkRefusal>;
 
 /// An agent's answer: "I obey your leadership, and this is all that I know of the schedule."
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

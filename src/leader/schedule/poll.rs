@@ -8,7 +8,7 @@ use crate::protocol::{AgentId, Term, Time};
 
 use super::{
     lists::VoterLists,
-    message::{Known, Mark, MarkRefusal, Outcome, Question},
+    message::{Known, Mark, MarkOutcome, MarkRefusal, Question},
 };
 
 /// The agents whose acknowledgement counts.
@@ -32,7 +32,7 @@ impl Audience {
     }
 
     /// Notes the lists of voters in an answer: this agent may not know all voters whose answers it needs.
-    pub(super) fn note_lists(&mut self, outcome: &Outcome) {
+    pub(super) fn note_lists(&mut self, outcome: &MarkOutcome) {
         if let (Self::Voters(lists), Ok(known)) = (self, outcome) {
             lists.fill(&known.lists);
         }
@@ -111,7 +111,7 @@ impl Poll {
         }
     }
 
-    pub(super) fn note(&mut self, from: AgentId, outcome: &Outcome) {
+    pub(super) fn note(&mut self, from: AgentId, outcome: &MarkOutcome) {
         match outcome {
             Ok(Known { mark, written, .. }) => {
                 self.early.remove(&from);
@@ -251,7 +251,7 @@ mod tests {
             .collect()
     }
 
-    fn note(poll: &mut Poll, name: &str, outcome: &Outcome) {
+    fn note(poll: &mut Poll, name: &str, outcome: &MarkOutcome) {
         poll.note(AgentId::new(name).unwrap(), outcome);
     }
 

@@ -20,7 +20,7 @@ use crate::{
 use super::{
     age,
     lists::QuorumList,
-    message::{Answer, Known, LeaderBallot, Mark, MarkRefusal, Outcome, Question},
+    message::{Answer, Known, LeaderBallot, Mark, MarkOutcome, MarkRefusal, Question},
 };
 
 /// The data that one agent must not forget about the schedules: the latest leader that it heard, and the mark of each
@@ -54,7 +54,7 @@ impl ScheduleRecord {
         Answer { round, outcome }
     }
 
-    fn judge(&mut self, leader: LeaderBallot, asked: &Question, now: WallTime) -> Outcome {
+    fn judge(&mut self, leader: LeaderBallot, asked: &Question, now: WallTime) -> MarkOutcome {
         let term = leader.number.term;
         self.obey(leader)?;
         let schedule = &asked.schedule;
