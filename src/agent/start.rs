@@ -131,6 +131,13 @@ impl<E: Election> AgentBuilder<E> {
         }
     }
 
+    fn give_wall_clock(&mut self, shared: &SharedState) {
+        if let Some(wall) = self.wall.take() {
+            let given = || Ok::<_, Infallible>(Arc::new(GivenWallClock(wall)));
+            shared.attached().find(given).ok();
+        }
+    }
+
     fn prepare(self) -> Result<PreparedAgent<E>, StartError> {
         let settled = self.settle()?;
         let clock = choose_clock(settled.rest.clock.clone(), settled.requirements.clock)?;
@@ -170,7 +177,7 @@ impl<E: Election> AgentBuilder<E> {
         let (stored, asked) = stored.inspect_err(|_| {
             group.leave(&id, incarnation);
         })?;
-        let wall_at_zero = wall_at_zero(&*clock, rest.wall.as_deref().unwrap_or(&SystemWallClock));
+        let wall_at_zero = wall_at_zero(&*clock, rest.wall.as_deref());
         if let Some(timings) = E::timings(&config) {
             group.note_pace(timings.into());
         }
@@ -186,10 +193,7 @@ impl<E: Election> AgentBuilder<E> {
         });
         let settings = Arc::<Spec<E>>::clone(&spec);
         let shared = SharedState::new(settings, clock, incarnation, score).with_wall(wall_at_zero);
-        if let Some(wall) = rest.wall.take() {
-            let given = || Ok::<_, Infallible>(Arc::new(GivenWallClock(wall)));
-            shared.attached().find(given).ok();
-        }
+        rest.give_wall_clock(&shared);
         rest.add_subscribers(&shared);
         Ok(PreparedAgent {
             spec,
@@ -290,7 +294,8 @@ pub(super) fn choose_clock(
 }
 
 /// Returns the time of the wall clock when the agent's clock showed zero, in milliseconds since 1970.
-fn wall_at_zero(clock: &dyn Clock, wall: &dyn WallClock) -> i64 {
+fn wall_at_zero(clock: &dyn Clock, wall: Option<&dyn WallClock>) -> i64 {
+    let wall = wall.unwrap_or(&SystemWallClock);
     let millis = |of: u64| i64::try_from(of).unwrap_or(i64::MAX);
     let passed = millis(clock.now().as_nanos() / 1_000_000);
     millis(wall.now().as_millis()).saturating_sub(passed)

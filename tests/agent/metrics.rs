@@ -248,8 +248,8 @@ fn the_ticks_of_a_schedule_are_counted_by_its_name() {
         let seen = look(&recording);
         assert_eq!(seen[&name("failed")], Measured::Counter(3));
         assert_eq!(seen[&name("skipped")], Measured::Counter(0));
-        let begun = &seen[&name("begun")];
-        assert!(matches!(begun, Measured::Counter(10..=21)), "{begun:?}");
+        let ran = &seen[&name("begun")];
+        assert!(matches!(ran, Measured::Counter(10..=21)), "{ran:?}");
     });
 }
 

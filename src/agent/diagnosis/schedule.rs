@@ -108,6 +108,7 @@ pub enum ScheduleFinding {
 }
 
 impl fmt::Display for ScheduleFinding {
+    #[expect(clippy::too_many_lines, reason = "a sentence for each finding")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::MarksFail {

@@ -16,12 +16,12 @@ use crate::{
     toy::{Act, Toy},
 };
 
-/// Work that returns these results, one for each tick, and then success.
+/// Work that returns these results, the last one first, and then success.
 fn ending(log: &Log, ends: &[Result<(), &'static str>]) -> impl FnMut(Tick) -> Ended + use<> {
-    let (log, ends) = (log.clone(), RefCell::new(ends.to_vec().into_iter()));
+    let (log, ends) = (log.clone(), RefCell::new(ends.to_vec()));
     move |tick| {
         log.add(line(&tick));
-        let end = ends.borrow_mut().next().unwrap_or(Ok(()));
+        let end = ends.borrow_mut().pop().unwrap_or(Ok(()));
         std::future::ready(end)
     }
 }
@@ -43,7 +43,7 @@ fn a_tick_that_returns_an_error_is_counted_and_reported_until_a_tick_succeeds() 
         let (stage, log) = (Stage::new(), Log::default());
         let toy = Toy::builder("toy", &stage).start().unwrap();
         begin(&toy);
-        let work = ending(&log, &[Err("no disk"), Err("no\nroom"), Ok(())]);
+        let work = ending(&log, &[Err("no\nroom"), Err("no disk")]);
         let schedule = toy.every("second", SECOND).start(work).unwrap();
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         clock::sleep(MS(1_100)).await;
