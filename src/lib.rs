@@ -70,7 +70,7 @@
 //! | [`leader`] | `Channel`, `LeaderMessage`, `LeaderProxy`, `Messages`, `MessagesError`, `ProxyBuilder`, `ProxyCounts`, `ProxyError`, `ProxyStartError`, `SendError`, `ShutdownError`, `Singleton`, `SingletonBuilder`, `SingletonError`, `SingletonHandle`, `SingletonState`, `SingletonStatus`, `SteppingDown`, `Stopped`, `Untaken` |
 //! | [`leader::fence`] | `FenceNumber`, `Fenced`, `FencingActor`, `FencingGate`, `GatedAnswer`, `NoFence`, `ReadGate`, `Stale` |
 //! | [`leader::fence::sql`] | `NotAdmitted` |
-//! | [`leader::schedule`] | `DueTimes`, `Misfire`, `ScheduleBuilder`, `ScheduleError`, `ScheduleHandle`, `ScheduleRecord`, `ScheduleState`, `ScheduleStatus`, `SchedulesBuilder`, `Tick` |
+//! | [`leader::schedule`] | `DueTimes`, `Misfire`, `ScheduleBuilder`, `ScheduleError`, `ScheduleHandle`, `ScheduleRecord`, `ScheduleState`, `ScheduleStatus`, `SchedulesBuilder`, `Tick`, `TickOutcome` |
 //! | [`group`] | `Counts`, `Envelope`, `Group`, `GroupError`, `Holder`, `JoinError`, `OpenError` |
 //! | [`history`] | `GroupHistory`, `Leadership`, `LeadershipEnd`, `PastFinding` |
 //! | [`store`] | `FileStore`, `Generation`, `Generations`, `Incarnations`, `MemoryStore`, `OpenStore`, `Outlook`, `Saving`, `StoreError`, `StoreIdentity`, `TermStore` |

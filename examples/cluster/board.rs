@@ -39,7 +39,7 @@ fn cells(agent: &AgentStatus, why: &str) -> [String; 8] {
     let condition = agent.condition.to_string();
     let mut role = match condition.as_str() {
         "up" if agent.leads => "LEADER".to_owned(),
-        "up" => agent.role.to_string(),
+        "up" => agent.status.role.to_string(),
         other if agent.leads => format!("LEADER, {other}"),
         other => other.to_owned(),
     };
@@ -49,13 +49,14 @@ fn cells(agent: &AgentStatus, why: &str) -> [String; 8] {
     [
         agent.name.to_string(),
         role,
-        agent.term.to_string(),
-        agent.incarnation.to_string(),
+        agent.status.term.to_string(),
+        agent.status.incarnation.to_string(),
         agent.score.map_or_else(none, |score| score.to_string()),
         agent
             .lease_left
             .map_or_else(none, |left| format!("{} ms", left.as_millis())),
         agent
+            .status
             .leader
             .as_ref()
             .map_or_else(none, |leader| leader.id.to_string()),

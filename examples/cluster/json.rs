@@ -18,9 +18,9 @@ fn agent(agent: &AgentStatus) -> Value {
         "score": agent.score.map(|score| score.to_string()),
         "state": agent.condition.to_string(),
         "isolated": agent.isolated,
-        "role": agent.role.to_string(),
-        "term": agent.term.0,
-        "leader": agent.leader.as_ref().map(|leader| leader.id.to_string()),
+        "role": agent.status.role.to_string(),
+        "term": agent.status.term.0,
+        "leader": agent.status.leader.as_ref().map(|leader| leader.id.to_string()),
         "leads": agent.leads,
     })
 }

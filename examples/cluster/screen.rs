@@ -249,7 +249,7 @@ fn columns(what: &str, leaders: &str, took: &str, messages: &str) -> String {
 /// Returns a line for each group of neighbours with the same status.
 fn groups(status: &ClusterStatus) -> Vec<String> {
     let of = |agent: &AgentStatus| {
-        let leader = agent.leader.as_ref().map(|leader| leader.id.clone());
+        let leader = agent.status.leader.as_ref().map(|leader| leader.id.clone());
         (agent.condition, agent.isolated, agent.leads, leader)
     };
     let chunks = status.agents().chunk_by(|one, next| of(one) == of(next));
@@ -258,7 +258,7 @@ fn groups(status: &ClusterStatus) -> Vec<String> {
         let (state, isolated, leads, leader) = of(first);
         let isolated = if isolated { ", isolated" } else { "" };
         let what = match leader {
-            _ if leads => format!("leads in term {}", first.term),
+            _ if leads => format!("leads in term {}", first.status.term),
             Some(leader) => format!("follow {leader}"),
             None => String::from("without a leader"),
         };

@@ -8,7 +8,7 @@ use std::{fmt, sync::Arc};
 use actix::Recipient;
 
 use crate::{
-    clock::{Clock, SystemWallClock, WallClock},
+    clock::{Clock, WallClock},
     group::Group,
     protocol::{AgentId, Birth, Election, MemberKind, Score},
     store::TermStore,
@@ -51,7 +51,8 @@ pub struct AgentBuilder<E: Election> {
     pub(super) resolve: ResolveFn<E>,
     pub(super) group: Option<Group<E::Message>>,
     pub(super) clock: Option<Arc<dyn Clock>>,
-    pub(super) wall: Arc<dyn WallClock>,
+    /// The wall clock that was given, in place of the host's.
+    pub(super) wall: Option<Arc<dyn WallClock>>,
     pub(super) store: Option<Arc<dyn TermStore<E::Durable>>>,
     /// The store that is used if no other store was given and the election keeps a record.
     pub(super) spare_store: Option<Arc<dyn TermStore<E::Durable>>>,
@@ -77,7 +78,7 @@ impl<E: Election> Agent<E> {
             resolve: as_configured::<E>,
             group: None,
             clock: None,
-            wall: Arc::new(SystemWallClock),
+            wall: None,
             store: None,
             spare_store: None,
             seed: 0,
@@ -141,10 +142,11 @@ impl<E: Election> AgentBuilder<E> {
         self
     }
 
-    /// Sets the wall clock that the agent reads once, at its start. Default: the host's wall clock.
+    /// Sets the wall clock. The agent reads it once, at its start, and its schedules are due by it. Default: the host's
+    /// wall clock.
     #[cfg(feature = "testkit")]
     pub fn wall_clock(mut self, clock: impl WallClock + 'static) -> Self {
-        self.wall = Arc::new(clock);
+        self.wall = Some(Arc::new(clock));
         self
     }
 

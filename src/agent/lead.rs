@@ -53,7 +53,8 @@ impl<E: Election> ElectionHandle<E> {
     /// the same pauses: let it wait for [`stepping_down`](LeaderGuard::stepping_down) instead.
     ///
     /// The agent's clock is read before each poll of the work, so nothing of it runs after the leadership, even if the
-    /// host was suspended. Work that waits is dropped as soon as the host is back from a suspend in which the lease ran
+    /// host was suspended. A poll that began in time continues: work that blocks its thread may outlast the leadership,
+    /// and delays a hand-over. Work that waits is dropped as soon as the host is back from a suspend in which the lease ran
     /// out, or up to 100 ms later on a host whose kernel cannot wait for that moment
     /// ([`Clock::is_boot_time`](crate::clock::Clock::is_boot_time)).
     ///

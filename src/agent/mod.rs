@@ -93,6 +93,7 @@ mod reader;
 mod record;
 mod remains;
 mod saving;
+pub(crate) mod schedules;
 mod shared;
 mod spec;
 mod start;

@@ -9,6 +9,7 @@ use std::{
 use futures::Stream;
 
 use crate::{
+    clock::WallClock,
     group::{AppMessage, Group},
     history::KeptHistory,
     protocol::{AgentId, Election, MemberKind, Requirements},
@@ -22,6 +23,9 @@ use super::{
 /// A reader of one agent, like a handle. Clones read the same agent.
 #[derive(Clone)]
 pub(crate) struct AgentReader(Arc<SharedState>);
+
+/// The wall clock that the application gave to an agent in place of the host's. It is attached to the agent.
+pub(super) struct GivenWallClock(pub(super) Arc<dyn WallClock>);
 
 /// A reader that does not keep the agent alive, for objects that the agent itself keeps.
 #[derive(Clone)]
@@ -127,6 +131,12 @@ impl AgentReader {
         }
     }
 
+    /// Returns the wall clock that the agent was given in place of the host's.
+    pub(crate) fn given_wall_clock(&self) -> Option<Arc<dyn WallClock>> {
+        let given = self.attached(|| Err::<Arc<GivenWallClock>, _>(()));
+        given.ok().map(|given| Arc::clone(&given.0))
+    }
+
     /// Notes the finding about a schedule that the agent leads. `None` means that there is no finding, or that the
     /// agent does not lead any more.
     pub(crate) fn note_schedule(&self, schedule: &AgentId, found: Option<ScheduleFinding>) {
@@ -137,6 +147,12 @@ impl AgentReader {
     pub(crate) fn note_schedule_clock(&self, found: Option<ScheduleFinding>) {
         let vitals = self.0.vitals();
         vitals.note_schedules(|signs| signs.note_clock(found));
+    }
+
+    /// Notes the finding about the store in which the agent keeps the marks of schedules.
+    pub(crate) fn note_schedule_store(&self, found: Option<ScheduleFinding>) {
+        let vitals = self.0.vitals();
+        vitals.note_schedules(|signs| signs.note_store(found));
     }
 
     /// Removes the mark of a schedule from the store of the agent's lease.

@@ -4,12 +4,12 @@
 //! (name, store, membership in the group, actor); and that a failure leaves nothing behind. Not here: the calls
 //! (`builder.rs`, `bully.rs`), and how a mode and its settings are combined (`choices.rs`).
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 use actix::{Addr, ArbiterHandle, AsyncContext, Context, Recipient, System};
 
 use crate::{
-    clock::{BootClock, Clock, RuntimeClock, WallClock},
+    clock::{BootClock, Clock, RuntimeClock, SystemWallClock, WallClock},
     group::Group,
     protocol::{
         About, AgentId, Birth, ClockKind, Election, Incarnation, Member, MemberKind, PeerMessage,
@@ -21,8 +21,9 @@ use crate::{
 
 use super::{
     Agent, AgentBuilder, ElectionHandle, StartError, actor::StoredState, choices::Resolved,
-    lease::Attachment, offers::ElectionMode, phase::Scope, shared::SharedState, spec::Spec,
-    subscribers::SubscriberKind, voters::member_kind, wait::is_local_task,
+    lease::Attachment, offers::ElectionMode, phase::Scope, reader::GivenWallClock,
+    shared::SharedState, spec::Spec, subscribers::SubscriberKind, voters::member_kind,
+    wait::is_local_task,
 };
 
 impl<E: Election> AgentBuilder<E> {
@@ -130,6 +131,13 @@ impl<E: Election> AgentBuilder<E> {
         }
     }
 
+    fn give_wall_clock(&mut self, shared: &SharedState) {
+        if let Some(wall) = self.wall.take() {
+            let given = || Ok::<_, Infallible>(Arc::new(GivenWallClock(wall)));
+            shared.attached().find(given).ok();
+        }
+    }
+
     fn prepare(self) -> Result<PreparedAgent<E>, StartError> {
         let settled = self.settle()?;
         let clock = choose_clock(settled.rest.clock.clone(), settled.requirements.clock)?;
@@ -169,7 +177,7 @@ impl<E: Election> AgentBuilder<E> {
         let (stored, asked) = stored.inspect_err(|_| {
             group.leave(&id, incarnation);
         })?;
-        let wall_at_zero = wall_at_zero(&*clock, &*rest.wall);
+        let wall_at_zero = wall_at_zero(&*clock, rest.wall.as_deref());
         if let Some(timings) = E::timings(&config) {
             group.note_pace(timings.into());
         }
@@ -185,6 +193,7 @@ impl<E: Election> AgentBuilder<E> {
         });
         let settings = Arc::<Spec<E>>::clone(&spec);
         let shared = SharedState::new(settings, clock, incarnation, score).with_wall(wall_at_zero);
+        rest.give_wall_clock(&shared);
         rest.add_subscribers(&shared);
         Ok(PreparedAgent {
             spec,
@@ -285,7 +294,8 @@ pub(super) fn choose_clock(
 }
 
 /// Returns the time of the wall clock when the agent's clock showed zero, in milliseconds since 1970.
-fn wall_at_zero(clock: &dyn Clock, wall: &dyn WallClock) -> i64 {
+fn wall_at_zero(clock: &dyn Clock, wall: Option<&dyn WallClock>) -> i64 {
+    let wall = wall.unwrap_or(&SystemWallClock);
     let millis = |of: u64| i64::try_from(of).unwrap_or(i64::MAX);
     let passed = millis(clock.now().as_nanos() / 1_000_000);
     millis(wall.now().as_millis()).saturating_sub(passed)

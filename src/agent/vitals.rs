@@ -58,7 +58,7 @@ pub(super) struct VitalSigns {
     pub(super) is_clock_slow: bool,
     /// The work that the agent was given. Boxed: most agents of a large group have none.
     pub(super) work: Option<Box<WorkSigns>>,
-    /// The findings about the schedules that the agent leads. Boxed: few agents ever have one.
+    /// The findings about the schedules of the agent. Boxed: few agents ever have one.
     pub(super) schedules: Option<Box<ScheduleSigns>>,
     /// Recent writes, late renewals and standstills. Boxed: most agents of a large group have none.
     pub(super) strain: Option<Box<Strain>>,

@@ -199,6 +199,7 @@ impl Config {
             (quorum.vote_quorum.is_some(), "quorum.vote_quorum"),
             (quorum.lease_quorum.is_some(), "quorum.lease_quorum"),
             (quorum.store_file.is_some(), "quorum.store_file"),
+            (quorum.marks_file.is_some(), "quorum.marks_file"),
             (quorum.store != OpenStore::default(), "quorum.store"),
         ];
         if let Some((_, other)) = of_voters.into_iter().find(|(is_set, _)| *is_set) {

@@ -39,9 +39,14 @@ pub struct QuorumSettings {
     /// File of this node's votes. Required, unless the node observes or the voters have no disk.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub store_file: Option<PathBuf>,
-    /// Whether that file is opened or created. Default: [`OpenStore::Open`]. To create the file means to state that
-    /// this node has never voted. [`OpenStore::OpenOrCreate`] is for the first start and all later starts; with one
-    /// voter it is refused.
+    /// File of the progress of [schedules](crate::leader::schedule), beside the file of the votes. With it,
+    /// `agent.every(..)` needs no further setting. Default: none; then a schedule does not start in this mode if the
+    /// group reaches other hosts.
+    #[serde(with = "leaf", skip_serializing_if = "unset")]
+    pub marks_file: Option<PathBuf>,
+    /// Whether these files are opened or created. Default: [`OpenStore::Open`]. To create the file of the votes means
+    /// to state that this node has never voted. [`OpenStore::OpenOrCreate`] is for the first start and all later
+    /// starts; with one voter it is refused.
     #[serde(with = "leaf")]
     pub store: OpenStore,
     /// Number of votes that elect a leader. Default: a majority.
@@ -91,6 +96,7 @@ impl Config {
         }
         let kept = [
             ("quorum.store_file", quorum.store_file.is_some()),
+            ("quorum.marks_file", quorum.marks_file.is_some()),
             ("quorum.store", quorum.store != OpenStore::Open),
         ];
         match kept.into_iter().find(|(_, is_set)| *is_set) {

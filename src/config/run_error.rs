@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::{
-    agent::StartError, protocol::MembershipError, register::RegisterError, remote::BridgeError,
-    store::StoreError,
+    agent::StartError, leader::schedule::ScheduleError, protocol::MembershipError,
+    register::RegisterError, remote::BridgeError, store::StoreError,
 };
 
 use super::ConfigError;
@@ -42,6 +42,16 @@ pub enum RunError {
         /// The reason.
         #[source]
         reason: StoreError,
+    },
+    /// The store of the schedules' progress (marks) cannot be used, or the agent has ended.
+    #[error(
+        "the store in `quorum.marks_file` cannot be used{}: {reason}",
+        Missing(reason)
+    )]
+    Schedules {
+        /// The reason.
+        #[source]
+        reason: ScheduleError,
     },
     /// The store of the lease cannot be used.
     #[error("the store in `{key}` cannot be used: {reason}")]
@@ -82,6 +92,20 @@ pub enum RunError {
 }
 
 debug_is_text!(RunError);
+
+/// The advice for a file of marks that is missing; empty for another error. The advice of the store is about votes.
+struct Missing<'a>(&'a ScheduleError);
+
+impl fmt::Display for Missing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let ScheduleError::Store(StoreError::Missing { .. }) = self.0 {
+            f.write_str(
+                " (if this node never had it, start the node once with `store = \"open-or-create\"`)",
+            )?;
+        }
+        Ok(())
+    }
+}
 
 /// The key that has caused an error, for the error's text; empty if no key is known.
 struct Because(Option<&'static str>);

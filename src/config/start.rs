@@ -18,13 +18,14 @@ use crate::{
     },
     elections::{AnyMessage, quorum::Vote},
     group::Group,
+    leader::schedule::ScheduleRecord,
     operate::RecordFolder,
     protocol::Timings,
     remote::{
         BridgeBuilder, BridgeHandle, MayBe, Peer, RemoteBridge, RemoteMessage, Rights,
         transport::Transport,
     },
-    store::FileStore,
+    store::{FileStore, StoreError},
 };
 use actix::ArbiterHandle;
 
@@ -185,6 +186,7 @@ impl Starter {
             agent = change(agent);
         }
         let (records, history) = (self.records()?, self.history_folder());
+        let marks = self.marks()?;
         let credentials = Credentials::read(&self.config)?;
         #[cfg(feature = "tls")]
         let tls = credentials.tls.clone();
@@ -218,14 +220,15 @@ impl Starter {
             tls,
             arbiter,
         };
-        let operated = running.operated();
-        let saved = records.map_or(Ok(()), |records| operated.save_records(records));
-        match saved.and_then(|()| operated.keep_history(history.as_deref())) {
+        let begun = marks.map_or(Ok(()), |marks| {
+            running.agent.schedules().store(marks).start()
+        });
+        let begun = begun.map_err(|reason| RunError::Schedules { reason });
+        match begun.and_then(|()| keep(&running, records, history.as_deref())) {
             Ok(()) => Ok(running),
             Err(reason) => {
-                // The folder was there before the parts were started, and has gone since then.
                 actix::spawn(async move { running.leave(Duration::ZERO).await.ok() });
-                Err(RunError::Records { reason })
+                Err(reason)
             }
         }
     }
@@ -294,6 +297,18 @@ impl Starter {
         }
     }
 
+    /// Opens the store of the schedules' marks. This is done before any part runs, so that an error stops the start.
+    fn marks(&self) -> Result<Option<FileStore<ScheduleRecord>>, RunError> {
+        let Some(path) = &self.config.quorum.marks_file else {
+            return Ok(None);
+        };
+        let store = FileStore::by(self.config.quorum.store, path, self.plan.identity.clone());
+        let failed = |reason: StoreError| RunError::Schedules {
+            reason: reason.into(),
+        };
+        store.map(Some).map_err(failed)
+    }
+
     fn start_bridge(
         self,
         credentials: Credentials,
@@ -348,6 +363,19 @@ impl Starter {
         let failed = |reason| bridge_error(reason, network, memory);
         started.map(Some).map_err(failed)
     }
+}
+
+/// Begins to save the records and the history of a node.
+fn keep(
+    running: &RunningNode,
+    records: Option<RecordFolder>,
+    history: Option<&Path>,
+) -> Result<(), RunError> {
+    let operated = running.operated();
+    let saved = records.map_or(Ok(()), |records| operated.save_records(records));
+    let kept = saved.and_then(|()| operated.keep_history(history));
+    // The folder was there before the parts were started, and has gone since then.
+    kept.map_err(|reason| RunError::Records { reason })
 }
 
 pub(super) fn peer(peer: &PeerSettings) -> Peer {

@@ -329,7 +329,7 @@ mod tests {
     fn a_viewer_begins_with_a_snapshot_and_then_reads_changes() {
         let board = Board::new(Head::default());
         board.publish(moment(&["a", "b"]), said("starts"), 0);
-        let mut place = board.admit(Closer::none()).unwrap();
+        let mut place = board.admit(Closer::default()).unwrap();
         let events = read(&board, &mut place);
         assert_eq!(names(&events), ["snapshot"]);
         assert_eq!(events[0].1["moment"]["agent_count"], 2);
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn a_viewer_that_is_far_behind_begins_anew() {
         let board = Board::new(Head::default());
-        let mut slow = board.admit(Closer::none()).unwrap();
+        let mut slow = board.admit(Closer::default()).unwrap();
         read(&board, &mut slow);
         let mut over = said("over");
         over[0].what = Happened::Election {
@@ -395,7 +395,7 @@ mod tests {
         let board = Board::new(Head::default());
         board.publish(moment(&names), Vec::new(), 0);
         let mut places: Vec<Place> = (0..50)
-            .map(|_| board.admit(Closer::none()).unwrap())
+            .map(|_| board.admit(Closer::default()).unwrap())
             .collect();
         let mut written = |board: &Board| {
             let read = places.iter_mut().map(|place| board.read(place).unwrap());
@@ -423,13 +423,13 @@ mod tests {
     fn a_viewer_that_lost_its_seat_reads_no_more() {
         let mut board = Board::new(Head::default());
         board.set_most_viewers(1);
-        let mut place = board.admit(Closer::none()).unwrap();
+        let mut place = board.admit(Closer::default()).unwrap();
         assert!(board.has_viewers());
         board.publish(moment(&["a"]), Vec::new(), 0);
-        assert!(board.admit(Closer::none()).is_err());
+        assert!(board.admit(Closer::default()).is_err());
         // It takes nothing, and so makes room for another one.
         board.began -= PATIENCE;
-        let mut other = board.admit(Closer::none()).unwrap();
+        let mut other = board.admit(Closer::default()).unwrap();
         board.leave(&other);
         assert!(!board.has_viewers());
         for place in [&mut place, &mut other] {

@@ -11,19 +11,11 @@ use std::{
     sync::Arc,
 };
 
-/// Closes one connection; see the [module's page](self).
+/// Closes one connection; see the [module's page](self). The default is of a connection that this process cannot close.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Closer(#[cfg(unix)] Option<Arc<OwnedFd>>);
 
 impl Closer {
-    /// Returns a closer for a connection that this process cannot close.
-    pub(crate) const fn none() -> Self {
-        Self(
-            #[cfg(unix)]
-            None,
-        )
-    }
-
     /// Returns a closer for this socket.
     #[cfg(unix)]
     pub(crate) fn of(socket: &impl AsFd) -> Self {

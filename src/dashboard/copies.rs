@@ -11,41 +11,33 @@ use crate::{
 /// Largest size of an exported recording, in bytes. It is the same as the limit for a recording that is opened.
 const MOST_COPIED: usize = 64 << 20;
 
-/// Form of a copied run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CopyForm {
-    Recording,
-    Mermaid,
-    /// A drawing of one moment.
-    Svg,
-    /// Commands of the example `cluster`.
-    Script,
-    RustTest,
-}
+/// A form of a copied run: the name of its file, its content type for a browser, and its text. A drawing shows the
+/// given moment, or the last one. Most forms are plain text, of which a browser executes nothing.
+pub(super) type CopyForm = (
+    &'static str,
+    &'static str,
+    fn(&RecordedRun, Option<Time>) -> Result<String, Untold>,
+);
 
-impl CopyForm {
-    /// Returns the form for the name of an exported file.
-    pub(super) fn of_file(name: &str) -> Option<Self> {
-        Some(match name {
-            "run.jsonl" => Self::Recording,
-            "run.mmd" => Self::Mermaid,
-            "moment.svg" => Self::Svg,
-            "script.txt" => Self::Script,
-            "recorded_run.rs" => Self::RustTest,
-            _ => return None,
-        })
-    }
+pub(super) const FORMS: [CopyForm; 5] = [
+    ("run.jsonl", TEXT, |run, _| {
+        let mut text = BoundedText::new(MOST_COPIED);
+        // The only possible error is that the text is too long, and `whole` reports it.
+        run.whole.write(&mut text).ok();
+        Ok(text.whole()?)
+    }),
+    ("run.mmd", TEXT, |run, _| Ok(run.whole.to_mermaid())),
+    ("moment.svg", "image/svg+xml", |run, at| {
+        Ok(run.whole.to_svg(at.unwrap_or_else(|| run.whole.ended())))
+    }),
+    // Commands of the example `cluster`.
+    ("script.txt", TEXT, |run, _| run.commands().to_script()),
+    ("recorded_run.rs", TEXT, |run, _| {
+        run.commands().to_rust_test()
+    }),
+];
 
-    /// Returns the content type for a browser. Most forms are plain text, of which a browser executes nothing.
-    pub(super) const fn kind(self) -> &'static str {
-        match self {
-            Self::Svg => "image/svg+xml",
-            Self::Recording | Self::Mermaid | Self::Script | Self::RustTest => {
-                "text/plain; charset=utf-8"
-            }
-        }
-    }
-}
+const TEXT: &str = "text/plain; charset=utf-8";
 
 /// A run that can be copied.
 #[derive(Clone, Debug)]
@@ -61,20 +53,7 @@ impl RecordedRun {
         Self { whole, commands }
     }
 
-    /// Returns the run in this form. A drawing shows the moment `at`, or the last moment.
-    pub(super) fn copy(&self, form: CopyForm, at: Option<Time>) -> Result<String, Untold> {
-        let commands = self.commands.as_ref().unwrap_or(&self.whole);
-        Ok(match form {
-            CopyForm::Recording => {
-                let mut text = BoundedText::new(MOST_COPIED);
-                // The only possible error is that the text is too long, and `whole` reports it.
-                self.whole.write(&mut text).ok();
-                text.whole()?
-            }
-            CopyForm::Mermaid => self.whole.to_mermaid(),
-            CopyForm::Svg => self.whole.to_svg(at.unwrap_or_else(|| self.whole.ended())),
-            CopyForm::Script => commands.to_script()?,
-            CopyForm::RustTest => commands.to_rust_test()?,
-        })
+    fn commands(&self) -> &Recording {
+        self.commands.as_ref().unwrap_or(&self.whole)
     }
 }

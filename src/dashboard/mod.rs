@@ -100,6 +100,7 @@ mod viewers;
 use std::{fmt, iter, sync::Arc};
 
 use actix_web::{rt::time::Instant, web::ServiceConfig};
+use tokio::sync::Semaphore;
 
 use crate::{
     operate::{Operated, RecordFolder},
@@ -110,7 +111,7 @@ use crate::{
 use access::CommandRights;
 use board::Board;
 use head::Head;
-use recorded::{RecordedSource, Upload};
+use recorded::{AT_ONCE, RecordedSource};
 use sample::NodeSampler;
 
 /// A page of a running node, or of a cluster on a `Stage`. All clones are the same page; each worker of a server may
@@ -126,7 +127,8 @@ pub struct Dashboard {
     is_local: bool,
     sampler: NodeSampler,
     since: Instant,
-    uploads: Upload,
+    /// A slot for each recording that may be opened at the same time.
+    uploads: Arc<Semaphore>,
     records: Option<RecordFolder>,
 }
 
@@ -173,7 +175,7 @@ impl Dashboard {
             is_local: false,
             sampler: NodeSampler::default(),
             since: Instant::now(),
-            uploads: Upload::default(),
+            uploads: Arc::new(Semaphore::new(AT_ONCE)),
             records: None,
         }
     }

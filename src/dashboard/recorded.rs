@@ -6,20 +6,20 @@
 //! the server, so it needs no right to command. But the page itself must send the request. Not here: the forms of a
 //! copy (`copies.rs`), and the frames of a recording (`film/`).
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use actix_web::{
-    HttpRequest, HttpResponse,
+    HttpRequest,
     http::{StatusCode, header},
     web::{self, Bytes, Data, Path, Payload, Query},
 };
 use serde::Deserialize;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::SemaphorePermit;
 
 use super::{
     Dashboard, ShownSource,
     answers::{self, caller, check_commander, check_reader, shown},
-    copies::{CopyForm, RecordedRun},
+    copies::{FORMS, RecordedRun},
     film::{MOST_ROOM, film as film_of, room},
 };
 use crate::{
@@ -43,23 +43,6 @@ impl RecordedSource {
             film: film_of(&recording, MOST_ROOM).unwrap_or_default().into(),
             run: RecordedRun::new(recording),
         }
-    }
-}
-
-/// Limits the number of recordings that are opened at the same time.
-#[derive(Clone, Debug)]
-pub(super) struct Upload(Arc<Semaphore>);
-
-impl Upload {
-    /// Takes a slot to open a recording, if one is free.
-    pub(super) fn room(&self) -> Option<SemaphorePermit<'_>> {
-        self.0.try_acquire().ok()
-    }
-}
-
-impl Default for Upload {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(AT_ONCE)))
     }
 }
 
@@ -87,7 +70,8 @@ pub(super) async fn copy(
     wanted: Result<Query<WantedCopy>, actix_web::Error>,
 ) -> Answer {
     check_reader(&dashboard, &request)?;
-    let Some(form) = CopyForm::of_file(&file) else {
+    let form = FORMS.into_iter().find(|(name, ..)| *name == file.as_str());
+    let Some((_, kind, text)) = form else {
         let message = "copies are run.jsonl, run.mmd, moment.svg, script.txt and recorded_run.rs";
         return Ok(refusal(StatusCode::NOT_FOUND, message));
     };
@@ -100,8 +84,8 @@ pub(super) async fn copy(
         return Ok(refusal(StatusCode::BAD_REQUEST, message));
     };
     let run = run_of(&dashboard, wanted).await?;
-    Ok(match web::block(move || run.copy(form, at)).await? {
-        Ok(text) => shown(form.kind())
+    Ok(match web::block(move || text(&run, at)).await? {
+        Ok(text) => shown(kind)
             // A browser that shows the exported drawing may use the style inside it, and nothing else.
             .insert_header((
                 header::CONTENT_SECURITY_POLICY,
@@ -176,7 +160,7 @@ async fn uploaded<T: Send + 'static>(
     read: impl FnOnce(&[u8]) -> Result<T, RecordingError> + Send + 'static,
 ) -> Result<(SemaphorePermit<'_>, T), RouteRefusal> {
     // The slot is taken before the body is read, because each body may be long.
-    let room = dashboard.uploads.room().ok_or_else(busy)?;
+    let room = dashboard.room()?;
     let body = read_body(body, LONGEST, PATIENCE).await?;
     let read = web::block(move || read(&body)).await?;
     let read = read.map_err(|wrong| refusal(StatusCode::BAD_REQUEST, &wrong.to_string()))?;
@@ -241,9 +225,13 @@ pub(super) async fn record(
     })
 }
 
-pub(super) fn busy() -> HttpResponse {
-    let message = "other recordings are being opened: open it again in a moment";
-    refusal(StatusCode::SERVICE_UNAVAILABLE, message)
+impl Dashboard {
+    /// Takes a slot to open a recording, if one is free.
+    pub(super) fn room(&self) -> Result<SemaphorePermit<'_>, RouteRefusal> {
+        let message = "other recordings are being opened: open it again in a moment";
+        let room = self.uploads.try_acquire();
+        Ok(room.map_err(|_| refusal(StatusCode::SERVICE_UNAVAILABLE, message))?)
+    }
 }
 
 pub(super) fn played(film: Result<impl Into<Bytes>, TooLong>) -> Answer {
@@ -259,6 +247,6 @@ pub(super) fn played(film: Result<impl Into<Bytes>, TooLong>) -> Answer {
 /// Number of recordings that are opened at the same time, largest number of bytes of each, and the time within which
 /// each must arrive. Chosen: with one, a slow upload would block all others. Each may need 16 MiB (twice the longest
 /// record of an agent), and 64 MiB for the JSON of the page.
-const AT_ONCE: usize = 2;
+pub(super) const AT_ONCE: usize = 2;
 pub(super) const LONGEST: usize = 16 << 20;
 const PATIENCE: Duration = Duration::from_secs(30);

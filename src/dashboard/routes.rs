@@ -114,8 +114,7 @@ async fn slash(request: HttpRequest) -> HttpResponse {
 
 async fn events(dashboard: Data<Dashboard>, request: HttpRequest) -> Answer {
     check_reader(&dashboard, &request)?;
-    let closer = request.conn_data::<Closer>().cloned();
-    let closer = closer.unwrap_or_else(Closer::none);
+    let closer = request.conn_data::<Closer>().cloned().unwrap_or_default();
     let viewer = Viewer::admit(dashboard.boards(), &closer)
         .map_err(|full| refusal(StatusCode::SERVICE_UNAVAILABLE, &full.to_string()))?;
     dashboard.sample();

@@ -14,7 +14,7 @@ use super::{
     Dashboard,
     answers::check_reader,
     film::{film as film_of, room},
-    recorded::{LONGEST, busy, played},
+    recorded::{LONGEST, played},
 };
 use crate::{
     operate::{RecordFolder, SavedError},
@@ -38,7 +38,7 @@ pub(super) async fn film(
 ) -> Answer {
     check_reader(&dashboard, &request)?;
     let folder = folder(&dashboard)?;
-    let _room = dashboard.uploads.room().ok_or_else(busy)?;
+    let _room = dashboard.room()?;
     let most = u64::try_from(LONGEST).unwrap_or(u64::MAX);
     let opened = web::block(move || {
         let bytes = folder.read(&name, most)?;

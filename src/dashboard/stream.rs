@@ -142,7 +142,7 @@ mod tests {
     fn a_stream_gives_so_many_bytes_a_second() {
         virtual_system().block_on(async {
             let board = Arc::new(Board::new(Head::default()));
-            let viewer = Viewer::admit([&board].into_iter(), &Closer::none()).unwrap();
+            let viewer = Viewer::admit([&board].into_iter(), &Closer::default()).unwrap();
             let mut stream = Box::pin(viewer.stream());
             let began = actix_web::rt::time::Instant::now();
             let (mut before, mut bytes) = (0, 0);

@@ -17,13 +17,15 @@ use crate::{
 
 use super::{
     ACQUIRED, DROPPED, EPOCH, FOLLOWED, HAS_LEADER, IS_LEADER, LEADERLESS, LEASE_LEFT, LOST,
-    MESSAGES, TERM, VOTERS, WORK_PANICS, WORK_STALLS,
+    MESSAGES, SCHEDULE_BEGUN, SCHEDULE_FAILED, SCHEDULE_SKIPPED, TERM, VOTERS, WORK_PANICS,
+    WORK_STALLS,
 };
 
 /// The metrics (series) of one agent.
 ///
 /// Each call looks up its instrument by name. That is slow, but these events are rare: they happen when a leadership
-/// changes. A process with thousands of agents would need much memory to keep all their instruments.
+/// changes, or every few seconds. A process with thousands of agents would need much memory to keep all their
+/// instruments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AgentSeries<'a> {
     pub(crate) group: &'a str,
@@ -99,6 +101,16 @@ impl AgentSeries<'_> {
 
     pub(crate) fn work_stalled(self) {
         counter!(WORK_STALLS, &self.labels()).increment(1);
+    }
+
+    /// Adds the numbers of ticks of a schedule that the agent has begun, skipped, and begun without success.
+    pub(crate) fn ticks(self, schedule: &str, counts: impl IntoIterator<Item = u64>) {
+        let [group, node] = self.labels();
+        let labels = [group, node, ("schedule", schedule.to_owned())];
+        let names = [SCHEDULE_BEGUN, SCHEDULE_SKIPPED, SCHEDULE_FAILED];
+        for (name, count) in names.into_iter().zip(counts) {
+            counter!(name, &labels).increment(count);
+        }
     }
 }
 

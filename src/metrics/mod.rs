@@ -16,8 +16,11 @@
 //! | `bully_leader_followed_total` | counter | | group, node | how often it followed another leader than before |
 //! | `bully_leaderless_seconds` | histogram | seconds | group, node | a time without a leader, when it is over; it begins with the last sign of life of a silent leader |
 //! | `bully_lease_left_seconds` | histogram | seconds | group, node | what was left of the lease when it was renewed; quorum mode |
-//! | `bully_work_panics_total` | counter | | group, node | panics of the work of a leader |
+//! | `bully_work_panics_total` | counter | | group, node | panics of the work of a leader, without ticks of schedules |
 //! | `bully_work_stalls_total` | counter | | group, node | step-downs because the work made no progress |
+//! | `bully_schedule_begun_total` | counter | | group, node, schedule | ticks that the agent began as the leader |
+//! | `bully_schedule_skipped_total` | counter | | group, node, schedule | due times that the agent did not run as the leader |
+//! | `bully_schedule_failed_total` | counter | | group, node, schedule | ticks whose work returned an error or panicked |
 //! | `bully_group_messages_total` | counter | | group | messages that agents of this process sent, one for each receiver |
 //! | `bully_group_dropped_total` | counter | | group, reason | messages that did not reach an agent of this process |
 //! | `bully_proxy_waiting` | gauge | | group, node, proxy | messages of a `LeaderProxy` that wait, or are on their way |
@@ -32,13 +35,15 @@
 //! | `bully_remote_messages_total` | counter | | node, direction | messages that crossed, `in` or `out` |
 //! | `bully_remote_bytes_total` | counter | bytes | node, direction | bytes that crossed, `in` or `out` |
 //!
-//! `group` is the group's name. `node` is the agent's name, and `proxy` the name of the messages' type. In rows with
+//! `group` is the group's name. `node` is the agent's name, `proxy` the name of the messages' type, and `schedule` the name of the
+//! schedule. In rows with
 //! `peer` or `direction`, and in counts of links, `node` is the name of the bridge's node. The number of series is the
-//! number of agents and peers, multiplied by the number of reasons, which is small.
+//! number of agents, peers and schedules, multiplied by the number of reasons, which is small.
 //!
 //! If the lease of an agent that hangs ends, the end of the leadership is counted at once if the agent has subscribers,
-//! and otherwise when the agent runs again. The counts of messages, links, drops and proxies are updated every five
-//! seconds, because an update for each message would cost time. A gauge of voters or of a link is updated with its change.
+//! and otherwise when the agent runs again. The counts of messages, links, drops, proxies and schedules are updated every
+//! five seconds, because an update for each message would cost time. A gauge of voters or of a link is updated with its
+//! change.
 //!
 //! Give the exporter buckets for the histograms, all of which are in seconds: with `metrics-exporter-prometheus`, call
 //! `set_buckets` before `install_recorder`, as `examples/metrics/src/lib.rs` does. Otherwise it writes summaries, and the
@@ -54,7 +59,7 @@
 //! (max by (group) (bully_has_leader) or 0 * max by (group) (last_over_time(bully_has_leader[1d]))) == 0
 //! ```
 //!
-//! `examples/metrics/alerts.yml` has this alert and seven more, for Prometheus. A counter exists before its first
+//! `examples/metrics/alerts.yml` has this alert and eight more, for Prometheus. A counter exists before its first
 //! event, so `increase()` counts the first event as well. For `bully_leadership_lost_total` this is true only for the
 //! reasons that no person requested.
 
@@ -122,6 +127,7 @@ pub const fn series() -> &'static [Series] {
 const SECONDS: &str = "seconds";
 const BYTES: &str = "bytes";
 const AGENT: &[&str] = &["group", "node"];
+const SCHEDULE: &[&str] = &["group", "node", "schedule"];
 const PROXY: &[&str] = &["group", "node", "proxy"];
 
 macro_rules! series {
@@ -158,9 +164,15 @@ series! {
     LEASE_LEFT "bully_lease_left_seconds" Histogram Some(SECONDS), AGENT,
         "what was left of the lease when it was renewed; quorum mode";
     WORK_PANICS "bully_work_panics_total" Counter None, AGENT,
-        "panics of the work of a leader";
+        "panics of the work of a leader, without ticks of schedules";
     WORK_STALLS "bully_work_stalls_total" Counter None, AGENT,
         "step-downs because the work made no progress";
+    SCHEDULE_BEGUN "bully_schedule_begun_total" Counter None, SCHEDULE,
+        "ticks that the agent began as the leader";
+    SCHEDULE_SKIPPED "bully_schedule_skipped_total" Counter None, SCHEDULE,
+        "due times that the agent did not run as the leader";
+    SCHEDULE_FAILED "bully_schedule_failed_total" Counter None, SCHEDULE,
+        "ticks whose work returned an error or panicked";
     MESSAGES "bully_group_messages_total" Counter None, &["group"],
         "messages that agents of this process sent, one for each receiver";
     DROPPED "bully_group_dropped_total" Counter None, &["group", "reason"],

@@ -24,6 +24,7 @@ impl AgentSeries<'_> {
     pub(crate) const fn led_after(self, _leaderless: Option<Duration>) {}
     pub(crate) const fn work_panicked(self) {}
     pub(crate) const fn work_stalled(self) {}
+    pub(crate) fn ticks(self, _schedule: &str, _counts: impl IntoIterator<Item = u64>) {}
 }
 
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "dashboard")]
 use crate::group::ReachableMember;
 use crate::{
-    agent::{Status, StoreContender, StoreContenders},
+    agent::{Status, StoreContender, StoreContenders, schedules::ScheduleStatus},
     protocol::{About, AgentId, Incarnation, Member, MemberKind, Members, Presence, Score},
     remote::{BridgeHandle, LinkStatus, PeerStatus, Traffic},
     shown::in_millis,
@@ -60,6 +60,9 @@ pub struct AgentReport {
     /// `members` are not listed again. Highest rank first; at most a thousand.
     #[serde(default)]
     pub contenders: Vec<ContenderReport>,
+    /// The [schedules](crate::leader::schedule) of this agent on this host.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub schedules: BTreeMap<AgentId, ScheduleStatus>,
     /// The counts of the group's messages in this process, by the names of [`Counts`](crate::group::Counts).
     #[serde(with = "json::counts")]
     pub messages: BTreeMap<String, u64>,
@@ -246,6 +249,7 @@ fn agent(agent: &dyn OperatedAgent, members: &Members, listed: Vec<MemberReport>
         status: agent.status(),
         member_count: members.len(),
         members: listed,
+        schedules: agent.reader().schedules(),
         messages: messages
             .map(|(name, count)| (name.to_owned(), count))
             .into(),

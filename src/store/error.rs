@@ -8,7 +8,7 @@ use std::{
 use super::{Generation, StoreIdentity};
 use bully_register::{
     Outlook,
-    record_file::{FileDamage, RecordFileError, UNSEEN},
+    record_file::{RecordFileError, UNSEEN},
 };
 
 /// Reason why a record cannot be read or made durable.
@@ -44,14 +44,6 @@ pub enum StoreError {
         path: PathBuf,
         /// The damage, in words.
         damage: String,
-    },
-    /// The file was written by a version before the first published release. It cannot be read.
-    #[error(
-        "{path} was written before the first release, and its format is not read any more: remove it, create a new store and raise `epoch` by 1 at all voters"
-    )]
-    Former {
-        /// The requested path.
-        path: PathBuf,
     },
     /// The file belongs to another node.
     #[error("{path} belongs to {found}, not to {expected}: check path, node, group and cluster")]
@@ -187,31 +179,30 @@ impl StoreError {
 /// Translates an error of the record file of that path into a [`StoreError`], with the advice.
 pub(super) fn explain(path: &Path, error: RecordFileError) -> StoreError {
     let path = path.to_path_buf();
-    let damage = match error {
-        RecordFileError::Exists => return StoreError::Exists { path },
-        RecordFileError::Missing => return StoreError::Missing { path },
+    match error {
+        RecordFileError::Exists => StoreError::Exists { path },
+        RecordFileError::Missing => StoreError::Missing { path },
         RecordFileError::InUse(file) => {
             let holder = file.holder();
-            return StoreError::InUse { path, holder };
+            StoreError::InUse { path, holder }
         }
-        RecordFileError::Format { found } => {
-            return StoreError::Version {
-                path,
-                found,
-                supported: 1,
-            };
-        }
-        RecordFileError::Replaced => return StoreError::Replaced { path },
-        RecordFileError::Forked => return StoreError::Forked { path },
-        RecordFileError::TooLarge { len, max } => return StoreError::TooLarge { len, max },
+        RecordFileError::Format { found } => StoreError::Version {
+            path,
+            found,
+            supported: 1,
+        },
+        RecordFileError::Replaced => StoreError::Replaced { path },
+        RecordFileError::Forked => StoreError::Forked { path },
+        RecordFileError::TooLarge { len, max } => StoreError::TooLarge { len, max },
         RecordFileError::Io(source) | RecordFileError::Unknown(source) => {
-            return StoreError::Io { path, source };
+            StoreError::Io { path, source }
         }
-        RecordFileError::NotAvailable => return StoreError::NotAvailable,
-        RecordFileError::Damaged(FileDamage::Former) => return StoreError::Former { path },
-        RecordFileError::Damaged(damage) => damage.to_string(),
-    };
-    StoreError::Damaged { path, damage }
+        RecordFileError::NotAvailable => StoreError::NotAvailable,
+        RecordFileError::Damaged(damage) => StoreError::Damaged {
+            path,
+            damage: damage.to_string(),
+        },
+    }
 }
 
 struct Advice<'a>(&'a io::Error);

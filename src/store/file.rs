@@ -108,7 +108,7 @@ where
     /// in any case, and so that a failing disk is noticed at the start.
     ///
     /// # Errors
-    /// [`StoreError::Missing`], [`StoreError::Damaged`], [`StoreError::Former`], [`StoreError::Version`],
+    /// [`StoreError::Missing`], [`StoreError::Damaged`], [`StoreError::Version`],
     /// [`StoreError::Foreign`] or [`StoreError::Record`] when the file has no valid record of this node;
     /// [`StoreError::InUse`] when another process or agent has it open; [`StoreError::Io`] when there is no room to
     /// write it again. The record was not changed.
@@ -153,7 +153,7 @@ where
         system: Arc<dyn FileSystem>,
     ) -> Result<Self, StoreError> {
         let kept = FileState::nothing(random());
-        let text = format::encode::<D>(&identity, &kept.as_ref())?;
+        let text = format::encode(&identity, &kept)?;
         let file = RecordFile::create(system, path, format::MAX_LEN, &text);
         let file = file.map_err(|error| explain(path, error))?;
         warn!(
@@ -161,7 +161,7 @@ where
             group = %identity.group,
             path = %path.display(),
             store = %kept.store,
-            "store created: this node has never voted, and if no voter remembers an earlier term, fences start again from the lowest"
+            "store created: this node has kept nothing in it before. Of votes, if no voter remembers an earlier term, fences start again from the lowest; of schedules, ticks that only this node had acknowledged may begin again"
         );
         Self::new(path, file, identity, kept)
     }
@@ -223,7 +223,7 @@ where
     ) -> Result<(), StoreError> {
         let mut file = lock(&self.file);
         let kept = change(self.kept()?)?;
-        let text = format::encode(&self.identity, &kept.as_ref())?;
+        let text = format::encode(&self.identity, &kept)?;
         let written = file.write(&text);
         // This lock is taken only after the write, because a load takes it too, and must not wait for the disk.
         let mut known = lock(&self.known);

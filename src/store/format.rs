@@ -69,7 +69,7 @@ struct Contents<R> {
 /// it is read again.
 pub(super) fn encode<D>(
     identity: &StoreIdentity,
-    kept: &FileState<&D>,
+    kept: &FileState<D>,
 ) -> Result<Vec<u8>, StoreError>
 where
     D: PartialEq + Serialize + DeserializeOwned,
@@ -82,7 +82,7 @@ where
         });
     }
     match decode::<D>(Path::new(""), &text, identity) {
-        Ok(again) if again.as_ref() == *kept => Ok(text),
+        Ok(again) if again == *kept => Ok(text),
         _ => Err(StoreError::Altered),
     }
 }
@@ -146,11 +146,11 @@ where
         incarnation: contents.incarnation,
         record: contents.record,
     };
-    let again = write(identity, &kept.as_ref()).ok()?;
+    let again = write(identity, &kept).ok()?;
     (again == text).then_some(kept)
 }
 
-fn write<D: Serialize>(identity: &StoreIdentity, kept: &FileState<&D>) -> io::Result<Vec<u8>> {
+fn write<D: Serialize>(identity: &StoreIdentity, kept: &FileState<D>) -> io::Result<Vec<u8>> {
     let contents = Contents {
         cluster: identity.cluster.clone(),
         group: identity.group.clone(),
@@ -158,7 +158,7 @@ fn write<D: Serialize>(identity: &StoreIdentity, kept: &FileState<&D>) -> io::Re
         store: kept.store,
         generation: kept.generation.number(),
         incarnation: kept.incarnation,
-        record: kept.record,
+        record: kept.record.as_ref(),
     };
     let mut text = format!("{BEGINNING}{VERSION}\n").into_bytes();
     serde_json::to_writer(&mut text, &contents)?;
@@ -184,15 +184,6 @@ impl<R> FileState<R> {
             generation: Generation::default(),
             incarnation: Incarnation::default(),
             record: None,
-        }
-    }
-
-    pub(super) fn as_ref(&self) -> FileState<&R> {
-        FileState {
-            store: self.store,
-            generation: self.generation,
-            incarnation: self.incarnation,
-            record: self.record.as_ref(),
         }
     }
 }

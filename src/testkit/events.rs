@@ -17,7 +17,7 @@ use crate::{
     protocol::{AgentId, Election, Event, Time},
 };
 
-/// The events of one agent, in their order. The first event is the agent's present state, if it leads or follows a
+/// The events of one agent, in their order, each with the time of its arrival since the log began. The first event is the agent's present state, if it leads or follows a
 /// leader.
 ///
 /// ```
@@ -38,18 +38,8 @@ use crate::{
 #[derive(Debug)]
 pub struct EventLog {
     agent: AgentId,
-    events: UnboundedReceiver<LoggedEvent>,
+    events: UnboundedReceiver<(Time, Event)>,
     _listener: Addr<EventListener>,
-}
-
-/// An event with the time of its arrival, counted from the beginning of the [`EventLog`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LoggedEvent {
-    /// The time of its arrival.
-    pub at: Time,
-    /// The event.
-    pub event: Event,
 }
 
 impl EventLog {
@@ -79,7 +69,7 @@ impl EventLog {
         within: Duration,
         what: &str,
         is_it: impl Fn(&Event) -> bool,
-    ) -> Result<LoggedEvent, Unexpected> {
+    ) -> Result<(Time, Event), Unexpected> {
         let mut others = Vec::new();
         let met = actix::clock::timeout(within, self.until(is_it, &mut others)).await;
         met.ok().flatten().ok_or_else(|| Unexpected {
@@ -116,21 +106,21 @@ impl EventLog {
     }
 
     /// Returns the events that have come and were not examined yet.
-    pub fn take(&mut self) -> Vec<LoggedEvent> {
+    pub fn take(&mut self) -> Vec<(Time, Event)> {
         std::iter::from_fn(|| self.events.try_recv().ok()).collect()
     }
 
     async fn until(
         &mut self,
         is_it: impl Fn(&Event) -> bool,
-        others: &mut Vec<LoggedEvent>,
-    ) -> Option<LoggedEvent> {
+        others: &mut Vec<(Time, Event)>,
+    ) -> Option<(Time, Event)> {
         loop {
-            let event = self.events.next().await?;
-            if is_it(&event.event) {
-                return Some(event);
+            let came = self.events.next().await?;
+            if is_it(&came.1) {
+                return Some(came);
             }
-            others.push(event);
+            others.push(came);
         }
     }
 }
@@ -146,7 +136,7 @@ pub struct Unexpected {
     /// The time within which it was expected.
     within: Duration,
     /// The events that came in that time.
-    pub came: Vec<LoggedEvent>,
+    pub came: Vec<(Time, Event)>,
 }
 
 debug_is_text!(Unexpected);
@@ -165,14 +155,14 @@ impl fmt::Display for Unexpected {
         }
         f.write_str(":")?;
         came.iter()
-            .try_for_each(|LoggedEvent { at, event }| write!(f, "\n  {at} ms  {event}"))
+            .try_for_each(|(at, event)| write!(f, "\n  {at} ms  {event}"))
     }
 }
 
 /// Records the events of the agent.
 #[derive(Debug)]
 struct EventListener {
-    into: UnboundedSender<LoggedEvent>,
+    into: UnboundedSender<(Time, Event)>,
     clock: RuntimeClock,
 }
 
@@ -186,6 +176,6 @@ impl Handler<Notice> for EventListener {
     fn handle(&mut self, Notice { event, .. }: Notice, _: &mut Context<Self>) {
         // The error is ignored: it means that the log was dropped, and then this actor ends as well.
         let at = self.clock.now();
-        self.into.unbounded_send(LoggedEvent { at, event }).ok();
+        self.into.unbounded_send((at, event)).ok();
     }
 }

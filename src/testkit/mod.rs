@@ -48,7 +48,7 @@ pub mod faults {
 }
 
 pub use clock::{VirtualClock, VirtualWallClock};
-pub use events::{EventLog, LoggedEvent, Unexpected};
+pub use events::{EventLog, Unexpected};
 pub use inject::{CrashBridge, Inject};
 pub use kept::KeptStore;
 pub use process::Process;

@@ -350,7 +350,7 @@ fn a_store_that_is_made_is_warned_of_and_one_that_is_opened_again_is_not() {
             node: name(),
         };
         drop(FileStore::<u64>::open_or_create(&path, identity()).unwrap());
-        let told = lines.about("store created: this node has never voted");
+        let told = lines.about("store created: this node has kept nothing in it before");
         assert!(told.len() == 1 && told[0].contains("node=a"), "{told:?}");
         drop(FileStore::<u64>::open_or_create(&path, identity()).unwrap());
         assert_eq!(lines.about("store"), [""; 0]);

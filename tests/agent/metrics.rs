@@ -1,17 +1,18 @@
 //! What an operator measures of agents: each series, by the life of a group in virtual time.
 #![cfg(feature = "metrics")]
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, future::ready};
 
 use actix::{Actor, Context, Handler, Message, clock};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle, LeaderGuard},
+    clock::WallTime,
     leader::LeaderProxy,
     metrics::{SeriesKind, describe, series},
     protocol::Timings,
     store::MemoryStore,
-    testkit::{Inject, VirtualClock},
+    testkit::{Inject, VirtualClock, VirtualWallClock},
 };
 use metrics::Unit;
 use serde::{Deserialize, Serialize};
@@ -239,6 +240,36 @@ fn what_waits_for_a_leader_and_what_became_of_it() {
         assert_eq!(seen[waiting], gauge(0.0));
         let delivered = "bully_proxy_messages_total{group=jobs,node=a,proxy=job,outcome=delivered}";
         assert_eq!(seen[delivered], Measured::Counter(3));
+    });
+}
+
+#[test]
+fn the_ticks_of_a_schedule_are_counted_by_its_name() {
+    measured(async |recording| {
+        let group = Group::new("jobs").unwrap();
+        let agent = BullyAgent::builder("a").join(&group);
+        let agent = agent.timings(Timings::lan()).start().unwrap();
+        let begin = agent
+            .schedules()
+            .clock(VirtualWallClock::new(WallTime::default()));
+        begin.start().unwrap();
+        let name =
+            |count| format!("bully_schedule_{count}_total{{group=jobs,node=a,schedule=mail}}");
+        let every = agent.every("mail", MS(1_000));
+        let mut ticks = 0;
+        every
+            .start(move |_| {
+                ticks += 1;
+                ready(if ticks > 3 { Ok(()) } else { Err("no disk") })
+            })
+            .unwrap();
+        assert_eq!(look(&recording)[&name("failed")], Measured::Counter(0));
+        clock::sleep(MS(21_000)).await;
+        let seen = look(&recording);
+        assert_eq!(seen[&name("failed")], Measured::Counter(3));
+        assert_eq!(seen[&name("skipped")], Measured::Counter(0));
+        let ran = &seen[&name("begun")];
+        assert!(matches!(ran, Measured::Counter(10..=21)), "{ran:?}");
     });
 }
 

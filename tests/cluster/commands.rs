@@ -5,7 +5,7 @@ use std::time::Duration;
 use actix_bully::{protocol::Role, testkit::cluster::Cluster};
 use bully_core::{
     protocol::Election,
-    record::{RecordedCommand, TraceEntry, What},
+    record::{NetworkRecord, RecordedCommand, TraceEntry, What},
 };
 
 use super::{
@@ -37,7 +37,8 @@ fn every_command_does_what_its_verb_does() {
             }
         }
         assert_eq!(last.unwrap(), "agent-5");
-        assert_eq!(cluster.conditions().delay().max, MS(2));
+        let network = NetworkRecord::from(cluster.conditions());
+        assert_eq!(network.delay_ns.1, 2_000_000);
         let quit: Command = "quit".parse().unwrap();
         assert!(matches!(quit.run(&mut cluster).await, Ok(Answer::Quit)));
     });
@@ -187,6 +188,6 @@ fn the_status_is_an_aligned_table() {
              o        observer  up     follower  1     a\n\
              late     1         down   -         -     -"
         );
-        assert_eq!(cluster.status().agents()[0].role, Role::Leader);
+        assert_eq!(cluster.status().agents()[0].status.role, Role::Leader);
     });
 }

@@ -11,10 +11,8 @@ fn without_a_starter_the_strict_rules_settle_nothing() {
     test(|| async {
         let cluster = Cluster::builder().agents(3).astra().start().unwrap();
         let refused = cluster.settle().await.unwrap_err();
-        assert_eq!(
-            refused.obstacle,
-            "no leader is known at agent-1, agent-2, agent-3; under the ASTRA rules, command `campaign` at one of them"
-        );
+        let says = "no leader is known at agent-1, agent-2, agent-3; under the ASTRA rules, command `campaign` at one of them";
+        assert!(refused.to_string().ends_with(says), "{refused}");
     });
 }
 

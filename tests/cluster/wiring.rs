@@ -5,6 +5,7 @@ use std::{cell::RefCell, error::Error, rc::Rc, time::Duration};
 use actix::{Actor, AsyncContext, Context};
 use actix_bully::{
     agent::{BullyAgent, BullyBuilder, BullyHandle, LeaderGuard},
+    clock::WallClock,
     leader::Singleton,
     protocol::{Event, LostReason, Timings},
     testkit::{
@@ -74,6 +75,49 @@ fn last(rows: &Rows) -> String {
     rows.borrow()
         .last()
         .map_or_else(String::new, |row| row.0.clone())
+}
+
+/// As an application does it, without a word about clocks.
+fn remind(agent: BullyBuilder, ticks: &Rows) -> Result<BullyHandle, Failed> {
+    let agent = agent.timings(Timings::lan()).quorum(NAMES).start()?;
+    let ticks = Rc::clone(ticks);
+    agent
+        .every("mail", Duration::from_secs(60))
+        .start(move |tick| {
+            let due = (tick.leader.token().node.to_string(), tick.due.as_millis());
+            ticks.borrow_mut().push(due);
+            std::future::ready(())
+        })?;
+    Ok(agent)
+}
+
+#[test]
+fn the_ticks_of_a_schedule_are_due_by_the_time_of_the_cluster() {
+    test(|| async {
+        let ticks = Rows::default();
+        let mut builder = Cluster::builder().needs_voters(2);
+        for name in NAMES {
+            let ticks = Rc::clone(&ticks);
+            builder = builder.wired(name, move |node| {
+                remind(node.prepare(BullyAgent::builder(node.name())), &ticks)
+            });
+        }
+        let mut cluster = settled(builder).await;
+        actix::clock::sleep(Duration::from_secs(600)).await;
+        let due: Vec<_> = ticks.take().into_iter().map(|(_, due)| due).collect();
+        assert!(due.len() >= 9, "{due:?}");
+        assert!(
+            due.windows(2).all(|two| two[1] - two[0] == 60_000),
+            "{due:?}"
+        );
+        let passed = cluster.wall_clock().now().as_millis() - due[due.len() - 1];
+        assert!(passed < 61_000, "{passed}");
+        // A process that comes back has it, too.
+        cluster.kill("api-3").await.unwrap();
+        cluster.restart("api-3").unwrap();
+        actix::clock::sleep(Duration::from_secs(600)).await;
+        assert!(ticks.borrow().len() >= 9, "{ticks:?}");
+    });
 }
 
 fn assert_fences_rise(rows: &Rows) {
@@ -186,7 +230,7 @@ fn a_lease_runs_out_on_command() {
         astra.settle().await.unwrap();
         assert_eq!(
             refusal(astra.expire("2")),
-            "the leadership of agent-2 does not run out, because its election has no lease: crash or stop the agent instead"
+            "agent-2 leads without an end, because its election has no lease: crash or stop the agent instead"
         );
     });
 }
@@ -213,7 +257,7 @@ fn an_expectation_that_is_not_met_says_what_came() {
             .await
             .unwrap_err();
         assert!(
-            wrong.came.last().is_some_and(|last| lost(&last.event)),
+            wrong.came.last().is_some_and(|last| lost(&last.1)),
             "{wrong}"
         );
         let expected = "no event such as: a loss";
@@ -245,7 +289,7 @@ fn a_start_that_fails_says_why_and_one_of_another_agent_is_refused() {
         });
         assert_eq!(
             refusal(other.start()),
-            "the start of api-1 returned an agent with the name api-2: build the agent with the name that it is given"
+            "api-1 cannot be started: its start returned an agent with the name api-2: build the agent with the name that it is given"
         );
     });
 }

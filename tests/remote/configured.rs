@@ -12,7 +12,7 @@ use actix::{
     clock::{Instant, sleep},
 };
 use actix_bully::{
-    agent::LeaveError,
+    agent::{BullyBuilder, LeaveError},
     config::{Config, PeerSettings, RunError, RunningNode},
     protocol::Timings,
     remote::{NodeIncarnation, transport::Pipes},
@@ -57,7 +57,7 @@ fn config(text: &str, variables: &[(&str, &str)]) -> Config {
 }
 
 /// A node of the trio, whose vote lies in that folder.
-fn of_trio(name: &str, folder: &Path, more: &[(&str, &str)]) -> Config {
+pub(super) fn of_trio(name: &str, folder: &Path, more: &[(&str, &str)]) -> Config {
     let (listen, score) = (
         format!("{name}:1"),
         u32::from(name.as_bytes()[0]).to_string(),
@@ -75,6 +75,16 @@ fn of_trio(name: &str, folder: &Path, more: &[(&str, &str)]) -> Config {
 
 /// Starts it in virtual time. `start` counts the starts of all nodes.
 fn start(config: &Config, pipes: &Pipes, start: u64) -> Result<RunningNode, RunError> {
+    start_with(config, pipes, start, |agent| agent)
+}
+
+/// Starts it with these settings of its agent.
+pub(super) fn start_with(
+    config: &Config,
+    pipes: &Pipes,
+    start: u64,
+    more: impl FnOnce(BullyBuilder) -> BullyBuilder + 'static,
+) -> Result<RunningNode, RunError> {
     let host = pipes.host(&config.node);
     let starter = config.starter()?.on_this_arbiter();
     starter
@@ -84,7 +94,7 @@ fn start(config: &Config, pipes: &Pipes, start: u64) -> Result<RunningNode, RunE
                 .incarnation(NodeIncarnation(start))
                 .seed(7)
         })
-        .agent(|agent| agent.clock(VirtualClock::new()))
+        .agent(|agent| more(agent.clock(VirtualClock::new())))
         .start()
 }
 

@@ -27,6 +27,8 @@ mod limits;
 mod load;
 #[path = "../common/logging.rs"]
 mod logging;
+#[cfg(feature = "serde")]
+mod marked;
 #[cfg(feature = "metrics")]
 #[path = "../common/measured.rs"]
 mod measured;

@@ -11,7 +11,7 @@ use actix_bully::{
     agent::{BullyHandle, Lifecycle},
     clock::{WallClock, WallTime},
     leader::{
-        LeaderProxy, ProxyError,
+        LeaderProxy, ProxyError, SendError,
         schedule::{Misfire, ScheduleError, Tick},
     },
 };
@@ -88,7 +88,7 @@ async fn run(agent: BullyHandle, ledger: Ledger, wall: i64, member: Rc<Member>) 
                 start,
                 number: next(&member.numbers),
             };
-            if let Err(ProxyError::Ended) = proxy.try_send(message) {
+            if let Err(ProxyError::Send(SendError::Ended)) = proxy.try_send(message) {
                 return;
             }
             sleep(Duration::from_millis(25)).await;

@@ -52,6 +52,7 @@ impl Handler<SteppingDown> for Job {
 
 fn open(path: &str) -> rusqlite::Result<Connection> {
     let database = Connection::open(path)?;
+    // The thread of the job waits for a lock, and so does SIGTERM: a longer call belongs into `web::block`.
     database.busy_timeout(Duration::from_secs(5))?;
     Ok(database)
 }

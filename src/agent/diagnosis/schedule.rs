@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{
     Finding,
-    words::{Names, Span},
+    words::{Names, Span, Times},
 };
 use crate::{clock::WallTime, protocol::AgentId, shown};
 
@@ -59,6 +59,39 @@ pub enum ScheduleFinding {
         /// The agents that keep the largest number of marks.
         agents: Vec<AgentId>,
     },
+    /// Too few agents acknowledge this leader, so no tick of the schedule begins. It is reported until enough agents
+    /// acknowledge a tick.
+    NotAcknowledged {
+        /// The schedule.
+        schedule: AgentId,
+        /// Time of the first tick or question that too few agents acknowledged.
+        #[serde(serialize_with = "shown::text::serialize")]
+        since: WallTime,
+        /// The agents that have not answered.
+        missing: Vec<AgentId>,
+        /// The agents that refused the due time, because it is more than 10 s ahead of their clocks.
+        early: Vec<AgentId>,
+    },
+    /// The store of this agent does not store the progress (marks) of schedules, so this agent acknowledges no tick.
+    MarksNotStored {
+        /// Time of the first failure.
+        #[serde(serialize_with = "shown::text::serialize")]
+        since: WallTime,
+        /// The last error of the store.
+        reason: String,
+    },
+    /// The work of the last ticks has failed: it returned an error, panicked, or was sent to an actor that is gone.
+    TickFails {
+        /// The schedule.
+        schedule: AgentId,
+        /// The due time of the first tick that failed, of those in a row until now.
+        #[serde(serialize_with = "shown::text::serialize")]
+        since: WallTime,
+        /// Number of failures in a row, in this leadership.
+        times: u32,
+        /// The text of the last error or panic. The application wrote it.
+        reason: String,
+    },
     /// The mark of a schedule is later than this leader's clock: no tick begins before the time of the mark.
     MarkAhead {
         /// The schedule.
@@ -75,6 +108,7 @@ pub enum ScheduleFinding {
 }
 
 impl fmt::Display for ScheduleFinding {
+    #[expect(clippy::too_many_lines, reason = "a sentence for each finding")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::MarksFail {
@@ -114,6 +148,52 @@ impl fmt::Display for ScheduleFinding {
                     "this agent runs no schedule: its clock shows {own}, and that of {whose} {others}: set the clock of this host"
                 )
             }
+            Self::NotAcknowledged {
+                schedule,
+                since,
+                missing,
+                early,
+            } => {
+                write!(
+                    f,
+                    "no tick of {schedule} has begun since {since}, because too few agents acknowledge this leader"
+                )?;
+                if !missing.is_empty() {
+                    let missing = Names(missing);
+                    write!(f, "; no answer of {missing}: read the diagnosis of each")?;
+                }
+                if !early.is_empty() {
+                    let early = Names(early);
+                    write!(
+                        f,
+                        "; refused by {early}, whose clocks are more than 10 s behind: compare the clocks"
+                    )?;
+                }
+                Ok(())
+            }
+            Self::MarksNotStored { since, reason } => write!(
+                f,
+                "this agent has stored no progress of schedules since {since}, so it acknowledges no tick: mend that store (`quorum.marks_file`, or `.schedules().store(..)`): {reason}"
+            ),
+            Self::TickFails {
+                schedule,
+                since,
+                times: 1,
+                reason,
+            } => write!(
+                f,
+                "the work of {schedule} has failed in the tick that was due at {since}: {reason}"
+            ),
+            Self::TickFails {
+                schedule,
+                since,
+                times,
+                reason,
+            } => write!(
+                f,
+                "the work of {schedule} has failed {} in a row, first in the tick that was due at {since}: {reason}",
+                Times(*times)
+            ),
             Self::MarkAhead {
                 schedule,
                 last,
@@ -136,10 +216,12 @@ impl fmt::Display for ScheduleFinding {
     }
 }
 
-/// The findings about the schedules of a leading agent: at most one for each schedule, and one for the agent's clock.
+/// The findings about the schedules of an agent: at most one for each schedule that it leads, one for its clock, and one
+/// for its store of marks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::agent) struct ScheduleSigns {
     clock: Option<ScheduleFinding>,
+    store: Option<ScheduleFinding>,
     of: BTreeMap<AgentId, ScheduleFinding>,
 }
 
@@ -166,8 +248,14 @@ impl ScheduleSigns {
         self.clock = found;
     }
 
+    /// Notes the finding about the store in which the agent keeps marks.
+    pub(in crate::agent) fn note_store(&mut self, found: Option<ScheduleFinding>) {
+        self.store = found;
+    }
+
     pub(super) fn judge(&self, all: &mut Vec<Finding>) {
-        let found = self.clock.iter().chain(self.of.values().take(A_FEW));
+        let of_agent = self.clock.iter().chain(&self.store);
+        let found = of_agent.chain(self.of.values().take(A_FEW));
         let found = found.cloned();
         all.extend(found.map(Finding::Schedule));
     }

@@ -137,6 +137,8 @@ fn outcome(calls: &[&Call]) -> Result<String, String> {
     let mut settled = built.settle().map_err(|refused| refused.to_string())?;
     // What was asked for is not what came of it.
     settled.rest.choices = Choices::default();
+    let has_wall = settled.rest.wall.as_ref();
+    let has_wall = has_wall.is_some_and(|wall| wall.now() == OTHER_TIME);
     Ok(format!(
         "{} {:?} {:?} {:?} {:?} {:?} {} {}",
         settled.group.name(),
@@ -145,7 +147,7 @@ fn outcome(calls: &[&Call]) -> Result<String, String> {
         settled.score,
         settled.about,
         settled.rest,
-        settled.rest.wall.now() == OTHER_TIME,
+        has_wall,
         settled.store.is_some()
     ))
 }

@@ -129,6 +129,7 @@ fn voters_that_cannot_elect_are_refused() {
         [quorum]\nepoch = 1 | `quorum.voters` is missing: the section `quorum` needs the names of all voters, the same at every node
         [quorum]\nstore_file = "v" | `quorum.voters` is missing: the section `quorum` needs the names of all voters, the same at every node
         [quorum]\nvoters = ["a", "b", "c"] | `quorum.store_file` is missing: a voter keeps its vote through crashes: name a file on a local disk, or set `diskless = true` at every node without a disk
+        [quorum]\nvoters = ["a", "b", "c"]\ndiskless = true\nmarks_file = "m" | `quorum.marks_file` contradicts `quorum.diskless`: voters without a disk keep no vote: remove the store, or remove `diskless` where there is a disk that stays
         [quorum]\nvoters = ["a", "b", "c"]\ndiskless = true\nstore_file = "v" | `quorum.store_file` contradicts `quorum.diskless`: voters without a disk keep no vote: remove the store, or remove `diskless` where there is a disk that stays
         [quorum]\nvoters = ["a", "b", "c"]\ndiskless = true\nstore = "create" | `quorum.store` contradicts `quorum.diskless`: voters without a disk keep no vote: remove the store, or remove `diskless` where there is a disk that stays
         [quorum]\nvoters = ["a"]\nstore_file = "v"\nstore = "open-or-create" | `quorum.store` contradicts `quorum.voters`: no other voter could refuse a new store after the old one was lost: write "create" for the first start and "open" for all later ones
@@ -187,6 +188,7 @@ fn a_key_of_a_store_is_refused_without_its_store() {
         lease.postgres_schema = "s" | `lease.postgres_schema` contradicts `lease.postgres_url_file`: this key is a setting of that store: name the store, or remove the key
         lease.etcd_login_file = "l" | `lease.etcd_login_file` contradicts `lease.etcd_endpoints`: this key is a setting of that store: name the store, or remove the key
         lease.kubernetes_namespace = "n" | `lease.kubernetes_namespace` contradicts `lease.kubernetes`: this key is a setting of that store: name the store, or remove the key
+        lease.folder = "f"\nquorum.marks_file = "m" | `lease.folder` contradicts `quorum.marks_file`: a lease has no voters, which alone keep votes: remove one of the two
         lease.folder = "f"\nquorum.store_file = "v" | `lease.folder` contradicts `quorum.store_file`: a lease has no voters, which alone keep votes: remove one of the two
         lease.folder = "f"\nquorum.epoch = 1 | `quorum.epoch` contradicts `lease.folder`: the mode of this configuration does not have this setting: remove the setting, or choose another mode
         lease.authorities_file = "a" | `lease.authorities_file` contradicts `lease.postgres_url_file, lease.etcd_endpoints`: this key is a setting of that store: name the store, or remove the key

@@ -62,7 +62,7 @@ pub(super) fn moment<E: Election>(cluster: &Cluster<E>) -> PageMoment {
         agents,
         cuts,
         voters: cluster.voters_epoch(),
-        network: Some(cluster.conditions().to_record()),
+        network: Some(cluster.conditions().into()),
         ..PageMoment::default()
     }
 }

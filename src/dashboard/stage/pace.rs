@@ -10,57 +10,47 @@ use crate::dashboard::moment::ClockFacts;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StagePace {
-    is_virtual: bool,
-    paused: bool,
-    speed: f64,
+    facts: ClockFacts,
     owed: Duration,
 }
 
 impl StagePace {
-    pub(crate) const fn virtual_time(speed: f64) -> Self {
+    pub(crate) fn virtual_time(speed: f64) -> Self {
+        let mut pace = Self::real_time();
+        (pace.facts.is_virtual, pace.facts.speed) = (true, speed);
+        pace
+    }
+
+    pub(crate) fn real_time() -> Self {
         Self {
-            is_virtual: true,
-            paused: false,
-            speed,
+            facts: ClockFacts::default(),
             owed: Duration::ZERO,
         }
     }
 
-    pub(crate) const fn real_time() -> Self {
-        Self {
-            is_virtual: false,
-            ..Self::virtual_time(1.0)
-        }
-    }
-
     pub(crate) const fn is_virtual(&self) -> bool {
-        self.is_virtual
+        self.facts.is_virtual
     }
 
     pub(crate) const fn facts(&self) -> ClockFacts {
-        ClockFacts {
-            is_virtual: self.is_virtual,
-            paused: self.paused,
-            speed: self.speed,
-            again: None,
-        }
+        self.facts
     }
 
     pub(crate) fn pause(&mut self, paused: bool) {
-        self.paused = paused;
+        self.facts.paused = paused;
         self.owed = Duration::ZERO;
     }
 
     pub(crate) fn set_speed(&mut self, speed: f64) {
-        self.speed = speed;
+        self.facts.speed = speed;
     }
 
     /// Returns the virtual time that is due after this much real time.
     pub(crate) fn due(&mut self, passed: Duration) -> Duration {
-        if self.paused {
+        if self.facts.paused {
             return Duration::ZERO;
         }
-        let share = passed.min(LONGEST).as_secs_f64() * self.speed;
+        let share = passed.min(LONGEST).as_secs_f64() * self.facts.speed;
         self.owed += Duration::try_from_secs_f64(share).unwrap_or_default();
         let rest = Duration::from_nanos(u64::from(self.owed.subsec_nanos() % 1_000_000));
         let due = self.owed.saturating_sub(rest);

@@ -25,7 +25,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::{
     agent::{AgentReader, ElectionHandle, Feature},
     group::Envelope,
-    protocol::{AgentId, Election},
+    protocol::Election,
 };
 
 pub use channel::Channel;
@@ -116,11 +116,6 @@ impl Messages {
         Ok(Self(state))
     }
 
-    /// Returns the agent's id.
-    pub fn id(&self) -> &AgentId {
-        self.0.id()
-    }
-
     /// Registers a type under a name, which all agents of the group use for the type. From now on `to` gets each
     /// message of this type that the agent receives. Bytes that cannot be decoded as `M` are counted and dropped.
     ///
@@ -162,6 +157,6 @@ impl Messages {
 
 impl fmt::Debug for Messages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Messages").field(self.id()).finish()
+        f.debug_tuple("Messages").field(self.0.id()).finish()
     }
 }

@@ -29,7 +29,7 @@ pub enum ProxyError {
         "the buffer of messages for the leader is full: send less, or raise `buffer(..)` of the proxy"
     )]
     Full,
-    /// The message is longer than the limit of the proxy, or cannot be encoded.
+    /// The message is longer than the limit of the proxy or cannot be encoded, or the agent left or ended for good.
     #[error(transparent)]
     Send(#[from] SendError),
     /// The leader's actor ended before it answered. It may have handled the message.
@@ -53,9 +53,6 @@ pub enum ProxyError {
         "the message was lost on its way several times and was not handled: shorten it, or raise the limit `frame` of the bridges at both ends"
     )]
     Undeliverable,
-    /// The agent left or ended for good.
-    #[error("the agent has ended: start it again")]
-    Ended,
     /// This thread has no runtime with timers, so a deadline is impossible.
     #[error("there is no runtime with timers here: await the answer inside of an actix System")]
     NoRuntime,

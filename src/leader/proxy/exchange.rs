@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     group::NodeDigest,
     protocol::{AgentId, Incarnation, Term},
@@ -10,10 +12,24 @@ use crate::{
 /// Identifies one endpoint of an agent, from the endpoint's start to its end. The incarnation alone is not enough,
 /// because each node numbers incarnations by itself: an agent that moved to another node may have the same incarnation
 /// as before, but its new endpoint does not know the state of the former one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "(u64, Incarnation)", into = "(u64, Incarnation)")]
 pub(crate) struct Life {
     pub(crate) node: NodeDigest,
     pub(crate) incarnation: Incarnation,
+}
+
+impl From<(u64, Incarnation)> for Life {
+    fn from((node, incarnation): (u64, Incarnation)) -> Self {
+        let node = NodeDigest(node);
+        Self { node, incarnation }
+    }
+}
+
+impl From<Life> for (u64, Incarnation) {
+    fn from(Life { node, incarnation }: Life) -> Self {
+        (node.0, incarnation)
+    }
 }
 
 /// The target of a *run* (messages to one leader in one term): an agent's endpoint, and the term in which it must lead.
@@ -43,7 +59,7 @@ pub(super) struct KeptMessage<P> {
 }
 
 /// Reason why a leader does not take the rest of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Refusal {
     /// The asked agent does not lead in the term of the run.
     NotLeader,
@@ -76,27 +92,14 @@ impl<P> Default for Settled<P> {
     }
 }
 
-/// The next frame to send.
+/// The next frame to send: the last `count` messages in flight. Without messages it asks for the outcome of a run.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    /// The last `count` messages in flight. `first` is the number of the first of them in their run.
-    Batch {
-        to: Target,
-        run: u64,
-        first: u64,
-        count: usize,
-    },
-    /// A question about the outcome of a run. `next` is the number after the last message.
-    Probe { to: Target, run: u64, next: u64 },
-}
-
-/// The place of a message when its sender gave it up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cancelled {
-    /// The message was in the buffer, and will not be sent.
-    Unsent,
-    /// The message is on its way, or was delivered.
-    Sent,
+pub(super) struct Next {
+    pub(super) to: Target,
+    pub(super) run: u64,
+    /// The number of the first of these messages in the run; in a question the number after the last message.
+    pub(super) first: u64,
+    pub(super) count: usize,
 }
 
 /// The agent that sent an answer, and the run that the answer is about.

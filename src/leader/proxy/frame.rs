@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   kind 1, to the leader    from:16 to:16 run:8 term:8 first:8, then for each message  ask:8 len:4 bytes
-//!   kind 2, to the sender    from:16 to:16 run:8 tag:1 known:1 next:8, then of the leader it names  term:8 name
+//!   kind 2, to the sender    an answer about a run, as MessagePack
 //!   kind 3, to the sender    to:16 ask:8 tag:1 bytes
 //! ```
 //!
@@ -14,8 +14,12 @@
 //! Decided here: the meaning of each byte; bytes without a meaning decode to `None`. Lengths are checked against the
 //! received bytes; nothing is copied for them.
 
+use bytes::BytesMut;
+use serde::{Deserialize, Serialize};
+
 use crate::{
     group::NodeDigest,
+    leader::messages::{Messages, decode, encode},
     protocol::{AgentId, Incarnation, Term},
 };
 
@@ -114,7 +118,7 @@ impl<'a> Iterator for RunMessages<'a> {
 }
 
 /// A leader's answer about a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RunAnswer {
     pub(super) from: Life,
     pub(super) to: Life,
@@ -127,58 +131,25 @@ pub(super) struct RunAnswer {
 }
 
 impl RunAnswer {
-    pub(super) fn write(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(64);
-        write_life(self.from, &mut out);
-        write_life(self.to, &mut out);
-        out.extend_from_slice(&self.run.to_le_bytes());
-        out.push(match self.refusal {
-            None => 0,
-            Some(Refusal::NotLeader) => 1,
-            Some(Refusal::NotReady) => 2,
-            Some(Refusal::Gap) => 3,
-            Some(Refusal::Unregistered) => 4,
-            Some(Refusal::Busy) => 5,
-        });
-        out.push(u8::from(self.next.is_some()));
-        out.extend_from_slice(&self.next.unwrap_or_default().to_le_bytes());
-        if let Some((id, term)) = &self.leader {
-            out.extend_from_slice(&term.0.to_le_bytes());
-            out.extend_from_slice(id.as_str().as_bytes());
+    /// Returns the answer to a frame of the run.
+    pub(super) fn about(head: &RunHead, refusal: Option<Refusal>, next: Option<u64>) -> Self {
+        Self {
+            from: head.to,
+            to: head.from,
+            run: head.run,
+            refusal,
+            next,
+            leader: None,
         }
-        out
+    }
+
+    pub(super) fn write(&self) -> BytesMut {
+        // Never fails: the answer has no map, and is far shorter than a message may be.
+        encode(self, Messages::MAX_LEN).unwrap_or_default()
     }
 
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let mut rest = bytes;
-        let (from, to) = (life(&mut rest)?, life(&mut rest)?);
-        let run = number(&mut rest)?;
-        let refusal = match byte(&mut rest)? {
-            0 => None,
-            1 => Some(Refusal::NotLeader),
-            2 => Some(Refusal::NotReady),
-            3 => Some(Refusal::Gap),
-            4 => Some(Refusal::Unregistered),
-            5 => Some(Refusal::Busy),
-            _ => return None,
-        };
-        let is_known = byte(&mut rest)? == 1;
-        let next = number(&mut rest)?;
-        let leader = if rest.is_empty() {
-            None
-        } else {
-            let term = Term(number(&mut rest)?);
-            let name = std::str::from_utf8(rest).ok()?;
-            Some((AgentId::new(name).ok()?, term))
-        };
-        Some(Self {
-            from,
-            to,
-            run,
-            refusal,
-            next: is_known.then_some(next),
-            leader,
-        })
+        decode(bytes).ok()
     }
 }
 
@@ -294,7 +265,7 @@ mod tests {
             assert_eq!(RunAnswer::read(&answer.write()), Some(answer));
         }
         assert_eq!(RunAnswer::read(&[9; 50]), None);
-        assert_eq!(RunAnswer::read(&[0; 49]), None);
+        assert_eq!(RunAnswer::read(&[]), None);
         for reply in [AskReply::Answer(b"x"), AskReply::Gone, AskReply::TooLong] {
             let bytes = reply.write(to, 2);
             assert_eq!(AskReply::read(&bytes), Some((to, 2, reply)));

@@ -81,8 +81,7 @@ impl<M: LeaderMessage> LeaderProxy<M> {
     /// `Ok` says that the message waits or is on its way, not that it is handled.
     ///
     /// # Errors
-    /// [`ProxyError::Full`], [`ProxyError::Send`], [`ProxyError::Ended`]; the message
-    /// is not sent.
+    /// [`ProxyError::Full`], [`ProxyError::Send`]; the message is not sent.
     pub fn try_send(&self, message: M) -> Result<(), ProxyError> {
         self.state.put(message)
     }

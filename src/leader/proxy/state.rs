@@ -23,7 +23,7 @@ use tracing::{debug, error};
 
 use crate::{
     agent::{AgentReader, Keeps},
-    leader::messages::{EndpointState, encode},
+    leader::messages::{EndpointState, SendError, encode},
     protocol::{AgentId, Member, Time},
     supervisor::{Intake, Retries, contain},
 };
@@ -31,11 +31,14 @@ use crate::{
 use super::{
     LeaderMessage, ProxyCounts, ProxyError, Untaken,
     arrived::ArrivedQueue,
-    exchange::{Cancelled, KeptMessage, Life, ProxyBounds, Refusal, Settled},
-    frame::MESSAGE_HEAD,
+    exchange::{KeptMessage, Life, ProxyBounds, Refusal, Settled},
+    frame::{MESSAGE_HEAD, RunHead},
     receiver::Receiver,
     sender::Sender,
 };
+
+/// The error after the agent has left or ended for good.
+const ENDED: ProxyError = ProxyError::Send(SendError::Ended);
 
 /// The shared part of one proxy.
 pub(super) struct ProxyState<M: LeaderMessage> {
@@ -151,9 +154,7 @@ pub(super) struct Inner<M: LeaderMessage> {
 /// Deliveries that a leader has not acknowledged yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unacknowledged {
-    pub(super) from: Life,
-    pub(super) to: Life,
-    pub(super) run: u64,
+    pub(super) head: RunHead,
     pub(super) next: u64,
     pub(super) messages: u64,
     pub(super) due: Time,
@@ -242,7 +243,7 @@ impl<M: LeaderMessage> ProxyState<M> {
             asked.map(|answered| direct = Some(answered))
         });
         let Some(message) = given else {
-            return direct.map(Answer::Direct).ok_or(ProxyError::Ended);
+            return direct.map(Answer::Direct).ok_or(ENDED);
         };
         let (answer, answered) = oneshot::channel();
         let id = self.queue(&message, Some(answer))?;
@@ -289,7 +290,7 @@ impl<M: LeaderMessage> ProxyState<M> {
             Err(reason) => return refuse(inner, reason.into()),
         };
         if inner.is_over {
-            return refuse(inner, ProxyError::Ended);
+            return refuse(inner, ENDED);
         }
         let size = bytes.len().saturating_add(MESSAGE_HEAD);
         let is_ask = answer.is_some();
@@ -311,7 +312,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         let mut inner = self.lock();
         inner.asks.remove(&id);
         if inner.is_over {
-            return ProxyError::Ended;
+            return ENDED;
         }
         let why = match (inner.sender.has_leader(), inner.last) {
             (true, Some(Refusal::Unregistered)) => Untaken::Unregistered,
@@ -320,9 +321,10 @@ impl<M: LeaderMessage> ProxyState<M> {
             (false, _) | (true, Some(Refusal::NotLeader)) => Untaken::NoLeader,
             (true, Some(Refusal::Gap | Refusal::Busy) | None) => Untaken::Busy,
         };
-        match inner.sender.cancel(id) {
-            Cancelled::Unsent => ProxyError::NotTaken { within, why },
-            Cancelled::Sent => ProxyError::Unknown,
+        if inner.sender.cancel(id) {
+            ProxyError::NotTaken { within, why }
+        } else {
+            ProxyError::Unknown
         }
     }
 
@@ -358,7 +360,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         let unknown = u64::try_from(flight.len()).unwrap_or(u64::MAX);
         inner.counts.refused = inner.counts.refused.saturating_add(refused);
         inner.counts.unknown = inner.counts.unknown.saturating_add(unknown);
-        fail(&mut inner.asks, &buffer, &ProxyError::Ended);
+        fail(&mut inner.asks, &buffer, &ENDED);
         let rest = std::mem::take(&mut inner.asks);
         inner.arrived = ArrivedQueue::default();
         drop(inner);

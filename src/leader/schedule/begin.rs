@@ -30,13 +30,23 @@ pub(super) struct BeginSettings {
     pub(super) clock: Option<Arc<dyn WallClock>>,
 }
 
+impl BeginSettings {
+    /// Returns the settings with the agent's own wall clock if they have no clock: in virtual time, ticks are due by
+    /// that time. Call this before `attached` and not in it, because both take the same lock.
+    fn with_clock_of(mut self, agent: &AgentReader) -> Self {
+        self.clock = self.clock.or_else(|| agent.given_wall_clock());
+        self
+    }
+}
+
 /// Returns the agent's service for schedules. If the service has not begun, it begins with the defaults.
 pub(super) fn service_of<E: Election>(
     agent: &ElectionHandle<E>,
 ) -> Result<Arc<ScheduleService>, ScheduleError> {
     let agent = agent.reader();
     let keeping = MarkKeeping::of(&agent)?;
-    agent.attached(|| start(&agent, keeping, BeginSettings::default()))
+    let settings = BeginSettings::default().with_clock_of(&agent);
+    agent.attached(|| start(&agent, keeping, settings))
 }
 
 /// Begins the agent's part in schedules with these settings.
@@ -49,6 +59,7 @@ pub(super) fn begin<E: Election>(
 ) -> Result<(), ScheduleError> {
     let agent = agent.reader();
     let keeping = MarkKeeping::of(&agent)?;
+    let settings = settings.with_clock_of(&agent);
     let mut is_first = false;
     agent.attached(|| {
         is_first = true;

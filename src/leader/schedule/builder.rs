@@ -6,7 +6,7 @@ use std::{
     cell::{Cell, RefCell},
     fmt,
     rc::Rc,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -15,20 +15,23 @@ use futures::{Stream, StreamExt, future::FutureExt, stream::BoxStream};
 use tracing::warn;
 
 use crate::{
-    agent::{ElectionHandle, can_spawn_here},
+    agent::{
+        ElectionHandle, can_spawn_here,
+        schedules::{ScheduleStatus, StatusRecord},
+    },
     clock::{WallClock, WallTime},
     leader::stopping::{Stopper, stoppable},
+    metrics::AgentSeries,
     protocol::{AgentId, Election},
     store::TermStore,
 };
 
 use super::{
-    Misfire, ScheduleError, ScheduleHandle, ScheduleState, Tick,
+    Misfire, ScheduleError, ScheduleHandle, ScheduleState, Tick, TickOutcome,
     begin::{BeginSettings, begin, service_of},
     clock_watch::HandOver,
     due::{DueTimes, Every, next},
     feed::{Feed, until_done},
-    handle::StatusRecord,
     interface::{Rule, TickFailed},
     register::{MOST, ScheduleRecord},
     run::{Schedule, TickWork},
@@ -152,28 +155,40 @@ impl<E: Election> ScheduleBuilder<E> {
     ///
     /// `work` is called for each tick, on the leader only. One tick runs at a time: ticks that become due meanwhile are
     /// missed. The future of `work` is dropped at once when the leadership is lost. A hand-over waits for it, up to the
-    /// drain limit. A panic is logged and counted, and changes nothing else; with [`Misfire::AtLeastOnce`] the tick is
-    /// run again, after 1 s, 2 s and so on up to 60 s.
+    /// drain limit. Work that blocks this thread delays all of this: give such work to a pool of threads, for example
+    /// with `actix_web::web::block`.
+    ///
+    /// `work` returns `()`, or a `Result` whose error has a text. A tick with an error [has
+    /// failed](crate::leader::schedule#a-tick-that-fails), and so has a tick that panics. With
+    /// [`Misfire::AtLeastOnce`] it is run again, after 1 s, 2 s and so on up to 60 s.
     ///
     /// # Errors
     /// [`ScheduleError`], and nothing was changed.
     pub fn start<F, W>(self, mut work: F) -> Result<ScheduleHandle, ScheduleError>
     where
         F: FnMut(Tick) -> W + 'static,
-        W: Future<Output = ()> + 'static,
+        W: Future<Output: TickOutcome> + 'static,
     {
-        self.launch(Box::new(move |tick| work(tick).map(Ok).boxed_local()))
+        self.launch(Box::new(move |tick| {
+            let ended = work(tick).map(|end| end.into_result().map_err(TickFailed));
+            ended.boxed_local()
+        }))
     }
 
     /// Like [`start`](Self::start), for an actor: each tick is sent to the actor, and runs until the actor has
-    /// answered. A tick fails if its actor is gone.
+    /// answered. A tick fails if its actor is gone. An actor reports no error: if the work has errors, use `start`.
     ///
     /// # Errors
     /// Like [`start`](Self::start).
     pub fn start_for(self, actor: Recipient<Tick>) -> Result<ScheduleHandle, ScheduleError> {
         self.launch(Box::new(move |tick| {
             let answer = actor.send(tick);
-            async move { answer.await.map_err(|_| TickFailed) }.boxed_local()
+            async move {
+                answer
+                    .await
+                    .map_err(|gone| TickFailed(format!("its actor: {gone}")))
+            }
+            .boxed_local()
         }))
     }
 
@@ -208,6 +223,7 @@ impl<E: Election> ScheduleBuilder<E> {
             return Err(ScheduleError::TooMany { schedule, limit });
         }
         let record = Arc::<StatusRecord>::default();
+        show(&agent, &name, &record);
         let (times, feed) = match times {
             ScheduleTimes::Rule(times) => (times, None),
             ScheduleTimes::Stream(stream) => {
@@ -238,6 +254,37 @@ impl<E: Election> ScheduleBuilder<E> {
         let stopper = spawn(agent, schedule, feed);
         Ok(ScheduleHandle::new(name, record, stopper))
     }
+}
+
+/// Lists a schedule in the reports of its agent, and shows its counts together with those of the agent, as long as the
+/// schedule or a handle exists.
+fn show<E: Election>(agent: &ElectionHandle<E>, name: &AgentId, record: &Arc<StatusRecord>) {
+    let reader = agent.reader();
+    reader.list_schedule(name, record);
+    let (group, node, name) = (reader.group().to_owned(), reader.id().clone(), name.clone());
+    let told = Mutex::new([0; 3]);
+    let count = move |status: ScheduleStatus| {
+        let series = AgentSeries {
+            group: &group,
+            node: node.as_str(),
+        };
+        let counts = [status.begun, status.skipped, status.failed];
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        // Added, because an earlier schedule of this name may have been counted.
+        let more = counts
+            .iter()
+            .zip(*told)
+            .map(|(count, told)| count.saturating_sub(told));
+        series.ticks(name.as_str(), more);
+        *told = counts;
+    };
+    count(ScheduleStatus::default());
+    let record = Arc::downgrade(record);
+    reader.sample_also(move || {
+        let record = record.upgrade();
+        let status = record.as_ref().map(|record| *record.status());
+        status.map(&count).is_some()
+    });
 }
 
 fn hand_over<E: Election>(agent: ElectionHandle<E>) -> HandOver {
@@ -309,8 +356,8 @@ impl<E: Election> SchedulesBuilder<E> {
         self
     }
 
-    /// Sets the clock by which ticks are due. Default: the host's clock,
-    /// [`SystemWallClock`](crate::clock::SystemWallClock).
+    /// Sets the clock by which ticks are due. Default: the wall clock that the agent was given, as in a cluster of
+    /// `testkit`; else the host's clock, [`SystemWallClock`](crate::clock::SystemWallClock).
     pub fn clock(mut self, clock: impl WallClock + 'static) -> Self {
         self.settings.clock = Some(Arc::new(clock));
         self

@@ -87,7 +87,7 @@ pub enum ScheduleError {
     NoSystem,
     /// In the quorum mode a record in memory is lost with the process, and other hosts rely on it.
     #[error(
-        "this group reaches other hosts, and a store in memory forgets which ticks were run: give .schedules().store(..) a FileStore"
+        "this group reaches other hosts, and a store in memory forgets which ticks were run: give .schedules().store(..) a FileStore (in a configuration: `quorum.marks_file`)"
     )]
     VolatileStore,
     /// The store belongs to another agent, or to an agent of another group.

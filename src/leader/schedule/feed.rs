@@ -23,6 +23,7 @@ use tokio::{
 use tracing::{error, info, warn};
 
 use crate::{
+    agent::schedules::{ScheduleState, StatusRecord},
     clock::{WallClock, WallTime},
     protocol::AgentId,
     supervisor::contain,
@@ -31,7 +32,6 @@ use crate::{
 use super::{
     clock_watch::LOOK,
     due::DueTimes,
-    handle::{ScheduleState, StatusRecord},
     planner::Misfire,
     window::{DueWindow, Frontier, MOST, Offer},
 };

@@ -4,14 +4,14 @@
 
 use crate::{
     clock::WallTime,
-    protocol::{AgentId, Round, Time},
+    protocol::{AgentId, Time},
 };
 
 use super::{
     due::DueTimes,
-    message::{LeaderNumber, ScheduleMessage},
+    message::{Answer, LeaderNumber, Question},
     planner::Misfire,
-    poll::{Audience, PollOutcome},
+    poll::Audience,
 };
 
 /// The settings of a schedule, which never change.
@@ -32,11 +32,8 @@ pub(super) struct Now {
 #[derive(Debug)]
 pub(super) enum ScheduleInput {
     Start,
-    Answer {
-        from: AgentId,
-        round: Round,
-        outcome: PollOutcome,
-    },
+    /// The answer of this agent.
+    Answer(AgentId, Answer),
     /// The time that the machine's `wake` returned has come, or the agents whose answers count have changed.
     Look {
         audience: Audience,
@@ -48,16 +45,13 @@ pub(super) enum ScheduleInput {
     StepDown,
 }
 
-/// The work of a tick panicked, or could not be given to its actor.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TickFailed;
+/// The work of a tick returned an error, panicked, or could not be given to its actor; with the reason.
+#[derive(Clone, Debug)]
+pub(super) struct TickFailed(pub(super) String);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ScheduleEffect {
-    Say {
-        to: Vec<AgentId>,
-        said: ScheduleMessage,
-    },
+    Ask(Vec<AgentId>, Question),
     Run(DueTick),
     /// The machine has done everything that must be done before the agent hands over.
     Finish,

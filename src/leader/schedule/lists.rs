@@ -93,13 +93,13 @@ impl VoterLists {
     }
 
     /// Adds lists that other agents know: this agent may have been down in their epochs.
-    pub(super) fn fill(&mut self, others: Vec<(u64, QuorumList)>) {
+    pub(super) fn fill(&mut self, others: &[(u64, QuorumList)]) {
         let Some(last) = self.lists.keys().next_back().copied() else {
             return;
         };
-        let missed = others.into_iter().filter(|(epoch, _)| *epoch < last);
+        let missed = others.iter().filter(|(epoch, _)| *epoch < last);
         for (epoch, list) in missed {
-            self.lists.entry(epoch).or_insert(list);
+            self.lists.entry(*epoch).or_insert_with(|| list.clone());
         }
         self.forget();
     }
@@ -122,11 +122,6 @@ impl VoterLists {
             lists.clear();
         }
         Self::new(self.epochs, lists)
-    }
-
-    /// Returns whether there was a list before the present one, as far as this agent knows.
-    pub(super) fn has_former(&self) -> bool {
-        self.lists.len() > 1
     }
 
     /// Returns all voters that are asked in a reading.
@@ -156,7 +151,8 @@ impl VoterLists {
     /// Returns whether enough former voters have answered too, so that at least one of them knows each mark that was
     /// written. `written` is the latest term of a leader whose mark an agent holds.
     pub(super) fn is_all_read(&self, held: &BTreeSet<AgentId>, written: Option<Term>) -> bool {
-        let from = self.written_in(written);
+        let written = self.written_in(written);
+        let from = written.unwrap_or(0);
         let Some(last) = self.lists.keys().next_back() else {
             return true;
         };
@@ -176,12 +172,12 @@ impl VoterLists {
 
     /// Returns whether `written`, the term of the leader that wrote a mark, belongs to the present epoch.
     pub(super) fn is_of_present(&self, written: Option<Term>) -> bool {
-        let last = self.lists.keys().next_back();
-        !self.has_former() || written.is_some() && last == Some(&self.written_in(written))
+        let last = self.lists.keys().next_back().copied();
+        self.lists.len() < 2 || last == self.written_in(written)
     }
 
-    fn written_in(&self, written: Option<Term>) -> u64 {
-        written.and_then(|term| self.epochs.of(term)).unwrap_or(0)
+    fn written_in(&self, written: Option<Term>) -> Option<u64> {
+        written.and_then(|term| self.epochs.of(term))
     }
 }
 
@@ -271,7 +267,7 @@ mod tests {
             "the fourth is missing"
         );
         assert!(lists.is_all_read(&all, Some(term(5))));
-        lists.fill(vec![(4, list(&["b", "c", "d"])), (9, list(&["x"]))]);
+        lists.fill(&[(4, list(&["b", "c", "d"])), (9, list(&["x"]))]);
         assert!(lists.is_all_read(&all, Some(term(3))));
         assert!(
             !lists.is_all_read(&all, Some(term(0))),
@@ -293,6 +289,6 @@ mod tests {
         let lists = VoterLists::only(list(&["a", "b", "c"]));
         let two = held(&["a", "c"]);
         assert!(lists.is_enough(&two, true) && lists.is_all_read(&two, Some(term(0))));
-        assert!(lists.is_of_present(None) && !lists.has_former());
+        assert!(lists.is_of_present(None));
     }
 }

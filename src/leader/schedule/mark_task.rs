@@ -33,8 +33,8 @@ use crate::{
 use super::{
     forget::{Forgetting, RunningNames},
     marks::{MarkOperation, MarkStep, StoredMark},
-    message::ScheduleMessage,
-    routes::{AnswerRoutes, ScheduleAnswer},
+    message::Question,
+    routes::AnswerRoutes,
 };
 
 /// Largest number of operations at one time. A renewal of the lease, which goes to the same store, never waits for more
@@ -45,17 +45,23 @@ const MOST_AT_ONCE: usize = 16;
 /// asks again if the queue is full.
 const QUEUE: usize = 16_384;
 
-/// The task of an agent. It runs on the arbiter of the schedule that asks first. If that arbiter ends, the next
-/// question starts a new task, which reads each record again.
-#[derive(Debug)]
-pub(super) struct MarkTasks {
+/// The store of the lease, and the agent whose schedules have their marks in it.
+#[derive(Clone, Debug)]
+struct MarkStore {
     agent: WeakAgentReader,
     id: AgentId,
     keeper: Arc<Keeper>,
     routes: Arc<AnswerRoutes>,
     clock: Arc<dyn WallClock>,
     names: RunningNames,
-    running: Mutex<Option<Sender<ScheduleMessage>>>,
+}
+
+/// The task of an agent. It runs on the arbiter of the schedule that asks first. If that arbiter ends, the next
+/// question starts a new task, which reads each record again.
+#[derive(Debug)]
+pub(super) struct MarkTasks {
+    store: MarkStore,
+    running: Mutex<Option<Sender<Question>>>,
 }
 
 impl MarkTasks {
@@ -66,57 +72,55 @@ impl MarkTasks {
         clock: &Arc<dyn WallClock>,
         names: &RunningNames,
     ) -> Self {
-        Self {
+        let store = MarkStore {
             agent: agent.downgrade(),
             id: agent.id().clone(),
             keeper,
             routes,
             clock: Arc::clone(clock),
             names: Arc::clone(names),
+        };
+        Self {
+            store,
             running: Mutex::default(),
         }
     }
 
     /// Returns the name of the store for an operator.
     pub(super) fn store(&self) -> &str {
-        self.keeper.name()
+        self.store.keeper.name()
     }
 
     /// Gives a question of the agent, which leads, to the task, which asks the store. If no answer comes, the agent
     /// asks again.
-    pub(super) fn ask(&self, said: ScheduleMessage) {
+    pub(super) fn ask(&self, question: Question) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let put = match &*running {
-            Some(questions) => questions.try_send(said),
-            None => Err(TrySendError::Closed(said)),
+            Some(questions) => questions.try_send(question),
+            None => Err(TrySendError::Closed(question)),
         };
         match put {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => {
-                warn!(node = %self.id, "question about a schedule's mark dropped: too many wait");
+                warn!(node = %self.store.id, "question about a schedule's mark dropped: too many wait");
             }
-            Err(TrySendError::Closed(said)) => {
+            Err(TrySendError::Closed(question)) => {
                 if running.is_some() {
-                    warn!(node = %self.id, "the arbiter of the schedules' marks has ended: another arbiter takes over");
+                    warn!(node = %self.store.id, "the arbiter of the schedules' marks has ended: another arbiter takes over");
                 }
                 let questions = self.start();
                 // The new queue has room for the first question.
-                questions.try_send(said).ok();
+                questions.try_send(question).ok();
                 *running = Some(questions);
             }
         }
     }
 
     /// Starts the task on this thread; it ends when the last sender of questions is dropped.
-    fn start(&self) -> Sender<ScheduleMessage> {
+    fn start(&self) -> Sender<Question> {
         let (questions, asked) = channel(QUEUE);
         let task = MarkTask {
-            agent: self.agent.clone(),
-            id: self.id.clone(),
-            keeper: Arc::clone(&self.keeper),
-            routes: Arc::clone(&self.routes),
-            clock: Arc::clone(&self.clock),
-            names: Arc::clone(&self.names),
+            store: self.store.clone(),
             asked,
             marks: BTreeMap::new(),
             waiting: VecDeque::new(),
@@ -132,13 +136,8 @@ impl MarkTasks {
 }
 
 struct MarkTask {
-    agent: WeakAgentReader,
-    id: AgentId,
-    keeper: Arc<Keeper>,
-    routes: Arc<AnswerRoutes>,
-    clock: Arc<dyn WallClock>,
-    names: RunningNames,
-    asked: Receiver<ScheduleMessage>,
+    store: MarkStore,
+    asked: Receiver<Question>,
     marks: BTreeMap<AgentId, StoredMark>,
     /// Operations that wait to begin, at most one for each schedule.
     waiting: VecDeque<(AgentId, MarkOperation)>,
@@ -157,7 +156,7 @@ enum StoreDone {
 }
 
 enum MarkEvent {
-    Asked(ScheduleMessage),
+    Asked(Question),
     Done(AgentId, StoreDone),
     Due,
     Over,
@@ -168,7 +167,7 @@ impl MarkTask {
         loop {
             self.begin();
             match poll_fn(|task| self.next(task)).await {
-                MarkEvent::Asked(said) => self.ask(&said),
+                MarkEvent::Asked(question) => self.ask(question),
                 MarkEvent::Done(schedule, done) => self.done(schedule, done),
                 MarkEvent::Due => {}
                 MarkEvent::Over => return,
@@ -187,21 +186,20 @@ impl MarkTask {
             return Poll::Ready(MarkEvent::Due);
         }
         let asked = self.asked.poll_recv(task);
-        asked.map(|said| said.map_or(MarkEvent::Over, MarkEvent::Asked))
+        asked.map(|asked| asked.map_or(MarkEvent::Over, MarkEvent::Asked))
     }
 
-    fn ask(&mut self, said: &ScheduleMessage) {
-        let Some(schedule) = said.asked_of().cloned() else {
-            return;
-        };
-        let mark = self
-            .marks
-            .entry(schedule.clone())
-            .or_insert_with(|| StoredMark::new(self.keeper.lease_name().clone(), schedule.clone()));
-        let now = self.clock.now();
-        let step = mark.ask(&self.id, said, now);
+    fn ask(&mut self, question: Question) {
+        let schedule = question.schedule.clone();
+        let mark = self.marks.entry(schedule.clone()).or_insert_with(|| {
+            let name = self.store.keeper.lease_name().clone();
+            StoredMark::new(name, schedule.clone(), self.store.id.clone())
+        });
+        let now = self.store.clock.now();
+        let step = mark.ask(question, now);
         self.follow(schedule, step);
-        self.forgetting.asked(&self.keeper, now, &self.names);
+        self.forgetting
+            .asked(&self.store.keeper, now, &self.store.names);
     }
 
     fn done(&mut self, schedule: AgentId, done: StoreDone) {
@@ -209,9 +207,9 @@ impl MarkTask {
             StoreDone::Read(read) => (Access::MarkReads, read.as_ref().err()),
             StoreDone::Swap(swap) => (Access::MarkWrites, swap.as_ref().err()),
         };
-        let has_failed = self.keeper.note(access, [failure, None]);
+        let has_failed = self.store.keeper.note(access, [failure, None]);
         if has_failed {
-            self.back_off.fails(access, self.keeper.now());
+            self.back_off.fails(access, self.store.keeper.now());
         } else {
             self.back_off.works(access);
         }
@@ -235,25 +233,20 @@ impl MarkTask {
         match step {
             MarkStep::Nothing => {}
             MarkStep::Run(operation) => self.waiting.push_back((schedule, operation)),
-            MarkStep::Answer(round, outcome) => {
+            MarkStep::Answer(answer) => {
                 if self.foreign.remove(&schedule) {
                     self.note(&schedule, None);
                 }
-                let from = self.id.clone();
-                self.routes.pass(ScheduleAnswer {
-                    from,
-                    round,
-                    outcome,
-                });
+                self.store.routes.pass(self.store.id.clone(), answer);
             }
             MarkStep::Foreign(reason) => {
                 let found = ScheduleFinding::MarkForeign {
                     schedule: schedule.clone(),
-                    store: self.keeper.name().to_owned(),
+                    store: self.store.keeper.name().to_owned(),
                     reason,
                 };
                 if self.foreign.insert(schedule.clone()) {
-                    warn!(node = %self.id, "{found}");
+                    warn!(node = %self.store.id, "{found}");
                 }
                 self.note(&schedule, Some(found));
             }
@@ -261,14 +254,14 @@ impl MarkTask {
     }
 
     fn note(&self, schedule: &AgentId, found: Option<ScheduleFinding>) {
-        if let Some(agent) = self.agent.upgrade() {
+        if let Some(agent) = self.store.agent.upgrade() {
             agent.note_schedule(schedule, found);
         }
     }
 
     /// Begins waiting operations, as many as may run now.
     fn begin(&mut self) {
-        let (mut most, now) = (MOST_AT_ONCE, self.keeper.now());
+        let (mut most, now) = (MOST_AT_ONCE, self.store.keeper.now());
         self.pause = None;
         if let Some(at) = self.back_off.not_before() {
             // One schedule tries a failing store for all: otherwise each would ask the store five times a second.
@@ -281,7 +274,7 @@ impl MarkTask {
         while self.running.len() < most
             && let Some((schedule, operation)) = self.waiting.pop_front()
         {
-            let done = perform(Arc::clone(&self.keeper), schedule.clone(), operation);
+            let done = perform(Arc::clone(&self.store.keeper), schedule.clone(), operation);
             let done = AssertUnwindSafe(done).catch_unwind();
             let done = done.map(|done| {
                 let panicked = || RegisterError::unknown(io::Error::other("it panicked"));

@@ -28,8 +28,7 @@ use crate::{
 use super::{
     age,
     mark_record::MarkRecord,
-    message::{LeaderBallot, Mark, MarkRefusal, Read, ScheduleMessage, Write},
-    poll::PollOutcome,
+    message::{Answer, MarkRefusal, Question},
 };
 
 /// The mark of one schedule, as one agent sees it.
@@ -37,9 +36,12 @@ use super::{
 pub(super) struct StoredMark {
     name: LeaseName,
     schedule: AgentId,
+    /// The agent that asks: the store answers only its own agent.
+    own: AgentId,
     seen: SeenRecord,
-    /// The newest question. A leader asks again, so an earlier question needs no answer.
-    asked: Option<MarkQuestion>,
+    /// The newest question, and its time by the leader's wall clock. A leader asks again, so an earlier question needs
+    /// no answer.
+    asked: Option<(Question, WallTime)>,
     under_way: MarkUnderWay,
     /// The round of the last question that only reads. The record is read once for each such round.
     read_for: Option<Round>,
@@ -60,22 +62,12 @@ enum MarkUnderWay {
     Swap(Vec<u8>, Box<MarkRecord>),
 }
 
-#[derive(Clone, Debug)]
-struct MarkQuestion {
-    round: Round,
-    leader: LeaderBallot,
-    /// The mark to keep; `None` in a question that only reads.
-    mark: Option<Mark>,
-    /// The time of the leader's wall clock.
-    at: WallTime,
-}
-
 /// The next step for the driver of this mark.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum MarkStep {
     Nothing,
     Run(MarkOperation),
-    Answer(Round, PollOutcome),
+    Answer(Answer),
     /// The record is of another schedule or program, for this reason, and is not changed.
     Foreign(String),
 }
@@ -90,10 +82,11 @@ pub(super) enum MarkOperation {
 }
 
 impl StoredMark {
-    pub(super) const fn new(name: LeaseName, schedule: AgentId) -> Self {
+    pub(super) const fn new(name: LeaseName, schedule: AgentId, own: AgentId) -> Self {
         Self {
             name,
             schedule,
+            own,
             seen: SeenRecord::Unread,
             asked: None,
             under_way: MarkUnderWay::Nothing,
@@ -101,43 +94,14 @@ impl StoredMark {
         }
     }
 
-    /// Handles a question of the agent `from`, which leads; `at` is the time of its wall clock. Messages that are not
-    /// questions are ignored.
-    pub(super) fn ask(&mut self, from: &AgentId, said: &ScheduleMessage, at: WallTime) -> MarkStep {
-        let leader = |number| LeaderBallot {
-            number,
-            node: from.clone(),
-        };
-        let question = match said {
-            ScheduleMessage::Read(Read { round, ballot, .. }) => MarkQuestion {
-                round: *round,
-                leader: leader(*ballot),
-                mark: None,
-                at,
-            },
-            ScheduleMessage::Write(Write {
-                round,
-                ballot,
-                mark,
-                ..
-            }) => MarkQuestion {
-                round: *round,
-                leader: leader(*ballot),
-                mark: Some(*mark),
-                at,
-            },
-            // A store has no list of voters, so leaders do not send this question.
-            ScheduleMessage::Survey(_)
-            | ScheduleMessage::Held(_)
-            | ScheduleMessage::Refused(_)
-            | ScheduleMessage::Surveyed(_) => return MarkStep::Nothing,
-        };
+    /// Handles a question of the agent, which leads; `at` is the time of its wall clock.
+    pub(super) fn ask(&mut self, question: Question, at: WallTime) -> MarkStep {
         // A leader that reads again may need a newer record: an operator may have removed the former one.
         if question.mark.is_none() && self.read_for != Some(question.round) {
             self.read_for = Some(question.round);
             self.seen = SeenRecord::Unread;
         }
-        self.asked = Some(question);
+        self.asked = Some((question, at));
         self.step()
     }
 
@@ -197,7 +161,7 @@ impl StoredMark {
         if !matches!(self.under_way, MarkUnderWay::Nothing) {
             return MarkStep::Nothing;
         }
-        let Some(asked) = &self.asked else {
+        let Some((asked, at)) = &self.asked else {
             return MarkStep::Nothing;
         };
         let (expected, known) = match &self.seen {
@@ -208,31 +172,33 @@ impl StoredMark {
             SeenRecord::Nothing => (None, None),
             SeenRecord::Stored(entry, record) => (Some(entry.clone()), Some(&**record)),
         };
-        let round = asked.round;
+        let (round, leader) = (asked.round, asked.leader(&self.own));
         // The record has a later leader, so this leader is a former one.
-        if known.is_some_and(|known| known.leader > asked.leader) {
+        if known.is_some_and(|known| known.leader > leader) {
             self.asked = None;
-            return MarkStep::Answer(round, Err(MarkRefusal::Older));
+            let outcome = Err(MarkRefusal::Older);
+            return MarkStep::Answer(Answer { round, outcome });
         }
         let known_mark = known.and_then(|known| known.mark);
         let mark = match (known_mark, asked.mark) {
             (Some(known), Some(told)) => Some(known.join(told)),
             (known, told) => known.or(told),
         };
-        let noted = age::noted(known.map(|known| known.asked).unwrap_or_default(), asked.at);
+        let noted = age::noted(known.map(|known| known.asked).unwrap_or_default(), *at);
         let has_all = |known: &MarkRecord| {
-            known.leader == asked.leader && known.mark == mark && known.asked == noted
+            known.leader == leader && known.mark == mark && known.asked == noted
         };
         if known.is_some_and(has_all) {
             self.asked = None;
-            return MarkStep::Answer(round, Ok(mark.into()));
+            let outcome = Ok(mark.into());
+            return MarkStep::Answer(Answer { round, outcome });
         }
         let record = Box::new(MarkRecord {
             record: MARK.to_owned(),
             cluster: self.name.cluster.clone(),
             group: self.name.group.clone(),
             schedule: self.schedule.clone(),
-            leader: asked.leader.clone(),
+            leader,
             mark,
             asked: noted,
         });
@@ -252,7 +218,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        leader::schedule::{message::LeaderNumber, poll::Known},
+        leader::schedule::message::{Known, LeaderNumber, Mark},
         protocol::{Incarnation, Term},
         register::{RegisterKey, Version},
     };
@@ -264,12 +230,13 @@ mod tests {
         AgentId::new(name).unwrap()
     }
 
-    fn stored_mark() -> StoredMark {
+    /// The mark as an agent sees it.
+    fn stored_mark(own: &str) -> StoredMark {
         let name = LeaseName {
             cluster: id("shop"),
             group: id("jobs"),
         };
-        StoredMark::new(name, id("nightly"))
+        StoredMark::new(name, id("nightly"), id(own))
     }
 
     fn round(counter: u64) -> Round {
@@ -286,21 +253,26 @@ mod tests {
         }
     }
 
-    fn read(term: u64) -> ScheduleMessage {
-        ScheduleMessage::Read(Read {
+    fn question(term: u64, mark: Option<Mark>) -> Question {
+        Question {
             round: round(term),
             ballot: number(term),
             schedule: id("nightly"),
-        })
+            mark,
+        }
     }
 
-    fn write(term: u64, millis: u64) -> ScheduleMessage {
-        ScheduleMessage::Write(Write {
-            round: round(term),
-            ballot: number(term),
-            schedule: id("nightly"),
-            mark: Mark::at(WallTime::from_millis(millis)),
-        })
+    fn read(term: u64) -> Question {
+        question(term, None)
+    }
+
+    fn write(term: u64, millis: u64) -> Question {
+        question(term, Some(Mark::at(WallTime::from_millis(millis))))
+    }
+
+    fn answer(term: u64, outcome: Result<Known, MarkRefusal>) -> MarkStep {
+        let round = round(term);
+        MarkStep::Answer(Answer { round, outcome })
     }
 
     fn mark(millis: u64) -> Known {
@@ -322,8 +294,8 @@ mod tests {
 
     #[test]
     fn a_new_leader_reads_and_is_answered_once_its_term_is_stored() {
-        let mut new = stored_mark();
-        let step = new.ask(&id("a"), &read(5), NOW);
+        let mut new = stored_mark("a");
+        let step = new.ask(read(5), NOW);
         assert_eq!(step, MarkStep::Run(MarkOperation::Read));
         let (expected, value) = swap(new.read(Ok(None)));
         assert_eq!(expected, None);
@@ -332,41 +304,41 @@ mod tests {
             r#"{"record":"actix-bully schedule 1","cluster":"shop","group":"jobs","schedule":"nightly","leader":{"number":{"term":5,"incarnation":7},"node":"a"},"mark":null,"asked":0}"#
         );
         let step = new.swapped(Ok(Swap::Done(Version::from(1))));
-        assert_eq!(step, MarkStep::Answer(round(5), Ok(None.into())));
+        assert_eq!(step, answer(5, Ok(None.into())));
     }
 
     #[test]
     fn a_write_of_a_former_leader_conflicts_and_is_refused() {
-        let (mut former, mut new) = (stored_mark(), stored_mark());
-        former.ask(&id("a"), &read(5), NOW);
+        let (mut former, mut new) = (stored_mark("a"), stored_mark("b"));
+        former.ask(read(5), NOW);
         let (_, value) = swap(former.read(Ok(None)));
         former.swapped(Ok(Swap::Done(Version::from(1))));
-        let (expected, _) = swap(former.ask(&id("a"), &write(5, 20), NOW));
+        let (expected, _) = swap(former.ask(write(5, 20), NOW));
         assert_eq!(expected, Some(entry(1, &value)));
 
-        new.ask(&id("b"), &read(6), NOW);
+        new.ask(read(6), NOW);
         let (_, newer) = swap(new.read(Ok(Some(entry(1, &value)))));
         let conflict = Swap::Conflict(Some(entry(2, &newer)));
         let step = former.swapped(Ok(conflict));
-        assert_eq!(step, MarkStep::Answer(round(5), Err(MarkRefusal::Older)));
+        assert_eq!(step, answer(5, Err(MarkRefusal::Older)));
     }
 
     #[test]
     fn a_write_without_an_answer_is_no_answer_and_the_record_is_read_again() {
-        let mut leader = stored_mark();
-        leader.ask(&id("a"), &read(5), NOW);
+        let mut leader = stored_mark("a");
+        leader.ask(read(5), NOW);
         let (_, value) = swap(leader.read(Ok(None)));
         leader.swapped(Ok(Swap::Done(Version::from(1))));
-        let (_, begun) = swap(leader.ask(&id("a"), &write(5, 20), NOW));
+        let (_, begun) = swap(leader.ask(write(5, 20), NOW));
         let lost = RegisterError::unknown(io::Error::other("no answer"));
         assert_eq!(leader.swapped(Err(lost)), MarkStep::Nothing);
         // The leader asks again, and the write was done or not.
         for (shown, is_done) in [(entry(1, &value), false), (entry(2, &begun), true)] {
-            let step = leader.ask(&id("a"), &write(5, 20), NOW);
+            let step = leader.ask(write(5, 20), NOW);
             assert_eq!(step, MarkStep::Run(MarkOperation::Read));
             let step = leader.read(Ok(Some(shown)));
             if is_done {
-                assert_eq!(step, MarkStep::Answer(round(5), Ok(mark(20))));
+                assert_eq!(step, answer(5, Ok(mark(20))));
             } else {
                 swap(step);
                 let lost = RegisterError::unknown(io::Error::other("no answer"));
@@ -377,12 +349,12 @@ mod tests {
 
     #[test]
     fn a_mark_never_decreases() {
-        let mut leader = stored_mark();
-        leader.ask(&id("a"), &write(5, 20), NOW);
+        let mut leader = stored_mark("a");
+        leader.ask(write(5, 20), NOW);
         swap(leader.read(Ok(None)));
         leader.swapped(Ok(Swap::Done(Version::from(1))));
-        let step = leader.ask(&id("a"), &write(5, 10), NOW);
-        assert_eq!(step, MarkStep::Answer(round(5), Ok(mark(20))));
+        let step = leader.ask(write(5, 10), NOW);
+        assert_eq!(step, answer(5, Ok(mark(20))));
     }
 
     #[test]
@@ -395,16 +367,16 @@ mod tests {
             (of_jobs.replace("schedule 1", "schedule 2"), "schedule 2"),
             (of_jobs.replace("\"mark\"", "\"more\""), "unknown field"),
         ] {
-            let mut leader = stored_mark();
-            leader.ask(&id("a"), &read(9), NOW);
+            let mut leader = stored_mark("a");
+            leader.ask(read(9), NOW);
             let step = leader.read(Ok(Some(entry(1, value.as_bytes()))));
             let MarkStep::Foreign(reason) = step else {
                 panic!("{value}: {step:?}");
             };
             assert!(reason.contains(said), "{reason}");
         }
-        let mut leader = stored_mark();
-        leader.ask(&id("a"), &read(9), NOW);
+        let mut leader = stored_mark("a");
+        leader.ask(read(9), NOW);
         swap(leader.read(Ok(Some(entry(1, of_jobs.as_bytes())))));
     }
 
@@ -415,8 +387,8 @@ mod tests {
             cluster: id(&long),
             group: id(&long),
         };
-        let mut leader = StoredMark::new(name, id(&long));
-        leader.ask(&id(&long), &write(u64::MAX, u64::MAX), NOW);
+        let mut leader = StoredMark::new(name, id(&long), id(&long));
+        leader.ask(write(u64::MAX, u64::MAX), NOW);
         let (_, value) = swap(leader.read(Ok(None)));
         assert!(value.len() < crate::register::MOST_BYTES, "{}", value.len());
     }

@@ -18,63 +18,56 @@ pub(super) const NAME: &str = "!schedules";
 /// See [`NAME`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum ScheduleMessage {
-    Read(Read),
-    Write(Write),
-    Held(Held),
-    Refused(Refused),
-    Survey(Read),
-    Surveyed(Surveyed),
+    Ask(Question),
+    Answer(Answer),
 }
 
-impl ScheduleMessage {
-    /// Returns the schedule of a question.
-    pub(super) const fn asked_of(&self) -> Option<&AgentId> {
-        match self {
-            Self::Read(read) | Self::Survey(read) => Some(&read.schedule),
-            Self::Write(write) => Some(&write.schedule),
-            Self::Held(_) | Self::Refused(_) | Self::Surveyed(_) => None,
+/// A leader's question: "Obey no earlier leader, and keep this mark of this schedule", or without a mark: "report yours".
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct Question {
+    pub(super) round: Round,
+    pub(super) ballot: LeaderNumber,
+    pub(super) schedule: AgentId,
+    /// The mark to keep; `None` in a question that only reads.
+    pub(super) mark: Option<Mark>,
+}
+
+impl Question {
+    /// Returns the leadership of the agent `from`, which asks.
+    pub(super) fn leader(&self, from: &AgentId) -> LeaderBallot {
+        LeaderBallot {
+            number: self.ballot,
+            node: from.clone(),
         }
     }
 }
 
-/// A leader's question: "Report your mark of this schedule, and obey no earlier leader."
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) struct Read {
+pub(super) struct Answer {
     pub(super) round: Round,
-    pub(super) ballot: LeaderNumber,
-    pub(super) schedule: AgentId,
+    pub(super) outcome: MarkOutcome,
 }
 
-/// A leader's question: "Keep this mark of this schedule."
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) struct Write {
-    pub(super) round: Round,
-    pub(super) ballot: LeaderNumber,
-    pub(super) schedule: AgentId,
-    pub(super) mark: Mark,
-}
+pub(super) type MarkOutcome = Result<Known, MarkRefusal>;
 
-/// An agent's answer: "I obey your leadership, and keep this mark."
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) struct Held {
-    pub(super) round: Round,
+/// An agent's answer: "I obey your leadership, and this is all that I know of the schedule."
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct Known {
     pub(super) mark: Option<Mark>,
-}
-
-/// The answer to a [`Survey`](ScheduleMessage::Survey), which is a [`Read`] after a change of the voters. It contains
-/// the term in which the mark was written.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) struct Surveyed {
-    pub(super) held: Held,
+    /// The term in which the mark was last written; `None` if the agent does not report it.
     pub(super) written: Option<Term>,
-    /// The lists of voters that the agent has known: the leader may have been down while one of them was valid.
+    /// The lists of voters that the agent has known, if the question only reads and there were several: the leader may
+    /// have been down while one of them was valid, or may not have existed.
     pub(super) lists: Vec<(u64, QuorumList)>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) struct Refused {
-    pub(super) round: Round,
-    pub(super) why: MarkRefusal,
+impl From<Option<Mark>> for Known {
+    fn from(mark: Option<Mark>) -> Self {
+        Self {
+            mark,
+            ..Self::default()
+        }
+    }
 }
 
 /// Reason why an agent does not keep a mark.
@@ -137,7 +130,7 @@ mod tests {
     use super::*;
     use crate::remote::{Limits, internals::wire::decode_payload};
 
-    fn every() -> [ScheduleMessage; 10] {
+    fn every() -> [ScheduleMessage; 8] {
         let round = Round {
             incarnation: Incarnation(7),
             counter: 1 << 40,
@@ -146,46 +139,35 @@ mod tests {
             term: Term(5),
             incarnation: Incarnation(2),
         };
-        let schedule = AgentId::new("nightly").unwrap();
         let mark = Mark::at(WallTime::from_millis(1_767_323_045_500));
-        let read = Read {
-            round,
-            ballot,
-            schedule: schedule.clone(),
+        let ask = |mark| {
+            ScheduleMessage::Ask(Question {
+                round,
+                ballot,
+                schedule: AgentId::new("nightly").unwrap(),
+                mark,
+            })
         };
-        let write = Write {
-            round,
-            ballot,
-            schedule,
-            mark,
-        };
-        let held = |mark| ScheduleMessage::Held(Held { round, mark });
         let list = QuorumList {
             voters: [AgentId::new("a").unwrap()].into(),
             read: 1,
             write: 1,
         };
-        let surveyed = |written| {
-            let mark = Some(mark);
-            let held = Held { round, mark };
-            ScheduleMessage::Surveyed(Surveyed {
-                held,
-                written,
-                lists: vec![(7, list.clone())],
-            })
+        let known = Known {
+            mark: Some(mark),
+            written: Some(Term(1 << 40)),
+            lists: vec![(7, list)],
         };
-        let refused = |why| ScheduleMessage::Refused(Refused { round, why });
+        let answer = |outcome| ScheduleMessage::Answer(Answer { round, outcome });
         [
-            ScheduleMessage::Survey(read.clone()),
-            ScheduleMessage::Read(read),
-            ScheduleMessage::Write(write),
-            surveyed(None),
-            surveyed(Some(Term(1 << 40))),
-            held(None),
-            held(Some(mark)),
-            refused(MarkRefusal::Older),
-            refused(MarkRefusal::Early),
-            refused(MarkRefusal::Full),
+            ask(None),
+            ask(Some(mark)),
+            answer(Ok(Known::default())),
+            answer(Ok(Some(mark).into())),
+            answer(Ok(known)),
+            answer(Err(MarkRefusal::Older)),
+            answer(Err(MarkRefusal::Early)),
+            answer(Err(MarkRefusal::Full)),
         ]
     }
 

@@ -50,8 +50,36 @@
 //! about the beginning: if a leader crashes during a tick, only `AtLeastOnce` runs the rest.
 //!
 //! If the work of a tick still runs when the next tick is due, the next tick is delayed, and counts as missed. A
-//! hand-over waits for the work, up to its limit. A schedule never changes the leader: work that panics is counted and
-//! logged.
+//! hand-over waits for the work, up to its limit.
+//!
+//! # A tick that fails
+//! A tick fails if its work returns an error, panics, or is sent to an actor that is gone. Then the failure is logged,
+//! [counted](ScheduleStatus::failed) and, until a tick succeeds, reported by the leader's diagnosis
+//! ([`TickFails`](crate::agent::ScheduleFinding::TickFails)). With [`Misfire::AtLeastOnce`] the tick is run again.
+//! A schedule never changes the leader. If another host may succeed, the work calls
+//! [`step_down`](crate::agent::ElectionHandle::step_down):
+//!
+//! ```
+//! # use std::time::Duration;
+//! # use actix_bully::{Group, agent::BullyAgent};
+//! # async fn export() -> std::io::Result<()> { Ok(()) }
+//! # actix::System::new().block_on(async {
+//! # let group = Group::new("demo")?;
+//! # let agent = BullyAgent::builder("api-1").join(&group).start()?;
+//! let own = agent.clone();
+//! agent.every("export", Duration::from_secs(60)).start(move |_tick| {
+//!     let agent = own.clone();
+//!     async move {
+//!         let exported = export().await;
+//!         if exported.is_err() {
+//!             agent.step_down(None).ok(); // another host may reach the disk
+//!         }
+//!         exported
+//!     }
+//! })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
 //!
 //! # Why no tick is repeated
 //! - Before a tick begins, the leader stores its due time at enough voters: every quorum that elects contains one of
@@ -65,7 +93,7 @@
 //! |---|---|
 //! | of a new leader is behind, or of a leader is set back | no tick is run until the clock is past the last due time |
 //! | of a leader is set forward | the ticks between the old and the new time were missed |
-//! | of the leader is more than 10 s ahead of the clocks of most others | most others acknowledge nothing, and the leader's own agent, which is asked last, keeps nothing: no tick, instead of the ticks of a year at once. It is counted ([`ScheduleStatus::refused`]) |
+//! | of the leader is more than 10 s ahead of the clocks of most others | most others acknowledge nothing, and the leader's own agent, which is asked last, keeps nothing: no tick, instead of the ticks of a year at once. It is counted ([`ScheduleStatus::refused`]) and reported ([`NotAcknowledged`](crate::agent::ScheduleFinding::NotAcknowledged)) |
 //!
 //! With a lease in a store a leader compares its clock with the clocks of the contenders: before it runs any tick, then
 //! every 10 s, and when the clock was set. Each contender writes the time of its clock into its row, every 30 s.
@@ -88,12 +116,24 @@
 //!
 //! # Across hosts
 //! - A bridge that carries the group also carries the agents' messages about schedules. No setting is needed.
-//! - A voter of the quorum mode needs a store: `agent.schedules().store(FileStore::open(..)?).start()?`, beside the
-//!   store of its votes. A start without a store is refused. A voter that loses the file loses its acknowledgements, as
-//!   with a vote: it must come back under another name. An *older* file, from a backup or a snapshot of the machine, is
-//!   not detected. The other voters still have their own marks, and a new leader takes the latest mark that it hears.
-//!   But if the only other voter with the later mark cannot be reached then, a tick that began is begun once more. An
-//!   older file never leads to a second leader.
+//! - A voter of the quorum mode needs a second store, beside the store of its votes. In a configuration it is a key, and
+//!   `running.agent().every(..)` is all that the program adds:
+//!
+//!   ```toml
+//!   [quorum]
+//!   voters = ["api-1", "api-2", "api-3"]
+//!   store_file = "/var/lib/jobs/vote"
+//!   marks_file = "/var/lib/jobs/marks"
+//!   store = "open-or-create"
+//!   ```
+//!
+//!   Without a configuration it is a line: `agent.schedules().store(FileStore::open_or_create(..)?).start()?`. A start
+//!   without this store is refused. A voter that loses the file loses its acknowledgements, as with a vote: it must
+//!   come back under another name. A voter whose store fails acknowledges nothing, and reports it
+//!   ([`MarksNotStored`](crate::agent::ScheduleFinding::MarksNotStored)). An *older* file, from a backup or a snapshot
+//!   of the machine, is not detected. The other voters still have their own marks, and a new leader takes the latest
+//!   mark that it hears. But if the only other voter with the later mark cannot be reached then, a tick that began is
+//!   begun once more. An older file never leads to a second leader.
 //! - An agent keeps the marks of 256 schedules. [`start`](ScheduleBuilder::start) refuses more
 //!   ([`ScheduleError::TooMany`]). If other agents keep too many, the leader's diagnosis names them
 //!   ([`MarksFull`](crate::agent::ScheduleFinding::MarksFull)). A leader asks for each of its marks at least once a
@@ -132,11 +172,11 @@
 //!
 //! # Where to go next
 //! `machine/` is the leader's side, `register.rs` has the marks of each agent and `marks.rs` the marks in the store of
-//! a lease. All are pure, like `planner.rs` (the due times), `window.rs` (the due times of a stream), `poll.rs` (when
-//! enough agents have answered) and `lists.rs` (of which voters); `tests/` plays histories of them. `run.rs` drives the
-//! machine, `clock_watch.rs` notices a clock that was set or is wrong (`clock_judge.rs`, pure), `feed.rs` reads the
-//! stream, `service.rs` and `replica.rs` answer and store, `mark_task.rs` uses the store of a lease, `begin.rs`
-//! connects an agent to these parts.
+//! a lease. All are pure, like `planner.rs` (the due times), `trouble.rs` (failures), `window.rs` (the due times of a
+//! stream), `poll.rs` (when enough agents have answered) and `lists.rs` (of which voters); `tests/` plays histories of
+//! them. `run.rs` drives the machine, `clock_watch.rs` notices a clock that was set or is wrong (`clock_judge.rs`,
+//! pure), `feed.rs` reads the stream, `service.rs` and `replica.rs` answer and store, `mark_task.rs` uses the store of
+//! a lease, `begin.rs` connects an agent to these parts.
 
 mod age;
 mod begin;
@@ -159,7 +199,6 @@ mod marks;
 mod message;
 mod planner;
 mod poll;
-mod question;
 mod register;
 mod replica;
 mod routes;
@@ -169,19 +208,21 @@ mod stage;
 #[cfg(test)]
 mod tests;
 mod tick;
+mod trouble;
 mod voters;
 mod window;
 
+pub use crate::agent::schedules::{ScheduleState, ScheduleStatus};
 pub use builder::{ScheduleBuilder, SchedulesBuilder};
 #[cfg(feature = "cron")]
 #[cfg_attr(docsrs, doc(cfg(feature = "cron")))]
 pub use cron::Cron;
 pub use due::DueTimes;
 pub use error::ScheduleError;
-pub use handle::{ScheduleHandle, ScheduleState, ScheduleStatus};
+pub use handle::ScheduleHandle;
 pub use planner::Misfire;
 pub use register::ScheduleRecord;
 
 #[cfg(feature = "serde")]
 pub(crate) use register::AHEAD;
-pub use tick::Tick;
+pub use tick::{Tick, TickOutcome};

@@ -1,15 +1,14 @@
 //! One question of a leader to the others, and the answers so far.
 //!
-//! Decided here: when enough agents have answered. Not here: the content of the question, and the next step
-//! (`machine/`).
+//! Decided here: when enough agents have answered. Not here: the next step (`machine/`).
 
 use std::{collections::BTreeSet, time::Duration};
 
-use crate::protocol::{AgentId, Round, Term, Time};
+use crate::protocol::{AgentId, Term, Time};
 
 use super::{
     lists::VoterLists,
-    message::{Mark, MarkRefusal},
+    message::{Known, Mark, MarkOutcome, MarkRefusal, Question},
 };
 
 /// The agents whose acknowledgement counts.
@@ -24,19 +23,18 @@ pub(super) enum Audience {
 
 impl Audience {
     /// Returns the agents that are asked: former voters only report, and keep nothing new.
-    fn asked(&self, purpose: Purpose) -> BTreeSet<AgentId> {
-        match (self, purpose) {
-            (Self::Voters(lists), Purpose::Read) => lists.asked(),
-            (Self::Voters(lists), Purpose::Write) => lists.voters().cloned().collect(),
-            (Self::Reachable(members), _) => members.clone(),
+    fn asked(&self, is_write: bool) -> BTreeSet<AgentId> {
+        match self {
+            Self::Voters(lists) if is_write => lists.voters().cloned().collect(),
+            Self::Voters(lists) => lists.asked(),
+            Self::Reachable(members) => members.clone(),
         }
     }
 
-    /// Returns whether this agent knows of an earlier list of voters.
-    pub(super) fn has_former(&self) -> bool {
-        match self {
-            Self::Voters(lists) => lists.has_former(),
-            Self::Reachable(_) => false,
+    /// Notes the lists of voters in an answer: this agent may not know all voters whose answers it needs.
+    pub(super) fn note_lists(&mut self, outcome: &MarkOutcome) {
+        if let (Self::Voters(lists), Ok(known)) = (self, outcome) {
+            lists.fill(&known.lists);
         }
     }
 
@@ -48,13 +46,6 @@ impl Audience {
         };
         members.into_iter().flatten()
     }
-}
-
-/// Whether a question reads or writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    Read,
-    Write,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,8 +61,7 @@ pub(super) enum Reading {
 /// A question that is not finished.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Poll {
-    pub(super) round: Round,
-    purpose: Purpose,
+    pub(super) question: Question,
     began: Time,
     /// Time at which the question was last sent.
     said: Time,
@@ -85,28 +75,9 @@ pub(super) struct Poll {
     held: BTreeSet<AgentId>,
     /// Agents that refused the due time because it is too far ahead of their clocks.
     early: BTreeSet<AgentId>,
-    pub(super) best: Option<Mark>,
+    best: Option<Mark>,
     /// The latest term of a leader that wrote the mark of this schedule, as far as the answers say.
     written: Option<Term>,
-}
-
-pub(super) type PollOutcome = Result<Known, MarkRefusal>;
-
-/// An agent's knowledge of a schedule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Known {
-    pub(super) mark: Option<Mark>,
-    /// The term in which the mark was last written; `None` if the agent does not report it.
-    pub(super) written: Option<Term>,
-}
-
-impl From<Option<Mark>> for Known {
-    fn from(mark: Option<Mark>) -> Self {
-        Self {
-            mark,
-            written: None,
-        }
-    }
 }
 
 /// Time after which a question is sent again to agents that have not acknowledged it.
@@ -122,22 +93,16 @@ pub(super) const FORMER: Duration = Duration::from_secs(30);
 impl Poll {
     /// Begins a question. If the question is a write, this agent itself is asked last: see the field `own`.
     pub(super) fn new(
-        round: Round,
-        purpose: Purpose,
+        question: Question,
         now: Time,
         own: &AgentId,
         silent: &BTreeSet<AgentId>,
     ) -> Self {
-        let own = match purpose {
-            Purpose::Read => None,
-            Purpose::Write => Some(own.clone()),
-        };
         Self {
-            round,
-            purpose,
             began: now,
             said: now,
-            own,
+            own: question.mark.map(|_| own.clone()),
+            question,
             silent: silent.clone(),
             held: BTreeSet::new(),
             early: BTreeSet::new(),
@@ -146,13 +111,13 @@ impl Poll {
         }
     }
 
-    pub(super) fn note(&mut self, from: AgentId, outcome: PollOutcome) {
+    pub(super) fn note(&mut self, from: AgentId, outcome: &MarkOutcome) {
         match outcome {
-            Ok(Known { mark, written }) => {
+            Ok(Known { mark, written, .. }) => {
                 self.early.remove(&from);
-                self.written = self.written.max(written);
+                self.written = self.written.max(*written);
                 self.held.insert(from);
-                self.best = match (self.best, mark) {
+                self.best = match (self.best, *mark) {
                     (Some(best), Some(mark)) => Some(best.join(mark)),
                     (best, mark) => best.or(mark),
                 };
@@ -164,6 +129,15 @@ impl Poll {
         }
     }
 
+    /// Returns the mark with everything that the answers and the question have.
+    pub(super) fn mark(&self) -> Option<Mark> {
+        self.best.or(self.question.mark)
+    }
+
+    fn is_write(&self) -> bool {
+        self.question.mark.is_some()
+    }
+
     /// Returns whether enough agents have acknowledged the question.
     pub(super) fn is_carried(&self, audience: &Audience, now: Time) -> bool {
         self.is_carried_by(&self.held, audience, now)
@@ -172,14 +146,12 @@ impl Poll {
     fn is_carried_by(&self, held: &BTreeSet<AgentId>, audience: &Audience, now: Time) -> bool {
         let heard = |members: &BTreeSet<AgentId>| held.intersection(members).count();
         match audience {
-            Audience::Voters(lists) => match self.purpose {
-                Purpose::Read => {
-                    lists.is_enough(held, false)
-                        && (lists.is_all_read(held, self.written)
-                            || now.since(self.began) >= FORMER)
-                }
-                Purpose::Write => lists.is_enough(held, true),
-            },
+            Audience::Voters(lists) => {
+                lists.is_enough(held, self.is_write())
+                    && (self.is_write()
+                        || lists.is_all_read(held, self.written)
+                        || now.since(self.began) >= FORMER)
+            }
             Audience::Reachable(members) => {
                 let early = self.early.intersection(members).count();
                 let is_here = |id: &AgentId| held.contains(id) || self.early.contains(id);
@@ -221,8 +193,13 @@ impl Poll {
         let mut held = self.held.clone();
         held.insert(own.clone());
         let is_next = self.is_carried_by(&held, audience, now);
-        self.own
-            .take_if(|own| is_next && audience.asked(self.purpose).contains(own))
+        let asked = audience.asked(self.is_write());
+        self.own.take_if(|own| is_next && asked.contains(own))
+    }
+
+    /// Returns whether the question was sent only a moment ago.
+    pub(super) fn is_new(&self, now: Time) -> bool {
+        now.since(self.began) < AGAIN
     }
 
     /// Returns the time until the question is sent again.
@@ -232,11 +209,18 @@ impl Poll {
 
     /// Returns the asked agents that have not acknowledged the question.
     pub(super) fn left(&self, audience: &Audience) -> Vec<AgentId> {
-        let asked = audience.asked(self.purpose);
+        let asked = audience.asked(self.is_write());
         let left = asked.difference(&self.held);
         left.filter(|id| self.own.as_ref() != Some(id))
             .cloned()
             .collect()
+    }
+
+    /// Returns the agents whose acknowledgement is missing: first the agents that refused the due time, as too far ahead
+    /// of their clocks, and then the others.
+    pub(super) fn without_answer(&self, audience: &Audience) -> (Vec<AgentId>, Vec<AgentId>) {
+        let is_early = |id: &AgentId| self.early.contains(id);
+        self.left(audience).into_iter().partition(is_early)
     }
 
     /// Returns the agents to which the question is sent now: again to agents without an acknowledgement, or for the
@@ -254,7 +238,11 @@ impl Poll {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{clock::WallTime, leader::schedule::lists::QuorumList};
+    use crate::{
+        clock::WallTime,
+        leader::schedule::{lists::QuorumList, message::LeaderNumber},
+        protocol::{Incarnation, Round},
+    };
 
     fn ids(names: &[&str]) -> BTreeSet<AgentId> {
         names
@@ -263,7 +251,7 @@ mod tests {
             .collect()
     }
 
-    fn note(poll: &mut Poll, name: &str, outcome: PollOutcome) {
+    fn note(poll: &mut Poll, name: &str, outcome: &MarkOutcome) {
         poll.note(AgentId::new(name).unwrap(), outcome);
     }
 
@@ -276,9 +264,18 @@ mod tests {
         }))
     }
 
-    fn poll(purpose: Purpose) -> Poll {
+    fn poll(is_write: bool) -> Poll {
         let own = AgentId::new("a").unwrap();
-        Poll::new(Round::default(), purpose, Time::ZERO, &own, &ids(&[]))
+        let question = Question {
+            round: Round::default(),
+            ballot: LeaderNumber {
+                term: Term(1),
+                incarnation: Incarnation(1),
+            },
+            schedule: AgentId::new("x").unwrap(),
+            mark: is_write.then(Mark::default),
+        };
+        Poll::new(question, Time::ZERO, &own, &ids(&[]))
     }
 
     fn names(ids: Vec<AgentId>) -> Vec<String> {
@@ -288,14 +285,14 @@ mod tests {
     #[test]
     fn the_own_agent_keeps_what_enough_of_the_others_have_kept() {
         let quorum = five(3, 3);
-        let mut poll = poll(Purpose::Write);
+        let mut poll = poll(true);
         assert_eq!(names(poll.left(&quorum)), ["b", "c", "d", "e"]);
-        note(&mut poll, "b", Ok(Known::default()));
-        note(&mut poll, "c", Err(MarkRefusal::Early));
+        note(&mut poll, "b", &Ok(Known::default()));
+        note(&mut poll, "c", &Err(MarkRefusal::Early));
         assert_eq!(names(poll.say_again(&quorum, Time::ZERO)), [""; 0]);
         let again = Time::ZERO.after(AGAIN);
         assert_eq!(names(poll.say_again(&quorum, again)), ["c", "d", "e"]);
-        note(&mut poll, "d", Ok(Known::default()));
+        note(&mut poll, "d", &Ok(Known::default()));
         assert_eq!(names(poll.say_again(&quorum, again)), ["a"]);
         assert_eq!(names(poll.say_again(&quorum, again)), [""; 0], "once");
         let later = again.after(AGAIN);
@@ -304,40 +301,40 @@ mod tests {
 
     #[test]
     fn an_agent_that_is_asked_alone_keeps_it_at_once_or_when_it_has_waited() {
-        let mut alone = poll(Purpose::Write);
+        let mut alone = poll(true);
         let only = Audience::Reachable(ids(&["a"]));
         assert_eq!(names(alone.left(&only)), [""; 0]);
         assert_eq!(names(alone.say_again(&only, Time::ZERO)), ["a"]);
         let two = Audience::Reachable(ids(&["a", "b"]));
-        let mut silent = poll(Purpose::Write);
+        let mut silent = poll(true);
         assert_eq!(names(silent.say_again(&two, Time::ZERO)), [""; 0]);
         let late = Time::ZERO.after(PATIENCE);
         assert_eq!(names(silent.say_again(&two, late)), ["a", "b"]);
         // An agent without a part in schedules is not asked, and a reading asks all agents at once.
-        let mut stranger = poll(Purpose::Write);
+        let mut stranger = poll(true);
         let others = Audience::Reachable(ids(&["b"]));
-        note(&mut stranger, "b", Ok(Known::default()));
+        note(&mut stranger, "b", &Ok(Known::default()));
         assert_eq!(names(stranger.say_again(&others, Time::ZERO)), [""; 0]);
-        assert_eq!(names(poll(Purpose::Read).left(&two)), ["a", "b"]);
+        assert_eq!(names(poll(false).left(&two)), ["a", "b"]);
     }
 
     #[test]
     fn in_the_quorum_mode_voters_count_once_and_others_never() {
         let audience = five(4, 2);
-        for (purpose, needed) in [(Purpose::Read, 4), (Purpose::Write, 2)] {
-            let mut poll = poll(purpose);
+        for (is_write, needed) in [(false, 4), (true, 2)] {
+            let mut poll = poll(is_write);
             for stranger in ["a", "a", "x", "y", "z"] {
-                note(&mut poll, stranger, Ok(Known::default()));
+                note(&mut poll, stranger, &Ok(Known::default()));
             }
             for (heard, name) in ["b", "c", "d", "e"].into_iter().enumerate() {
                 assert_eq!(poll.is_carried(&audience, Time::MAX), heard + 1 >= needed);
-                note(&mut poll, name, Ok(Known::default()));
+                note(&mut poll, name, &Ok(Known::default()));
             }
         }
-        let mut poll = poll(Purpose::Write);
-        note(&mut poll, "a", Ok(Known::default()));
-        note(&mut poll, "b", Err(MarkRefusal::Older));
-        note(&mut poll, "c", Err(MarkRefusal::Early));
+        let mut poll = poll(true);
+        note(&mut poll, "a", &Ok(Known::default()));
+        note(&mut poll, "b", &Err(MarkRefusal::Older));
+        note(&mut poll, "c", &Err(MarkRefusal::Early));
         assert!(!poll.is_carried(&audience, Time::MAX));
     }
 
@@ -345,10 +342,10 @@ mod tests {
     fn in_the_available_mode_those_that_can_be_reached_are_waited_for() {
         let audience = Audience::Reachable(ids(&["a", "b", "c"]));
         let late = Time::ZERO.after(PATIENCE);
-        let mut poll = poll(Purpose::Write);
+        let mut poll = poll(true);
         assert!(!poll.is_carried(&audience, late), "not even itself");
-        note(&mut poll, "a", Ok(Known::default()));
-        note(&mut poll, "b", Ok(Known::default()));
+        note(&mut poll, "a", &Ok(Known::default()));
+        note(&mut poll, "b", &Ok(Known::default()));
         assert!(!poll.is_carried(&audience, Time::ZERO));
         assert!(poll.is_carried(&audience, late));
         // An agent that did not answer another question in time is asked, and not waited for.
@@ -364,33 +361,33 @@ mod tests {
 
     #[test]
     fn most_clocks_decide_whether_a_due_time_lies_ahead() {
-        let mut poll = poll(Purpose::Write);
-        note(&mut poll, "a", Ok(Known::default()));
-        note(&mut poll, "b", Err(MarkRefusal::Early));
+        let mut poll = poll(true);
+        note(&mut poll, "a", &Ok(Known::default()));
+        note(&mut poll, "b", &Err(MarkRefusal::Early));
         let two = Audience::Reachable(ids(&["a", "b"]));
         assert!(poll.is_carried(&two, Time::ZERO), "the leader's decides");
-        note(&mut poll, "c", Err(MarkRefusal::Early));
+        note(&mut poll, "c", &Err(MarkRefusal::Early));
         let three = Audience::Reachable(ids(&["a", "b", "c"]));
         assert!(!poll.is_carried(&three, Time::MAX));
-        note(&mut poll, "c", Ok(Known::default()));
+        note(&mut poll, "c", &Ok(Known::default()));
         assert!(poll.is_carried(&three, Time::MAX), "it is due by now");
     }
 
     #[test]
     fn the_furthest_answer_counts() {
-        let mut poll = poll(Purpose::Read);
+        let mut poll = poll(false);
         let mark = |seconds| Some(Mark::at(WallTime::from_millis(seconds)));
         for (name, outcome) in [("a", mark(5)), ("b", None), ("c", mark(9)), ("d", mark(7))] {
-            note(&mut poll, name, Ok(Known::from(outcome)));
+            note(&mut poll, name, &Ok(Known::from(outcome)));
         }
-        assert_eq!(poll.best, mark(9));
+        assert_eq!(poll.mark(), mark(9));
     }
 
     #[test]
     fn a_question_is_said_again_to_those_that_have_not_acknowledged_it() {
         let audience = Audience::Reachable(ids(&["a", "b", "c"]));
-        let mut poll = poll(Purpose::Read);
-        note(&mut poll, "b", Ok(Known::default()));
+        let mut poll = poll(false);
+        note(&mut poll, "b", &Ok(Known::default()));
         assert!(poll.say_again(&audience, Time::from_millis(199)).is_empty());
         let again = poll.say_again(&audience, Time::from_millis(200));
         assert_eq!(again.into_iter().collect::<BTreeSet<_>>(), ids(&["a", "c"]));

@@ -20,9 +20,7 @@ use crate::{
 use super::{
     age,
     lists::QuorumList,
-    message::{
-        Held, LeaderBallot, Mark, MarkRefusal, Read, Refused, ScheduleMessage, Surveyed, Write,
-    },
+    message::{Answer, Known, LeaderBallot, Mark, MarkOutcome, MarkRefusal, Question},
 };
 
 /// The data that one agent must not forget about the schedules: the latest leader that it heard, and the mark of each
@@ -32,15 +30,12 @@ use super::{
 pub struct ScheduleRecord {
     pub(super) promised: Option<LeaderBallot>,
     pub(super) marks: BTreeMap<AgentId, Mark>,
-    /// The term in which each mark was last written. Releases before voters could change kept no terms.
-    #[serde(default)]
+    /// The term in which each mark was last written.
     pub(super) written: BTreeMap<AgentId, Term>,
     /// Time at which a leader last asked for each mark, with the precision of a day. It is the latest due time among
     /// the marks that were kept then, and not the time of a clock.
-    #[serde(default)]
     pub(super) asked: BTreeMap<AgentId, WallTime>,
     /// The lists of voters that this agent has known, by their epochs.
-    #[serde(default)]
     pub(super) lists: BTreeMap<u64, QuorumList>,
 }
 
@@ -52,60 +47,30 @@ pub(super) const MOST: usize = 256;
 pub(crate) const AHEAD: Duration = Duration::from_secs(10);
 
 impl ScheduleRecord {
-    /// Answers the question of a leader that reads a mark.
-    pub(super) fn read(&mut self, from: &AgentId, read: &Read) -> ScheduleMessage {
-        let ballot = LeaderBallot {
-            number: read.ballot,
-            node: from.clone(),
-        };
-        let round = read.round;
-        match self.obey(ballot) {
-            Ok(()) => {
-                self.note_asked(&read.schedule);
-                ScheduleMessage::Held(Held {
-                    round,
-                    mark: self.marks.get(&read.schedule).copied(),
-                })
-            }
-            Err(why) => ScheduleMessage::Refused(Refused { round, why }),
-        }
+    /// Answers the question of the leader `from`.
+    pub(super) fn answer(&mut self, from: &AgentId, asked: &Question, now: WallTime) -> Answer {
+        let round = asked.round;
+        let outcome = self.judge(asked.leader(from), asked, now);
+        Answer { round, outcome }
     }
 
-    /// Answers a leader that reads after a change of the voters, with the term of the mark's last write.
-    pub(super) fn survey(&mut self, from: &AgentId, read: &Read) -> ScheduleMessage {
-        match self.read(from, read) {
-            ScheduleMessage::Held(held) => ScheduleMessage::Surveyed(Surveyed {
-                held,
-                written: self.written.get(&read.schedule).copied(),
-                lists: self.lists.clone().into_iter().collect(),
-            }),
-            refused @ (ScheduleMessage::Refused(_)
-            | ScheduleMessage::Read(_)
-            | ScheduleMessage::Write(_)
-            | ScheduleMessage::Survey(_)
-            | ScheduleMessage::Surveyed(_)) => refused,
+    fn judge(&mut self, leader: LeaderBallot, asked: &Question, now: WallTime) -> MarkOutcome {
+        let term = leader.number.term;
+        self.obey(leader)?;
+        let schedule = &asked.schedule;
+        if let Some(mark) = asked.mark {
+            let mark = self.keep(schedule, mark, now)?;
+            self.written.insert(schedule.clone(), term);
+            self.note_asked(schedule);
+            return Ok(Some(mark).into());
         }
-    }
-
-    /// Answers a leader that writes a mark: keeps the mark, or refuses it.
-    pub(super) fn write(
-        &mut self,
-        from: &AgentId,
-        write: &Write,
-        now: WallTime,
-    ) -> ScheduleMessage {
-        let ballot = LeaderBallot {
-            number: write.ballot,
-            node: from.clone(),
-        };
-        let round = write.round;
-        match self.keep(ballot, write, now) {
-            Ok(mark) => ScheduleMessage::Held(Held {
-                round,
-                mark: Some(mark),
-            }),
-            Err(why) => ScheduleMessage::Refused(Refused { round, why }),
-        }
+        self.note_asked(schedule);
+        let lists = self.lists.iter().filter(|_| self.lists.len() > 1);
+        Ok(Known {
+            mark: self.marks.get(schedule).copied(),
+            written: self.written.get(schedule).copied(),
+            lists: lists.map(|(of, list)| (*of, list.clone())).collect(),
+        })
     }
 
     fn obey(&mut self, ballot: LeaderBallot) -> Result<(), MarkRefusal> {
@@ -116,16 +81,9 @@ impl ScheduleRecord {
         Ok(())
     }
 
-    fn keep(
-        &mut self,
-        ballot: LeaderBallot,
-        write: &Write,
-        now: WallTime,
-    ) -> Result<Mark, MarkRefusal> {
-        let term = ballot.number.term;
-        self.obey(ballot)?;
-        let known = self.marks.get(&write.schedule).copied();
-        let mark = write.mark.join(known.unwrap_or(write.mark));
+    fn keep(&mut self, schedule: &AgentId, told: Mark, now: WallTime) -> Result<Mark, MarkRefusal> {
+        let known = self.marks.get(schedule).copied();
+        let mark = told.join(known.unwrap_or(told));
         let is_new = known.is_none_or(|known| mark.begun > known.begun);
         // A mark that is already kept may be sent again, whatever the clock shows now.
         if is_new && mark.begun > now.after(AHEAD) {
@@ -134,9 +92,7 @@ impl ScheduleRecord {
         if known.is_none() && self.marks.len() >= MOST {
             self.make_room(mark.begun)?;
         }
-        self.marks.insert(write.schedule.clone(), mark);
-        self.written.insert(write.schedule.clone(), term);
-        self.note_asked(&write.schedule);
+        self.marks.insert(schedule.clone(), mark);
         Ok(mark)
     }
 
@@ -215,13 +171,32 @@ mod tests {
         }
     }
 
-    fn read(record: &mut ScheduleRecord, term: u64, schedule: &str) -> ScheduleMessage {
-        let read = Read {
+    fn question(term: u64, schedule: &str, mark: Option<u64>) -> Question {
+        Question {
             round: Round::default(),
             ballot: number(term),
             schedule: id(schedule),
-        };
-        record.read(&id("a"), &read)
+            mark: mark.map(|seconds| Mark::at(WallTime::from_millis(seconds * 1_000))),
+        }
+    }
+
+    /// Asks the agent, and returns the mark that it keeps.
+    fn ask(
+        record: &mut ScheduleRecord,
+        question: &Question,
+        now: u64,
+    ) -> Result<Option<u64>, MarkRefusal> {
+        let now = WallTime::from_millis(now * 1_000);
+        let known = record.answer(&id("a"), question, now).outcome?;
+        Ok(known.mark.map(|mark| mark.begun.as_millis() / 1_000))
+    }
+
+    fn read(
+        record: &mut ScheduleRecord,
+        term: u64,
+        schedule: &str,
+    ) -> Result<Option<u64>, MarkRefusal> {
+        ask(record, &question(term, schedule, None), 100)
     }
 
     fn write(
@@ -229,73 +204,52 @@ mod tests {
         term: u64,
         schedule: &str,
         seconds: u64,
-    ) -> ScheduleMessage {
-        let write = Write {
-            round: Round::default(),
-            ballot: number(term),
-            schedule: id(schedule),
-            mark: Mark::at(WallTime::from_millis(seconds * 1_000)),
-        };
-        record.write(&id("a"), &write, WallTime::from_millis(100_000))
-    }
-
-    fn held(seconds: Option<u64>) -> ScheduleMessage {
-        ScheduleMessage::Held(Held {
-            round: Round::default(),
-            mark: seconds.map(|seconds| Mark::at(WallTime::from_millis(seconds * 1_000))),
-        })
-    }
-
-    fn refused(why: MarkRefusal) -> ScheduleMessage {
-        let round = Round::default();
-        ScheduleMessage::Refused(Refused { round, why })
+    ) -> Result<Option<u64>, MarkRefusal> {
+        ask(record, &question(term, schedule, Some(seconds)), 100)
     }
 
     #[test]
     fn a_written_mark_is_read_and_never_decreases() {
         let mut record = ScheduleRecord::default();
-        assert_eq!(read(&mut record, 1, "x"), held(None));
-        assert_eq!(write(&mut record, 1, "x", 50), held(Some(50)));
-        assert_eq!(write(&mut record, 1, "x", 40), held(Some(50)));
-        assert_eq!(read(&mut record, 1, "x"), held(Some(50)));
-        assert_eq!(read(&mut record, 1, "y"), held(None));
+        assert_eq!(read(&mut record, 1, "x"), Ok(None));
+        assert_eq!(write(&mut record, 1, "x", 50), Ok(Some(50)));
+        assert_eq!(write(&mut record, 1, "x", 40), Ok(Some(50)));
+        assert_eq!(read(&mut record, 1, "x"), Ok(Some(50)));
+        assert_eq!(read(&mut record, 1, "y"), Ok(None));
     }
 
     #[test]
     fn no_leader_is_obeyed_after_a_later_one_was_heard() {
         let mut record = ScheduleRecord::default();
-        assert_eq!(write(&mut record, 1, "x", 50), held(Some(50)));
+        assert_eq!(write(&mut record, 1, "x", 50), Ok(Some(50)));
         // One question is enough, for any schedule.
-        assert_eq!(read(&mut record, 2, "y"), held(None));
-        assert_eq!(write(&mut record, 1, "x", 60), refused(MarkRefusal::Older));
-        assert_eq!(read(&mut record, 1, "x"), refused(MarkRefusal::Older));
-        assert_eq!(write(&mut record, 3, "x", 60), held(Some(60)));
-        assert_eq!(read(&mut record, 2, "x"), refused(MarkRefusal::Older));
+        assert_eq!(read(&mut record, 2, "y"), Ok(None));
+        assert_eq!(write(&mut record, 1, "x", 60), Err(MarkRefusal::Older));
+        assert_eq!(read(&mut record, 1, "x"), Err(MarkRefusal::Older));
+        assert_eq!(write(&mut record, 3, "x", 60), Ok(Some(60)));
+        assert_eq!(read(&mut record, 2, "x"), Err(MarkRefusal::Older));
     }
 
     #[test]
     fn a_due_time_far_ahead_is_not_kept() {
         let mut record = ScheduleRecord::default();
-        assert_eq!(write(&mut record, 1, "x", 110), held(Some(110)));
-        assert_eq!(write(&mut record, 1, "x", 111), refused(MarkRefusal::Early));
-        assert_eq!(read(&mut record, 1, "x"), held(Some(110)));
+        assert_eq!(write(&mut record, 1, "x", 110), Ok(Some(110)));
+        assert_eq!(write(&mut record, 1, "x", 111), Err(MarkRefusal::Early));
+        assert_eq!(read(&mut record, 1, "x"), Ok(Some(110)));
         // A mark that is already kept may be sent again, whatever the clock shows now.
         let mark = Mark::at(WallTime::from_millis(500_000));
         record.marks.insert(id("x"), mark);
-        assert_eq!(write(&mut record, 1, "x", 500), held(Some(500)));
+        assert_eq!(write(&mut record, 1, "x", 500), Ok(Some(500)));
     }
 
     #[test]
     fn the_number_of_kept_schedules_is_limited() {
         let mut record = ScheduleRecord::default();
         for schedule in 0..MOST {
-            assert_eq!(
-                write(&mut record, 1, &schedule.to_string(), 1),
-                held(Some(1))
-            );
+            assert_eq!(write(&mut record, 1, &schedule.to_string(), 1), Ok(Some(1)));
         }
-        assert_eq!(write(&mut record, 1, "more", 1), refused(MarkRefusal::Full));
-        assert_eq!(write(&mut record, 1, "0", 2), held(Some(2)));
+        assert_eq!(write(&mut record, 1, "more", 1), Err(MarkRefusal::Full));
+        assert_eq!(write(&mut record, 1, "0", 2), Ok(Some(2)));
     }
 
     #[test]
@@ -303,28 +257,23 @@ mod tests {
         let days = |days: u64| days * 24 * 3_600;
         let mut record = ScheduleRecord::default();
         let write = |record: &mut ScheduleRecord, schedule: &str, day| {
-            let write = Write {
-                round: Round::default(),
-                ballot: number(1),
-                schedule: id(schedule),
-                mark: Mark::at(WallTime::from_millis(days(day) * 1_000)),
-            };
-            record.write(&id("a"), &write, WallTime::from_millis(days(1_000) * 1_000))
+            let write = question(1, schedule, Some(days(day)));
+            ask(record, &write, days(1_000))
         };
         for schedule in 0..MOST {
-            write(&mut record, &schedule.to_string(), 1);
+            write(&mut record, &schedule.to_string(), 1).unwrap();
         }
         // The schedule runs once a year, and its leader asks for its mark.
-        write(&mut record, "1", 25);
-        write(&mut record, "10", 1); // a write asks for it as well
-        assert_eq!(read(&mut record, 1, "0"), held(Some(days(1))));
-        assert_eq!(write(&mut record, "more", 31), refused(MarkRefusal::Full));
-        assert_eq!(write(&mut record, "more", 32), held(Some(days(32))));
+        write(&mut record, "1", 25).unwrap();
+        write(&mut record, "10", 1).unwrap(); // a write asks for it as well
+        assert_eq!(read(&mut record, 1, "0"), Ok(Some(days(1))));
+        assert_eq!(write(&mut record, "more", 31), Err(MarkRefusal::Full));
+        assert_eq!(write(&mut record, "more", 32), Ok(Some(days(32))));
         assert_eq!(record.marks.len(), MOST);
-        assert_eq!(read(&mut record, 1, "0"), held(Some(days(1))));
+        assert_eq!(read(&mut record, 1, "0"), Ok(Some(days(1))));
         assert_eq!(
             read(&mut record, 1, "100"),
-            held(None),
+            Ok(None),
             "the first of the others"
         );
         assert!(!record.written.contains_key(&id("100")));
@@ -335,7 +284,7 @@ mod tests {
         let mut record = ScheduleRecord::default();
         let now = WallTime::from_millis(100_000);
         for schedule in 0..MOST - 1 {
-            write(&mut record, 1, &schedule.to_string(), 1);
+            write(&mut record, 1, &schedule.to_string(), 1).unwrap();
         }
         let started = |names: &[&str]| names.iter().map(|name| id(name)).collect();
         let fits = |names: &[&str], now| record.has_room(&id("more"), &started(names), now);
@@ -354,7 +303,7 @@ mod tests {
     #[test]
     fn a_record_is_stored_as_it_is() {
         let mut record = ScheduleRecord::default();
-        write(&mut record, 3, "x", 50);
+        write(&mut record, 3, "x", 50).unwrap();
         let stored = serde_json::to_string(&record).unwrap();
         assert_eq!(
             serde_json::from_str::<ScheduleRecord>(&stored).unwrap(),

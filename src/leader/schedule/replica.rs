@@ -7,7 +7,11 @@ use std::{collections::BTreeMap, mem};
 
 use crate::{clock::WallTime, protocol::AgentId};
 
-use super::{lists::QuorumList, message::ScheduleMessage, register::ScheduleRecord};
+use super::{
+    lists::QuorumList,
+    message::{Answer, Question},
+    register::ScheduleRecord,
+};
 
 /// See the [module](self).
 #[derive(Debug, Default)]
@@ -21,7 +25,7 @@ pub(super) struct Replica {
 }
 
 /// An answer, and the agent that receives it.
-pub(super) type Reply = (AgentId, ScheduleMessage);
+pub(super) type Reply = (AgentId, Answer);
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ReplicaStep {
@@ -43,24 +47,12 @@ impl Replica {
         }
     }
 
-    /// Handles a leader's question. Other messages change nothing.
-    pub(super) fn ask(
-        &mut self,
-        from: AgentId,
-        said: &ScheduleMessage,
-        now: WallTime,
-    ) -> ReplicaStep {
+    /// Handles a leader's question.
+    pub(super) fn ask(&mut self, from: AgentId, asked: &Question, now: WallTime) -> ReplicaStep {
         if self.waiting.len() >= MOST {
             return ReplicaStep::Nothing; // the leader asks again
         }
-        let answer = match said {
-            ScheduleMessage::Read(read) => self.record.read(&from, read),
-            ScheduleMessage::Write(write) => self.record.write(&from, write, now),
-            ScheduleMessage::Survey(read) => self.record.survey(&from, read),
-            ScheduleMessage::Held(_)
-            | ScheduleMessage::Refused(_)
-            | ScheduleMessage::Surveyed(_) => return ReplicaStep::Nothing,
-        };
+        let answer = self.record.answer(&from, asked, now);
         self.waiting.push((from, answer));
         self.step()
     }
@@ -106,7 +98,7 @@ impl Replica {
 mod tests {
     use super::*;
     use crate::{
-        leader::schedule::message::{Held, LeaderNumber, Mark, Write},
+        leader::schedule::message::{LeaderNumber, Mark},
         protocol::{Incarnation, Round, Term},
     };
 
@@ -116,22 +108,22 @@ mod tests {
         AgentId::new(name).unwrap()
     }
 
-    fn write(millis: u64) -> ScheduleMessage {
-        ScheduleMessage::Write(Write {
+    fn write(millis: u64) -> Question {
+        Question {
             round: Round::default(),
             ballot: LeaderNumber {
                 term: Term(1),
                 incarnation: Incarnation(1),
             },
             schedule: id("x"),
-            mark: Mark::at(WallTime::from_millis(millis)),
-        })
+            mark: Some(Mark::at(WallTime::from_millis(millis))),
+        }
     }
 
     fn held(millis: u64) -> Reply {
         let mark = Some(Mark::at(WallTime::from_millis(millis)));
-        let round = Round::default();
-        (id("a"), ScheduleMessage::Held(Held { round, mark }))
+        let (round, outcome) = (Round::default(), Ok(mark.into()));
+        (id("a"), Answer { round, outcome })
     }
 
     fn stored(step: ReplicaStep) -> ScheduleRecord {

@@ -9,16 +9,12 @@ use std::{
 
 use tokio::sync::mpsc;
 
-use crate::protocol::{AgentId, Round};
+use crate::protocol::AgentId;
 
-use super::poll::PollOutcome;
+use super::message::Answer;
 
-#[derive(Debug)]
-pub(super) struct ScheduleAnswer {
-    pub(super) from: AgentId,
-    pub(super) round: Round,
-    pub(super) outcome: PollOutcome,
-}
+/// An answer, with the agent that gave it.
+pub(super) type AnswerOf = (AgentId, Answer);
 
 /// The routes by which answers reach schedules: each leadership of a schedule numbers its questions separately.
 #[derive(Debug, Default)]
@@ -27,7 +23,7 @@ pub(super) struct AnswerRoutes(Mutex<RouteTable>);
 #[derive(Debug, Default)]
 struct RouteTable {
     last: u64,
-    open: BTreeMap<u64, mpsc::Sender<ScheduleAnswer>>,
+    open: BTreeMap<u64, mpsc::Sender<AnswerOf>>,
 }
 
 /// Number of low bits of a question's number that count the questions within one leadership of a schedule. With a
@@ -39,7 +35,7 @@ pub(super) const NUMBERS: u32 = 32;
 const ANSWERS: usize = 256;
 
 impl AnswerRoutes {
-    pub(super) fn open(&self) -> (u64, mpsc::Receiver<ScheduleAnswer>) {
+    pub(super) fn open(&self) -> (u64, mpsc::Receiver<AnswerOf>) {
         let (sender, answers) = mpsc::channel(ANSWERS);
         let mut table = self.table();
         table.last = table.last.saturating_add(1);
@@ -48,10 +44,10 @@ impl AnswerRoutes {
         (number, answers)
     }
 
-    pub(super) fn pass(&self, answer: ScheduleAnswer) {
+    pub(super) fn pass(&self, from: AgentId, answer: Answer) {
         let number = answer.round.counter >> NUMBERS;
         if let Some(route) = self.table().open.get(&number) {
-            route.try_send(answer).ok(); // if there is no room, the leader asks again
+            route.try_send((from, answer)).ok(); // if there is no room, the leader asks again
         }
     }
 

@@ -20,7 +20,10 @@ use tokio::sync::Notify;
 use tracing::{debug, error, warn};
 
 use crate::{
-    agent::{LeaderGuard, ScheduleFinding},
+    agent::{
+        LeaderGuard, ScheduleFinding,
+        schedules::{ScheduleState, StatusRecord},
+    },
     clock::WallTime,
     protocol::AgentId,
     supervisor::contain,
@@ -29,14 +32,14 @@ use crate::{
 use super::{
     clock_watch::{HandOver, WatchedClock},
     feed::DueStream,
-    handle::{ScheduleState, StatusRecord},
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickFailed},
     machine::ScheduleMachine,
     message::{LeaderNumber, MarkRefusal},
     register::AHEAD,
-    routes::ScheduleAnswer,
+    routes::AnswerOf,
     service::{LeaderQuestions, ScheduleService},
     tick::Tick,
+    trouble::{Failing, Silence},
 };
 
 /// The user's work: called for each tick.
@@ -68,6 +71,10 @@ struct ScheduleTenure<'a> {
     is_compared: bool,
     /// The finding about the mark, while the mark is ahead of the clock.
     ahead: Option<ScheduleFinding>,
+    /// The agents that were reported because they do not acknowledge this leader.
+    silence: Option<Silence>,
+    /// The failures that were reported, while the last tick has failed.
+    failing: Option<Failing>,
     /// The work of the running tick.
     running: Option<LocalBoxFuture<'static, Result<(), TickFailed>>>,
 }
@@ -121,6 +128,8 @@ impl Schedule {
             full: BTreeSet::new(),
             is_compared: false,
             ahead: None,
+            silence: None,
+            failing: None,
             running: None,
         }
     }
@@ -177,6 +186,8 @@ impl ScheduleTenure<'_> {
             self.machine.handle(now, input, &mut effects);
             self.show();
             self.tell_of_mark(now, &is_ahead);
+            self.tell_of_silence(now);
+            self.tell_of_failures();
             for effect in effects.drain(..) {
                 if self.follow(effect).is_break() {
                     return end.unwrap_or(TenureEnd::HandsOver);
@@ -199,11 +210,8 @@ impl ScheduleTenure<'_> {
                 }
                 if let Poll::Ready(Some(answer)) = self.questions.answers.poll_recv(task) {
                     self.note_full(&answer);
-                    return Poll::Ready(ScheduleInput::Answer {
-                        from: answer.from,
-                        round: answer.round,
-                        outcome: answer.outcome,
-                    });
+                    let (from, answer) = answer;
+                    return Poll::Ready(ScheduleInput::Answer(from, answer));
                 }
                 let is_told = told.as_mut().poll(task) == Poll::Ready(Some(()));
                 let is_set = set.as_mut().poll(task).is_ready();
@@ -222,7 +230,7 @@ impl ScheduleTenure<'_> {
     /// Carries out an effect. Returns `Break` if the schedule has finished before a hand-over.
     fn follow(&mut self, effect: ScheduleEffect) -> ControlFlow<()> {
         match effect {
-            ScheduleEffect::Say { to, said } => self.schedule.service.say(&to, &said),
+            ScheduleEffect::Ask(to, question) => self.schedule.service.ask(&to, question),
             ScheduleEffect::Run(tick) => self.begin(tick),
             ScheduleEffect::Finish => return ControlFlow::Break(()),
         }
@@ -230,11 +238,11 @@ impl ScheduleTenure<'_> {
     }
 
     /// Notes whether the agent that answered refused the mark because it keeps too many marks.
-    fn note_full(&mut self, answer: &ScheduleAnswer) {
+    fn note_full(&mut self, (from, answer): &AnswerOf) {
         let has_changed = if answer.outcome == Err(MarkRefusal::Full) {
-            self.full.insert(answer.from.clone())
+            self.full.insert(from.clone())
         } else {
-            self.full.remove(&answer.from)
+            self.full.remove(from)
         };
         if has_changed {
             if let Some(found) = self.marks_full() {
@@ -251,11 +259,64 @@ impl ScheduleTenure<'_> {
         })
     }
 
-    /// Reports the finding about the schedule: a mark ahead of the clock first, because then no tick is run.
+    /// Reports the worst finding about the schedule: first that no tick is run, and then that each tick fails.
     fn note(&self) {
-        let found = self.ahead.clone().or_else(|| self.marks_full());
+        let found = self.ahead.clone();
+        let found = found.or_else(|| self.not_acknowledged());
+        let found = found.or_else(|| self.tick_fails());
+        let found = found.or_else(|| self.marks_full());
         let schedule = &self.schedule.rule.name;
         self.schedule.service.note(schedule, found);
+    }
+
+    fn not_acknowledged(&self) -> Option<ScheduleFinding> {
+        let silence = self.silence.as_ref()?;
+        // Full tables are a more exact reason.
+        self.marks_full().or_else(|| {
+            Some(ScheduleFinding::NotAcknowledged {
+                schedule: self.schedule.rule.name.clone(),
+                since: silence.since,
+                missing: silence.missing.clone(),
+                early: silence.early.clone(),
+            })
+        })
+    }
+
+    /// Reports agents that do not acknowledge this leader, until enough acknowledge it. A store has a health of its own.
+    fn tell_of_silence(&mut self, now: Now) {
+        let service = &self.schedule.service;
+        let silence = self
+            .machine
+            .silence(now)
+            .filter(|_| service.store().is_none());
+        if self.silence == silence {
+            return;
+        }
+        let is_new = self.silence.is_none();
+        self.silence = silence;
+        self.note();
+        if is_new && let Some(found) = self.not_acknowledged() {
+            warn!(schedule = %self.schedule.rule.name, "{found}");
+        }
+    }
+
+    fn tick_fails(&self) -> Option<ScheduleFinding> {
+        self.failing
+            .as_ref()
+            .map(|failing| ScheduleFinding::TickFails {
+                schedule: self.schedule.rule.name.clone(),
+                since: failing.since,
+                times: failing.times,
+                reason: failing.reason.clone(),
+            })
+    }
+
+    /// Reports ticks that fail, until a tick succeeds.
+    fn tell_of_failures(&mut self) {
+        if self.failing.as_ref() != self.machine.failing() {
+            self.failing = self.machine.failing().cloned();
+            self.note();
+        }
     }
 
     fn show(&self) {
@@ -310,8 +371,8 @@ impl ScheduleTenure<'_> {
         debug!(schedule = %tick.schedule, %due, is_late, is_repeat, "tick begins");
         let made = contain(|| (self.schedule.work.borrow_mut())(tick));
         self.running = Some(made.unwrap_or_else(|reason| {
-            self.panicked(&reason);
-            Box::pin(async { Err(TickFailed) })
+            let failed = self.panicked(&reason);
+            Box::pin(async { Err(failed) })
         }));
     }
 
@@ -326,13 +387,14 @@ impl ScheduleTenure<'_> {
         // Dropping the work's future may panic, also after a panic of its `poll`. This counts as a panic of the work.
         let dropped = contain(|| drop(ended));
         let end = polled.and_then(|end| dropped.map(|()| end));
-        Some(end.unwrap_or_else(|reason| {
-            self.panicked(&reason);
-            Err(TickFailed)
-        }))
+        if let Ok(Err(TickFailed(reason))) = &end {
+            warn!(schedule = %self.schedule.rule.name, reason, "tick failed");
+        }
+        Some(end.unwrap_or_else(|reason| Err(self.panicked(&reason))))
     }
 
-    fn panicked(&self, reason: &str) {
+    fn panicked(&self, reason: &str) -> TickFailed {
         error!(schedule = %self.schedule.rule.name, reason, "work of a tick panicked");
+        TickFailed(format!("it panicked: {reason}"))
     }
 }

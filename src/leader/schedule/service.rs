@@ -2,7 +2,7 @@
 //! while it leads.
 //!
 //! ```text
-//!   leader's schedule ── say ──▶ Channel<ScheduleMessage> ──▶ ServiceActor of each agent ──▶ store
+//!   leader's schedule ── ask ──▶ Channel<ScheduleMessage> ──▶ ServiceActor of each agent ──▶ store
 //!          ▲                                              │ once it is stored
 //!          └──────── route of the question ◀──────────────┘
 //! ```
@@ -22,7 +22,7 @@ use tracing::{debug, warn};
 
 use crate::{
     agent::{AgentReader, ScheduleFinding, Status, WeakAgentReader},
-    clock::WallClock,
+    clock::{WallClock, WallTime},
     group::Envelope,
     leader::{Channel, Messages},
     protocol::{AgentId, Incarnation, MemberKind, Requirements, Round, Term},
@@ -35,11 +35,12 @@ use super::{
     clock_watch::ClockWatch,
     forget::RunningNames,
     mark_task::MarkTasks,
-    message::{NAME, ScheduleMessage, Surveyed},
-    poll::{Audience, Known},
+    message::{NAME, Question, ScheduleMessage},
+    poll::Audience,
     register::ScheduleRecord,
     replica::{Replica, ReplicaStep, Reply},
-    routes::{AnswerRoutes, NUMBERS, ScheduleAnswer},
+    routes::{AnswerOf, AnswerRoutes, NUMBERS},
+    trouble::brief,
     voters::Voters,
 };
 
@@ -76,7 +77,7 @@ enum Answerers {
 pub(super) struct LeaderQuestions {
     service: Arc<ScheduleService>,
     number: u64,
-    pub(super) answers: mpsc::Receiver<ScheduleAnswer>,
+    pub(super) answers: mpsc::Receiver<AnswerOf>,
 }
 
 impl LeaderQuestions {
@@ -122,6 +123,7 @@ impl ScheduleService {
             replica: Arc::clone(&marks),
             store: store.store,
             generation: store.generation,
+            failing_since: None,
             routes: Arc::clone(&routes),
         };
         let inbox = actor.start().recipient();
@@ -202,15 +204,16 @@ impl ScheduleService {
     }
 
     /// Sends a question to those agents. Agents that cannot be reached get it again later.
-    pub(super) fn say(&self, to: &[AgentId], said: &ScheduleMessage) {
+    pub(super) fn ask(&self, to: &[AgentId], question: Question) {
         match &self.answerers {
             Answerers::Agents { channel, .. } => {
+                let said = ScheduleMessage::Ask(question);
                 for to in to {
-                    channel.send_to(to, said).ok();
+                    channel.send_to(to, &said).ok();
                 }
             }
             // With a store the only receiver is this agent, and the store answers in its place.
-            Answerers::Store(marks) => to.iter().for_each(|_| marks.ask(said.clone())),
+            Answerers::Store(marks) => marks.ask(question),
         }
     }
 
@@ -288,6 +291,8 @@ struct ServiceActor {
     replica: Arc<Mutex<Replica>>,
     store: RecordStore,
     generation: Generation,
+    /// Time of the first failure of the store, unless it has stored a record since.
+    failing_since: Option<WallTime>,
     routes: Arc<AnswerRoutes>,
 }
 
@@ -328,9 +333,7 @@ impl ServiceActor {
             ReplicaStep::Store(record) => {
                 let saving = self.store.save(self.generation, record);
                 let stored = saving.into_actor(self).map(|saved, actor, ctx| {
-                    if let Err(reason) = &saved {
-                        warn!(node = %actor.agent, %reason, "schedules not stored: nothing is acknowledged");
-                    }
+                    actor.note_saved(saved.as_ref().err());
                     let (replies, step) = locked(&actor.replica).saved(saved.is_ok());
                     actor.reply(replies);
                     actor.follow(step, ctx);
@@ -340,9 +343,30 @@ impl ServiceActor {
         }
     }
 
+    /// Reports a store that fails, until it stores a record.
+    fn note_saved(&mut self, failure: Option<&StoreError>) {
+        if let Some(reason) = failure {
+            warn!(node = %self.agent, %reason, "schedules not stored: nothing is acknowledged");
+        }
+        if failure.is_none() && self.failing_since.is_none() {
+            return;
+        }
+        let found = failure.map(|reason| ScheduleFinding::MarksNotStored {
+            since: *self.failing_since.get_or_insert_with(|| self.clock.now()),
+            reason: brief(&reason.to_string()),
+        });
+        if found.is_none() {
+            self.failing_since = None;
+        }
+        if let Some(agent) = self.reader.upgrade() {
+            agent.note_schedule_store(found);
+        }
+    }
+
     fn reply(&self, replies: Vec<Reply>) {
-        for (to, said) in replies {
-            debug!(node = %self.agent, peer = %to, answer = ?said, "schedule answered");
+        for (to, answer) in replies {
+            debug!(node = %self.agent, peer = %to, ?answer, "schedule answered");
+            let said = ScheduleMessage::Answer(answer);
             self.channel.send_to(&to, &said).ok();
         }
     }
@@ -353,37 +377,23 @@ impl Handler<Envelope<ScheduleMessage>> for ServiceActor {
 
     fn handle(&mut self, envelope: Envelope<ScheduleMessage>, ctx: &mut Context<Self>) {
         let Envelope { from, message, .. } = envelope;
-        let (round, outcome) = match message {
-            said @ (ScheduleMessage::Read(_)
-            | ScheduleMessage::Survey(_)
-            | ScheduleMessage::Write(_)) => {
-                // In the quorum mode only a voter can lead, so no other agent gets an answer.
-                if self.voters.may_lead(&from) {
-                    let step = locked(&self.replica).ask(from, &said, self.clock.now());
-                    self.follow(step, ctx);
+        match message {
+            // In the quorum mode only a voter can lead, so no other agent gets an answer.
+            ScheduleMessage::Ask(asked) if self.voters.may_lead(&from) => {
+                let step = locked(&self.replica).ask(from, &asked, self.clock.now());
+                self.follow(step, ctx);
+            }
+            // An answer to a question of a former process of this agent, on this or another node, is dropped.
+            ScheduleMessage::Answer(answer) if answer.round.incarnation == self.asker => {
+                if let Ok(known) = &answer.outcome
+                    && !known.lists.is_empty()
+                {
+                    self.voters.lists(|lists| lists.fill(&known.lists));
+                    self.note_voters(ctx);
                 }
-                return;
+                self.routes.pass(from, answer);
             }
-            ScheduleMessage::Held(held) => (held.round, Ok(held.mark.into())),
-            ScheduleMessage::Surveyed(Surveyed {
-                held,
-                written,
-                lists,
-            }) => {
-                let mark = held.mark;
-                self.voters.lists(|known| known.fill(lists));
-                self.note_voters(ctx);
-                (held.round, Ok(Known { mark, written }))
-            }
-            ScheduleMessage::Refused(refused) => (refused.round, Err(refused.why)),
-        };
-        // An answer to a question of a former process of this agent, on this or another node, is dropped.
-        if round.incarnation == self.asker {
-            self.routes.pass(ScheduleAnswer {
-                from,
-                round,
-                outcome,
-            });
+            ScheduleMessage::Ask(_) | ScheduleMessage::Answer(_) => {}
         }
     }
 }

@@ -4,34 +4,35 @@
 
 use crate::{clock::WallTime, protocol::Time};
 
-use super::{message::Mark, poll::Poll};
+use super::poll::Poll;
 
 #[derive(Debug)]
 pub(super) enum ScheduleStage {
     Reading(Poll),
-    Founding(Poll, Mark),
+    Founding(Poll),
     /// The leader waits for this due time; `None` if no further time is due.
     Waiting(Option<WallTime>),
-    Claiming(Poll, TickClaim),
+    /// The leader asks for the acknowledgement of the tick of this due time.
+    Claiming(Poll, WallTime),
     Running(WallTime),
     /// The work failed, and is tried again at this time.
     Pausing(Time),
     Finished,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TickClaim {
-    pub(super) due: WallTime,
-    pub(super) mark: Mark,
-}
-
 impl ScheduleStage {
-    /// Returns the present question, and the mark that the others should keep, if any.
-    pub(super) fn asked(&mut self) -> Option<(&mut Poll, Option<Mark>)> {
+    /// Returns the present question.
+    pub(super) const fn asked(&mut self) -> Option<&mut Poll> {
         match self {
-            Self::Reading(poll) => Some((poll, None)),
-            Self::Founding(poll, mark) => Some((poll, Some(*mark))),
-            Self::Claiming(poll, claim) => Some((poll, Some(claim.mark))),
+            Self::Reading(poll) | Self::Founding(poll) | Self::Claiming(poll, _) => Some(poll),
+            Self::Waiting(_) | Self::Running(_) | Self::Pausing(_) | Self::Finished => None,
+        }
+    }
+
+    /// Returns the present question, to read it.
+    pub(super) const fn open(&self) -> Option<&Poll> {
+        match self {
+            Self::Reading(poll) | Self::Founding(poll) | Self::Claiming(poll, _) => Some(poll),
             Self::Waiting(_) | Self::Running(_) | Self::Pausing(_) | Self::Finished => None,
         }
     }
@@ -39,9 +40,9 @@ impl ScheduleStage {
     /// Returns the due time that is claimed or run.
     pub(super) const fn busy(&self) -> Option<WallTime> {
         match self {
-            Self::Claiming(_, TickClaim { due, .. }) | Self::Running(due) => Some(*due),
+            Self::Claiming(_, due) | Self::Running(due) => Some(*due),
             Self::Reading(_)
-            | Self::Founding(..)
+            | Self::Founding(_)
             | Self::Waiting(_)
             | Self::Pausing(_)
             | Self::Finished => None,

@@ -4,11 +4,7 @@ use std::fmt;
 
 use actix::Message;
 
-use crate::{
-    agent::{Fence, LeaderGuard},
-    clock::WallTime,
-    protocol::AgentId,
-};
+use crate::{agent::LeaderGuard, clock::WallTime, protocol::AgentId};
 
 /// One tick of a schedule. It is identified by the schedule's name and the due time, which are the same at every agent.
 #[derive(Clone, Message)]
@@ -24,7 +20,7 @@ pub struct Tick {
     /// Whether the tick may have been run before, by this leader or another one. Only with
     /// [`Misfire::AtLeastOnce`](super::Misfire::AtLeastOnce).
     pub is_repeat: bool,
-    /// The leadership in which the tick runs.
+    /// The leadership in which the tick runs; each write of the work carries its [fence](LeaderGuard::fence).
     pub leader: LeaderGuard,
 }
 
@@ -33,10 +29,27 @@ impl Tick {
     pub fn key(&self) -> String {
         format!("{}@{}", self.schedule, self.due.as_millis())
     }
+}
 
-    /// Returns the newest fence of this leadership, for each write of the work; `None` in the available mode.
-    pub fn fence(&self) -> Option<Fence> {
-        self.leader.fence()
+/// The result of the work of a tick: `()`, or a `Result` whose error makes the tick fail.
+pub trait TickOutcome {
+    /// Returns the error as a text, for the log and for the diagnosis of the leader. Operators see this text.
+    ///
+    /// # Errors
+    /// The reason why the tick has failed.
+    fn into_result(self) -> Result<(), String>;
+}
+
+/// The tick has succeeded.
+impl TickOutcome for () {
+    fn into_result(self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl<E: fmt::Display> TickOutcome for Result<(), E> {
+    fn into_result(self) -> Result<(), String> {
+        self.map_err(|reason| reason.to_string())
     }
 }
 

@@ -16,7 +16,8 @@ pub(super) struct DueWindow {
     /// The latest due time of the stream.
     latest: WallTime,
     frontier: Frontier,
-    leads: WindowLeads,
+    /// Whether the agent leads. A leader shows by the frontier which due times it does not need any more.
+    leads: bool,
     misordered: u64,
     has_ended: bool,
 }
@@ -30,14 +31,6 @@ pub(super) struct Frontier {
     pub(super) settled: WallTime,
     /// The due time that is claimed or run now. When it ends, all earlier due times are done.
     pub(super) busy: Option<WallTime>,
-}
-
-/// Whether the agent leads. A leader shows by its [`Frontier`] which due times it does not need any more.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum WindowLeads {
-    #[default]
-    No,
-    Yes,
 }
 
 /// The outcome of a due time from the stream.
@@ -78,14 +71,14 @@ impl DueWindow {
     pub(super) fn lead(&mut self, frontier: Frontier) -> bool {
         let was_full = self.is_full();
         self.frontier = frontier;
-        self.leads = WindowLeads::Yes;
+        self.leads = true;
         self.drop_until(frontier.known);
         was_full
     }
 
     /// Notes that the agent does not lead any more. The progress of other leaders is unknown, but it never goes back.
     pub(super) fn follow(&mut self) {
-        self.leads = WindowLeads::No;
+        self.leads = false;
         self.frontier.settled = self.frontier.known;
         self.frontier.busy = None;
     }
@@ -93,14 +86,14 @@ impl DueWindow {
     /// Returns whether reading continues. If the window is full, the least needed due times are removed.
     pub(super) fn has_room(&mut self, misfire: Misfire, now: WallTime) -> bool {
         if self.is_full() {
-            match (self.leads, misfire) {
+            match misfire {
                 // Due times that the leader skipped are forgotten, even if the clock is set back later.
-                (WindowLeads::Yes, _) => self.drop_until(self.frontier.settled),
+                _ if self.leads => self.drop_until(self.frontier.settled),
                 // No due time is removed, because perhaps none of them was run. When this agent leads, it learns which
                 // of them was run last. Then it removes due times, and reading continues.
-                (WindowLeads::No, Misfire::AtLeastOnce) => {}
+                Misfire::AtLeastOnce => {}
                 // Of the missed due times, only the last is ever run.
-                (WindowLeads::No, Misfire::Skip | Misfire::Late { .. }) => {
+                Misfire::Skip | Misfire::Late { .. } => {
                     let newest = self.times.range(..=now).next_back().copied();
                     self.times = self.times.split_off(&newest.unwrap_or_default());
                 }

@@ -86,13 +86,6 @@ pub struct SocketGuard {
     stop: Option<oneshot::Sender<()>>,
 }
 
-impl SocketGuard {
-    /// Returns the path of the socket.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
 impl Drop for SocketGuard {
     fn drop(&mut self) {
         // Removes the file while the thread still listens. A process that starts at this moment sees that the socket is

@@ -33,31 +33,23 @@ pub(crate) enum StoreContenders {
 impl StoreContenders {
     /// Returns whether the agent `id` is present; `None` if this is unknown.
     pub(crate) fn knows(&self, id: &AgentId) -> Option<bool> {
-        match self {
-            Self::Unknown => None,
-            Self::Listed(all) => Some(all.iter().any(|present| present.id == *id)),
-        }
+        self.any(|present| present.id == *id)
     }
 
     /// Returns whether the agent `id` could lead; `None` if this is unknown.
     pub(crate) fn can_lead(&self, id: &AgentId) -> Option<bool> {
-        match self {
-            Self::Unknown => None,
-            Self::Listed(all) => Some(
-                all.iter()
-                    .any(|present| present.id == *id && present.score.is_some()),
-            ),
-        }
+        self.any(|present| present.id == *id && present.score.is_some())
     }
 
     /// Returns whether an agent other than `id` could lead; `None` if this is unknown.
     pub(crate) fn has_other(&self, id: &AgentId) -> Option<bool> {
+        self.any(|present| present.id != *id && present.score.is_some())
+    }
+
+    fn any(&self, is_it: impl Fn(&StoreContender) -> bool) -> Option<bool> {
         match self {
             Self::Unknown => None,
-            Self::Listed(all) => Some(
-                all.iter()
-                    .any(|present| present.id != *id && present.score.is_some()),
-            ),
+            Self::Listed(all) => Some(all.iter().any(is_it)),
         }
     }
 }

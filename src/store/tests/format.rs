@@ -25,13 +25,13 @@ const GOLDEN: &str = r#"actix-bully store 1
 
 fn encode<D>(identity: &StoreIdentity, record: Option<&D>) -> Result<Vec<u8>, StoreError>
 where
-    D: PartialEq + Serialize + serde::de::DeserializeOwned,
+    D: Clone + PartialEq + Serialize + serde::de::DeserializeOwned,
 {
     let kept = FileState {
         store: StoreId::new(5),
         generation: Generation::new(3),
         incarnation: Incarnation(17),
-        record,
+        record: record.cloned(),
     };
     crate::store::format::encode(identity, &kept)
 }
@@ -121,7 +121,7 @@ fn an_accepted_file_equals_the_file_that_would_be_written() {
             let mut text = whole.clone();
             text[at] ^= change;
             if let Ok(kept) = decode::<Vote>(Path::new(""), &text, &mine()) {
-                let again = crate::store::format::encode(&mine(), &kept.as_ref());
+                let again = crate::store::format::encode(&mine(), &kept);
                 assert_eq!(again.expect("as read"), text);
                 accepted += 1;
             }
@@ -210,7 +210,7 @@ fn the_record_of_another_election_is_refused() {
 
 #[test]
 fn a_record_that_would_change_is_not_written() {
-    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     struct Forgetful {
         #[serde(skip)]
         voted_for: u64,

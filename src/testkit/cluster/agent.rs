@@ -2,7 +2,7 @@
 
 use futures::{StreamExt, channel::oneshot};
 
-use super::{ClusterError, wiring::Making};
+use super::{ClusterError, error::not_now, wiring::Making};
 use crate::{
     agent::{ElectionHandle, Lifecycle},
     protocol::{AgentId, Election, MemberKind, Score},
@@ -103,10 +103,7 @@ impl<E: Election> ClusterAgent<E> {
     pub(super) fn must_be_down(&self) -> Result<(), ClusterError> {
         if self.condition() == Condition::Hung {
             // A hung agent must be crashed or stopped as well.
-            return Err(ClusterError::Condition {
-                name: self.id().clone(),
-                condition: Condition::Up,
-            });
+            return Err(not_now(self.id(), Condition::Up));
         }
         self.must_be(&[Condition::Down])
     }
@@ -117,8 +114,7 @@ impl<E: Election> ClusterAgent<E> {
         if allowed.contains(&condition) {
             return Ok(());
         }
-        let name = self.id().clone();
-        Err(ClusterError::Condition { name, condition })
+        Err(not_now(self.id(), condition))
     }
 
     /// Makes the agent panic, even while it hangs. A frozen process is killed instead.

@@ -196,7 +196,9 @@ impl<E: Election> Cluster<E> {
 
     fn go_on(&mut self, command: &RecordedCommand, name: &AgentId) -> Result<(), ClusterError> {
         if !self.find_mut(name.as_str())?.resume() {
-            return Err(ClusterError::NotHung { name: name.clone() });
+            let why = String::from("does not hang: there is nothing to resume");
+            let name = name.clone();
+            return Err(ClusterError::NotNow { name, why });
         }
         open(&self.journal).command(command);
         self.record(name, Happening::Resumed);
@@ -243,7 +245,11 @@ impl<E: Election> Cluster<E> {
     fn run_out(&self, command: &RecordedCommand, name: &AgentId) -> Result<(), ClusterError> {
         let agent = self.leading(name)?;
         let Some(left) = agent.handle.leadership_left() else {
-            return Err(ClusterError::NoLease { name: name.clone() });
+            let why = String::from(
+                "leads without an end, because its election has no lease: crash or stop the agent instead",
+            );
+            let name = name.clone();
+            return Err(ClusterError::NotNow { name, why });
         };
         // The skip goes one nanosecond past the last instant of the leadership.
         agent
@@ -300,7 +306,10 @@ impl<E: Election> Cluster<E> {
         if agent.handle.is_leader() {
             return Ok(agent);
         }
-        let (name, believers) = (name.clone(), listed(&self.believers()));
-        Err(ClusterError::NotLeading { name, believers })
+        let believers = listed(&self.believers());
+        let why =
+            format!("does not lead: command an agent that considers itself leader ({believers})");
+        let name = name.clone();
+        Err(ClusterError::NotNow { name, why })
     }
 }

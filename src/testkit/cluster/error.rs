@@ -1,6 +1,8 @@
 //! Errors of a cluster's commands: each states the problem and the remedy.
 
-use super::{Condition, NotSettled};
+use std::time::Duration;
+
+use super::Condition;
 use crate::{
     agent::{LeaveError, StartError},
     protocol::AgentId,
@@ -19,18 +21,8 @@ pub enum ClusterError {
     Start {
         /// The name that was requested.
         name: String,
-        /// The [`StartError`], or the error of the application's own start.
+        /// The [`StartError`], or the error of the application's own start: it may have started an agent of another name.
         source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// The application started another agent than the one that was added.
-    #[error(
-        "the start of {expected} returned an agent with the name {found}: build the agent with the name that it is given"
-    )]
-    OtherAgent {
-        /// The name of the agent that was added.
-        expected: String,
-        /// The name of the agent that was started.
-        found: AgentId,
     },
     /// Two agents would have the same name.
     #[error("there is an agent {name} already: choose another name")]
@@ -52,35 +44,13 @@ pub enum ClusterError {
         /// The agent.
         name: AgentId,
     },
-    /// An agent in this condition cannot do this.
-    #[error("{name} {}", advice(*condition))]
-    Condition {
+    /// The agent cannot do this in its present condition.
+    #[error("{name} {why}")]
+    NotNow {
         /// The agent.
         name: AgentId,
-        /// Its condition; [`Condition::Up`] for any agent that must be down first.
-        condition: Condition,
-    },
-    /// The agent does not hang.
-    #[error("{name} does not hang: there is nothing to resume")]
-    NotHung {
-        /// The agent.
-        name: AgentId,
-    },
-    /// The agent does not lead.
-    #[error("{name} does not lead: command an agent that considers itself leader ({believers})")]
-    NotLeading {
-        /// The agent.
-        name: AgentId,
-        /// The agents that lead.
-        believers: String,
-    },
-    /// The leadership of the agent has no end.
-    #[error(
-        "the leadership of {name} does not run out, because its election has no lease: crash or stop the agent instead"
-    )]
-    NoLease {
-        /// The agent.
-        name: AgentId,
+        /// The reason, with advice.
+        why: String,
     },
     /// This election has no list of voters that could be changed.
     #[error("this election has no list of voters to change: use a quorum whose voters have stores")]
@@ -98,19 +68,27 @@ pub enum ClusterError {
     #[error("the network conditions are refused: {0}")]
     Conditions(#[from] ConditionsError),
     /// The cluster is not settled.
-    #[error(transparent)]
-    NotSettled(#[from] NotSettled),
+    #[error("the cluster is not settled within {waited:?}: {obstacle}")]
+    NotSettled {
+        /// Time for which the call waited.
+        waited: Duration,
+        /// The obstacle at the end of the wait.
+        obstacle: String,
+    },
 }
 
 debug_is_text!(ClusterError);
 
-const fn advice(condition: Condition) -> &'static str {
-    match condition {
+/// Refuses a command to an agent in this condition; [`Condition::Up`] for any agent that must be down first.
+pub(super) fn not_now(name: &AgentId, condition: Condition) -> ClusterError {
+    let why = match condition {
         Condition::Up => "is up: crash or stop it first",
         Condition::Hung => "hangs: resume it first",
         Condition::Restarting => "is down and will be restarted by its supervisor: let time pass",
         Condition::Down => "is down: restart it first",
-    }
+    };
+    let (name, why) = (name.clone(), why.to_owned());
+    ClusterError::NotNow { name, why }
 }
 
 pub(super) fn refused(name: &str, source: StartError) -> ClusterError {

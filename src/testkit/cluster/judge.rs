@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, mem};
 
 use super::{
-    Cluster, Obstacle, Side,
+    Cluster, Obstacle,
     agent::{ClusterAgent, Condition},
     journal::open,
     settle::listed,
@@ -11,6 +11,7 @@ use super::{
 use crate::{
     agent::Status,
     protocol::{AgentId, Election, MemberKind, Requirements, Role, Term},
+    record::RecordedSide,
 };
 
 /// An agent that runs, and the leader that it believes in at this moment.
@@ -58,7 +59,7 @@ impl<'a> RunningAgent<'a> {
 
 impl<E: Election> Cluster<E> {
     /// Returns the present sides if each side is settled.
-    pub(super) fn judge(&self) -> Result<Vec<Side>, Obstacle> {
+    pub(super) fn judge(&self) -> Result<Vec<RecordedSide>, Obstacle> {
         let agents = self.agents.iter().enumerate();
         let register = self.register.as_ref();
         let list = self.list();
@@ -142,7 +143,7 @@ impl<E: Election> Cluster<E> {
     }
 
     /// Checks that a side agrees on one leader. A side without an eligible agent, or with too few voters, needs none.
-    fn agree(&self, side: &[RunningAgent<'_>], least: usize) -> Result<Side, Obstacle> {
+    fn agree(&self, side: &[RunningAgent<'_>], least: usize) -> Result<RecordedSide, Obstacle> {
         let agents: Vec<AgentId> = side.iter().map(|one| one.id.clone()).collect();
         let leaders: BTreeSet<&AgentId> = side.iter().filter_map(RunningAgent::leader).collect();
         let leaderless = those(side, |one| !self.is_register(one) && one.leader().is_none());
@@ -150,7 +151,7 @@ impl<E: Election> Cluster<E> {
         let reaches = self.register.is_none() || side.iter().any(|one| self.is_register(one));
         let elects = reaches && voters >= least && side.iter().any(|one| one.eligible);
         if leaders.is_empty() && !elects {
-            return Ok(Side {
+            return Ok(RecordedSide {
                 agents,
                 leader: None,
                 term: Term::ZERO,
@@ -164,11 +165,13 @@ impl<E: Election> Cluster<E> {
         }
         let mut believers = side.iter().filter(|one| one.leads);
         match (believers.next(), believers.next()) {
-            (Some(leader), None) if leaders.len() == 1 && leaders.contains(leader.id) => Ok(Side {
-                agents,
-                leader: Some(leader.id.clone()),
-                term: leader.now.leading.unwrap_or_default(),
-            }),
+            (Some(leader), None) if leaders.len() == 1 && leaders.contains(leader.id) => {
+                Ok(RecordedSide {
+                    agents,
+                    leader: Some(leader.id.clone()),
+                    term: leader.now.leading.unwrap_or_default(),
+                })
+            }
             _ => Err(Obstacle::Divided(listed(&agents))),
         }
     }

@@ -78,7 +78,7 @@ impl<E: Election> Cluster<E> {
     /// Changes the faults of the network for all messages.
     pub fn set_network(&mut self, conditions: Conditions) {
         // The type has no value that would be refused.
-        self.at_once(&RecordedCommand::Network(conditions.to_record()))
+        self.at_once(&RecordedCommand::Network(conditions.into()))
             .ok();
     }
 

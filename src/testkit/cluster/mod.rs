@@ -76,7 +76,7 @@ pub use agent::Condition;
 pub use builder::ClusterBuilder;
 pub use error::ClusterError;
 pub(crate) use settle::Obstacle;
-pub use settle::{NotSettled, Settled, Side};
+pub use settle::Settled;
 pub use status::{AgentStatus, ClusterStatus};
 pub use wiring::Wiring;
 

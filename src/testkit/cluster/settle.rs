@@ -10,10 +10,10 @@ use std::{fmt, time::Duration};
 
 use actix::clock::{sleep, timeout};
 
-use super::{Cluster, journal::open};
+use super::{Cluster, ClusterError, journal::open};
 use crate::{
     clock::Clock,
-    protocol::{AgentId, Election, Term},
+    protocol::{AgentId, Election},
     record::{RecordedCommand, RecordedSide, What},
 };
 
@@ -21,8 +21,10 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settled {
-    /// The sides of the network; one side unless the network is separated. Agents that are down or hang are on no side.
-    pub sides: Vec<Side>,
+    /// The sides of the network; one side unless the network is separated. The agents of a side reach each other, some
+    /// of them perhaps only through other agents. A side has no leader if no agent of it may be elected, or too few
+    /// vote. Agents that are down or hang are on no side.
+    pub sides: Vec<RecordedSide>,
     /// Time until the last agent changed its leader.
     pub took: Duration,
     /// Number of election messages that were sent, without the kinds that agents repeat, such as heartbeats and
@@ -39,7 +41,7 @@ impl Settled {
     /// Returns the entry for a recording.
     fn entry(&self) -> What {
         What::Settled {
-            sides: self.sides.iter().map(RecordedSide::from).collect(),
+            sides: self.sides.clone(),
             took_ns: u64::try_from(self.took.as_nanos()).unwrap_or(u64::MAX),
             messages: self.messages,
         }
@@ -64,41 +66,6 @@ impl fmt::Display for Settled {
         write!(f, "; {:?}, {} message{s}", self.took, self.messages)
     }
 }
-
-/// Agents that run and reach each other, some of them perhaps only through other agents.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Side {
-    /// The agents of this side.
-    pub agents: Vec<AgentId>,
-    /// The leader that they follow; `None` if no agent may be elected, or too few agents vote.
-    pub leader: Option<AgentId>,
-    /// The term of that leadership.
-    pub term: Term,
-}
-
-impl From<&Side> for RecordedSide {
-    fn from(side: &Side) -> Self {
-        Self {
-            agents: side.agents.clone(),
-            leader: side.leader.clone(),
-            term: side.term,
-        }
-    }
-}
-
-/// The cluster is not settled.
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the cluster is not settled within {waited:?}: {obstacle}")]
-#[non_exhaustive]
-pub struct NotSettled {
-    /// Time for which the call waited.
-    pub waited: Duration,
-    /// The obstacle at the end of the wait.
-    pub obstacle: String,
-}
-
-debug_is_text!(NotSettled);
 
 /// The reason why a cluster is not settled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,9 +123,9 @@ impl<E: Election> Cluster<E> {
     /// event; that moment is not counted.
     ///
     /// # Errors
-    /// [`NotSettled`] when the cluster does not settle within a time that follows from the timings, see
+    /// [`ClusterError::NotSettled`] when the cluster does not settle within a time that follows from the timings, see
     /// [`timeout`](super::ClusterBuilder::timeout). Only time has passed.
-    pub async fn settle(&self) -> Result<Settled, NotSettled> {
+    pub async fn settle(&self) -> Result<Settled, ClusterError> {
         let begun = self.clock.now();
         open(&self.journal).command(&RecordedCommand::Settle);
         let mut obstacle = Obstacle::Busy;
@@ -176,7 +143,7 @@ impl<E: Election> Cluster<E> {
             let left = self.timeout.saturating_sub(waited);
             if left.is_zero() {
                 let obstacle = obstacle.to_string();
-                return Err(NotSettled { waited, obstacle });
+                return Err(ClusterError::NotSettled { waited, obstacle });
             }
             let pause = left.saturating_sub(MOMENT).min(DOUBT);
             if is_quiet && !pause.is_zero() {
@@ -186,7 +153,7 @@ impl<E: Election> Cluster<E> {
         }
     }
 
-    fn settled(&self, sides: Vec<Side>) -> Settled {
+    fn settled(&self, sides: Vec<RecordedSide>) -> Settled {
         let settled = self.seen_settled(sides);
         let mut journal = open(&self.journal);
         let now = journal.now();
@@ -195,7 +162,7 @@ impl<E: Election> Cluster<E> {
     }
 
     /// Does the same as `settled`, but records nothing: a query must not change a recording.
-    pub(super) fn seen_settled(&self, sides: Vec<Side>) -> Settled {
+    pub(super) fn seen_settled(&self, sides: Vec<RecordedSide>) -> Settled {
         let journal = open(&self.journal);
         Settled {
             sides,

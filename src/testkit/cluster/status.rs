@@ -3,7 +3,10 @@
 use std::{fmt, time::Duration};
 
 use super::{Cluster, agent::Condition, journal::open};
-use crate::protocol::{AgentId, Election, Incarnation, Leader, MemberKind, Role, Score, Term};
+use crate::{
+    agent::Status,
+    protocol::{AgentId, Election, MemberKind, Score},
+};
 
 /// One agent of a cluster, at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,16 +22,10 @@ pub struct AgentStatus {
     pub condition: Condition,
     /// Whether all its links are cut, by [`isolate`](Cluster::isolate).
     pub isolated: bool,
-    /// Its role.
-    pub role: Role,
-    /// The highest term that it has seen in this incarnation.
-    pub term: Term,
-    /// The leader that it follows, or the agent itself; `None` if it knows no leader.
-    pub leader: Option<Leader>,
+    /// Its own state, in its present incarnation or the last one.
+    pub status: Status,
     /// Whether it considers itself leader at this moment.
     pub leads: bool,
-    /// Its present incarnation, or the last one.
-    pub incarnation: Incarnation,
     /// Time for which it will still lead without another acknowledgement; `None` if it does not lead, or if its
     /// leadership has no end.
     pub lease_left: Option<Duration>,
@@ -50,7 +47,6 @@ impl<E: Election> Cluster<E> {
     pub fn status(&self) -> ClusterStatus {
         let list = self.list();
         let row = |agent: &super::agent::ClusterAgent<E>| {
-            let now = agent.handle.current();
             let kind = agent.kind_by(list.as_ref());
             AgentStatus {
                 name: agent.id().clone(),
@@ -58,11 +54,8 @@ impl<E: Election> Cluster<E> {
                 score: agent.score().filter(|_| kind == MemberKind::Voter),
                 condition: agent.condition(),
                 isolated: open(&self.journal).network.is_isolated(agent.id()),
-                role: now.role,
-                term: now.term,
-                leader: now.leader,
+                status: agent.handle.current(),
                 leads: agent.handle.is_leader(),
-                incarnation: now.incarnation,
                 lease_left: agent
                     .handle
                     .leadership_left()
@@ -107,13 +100,14 @@ impl AgentStatus {
         };
         let runs = matches!(self.condition, Condition::Up | Condition::Hung);
         let told = |what: String| if runs { what } else { nothing() };
-        let leader = self.leader.as_ref().map(|leader| leader.id.to_string());
+        let leader = self.status.leader.as_ref();
+        let leader = leader.map(|leader| leader.id.to_string());
         [
             self.name.to_string(),
             score,
             self.state(),
-            told(self.role.to_string()),
-            told(self.term.to_string()),
+            told(self.status.role.to_string()),
+            told(self.status.term.to_string()),
             told(leader.unwrap_or_else(nothing)),
         ]
     }

@@ -196,15 +196,15 @@ impl<E: Election> Cluster<E> {
             comes_back,
         };
         let started = wiring.process.run(|| start(&wiring));
-        let handle = started.map_err(|source| ClusterError::Start {
-            name: name.to_owned(),
-            source,
-        })?;
-        let (expected, found) = (name.to_owned(), handle.id().clone());
-        if found.as_str() == name {
-            Ok((handle, wiring.process))
-        } else {
-            Err(ClusterError::OtherAgent { expected, found })
-        }
+        let started = started.and_then(|handle| match handle.id() {
+            id if *id == *name => Ok(handle),
+            other => Err(format!(
+                "its start returned an agent with the name {other}: build the agent with the name that it is given"
+            )
+            .into()),
+        });
+        let name = name.to_owned();
+        let handle = started.map_err(|source| ClusterError::Start { name, source })?;
+        Ok((handle, wiring.process))
     }
 }

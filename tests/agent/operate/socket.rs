@@ -78,8 +78,7 @@ fn a_node_is_shown_and_commanded_line_by_line() {
     with_node(|[a, b]| async move {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("node.sock");
-        let guard = serve_socket(&path, Operated::new(&a)).unwrap();
-        assert_eq!(guard.path(), path);
+        let _guard = serve_socket(&path, Operated::new(&a)).unwrap();
         let asked = path.clone();
         let (shown, outcome) = spawn_blocking(move || {
             let to = Command::StepDown {

@@ -118,7 +118,7 @@ fn agree(cluster: &Cluster, name: &str) -> bool {
 fn shown(agents: &[AgentStatus]) -> Vec<(bool, Option<AgentId>)> {
     let name = |leader: &Leader| leader.id.clone();
     let rows = agents.iter();
-    rows.map(|agent| (agent.leads, agent.leader.as_ref().map(name)))
+    rows.map(|agent| (agent.leads, agent.status.leader.as_ref().map(name)))
         .collect()
 }
 

@@ -58,7 +58,7 @@ pub(crate) enum Task {
     Record(Record),
     /// Shows the voters of the node's groups, or changes them while the group runs, at any node
     Voters(Voters),
-    /// Removes the mark of a schedule from the store of a lease
+    /// Shows the schedules of the node's agents, or removes the mark of a schedule from the store of a lease
     Schedules(Schedules),
     /// Measures the disk, the store, the peers and this host before a node runs here; nothing is elected, no node is asked
     Preflight(Preflight),
@@ -181,7 +181,7 @@ pub(crate) struct SetScore {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Schedules {
     #[command(subcommand)]
-    action: SchedulesAction,
+    action: Option<SchedulesAction>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -309,7 +309,7 @@ impl Task {
             Self::RunGuard(_) | Self::RunCommand(_) => return None,
             Self::Voters(Voters { change }) => return change.as_ref().map(Change::order),
             Self::Schedules(Schedules { action }) => {
-                let SchedulesAction::Reset { schedule, whom } = action;
+                let SchedulesAction::Reset { schedule, whom } = action.as_ref()?;
                 let schedule = schedule.clone();
                 whom.order(Command::ResetSchedule { schedule })
             }
@@ -405,8 +405,9 @@ mod tests {
         ] {
             assert_eq!(order(line).0, Command::ChangeVoters(change));
         }
-        let args = parse("bullyctl --socket s voters").unwrap();
-        assert_eq!(args.task.order(), None, "they are shown");
+        let shown = ["voters", "schedules"].map(|task| format!("bullyctl --socket s {task}"));
+        let orders = shown.map(|line| parse(&line).unwrap().task.order());
+        assert_eq!(orders, [None, None], "they are shown");
     }
 
     #[test]
@@ -434,7 +435,6 @@ mod tests {
             "bullyctl --socket s voters add d --address 192.0.2.4:7400",
             "bullyctl --socket s voters replace b",
             "bullyctl --socket s voters remove",
-            "bullyctl --socket s schedules",
             "bullyctl --socket s schedules reset",
             "bullyctl --socket s schedules reset a/b",
             "bullyctl preflight",

@@ -112,7 +112,11 @@ fn ask(args: &Args) -> Result<ExitCode, Failure> {
                 });
             }
             let report = node.report()?;
-            tell(args, &show::electorates(&report), || show::voters(&report))?;
+            if matches!(args.task, Task::Schedules(_)) {
+                tell(args, &show::listed(&report), || show::schedules(&report))?;
+            } else {
+                tell(args, &show::electorates(&report), || show::voters(&report))?;
+            }
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -103,9 +103,6 @@ pub enum FileDamage {
         /// Length of the file, in bytes.
         len: u64,
     },
-    /// The file was written by a version of this crate from before its first release.
-    #[error("a version of this crate before its first release wrote the file: make a new file")]
-    Former,
     /// No number is left for the next record, so another program wrote this record.
     #[error("the last record of the file has the highest number, so another program wrote it")]
     LastNumber,

@@ -262,15 +262,7 @@ fn read(
 ) -> Result<(SlotSize, Slot), RecordFileError> {
     let size = SlotSize::of_file(status.len);
     let Some(size) = size else {
-        let mut beginning = [0; slot::FORMER.len()];
-        let len = read_all(system, held.file(), 0, &mut beginning)?;
-        let is_former = beginning.get(..len) == Some(slot::FORMER);
-        let damage = if is_former {
-            FileDamage::Former
-        } else {
-            FileDamage::Length { len: status.len }
-        };
-        return Err(damage.into());
+        return Err(FileDamage::Length { len: status.len }.into());
     };
     let mut bytes = vec![0; size.file_len()];
     for slot in bytes.chunks_mut(size.len()).zip([0, size.len()]) {

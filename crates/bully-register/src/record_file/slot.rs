@@ -223,9 +223,6 @@ fn checksum(beginning: &[u8], record: &[u8]) -> u32 {
     sum.finalize()
 }
 
-/// First bytes of a store file that was written before the first published release.
-pub(super) const FORMER: &[u8] = b"actix-bully ";
-
 const MAGIC: &[u8] = b"bullyrec";
 const FORMAT: u32 = 1;
 const HEADER: usize = 32;

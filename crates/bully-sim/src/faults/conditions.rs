@@ -64,30 +64,21 @@ impl Conditions {
     pub const fn to_builder(self) -> ConditionsBuilder {
         ConditionsBuilder(self)
     }
-
-    /// Returns the conditions in the form of a recording.
-    pub fn to_record(self) -> NetworkRecord {
-        let nanos = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
-        let range = |After { min, max }: After| (nanos(min), nanos(max));
-        NetworkRecord {
-            delay_ns: range(self.delay),
-            loss: self.loss,
-            duplication: self.duplication,
-            slow: self.slow,
-            slow_by_ns: range(self.slow_by),
-            any_order: self.any_order,
-        }
-    }
-
-    /// Returns the range of the delay in one direction, without the additional delay of slow messages.
-    pub const fn delay(&self) -> After {
-        self.delay
-    }
 }
 
 impl From<Conditions> for NetworkRecord {
+    /// Returns the conditions in the form of a recording.
     fn from(conditions: Conditions) -> Self {
-        conditions.to_record()
+        let nanos = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+        let range = |After { min, max }: After| (nanos(min), nanos(max));
+        Self {
+            delay_ns: range(conditions.delay),
+            loss: conditions.loss,
+            duplication: conditions.duplication,
+            slow: conditions.slow,
+            slow_by_ns: range(conditions.slow_by),
+            any_order: conditions.any_order,
+        }
     }
 }
 
@@ -275,6 +266,6 @@ mod tests {
         let all = Conditions::builder().delay(ms(1)..=ms(2)).loss(3);
         let all = all.duplication(4).slow(5, ms(6)..=ms(7)).in_any_order();
         let all = all.build().unwrap();
-        assert_eq!(Conditions::try_from(all.to_record()), Ok(all));
+        assert_eq!(Conditions::try_from(NetworkRecord::from(all)), Ok(all));
     }
 }

@@ -3,6 +3,8 @@
 //! Elections fail at such moments: a leader crashes in the middle of its announcement, or right after it told all
 //! others to defer. Random faults seldom happen at these moments.
 
+use std::collections::BTreeMap;
+
 use super::{
     node::NodeIndex,
     situation::{Situation, Situations},
@@ -36,26 +38,14 @@ pub enum Reaction {
 
 #[derive(Debug, Default)]
 pub(super) struct Traps {
-    armed: Vec<Armed>,
-    sprung: [Situations; 3],
-}
-
-#[derive(Debug)]
-struct Armed {
-    by: Option<NodeIndex>,
-    kind: &'static str,
-    spared: u32,
-    then: Reaction,
+    /// The traps, each with the agent for which it is set.
+    armed: Vec<(Option<NodeIndex>, Trap)>,
+    sprung: BTreeMap<Reaction, Situations>,
 }
 
 impl Traps {
     pub(super) fn arm(&mut self, by: Option<NodeIndex>, trap: &Trap) {
-        self.armed.push(Armed {
-            by,
-            kind: trap.kind,
-            spared: trap.spared,
-            then: trap.then,
-        });
+        self.armed.push((by, trap.clone()));
     }
 
     pub(super) fn disarm(&mut self) {
@@ -64,8 +54,7 @@ impl Traps {
 
     /// Returns the situations of the agents that sprang a trap with this reaction.
     pub(super) fn sprung(&self, reaction: Reaction) -> Situations {
-        let sprung = self.sprung.get(index(reaction));
-        sprung.copied().unwrap_or_default()
+        self.sprung.get(&reaction).copied().unwrap_or_default()
     }
 
     /// Called when a message leaves. Returns the reaction if the message springs a trap.
@@ -76,8 +65,8 @@ impl Traps {
         situation: Situation,
     ) -> Option<Reaction> {
         let mut sprung = None;
-        for (at, trap) in self.armed.iter_mut().enumerate() {
-            if trap.kind != kind || trap.by.is_some_and(|by| by != from) {
+        for (at, (by, trap)) in self.armed.iter_mut().enumerate() {
+            if trap.kind != kind || by.is_some_and(|by| by != from) {
                 continue;
             }
             if trap.spared == 0 {
@@ -86,18 +75,8 @@ impl Traps {
             }
             trap.spared -= 1;
         }
-        let trap = self.armed.swap_remove(sprung?);
-        if let Some(count) = self.sprung.get_mut(index(trap.then)) {
-            count.add(situation);
-        }
+        let (_, trap) = self.armed.swap_remove(sprung?);
+        self.sprung.entry(trap.then).or_default().add(situation);
         Some(trap.then)
-    }
-}
-
-const fn index(reaction: Reaction) -> usize {
-    match reaction {
-        Reaction::Crash => 0,
-        Reaction::Pause => 1,
-        Reaction::Isolate => 2,
     }
 }

@@ -1,7 +1,10 @@
 //! How a diagnosis is written, for people and for programs.
 
 use super::*;
-use crate::agent::diagnosis::Diagnosis;
+use crate::{
+    agent::diagnosis::{Diagnosis, ScheduleFinding},
+    clock::WallTime,
+};
 
 fn two_lost() -> Diagnosis {
     let mut facts = quorum();
@@ -113,4 +116,36 @@ fn each_finding_is_one_line_and_names_five_at_most() {
     let away = "voters that cannot be reached: a, b, c, d, e and 2 more";
     assert_eq!(all[2].to_string(), away);
     assert_eq!(all[3].to_string().matches("1.5 s").count(), 1);
+}
+
+#[test]
+fn findings_about_schedules_are_one_line_and_name_the_agents() {
+    let at = WallTime::from_millis(1_767_323_045_000);
+    let silent = |missing: &[&str], early: &[&str]| ScheduleFinding::NotAcknowledged {
+        schedule: id("mail"),
+        since: at,
+        missing: missing.iter().map(|name| id(name)).collect(),
+        early: early.iter().map(|name| id(name)).collect(),
+    };
+    let fails = |times| ScheduleFinding::TickFails {
+        schedule: id("mail"),
+        since: at,
+        times,
+        reason: "no disk".to_owned(),
+    };
+    let since = "no tick of mail has begun since 2026-01-02T03:04:05Z, because too few agents acknowledge this leader";
+    let rows = [
+        (silent(&["a", "b"], &[]), format!("{since}; no answer of a, b: read the diagnosis of each")),
+        (silent(&[], &["c"]), format!("{since}; refused by c, whose clocks are more than 10 s behind: compare the clocks")),
+        (fails(1), "the work of mail has failed in the tick that was due at 2026-01-02T03:04:05Z: no disk".to_owned()),
+        (fails(3), "the work of mail has failed 3 times in a row, first in the tick that was due at 2026-01-02T03:04:05Z: no disk".to_owned()),
+        (
+            ScheduleFinding::MarksNotStored { since: at, reason: "no disk".to_owned() },
+            "this agent has stored no progress of schedules since 2026-01-02T03:04:05Z, so it acknowledges no tick: mend that store (`quorum.marks_file`, or `.schedules().store(..)`): no disk".to_owned(),
+        ),
+    ];
+    for (found, expected) in rows {
+        assert_eq!(found.to_string(), expected);
+        is_one_line(&Finding::Schedule(found));
+    }
 }

@@ -39,6 +39,11 @@ pub(super) fn rows() -> Vec<Rows> {
             quorum.store = "open-or-create" | is missing: if this node never voted | "vote"
         "#
         ),
+        rows!(
+            QUORUM,
+            alone,
+            r#"quorum.marks_file = "FOLDER/NODE.marks" | ["a.vote" | ["a.marks", "a.vote""#
+        ),
         rows!(QUORUM, alone, r#"quorum.epoch = 3 | "epoch":0 | "epoch":3"#),
         rows!(
             QUORUM,

@@ -236,17 +236,11 @@ impl<M: LeaderMessage> ProxyState<M> {
         refusal: Option<Refusal>,
         next: Option<u64>,
     ) {
-        let sees = (refusal == Some(Refusal::NotLeader))
-            .then(|| here.agent.current().leader)
-            .flatten();
-        let answer = RunAnswer {
-            from: head.to,
-            to: head.from,
-            run: head.run,
-            refusal,
-            next,
-            leader: sees.map(|leader| (leader.id, leader.term)),
-        };
+        let mut answer = RunAnswer::about(&head, refusal, next);
+        if refusal == Some(Refusal::NotLeader) {
+            let leader = here.agent.current().leader;
+            answer.leader = leader.map(|leader| (leader.id, leader.term));
+        }
         here.send(to, &self.name, ANSWER, &answer.write());
     }
 
@@ -258,27 +252,13 @@ impl<M: LeaderMessage> ProxyState<M> {
     ) -> Option<Time> {
         let mut next = None;
         inner.unacknowledged.retain(|to, unacknowledged| {
-            let Unacknowledged {
-                from,
-                to: life,
-                run,
-                next: delivered,
-                messages,
-                due,
-            } = *unacknowledged;
+            let Unacknowledged { due, messages, .. } = *unacknowledged;
             if here.now < due && messages < ACKNOWLEDGE {
                 next = Some(next.map_or(due, |known: Time| known.min(due)));
                 return true;
             }
-            let answer = RunAnswer {
-                from,
-                to: life,
-                run,
-                refusal: None,
-                next: Some(delivered),
-                leader: None,
-            };
-            here.send(to, &self.name, ANSWER, &answer.write());
+            let delivered = Some(unacknowledged.next);
+            self.answer(here, to, unacknowledged.head, None, delivered);
             false
         });
         next
@@ -298,15 +278,12 @@ impl<M: LeaderMessage> Inner<M> {
             .unacknowledged
             .entry(from.clone())
             .or_insert_with(|| Unacknowledged {
-                from: head.to,
-                to: head.from,
-                run: head.run,
+                head,
                 next,
                 messages: 0,
                 due: now.after(ACKNOWLEDGE_AFTER),
             });
-        (noted.from, noted.to) = (head.to, head.from);
-        (noted.run, noted.next) = (head.run, next);
+        (noted.head, noted.next) = (head, next);
         noted.messages = noted.messages.saturating_add(count);
     }
 }
@@ -322,14 +299,7 @@ pub(crate) fn unregistered(
     if !is_meant(&head, state, snapshot) {
         return Some(());
     }
-    let answer = RunAnswer {
-        from: head.to,
-        to: head.from,
-        run: head.run,
-        refusal: Some(Refusal::Unregistered),
-        next: Some(0),
-        leader: None,
-    };
+    let answer = RunAnswer::about(&head, Some(Refusal::Unregistered), Some(0));
     let message = AppMessage::new(name.clone(), ANSWER, &answer.write());
     state.send(&envelope.from, message).ok()
 }

@@ -94,15 +94,13 @@ impl<M: LeaderMessage> ProxyState<M> {
     /// Sends a frame. Returns `false` if the frame is for the actor of this process, and the actor takes no more
     /// messages.
     fn send(&self, inner: &mut Inner<M>, here: &InboxContext<'_>, next: &Next) -> bool {
-        let (to, run, first, count) = match next {
-            Next::Batch {
-                to,
-                run,
-                first,
-                count,
-            } => (to, *run, *first, *count),
-            Next::Probe { to, run, next } => (to, *run, *next, 0),
-        };
+        let Next {
+            to,
+            run,
+            first,
+            count,
+        } = next;
+        let (run, first, count) = (*run, *first, *count);
         if to.id == *here.state.id() {
             return self.deliver_here(inner, here, to, run, first, count);
         }

@@ -20,9 +20,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use crate::protocol::{AgentId, Time};
 
-use super::exchange::{
-    Answerer, Cancelled, KeptMessage, Life, Next, ProxyBounds, Refusal, Settled, Target,
-};
+use super::exchange::{Answerer, KeptMessage, Life, Next, ProxyBounds, Refusal, Settled, Target};
 
 mod runs;
 
@@ -233,16 +231,13 @@ impl<P> Sender<P> {
             && now >= run.asked
         {
             run.asked = now.after(ASK_AFTER);
-            let (to, number, next) = (run.to.clone(), run.number, run.first);
-            let next = next.saturating_add(count(self.flight.len()));
-            return (
-                Some(Next::Probe {
-                    to,
-                    run: number,
-                    next,
-                }),
-                settled,
-            );
+            let question = Next {
+                to: run.to.clone(),
+                run: run.number,
+                first: run.first.saturating_add(count(self.flight.len())),
+                count: 0,
+            };
+            return (Some(question), settled);
         }
         (self.batch(now, most, bytes), settled)
     }
@@ -290,7 +285,7 @@ impl<P> Sender<P> {
         }
         run.asked = now.after(ASK_AFTER);
         let ahead = count(self.flight.len().saturating_sub(taken));
-        Some(Next::Batch {
+        Some(Next {
             to: wanted,
             run: run.number,
             first: run.first.saturating_add(ahead),
@@ -307,19 +302,16 @@ impl<P> Sender<P> {
         answer.into_iter().chain(pause).min()
     }
 
-    /// Gives a message up; returns whether it was sent.
-    pub(super) fn cancel(&mut self, id: u64) -> Cancelled {
+    /// Gives a message up. Returns whether it was still in the buffer: then it will not be sent.
+    pub(super) fn cancel(&mut self, id: u64) -> bool {
         let at = self.buffer.iter().position(|item| item.id == id);
-        match at.and_then(|at| self.buffer.remove(at)) {
-            Some(item) => {
-                self.bytes = self.bytes.saturating_sub(item.size);
-                Cancelled::Unsent
-            }
-            None => Cancelled::Sent,
-        }
+        let unsent = at.and_then(|at| self.buffer.remove(at));
+        let size = unsent.as_ref().map_or(0, |item| item.size);
+        self.bytes = self.bytes.saturating_sub(size);
+        unsent.is_some()
     }
 
-    /// Returns the messages of a [`Next::Batch`].
+    /// Returns the messages of a [`Next`].
     pub(super) fn in_flight(&self, last: usize) -> impl Iterator<Item = &KeptMessage<P>> {
         let before = self.flight.len().saturating_sub(last);
         self.flight.iter().skip(before)

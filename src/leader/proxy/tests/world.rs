@@ -187,21 +187,15 @@ impl World {
             self.settle(at, settled);
             let Some(next) = next else { return };
             let from = self.agents[at].life;
-            match next {
-                Next::Batch {
-                    to,
-                    run,
-                    first,
-                    count,
-                } => {
-                    let flight = self.agents[at].sender.in_flight(count);
-                    let items = flight.map(|item| item.payload).collect();
-                    self.send_batch(at, from, &to, run, first, items);
-                }
-                Next::Probe { to, run, next } => {
-                    self.send_batch(at, from, &to, run, next, Vec::new());
-                }
-            }
+            let Next {
+                to,
+                run,
+                first,
+                count,
+            } = next;
+            let flight = self.agents[at].sender.in_flight(count);
+            let items = flight.map(|item| item.payload).collect();
+            self.send_batch(at, from, &to, run, first, items);
         }
     }
 

@@ -19,19 +19,19 @@ mod shown;
 use std::{collections::BTreeSet, time::Duration};
 
 use crate::{
+    agent::schedules::ScheduleStatus,
     clock::WallTime,
     protocol::{AgentId, Round, Time},
 };
 
 use super::{
-    handle::ScheduleStatus,
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickFailed},
-    message::{LeaderNumber, Mark, MarkRefusal},
+    message::{Answer, LeaderNumber, Mark, MarkRefusal, Question},
     planner::{Misfire, NextTick, ON_TIME, TickPlan, plan},
-    poll::{Audience, Poll, PollOutcome, Purpose, Reading},
-    question::say,
+    poll::{Audience, Poll, Reading},
     register::AHEAD,
-    stage::{ScheduleStage, TickClaim},
+    stage::ScheduleStage,
+    trouble::Failing,
 };
 
 /// Longest wait for a tick without a look at the wall clock. While a clock is slewed, it gains or loses half a
@@ -40,6 +40,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// Longest time for which a leader does not ask for the mark; `ask_daily` has the reason.
 const ASKS: Duration = Duration::from_secs(24 * 3_600);
+
+/// Time without enough answers after which the diagnosis reports it. A fail-over or a slow network is shorter.
+const SILENCE: Duration = Duration::from_secs(1);
 
 /// Pause after work that failed. It doubles after each further failure, up to [`LONGEST_PAUSE`].
 const PAUSE: Duration = Duration::from_secs(1);
@@ -66,7 +69,12 @@ pub(super) struct ScheduleMachine<'a> {
     is_refused: bool,
     is_stepping_down: bool,
     is_established: bool,
-    failures: u32,
+    /// Time of the first question that too few agents have answered, if no later question had enough answers.
+    unanswered: Option<Now>,
+    /// The last question, if its tick was given up without enough answers.
+    given_up: Option<Poll>,
+    /// The failures of the last ticks, if the last tick failed.
+    failing: Option<Failing>,
     /// Time at which the machine last asked for the mark.
     asked_at: Time,
     /// Of these only the counts are kept here.
@@ -97,7 +105,9 @@ impl<'a> ScheduleMachine<'a> {
             is_refused: false,
             is_stepping_down: false,
             is_established: false,
-            failures: 0,
+            unanswered: None,
+            given_up: None,
+            failing: None,
             asked_at: Time::ZERO,
             counts,
         }
@@ -106,11 +116,7 @@ impl<'a> ScheduleMachine<'a> {
     pub(super) fn handle(&mut self, now: Now, input: ScheduleInput, out: &mut Vec<ScheduleEffect>) {
         match input {
             ScheduleInput::Start => self.read(now, out),
-            ScheduleInput::Answer {
-                from,
-                round,
-                outcome,
-            } => self.answer(now, from, round, outcome, out),
+            ScheduleInput::Answer(from, answer) => self.answer(now, from, answer, out),
             ScheduleInput::Look { audience, ballot } => {
                 self.audience = audience;
                 self.look(now, ballot, out);
@@ -123,26 +129,35 @@ impl<'a> ScheduleMachine<'a> {
         }
         self.ask_daily(now, out);
         self.say_again(now, out);
+        self.forget_short_silence(now);
+    }
+
+    /// A question that was given up soon says nothing about the agents that were asked.
+    fn forget_short_silence(&mut self, now: Now) {
+        if self.open().is_none() && self.silent_since(now).is_none() {
+            self.unanswered = None;
+            self.given_up = None;
+        }
     }
 
     fn answer(
         &mut self,
         now: Now,
         from: AgentId,
-        round: Round,
-        outcome: PollOutcome,
+        Answer { round, outcome }: Answer,
         out: &mut Vec<ScheduleEffect>,
     ) {
         self.silent.remove(&from);
-        let asked = self.stage.asked().map(|(poll, _)| poll);
+        let asked = self.stage.asked();
         let mut asked = asked.into_iter().chain(&mut self.confirming);
-        let poll = asked.find(|poll| poll.round == round);
+        let poll = asked.find(|poll| poll.question.round == round);
         let Some(poll) = poll else { return };
+        self.audience.note_lists(&outcome);
         if let Err(why) = outcome {
             self.counts.refused += 1;
             self.is_refused |= why == MarkRefusal::Older;
         }
-        poll.note(from, outcome);
+        poll.note(from, &outcome);
         self.settle(now, out);
     }
 
@@ -158,7 +173,7 @@ impl<'a> ScheduleMachine<'a> {
             self.ballot = ballot;
             return self.read(now, out);
         }
-        if let ScheduleStage::Claiming(_, TickClaim { due, .. }) = self.stage
+        if let ScheduleStage::Claiming(_, due) = self.stage
             && self.rule.misfire != Misfire::AtLeastOnce
         {
             let plan = self.plan(now);
@@ -171,6 +186,7 @@ impl<'a> ScheduleMachine<'a> {
 
     /// Handles a tick that the group has not acknowledged in time.
     fn give_up(&mut self, now: Now, plan: TickPlan, out: &mut Vec<ScheduleEffect>) {
+        self.given_up = self.open().cloned();
         if self.is_stepping_down {
             self.counts.skipped = self.counts.skipped.saturating_add(1);
             return self.finish(out);
@@ -190,28 +206,26 @@ impl<'a> ScheduleMachine<'a> {
 
     fn say_again(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
         let asked = self.stage.asked();
-        let confirmed = self.confirming.as_mut().map(|poll| (poll, Some(self.mark)));
-        for (poll, mark) in asked.into_iter().chain(confirmed) {
+        for poll in asked.into_iter().chain(&mut self.confirming) {
             let to = poll.say_again(&self.audience, now.time);
-            let is_survey = self.audience.has_former();
-            say(
-                self.rule,
-                (self.ballot, poll.round),
-                mark,
-                is_survey,
-                &to,
-                out,
-            );
+            say(poll, to, out);
         }
     }
 
     /// Handles a question that enough agents have answered, or a wait that has ended.
     fn settle(&mut self, now: Now, out: &mut Vec<ScheduleEffect>) {
-        if let Some((poll, _)) = self.stage.asked()
+        if let Some(poll) = self.stage.asked()
             && poll.is_carried(&self.audience, now.time)
         {
             let unheard = poll.unheard(&self.audience);
             self.silent.extend(unheard.cloned());
+        }
+        if self
+            .open()
+            .is_some_and(|poll| poll.is_carried(&self.audience, now.time))
+        {
+            self.unanswered = None;
+            self.given_up = None;
         }
         let is_carried = |poll: &Poll| poll.is_carried(&self.audience, now.time);
         if self.confirming.as_ref().is_some_and(is_carried) {
@@ -220,7 +234,7 @@ impl<'a> ScheduleMachine<'a> {
         match &self.stage {
             ScheduleStage::Reading(poll) if is_carried(poll) => {
                 let is_here = Mark::at(now.wall);
-                match (poll.reading(&self.audience), poll.best) {
+                match (poll.reading(&self.audience), poll.mark()) {
                     (Reading::Present, Some(mark)) => self.establish(now, mark, out),
                     (Reading::Present | Reading::Former, best) => {
                         self.found(now, best.unwrap_or(is_here), out);
@@ -234,23 +248,24 @@ impl<'a> ScheduleMachine<'a> {
                     }
                 }
             }
-            ScheduleStage::Founding(poll, mark) if is_carried(poll) => {
-                let mark = poll.best.unwrap_or(*mark);
+            ScheduleStage::Founding(poll) if is_carried(poll) => {
+                let mark = poll.mark().unwrap_or_default();
                 self.establish(now, mark, out);
             }
-            ScheduleStage::Claiming(poll, claim) if is_carried(poll) => {
-                let (claim, best) = (*claim, poll.best.unwrap_or(claim.mark));
-                self.claimed(now, claim, best, out);
+            ScheduleStage::Claiming(poll, due) if is_carried(poll) => {
+                let (due, mark) = (*due, poll.question.mark.unwrap_or_default());
+                let known = poll.mark().unwrap_or_default();
+                self.claimed(now, (due, mark), known, out);
             }
             ScheduleStage::Waiting(_) => self.go_on(now, out),
             ScheduleStage::Pausing(until) if *until <= now.time => self.go_on(now, out),
-            ScheduleStage::Pausing(_) | ScheduleStage::Reading(_) | ScheduleStage::Founding(..)
+            ScheduleStage::Pausing(_) | ScheduleStage::Reading(_) | ScheduleStage::Founding(_)
                 if self.is_stepping_down =>
             {
                 self.finish(out);
             }
             ScheduleStage::Reading(_)
-            | ScheduleStage::Founding(..)
+            | ScheduleStage::Founding(_)
             | ScheduleStage::Claiming(..)
             | ScheduleStage::Running(_)
             | ScheduleStage::Pausing(_)
@@ -268,7 +283,7 @@ impl<'a> ScheduleMachine<'a> {
     /// After a change of the voters, no tick begins before a quorum of the new voters knows the former voters' mark.
     fn found(&mut self, now: Now, mark: Mark, out: &mut Vec<ScheduleEffect>) {
         let poll = self.ask(now, Some(mark), out);
-        self.stage = ScheduleStage::Founding(poll, mark);
+        self.stage = ScheduleStage::Founding(poll);
     }
 
     fn establish(&mut self, now: Now, mark: Mark, out: &mut Vec<ScheduleEffect>) {
@@ -332,12 +347,17 @@ impl<'a> ScheduleMachine<'a> {
         // more.
         self.confirming = None;
         let poll = self.ask(now, Some(mark), out);
-        self.stage = ScheduleStage::Claiming(poll, TickClaim { due, mark });
+        self.stage = ScheduleStage::Claiming(poll, due);
     }
 
     /// Begins the claimed tick: the group has acknowledged its mark.
-    fn claimed(&mut self, now: Now, claim: TickClaim, known: Mark, out: &mut Vec<ScheduleEffect>) {
-        let TickClaim { due, mark } = claim;
+    fn claimed(
+        &mut self,
+        now: Now,
+        (due, mark): (WallTime, Mark),
+        known: Mark,
+        out: &mut Vec<ScheduleEffect>,
+    ) {
         let is_repeat = due <= self.mark.begun;
         self.mark = self.mark.join(mark);
         let is_once = self.rule.misfire != Misfire::AtLeastOnce;
@@ -363,14 +383,14 @@ impl<'a> ScheduleMachine<'a> {
             return;
         };
         let is_once = self.rule.misfire != Misfire::AtLeastOnce;
-        if end.is_ok() {
-            self.failures = 0;
-        } else {
+        self.failing = end.err().map(|TickFailed(reason)| {
             self.counts.failed += 1;
-            self.failures = self.failures.saturating_add(1);
-        }
-        if end.is_err() && !is_once {
-            let pause = 2_u32.saturating_pow(self.failures.saturating_sub(1));
+            Failing::and(self.failing.take(), due, &reason)
+        });
+        if let Some(failing) = &self.failing
+            && !is_once
+        {
+            let pause = 2_u32.saturating_pow(failing.times.saturating_sub(1));
             let pause = PAUSE.saturating_mul(pause).min(LONGEST_PAUSE);
             self.stage = ScheduleStage::Pausing(now.time.after(pause));
             return self.settle(now, out);
@@ -394,13 +414,23 @@ impl<'a> ScheduleMachine<'a> {
     /// Asks all agents that count: with `mark` to keep that mark, without it to report the mark that they have.
     fn ask(&mut self, now: Now, mark: Option<Mark>, out: &mut Vec<ScheduleEffect>) -> Poll {
         self.asked_at = now.time;
+        self.unanswered.get_or_insert(now);
         self.rounds.counter = self.rounds.counter.saturating_add(1);
-        let round = self.rounds;
-        let purpose = mark.map_or(Purpose::Read, |_| Purpose::Write);
-        let poll = Poll::new(round, purpose, now.time, &self.own, &self.silent);
-        let to = poll.left(&self.audience);
-        let is_survey = self.audience.has_former();
-        say(self.rule, (self.ballot, round), mark, is_survey, &to, out);
+        let question = Question {
+            round: self.rounds,
+            ballot: self.ballot,
+            schedule: self.rule.name.clone(),
+            mark,
+        };
+        let poll = Poll::new(question, now.time, &self.own, &self.silent);
+        say(&poll, poll.left(&self.audience), out);
         poll
+    }
+}
+
+/// Sends the question, if it has receivers.
+fn say(poll: &Poll, to: Vec<AgentId>, out: &mut Vec<ScheduleEffect>) {
+    if !to.is_empty() {
+        out.push(ScheduleEffect::Ask(to, poll.question.clone()));
     }
 }

@@ -4,14 +4,16 @@
 
 use std::time::Duration;
 
-use super::{ASKS, LONGEST_WAIT, ScheduleMachine};
+use super::{ASKS, LONGEST_WAIT, SILENCE, ScheduleMachine};
 use crate::{
+    agent::schedules::{ScheduleState, ScheduleStatus},
     clock::WallTime,
     leader::schedule::{
         due::next,
-        handle::{ScheduleState, ScheduleStatus},
         interface::Now,
+        poll::Poll,
         stage::ScheduleStage,
+        trouble::{Failing, Silence},
         window::Frontier,
     },
 };
@@ -39,10 +41,10 @@ impl ScheduleMachine<'_> {
     fn upcoming(&self) -> Option<WallTime> {
         match &self.stage {
             ScheduleStage::Waiting(due) => *due,
-            ScheduleStage::Claiming(_, claim) => Some(claim.due),
+            ScheduleStage::Claiming(_, due) => Some(*due),
             ScheduleStage::Running(due) => next(&*self.rule.times, *due),
             ScheduleStage::Reading(_)
-            | ScheduleStage::Founding(..)
+            | ScheduleStage::Founding(_)
             | ScheduleStage::Pausing(_)
             | ScheduleStage::Finished => None,
         }
@@ -51,6 +53,39 @@ impl ScheduleMachine<'_> {
     /// Returns whether the group has acknowledged the leader.
     pub(in crate::leader::schedule) const fn is_established(&self) -> bool {
         self.is_established
+    }
+
+    /// Returns the question that waits for answers.
+    pub(super) fn open(&self) -> Option<&Poll> {
+        self.stage.open().or(self.confirming.as_ref())
+    }
+
+    /// Returns the time since which too few agents answer, if it is long ago.
+    pub(super) fn silent_since(&self, now: Now) -> Option<WallTime> {
+        let since = self.unanswered?;
+        (now.time.since(since.time) >= SILENCE).then_some(since.wall)
+    }
+
+    /// Returns the agents that do not acknowledge this leader, if too few acknowledge it for long.
+    pub(in crate::leader::schedule) fn silence(&self, now: Now) -> Option<Silence> {
+        let since = self.silent_since(now)?;
+        let before = self.given_up.as_ref();
+        // Agents have had no time to answer a new question, so the last one says more.
+        let open = self
+            .open()
+            .filter(|open| before.is_none() || !open.is_new(now.time));
+        let poll = open.or(before)?;
+        let (early, missing) = poll.without_answer(&self.audience);
+        Some(Silence {
+            since,
+            missing,
+            early,
+        })
+    }
+
+    /// Returns the failures of the last ticks, if the last tick failed.
+    pub(in crate::leader::schedule) const fn failing(&self) -> Option<&Failing> {
+        self.failing.as_ref()
     }
 
     /// Returns the progress of the schedule. The schedule's stream uses it to drop due times that are not needed any
@@ -76,7 +111,7 @@ impl ScheduleMachine<'_> {
     pub(in crate::leader::schedule) fn wake(&self, now: Now) -> Option<Duration> {
         let stage = match &self.stage {
             ScheduleStage::Reading(poll)
-            | ScheduleStage::Founding(poll, _)
+            | ScheduleStage::Founding(poll)
             | ScheduleStage::Claiming(poll, _) => Some(poll.look_in(now.time)),
             ScheduleStage::Waiting(Some(due)) => Some(due.since(now.wall).min(LONGEST_WAIT)),
             ScheduleStage::Pausing(until) => Some(until.since(now.time)),

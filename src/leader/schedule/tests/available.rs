@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use super::{
     super::{
         due::Every,
-        handle::ScheduleStatus,
         interface::{Now, Rule, ScheduleEffect, ScheduleInput},
         machine::ScheduleMachine,
-        message::{LeaderNumber, ScheduleMessage},
+        message::{Answer, LeaderNumber},
         planner::Misfire,
         poll::Audience,
     },
     world::{INTERVAL, id},
 };
 use crate::{
+    agent::schedules::ScheduleStatus,
     clock::WallTime,
     protocol::{Incarnation, Round, Term, Time},
 };
@@ -70,17 +70,9 @@ impl<'a> Scene<'a> {
         self.machine.handle(self.now(), input, &mut effects);
         for effect in effects {
             match effect {
-                ScheduleEffect::Say { to, said } => {
+                ScheduleEffect::Ask(to, question) => {
                     self.asked |= to.contains(&id(1));
-                    self.last = match said {
-                        ScheduleMessage::Read(read) | ScheduleMessage::Survey(read) => {
-                            Some(read.round)
-                        }
-                        ScheduleMessage::Write(write) => Some(write.round),
-                        ScheduleMessage::Held(_)
-                        | ScheduleMessage::Refused(_)
-                        | ScheduleMessage::Surveyed(_) => None,
-                    };
+                    self.last = Some(question.round);
                 }
                 ScheduleEffect::Run(_) => {
                     self.begun.push(self.millis);
@@ -99,12 +91,8 @@ impl<'a> Scene<'a> {
             self.put(ScheduleInput::Look { audience, ballot });
             for from in 0..=usize::from(does_answer) {
                 if let Some(round) = self.last {
-                    let (from, outcome) = (id(from), Ok(None.into()));
-                    self.put(ScheduleInput::Answer {
-                        from,
-                        round,
-                        outcome,
-                    });
+                    let outcome = Ok(None.into());
+                    self.put(ScheduleInput::Answer(id(from), Answer { round, outcome }));
                 }
             }
         }

@@ -158,3 +158,33 @@ fn ticks_known_only_to_former_voters_are_left_out_when_they_are_gone() {
     assert_eq!(twice(&world), []);
     assert!(world.begun.len() > before + 10, "since {from}");
 }
+
+/// An agent that never ran in an earlier epoch learns the voters of that epoch from the answers to its question.
+#[test]
+fn a_leader_that_joined_with_its_epoch_runs_no_tick_of_the_voters_before_it_again() {
+    let mut world = World::new(Setup::of(LATE), 7);
+    world.is_calm = true;
+    world.crash(4);
+    world.change(set(&[0, 1, 2]));
+    world.elect(0);
+    world.run_for(1_000);
+    world.crash(2);
+    (0..AGENTS).for_each(|host| world.set_clock(host, 0));
+    world.run_for(5_000);
+    // 0 and 1 go on alone, so of the new voters only 0 knows the last ticks. The other two elect 4, whose clock is behind.
+    world.cut(set(&[0, 1]));
+    world.run_for(3_000);
+    world.depose(0);
+    let before = world.begun.len();
+    world.change(set(&[0, 2, 4]));
+    world.start(2);
+    world.start(4);
+    world.set_clock(4, -4_000);
+    world.elect(4);
+    world.run_for(10_000);
+    assert_eq!(world.begun.len(), before, "it waits for a former voter");
+    world.cut(set(&[]));
+    world.run_for(10_000);
+    assert_eq!(twice(&world), []);
+    assert!(world.begun.len() > before + 5, "it goes on");
+}

@@ -297,8 +297,11 @@ fn a_proxy_ends_with_its_agent() {
         let ask = actix::spawn(async move { waiting.send(Job(1), SOON).await });
         sleep(MS(1)).await;
         alone.leave(SOON).await.unwrap();
-        assert_eq!(ask.await.unwrap(), Err(ProxyError::Ended));
-        assert_eq!(jobs.try_send(Job(2)), Err(ProxyError::Ended));
+        assert_eq!(ask.await.unwrap(), Err(ProxyError::Send(SendError::Ended)));
+        assert_eq!(
+            jobs.try_send(Job(2)),
+            Err(ProxyError::Send(SendError::Ended))
+        );
         let counts = jobs.counts();
         assert_eq!((counts.refused, counts.unknown), (2, 0), "neither was sent");
         let ended = LeaderProxy::<Job>::builder(&alone, "again").start();

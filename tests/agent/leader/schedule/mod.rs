@@ -5,10 +5,12 @@
 //! parts, under every fault: `src/leader/schedule/tests/`.
 
 mod fail_over;
+mod failing;
 mod forget;
 pub(super) mod kit;
 mod marks;
 mod refused;
 mod runs;
+mod silent;
 mod streams;
 mod walls;

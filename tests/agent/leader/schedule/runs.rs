@@ -260,7 +260,6 @@ impl Handler<Tick> for Worker {
     fn handle(&mut self, tick: Tick, _: &mut Context<Self>) -> Self::Result {
         let log = self.0.clone();
         assert!(tick.leader.is_leader());
-        assert_eq!(tick.fence().is_some(), tick.leader.fence().is_some());
         log.add(format_args!("{} {}", line(&tick), tick.key()));
         Box::pin(clock::sleep(MS(1_400)))
     }

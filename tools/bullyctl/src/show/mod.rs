@@ -6,11 +6,13 @@
 mod all;
 mod board;
 mod past;
+mod schedules;
 mod table;
 
 pub(crate) use all::{all, all_lines};
 pub(crate) use board::{Board, board};
 pub(crate) use past::history;
+pub(crate) use schedules::{listed, schedules};
 pub(crate) use table::clean;
 
 use std::fmt::Write;

@@ -278,7 +278,10 @@ fn open_reports_why_a_file_is_refused() {
     ));
     for (bytes, damage) in [
         (b"".to_vec(), FileDamage::Length { len: 0 }),
-        (b"actix-bully store 2\n{}\n".to_vec(), FileDamage::Former),
+        (
+            b"actix-bully store 2\n{}\n".to_vec(),
+            FileDamage::Length { len: 23 },
+        ),
         (vec![0; 16_384], FileDamage::Empty),
         (vec![0; 20_000], FileDamage::Length { len: 20_000 }),
         (vec![0; 8 << 20], FileDamage::Length { len: 8 << 20 }),

@@ -1,6 +1,6 @@
 //! The kinds of faults, and how often each kind really happened.
 
-use std::{fmt, str::FromStr};
+use std::{collections::BTreeMap, fmt, str::FromStr};
 
 use crate::sim::{Situation, Situations};
 
@@ -259,73 +259,47 @@ fn all_names() -> String {
 /// delays count messages, and affect the senders of these messages. The situation of an agent that returns or joins is
 /// taken right after the fault. The situation of the receiver of a false message is taken when the message arrives. For
 /// every other agent it is taken right before the fault.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Coverage {
-    counts: [u64; Fault::ALL.len()],
-    met: [Situations; Fault::ALL.len()],
-}
-
-impl Default for Coverage {
-    fn default() -> Self {
-        Self {
-            counts: [0; Fault::ALL.len()],
-            met: [Situations::default(); Fault::ALL.len()],
-        }
-    }
-}
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage(BTreeMap<Fault, (u64, Situations)>);
 
 impl Coverage {
     /// Returns the number of faults of this kind.
     pub fn of(&self, fault: Fault) -> u64 {
-        let mut all = self.iter();
-        all.find(|(f, _)| *f == fault).map_or(0, |(_, count)| count)
+        self.0.get(&fault).map_or(0, |(count, _)| *count)
     }
 
     /// Returns how often this fault affected an agent in this situation.
     pub fn met(&self, fault: Fault, situation: Situation) -> u64 {
-        let found = Fault::ALL.iter().zip(&self.met).find(|(f, _)| **f == fault);
-        found.map_or(0, |(_, met)| met.of(situation))
+        self.0.get(&fault).map_or(0, |(_, met)| met.of(situation))
     }
 
     /// Returns each kind of fault, with its number.
     pub fn iter(&self) -> impl Iterator<Item = (Fault, u64)> {
-        Fault::ALL.into_iter().zip(self.counts)
+        Fault::ALL.into_iter().map(|fault| (fault, self.of(fault)))
     }
 
     /// Adds the numbers of another history.
     pub fn add(&mut self, other: &Self) {
-        for (mine, theirs) in self.counts.iter_mut().zip(other.counts) {
-            *mine = mine.saturating_add(theirs);
-        }
-        for (mine, theirs) in self.met.iter_mut().zip(&other.met) {
-            mine.add_all(theirs);
+        for (fault, (count, met)) in &other.0 {
+            self.count(*fault, *count);
+            self.meets(*fault, met);
         }
     }
 
     pub(super) fn count(&mut self, fault: Fault, times: u64) {
-        let found = Fault::ALL
-            .iter()
-            .zip(&mut self.counts)
-            .find(|(f, _)| **f == fault);
-        if let Some((_, count)) = found {
-            *count = count.saturating_add(times);
-        }
+        let (count, _) = self.0.entry(fault).or_default();
+        *count = count.saturating_add(times);
     }
 
     /// Notes the situations of the agents that a fault affected.
     pub(super) fn meets(&mut self, fault: Fault, situations: &Situations) {
-        let met = Fault::ALL.iter().zip(&mut self.met);
-        if let Some((_, met)) = met.into_iter().find(|(f, _)| **f == fault) {
-            met.add_all(situations);
-        }
+        self.0.entry(fault).or_default().1.add_all(situations);
     }
 
     /// Counts a fault that affected an agent in this situation.
     pub(super) fn hit(&mut self, fault: Fault, situation: Situation) {
-        let mut situations = Situations::default();
-        situations.add(situation);
         self.count(fault, 1);
-        self.meets(fault, &situations);
+        self.0.entry(fault).or_default().1.add(situation);
     }
 }
 

@@ -15,16 +15,15 @@ use fastrand::Rng;
 
 use super::super::{
     clock_watch::LOOK,
-    handle::ScheduleStatus,
     interface::{DueTick, Now, Rule, ScheduleEffect, ScheduleInput, TickFailed},
     lists::VoterLists,
     machine::ScheduleMachine,
-    message::{LeaderNumber, ScheduleMessage},
-    poll::PollOutcome,
+    message::{Answer, LeaderNumber, ScheduleMessage},
     register::ScheduleRecord,
     replica::Replica,
 };
 use crate::{
+    agent::schedules::ScheduleStatus,
     clock::WallTime,
     protocol::{AgentId, Epochs, Incarnation, Round, Term, Time},
 };
@@ -187,6 +186,7 @@ impl World {
         let (epoch, list) = (self.epoch, self.list());
         let (rule, window) = self.setup.rule();
         let forgets = self.is_broken(Flaw::ForgetsRecord);
+        let at = host;
         let host = &mut self.hosts[host];
         if host.life.is_none() {
             host.incarnation += 1;
@@ -199,7 +199,7 @@ impl World {
             host.life = Some(Life {
                 replica: Replica::new(host.disk.clone()),
                 lists,
-                held: Held::new(rule),
+                held: Held::new(rule, at),
                 rule,
                 window,
                 leads: None,
@@ -330,21 +330,18 @@ impl World {
                     if is_well {
                         self.done.insert(tick.due);
                     }
-                    let end = is_well.then_some(()).ok_or(TickFailed);
+                    let end = is_well
+                        .then_some(())
+                        .ok_or_else(|| TickFailed("no disk".to_owned()));
                     self.lead(host, leadership, ScheduleInput::Ended(end));
                 }
             }
         }
     }
 
-    fn answer(&mut self, from: usize, to: usize, round: Round, outcome: PollOutcome) {
+    fn answer(&mut self, from: usize, to: usize, answer: Answer) {
         if let Some(number) = self.leads(to) {
-            let from = id(from);
-            let answer = ScheduleInput::Answer {
-                from,
-                round,
-                outcome,
-            };
+            let answer = ScheduleInput::Answer(id(from), answer);
             self.lead(to, number, answer);
         }
     }
@@ -388,11 +385,12 @@ impl World {
 
     fn effect(&mut self, host: usize, number: u64, at: WallTime, effect: ScheduleEffect) {
         match effect {
-            ScheduleEffect::Say { to, said } if self.setup.marks == Marks::InStore => {
+            ScheduleEffect::Ask(to, question) if self.setup.marks == Marks::InStore => {
                 assert_eq!(to, [id(host)], "the store is asked by the agent alone");
-                self.ask_store(host, &said);
+                self.ask_store(host, question);
             }
-            ScheduleEffect::Say { to, said } => {
+            ScheduleEffect::Ask(to, question) => {
+                let said = ScheduleMessage::Ask(question);
                 for to in to {
                     self.send(host, to.as_str().parse().unwrap(), &said);
                 }

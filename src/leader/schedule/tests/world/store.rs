@@ -6,7 +6,7 @@ use super::{
     super::super::{
         interface::Rule,
         marks::{MarkOperation, MarkStep, StoredMark},
-        message::{Mark, ScheduleMessage},
+        message::{Answer, Mark, Question},
     },
     Flaw, Happening, World, id,
 };
@@ -47,14 +47,14 @@ enum Progress {
 }
 
 impl Held {
-    pub(super) fn new(rule: &Rule) -> Self {
+    pub(super) fn new(rule: &Rule, host: usize) -> Self {
         let name = |name| AgentId::new(name).unwrap();
         let lease = LeaseName {
             cluster: name("shop"),
             group: name("jobs"),
         };
         Self {
-            mark: StoredMark::new(lease, rule.name.clone()),
+            mark: StoredMark::new(lease, rule.name.clone(), id(host)),
             operation: 0,
         }
     }
@@ -119,7 +119,7 @@ impl World {
         let what = match step {
             MarkStep::Nothing => return,
             MarkStep::Foreign(reason) => panic!("the record is of this schedule: {reason}"),
-            MarkStep::Answer(round, outcome) => return self.answer(host, host, round, outcome),
+            MarkStep::Answer(answer) => return self.answer(host, host, answer),
             MarkStep::Run(what) => Progress::Asked(what),
         };
         self.events += 1;
@@ -138,24 +138,23 @@ impl World {
         self.push(LIMIT, Happening::InStore(Operation { host, number, what }));
     }
 
-    pub(super) fn ask_store(&mut self, host: usize, said: &ScheduleMessage) {
-        if let ScheduleMessage::Read(read) = said
-            && self.is_broken(Flaw::ReadsOnly)
-        {
+    pub(super) fn ask_store(&mut self, host: usize, question: Question) {
+        let round = question.round;
+        if question.mark.is_none() && self.is_broken(Flaw::ReadsOnly) {
             let known = self.store.register.as_ref().map(|entry| {
                 let record: serde_json::Value = serde_json::from_slice(&entry.value).unwrap();
                 serde_json::from_value::<Option<Mark>>(record["mark"].clone()).unwrap()
             });
-            return self.answer(host, host, read.round, Ok(known.flatten().into()));
+            let outcome = Ok(known.flatten().into());
+            return self.answer(host, host, Answer { round, outcome });
         }
-        if let ScheduleMessage::Write(write) = said
-            && self.is_broken(Flaw::RunsFirst)
-        {
-            self.answer(host, host, write.round, Ok(Some(write.mark).into()));
+        if question.mark.is_some() && self.is_broken(Flaw::RunsFirst) {
+            let outcome = Ok(question.mark.into());
+            self.answer(host, host, Answer { round, outcome });
         }
         let wall = self.wall(host);
         if let Some(life) = &mut self.hosts[host].life {
-            let step = life.held.mark.ask(&id(host), said, wall);
+            let step = life.held.mark.ask(question, wall);
             self.follow(host, step);
         }
     }

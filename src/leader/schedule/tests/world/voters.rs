@@ -2,8 +2,7 @@
 
 use super::{
     super::super::{
-        message::{ScheduleMessage, Surveyed},
-        poll::Known,
+        message::ScheduleMessage,
         replica::{ReplicaStep, Reply},
     },
     Flaw, Happening, World, id,
@@ -15,37 +14,25 @@ impl World {
         let wall = self.wall(to);
         if self.is_broken(Flaw::ObeysFormerLeaders) {
             self.term += 1;
-            let latest = Term(self.term);
-            match &mut said {
-                ScheduleMessage::Read(read) => read.ballot.term = latest,
-                ScheduleMessage::Write(write) => write.ballot.term = latest,
-                ScheduleMessage::Survey(_)
-                | ScheduleMessage::Held(_)
-                | ScheduleMessage::Refused(_)
-                | ScheduleMessage::Surveyed(_) => {}
+            if let ScheduleMessage::Ask(question) = &mut said {
+                question.ballot.term = Term(self.term);
             }
         }
         let Some(life) = &mut self.hosts[to].life else {
             return;
         };
-        let (round, outcome) = match said {
-            ScheduleMessage::Read(_) | ScheduleMessage::Survey(_) | ScheduleMessage::Write(_) => {
-                let step = life.replica.ask(id(from), &said, wall);
-                return self.replica(to, step);
+        match said {
+            ScheduleMessage::Ask(question) => {
+                let step = life.replica.ask(id(from), &question, wall);
+                self.replica(to, step);
             }
-            ScheduleMessage::Held(held) => (held.round, Ok(held.mark.into())),
-            ScheduleMessage::Surveyed(Surveyed {
-                held,
-                written,
-                lists,
-            }) => {
-                let mark = held.mark;
-                life.lists.fill(lists);
-                (held.round, Ok(Known { mark, written }))
+            ScheduleMessage::Answer(answer) => {
+                if let Ok(known) = &answer.outcome {
+                    life.lists.fill(&known.lists);
+                }
+                self.answer(from, to, answer);
             }
-            ScheduleMessage::Refused(refused) => (refused.round, Err(refused.why)),
-        };
-        self.answer(from, to, round, outcome);
+        }
     }
 
     pub(super) fn replica(&mut self, host: usize, step: ReplicaStep) {
@@ -77,7 +64,8 @@ impl World {
     }
 
     pub(super) fn reply(&mut self, host: usize, replies: Vec<Reply>) {
-        for (to, said) in replies {
+        for (to, answer) in replies {
+            let said = ScheduleMessage::Answer(answer);
             self.send(host, to.as_str().parse().unwrap(), &said);
         }
     }

@@ -1,0 +1,82 @@
+//! Voters whose configuration names a file for the marks (the progress) of schedules.
+
+use std::{
+    future::ready,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+};
+
+use actix::clock::sleep;
+use actix_bully::{
+    clock::WallTime,
+    config::{Config, RunError, RunningNode},
+    remote::transport::Pipes,
+    testkit::VirtualWallClock,
+};
+
+use super::{
+    configured::{of_trio, start_with},
+    kit::{MS, scene, until},
+};
+
+/// The same node with its file of marks.
+fn with_marks(name: &str, folder: &Path, how: &str) -> Config {
+    let marks = folder.join(format!("{name}.marks"));
+    let marks = ("QUORUM_MARKS_FILE", marks.to_str().unwrap());
+    of_trio(name, folder, &[marks, ("QUORUM_STORE", how)])
+}
+
+/// Starts it with a wall clock that moves with the virtual time. Each later start is an hour later.
+fn start(config: &Config, pipes: &Pipes, start: u64) -> Result<RunningNode, RunError> {
+    let wall = VirtualWallClock::new(WallTime::from_millis(3_600_000 * (1_000 + start)));
+    start_with(config, pipes, start, |agent| agent.wall_clock(wall))
+}
+
+#[test]
+fn voters_with_a_file_of_marks_run_a_schedule_without_more_code() {
+    scene(async |pipes, folder| {
+        let ticks = Arc::new(AtomicU32::new(0));
+        let begin = |name: &str, how: &str, start_number| {
+            let node = start(&with_marks(name, folder, how), pipes, start_number).unwrap();
+            let ticks = Arc::clone(&ticks);
+            let every = node.agent().every("report", MS(1_000));
+            every
+                .start(move |_| {
+                    ticks.fetch_add(1, Relaxed);
+                    ready(())
+                })
+                .unwrap();
+            node
+        };
+        let [a, b, c] = ["a", "b", "c"].map(|name| begin(name, "open-or-create", 1));
+        until("ticks begin", || ticks.load(Relaxed) > 2).await;
+        for node in [a, b, c] {
+            node.leave(MS(5_000)).await.unwrap();
+        }
+        sleep(MS(1_000)).await;
+        ticks.store(0, Relaxed);
+        let nodes = ["a", "b", "c"].map(|name| begin(name, "open", 2));
+        until("ticks begin again", || ticks.load(Relaxed) > 2).await;
+        drop(nodes);
+    });
+}
+
+#[test]
+fn a_voter_whose_file_of_marks_is_missing_does_not_start() {
+    scene(async |pipes, folder| {
+        let first = [("QUORUM_STORE", "open-or-create")];
+        let running = start(&of_trio("a", folder, &first), pipes, 1).unwrap();
+        running.leave(MS(5_000)).await.unwrap();
+        drop(running);
+        sleep(MS(1_000)).await;
+        let refused = start(&with_marks("a", folder, "open"), pipes, 2).unwrap_err();
+        let said = refused.to_string();
+        let advice = "the store in `quorum.marks_file` cannot be used (if this node never had it, start the node once with `store = \"open-or-create\"`): ";
+        assert!(said.starts_with(advice), "{said}");
+        let again = start(&with_marks("a", folder, "open-or-create"), pipes, 3).unwrap();
+        again.leave(MS(5_000)).await.unwrap();
+    });
+}
