@@ -171,18 +171,6 @@ named! { Closed:
     "cluster" Self::Cluster,
     "self" Self::IsSelf,
     "feature" Self::Feature,
-    "auth_failed" Self::Auth
-        | Self::OtherNode
-        | Self::Certificate(
-            CertificateFault::NotShown
-                | CertificateFault::Authority
-                | CertificateFault::Expired
-                | CertificateFault::NotYetValid
-                | CertificateFault::Usage
-                | CertificateFault::Damaged
-                | CertificateFault::Name
-                | CertificateFault::Stranger,
-        ),
     "tls" Self::Tls
         | Self::Encrypted
         | Self::NotEncrypted
@@ -191,6 +179,7 @@ named! { Closed:
                 | CertificateFault::OwnDates
                 | CertificateFault::OwnRefused,
         ),
+    "auth_failed" Self::Auth | Self::OtherNode | Self::Certificate(_),
     "stale" Self::Stale,
     "wrong_link" Self::WrongLink,
     "sequence" Self::Sequence { .. },
@@ -221,9 +210,7 @@ impl Closed {
             Self::Version => Some(Farewell::Version),
             Self::Cluster => Some(Farewell::Cluster),
             Self::IsSelf => Some(Farewell::IsSelf),
-            // `Encrypted`: this side has no TLS, so the farewell is sent without encryption, and tells a peer that
-            // speaks TLS that this side lacks it.
-            Self::Feature | Self::Encrypted => Some(Farewell::Feature),
+            Self::Feature => Some(Farewell::Feature),
             Self::Auth | Self::OtherNode | Self::Certificate(_) => Some(Farewell::Auth),
             Self::Secret(_) => Some(Farewell::Secret),
             Self::Stale => Some(Farewell::Stale),
@@ -236,6 +223,7 @@ impl Closed {
             | Self::Malformed(_)
             | Self::Protocol
             | Self::Tls
+            | Self::Encrypted
             | Self::NotEncrypted
             | Self::WrongLink
             | Self::Sequence { .. }

@@ -170,7 +170,7 @@ mod tests {
             serde_json::to_string(&counts).unwrap(),
             concat!(
                 r#"{"closed":{"handshake_timeout":0,"frame_too_large":0,"frame_timeout":0,"malformed":0,"#,
-                r#""protocol":0,"version":1,"cluster":0,"self":0,"feature":0,"auth_failed":0,"tls":0,"#,
+                r#""protocol":0,"version":1,"cluster":0,"self":0,"feature":0,"tls":0,"auth_failed":0,"#,
                 r#""stale":0,"wrong_link":0,"sequence":0,"from_not_allowed":0,"unknown_targets":0,"#,
                 r#""term":0,"too_many_agents":0,"rate":0,"slow_peer":0,"silent":0,"replaced":0,"#,
                 r#""too_many_connections":0,"lost":0,"goodbye":0,"leaving":0,"secret":0,"role":0,"#,

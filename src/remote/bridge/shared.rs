@@ -15,7 +15,11 @@ use std::{
 use actix::{WeakAddr, clock::Instant};
 use fastrand::Rng;
 use tokio::sync::Mutex as AsyncMutex;
-use tracing::{debug, field::display, info, warn};
+use tracing::{
+    debug,
+    field::{debug, display},
+    info, warn,
+};
 
 use crate::group::companion_of;
 use crate::{
@@ -281,7 +285,7 @@ impl BridgeState {
     }
 
     /// Counts and reports the reason why a link ended or never became ready.
-    pub(crate) fn ended(&self, node: Option<&NodeId>, from: &str, why: Closed) {
+    pub(crate) fn ended(&self, node: Option<&NodeId>, from: &str, why: Closed, names: Vec<String>) {
         self.counters.count(why.name());
         let peer = node.map(display);
         // No event for a dialled peer that does not answer: `PeerUnreachable` or `NeverSeen` reports it.
@@ -293,9 +297,13 @@ impl BridgeState {
         if why == Closed::Leaving {
             return info!(peer, addr = from, reason = %why, "link ended");
         }
-        let Some(left_out) = self.may_tell(from) else {
+        // The number of reports that were left out before, if this one may be made.
+        let Some(left_out) = lock(&self.noise).may_tell(self.now(), from) else {
             return;
         };
+        if left_out > 0 {
+            self.events.tell(BridgeEvent::LeftOut { events: left_out });
+        }
         match advice(why) {
             None if why == Closed::Goodbye(Farewell::Replaced) => {
                 debug!(peer, addr = from, reason = %why, left_out, "link ended");
@@ -303,7 +311,8 @@ impl BridgeState {
             // The link ended as intended, so there is no advice.
             None => info!(peer, addr = from, reason = %why, left_out, "link ended"),
             Some(advice) => {
-                warn!(peer, addr = from, reason = %why, advice, left_out, "link refused");
+                let names = (!names.is_empty()).then(|| debug(&names));
+                warn!(peer, addr = from, reason = %why, names, advice, left_out, "link refused");
             }
         }
         self.events.tell(BridgeEvent::Refused {
@@ -311,17 +320,8 @@ impl BridgeState {
             from: from.to_owned(),
             name: why.name(),
             reason: why.to_string(),
+            names,
         });
-    }
-
-    /// Returns `None` if a refused connection may not be reported now. Otherwise reports and returns the number of
-    /// reports that were left out before.
-    fn may_tell(&self, from: &str) -> Option<u64> {
-        let left_out = lock(&self.noise).may_tell(self.now(), from)?;
-        if left_out > 0 {
-            self.events.tell(BridgeEvent::LeftOut { events: left_out });
-        }
-        Some(left_out)
     }
 
     /// Notes the rules that the agents of a group in this process follow from now on.
@@ -362,34 +362,6 @@ impl BridgeState {
                 "group reaches other hosts, and two of its agents may lead at once, even in one term: use the quorum election (.quorum(..), in a configuration the section `quorum`) where that must not happen"
             ),
         }
-    }
-
-    /// Reports a proof that was not accepted. The end of the connection is reported separately.
-    pub(crate) fn unproven(
-        &self,
-        node: Option<&NodeId>,
-        from: &str,
-        detail: &'static str,
-        names: &[String],
-    ) {
-        let Some(left_out) = self.may_tell(from) else {
-            return;
-        };
-        let peer = node.map(display);
-        debug!(
-            peer,
-            addr = from,
-            reason = detail,
-            ?names,
-            left_out,
-            "proof not accepted"
-        );
-        self.events.tell(BridgeEvent::Unproven {
-            node: node.cloned(),
-            from: from.to_owned(),
-            reason: detail,
-            names: names.to_vec(),
-        });
     }
 
     /// Reports a name that an agent of a peer may not have.

@@ -12,14 +12,13 @@ use crate::{
     protocol::{Storage, Time},
     remote::{
         Acquaintance, Closed, Established, Farewell, Handshake, HandshakeProgress, NodeId,
-        advice::advice_to_dial,
-        bridge::{gate::Pass, peers::DialError, shared::PeerState},
+        bridge::{gate::Pass, health::Trouble, peers::DialError, shared::PeerState},
         transport::{Stream, Unsecured},
         wire::{Frames, Hello},
     },
 };
 
-use super::{Connection, Setup, first_byte::FirstByte, goodbye};
+use super::{Connection, Setup, first_byte::FirstByte};
 
 /// A connection that both sides accept.
 pub(super) struct Greeted {
@@ -35,38 +34,24 @@ pub(super) struct Greeted {
 
 /// A connection that failed before it was ready.
 pub(super) struct Failed {
-    /// The reason why the connection was closed; `None` if the dial reached no process.
-    pub(super) why: Option<Closed>,
+    pub(super) trouble: Trouble,
     pub(super) from: Option<String>,
-    /// The network's error if the dial failed, and the advice for it.
-    pub(super) dial: Option<Box<(String, &'static str)>>,
-    /// Whether the host answered that no process listens, so that the peer's agents are suspected at once. Any other
-    /// failure may be a fault of the network, and proves nothing about the process.
-    is_refused: bool,
-    /// The stream and the bytes of a goodbye that is still to be sent; `None` if the other end gets no goodbye.
-    pub(super) parting: Option<(Box<dyn Stream>, Vec<u8>)>,
-    /// The identity that the other end showed, if the connection failed because of it.
-    pub(super) unproven: Option<Box<Unproven>>,
-}
-
-/// A proof that was not accepted.
-pub(super) struct Unproven {
-    pub(super) detail: &'static str,
+    /// The names in the certificate of the other end, if the connection failed because of it.
     pub(super) names: Vec<String>,
+    /// The stream that has to end politely, and the farewell that is still to be sent on it, if any.
+    pub(super) parting: Option<(Box<dyn Stream>, Option<Farewell>)>,
 }
 
 impl From<Unsecured> for Failed {
     fn from(unsecured: Unsecured) -> Self {
         let Unsecured {
             why,
-            detail,
             names,
             parting,
         } = unsecured;
-        let word = |farewell: Option<Farewell>| farewell.map(goodbye).unwrap_or_default();
         Self {
-            parting: parting.map(|(stream, farewell)| (stream, word(farewell))),
-            unproven: is_about_identity(why).then(|| Box::new(Unproven { detail, names })),
+            names,
+            parting,
             ..why.into()
         }
     }
@@ -74,58 +59,38 @@ impl From<Unsecured> for Failed {
 
 impl From<Closed> for Failed {
     fn from(why: Closed) -> Self {
-        let unproven = if let Closed::Secret(fault) = why {
-            Some(Box::new(Unproven {
-                detail: fault.detail(),
-                names: Vec::new(),
-            }))
-        } else {
-            None
-        };
+        Trouble::Closed(why).into()
+    }
+}
+
+impl From<Trouble> for Failed {
+    fn from(trouble: Trouble) -> Self {
         Self {
-            why: Some(why),
+            trouble,
             from: None,
-            dial: None,
-            is_refused: false,
+            names: Vec::new(),
             parting: None,
-            unproven,
         }
     }
 }
 
 impl Failed {
-    fn dial(reason: &io::Error) -> Self {
-        // A host may break a connection while its process is being killed. Another dial a moment later shows the end.
-        let dropped = [
-            io::ErrorKind::ConnectionReset,
-            io::ErrorKind::ConnectionAborted,
-        ];
-        Self {
-            why: dropped.contains(&reason.kind()).then_some(Closed::Lost),
-            from: None,
-            dial: Some(Box::new((reason.to_string(), advice_to_dial(reason)))),
-            is_refused: reason.kind() == io::ErrorKind::ConnectionRefused,
-            parting: None,
-            unproven: None,
-        }
-    }
-
     /// Returns the failure as the result of a dial, for the peer's state machine.
     pub(super) fn dial_error(&self) -> DialError {
-        match self.why {
-            None if self.is_refused => DialError::Refused,
-            Some(Closed::Lost) => DialError::Dropped,
+        match self.trouble {
+            Trouble::NotDialled { is_refused, .. } if is_refused => DialError::Refused,
+            Trouble::Closed(Closed::Lost) => DialError::Dropped,
             // A peer that leaves does not refuse this node, so the next dial has no penalty. The same is true for a
             // name that an earlier process has: if that process was killed, its link ends soon by silence.
-            None
-            | Some(
+            Trouble::NotDialled { .. }
+            | Trouble::Closed(
                 Closed::HandshakeTimeout
                 | Closed::Leaving
                 | Closed::NameHeld
                 | Closed::Goodbye(Farewell::Leaving | Farewell::NameHeld),
             ) => DialError::NoAnswer,
-            Some(Closed::Goodbye(Farewell::Stale)) => DialError::Stale,
-            Some(_) => DialError::Rejected,
+            Trouble::Closed(Closed::Goodbye(Farewell::Stale)) => DialError::Stale,
+            Trouble::Closed(_) => DialError::Rejected,
         }
     }
 }
@@ -150,7 +115,7 @@ impl Connection {
                 let address = peer.address.clone().unwrap_or_default();
                 let dialling = timeout(limit, self.shared.transport.dial(&address));
                 let dialled = dialling.await.unwrap_or_else(|_| Err(TIMED_OUT.into()));
-                let stream = dialled.map_err(|reason| Failed::dial(&reason))?;
+                let stream = dialled.map_err(|reason| Trouble::dialling(&reason))?;
                 (Caller::Me(stream, peer.node.clone()), address, None)
             }
         };
@@ -287,9 +252,9 @@ impl Connection {
                     return Ok((stream, frames, *link));
                 }
                 Err(why) => {
-                    let parting = (!out.is_empty()).then(|| (stream, out.to_vec()));
+                    let is_told = !out.is_empty();
                     return Err(Failed {
-                        parting,
+                        parting: is_told.then(|| (stream, why.farewell())),
                         ..why.into()
                     });
                 }
@@ -347,34 +312,3 @@ async fn say(stream: &mut Box<dyn Stream>, out: &mut BytesMut) -> Result<(), Clo
 }
 
 const TIMED_OUT: io::ErrorKind = io::ErrorKind::TimedOut;
-
-/// Returns whether the reason means that another node than the expected one is at the other end.
-const fn is_about_identity(why: Closed) -> bool {
-    if let Closed::Certificate(fault) = why {
-        return fault.is_of_peer();
-    }
-    matches!(why, Closed::Auth)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::remote::CertificateFault;
-
-    /// Any client can send the alert that reports it.
-    #[test]
-    fn a_peer_that_refuses_the_certificate_here_is_not_suspected() {
-        for (why, expected) in [
-            (Closed::Auth, true),
-            (Closed::Certificate(CertificateFault::Authority), true),
-            (Closed::Certificate(CertificateFault::Stranger), true),
-            (Closed::Certificate(CertificateFault::OwnAuthority), false),
-            (Closed::Certificate(CertificateFault::OwnDates), false),
-            (Closed::Certificate(CertificateFault::OwnRefused), false),
-            (Closed::Tls, false),
-            (Closed::Lost, false),
-        ] {
-            assert_eq!(is_about_identity(why), expected, "{why}");
-        }
-    }
-}
