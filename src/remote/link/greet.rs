@@ -11,7 +11,7 @@ use tracing::warn;
 use crate::{
     protocol::{Storage, Time},
     remote::{
-        Acquaintance, Closed, Established, Farewell, Handshake, HandshakeProgress, NodeId,
+        Acquaintance, Closed, Established, Farewell, Handshake, NodeId,
         bridge::{gate::Pass, health::Trouble, peers::DialError, shared::PeerState},
         transport::{Stream, Unsecured},
         wire::{Frames, Hello},
@@ -243,8 +243,8 @@ impl Connection {
                 Err(why) => Err(why),
             };
             match received {
-                Ok(HandshakeProgress::Waiting) => {}
-                Ok(HandshakeProgress::Ready(link)) => {
+                Ok(None) => {}
+                Ok(Some(link)) => {
                     // The side that accepted the connection proves last.
                     say(&mut stream, &mut out).await?;
                     // Longer frames are allowed only now: a stranger must not make this node store a long frame.
@@ -295,7 +295,6 @@ impl Connection {
             peer.health.contest(now);
         }
         Some(Acquaintance {
-            rights: peer.rights.get(),
             latest,
             held_by: linked.filter(|_| is_held),
         })

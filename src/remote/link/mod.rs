@@ -48,7 +48,7 @@ use crate::remote::{
 };
 
 pub use credential::{Challenge, Credential, EndDigest, Proof};
-pub use handshake::{Acquaintance, Established, Handshake, HandshakeProgress, Introduction};
+pub use handshake::{Acquaintance, Established, Handshake, Introduction};
 pub use inbound::{FrameVerdict, GroupStanding, Inbound, MessageSender, RosterChange};
 
 use greet::{Failed, Greeted};

@@ -49,10 +49,10 @@ impl LinkReader {
         frames: Frames,
     ) -> Self {
         let now = common.shared.now();
-        let inbound = Inbound::new(&common.link, &common.shared.limits, now);
-        // No version of the rights has this number, so the rights are read before the first frame: they may have
-        // changed since the handshake.
-        let rights = u64::MAX;
+        let live = &common.peer.rights;
+        // The version comes first: rights that change now are read again before the first frame.
+        let rights = live.version();
+        let inbound = Inbound::new(live.get(), &common.shared.limits, now);
         Self {
             common,
             stream,

@@ -12,7 +12,7 @@ use crate::{
     protocol::{AgentId, Incarnation, Term},
     remote::{
         Closed, Established, Farewell, Limits, LinkId, LinkStatus, NodeIncarnation, Peer,
-        RemoteBridge, Rights,
+        RemoteBridge,
         bridge::{
             message::{ConnectionEnded, ConnectionOutcome, DrainLinks, LinkReady, RemovePeer},
             peers::{ConnId, Origin},
@@ -20,7 +20,7 @@ use crate::{
         },
         carry::{Carried, GroupCarrier, GroupSink},
         transport::Pipes,
-        wire::{Allowance, Features},
+        wire::Allowance,
     },
 };
 use bully_core::elections::bully::Resign;
@@ -75,11 +75,9 @@ impl Stage {
             incarnation: NodeIncarnation(incarnation),
             link: LinkId([u8::try_from(conn % 256).unwrap(); 16]),
             version: 2,
-            features: Features(0),
             frame: 65_536,
             allowance: Allowance::of(&self.shared.limits),
             end: None,
-            rights: Rights::all(),
         };
         let (conn, origin) = (ConnId(conn), Origin::Accepted);
         let ready = LinkReady {

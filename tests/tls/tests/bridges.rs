@@ -17,7 +17,7 @@ use actix_bully::{
         BridgeBuilder, BridgeError, BridgeEvent, BridgeHandle, ClusterId, Limits, LinkStatus,
         NodeIncarnation, Peer, RemoteBridge, Rights,
         internals::{
-            Acquaintance, Handshake, HandshakeProgress, Introduction, Nonce,
+            Acquaintance, Handshake, Introduction, Nonce,
             wire::{Frames, Hello},
         },
         tls::{TlsConfig, connect},
@@ -313,13 +313,7 @@ async fn hello(mut stream: End, name: &str) -> Result<(), String> {
     let (limits, now, mut out) = (Limits::default(), Time::ZERO, BytesMut::new());
     let mut frames = Frames::new(&limits);
     let mut hands = Handshake::begin(me, Nonce([7; 8]), Some(node("a")), &limits, now, &mut out);
-    let every_node = |_: &Hello| {
-        Some(Acquaintance {
-            rights: Rights::all(),
-            latest: None,
-            ..Acquaintance::default()
-        })
-    };
+    let every_node = |_: &Hello| Some(Acquaintance::default());
     loop {
         stream.write_all(&out).await.expect("open");
         stream.flush().await.expect("open");
@@ -327,7 +321,7 @@ async fn hello(mut stream: End, name: &str) -> Result<(), String> {
         if let Some(body) = frames.next(now).map_err(|why| why.to_string())? {
             let progress = hands.receive(now, body, every_node, &mut out);
             let progress = progress.map_err(|why| why.to_string())?;
-            if let HandshakeProgress::Ready(_) = progress {
+            if progress.is_some() {
                 return Ok(());
             }
         } else if stream.read_buf(frames.room()).await.expect("open") == 0 {
