@@ -67,7 +67,6 @@ const SAID_TO_PEERS: &[&str] = &[
     "ChangeError",
     "Closed",
     "NoticeRefused",
-    "OrderError",
     "SecretFault",
     "Unencodable",
     "Unheard",
