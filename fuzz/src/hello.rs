@@ -63,7 +63,7 @@ pub fn check(data: &[u8]) {
     let mut frames = Frames::new(&limits);
     for bytes in stream.chunks(Limits::READ_AHEAD) {
         frames.feed(bytes);
-        assert!(frames.capacity() <= limits.early_frame() + 4 + Limits::READ_AHEAD);
+        assert!(frames.capacity() <= Limits::EARLY_FRAME + 4 + Limits::READ_AHEAD);
         while let Ok(Some(body)) = frames.next(now) {
             if let Ok(frame) = Frame::decode(body, limits.bounds()) {
                 match &frame {

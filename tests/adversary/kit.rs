@@ -322,7 +322,7 @@ impl Raw {
         self.say(&framed(|out| mine.encode(out))).await;
         let theirs = self.hear().await.unwrap();
         let Ok(Frame::Hello(theirs)) = Frame::decode(&theirs, Limits::default().bounds()) else {
-            panic!("no hello");
+            unreachable!("it says hello first");
         };
         self.link = LinkId::between((&theirs.node, theirs.nonce), (&mine.node, mine.nonce));
     }

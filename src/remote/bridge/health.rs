@@ -26,7 +26,7 @@ use super::shared::{BridgeState, PeerState, lock};
 /// The facts about one peer.
 #[derive(Debug, Default)]
 pub(crate) struct PeerHealth {
-    trouble: Mutex<Option<Trouble>>,
+    trouble: Mutex<Option<LinkTrouble>>,
     /// The groups that the peer has announced on the present link.
     opened: Mutex<PeerGroups>,
     /// Time at which a process of this name was last refused because another one is linked, if ever.
@@ -68,7 +68,7 @@ struct PeerOpened {
 
 /// The reason why a link is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum LinkTrouble {
     /// The link was closed or not accepted.
     Closed(Closed),
     /// No connection was made.
@@ -91,7 +91,7 @@ enum NameDispute {
     Peer,
 }
 
-impl Trouble {
+impl LinkTrouble {
     /// Returns the description of a failed attempt to connect.
     pub(crate) fn dialling(reason: &io::Error) -> Self {
         // A host may break a connection while its process is being killed. Another dial a moment later shows the end.
@@ -207,7 +207,7 @@ impl PeerHealth {
 
     /// Returns the reason why the link is missing, if the reason is known.
     pub(crate) fn last_error(&self) -> Option<String> {
-        lock(&self.trouble).as_ref().map(Trouble::text)
+        lock(&self.trouble).as_ref().map(LinkTrouble::text)
     }
 }
 
@@ -249,14 +249,14 @@ impl BridgeState {
     }
 
     /// Notes that a link with this node ended, or that an attempt to dial it failed.
-    pub(crate) fn note_failure(&self, node: &NodeId, trouble: Trouble) {
+    pub(crate) fn note_failure(&self, node: &NodeId, trouble: LinkTrouble) {
         let Some(peer) = self.peer(node) else {
             return;
         };
         if trouble.is_replacement() {
             return;
         }
-        let is_stale = trouble == Trouble::Closed(Closed::Goodbye(Farewell::Stale));
+        let is_stale = trouble == LinkTrouble::Closed(Closed::Goodbye(Farewell::Stale));
         *lock(&peer.health.trouble) = Some(trouble);
         if peer.agents().disown(is_stale) && is_stale {
             warn!(node = %self.me.node, peer = %node, "two processes have this node's name: the peer knows a later process, and refuses this one: stop this one, or stop the later one and restart this one, or give one a name of its own");
@@ -275,7 +275,7 @@ impl BridgeState {
         // While the peer is linked, an earlier error is out of date.
         let trouble = lock(&peer.health.trouble).clone();
         let trouble = trouble.filter(|_| unlinked_for.is_some());
-        let dispute = trouble.as_ref().and_then(Trouble::dispute);
+        let dispute = trouble.as_ref().and_then(LinkTrouble::dispute);
         let ahead = *lock(&peer.health.ahead);
         let groups = lock(&peer.health.opened);
         let opened = groups.known.get(group).cloned();
@@ -309,8 +309,8 @@ impl BridgeState {
             lacks_group,
             shares_no_group,
             other_groups: others,
-            advice: trouble.as_ref().and_then(Trouble::advice),
-            last_error: trouble.as_ref().map(Trouble::text),
+            advice: trouble.as_ref().and_then(LinkTrouble::advice),
+            last_error: trouble.as_ref().map(LinkTrouble::text),
             echo: peer.health.echo(),
             timings: opened.as_ref().and_then(|opened| {
                 let mine = self.carried.get(at?)?.pace()?;
@@ -352,7 +352,7 @@ mod tests {
     fn a_link_that_was_replaced_is_no_trouble_and_a_disputed_name_is_the_name_of_the_refused_side()
     {
         for why in [Closed::Replaced, Closed::Goodbye(Farewell::Replaced)] {
-            assert!(Trouble::Closed(why).is_replacement(), "{why}");
+            assert!(LinkTrouble::Closed(why).is_replacement(), "{why}");
         }
         for (why, dispute) in [
             (Closed::Silent, None),
@@ -363,7 +363,7 @@ mod tests {
             (Closed::Goodbye(Farewell::Stale), Some(NameDispute::Own)),
             (Closed::Goodbye(Farewell::NameHeld), Some(NameDispute::Own)),
         ] {
-            let trouble = Trouble::Closed(why);
+            let trouble = LinkTrouble::Closed(why);
             assert_eq!(
                 (trouble.text(), trouble.dispute()),
                 (why.to_string(), dispute)
@@ -396,7 +396,7 @@ mod tests {
     #[test]
     fn trouble_ends_with_a_link_and_other_rules_with_those_of_this_side() {
         let health = PeerHealth::default();
-        let refused = Trouble::dialling(&ErrorKind::ConnectionRefused.into());
+        let refused = LinkTrouble::dialling(&ErrorKind::ConnectionRefused.into());
         *lock(&health.trouble) = Some(refused);
         assert_eq!(health.last_error().as_deref(), Some("connection refused"));
         health.linked();

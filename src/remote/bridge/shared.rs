@@ -102,7 +102,7 @@ pub(crate) struct PeerState {
 }
 
 /// The parts of which a bridge is made.
-pub(crate) struct Parts {
+pub(crate) struct BridgeParts {
     pub(crate) me: Introduction,
     pub(crate) limits: Limits,
     pub(crate) transport: Arc<dyn Transport>,
@@ -118,7 +118,7 @@ pub(crate) struct Parts {
 }
 
 impl BridgeState {
-    pub(crate) fn new(parts: Parts) -> Self {
+    pub(crate) fn new(parts: BridgeParts) -> Self {
         let guard = |_| GroupTermGuard::new(parts.wall.clone());
         let guards = parts.carried.iter().map(guard).collect();
         let instruments = BridgeMeter::new(parts.me.node.as_str());
@@ -263,23 +263,20 @@ impl BridgeState {
         })
     }
 
-    /// Returns whether this side carries a group that a peer opens, with the same rules.
-    pub(crate) fn standing(&self, opening: &Opening<'_>) -> GroupStanding {
-        let mut carried = self.carried.iter().enumerate();
-        let Some((at, carried)) = carried.find(|(_, c)| c.name() == opening.name) else {
-            return GroupStanding::Unknown;
-        };
-        let theirs = GroupRules::opened(opening);
-        match carried.requirements() {
-            Some(mine) if !theirs.meet(&mine) => GroupStanding::Mismatch,
-            Some(_) => GroupStanding::Carried(at),
+    /// Returns whether the peer's agents of a carried group follow the same rules as the agents here. If no agent is here
+    /// yet, they do.
+    pub(crate) fn standing(&self, group: usize, opening: &Opening<'_>) -> GroupStanding {
+        let carried = self.carried.get(group);
+        match carried.and_then(|carried| carried.requirements()) {
+            Some(mine) if !GroupRules::opened(opening).meet(&mine) => GroupStanding::Mismatch,
+            Some(_) => GroupStanding::Carried(group),
             None => {
                 // The guard of terms learns the peer's epoch here. Otherwise the peer's first term in that epoch would
                 // seem much too high, and would end the link.
-                if let Some(guard) = self.guards.get(at) {
+                if let Some(guard) = self.guards.get(group) {
                     guard.count_from(opening.rules, opening.epoch);
                 }
-                GroupStanding::Carried(at)
+                GroupStanding::Carried(group)
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::{
     protocol::{Storage, Time},
     remote::{
         Acquaintance, Closed, Established, Farewell, Handshake, NodeId,
-        bridge::{gate::Pass, health::Trouble, peers::DialError, shared::PeerState},
+        bridge::{gate::Pass, health::LinkTrouble, peers::DialError, shared::PeerState},
         transport::{Stream, Unsecured},
         wire::{Frames, Hello},
     },
@@ -34,7 +34,7 @@ pub(super) struct Greeted {
 
 /// A connection that failed before it was ready.
 pub(super) struct Failed {
-    pub(super) trouble: Trouble,
+    pub(super) trouble: LinkTrouble,
     pub(super) from: Option<String>,
     /// The names in the certificate of the other end, if the connection failed because of it.
     pub(super) names: Vec<String>,
@@ -59,12 +59,12 @@ impl From<Unsecured> for Failed {
 
 impl From<Closed> for Failed {
     fn from(why: Closed) -> Self {
-        Trouble::Closed(why).into()
+        LinkTrouble::Closed(why).into()
     }
 }
 
-impl From<Trouble> for Failed {
-    fn from(trouble: Trouble) -> Self {
+impl From<LinkTrouble> for Failed {
+    fn from(trouble: LinkTrouble) -> Self {
         Self {
             trouble,
             from: None,
@@ -78,45 +78,35 @@ impl Failed {
     /// Returns the failure as the result of a dial, for the peer's state machine.
     pub(super) fn dial_error(&self) -> DialError {
         match self.trouble {
-            Trouble::NotDialled { is_refused, .. } if is_refused => DialError::Refused,
-            Trouble::Closed(Closed::Lost) => DialError::Dropped,
+            LinkTrouble::NotDialled { is_refused, .. } if is_refused => DialError::Refused,
+            LinkTrouble::Closed(Closed::Lost) => DialError::Dropped,
             // A peer that leaves does not refuse this node, so the next dial has no penalty. The same is true for a
             // name that an earlier process has: if that process was killed, its link ends soon by silence.
-            Trouble::NotDialled { .. }
-            | Trouble::Closed(
+            LinkTrouble::NotDialled { .. }
+            | LinkTrouble::Closed(
                 Closed::HandshakeTimeout
                 | Closed::Leaving
                 | Closed::NameHeld
                 | Closed::Goodbye(Farewell::Leaving | Farewell::NameHeld),
             ) => DialError::NoAnswer,
-            Trouble::Closed(Closed::Goodbye(Farewell::Stale)) => DialError::Stale,
-            Trouble::Closed(_) => DialError::Rejected,
+            LinkTrouble::Closed(Closed::Goodbye(Farewell::Stale)) => DialError::Stale,
+            LinkTrouble::Closed(_) => DialError::Rejected,
         }
     }
-}
-
-/// The side that made the connection.
-enum Caller {
-    /// This side, which dialled that node.
-    Me(Box<dyn Stream>, NodeId),
-    Other(FirstByte),
 }
 
 impl Connection {
     /// Greets until both sides are ready, within the limit for the whole greeting.
     pub(super) async fn greet(&self, setup: Setup, since: Time) -> Result<Greeted, Failed> {
         let limit = self.shared.limits.handshake();
-        let (caller, from, pass) = match setup {
-            Setup::Accept(arrival, pass) => {
-                let stream = FirstByte::new(arrival.stream, pass.ear());
-                (Caller::Other(stream), arrival.from, Some(pass))
-            }
+        let (stream, dialled, from, pass) = match setup {
+            Setup::Accept(arrival, pass) => (arrival.stream, None, arrival.from, Some(pass)),
             Setup::Dial(peer) => {
                 let address = peer.address.clone().unwrap_or_default();
                 let dialling = timeout(limit, self.shared.transport.dial(&address));
                 let dialled = dialling.await.unwrap_or_else(|_| Err(TIMED_OUT.into()));
-                let stream = dialled.map_err(|reason| Trouble::dialling(&reason))?;
-                (Caller::Me(stream, peer.node.clone()), address, None)
+                let stream = dialled.map_err(|reason| LinkTrouble::dialling(&reason))?;
+                (stream, Some(peer.node.clone()), address, None)
             }
         };
         let failed = |failed: Failed| Failed {
@@ -125,7 +115,10 @@ impl Connection {
         };
         let rest = limit.saturating_sub(self.shared.now().since(since));
         let met = {
-            let meeting = pin!(timeout(rest, self.meet(caller, pass.as_ref(), since)));
+            let meeting = pin!(timeout(
+                rest,
+                self.meet(stream, dialled, pass.as_ref(), since)
+            ));
             match &pass {
                 None => meeting.await,
                 // Until this connection is ready, a newer connection may take its slot.
@@ -162,29 +155,22 @@ impl Connection {
 
     async fn meet(
         &self,
-        caller: Caller,
+        stream: Box<dyn Stream>,
+        dialled: Option<NodeId>,
         pass: Option<&Pass>,
         since: Time,
     ) -> Result<(Box<dyn Stream>, Frames, Established), Failed> {
-        let (dialled, secured) = match caller {
-            Caller::Me(stream, node) => {
-                let secured = self.secure(stream, Some(&node)).await;
-                (Some(node), secured)
-            }
-            Caller::Other(mut stream) => {
-                if let (Some(pass), Some(_)) = (pass, &self.shared.security) {
-                    // This side waits for the dialler's first byte before the connection waits for a turn. So a silent
-                    // dialler takes no turn from another connection.
-                    stream.first().await.map_err(|_| Closed::Lost)?;
-                    let checked = self.secure(Box::new(stream), None);
-                    (None, pass.in_turn(checked).await)
-                } else {
-                    (None, self.secure(Box::new(stream), None).await)
-                }
-            }
+        let secured = if let (Some(pass), Some(_)) = (pass, &self.shared.security) {
+            // This side waits for the dialler's first byte before the connection waits for a turn. So a silent dialler
+            // takes no turn from another connection.
+            let first = FirstByte::of(stream, pass).await;
+            let stream = Box::new(first.map_err(|_| Closed::Lost)?);
+            pass.in_turn(self.secure(stream, None)).await
+        } else {
+            self.secure(stream, dialled.as_ref()).await
         };
         let (stream, vouched) = secured?;
-        self.shake(stream, dialled, vouched, since).await
+        self.shake(stream, dialled, vouched, pass, since).await
     }
 
     /// Secures the stream, if the bridge has TLS. Returns the proved node.
@@ -209,6 +195,7 @@ impl Connection {
         mut stream: Box<dyn Stream>,
         dialled: Option<NodeId>,
         vouched: Option<NodeId>,
+        pass: Option<&Pass>,
         since: Time,
     ) -> Result<(Box<dyn Stream>, Frames, Established), Failed> {
         let shared = &self.shared;
@@ -236,7 +223,12 @@ impl Connection {
                     let read = stream.read_buf(frames.room()).await;
                     match read {
                         Ok(0) => Err(Closed::Lost),
-                        Ok(_) => continue,
+                        Ok(_) => {
+                            if let Some(pass) = pass {
+                                pass.heard();
+                            }
+                            continue;
+                        }
                         Err(reason) => Err(self.broken(&reason)),
                     }
                 }

@@ -38,7 +38,7 @@ use crate::protocol::Time;
 use crate::remote::{
     Challenge, Closed, ClusterId, Credential, EndDigest, Limits, LinkId, NodeId, NodeIncarnation,
     Nonce, Proof, SecretFault,
-    link::credential::{ConnectionEnd, Transcript},
+    link::credential::Transcript,
     wire::{self, Allowance, Bounds, Frame, Hello, LinkConditions, Versions},
 };
 
@@ -297,8 +297,8 @@ impl Handshake {
     /// Writes READY, with proofs if the sides ask for them.
     fn accept(&self, link: LinkId, out: &mut BytesMut) {
         let proofs = self.asking.as_ref().map(|(credential, _)| {
-            let part = self.part();
-            credential.prove(&self.transcript.statement(part, part))
+            let dialled = self.has_dialled();
+            credential.prove(&self.transcript.statement(dialled, dialled))
         });
         wire::encode_proof(link, &proofs.unwrap_or_default(), out);
     }
@@ -308,8 +308,8 @@ impl Handshake {
             // A proof that was not asked for is an error.
             return proofs.is_empty().then_some(()).ok_or(Closed::Protocol);
         };
-        let part = self.part();
-        let statement = self.transcript.statement(part, part.other());
+        let dialled = self.has_dialled();
+        let statement = self.transcript.statement(dialled, !dialled);
         if credential.accepts(&statement, proofs) {
             Ok(())
         } else {
@@ -317,16 +317,12 @@ impl Handshake {
         }
     }
 
-    const fn part(&self) -> ConnectionEnd {
-        if self.dialled.is_some() {
-            ConnectionEnd::Dialler
-        } else {
-            ConnectionEnd::Acceptor
-        }
+    const fn has_dialled(&self) -> bool {
+        self.dialled.is_some()
     }
 
     fn proves_last(&self) -> bool {
-        self.asking.is_some() && self.part() == ConnectionEnd::Acceptor
+        self.asking.is_some() && !self.has_dialled()
     }
 
     fn judge(

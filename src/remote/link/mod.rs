@@ -38,7 +38,7 @@ use crate::remote::{
     Closed, Farewell, Nonce, RemoteBridge,
     bridge::{
         gate::Pass,
-        health::Trouble,
+        health::LinkTrouble,
         message::{ConnectionEnded, ConnectionOutcome, LinkReady},
         peers::{ConnId, DialError, Origin},
         shared::{BridgeState, PeerState},
@@ -104,7 +104,7 @@ impl Connection {
             self.shared.note_failure(node, failed.trouble.clone());
         }
         let outcome = ConnectionOutcome::Failed(failed.dial_error());
-        if let Trouble::Closed(why) = failed.trouble {
+        if let LinkTrouble::Closed(why) = failed.trouble {
             self.shared.ended(node.as_ref(), from, why, failed.names);
         }
         // The outcome is reported before the goodbye is sent, because the next attempt to dial need not wait for the
@@ -139,7 +139,7 @@ impl Connection {
             Err(why) => (why, greeted.stream),
         };
         debug!(peer = %peer, reason = %why, "link closed");
-        self.shared.note_failure(&peer, Trouble::Closed(why));
+        self.shared.note_failure(&peer, LinkTrouble::Closed(why));
         self.shared.ended(Some(&peer), &from, why, Vec::new());
         let outcome = closed(why, self.lasted(began));
         // A drain ends with the last report, so its goodbyes have to be sent before that.

@@ -16,7 +16,7 @@ use crate::{
         bridge::{
             message::{ConnectionEnded, ConnectionOutcome, DrainLinks, LinkReady, RemovePeer},
             peers::{ConnId, Origin},
-            shared::{BridgeState, Parts, PeerState, lock},
+            shared::{BridgeParts, BridgeState, PeerState, lock},
         },
         carry::{Carried, GroupCarrier, GroupSink},
         transport::Pipes,
@@ -41,7 +41,7 @@ impl Stage {
         let limits = Limits::default();
         let group = Group::<AnyMessage>::new("g").unwrap();
         let carried: Arc<dyn Carried> = Arc::new(GroupCarrier::new(group, &limits));
-        let shared = Arc::new(BridgeState::new(Parts {
+        let shared = Arc::new(BridgeState::new(BridgeParts {
             me: introduction("a"),
             limits,
             transport: Arc::new(Pipes::new().host("a")),

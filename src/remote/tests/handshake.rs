@@ -381,7 +381,7 @@ fn the_longest_hello_fits() {
         hello.frame = u32::MAX;
         hello.versions.max = u16::MAX;
     });
-    assert!(longest.len() <= Limits::default().early_frame());
+    assert!(longest.len() <= Limits::EARLY_FRAME);
     assert!(matches!(
         Frame::decode(&longest, Bounds::default()),
         Ok(Frame::Hello(_))

@@ -1,4 +1,4 @@
-//! The interface of a bridge to what encrypts its streams, whatever the network is.
+//! The interface through which a bridge encrypts its streams, on every network.
 //!
 //! Nothing is decided here. Read next [`tls`](crate::remote::tls), which implements it.
 

@@ -7,6 +7,8 @@
 mod budget;
 mod directory;
 
+use std::time::Duration;
+
 use crate::{
     group::companion_of,
     protocol::{AgentId, Incarnation, Leader, Member, Time},
@@ -123,8 +125,8 @@ impl Inbound {
             rights,
             last: 0,
             bytes: Bucket::new(limits, now),
-            unknown: Forgiveness::new(limits.unknown(), limits.unknown_window()),
-            openings: Forgiveness::new(limits.unknown(), limits.unknown_window()),
+            unknown: Forgiveness::new(limits.unknown(), UNKNOWN_WINDOW),
+            openings: Forgiveness::new(limits.unknown(), UNKNOWN_WINDOW),
             directory: LinkDirectory::default(),
         }
     }
@@ -356,6 +358,9 @@ impl Inbound {
         Ok(())
     }
 }
+
+/// Time within which the messages to unknown targets, and the new beginnings of groups, are counted.
+const UNKNOWN_WINDOW: Duration = Duration::from_secs(10);
 
 /// Returns the role that a peer's agent may have in a group. A peer with rights for an agent may also send the messages
 /// of its application.
