@@ -66,6 +66,7 @@ const SAID_TO_PEERS: &[&str] = &[
     "CertificateFault",
     "ChangeError",
     "Closed",
+    "Farewell",
     "NoticeRefused",
     "SecretFault",
     "Unencodable",

@@ -15,7 +15,7 @@ use actix_bully::{
     protocol::{Time, Timings},
     remote::{
         BridgeBuilder, BridgeError, BridgeEvent, BridgeHandle, ClusterId, Limits, LinkStatus,
-        NodeIncarnation, Peer, RemoteBridge, Rights,
+        NodeIncarnation, Peer, RemoteBridge,
         internals::{
             Acquaintance, Handshake, Introduction, Nonce,
             wire::{Frames, Hello},
