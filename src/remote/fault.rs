@@ -50,6 +50,7 @@ pub enum CertificateFault {
     OwnRefused,
 }
 
+#[cfg(feature = "tls")]
 impl CertificateFault {
     /// Returns whether the fault is in the peer's certificate. Otherwise the peer reports a fault in this node's
     /// certificate. Any client can send such a report, so it proves nothing about the peer.

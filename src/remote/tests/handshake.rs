@@ -257,7 +257,6 @@ fn a_later_process_of_a_name_waits_while_the_earlier_one_is_linked() {
         side.known = Some(Acquaintance {
             latest: held_by,
             held_by,
-            ..known()
         });
         answer(&mut side, &hello(|_| ()))
     };

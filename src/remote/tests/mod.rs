@@ -28,10 +28,7 @@ fn introduction(name: &str) -> Introduction {
 
 /// A node of which nothing is known but that it may connect.
 fn known() -> Acquaintance {
-    Acquaintance {
-        latest: None,
-        ..Acquaintance::default()
-    }
+    Acquaintance::default()
 }
 
 /// The bodies of these frames.

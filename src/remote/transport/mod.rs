@@ -124,7 +124,9 @@ use super::{ClusterId, NodeId};
 
 #[cfg(feature = "testkit")]
 pub use pipes::{PipeHost, Pipes};
-pub(crate) use security::{Secured, Securing, Security};
+pub(crate) use security::Security;
+#[cfg(feature = "tls")]
+pub(crate) use security::{Secured, Securing};
 pub use tcp::Tcp;
 
 for_tests! {
