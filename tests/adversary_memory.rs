@@ -123,10 +123,10 @@ fn mail_that_an_agent_does_not_read_is_bounded_and_counted() {
             let seq = raw.next();
             let frame = framed(|out| {
                 let mut messages = MessagesWriter::begin(seq, out);
-                let payload = |out: &mut BytesMut| encode_payload(&nack(0), out);
+                let mut payload = BytesMut::new();
+                encode_payload(&nack(0), &mut payload).unwrap();
                 for _ in 0..MESSAGES {
-                    let pushed = messages.push(0, 0, INCARNATION, Targets::All, payload);
-                    pushed.unwrap();
+                    messages.push(0, 0, INCARNATION, Targets::All, &payload);
                 }
                 assert!(messages.end());
             });

@@ -1,10 +1,10 @@
 //! Says a frame again: what was decoded is encoded, and must be the same bytes.
 
 use actix_bully::remote::internals::wire::{
-    Frame, Messages, MessagesWriter, RawReceivers, RosterFrame, Targets, encode_goodbye,
-    encode_ping, encode_pong, encode_proof, encode_twin,
+    Frame, Messages, MessagesWriter, RawMessage, RawReceivers, RosterFrame, Targets,
+    encode_goodbye, encode_ping, encode_pong, encode_proof, encode_twin,
 };
-use bytes::{BufMut, BytesMut};
+use bytes::BytesMut;
 
 /// Panics if a frame that is read to its end would be written in other bytes.
 pub(crate) fn compare(body: &[u8], frame: Frame<'_>) {
@@ -13,13 +13,10 @@ pub(crate) fn compare(body: &[u8], frame: Frame<'_>) {
         Frame::Hello(hello) => hello.encode(&mut out),
         Frame::Ready { link, proofs } => encode_proof(link, &proofs, &mut out),
         Frame::Conditions(conditions) => conditions.encode(&mut out),
-        Frame::Roster(roster) => match roster.content() {
-            Ok(content) => {
-                let (seq, group, opening) = (roster.seq, roster.group, roster.opening);
-                RosterFrame::encode(seq, group, opening, &content, &mut out);
-            }
-            Err(_) => return,
-        },
+        Frame::Roster(roster) => {
+            let (seq, group, opening) = (roster.seq, roster.group, roster.opening);
+            RosterFrame::encode(seq, group, opening, &roster.content, &mut out);
+        }
         Frame::Messages(messages) => {
             if messages_again(messages, &mut out).is_none() {
                 return;
@@ -46,22 +43,18 @@ fn messages_again(messages: Messages<'_>, out: &mut BytesMut) -> Option<()> {
                 Targets::Some(&several)
             }
             RawReceivers::Several(numbers) => {
-                several = numbers.into_iter().collect();
+                several = numbers.collect();
                 Targets::Some(&several)
             }
         };
-        again
-            .push(
-                message.group,
-                message.from,
-                message.incarnation,
-                to,
-                |out| {
-                    out.put_slice(message.payload);
-                    Ok::<(), std::convert::Infallible>(())
-                },
-            )
-            .ok()?;
+        let RawMessage {
+            group,
+            from,
+            incarnation,
+            payload,
+            ..
+        } = message;
+        again.push(group, from, incarnation, to, payload);
     }
     again.end().then_some(())
 }

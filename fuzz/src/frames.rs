@@ -6,10 +6,10 @@ use actix_bully::{
     elections::AnyMessage,
     protocol::Time,
     remote::{
-        Limits, LinkId, MayBe, NodeId, NodeIncarnation, Rights,
+        Limits, MayBe, Rights,
         internals::{
-            Established, FrameVerdict, GroupStanding, Inbound, TermGuard,
-            wire::{Allowance, Features, Frame, Frames, Versions, decode_payload},
+            FrameVerdict, GroupStanding, Inbound, TermGuard,
+            wire::{Frame, Frames, decode_payload},
         },
     },
 };
@@ -54,23 +54,13 @@ struct Link {
 
 impl Link {
     fn new(rights: u8, limits: &Limits) -> Self {
-        let established = Established {
-            peer: NodeId::new("host-b").expect("a name"),
-            incarnation: NodeIncarnation(1),
-            link: LinkId([0; 16]),
-            version: Versions::OURS.max,
-            features: Features(0),
-            frame: limits.frame(),
-            allowance: Allowance::of(limits),
-            end: None,
-            rights: match rights % 3 {
-                0 => Rights::all(),
-                1 => Rights::none().grant("g*", "a*", MayBe::Voter),
-                _ => Rights::none(),
-            },
+        let rights = match rights % 3 {
+            0 => Rights::all(),
+            1 => Rights::none().grant("g*", "a*", MayBe::Voter),
+            _ => Rights::none(),
         };
         Self {
-            inbound: Inbound::new(&established, limits, Time::ZERO),
+            inbound: Inbound::new(rights, limits, Time::ZERO),
             limits: *limits,
             guard: TermGuard::new(),
         }

@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use actix_bully::remote::tls::TlsConfig;
+use actix_bully::remote::tls::{TlsConfig, accept};
 use actix_bully_tls_tests::{authority::Authority, ends};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -71,7 +71,7 @@ async fn knock(nodes: &Nodes, data: &[u8]) {
         let _refused = there.read_to_end(&mut answer).await;
     };
     let accepting = async {
-        let outcome = nodes.listener.accept(here, |_| true).await;
+        let outcome = accept(&nodes.listener, Box::new(here), |_| true).await;
         assert!(outcome.is_err(), "no process gets in without a certificate");
     };
     tokio::join!(accepting, sending);

@@ -140,13 +140,15 @@ impl<M: PeerMessage> Snapshot<M> {
                 .map_or(0, |(member, route)| self.post_one(member, route, envelope)),
             To::Set(ids) => {
                 let routes = ids.iter().filter_map(|id| self.route(id));
-                self.post_all(routes.filter(|(member, _)| member.id != *from), &envelope)
+                let routes = routes.filter(|(member, _)| member.id != *from);
+                self.post_all(routes, &envelope, false)
             }
             To::All => {
                 let sender = self.members.index_of(from);
                 let routes = self.members.iter().zip(&*self.routes).enumerate();
                 let others = routes.filter(|(at, _)| Some(*at) != sender);
-                self.post_all(others.map(|(_, route)| route), &envelope)
+                let routes = others.map(|(_, route)| route);
+                self.post_all(routes, &envelope, true)
             }
         }
     }
@@ -251,6 +253,7 @@ impl<M: PeerMessage> Snapshot<M> {
         &'a self,
         routes: impl Iterator<Item = (&'a Member, &'a Arc<Route<M>>)>,
         envelope: &Envelope<M>,
+        are_all: bool,
     ) -> usize {
         let mut by_link = ByLink::default();
         let (mut posted, mut full) = (0, 0);
@@ -270,7 +273,11 @@ impl<M: PeerMessage> Snapshot<M> {
         }
         self.count_sent(posted);
         for (link, to) in by_link.0 {
-            link.carry(&to, envelope.clone());
+            if are_all {
+                link.carry_to_all(&to, envelope.clone());
+            } else {
+                link.carry(&to, envelope.clone());
+            }
         }
         full
     }

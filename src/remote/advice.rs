@@ -26,9 +26,6 @@ pub(crate) const fn advice(why: Closed) -> Option<&'static str> {
         Closed::IsSelf | Closed::Goodbye(Farewell::IsSelf) => {
             "give each node a name of its own, and the peer an address that is not this node's"
         }
-        Closed::Feature | Closed::Goodbye(Farewell::Feature) => {
-            "build both sides with the same features, and switch the same ones on"
-        }
         Closed::Auth => "add the node to the peers here, under the name that it uses",
         Closed::OtherNode => "correct the address of the peer, or its name",
         Closed::Goodbye(Farewell::Auth) => {

@@ -13,73 +13,49 @@
 
 /// The reason why a certificate is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
-#[error("{}", self.as_str())]
 #[non_exhaustive]
 pub enum CertificateFault {
     /// The peer showed no certificate.
+    #[error("the peer showed no certificate")]
     NotShown,
     /// The authority of the peer's certificate is not trusted by this side.
+    #[error("the peer's certificate is of an authority that this node does not trust")]
     Authority,
     /// The peer's certificate, or one of its issuers', has expired.
+    #[error("the peer's certificate has expired")]
     Expired,
     /// The peer's certificate, or a certificate of one of its issuers, is not valid yet.
+    #[error("the peer's certificate is not valid yet")]
     NotYetValid,
     /// The peer's certificate does not allow the peer's role in the connection, client or server.
+    #[error("the peer's certificate does not allow the peer's end of a connection")]
     Usage,
     /// The peer's certificate is damaged, or belongs to another node.
+    #[error("the peer's certificate is damaged, or not its own")]
     Damaged,
     /// The peer's certificate names no node, or another node than the one that was dialled.
+    #[error("the peer's certificate does not name the expected node")]
     Name,
     /// The peer's certificate contains the name of a node that is not in the table of peers.
+    #[error("the peer's certificate names a node that is not in this node's list of peers")]
     Stranger,
     /// The peer does not trust the authority of this node's certificate.
+    #[error("the peer does not trust the authority of this node's certificate")]
     OwnAuthority,
     /// This node's certificate is out of date by the peer's clock.
+    #[error("the peer reports that this node's certificate has expired or is not valid yet")]
     OwnDates,
     /// The peer does not accept this node's certificate, or saw none, and does not give the reason.
+    #[error("the peer does not accept this node's certificate")]
     OwnRefused,
 }
 
+#[cfg(feature = "tls")]
 impl CertificateFault {
-    /// Returns the reason in words for people. The words may change.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::NotShown => "the peer showed no certificate",
-            Self::Authority => {
-                "the peer's certificate is of an authority that this node does not trust"
-            }
-            Self::Expired => "the peer's certificate has expired",
-            Self::NotYetValid => "the peer's certificate is not valid yet",
-            Self::Usage => "the peer's certificate does not allow the peer's end of a connection",
-            Self::Damaged => "the peer's certificate is damaged, or not its own",
-            Self::Name => "the peer's certificate does not name the expected node",
-            Self::Stranger => {
-                "the peer's certificate names a node that is not in this node's list of peers"
-            }
-            Self::OwnAuthority => {
-                "the peer does not trust the authority of this node's certificate"
-            }
-            Self::OwnDates => {
-                "the peer reports that this node's certificate has expired or is not valid yet"
-            }
-            Self::OwnRefused => "the peer does not accept this node's certificate",
-        }
-    }
-
     /// Returns whether the fault is in the peer's certificate. Otherwise the peer reports a fault in this node's
     /// certificate. Any client can send such a report, so it proves nothing about the peer.
     pub(crate) const fn is_of_peer(self) -> bool {
-        match self {
-            Self::NotShown
-            | Self::Authority
-            | Self::Expired
-            | Self::NotYetValid
-            | Self::Usage
-            | Self::Damaged
-            | Self::Name
-            | Self::Stranger => true,
-            Self::OwnAuthority | Self::OwnDates | Self::OwnRefused => false,
-        }
+        !matches!(self, Self::OwnAuthority | Self::OwnDates | Self::OwnRefused)
     }
 }
 
@@ -96,15 +72,4 @@ pub enum SecretFault {
     /// The peer proved nothing, or proved another secret.
     #[error("the peer did not prove that it knows the secret of this node")]
     Unproved,
-}
-
-impl SecretFault {
-    /// Returns the text for the security log.
-    pub(super) const fn detail(self) -> &'static str {
-        match self {
-            Self::NotThere => "it has no secret",
-            Self::NotHere => "it asks for a secret",
-            Self::Unproved => "it does not know the secret",
-        }
-    }
 }

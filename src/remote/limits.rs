@@ -162,32 +162,19 @@ limits! {
         /// connection must not hold a slot for the whole handshake. If [`handshake`](Self::handshake) is shorter, it is
         /// used instead. Breach: `handshake_timeout`.
         first_byte: Duration = ms(600), ms(20), ms(60_000);
-        /// Longest frame before both sides are ready, in bytes. Breach: `frame_too_large`.
-        early_frame: usize = KIB, KIB, 16 * KIB;
         /// Longest time from the first byte of a frame to its last: a peer must not hold a connection by single, slow
         /// bytes. Breach: `frame_timeout`.
         frame_time: Duration = ms(5_000), ms(100), ms(60_000);
         /// Deepest nesting of arrays and options in a message. The message with a new list of voters needs at least 10.
         /// Breach: `malformed`.
         depth: u8 = 12, 4, 16;
-        /// Shortest pause before a peer that broke [`rate`](Self::rate) is linked again.
-        rate_pause_min: Duration = ms(1_000), ms(100), ms(60_000);
-        /// Longest pause before a peer that broke [`rate`](Self::rate) is linked again.
-        rate_pause_max: Duration = ms(60_000), ms(1_000), ms(600_000);
-        /// Longest time for which a message may wait to be sent. Breach: `slow_peer`.
-        queue_time: Duration = ms(2_000), ms(100), ms(60_000);
-        /// Largest number of messages in one frame that is sent.
-        messages: usize = 1_024, 1, 16_384;
         /// Longest time for one write, and for the kernel's attempts to deliver its bytes. Without it, writes into a cut
         /// cable would succeed for minutes. Breach: `slow_peer`.
         write_time: Duration = ms(2_000), ms(100), ms(60_000);
-        /// Number of messages to unknown agents or groups that are tolerated within
-        /// [`unknown_window`](Self::unknown_window), because two sides that start may not know each other's agents yet.
+        /// Number of messages to unknown agents or groups that are tolerated within 10 s, because two sides that start may not know each other's agents yet.
         /// Breach: `unknown_targets`. The peer may also begin this number of groups anew within that time. Breach:
         /// `openings`.
         unknown: usize = 100, 1, 100_000;
-        /// Length of the time within which these messages and the new beginnings of groups are counted.
-        unknown_window: Duration = ms(10_000), ms(100), ms(600_000);
     }
 }
 
@@ -195,6 +182,11 @@ impl Limits {
     for_tests! {
         /// Number of bytes that a reader may read beyond the frame that it needs.
         const READ_AHEAD: usize = 8 * KIB;
+    }
+
+    for_tests! {
+        /// Longest frame before both sides are ready, in bytes. Breach: `frame_too_large`.
+        const EARLY_FRAME: usize = KIB;
     }
 
     /// Returns a builder with the defaults.
@@ -224,7 +216,6 @@ impl LimitsBuilder {
         self.in_range()?;
         let table = self.0;
         let relations = [
-            ("early_frame", "frame", table.early_frame <= table.frame),
             // A peer sends half of the burst at once, and a frame cannot be sent in parts.
             (
                 "burst",
@@ -245,11 +236,6 @@ impl LimitsBuilder {
                 table.silence >= table.ping_after.saturating_mul(2),
             ),
             ("dial_min", "dial_max", table.dial_min <= table.dial_max),
-            (
-                "rate_pause_min",
-                "rate_pause_max",
-                table.rate_pause_min <= table.rate_pause_max,
-            ),
         ];
         match relations.into_iter().find(|(_, _, holds)| !holds) {
             Some((limit, other, _)) => Err(LimitsError::Relation { limit, other }),

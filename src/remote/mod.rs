@@ -34,7 +34,7 @@
 //! | `frame` | `link/inbound/mod.rs` | is it the next frame in the sequence? |
 //! | `decode` | `wire/frame.rs` | what kind of frame is it, and is it well formed? |
 //! | `deliver` | `link/deliver.rs` | the messages of a frame one by one; which agents do their numbers mean? |
-//! | `read_next` | `wire/messages.rs` | one message: its numbers, and its payload, still bytes |
+//! | `next` | `wire/messages.rs` | one message: its numbers, and its payload, still bytes |
 //! | `sender` | `link/inbound/mod.rs` | which agent sends it, was that agent announced, is its incarnation current? |
 //! | `deliver` | `carry/group.rs` | may that agent send it: its role, the term, the owner of its name? |
 //! | `decode_payload` | `wire/payload.rs` | the message itself |
@@ -145,8 +145,8 @@ pub(crate) use bridge::BridgeCounters;
 pub(crate) use carry::{GroupRules, TermFault, TermGuard};
 pub(crate) use fault::{CertificateFault, SecretFault};
 pub(crate) use link::{
-    Acquaintance, EndDigest, Established, FrameVerdict, GroupStanding, Handshake,
-    HandshakeProgress, Inbound, Introduction, MessageSender, RosterChange,
+    Acquaintance, EndDigest, Established, FrameVerdict, GroupStanding, Handshake, Inbound,
+    Introduction, MessageSender, RosterChange,
 };
 pub(crate) use node::Nonce;
 pub(crate) use reason::{Closed, DropReason};
@@ -163,8 +163,8 @@ pub mod internals {
         bridge::memory::later_incarnation,
         carry::TermGuard,
         link::{
-            Acquaintance, EndDigest, Established, FrameVerdict, GroupStanding, Handshake,
-            HandshakeProgress, Inbound, Introduction, MessageSender, RosterChange,
+            Acquaintance, EndDigest, Established, FrameVerdict, GroupStanding, Handshake, Inbound,
+            Introduction, MessageSender, RosterChange,
         },
         node::Nonce,
     };

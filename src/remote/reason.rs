@@ -50,9 +50,6 @@ pub enum Closed {
     /// The peer claims to be this node.
     #[error("the peer has this node's name")]
     IsSelf,
-    /// The peer asks for a feature that this side does not have, or lacks a feature that this side needs.
-    #[error("one side requires a feature that the other side does not have")]
-    Feature,
     /// The peer is not in the table of peers, or its certificate contains another name.
     #[error("the peer uses a name that is not in this node's list of peers")]
     Auth,
@@ -170,19 +167,6 @@ named! { Closed:
     "version" Self::Version,
     "cluster" Self::Cluster,
     "self" Self::IsSelf,
-    "feature" Self::Feature,
-    "auth_failed" Self::Auth
-        | Self::OtherNode
-        | Self::Certificate(
-            CertificateFault::NotShown
-                | CertificateFault::Authority
-                | CertificateFault::Expired
-                | CertificateFault::NotYetValid
-                | CertificateFault::Usage
-                | CertificateFault::Damaged
-                | CertificateFault::Name
-                | CertificateFault::Stranger,
-        ),
     "tls" Self::Tls
         | Self::Encrypted
         | Self::NotEncrypted
@@ -191,6 +175,7 @@ named! { Closed:
                 | CertificateFault::OwnDates
                 | CertificateFault::OwnRefused,
         ),
+    "auth_failed" Self::Auth | Self::OtherNode | Self::Certificate(_),
     "stale" Self::Stale,
     "wrong_link" Self::WrongLink,
     "sequence" Self::Sequence { .. },
@@ -221,9 +206,6 @@ impl Closed {
             Self::Version => Some(Farewell::Version),
             Self::Cluster => Some(Farewell::Cluster),
             Self::IsSelf => Some(Farewell::IsSelf),
-            // `Encrypted`: this side has no TLS, so the farewell is sent without encryption, and tells a peer that
-            // speaks TLS that this side lacks it.
-            Self::Feature | Self::Encrypted => Some(Farewell::Feature),
             Self::Auth | Self::OtherNode | Self::Certificate(_) => Some(Farewell::Auth),
             Self::Secret(_) => Some(Farewell::Secret),
             Self::Stale => Some(Farewell::Stale),
@@ -236,6 +218,7 @@ impl Closed {
             | Self::Malformed(_)
             | Self::Protocol
             | Self::Tls
+            | Self::Encrypted
             | Self::NotEncrypted
             | Self::WrongLink
             | Self::Sequence { .. }
@@ -277,87 +260,73 @@ impl From<TermFault> for Closed {
 
 /// The reason for a goodbye. On the wire it is a number from 0 to 255. A number that this version does not know is
 /// [`Other`](Self::Other).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Farewell {
     /// 0: the sender stops, or has removed the peer from its table.
+    #[error("it stops")]
     Leaving,
     /// 1: no common version.
+    #[error("it has no version of the protocol in common with this node")]
     Version,
     /// 2: another cluster.
+    #[error("it belongs to another cluster")]
     Cluster,
     /// 3: "you have my name".
+    #[error("this node has its name")]
     IsSelf,
     /// 4: "I know a later incarnation of you".
+    #[error("it knows a later process with this node's name")]
     Stale,
     /// 5: not allowed; no detail.
+    #[error("this node is not allowed to connect")]
     Auth,
-    /// 6: a required feature is missing.
-    Feature,
-    /// 7: another link replaces this one.
+    /// 6: another link replaces this one.
+    #[error("another connection replaces this one")]
     Replaced,
-    /// 8: the two sides do not know the same secret; since version 2.
+    /// 7: the two sides do not know the same secret.
+    #[error("the two sides do not know the same secret")]
     Secret,
-    /// 9: "an earlier process of your name is linked here"; since version 2.
+    /// 8: "an earlier process of your name is linked here".
+    #[error(
+        "an earlier process with this node's name is linked there, and this process takes no part while that one runs"
+    )]
     NameHeld,
     /// Any other number.
+    #[error("for reason {0}, which this release does not know")]
     Other(u8),
 }
 
 impl Farewell {
+    /// The reasons that this release knows. The place of each is its number on the wire.
+    const KNOWN: [Self; 9] = [
+        Self::Leaving,
+        Self::Version,
+        Self::Cluster,
+        Self::IsSelf,
+        Self::Stale,
+        Self::Auth,
+        Self::Replaced,
+        Self::Secret,
+        Self::NameHeld,
+    ];
+
     /// Returns the number on the wire.
     #[must_use]
-    pub(crate) const fn code(self) -> u8 {
-        match self {
-            Self::Leaving => 0,
-            Self::Version => 1,
-            Self::Cluster => 2,
-            Self::IsSelf => 3,
-            Self::Stale => 4,
-            Self::Auth => 5,
-            Self::Feature => 6,
-            Self::Replaced => 7,
-            Self::Secret => 8,
-            Self::NameHeld => 9,
-            Self::Other(code) => code,
+    pub(crate) fn code(self) -> u8 {
+        if let Self::Other(code) = self {
+            return code;
         }
+        let number = Self::KNOWN.iter().position(|known| *known == self);
+        number
+            .and_then(|at| u8::try_from(at).ok())
+            .unwrap_or(u8::MAX)
     }
 }
 
 impl From<u8> for Farewell {
     fn from(code: u8) -> Self {
-        match code {
-            0 => Self::Leaving,
-            1 => Self::Version,
-            2 => Self::Cluster,
-            3 => Self::IsSelf,
-            4 => Self::Stale,
-            5 => Self::Auth,
-            6 => Self::Feature,
-            7 => Self::Replaced,
-            8 => Self::Secret,
-            9 => Self::NameHeld,
-            other => Self::Other(other),
-        }
-    }
-}
-
-impl std::fmt::Display for Farewell {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Leaving => f.write_str("it stops"),
-            Self::Version => f.write_str("it has no version of the protocol in common with this node"),
-            Self::Cluster => f.write_str("it belongs to another cluster"),
-            Self::IsSelf => f.write_str("this node has its name"),
-            Self::Stale => f.write_str("it knows a later process with this node's name"),
-            Self::Auth => f.write_str("this node is not allowed to connect"),
-            Self::Feature => f.write_str("one side requires a feature that the other side does not have"),
-            Self::Replaced => f.write_str("another connection replaces this one"),
-            Self::Secret => f.write_str("the two sides do not know the same secret"),
-            Self::NameHeld => f.write_str(
-                "an earlier process with this node's name is linked there, and this process takes no part while that one runs",
-            ),
-            Self::Other(code) => write!(f, "for reason {code}, which this release does not know"),
-        }
+        let known = Self::KNOWN.get(usize::from(code)).copied();
+        known.unwrap_or(Self::Other(code))
     }
 }
 

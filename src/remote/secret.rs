@@ -27,7 +27,7 @@
 //! of the side that proves, which dialled or accepted. The side that dialled proves first. So no recorded bytes can be
 //! used again, a proof cannot be sent back to its sender or be used for another node, and a stranger that can only dial
 //! learns nothing that helps to find the secret. A peer without a secret, or with another secret, is refused and
-//! counted as `secret`, and [`BridgeEvent::Unproven`](super::BridgeEvent::Unproven) reports it. A peer that leaves the
+//! counted as `secret`, and [`BridgeEvent::Refused`](super::BridgeEvent::Refused) reports it. A peer that leaves the
 //! proof out is refused as well.
 //!
 //! # Limits of the proof

@@ -14,8 +14,10 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 use tracing::warn;
 
+#[cfg(feature = "serde")]
+use super::OpenStore;
 use super::{
-    Generation, Generations, Incarnations, OpenStore, Saving, StoreError, StoreIdentity, TermStore,
+    Generation, Generations, Incarnations, Saving, StoreError, StoreIdentity, TermStore,
     error::explain,
     format::{self, FileState},
     probe::probe,

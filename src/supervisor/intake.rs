@@ -31,7 +31,7 @@ use tokio::sync::{Notify, oneshot};
 /// Counts the messages that one actor has received, and how many of them it has handled, as far as is known.
 pub(crate) struct Intake {
     most: Amount,
-    counts: Mutex<Counts>,
+    counts: Mutex<IntakeCounts>,
     /// Called when there may be room again, from any thread.
     wake: Box<dyn Fn() + Send + Sync>,
 }
@@ -44,7 +44,7 @@ struct Amount {
 }
 
 #[derive(Debug, Default)]
-struct Counts {
+struct IntakeCounts {
     /// All messages that were handed over so far.
     handed: Amount,
     handled: Amount,
@@ -171,13 +171,13 @@ impl Intake {
         }
     }
 
-    fn counts(&self) -> MutexGuard<'_, Counts> {
+    fn counts(&self) -> MutexGuard<'_, IntakeCounts> {
         // A poisoned lock is used all the same: each change under it is one step, so none is half made.
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Counts {
+impl IntakeCounts {
     fn unhandled(&self) -> Amount {
         let Self {
             handed, handled, ..

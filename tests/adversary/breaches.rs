@@ -4,7 +4,7 @@ use actix_bully::{
     protocol::{MemberKind, Term},
     remote::{
         MayBe,
-        internals::wire::{RosterContent, Targets, encode_ping, encode_ready},
+        internals::wire::{RosterContent, Targets, encode_ping, encode_proof},
     },
 };
 use bully_core::protocol::Member;
@@ -29,7 +29,7 @@ const BREACHES: &[Case] = &[
     ),
     (
         "READY again",
-        |raw| framed(|out| encode_ready(raw.link, out)),
+        |raw| framed(|out| encode_proof(raw.link, &[], out)),
         "protocol",
     ),
     ("an empty frame", |_| vec![0; 4], "malformed"),

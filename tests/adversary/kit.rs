@@ -19,8 +19,8 @@ use actix_bully::{
         internals::{
             Nonce,
             wire::{
-                Allowance, Features, Frame, Hello, LinkConditions, MessagesWriter, Opening,
-                RosterContent, RosterFrame, Targets, Versions, encode_payload, encode_ready,
+                Allowance, Frame, Hello, LinkConditions, MessagesWriter, Opening, RosterContent,
+                RosterFrame, Targets, Versions, encode_payload, encode_proof,
             },
         },
         transport::Tcp,
@@ -321,7 +321,9 @@ impl Raw {
     pub(crate) async fn hello(&mut self, mine: Hello) {
         self.say(&framed(|out| mine.encode(out))).await;
         let theirs = self.hear().await.unwrap();
-        let theirs = Hello::decode(&theirs, Limits::default().bounds()).unwrap();
+        let Ok(Frame::Hello(theirs)) = Frame::decode(&theirs, Limits::default().bounds()) else {
+            unreachable!("it says hello first");
+        };
         self.link = LinkId::between((&theirs.node, theirs.nonce), (&mine.node, mine.nonce));
     }
 
@@ -335,7 +337,7 @@ impl Raw {
         self.hello(mine).await;
         let link = self.link;
         self.say(&framed(|out| conditions().encode(out))).await;
-        self.say(&framed(|out| encode_ready(link, out))).await;
+        self.say(&framed(|out| encode_proof(link, &[], out))).await;
         let bounds = Limits::default().bounds();
         let theirs = self.hear().await.unwrap();
         let agreed = Frame::decode(&theirs, bounds);
@@ -382,8 +384,6 @@ pub(crate) fn hello(name: &str) -> Hello {
         incarnation: NodeIncarnation(5),
         nonce: Nonce([3; 8]),
         frame: 64 * 1024,
-        features: Features::default(),
-        required: Features::default(),
     }
 }
 
@@ -435,10 +435,9 @@ pub(crate) fn message_frame(
 ) -> Vec<u8> {
     framed(|out| {
         let mut messages = MessagesWriter::begin(seq, out);
-        let payload = |out: &mut BytesMut| encode_payload(message, out);
-        messages
-            .push(group, from, INCARNATION, to, payload)
-            .unwrap();
+        let mut payload = BytesMut::new();
+        encode_payload(message, &mut payload).unwrap();
+        messages.push(group, from, INCARNATION, to, &payload);
         assert!(messages.end());
     })
 }

@@ -40,8 +40,8 @@ async fn hear(raw: &mut Raw, token: u64) -> Heard {
             if answered == token {
                 return heard;
             }
-        } else if let Frame::Messages(mut messages) = frame {
-            while let Some(message) = messages.read_next().unwrap() {
+        } else if let Frame::Messages(messages) = frame {
+            for message in messages.map(Result::unwrap) {
                 if message.payload == said {
                     let to = message.to;
                     let one = if let RawReceivers::One(number) = to {

@@ -4,8 +4,7 @@ use actix::clock::sleep;
 use actix_bully::remote::{
     BridgeEvent, ClusterId, Farewell, LinkId, NodeIncarnation, Peer, Proof,
     internals::wire::{
-        Features, Hello, RosterContent, Targets, Versions, encode_goodbye, encode_ping,
-        encode_proof, encode_ready,
+        Hello, RosterContent, Targets, Versions, encode_goodbye, encode_ping, encode_proof,
     },
 };
 
@@ -83,7 +82,7 @@ fn bad_greetings() -> Vec<Case> {
         ),
         (
             "READY first",
-            framed(|out| encode_ready(LinkId([7; 16]), out)),
+            framed(|out| encode_proof(LinkId([7; 16]), &[], out)),
             "protocol",
         ),
         (
@@ -118,7 +117,7 @@ fn bad_agreements() -> Vec<Case> {
             "READY without conditions",
             [
                 &hello[..],
-                &framed(|out| encode_ready(LinkId([7; 16]), out)),
+                &framed(|out| encode_proof(LinkId([7; 16]), &[], out)),
             ]
             .concat(),
             "protocol",
@@ -148,7 +147,7 @@ fn bad_agreements() -> Vec<Case> {
             [
                 &hello[..],
                 &framed(|out| conditions().encode(out)),
-                &framed(|out| encode_ready(LinkId([7; 16]), out)),
+                &framed(|out| encode_proof(LinkId([7; 16]), &[], out)),
             ]
             .concat(),
             "wrong_link",
@@ -210,7 +209,7 @@ fn a_connection_that_is_refused_again_and_again_is_told_of_a_few_times_and_count
 }
 
 /// Which nodes may not connect, and what they are told.
-fn refusals() -> [(Hello, &'static str, Farewell); 7] {
+fn refusals() -> [(Hello, &'static str, Farewell); 6] {
     [
         (
             Hello {
@@ -230,14 +229,6 @@ fn refusals() -> [(Hello, &'static str, Farewell); 7] {
         ),
         (hello("a"), "self", Farewell::IsSelf),
         (hello("stranger"), "auth_failed", Farewell::Auth),
-        (
-            Hello {
-                required: Features(1 << 63),
-                ..hello("x")
-            },
-            "feature",
-            Farewell::Feature,
-        ),
         // The honest peer's name, in an incarnation before its own.
         (
             Hello {

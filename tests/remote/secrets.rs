@@ -9,8 +9,8 @@ use actix_bully::{
         internals::{
             Nonce,
             wire::{
-                Allowance, Features, Frame, Hello, LinkConditions, RosterContent, RosterFrame,
-                Versions, encode_ready,
+                Allowance, Frame, Hello, LinkConditions, RosterContent, RosterFrame, Versions,
+                encode_proof,
             },
         },
         secret::Secret,
@@ -107,12 +107,13 @@ async fn forge(pipes: &Pipes, to: &str, incarnation: Incarnation) -> Option<Raw>
         incarnation: NodeIncarnation(1_001),
         nonce: Nonce([3; 8]),
         frame: 64 * 1024,
-        features: Features::default(),
-        required: Features::default(),
     };
     let mut said = BytesMut::new();
     mine.encode(&mut said);
-    let theirs = Hello::decode(&raw.hear().await?, bounds).ok()?;
+    let heard = raw.hear().await?;
+    let Ok(Frame::Hello(theirs)) = Frame::decode(&heard, bounds) else {
+        return None;
+    };
     let link = LinkId::between((&theirs.node, theirs.nonce), (&mine.node, mine.nonce));
     LinkConditions {
         challenge: None,
@@ -120,7 +121,7 @@ async fn forge(pipes: &Pipes, to: &str, incarnation: Incarnation) -> Option<Raw>
         end: None,
     }
     .encode(&mut said);
-    encode_ready(link, &mut said);
+    encode_proof(link, &[], &mut said);
     raw.say(&said).await;
     // It opens the group as the other side does.
     let mut forged = BytesMut::new();

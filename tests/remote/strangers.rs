@@ -54,6 +54,7 @@ fn refuses(from: &str, node: Option<NodeId>, (name, reason): (&'static str, &str
         from: from.to_owned(),
         name,
         reason: reason.to_owned(),
+        names: Vec::new(),
     }
 }
 
@@ -127,8 +128,7 @@ fn a_host_that_is_no_peer_is_refused_without_detail() {
         let b = Side::new(|builder| builder, "auth_failed", tells, &[]);
         are_refused("no peer", [a, b]).await;
     });
-    let names =
-        |line: &String| line.contains("claimed") && line.contains("not in this node's list");
+    let names = |line: &String| line.contains("names") && line.contains("not in this node's list");
     assert!(said.iter().any(names), "{said:?}");
 }
 
@@ -171,12 +171,8 @@ fn a_host_with_another_secret_is_refused_and_told_so() {
         [refused_by_b("the two sides do not know the same secret")],
         &["secret"],
     );
-    let unproven = BridgeEvent::Unproven {
-        node: None,
-        from: "a".to_owned(),
-        reason: "it does not know the secret",
-        names: Vec::new(),
-    };
+    let why = "the peer did not prove that it knows the secret of this node";
+    let unproven = refuses("a", None, ("secret", why));
     let b = Side::new(
         |builder| knows_a(builder).secret(secret(2)),
         "secret",

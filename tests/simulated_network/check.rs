@@ -313,7 +313,7 @@ pub fn harmless(host: &str, event: &BridgeEvent, happened: &Kinds) -> Result<(),
         BridgeEvent::Mismatch { .. } if may_differ(happened) => Ok(()),
         BridgeEvent::NameTaken { .. }
         | BridgeEvent::Mismatch { .. }
-        | BridgeEvent::Unproven { .. }
+        | BridgeEvent::Refused { name: "secret", .. }
         | BridgeEvent::LeftOut { .. }
         | BridgeEvent::Missed { .. } => Err(format!("{host} told {event:?}")),
         _ => Ok(()),

@@ -10,7 +10,7 @@ use super::FenceNumber;
 ///
 /// One gate protects one resource, and all writes to the resource pass it. A gate in memory is lost when its owner
 /// ends, and a new gate admits any first fence, even that of a former leader. If the resource outlives the gate, store
-/// the gate with the resource (serde, or [`since`](Self::since)).
+/// the gate with the resource by serde, or its highest fence, which a new gate [admits](Self::admit) first.
 ///
 /// ```
 /// use actix_bully::leader::fence::{FenceNumber, FencingGate, NoFence, Stale};

@@ -65,6 +65,8 @@ fn admit(shared: &BridgeState, bridge: &Addr<RemoteBridge>, arrival: IncomingStr
     match shared.gate.enter(&arrival.from) {
         // do_send: at most one message for each connection that the gate admits, so the gate limits their number.
         Some(pass) => bridge.do_send(Accepted(arrival, pass)),
-        None => shared.ended(None, None, &arrival.from, Closed::TooManyConnections),
+        None => {
+            shared.ended(None, &arrival.from, Closed::TooManyConnections, Vec::new());
+        }
     }
 }

@@ -62,13 +62,8 @@ pub struct RemoteBridge {
     acceptor: Option<TaskGuard>,
     /// The callers that wait until a drain has closed all links; `None` before the drain begins.
     drained: Option<Vec<oneshot::Sender<()>>>,
-    start: Startup,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Startup {
-    First,
-    Restarted,
+    /// Whether the actor begins after a crash.
+    is_restarted: bool,
 }
 
 struct WatchedPeer {
@@ -92,7 +87,7 @@ impl RemoteBridge {
             tasks: BTreeMap::new(),
             acceptor: None,
             drained: None,
-            start: Startup::First,
+            is_restarted: false,
         }
     }
 
@@ -102,15 +97,8 @@ impl RemoteBridge {
     }
 
     fn watch(&mut self, peer: Arc<PeerState>, ctx: &mut Context<Self>) {
-        let limits = &self.shared.limits;
-        let backoff = Backoff {
-            base: limits.dial_min(),
-            max: limits.dial_max(),
-            penalty_min: limits.rate_pause_min(),
-            penalty_max: limits.rate_pause_max(),
-        };
-        let latest = peer.agents().latest;
-        let machine = PeerMachine::new(backoff, peer.address.is_some()).resume(latest);
+        let backoff = Backoff::of(&self.shared.limits);
+        let machine = PeerMachine::new(backoff, peer.address.is_some(), peer.agents().latest);
         let (node, unseen) = (peer.node.clone(), Arc::clone(&peer));
         let watched = WatchedPeer {
             peer,
@@ -254,7 +242,7 @@ impl Actor for RemoteBridge {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Context<Self>) {
-        if self.start == Startup::Restarted {
+        if self.is_restarted {
             self.shared.events.tell(BridgeEvent::Restarted);
         }
         self.listen(ctx);
@@ -271,7 +259,7 @@ impl Supervised for RemoteBridge {
     fn restarting(&mut self, _: &mut Context<Self>) {
         let next = Self::new(Arc::clone(&self.shared));
         *self = Self {
-            start: Startup::Restarted,
+            is_restarted: true,
             ..next
         };
     }

@@ -66,7 +66,7 @@ impl BridgeCounters {
 /// |---|---|
 /// | `handshake_timeout`, `frame_timeout` | the first exchange, or a frame, was not complete in time |
 /// | `frame_too_large`, `malformed`, `protocol`, `sequence` | the peer sent a frame that is too long, is not of this protocol, comes at the wrong point, or is missing or repeated |
-/// | `version`, `cluster`, `feature` | the two sides have no common version, belong to two clusters, or one side lacks a feature that the other side requires |
+/// | `version`, `cluster` | the two sides have no common version, or belong to two clusters |
 /// | `self`, `stale`, `name_held`, `wrong_link` | the peer has this node's name; a later process with its name is known; an earlier one is still linked; the peer confirmed another connection |
 /// | `auth_failed`, `tls`, `secret` | a name or the peer's certificate is not accepted; TLS failed, only one side speaks it, or the peer does not accept this node's certificate; the secrets differ |
 /// | `from_not_allowed`, `role`, `term`, `unknown_targets` | the peer spoke for an agent that is not its own, exceeded its rights, sent an impossible term, or wrote too often to agents that are not here |
@@ -170,7 +170,7 @@ mod tests {
             serde_json::to_string(&counts).unwrap(),
             concat!(
                 r#"{"closed":{"handshake_timeout":0,"frame_too_large":0,"frame_timeout":0,"malformed":0,"#,
-                r#""protocol":0,"version":1,"cluster":0,"self":0,"feature":0,"auth_failed":0,"tls":0,"#,
+                r#""protocol":0,"version":1,"cluster":0,"self":0,"tls":0,"auth_failed":0,"#,
                 r#""stale":0,"wrong_link":0,"sequence":0,"from_not_allowed":0,"unknown_targets":0,"#,
                 r#""term":0,"too_many_agents":0,"rate":0,"slow_peer":0,"silent":0,"replaced":0,"#,
                 r#""too_many_connections":0,"lost":0,"goodbye":0,"leaving":0,"secret":0,"role":0,"#,

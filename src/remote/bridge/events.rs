@@ -58,17 +58,8 @@ pub enum BridgeEvent {
         name: &'static str,
         /// The reason in words for people. The words may change.
         reason: String,
-    },
-    /// The other end could not prove to be an expected node: it showed no certificate, a wrong certificate, or the
-    /// certificate of a node that is not a peer. Use this event for a security log; [`Refused`](Self::Refused) follows.
-    Unproven {
-        /// The node that was dialled, if this side dialled.
-        node: Option<NodeId>,
-        /// The other end: an address without port, or the address that was dialled.
-        from: String,
-        /// The reason in words for people. The words may change.
-        reason: &'static str,
-        /// The first names in its certificate, if an authority that this side trusts has issued the certificate.
+        /// The first names in the certificate of the other end, if it is not that of an expected node, and an authority
+        /// that this side trusts has issued it. For a security log; the name is `auth_failed` then.
         names: Vec<String>,
     },
     /// This side's certificate expires soon. After that time connections are refused.

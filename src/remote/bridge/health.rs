@@ -5,6 +5,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    io::{self, ErrorKind},
     sync::Mutex,
     time::Duration,
 };
@@ -14,7 +15,10 @@ use tracing::warn;
 use crate::{
     group::{Pace, PeerReport, PeerReporter, companion_of},
     protocol::{Decree, Leaders, NewVoter, Requirements, Time},
-    remote::{Closed, Farewell, GroupRules, NodeId, advice::advice},
+    remote::{
+        Closed, Farewell, GroupRules, NodeId,
+        advice::{advice, advice_to_dial},
+    },
 };
 
 use super::shared::{BridgeState, PeerState, lock};
@@ -22,7 +26,7 @@ use super::shared::{BridgeState, PeerState, lock};
 /// The facts about one peer.
 #[derive(Debug, Default)]
 pub(crate) struct PeerHealth {
-    trouble: Mutex<Option<Trouble>>,
+    trouble: Mutex<Option<LinkTrouble>>,
     /// The groups that the peer has announced on the present link.
     opened: Mutex<PeerGroups>,
     /// Time at which a process of this name was last refused because another one is linked, if ever.
@@ -62,12 +66,20 @@ struct PeerOpened {
     pace: Option<Pace>,
 }
 
-/// The reason why a link is missing, and the advice for it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Trouble {
-    text: String,
-    advice: Option<&'static str>,
-    dispute: Option<NameDispute>,
+/// The reason why a link is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum LinkTrouble {
+    /// The link was closed or not accepted.
+    Closed(Closed),
+    /// No connection was made.
+    NotDialled {
+        /// The network's error.
+        reason: String,
+        advice: &'static str,
+        /// Whether the host answered that no process listens, so that the peer's agents are suspected at once. Any
+        /// other failure may be a fault of the network, and proves nothing about the process.
+        is_refused: bool,
+    },
 }
 
 /// The name that two processes have.
@@ -79,46 +91,55 @@ enum NameDispute {
     Peer,
 }
 
-impl Trouble {
-    /// Returns the description of a link that was closed or not accepted.
-    pub(crate) fn of(why: Closed) -> Self {
-        // `IsSelf` does not count, because the address of the peer may be the address of this process. Its advice has
-        // both causes.
-        let dispute = if matches!(why, Closed::Goodbye(Farewell::Stale | Farewell::NameHeld)) {
-            Some(NameDispute::Own)
-        } else {
-            matches!(why, Closed::Stale | Closed::NameHeld).then_some(NameDispute::Peer)
-        };
-        Self {
-            text: why.to_string(),
-            advice: advice(why),
-            dispute,
+impl LinkTrouble {
+    /// Returns the description of a failed attempt to connect.
+    pub(crate) fn dialling(reason: &io::Error) -> Self {
+        // A host may break a connection while its process is being killed. Another dial a moment later shows the end.
+        let dropped = [ErrorKind::ConnectionReset, ErrorKind::ConnectionAborted];
+        if dropped.contains(&reason.kind()) {
+            return Self::Closed(Closed::Lost);
+        }
+        Self::NotDialled {
+            reason: reason.to_string(),
+            advice: advice_to_dial(reason),
+            is_refused: reason.kind() == ErrorKind::ConnectionRefused,
         }
     }
 
-    /// Returns the description of a failed attempt to connect.
-    pub(crate) fn dialling(reason: &str, advice: &'static str) -> Self {
-        Self {
-            text: reason.to_owned(),
-            advice: Some(advice),
-            dispute: None,
+    /// Returns whether another link to the peer replaced this one, so that the end of this link is not a problem.
+    fn is_replacement(&self) -> bool {
+        let replaced = [Closed::Replaced, Closed::Goodbye(Farewell::Replaced)];
+        matches!(self, Self::Closed(why) if replaced.contains(why))
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Closed(why) => why.to_string(),
+            Self::NotDialled { reason, .. } => reason.clone(),
+        }
+    }
+
+    fn advice(&self) -> Option<&'static str> {
+        match self {
+            Self::Closed(why) => advice(*why),
+            Self::NotDialled { advice, .. } => Some(advice),
+        }
+    }
+
+    /// `IsSelf` is no dispute, because the address of the peer may be the address of this process. Its advice has both
+    /// causes.
+    fn dispute(&self) -> Option<NameDispute> {
+        match self {
+            Self::Closed(Closed::Goodbye(Farewell::Stale | Farewell::NameHeld)) => {
+                Some(NameDispute::Own)
+            }
+            Self::Closed(Closed::Stale | Closed::NameHeld) => Some(NameDispute::Peer),
+            Self::Closed(_) | Self::NotDialled { .. } => None,
         }
     }
 }
 
 impl PeerHealth {
-    /// Notes that a link ended or an attempt failed.
-    pub(crate) fn failed(&self, why: Option<Closed>, trouble: Trouble) {
-        // Another link to the peer replaced this one, so the end of this link is not a problem.
-        if matches!(
-            why,
-            Some(Closed::Replaced | Closed::Goodbye(Farewell::Replaced))
-        ) {
-            return;
-        }
-        *lock(&self.trouble) = Some(trouble);
-    }
-
     /// Notes that another process claims to be the peer, while the peer is linked.
     pub(crate) fn contest(&self, now: Time) {
         *lock(&self.contested) = Some(now);
@@ -186,7 +207,7 @@ impl PeerHealth {
 
     /// Returns the reason why the link is missing, if the reason is known.
     pub(crate) fn last_error(&self) -> Option<String> {
-        lock(&self.trouble).as_ref().map(|known| known.text.clone())
+        lock(&self.trouble).as_ref().map(LinkTrouble::text)
     }
 }
 
@@ -228,18 +249,16 @@ impl BridgeState {
     }
 
     /// Notes that a link with this node ended, or that an attempt to dial it failed.
-    pub(crate) fn note_failure(&self, node: &NodeId, why: Option<Closed>, trouble: Trouble) {
+    pub(crate) fn note_failure(&self, node: &NodeId, trouble: LinkTrouble) {
         let Some(peer) = self.peer(node) else {
             return;
         };
-        peer.health.failed(why, trouble);
-        let is_stale = why == Some(Closed::Goodbye(Farewell::Stale));
-        // A link that another link replaced ends as well: its end says nothing about the node's name.
-        let says_so = !matches!(
-            why,
-            Some(Closed::Replaced | Closed::Goodbye(Farewell::Replaced))
-        );
-        if says_so && peer.agents().disown(is_stale) && is_stale {
+        if trouble.is_replacement() {
+            return;
+        }
+        let is_stale = trouble == LinkTrouble::Closed(Closed::Goodbye(Farewell::Stale));
+        *lock(&peer.health.trouble) = Some(trouble);
+        if peer.agents().disown(is_stale) && is_stale {
             warn!(node = %self.me.node, peer = %node, "two processes have this node's name: the peer knows a later process, and refuses this one: stop this one, or stop the later one and restart this one, or give one a name of its own");
         }
     }
@@ -256,7 +275,7 @@ impl BridgeState {
         // While the peer is linked, an earlier error is out of date.
         let trouble = lock(&peer.health.trouble).clone();
         let trouble = trouble.filter(|_| unlinked_for.is_some());
-        let dispute = trouble.as_ref().and_then(|trouble| trouble.dispute);
+        let dispute = trouble.as_ref().and_then(LinkTrouble::dispute);
         let ahead = *lock(&peer.health.ahead);
         let groups = lock(&peer.health.opened);
         let opened = groups.known.get(group).cloned();
@@ -290,8 +309,8 @@ impl BridgeState {
             lacks_group,
             shares_no_group,
             other_groups: others,
-            advice: trouble.as_ref().and_then(|trouble| trouble.advice),
-            last_error: trouble.map(|trouble| trouble.text),
+            advice: trouble.as_ref().and_then(LinkTrouble::advice),
+            last_error: trouble.as_ref().map(LinkTrouble::text),
             echo: peer.health.echo(),
             timings: opened.as_ref().and_then(|opened| {
                 let mine = self.carried.get(at?)?.pace()?;
@@ -329,18 +348,12 @@ mod tests {
     use super::*;
     use crate::protocol::Rules;
 
-    fn health(why: Closed) -> Option<(String, Option<NameDispute>)> {
-        let health = PeerHealth::default();
-        health.failed(Some(why), Trouble::of(why));
-        let trouble = lock(&health.trouble).clone();
-        trouble.map(|of| (of.text, of.dispute))
-    }
-
     #[test]
     fn a_link_that_was_replaced_is_no_trouble_and_a_disputed_name_is_the_name_of_the_refused_side()
     {
-        assert_eq!(health(Closed::Replaced), None);
-        assert_eq!(health(Closed::Goodbye(Farewell::Replaced)), None);
+        for why in [Closed::Replaced, Closed::Goodbye(Farewell::Replaced)] {
+            assert!(LinkTrouble::Closed(why).is_replacement(), "{why}");
+        }
         for (why, dispute) in [
             (Closed::Silent, None),
             (Closed::IsSelf, None),
@@ -350,7 +363,12 @@ mod tests {
             (Closed::Goodbye(Farewell::Stale), Some(NameDispute::Own)),
             (Closed::Goodbye(Farewell::NameHeld), Some(NameDispute::Own)),
         ] {
-            assert_eq!(health(why), Some((why.to_string(), dispute)));
+            let trouble = LinkTrouble::Closed(why);
+            assert_eq!(
+                (trouble.text(), trouble.dispute()),
+                (why.to_string(), dispute)
+            );
+            assert!(!trouble.is_replacement(), "{why}");
         }
     }
 
@@ -378,7 +396,8 @@ mod tests {
     #[test]
     fn trouble_ends_with_a_link_and_other_rules_with_those_of_this_side() {
         let health = PeerHealth::default();
-        health.failed(None, Trouble::dialling("connection refused", "start it"));
+        let refused = LinkTrouble::dialling(&ErrorKind::ConnectionRefused.into());
+        *lock(&health.trouble) = Some(refused);
         assert_eq!(health.last_error().as_deref(), Some("connection refused"));
         health.linked();
         assert_eq!(health.last_error(), None);

@@ -15,7 +15,11 @@ use std::{
 use actix::{WeakAddr, clock::Instant};
 use fastrand::Rng;
 use tokio::sync::Mutex as AsyncMutex;
-use tracing::{debug, field::display, info, warn};
+use tracing::{
+    debug,
+    field::{debug, display},
+    info, warn,
+};
 
 use crate::group::companion_of;
 use crate::{
@@ -98,7 +102,7 @@ pub(crate) struct PeerState {
 }
 
 /// The parts of which a bridge is made.
-pub(crate) struct Parts {
+pub(crate) struct BridgeParts {
     pub(crate) me: Introduction,
     pub(crate) limits: Limits,
     pub(crate) transport: Arc<dyn Transport>,
@@ -114,7 +118,7 @@ pub(crate) struct Parts {
 }
 
 impl BridgeState {
-    pub(crate) fn new(parts: Parts) -> Self {
+    pub(crate) fn new(parts: BridgeParts) -> Self {
         let guard = |_| GroupTermGuard::new(parts.wall.clone());
         let guards = parts.carried.iter().map(guard).collect();
         let instruments = BridgeMeter::new(parts.me.node.as_str());
@@ -259,35 +263,26 @@ impl BridgeState {
         })
     }
 
-    /// Returns whether this side carries a group that a peer opens, with the same rules.
-    pub(crate) fn standing(&self, opening: &Opening<'_>) -> GroupStanding {
-        let mut carried = self.carried.iter().enumerate();
-        let Some((at, carried)) = carried.find(|(_, c)| c.name() == opening.name) else {
-            return GroupStanding::Unknown;
-        };
-        let theirs = GroupRules::opened(opening);
-        match carried.requirements() {
-            Some(mine) if !theirs.meet(&mine) => GroupStanding::Mismatch,
-            Some(_) => GroupStanding::Carried(at),
+    /// Returns whether the peer's agents of a carried group follow the same rules as the agents here. If no agent is here
+    /// yet, they do.
+    pub(crate) fn standing(&self, group: usize, opening: &Opening<'_>) -> GroupStanding {
+        let carried = self.carried.get(group);
+        match carried.and_then(|carried| carried.requirements()) {
+            Some(mine) if !GroupRules::opened(opening).meet(&mine) => GroupStanding::Mismatch,
+            Some(_) => GroupStanding::Carried(group),
             None => {
                 // The guard of terms learns the peer's epoch here. Otherwise the peer's first term in that epoch would
                 // seem much too high, and would end the link.
-                if let Some(guard) = self.guards.get(at) {
+                if let Some(guard) = self.guards.get(group) {
                     guard.count_from(opening.rules, opening.epoch);
                 }
-                GroupStanding::Carried(at)
+                GroupStanding::Carried(group)
             }
         }
     }
 
-    /// Counts and reports the reason why a link ended or never became ready. `claimed` is a name that is not proved.
-    pub(crate) fn ended(
-        &self,
-        node: Option<&NodeId>,
-        claimed: Option<&NodeId>,
-        from: &str,
-        why: Closed,
-    ) {
+    /// Counts and reports the reason why a link ended or never became ready.
+    pub(crate) fn ended(&self, node: Option<&NodeId>, from: &str, why: Closed, names: Vec<String>) {
         self.counters.count(why.name());
         let peer = node.map(display);
         // No event for a dialled peer that does not answer: `PeerUnreachable` or `NeverSeen` reports it.
@@ -299,9 +294,13 @@ impl BridgeState {
         if why == Closed::Leaving {
             return info!(peer, addr = from, reason = %why, "link ended");
         }
-        let Some(left_out) = self.may_tell(from) else {
+        // The number of reports that were left out before, if this one may be made.
+        let Some(left_out) = lock(&self.noise).may_tell(self.now(), from) else {
             return;
         };
+        if left_out > 0 {
+            self.events.tell(BridgeEvent::LeftOut { events: left_out });
+        }
         match advice(why) {
             None if why == Closed::Goodbye(Farewell::Replaced) => {
                 debug!(peer, addr = from, reason = %why, left_out, "link ended");
@@ -309,8 +308,8 @@ impl BridgeState {
             // The link ended as intended, so there is no advice.
             None => info!(peer, addr = from, reason = %why, left_out, "link ended"),
             Some(advice) => {
-                let claimed = claimed.map(display);
-                warn!(peer, claimed, addr = from, reason = %why, advice, left_out, "link refused");
+                let names = (!names.is_empty()).then(|| debug(&names));
+                warn!(peer, addr = from, reason = %why, names, advice, left_out, "link refused");
             }
         }
         self.events.tell(BridgeEvent::Refused {
@@ -318,17 +317,8 @@ impl BridgeState {
             from: from.to_owned(),
             name: why.name(),
             reason: why.to_string(),
+            names,
         });
-    }
-
-    /// Returns `None` if a refused connection may not be reported now. Otherwise reports and returns the number of
-    /// reports that were left out before.
-    fn may_tell(&self, from: &str) -> Option<u64> {
-        let left_out = lock(&self.noise).may_tell(self.now(), from)?;
-        if left_out > 0 {
-            self.events.tell(BridgeEvent::LeftOut { events: left_out });
-        }
-        Some(left_out)
     }
 
     /// Notes the rules that the agents of a group in this process follow from now on.
@@ -369,34 +359,6 @@ impl BridgeState {
                 "group reaches other hosts, and two of its agents may lead at once, even in one term: use the quorum election (.quorum(..), in a configuration the section `quorum`) where that must not happen"
             ),
         }
-    }
-
-    /// Reports a proof that was not accepted. The end of the connection is reported separately.
-    pub(crate) fn unproven(
-        &self,
-        node: Option<&NodeId>,
-        from: &str,
-        detail: &'static str,
-        names: &[String],
-    ) {
-        let Some(left_out) = self.may_tell(from) else {
-            return;
-        };
-        let peer = node.map(display);
-        debug!(
-            peer,
-            addr = from,
-            reason = detail,
-            ?names,
-            left_out,
-            "proof not accepted"
-        );
-        self.events.tell(BridgeEvent::Unproven {
-            node: node.cloned(),
-            from: from.to_owned(),
-            reason: detail,
-            names: names.to_vec(),
-        });
     }
 
     /// Reports a name that an agent of a peer may not have.

@@ -17,7 +17,7 @@ use std::{
 
 use crate::{
     group::{Update, companion_of},
-    protocol::{AgentId, Incarnation, Member, Presence, Time},
+    protocol::{AgentId, Incarnation, Member, Time},
     remote::{Limits, LinkId, NodeIncarnation, RosterChange},
 };
 
@@ -49,7 +49,6 @@ pub(crate) struct PeerAgents {
 /// The agents of one node in one group.
 #[derive(Debug)]
 struct GroupAgents {
-    sink: Arc<GroupSink>,
     route: Arc<dyn NodeRoute>,
     members: BTreeMap<AgentId, KnownAgent>,
     /// Agents whose names belong to other agents.
@@ -87,9 +86,8 @@ impl PeerAgents {
         let table = |(group, carried): (u32, &Arc<dyn Carried>)| {
             let lost = lost(usize::try_from(group).unwrap_or(usize::MAX));
             let sink = Arc::new(GroupSink::new(group, Arc::clone(&outbox), lost));
-            let route = carried.route(node, Arc::clone(&sink));
+            let route = carried.route(node, sink);
             GroupAgents {
-                sink,
                 route,
                 members: BTreeMap::new(),
                 refused: BTreeMap::new(),
@@ -288,7 +286,6 @@ impl PeerAgents {
         };
         table.refused.clear();
         let members = std::mem::take(&mut table.members).into_keys();
-        table.sink.there().clear();
         // No end is confirmed, because the agents may run on without a link.
         table.tell(members.map(|id| Update::Left(id, None)).collect());
         self.note_refusals();
@@ -353,11 +350,6 @@ impl GroupAgents {
             round: self.round,
         };
         self.refused.remove(&member.id);
-        if member.presence == Presence::Down {
-            self.sink.there().remove(&member.id);
-        } else {
-            self.sink.there().insert(member.id.clone());
-        }
         self.members.insert(member.id.clone(), known);
         Update::Known(member)
     }
@@ -366,7 +358,6 @@ impl GroupAgents {
     /// last incarnation has ended and its end is confirmed.
     fn ended(&mut self, id: &AgentId) -> Option<KnownAgent> {
         self.refused.remove(id);
-        self.sink.there().remove(id);
         self.members.remove(id)
     }
 
@@ -382,7 +373,6 @@ impl GroupAgents {
         let mut names = Vec::with_capacity(refused.len());
         for member in refused {
             self.members.remove(&member.id);
-            self.sink.there().remove(&member.id);
             names.push(member.id.clone());
             self.refused.insert(member.id.clone(), member);
         }

@@ -52,7 +52,7 @@ pub(super) struct Common {
 }
 
 /// The rules of the other side for a group, and the result of the comparison.
-pub(super) struct Opened {
+pub(super) struct JudgedOpening {
     pub(super) theirs: GroupRules,
     /// Whether the group is carried: its rules were not found to differ.
     pub(super) is_carried: bool,
@@ -74,7 +74,7 @@ pub(super) struct GroupSide {
     /// How many agents may lead in it; `None` while no agent runs here.
     pub(super) leaders: Cell<Option<Leaders>>,
     /// The opening of the group by the other side, once it has come.
-    pub(super) opened: RefCell<Option<Opened>>,
+    pub(super) opened: RefCell<Option<JudgedOpening>>,
 }
 
 impl Common {

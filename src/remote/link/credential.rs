@@ -50,22 +50,6 @@ pub trait Credential: fmt::Debug + Send + Sync {
     fn accepts(&self, statement: &[u8], proofs: &[Proof]) -> bool;
 }
 
-/// The role of a side in a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ConnectionEnd {
-    Dialler,
-    Acceptor,
-}
-
-impl ConnectionEnd {
-    pub(crate) const fn other(self) -> Self {
-        match self {
-            Self::Dialler => Self::Acceptor,
-            Self::Acceptor => Self::Dialler,
-        }
-    }
-}
-
 /// All bytes that both sides of a connection have sent before they prove anything: whole frames, in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Transcript {
@@ -82,17 +66,15 @@ impl Transcript {
         self.there.extend_from_slice(body);
     }
 
-    /// Returns the statement that `prover` proves, as seen by the side `me`.
-    pub(crate) fn statement(&self, me: ConnectionEnd, prover: ConnectionEnd) -> Vec<u8> {
+    /// Returns the statement of the side that has dialled, or of the other side, as seen by a side that has dialled or not.
+    pub(crate) fn statement(&self, has_dialled: bool, of_dialler: bool) -> Vec<u8> {
         // Both sides put the dialler's frames first, because each side computes the other side's proof to compare it.
-        let (dialler, acceptor) = match me {
-            ConnectionEnd::Dialler => (&self.here, &self.there),
-            ConnectionEnd::Acceptor => (&self.there, &self.here),
+        let (dialler, acceptor) = if has_dialled {
+            (&self.here, &self.there)
+        } else {
+            (&self.there, &self.here)
         };
-        let part: &[u8] = match prover {
-            ConnectionEnd::Dialler => b"d",
-            ConnectionEnd::Acceptor => b"a",
-        };
+        let part: &[u8] = if of_dialler { b"d" } else { b"a" };
         // Frames begin with their length, so the boundary between two frames is unambiguous.
         [LABEL, part, dialler, acceptor].concat()
     }

@@ -23,13 +23,14 @@ impl Common {
         &self,
         inbound: &mut Inbound,
         now: Time,
-        mut messages: Messages<'_>,
+        messages: Messages<'_>,
         turn: &mut WorkTurn,
     ) -> Result<(), Closed> {
         let (shared, mut count) = (&self.shared, 0_usize);
         // The messages of most frames belong to one group, so its mailboxes are looked up once.
         let mut open: Option<(usize, Box<dyn Mailboxes + '_>)> = None;
-        while let Some(message) = messages.read_next()? {
+        for message in messages {
+            let message = message?;
             count = count.saturating_add(1);
             turn.read(message.payload.len());
             match inbound.sender(now, &message)? {

@@ -1,41 +1,33 @@
-//! A stream that notices its first byte.
+//! A stream of which the first bytes were read.
 //!
-//! The first byte is noticed below the security layer, which reads the stream first. So neither a dialler that begins a
-//! TLS handshake nor one without TLS that sends HELLO is considered silent. The bytes of the first read are kept until
-//! it is this connection's turn to be checked.
+//! They are read below the security layer, so that a dialler that begins a TLS handshake is not considered silent. The
+//! bytes are kept until it is this connection's turn to be checked.
 
 use std::{
     io,
     pin::Pin,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
 };
 
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
-use crate::remote::{bridge::gate::Ear, transport::Stream};
+use crate::remote::{bridge::gate::Pass, transport::Stream};
 
 pub(super) struct FirstByte {
     stream: Box<dyn Stream>,
-    ear: Option<Ear>,
     said: BytesMut,
 }
 
 impl FirstByte {
-    pub(super) fn new(stream: Box<dyn Stream>, ear: Ear) -> Self {
-        Self {
-            stream,
-            ear: Some(ear),
-            said: BytesMut::new(),
-        }
-    }
-
     /// Waits until the other end has sent a byte, or has ended.
-    pub(super) async fn first(&mut self) -> io::Result<()> {
+    pub(super) async fn of(mut stream: Box<dyn Stream>, pass: &Pass) -> io::Result<Self> {
         let mut said = BytesMut::with_capacity(AHEAD);
-        self.read_buf(&mut said).await?;
-        self.said = said;
-        Ok(())
+        // The end of the stream is not a byte: a dialler that closes without a byte is considered silent.
+        if stream.read_buf(&mut said).await? > 0 {
+            pass.heard();
+        }
+        Ok(Self { stream, said })
     }
 }
 
@@ -45,19 +37,11 @@ impl AsyncRead for FirstByte {
         task: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if !self.said.is_empty() {
-            let len = self.said.len().min(buf.remaining());
-            buf.put_slice(&self.said.split_to(len));
-            return Poll::Ready(Ok(()));
+        if self.said.is_empty() {
+            return Pin::new(&mut self.stream).poll_read(task, buf);
         }
-        let before = buf.filled().len();
-        ready!(Pin::new(&mut self.stream).poll_read(task, buf))?;
-        // The end of the stream is not a byte: a dialler that closes without a byte is considered silent.
-        if buf.filled().len() > before
-            && let Some(ear) = self.ear.take()
-        {
-            ear.heard();
-        }
+        let len = self.said.len().min(buf.remaining());
+        buf.put_slice(&self.said.split_to(len));
         Poll::Ready(Ok(()))
     }
 }

@@ -11,15 +11,14 @@ use tracing::warn;
 use crate::{
     protocol::{Storage, Time},
     remote::{
-        Acquaintance, Closed, Established, Farewell, Handshake, HandshakeProgress, NodeId,
-        advice::advice_to_dial,
-        bridge::{gate::Pass, peers::DialError, shared::PeerState},
+        Acquaintance, Closed, Established, Farewell, Handshake, NodeId,
+        bridge::{gate::Pass, health::LinkTrouble, peers::DialError, shared::PeerState},
         transport::{Stream, Unsecured},
         wire::{Frames, Hello},
     },
 };
 
-use super::{Connection, Setup, first_byte::FirstByte, goodbye};
+use super::{Connection, Setup, first_byte::FirstByte};
 
 /// A connection that both sides accept.
 pub(super) struct Greeted {
@@ -35,40 +34,24 @@ pub(super) struct Greeted {
 
 /// A connection that failed before it was ready.
 pub(super) struct Failed {
-    /// The reason why the connection was closed; `None` if the dial reached no process.
-    pub(super) why: Option<Closed>,
+    pub(super) trouble: LinkTrouble,
     pub(super) from: Option<String>,
-    /// The network's error if the dial failed, and the advice for it.
-    pub(super) dial: Option<Box<(String, &'static str)>>,
-    /// Whether the host answered that no process listens, so that the peer's agents are suspected at once. Any other
-    /// failure may be a fault of the network, and proves nothing about the process.
-    is_refused: bool,
-    /// The stream and the bytes of a goodbye that is still to be sent; `None` if the other end gets no goodbye.
-    pub(super) parting: Option<(Box<dyn Stream>, Vec<u8>)>,
-    /// The identity that the other end showed, if the connection failed because of it.
-    pub(super) unproven: Option<Box<Unproven>>,
-    /// The name that the other end gave, if the connection failed because of it.
-    pub(super) claimed: Option<Box<NodeId>>,
-}
-
-/// A proof that was not accepted.
-pub(super) struct Unproven {
-    pub(super) detail: &'static str,
+    /// The names that the other end showed and did not prove, if the connection failed because of them.
     pub(super) names: Vec<String>,
+    /// The stream that has to end politely, and the farewell that is still to be sent on it, if any.
+    pub(super) parting: Option<(Box<dyn Stream>, Option<Farewell>)>,
 }
 
 impl From<Unsecured> for Failed {
     fn from(unsecured: Unsecured) -> Self {
         let Unsecured {
             why,
-            detail,
             names,
             parting,
         } = unsecured;
-        let word = |farewell: Option<Farewell>| farewell.map(goodbye).unwrap_or_default();
         Self {
-            parting: parting.map(|(stream, farewell)| (stream, word(farewell))),
-            unproven: is_about_identity(why).then(|| Box::new(Unproven { detail, names })),
+            names,
+            parting,
             ..why.into()
         }
     }
@@ -76,86 +59,54 @@ impl From<Unsecured> for Failed {
 
 impl From<Closed> for Failed {
     fn from(why: Closed) -> Self {
-        let unproven = if let Closed::Secret(fault) = why {
-            Some(Box::new(Unproven {
-                detail: fault.detail(),
-                names: Vec::new(),
-            }))
-        } else {
-            None
-        };
+        LinkTrouble::Closed(why).into()
+    }
+}
+
+impl From<LinkTrouble> for Failed {
+    fn from(trouble: LinkTrouble) -> Self {
         Self {
-            why: Some(why),
+            trouble,
             from: None,
-            dial: None,
-            is_refused: false,
+            names: Vec::new(),
             parting: None,
-            unproven,
-            claimed: None,
         }
     }
 }
 
 impl Failed {
-    fn dial(reason: &io::Error) -> Self {
-        // A host may break a connection while its process is being killed. Another dial a moment later shows the end.
-        let dropped = [
-            io::ErrorKind::ConnectionReset,
-            io::ErrorKind::ConnectionAborted,
-        ];
-        Self {
-            why: dropped.contains(&reason.kind()).then_some(Closed::Lost),
-            from: None,
-            dial: Some(Box::new((reason.to_string(), advice_to_dial(reason)))),
-            is_refused: reason.kind() == io::ErrorKind::ConnectionRefused,
-            parting: None,
-            unproven: None,
-            claimed: None,
-        }
-    }
-
     /// Returns the failure as the result of a dial, for the peer's state machine.
     pub(super) fn dial_error(&self) -> DialError {
-        match self.why {
-            None if self.is_refused => DialError::Refused,
-            Some(Closed::Lost) => DialError::Dropped,
+        match self.trouble {
+            LinkTrouble::NotDialled { is_refused, .. } if is_refused => DialError::Refused,
+            LinkTrouble::Closed(Closed::Lost) => DialError::Dropped,
             // A peer that leaves does not refuse this node, so the next dial has no penalty. The same is true for a
             // name that an earlier process has: if that process was killed, its link ends soon by silence.
-            None
-            | Some(
+            LinkTrouble::NotDialled { .. }
+            | LinkTrouble::Closed(
                 Closed::HandshakeTimeout
                 | Closed::Leaving
                 | Closed::NameHeld
                 | Closed::Goodbye(Farewell::Leaving | Farewell::NameHeld),
             ) => DialError::NoAnswer,
-            Some(Closed::Goodbye(Farewell::Stale)) => DialError::Stale,
-            Some(_) => DialError::Rejected,
+            LinkTrouble::Closed(Closed::Goodbye(Farewell::Stale)) => DialError::Stale,
+            LinkTrouble::Closed(_) => DialError::Rejected,
         }
     }
-}
-
-/// The side that made the connection.
-enum Caller {
-    /// This side, which dialled that node.
-    Me(Box<dyn Stream>, NodeId),
-    Other(FirstByte),
 }
 
 impl Connection {
     /// Greets until both sides are ready, within the limit for the whole greeting.
     pub(super) async fn greet(&self, setup: Setup, since: Time) -> Result<Greeted, Failed> {
         let limit = self.shared.limits.handshake();
-        let (caller, from, pass) = match setup {
-            Setup::Accept(arrival, pass) => {
-                let stream = FirstByte::new(arrival.stream, pass.ear());
-                (Caller::Other(stream), arrival.from, Some(pass))
-            }
+        let (stream, dialled, from, pass) = match setup {
+            Setup::Accept(arrival, pass) => (arrival.stream, None, arrival.from, Some(pass)),
             Setup::Dial(peer) => {
                 let address = peer.address.clone().unwrap_or_default();
                 let dialling = timeout(limit, self.shared.transport.dial(&address));
                 let dialled = dialling.await.unwrap_or_else(|_| Err(TIMED_OUT.into()));
-                let stream = dialled.map_err(|reason| Failed::dial(&reason))?;
-                (Caller::Me(stream, peer.node.clone()), address, None)
+                let stream = dialled.map_err(|reason| LinkTrouble::dialling(&reason))?;
+                (stream, Some(peer.node.clone()), address, None)
             }
         };
         let failed = |failed: Failed| Failed {
@@ -164,7 +115,10 @@ impl Connection {
         };
         let rest = limit.saturating_sub(self.shared.now().since(since));
         let met = {
-            let meeting = pin!(timeout(rest, self.meet(caller, pass.as_ref(), since)));
+            let meeting = pin!(timeout(
+                rest,
+                self.meet(stream, dialled, pass.as_ref(), since)
+            ));
             match &pass {
                 None => meeting.await,
                 // Until this connection is ready, a newer connection may take its slot.
@@ -201,29 +155,22 @@ impl Connection {
 
     async fn meet(
         &self,
-        caller: Caller,
+        stream: Box<dyn Stream>,
+        dialled: Option<NodeId>,
         pass: Option<&Pass>,
         since: Time,
     ) -> Result<(Box<dyn Stream>, Frames, Established), Failed> {
-        let (dialled, secured) = match caller {
-            Caller::Me(stream, node) => {
-                let secured = self.secure(stream, Some(&node)).await;
-                (Some(node), secured)
-            }
-            Caller::Other(mut stream) => {
-                if let (Some(pass), Some(_)) = (pass, &self.shared.security) {
-                    // This side waits for the dialler's first byte before the connection waits for a turn. So a silent
-                    // dialler takes no turn from another connection.
-                    stream.first().await.map_err(|_| Closed::Lost)?;
-                    let checked = self.secure(Box::new(stream), None);
-                    (None, pass.in_turn(checked).await)
-                } else {
-                    (None, self.secure(Box::new(stream), None).await)
-                }
-            }
+        let secured = if let (Some(pass), Some(_)) = (pass, &self.shared.security) {
+            // This side waits for the dialler's first byte before the connection waits for a turn. So a silent dialler
+            // takes no turn from another connection.
+            let first = FirstByte::of(stream, pass).await;
+            let stream = Box::new(first.map_err(|_| Closed::Lost)?);
+            pass.in_turn(self.secure(stream, None)).await
+        } else {
+            self.secure(stream, dialled.as_ref()).await
         };
         let (stream, vouched) = secured?;
-        self.shake(stream, dialled, vouched, since).await
+        self.shake(stream, dialled, vouched, pass, since).await
     }
 
     /// Secures the stream, if the bridge has TLS. Returns the proved node.
@@ -248,6 +195,7 @@ impl Connection {
         mut stream: Box<dyn Stream>,
         dialled: Option<NodeId>,
         vouched: Option<NodeId>,
+        pass: Option<&Pass>,
         since: Time,
     ) -> Result<(Box<dyn Stream>, Frames, Established), Failed> {
         let shared = &self.shared;
@@ -265,10 +213,10 @@ impl Connection {
             hands = hands.asking(Arc::clone(credential), challenge);
         }
         let mut frames = Frames::new(limits);
-        let mut claimed = None;
+        let mut claimed = Vec::new();
         let mut look_up = |hello: &Hello| {
             let known = self.acquaintance(hello, vouched.as_ref());
-            claimed = known.is_none().then(|| Box::new(hello.node.clone()));
+            claimed.extend(known.is_none().then(|| hello.node.to_string()));
             known
         };
         loop {
@@ -280,15 +228,20 @@ impl Connection {
                     let read = stream.read_buf(frames.room()).await;
                     match read {
                         Ok(0) => Err(Closed::Lost),
-                        Ok(_) => continue,
+                        Ok(_) => {
+                            if let Some(pass) = pass {
+                                pass.heard();
+                            }
+                            continue;
+                        }
                         Err(reason) => Err(self.broken(&reason)),
                     }
                 }
                 Err(why) => Err(why),
             };
             match received {
-                Ok(HandshakeProgress::Waiting) => {}
-                Ok(HandshakeProgress::Ready(link)) => {
+                Ok(None) => {}
+                Ok(Some(link)) => {
                     // The side that accepted the connection proves last.
                     say(&mut stream, &mut out).await?;
                     // Longer frames are allowed only now: a stranger must not make this node store a long frame.
@@ -296,10 +249,10 @@ impl Connection {
                     return Ok((stream, frames, *link));
                 }
                 Err(why) => {
-                    let parting = (!out.is_empty()).then(|| (stream, out.to_vec()));
+                    let is_told = !out.is_empty();
                     return Err(Failed {
-                        parting,
-                        claimed,
+                        names: claimed,
+                        parting: is_told.then(|| (stream, why.farewell())),
                         ..why.into()
                     });
                 }
@@ -340,7 +293,6 @@ impl Connection {
             peer.health.contest(now);
         }
         Some(Acquaintance {
-            rights: peer.rights.get(),
             latest,
             held_by: linked.filter(|_| is_held),
         })
@@ -357,34 +309,3 @@ async fn say(stream: &mut Box<dyn Stream>, out: &mut BytesMut) -> Result<(), Clo
 }
 
 const TIMED_OUT: io::ErrorKind = io::ErrorKind::TimedOut;
-
-/// Returns whether the reason means that another node than the expected one is at the other end.
-const fn is_about_identity(why: Closed) -> bool {
-    if let Closed::Certificate(fault) = why {
-        return fault.is_of_peer();
-    }
-    matches!(why, Closed::Auth)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::remote::CertificateFault;
-
-    /// Any client can send the alert that reports it.
-    #[test]
-    fn a_peer_that_refuses_the_certificate_here_is_not_suspected() {
-        for (why, expected) in [
-            (Closed::Auth, true),
-            (Closed::Certificate(CertificateFault::Authority), true),
-            (Closed::Certificate(CertificateFault::Stranger), true),
-            (Closed::Certificate(CertificateFault::OwnAuthority), false),
-            (Closed::Certificate(CertificateFault::OwnDates), false),
-            (Closed::Certificate(CertificateFault::OwnRefused), false),
-            (Closed::Tls, false),
-            (Closed::Lost, false),
-        ] {
-            assert_eq!(is_about_identity(why), expected, "{why}");
-        }
-    }
-}

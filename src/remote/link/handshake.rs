@@ -8,20 +8,19 @@
 //!      1 one of our versions?         (the same checks)
 //!      2 our cluster?
 //!      3 not ourselves?
-//!      4 all required features?
-//!      5 the node that was dialled, in the table, vouched for by the certificate?
-//!      6 its newest incarnation?
+//!      4 the node that was dialled, in the table, vouched for by the certificate?
+//!      5 its newest incarnation?
 //!            │ no: GOODBYE(why), close
 //!            ├─────── CONDITIONS ──────────┐
 //!            ┌─────── CONDITIONS ──────────┤                     both at once
 //!            ▼                             ▼
-//!      7 both ask for a proof, or neither does?
+//!      6 both ask for a proof, or neither does?
 //!            │ no: GOODBYE(secret), close
 //!            ├── READY(link, proofs) ─────▶│
-//!            │                             8 is one of the proofs right?
-//!            │                             9 the same link? ready
+//!            │                             7 is one of the proofs right?
+//!            │                             8 the same link? ready
 //!            │◀──── READY(link, proofs) ───┘
-//!      8, 9 the same: ready
+//!      7, 8 the same: ready
 //! ```
 //!
 //! Without a secret both sides send READY at once. With a secret, the side that accepted the connection sends READY
@@ -38,9 +37,9 @@ use bytes::BytesMut;
 use crate::protocol::Time;
 use crate::remote::{
     Challenge, Closed, ClusterId, Credential, EndDigest, Limits, LinkId, NodeId, NodeIncarnation,
-    Nonce, Proof, Rights, SecretFault,
-    link::credential::{ConnectionEnd, Transcript},
-    wire::{self, Allowance, Bounds, Features, Frame, Hello, LinkConditions, Versions},
+    Nonce, Proof, SecretFault,
+    link::credential::Transcript,
+    wire::{self, Allowance, Bounds, Frame, Hello, LinkConditions, Versions},
 };
 
 /// The node on this side. It is the same for all connections of the node.
@@ -54,16 +53,12 @@ pub struct Introduction {
     pub incarnation: NodeIncarnation,
     /// The versions of the protocol that it speaks; [`Versions::OURS`].
     pub versions: Versions,
-    /// The features that it has; [`Features::OURS`].
-    pub features: Features,
-    /// The features that the other side must have.
-    pub required: Features,
     /// The digest by which others will recognize that this incarnation has ended for good; `None` if there is none yet.
     pub end: Option<EndDigest>,
 }
 
 impl Introduction {
-    /// Returns an introduction with the versions and features of this release.
+    /// Returns an introduction with the versions of this release.
     #[must_use]
     pub fn new(node: NodeId, cluster: ClusterId, incarnation: NodeIncarnation) -> Self {
         Self {
@@ -71,8 +66,6 @@ impl Introduction {
             cluster,
             incarnation,
             versions: Versions::OURS,
-            features: Features::OURS,
-            required: Features::default(),
             end: None,
         }
     }
@@ -81,8 +74,6 @@ impl Introduction {
 /// The data of this side about a node that sends HELLO and may connect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Acquaintance {
-    /// The rights of the node: the agents that it may announce.
-    pub rights: Rights,
     /// The latest incarnation of the node that this side ever met, if any.
     pub latest: Option<NodeIncarnation>,
     /// The incarnation of the node that is linked, if a later incarnation may not replace it while it lives. This is so
@@ -95,7 +86,7 @@ pub struct Acquaintance {
 /// 1. [`begin`](Self::begin) when the connection is made (and TLS is done), then [`asking`](Self::asking) if there is a
 ///    secret; send the bytes that they wrote.
 /// 2. Give each frame's body to [`receive`](Self::receive). Send the bytes that it wrote, *also* when it makes the link
-///    ready, and before you close the connection after an error. On [`HandshakeProgress::Ready`] call
+///    ready, and before you close the connection after an error. When it returns the link, call
 ///    [`Frames::raise`](crate::remote::wire::Frames::raise) and continue with an [`Inbound`](crate::remote::Inbound).
 /// 3. At [`deadline`](Self::deadline) close with `Closed::HandshakeTimeout`.
 #[derive(Debug)]
@@ -124,15 +115,6 @@ enum HandshakeState {
     Over,
 }
 
-/// Progress of a handshake.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HandshakeProgress {
-    /// More frames are needed.
-    Waiting,
-    /// The link is ready.
-    Ready(Box<Established>),
-}
-
 /// A link that both sides accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Established {
@@ -144,16 +126,12 @@ pub struct Established {
     pub link: LinkId,
     /// The version that both sides speak.
     pub version: u16,
-    /// The features that both sides have.
-    pub features: Features,
     /// The longest frame that the other side takes, in bytes.
     pub frame: usize,
     /// The rates and numbers beyond which the other side closes the link.
     pub allowance: Allowance,
     /// The digest by which its end will be recognized, if it gave one.
     pub end: Option<EndDigest>,
-    /// The rights of the other side: the agents that it may announce.
-    pub rights: Rights,
 }
 
 impl Handshake {
@@ -177,8 +155,6 @@ impl Handshake {
             incarnation: me.incarnation,
             nonce,
             frame: u32::try_from(limits.frame()).unwrap_or(u32::MAX),
-            features: me.features,
-            required: me.required,
         }
         .encode(&mut hello);
         out.extend_from_slice(&hello);
@@ -229,7 +205,7 @@ impl Handshake {
         body: &[u8],
         look_up: impl FnOnce(&Hello) -> Option<Acquaintance>,
         out: &mut BytesMut,
-    ) -> Result<HandshakeProgress, Closed> {
+    ) -> Result<Option<Box<Established>>, Closed> {
         // A step that fails ends the handshake: a stranger has only one try at a proof.
         let state = std::mem::replace(&mut self.state, HandshakeState::Over);
         let next = self.step(now, state, body, look_up, out);
@@ -254,7 +230,7 @@ impl Handshake {
         body: &[u8],
         look_up: impl FnOnce(&Hello) -> Option<Acquaintance>,
         out: &mut BytesMut,
-    ) -> Result<(HandshakeState, HandshakeProgress), Closed> {
+    ) -> Result<(HandshakeState, Option<Box<Established>>), Closed> {
         if now >= self.deadline {
             // The driver's timer may be late: no link is made after the deadline in any case.
             return Err(Closed::HandshakeTimeout);
@@ -264,10 +240,7 @@ impl Handshake {
                 let established = self.judge(&hello, look_up)?;
                 self.transcript.hear(body);
                 self.state_conditions(out);
-                Ok((
-                    HandshakeState::Agreeing(Box::new(established)),
-                    HandshakeProgress::Waiting,
-                ))
+                Ok((HandshakeState::Agreeing(Box::new(established)), None))
             }
             (HandshakeState::Agreeing(mut established), Frame::Conditions(conditions)) => {
                 self.agree(&conditions)?;
@@ -277,10 +250,7 @@ impl Handshake {
                 if !self.proves_last() {
                     self.accept(established.link, out);
                 }
-                Ok((
-                    HandshakeState::Accepting(established),
-                    HandshakeProgress::Waiting,
-                ))
+                Ok((HandshakeState::Accepting(established), None))
             }
             (HandshakeState::Accepting(established), Frame::Ready { link, proofs }) => {
                 self.believe(&proofs)?;
@@ -291,7 +261,7 @@ impl Handshake {
                 if self.proves_last() {
                     self.accept(link, out);
                 }
-                Ok((HandshakeState::Over, HandshakeProgress::Ready(established)))
+                Ok((HandshakeState::Over, Some(established)))
             }
             (
                 HandshakeState::Greeting
@@ -327,8 +297,8 @@ impl Handshake {
     /// Writes READY, with proofs if the sides ask for them.
     fn accept(&self, link: LinkId, out: &mut BytesMut) {
         let proofs = self.asking.as_ref().map(|(credential, _)| {
-            let part = self.part();
-            credential.prove(&self.transcript.statement(part, part))
+            let dialled = self.has_dialled();
+            credential.prove(&self.transcript.statement(dialled, dialled))
         });
         wire::encode_proof(link, &proofs.unwrap_or_default(), out);
     }
@@ -338,8 +308,8 @@ impl Handshake {
             // A proof that was not asked for is an error.
             return proofs.is_empty().then_some(()).ok_or(Closed::Protocol);
         };
-        let part = self.part();
-        let statement = self.transcript.statement(part, part.other());
+        let dialled = self.has_dialled();
+        let statement = self.transcript.statement(dialled, !dialled);
         if credential.accepts(&statement, proofs) {
             Ok(())
         } else {
@@ -347,16 +317,12 @@ impl Handshake {
         }
     }
 
-    const fn part(&self) -> ConnectionEnd {
-        if self.dialled.is_some() {
-            ConnectionEnd::Dialler
-        } else {
-            ConnectionEnd::Acceptor
-        }
+    const fn has_dialled(&self) -> bool {
+        self.dialled.is_some()
     }
 
     fn proves_last(&self) -> bool {
-        self.asking.is_some() && self.part() == ConnectionEnd::Acceptor
+        self.asking.is_some() && !self.has_dialled()
     }
 
     fn judge(
@@ -374,9 +340,6 @@ impl Handshake {
         if hello.node == me.node {
             return Err(Closed::IsSelf);
         }
-        if !me.features.has(hello.required) || !hello.features.has(me.required) {
-            return Err(Closed::Feature);
-        }
         if self
             .dialled
             .as_ref()
@@ -384,11 +347,7 @@ impl Handshake {
         {
             return Err(Closed::OtherNode);
         }
-        let Acquaintance {
-            rights,
-            latest,
-            held_by,
-        } = look_up(hello).ok_or(Closed::Auth)?;
+        let Acquaintance { latest, held_by } = look_up(hello).ok_or(Closed::Auth)?;
         // The same incarnation is welcome: its link broke, and it connects again.
         if latest.is_some_and(|latest| latest > hello.incarnation) {
             return Err(Closed::Stale);
@@ -402,12 +361,10 @@ impl Handshake {
             incarnation: hello.incarnation,
             link: LinkId::between((&me.node, self.nonce), (&hello.node, hello.nonce)),
             version,
-            features: me.features.and(hello.features),
             frame: usize::try_from(hello.frame).unwrap_or(usize::MAX),
             // The default, until the peer's CONDITIONS arrive with its own allowance.
             allowance: self.allowance.and(Allowance::of(&Limits::default())),
             end: None,
-            rights,
         })
     }
 }

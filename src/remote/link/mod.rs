@@ -25,6 +25,7 @@ mod write;
 use std::{io, sync::Arc, time::Duration};
 
 use actix::{Addr, clock::timeout};
+use bytes::BytesMut;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     sync::oneshot,
@@ -37,7 +38,7 @@ use crate::remote::{
     Closed, Farewell, Nonce, RemoteBridge,
     bridge::{
         gate::Pass,
-        health::Trouble,
+        health::LinkTrouble,
         message::{ConnectionEnded, ConnectionOutcome, LinkReady},
         peers::{ConnId, DialError, Origin},
         shared::{BridgeState, PeerState},
@@ -47,10 +48,10 @@ use crate::remote::{
 };
 
 pub use credential::{Challenge, Credential, EndDigest, Proof};
-pub use handshake::{Acquaintance, Established, Handshake, HandshakeProgress, Introduction};
+pub use handshake::{Acquaintance, Established, Handshake, Introduction};
 pub use inbound::{FrameVerdict, GroupStanding, Inbound, MessageSender, RosterChange};
 
-use greet::{Failed, Greeted, Unproven};
+use greet::{Failed, Greeted};
 
 /// The origin of a connection.
 pub(crate) enum Setup {
@@ -98,28 +99,19 @@ impl Connection {
     async fn refuse(&self, failed: Failed, report: &mut EndReport) {
         let from = failed.from.as_deref().unwrap_or_default();
         let node = report.ended.as_ref().and_then(|ended| ended.node.clone());
-        if let Some(unproven) = &failed.unproven {
-            let Unproven { detail, names } = &**unproven;
-            self.shared.unproven(node.as_ref(), from, detail, names);
-        }
         // The failure is noted before the event: a listener of the event that then asks must find the failure.
         if let Some(node) = &node {
-            let trouble = match (failed.why, &failed.dial) {
-                (Some(why), _) => Trouble::of(why),
-                (None, Some(dial)) => Trouble::dialling(&dial.0, dial.1),
-                (None, None) => Trouble::default(),
-            };
-            self.shared.note_failure(node, failed.why, trouble);
+            self.shared.note_failure(node, failed.trouble.clone());
         }
-        if let Some(why) = failed.why {
-            let claimed = failed.claimed.as_deref();
-            self.shared.ended(node.as_ref(), claimed, from, why);
+        let outcome = ConnectionOutcome::Failed(failed.dial_error());
+        if let LinkTrouble::Closed(why) = failed.trouble {
+            self.shared.ended(node.as_ref(), from, why, failed.names);
         }
         // The outcome is reported before the goodbye is sent, because the next attempt to dial need not wait for the
         // goodbye.
-        report.outcome(ConnectionOutcome::Failed(failed.dial_error()));
+        report.outcome(outcome);
         if let Some((stream, farewell)) = failed.parting {
-            part(stream, &farewell).await;
+            part(stream, farewell).await;
         }
     }
 
@@ -147,15 +139,15 @@ impl Connection {
             Err(why) => (why, greeted.stream),
         };
         debug!(peer = %peer, reason = %why, "link closed");
-        self.shared.note_failure(&peer, Some(why), Trouble::of(why));
-        self.shared.ended(Some(&peer), None, &from, why);
+        self.shared.note_failure(&peer, LinkTrouble::Closed(why));
+        self.shared.ended(Some(&peer), &from, why, Vec::new());
         let outcome = closed(why, self.lasted(began));
         // A drain ends with the last report, so its goodbyes have to be sent before that.
         if why != Closed::Leaving {
             report.outcome(outcome); // a redial does not wait for the goodbye
         }
-        if let Some(farewell) = why.farewell() {
-            part(stream, &goodbye(farewell)).await;
+        if why.farewell().is_some() {
+            part(stream, why.farewell()).await;
         }
         report.outcome(outcome);
     }
@@ -169,17 +161,15 @@ fn closed(why: Closed, lasted: Duration) -> ConnectionOutcome {
     ConnectionOutcome::Closed { why, lasted }
 }
 
-fn goodbye(why: Farewell) -> Vec<u8> {
-    let mut out = bytes::BytesMut::new();
-    encode_goodbye(why, &mut out);
-    out.to_vec()
-}
-
 /// Sends a goodbye. Bytes that the other side has sent meanwhile are read and discarded: a close with unread bytes
 /// would discard the goodbye.
-async fn part(mut stream: Box<dyn Stream>, word: &[u8]) {
+async fn part(mut stream: Box<dyn Stream>, farewell: Option<Farewell>) {
+    let mut word = BytesMut::new();
+    if let Some(farewell) = farewell {
+        encode_goodbye(farewell, &mut word);
+    }
     let goodbye = async {
-        stream.write_all(word).await?;
+        stream.write_all(&word).await?;
         stream.shutdown().await?;
         let mut rest = [0; 4096];
         // Without a limit, a peer that continues to send would keep this node reading for the whole of [`LINGER`].

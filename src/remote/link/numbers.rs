@@ -4,8 +4,6 @@
 //! to more agents than the peer accepts in one array is sent in parts. The lookups are valid for one frame: between
 //! two frames, agents may come and go.
 
-use bytes::BytesMut;
-
 use crate::{
     protocol::AgentId,
     remote::{
@@ -41,8 +39,8 @@ impl<'a, 'b> Numbering<'a, 'b> {
         }
     }
 
-    /// Appends one message. Returns `false` if the other side does not know its sender, if it knows none of its
-    /// receivers, or if the message cannot be written.
+    /// Appends one message. Returns `false` if the other side does not know its sender, or knows none of its
+    /// receivers.
     pub(super) fn put(
         &mut self,
         writer: &mut MessagesWriter<'_>,
@@ -57,27 +55,26 @@ impl<'a, 'b> Numbering<'a, 'b> {
         let Some(from) = known(&mut self.from, message.group, &message.from, look) else {
             return false;
         };
-        let mut put = |to| {
-            let payload = |out: &mut BytesMut| {
-                out.extend_from_slice(payload);
-                Ok::<(), std::convert::Infallible>(())
-            };
-            let written = writer.push(message.group, from, message.incarnation, to, payload);
-            written.is_ok()
-        };
+        let mut put = |to| writer.push(message.group, from, message.incarnation, to, payload);
         match &message.to {
             Receivers::All => put(Targets::All),
             Receivers::One(id) => {
                 let look = |id: &AgentId| side.theirs.borrow().get(id).copied();
-                let one = known(&mut self.to, message.group, id, look);
-                one.is_some() && put(Targets::Some(one.as_slice()))
+                let Some(one) = known(&mut self.to, message.group, id, look) else {
+                    return false;
+                };
+                put(Targets::Some(&[one]));
             }
             Receivers::Several(several) => {
                 let most = self.most.max(1);
                 let several = self.several(side, several);
-                !several.is_empty() && several.chunks(most).all(|some| put(Targets::Some(some)))
+                several
+                    .chunks(most)
+                    .for_each(|some| put(Targets::Some(some)));
+                return !several.is_empty();
             }
         }
+        true
     }
 
     fn several(&mut self, side: &GroupSide, several: &[AgentId]) -> &[u32] {

@@ -20,18 +20,18 @@ use tokio::{
 use tracing::warn;
 
 use crate::{
-    group::{Pace, companion_of},
+    group::companion_of,
     protocol::{AgentId, Member, Presence, Time},
     remote::{
         BridgeEvent, Closed, DropReason, FrameVerdict, GroupRules, GroupStanding, Inbound,
         RosterChange,
         bridge::{shared::lock, status::Traffic},
         transport::Stream,
-        wire::Frames,
+        wire::{Frames, Opening},
     },
 };
 
-use super::common::{Common, Opened};
+use super::common::{Common, JudgedOpening};
 
 pub(super) struct LinkReader {
     common: Rc<Common>,
@@ -49,10 +49,10 @@ impl LinkReader {
         frames: Frames,
     ) -> Self {
         let now = common.shared.now();
-        let inbound = Inbound::new(&common.link, &common.shared.limits, now);
-        // No version of the rights has this number, so the rights are read before the first frame: they may have
-        // changed since the handshake.
-        let rights = u64::MAX;
+        let live = &common.peer.rights;
+        // The version comes first: rights that change now are read again before the first frame.
+        let rights = live.version();
+        let inbound = Inbound::new(live.get(), &common.shared.limits, now);
         Self {
             common,
             stream,
@@ -89,17 +89,9 @@ impl LinkReader {
             };
             turn.took(1).await;
             Traffic::add(&mut lock(&shared.traffic).frames_in, 1);
-            let mut opened = None;
-            let verdict = self.inbound.frame(now, body, |opening| {
-                let standing = shared.standing(opening);
-                let theirs = (GroupRules::opened(opening), opening.pace);
-                opened = Some((standing, opening.name.to_owned(), theirs));
-                standing
-            })?;
-            if let Some((standing, name, theirs)) = opened {
-                // Before its members are noted, because the numbers of the group begin anew.
-                common.opened(standing, &name, theirs);
-            }
+            let verdict = self
+                .inbound
+                .frame(now, body, |opening| common.opened(opening))?;
             match verdict {
                 FrameVerdict::Messages(messages) => {
                     common.all_told();
@@ -240,38 +232,32 @@ impl Common {
         }
     }
 
-    /// Handles a group that the other side opens.
-    fn opened(
-        &self,
-        standing: GroupStanding,
-        name: &str,
-        (theirs, pace): (GroupRules, Option<Pace>),
-    ) {
-        let shared = &self.shared;
-        let at = shared.carried.iter().position(|c| c.name() == name);
-        let Some(group) = at else {
+    /// Notes that the other side opens a group. Returns whether this side carries the group, with the same rules.
+    fn opened(&self, opening: &Opening<'_>) -> GroupStanding {
+        let (shared, name) = (&self.shared, opening.name);
+        let mut carried = shared.carried.iter().enumerate();
+        let Some((group, carried)) = carried.find(|(_, c)| c.name() == name) else {
             if companion_of(name).is_none() {
                 self.peer.health.opened_other(name);
             }
-            return;
+            return GroupStanding::Unknown;
         };
+        let (standing, theirs) = (shared.standing(group, opening), GroupRules::opened(opening));
         self.has_opened.set(true);
         if let Some(side) = self.groups.get(group) {
             side.theirs.borrow_mut().clear();
-            let is_carried = matches!(standing, GroupStanding::Carried(_));
-            *side.opened.borrow_mut() = Some(Opened {
+            *side.opened.borrow_mut() = Some(JudgedOpening {
                 theirs: theirs.clone(),
-                is_carried,
+                is_carried: standing != GroupStanding::Mismatch,
             });
         }
-        let mine = shared.carried.get(group).and_then(|c| c.requirements());
-        if standing != GroupStanding::Mismatch {
-            self.peer.health.opened(name, (&theirs, pace), None);
-        }
-        if let (GroupStanding::Mismatch, Some(mine)) = (standing, mine) {
+        let mine = carried.requirements().as_ref().map(GroupRules::from);
+        let mine = mine.filter(|_| standing == GroupStanding::Mismatch);
+        let health = &self.peer.health;
+        health.opened(name, (&theirs, opening.pace), mine.as_ref());
+        if let Some(mine) = mine {
             self.peer.agents().remove(group);
-            let (node, mine) = (self.link.peer.clone(), GroupRules::from(&mine));
-            self.peer.health.opened(name, (&theirs, pace), Some(&mine));
+            let node = self.link.peer.clone();
             warn!(peer = %node, group = name, %theirs, %mine, "peer follows other rules in a group: compare the rules, epochs and voters that both hosts configure");
             if let Ok(group) = AgentId::new(name) {
                 shared.events.tell(BridgeEvent::Mismatch {
@@ -282,6 +268,7 @@ impl Common {
                 });
             }
         }
+        standing
     }
 
     /// Counts a message of a group, or a leader in a roster, that was dropped.

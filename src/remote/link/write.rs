@@ -32,7 +32,7 @@ use crate::remote::{
 };
 
 use super::{
-    common::{Common, Opened},
+    common::{Common, JudgedOpening},
     numbers::Numbering,
 };
 
@@ -228,7 +228,7 @@ impl LinkWriter {
             if let Some(mine) = &opens {
                 let opened = side.opened.borrow();
                 let is_judged_otherwise =
-                    |opened: &Opened| opened.theirs.meet(mine) != opened.is_carried;
+                    |opened: &JudgedOpening| opened.theirs.meet(mine) != opened.is_carried;
                 if opened.as_ref().is_some_and(is_judged_otherwise) {
                     // Rules are compared when a group is opened: the next link opens the group anew.
                     return Err(Closed::Lost);
@@ -310,8 +310,7 @@ impl LinkWriter {
         &mut self,
         messages: &mut Peekable<impl Iterator<Item = (&'a Queued, &'a [u8])>>,
     ) {
-        let limits = &self.common.shared.limits;
-        let (frame, most) = (self.frame(), limits.messages().min(self.items()));
+        let (frame, most) = (self.frame(), MESSAGES.min(self.items()));
         let outbox = &self.common.outbox;
         let seq = self.seq.saturating_add(1);
         let mut writer = MessagesWriter::begin(seq, &mut self.out);
@@ -437,6 +436,9 @@ enum Wake {
     /// The link is to be closed.
     Asked(Closed),
 }
+
+/// Largest number of messages in one frame.
+const MESSAGES: usize = 1_024;
 
 /// Approximate number of bytes in one write.
 const CHUNK: usize = 64 * 1024;

@@ -14,7 +14,7 @@ pub trait SentinelDriver: Debug + Send {
     /// Gives an order, which replaces the earlier order.
     ///
     /// # Errors
-    /// [`SentinelError::Order`] for an order that the sentinel would not understand, [`SentinelError::Pipe`] if the
+    /// [`SentinelError::Pipe`] if the
     /// sentinel does not read orders any more.
     fn order(&mut self, order: &Watched) -> Result<(), SentinelError>;
 

@@ -38,18 +38,9 @@ pub enum SentinelError {
         "the sentinel (the process that reports the end of this one) takes no orders, so it has probably ended: the bridge starts another one by itself ({0})"
     )]
     Pipe(#[source] io::Error),
-    /// The order is not valid.
-    #[error("{0}")]
-    Order(String),
 }
 
 debug_is_text!(SentinelError);
-
-impl From<OrderError> for SentinelError {
-    fn from(wrong: OrderError) -> Self {
-        Self::Order(wrong.to_string())
-    }
-}
 
 /// The advice for a shortage of processes, files or space, or else the given advice.
 struct Advice<'a>(&'a io::Error, &'static str);
@@ -65,37 +56,6 @@ impl fmt::Display for Advice<'_> {
         };
         f.write_str(advice.unwrap_or(otherwise))
     }
-}
-
-/// The reason why bytes are not an order, or why an order cannot be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum OrderError {
-    /// The order has more peers than a sentinel can inform.
-    #[error(
-        "{len} peers exceed the limit of {max} for a sentinel: remove peers, or run without a sentinel"
-    )]
-    TooManyPeers {
-        /// Number of peers.
-        len: usize,
-        /// The largest allowed number of peers.
-        max: usize,
-    },
-    /// The length in the order is not the length of any order.
-    #[error(
-        "an order to the sentinel (the process that reports the end of this one) has an impossible length: report this as a bug of actix-bully"
-    )]
-    Length,
-    /// The form of the order is unknown.
-    #[error(
-        "an order to the sentinel (the process that reports the end of this one) is malformed: report this as a bug of actix-bully"
-    )]
-    Malformed,
-    /// The bytes of one incarnation were given for another incarnation. A notice would end the wrong incarnation.
-    #[error(
-        "the sentinel was given the same secret bytes for two starts of its node: report this as a bug of actix-bully"
-    )]
-    SecretUsedTwice,
 }
 
 #[cfg(all(test, unix))]

@@ -118,7 +118,7 @@
 //! One thread, no runtime. The sentinel is the program itself, started again, so it shares the node's pages of code
 //! (`RssFile`). Its own memory is about half a MiB (`RssAnon`). The bytes of a notice are at most 298.
 //!
-//! Decided here: when a notice is sent (`NodeWatch`, `Watched`, `EndNotice`), which notices are believed
+//! Decided here: when a notice is sent (`Orders`, `Watched`, `EndNotice`), which notices are believed
 //! (`Notices`), and how the process of a sentinel begins and ends. Not here: whose agents end by it, and when
 //! another one is started.
 
@@ -133,7 +133,6 @@ mod order;
 mod process;
 #[cfg(target_os = "linux")]
 mod start;
-mod watch;
 
 #[cfg(not(target_os = "linux"))]
 use elsewhere::start;
@@ -145,11 +144,9 @@ pub use error::SentinelError;
 for_tests! {
     use {
         driver::SentinelDriver,
-        error::OrderError,
         notice::{EndNotice, NoticeSecret},
         notices::{NoticeRefused, Notices},
         order::{Orders, Watched},
-        watch::{SentinelTask, NodeWatch, WatchEvent},
     };
 }
 

@@ -20,7 +20,7 @@ use signal_hook::{
     flag,
 };
 
-use super::{NodeWatch, Orders, SentinelTask, WatchEvent, Watched};
+use super::{Orders, Watched};
 
 /// Pauses before each repetition of the notice, in milliseconds: a datagram may be lost.
 const AGAIN: [i64; 3] = [5, 50, 500];
@@ -59,39 +59,23 @@ fn is_pidfd() -> bool {
 
 /// Waits for the node's end, and returns the order for its notice; `None` if the sentinel must end without a notice.
 fn wait() -> Option<Watched> {
-    let (mut watch, mut orders) = (NodeWatch::default(), Orders::default());
-    let mut is_open = true;
+    let (mut orders, mut is_open) = (Orders::default(), true);
     loop {
         let (has_ended, has_bytes) = ready(is_open)?;
         // The orders that the node sent before its end come first.
         if has_bytes {
             let mut bytes = [0; 4096];
             match read(stdout(), &mut bytes) {
-                Ok(0) => {
-                    is_open = false;
-                    next(&mut watch, WatchEvent::PipeClosed)?;
-                }
-                Ok(len) => {
-                    orders.take(bytes.get(..len).unwrap_or_default());
-                    while let Some(order) = orders.next_order().ok()? {
-                        next(&mut watch, WatchEvent::Ordered(order))?;
-                    }
-                }
+                // The node may have closed its end of the pipe: only the pidfd shows that it has ended.
+                Ok(0) => is_open = false,
+                Ok(len) => orders.take(bytes.get(..len).unwrap_or_default())?,
                 Err(Errno::INTR | Errno::AGAIN) => {}
                 Err(_) => return None,
             }
         } else if has_ended {
-            return match watch.on(WatchEvent::NodeEnded).ok()? {
-                SentinelTask::Tell(watched) => Some(watched),
-                SentinelTask::Wait | SentinelTask::Leave => None,
-            };
+            return orders.newest();
         }
     }
-}
-
-/// Handles an event; `None` means that the sentinel has to end without a notice.
-fn next(watch: &mut NodeWatch, event: WatchEvent) -> Option<()> {
-    matches!(watch.on(event), Ok(SentinelTask::Wait)).then_some(())
 }
 
 /// Waits for the node's end or for bytes in the pipe. Returns for each whether it has happened; `None` after an error.

@@ -105,7 +105,7 @@ impl SentinelDriver for SentinelProcess {
     }
 
     fn order(&mut self, order: &Watched) -> Result<(), SentinelError> {
-        let bytes = order.encode()?;
+        let bytes = order.encode();
         loop {
             match write(&self.pipe, &bytes) {
                 Ok(len) if len == bytes.len() => return Ok(()),

@@ -12,15 +12,15 @@ use crate::{
     protocol::{AgentId, Incarnation, Term},
     remote::{
         Closed, Established, Farewell, Limits, LinkId, LinkStatus, NodeIncarnation, Peer,
-        RemoteBridge, Rights,
+        RemoteBridge,
         bridge::{
             message::{ConnectionEnded, ConnectionOutcome, DrainLinks, LinkReady, RemovePeer},
             peers::{ConnId, Origin},
-            shared::{BridgeState, Parts, PeerState, lock},
+            shared::{BridgeParts, BridgeState, PeerState, lock},
         },
         carry::{Carried, GroupCarrier, GroupSink},
         transport::Pipes,
-        wire::{Allowance, Features},
+        wire::Allowance,
     },
 };
 use bully_core::elections::bully::Resign;
@@ -41,7 +41,7 @@ impl Stage {
         let limits = Limits::default();
         let group = Group::<AnyMessage>::new("g").unwrap();
         let carried: Arc<dyn Carried> = Arc::new(GroupCarrier::new(group, &limits));
-        let shared = Arc::new(BridgeState::new(Parts {
+        let shared = Arc::new(BridgeState::new(BridgeParts {
             me: introduction("a"),
             limits,
             transport: Arc::new(Pipes::new().host("a")),
@@ -75,11 +75,9 @@ impl Stage {
             incarnation: NodeIncarnation(incarnation),
             link: LinkId([u8::try_from(conn % 256).unwrap(); 16]),
             version: 2,
-            features: Features(0),
             frame: 65_536,
             allowance: Allowance::of(&self.shared.limits),
             end: None,
-            rights: Rights::all(),
         };
         let (conn, origin) = (ConnId(conn), Origin::Accepted);
         let ready = LinkReady {

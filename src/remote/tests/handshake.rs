@@ -6,11 +6,11 @@ use super::{bodies, introduction, known, node};
 use crate::{
     protocol::Time,
     remote::{
-        Acquaintance, Closed, ClusterId, EndDigest, Established, Farewell, Handshake,
-        HandshakeProgress, Introduction, Limits, LinkId, NodeId, NodeIncarnation, Nonce, Rights,
+        Acquaintance, Closed, ClusterId, EndDigest, Established, Farewell, Handshake, Introduction,
+        Limits, LinkId, NodeId, NodeIncarnation, Nonce,
         wire::{
-            Allowance, Bounds, Features, Frame, Hello, LinkConditions, Versions, WireError,
-            encode_goodbye, encode_ping, encode_ready,
+            Allowance, Bounds, Frame, Hello, LinkConditions, Versions, WireError, encode_goodbye,
+            encode_ping, encode_proof,
         },
     },
 };
@@ -40,7 +40,7 @@ impl Side {
         }
     }
 
-    fn receive(&mut self, body: &[u8]) -> Result<HandshakeProgress, Closed> {
+    fn receive(&mut self, body: &[u8]) -> Result<Option<Box<Established>>, Closed> {
         let known = self.known.clone();
         self.handshake.receive(NOW, body, |_| known, &mut self.out)
     }
@@ -66,8 +66,6 @@ fn hello(change: impl FnOnce(&mut Hello)) -> Vec<u8> {
         incarnation: me.incarnation,
         nonce: Nonce([2; 8]),
         frame: 4_096,
-        features: me.features,
-        required: me.required,
     };
     change(&mut hello);
     body(|out| hello.encode(out))
@@ -104,12 +102,12 @@ fn answer_to(change: impl FnOnce(&mut Hello)) -> (Option<Closed>, Option<Farewel
 fn meet(a: &mut Side, b: &mut Side) -> (Box<Established>, Box<Established>) {
     for _ in 0..2 {
         let (to_b, to_a) = (a.sent(), b.sent());
-        assert_eq!(a.receive(&to_a[0]), Ok(HandshakeProgress::Waiting));
-        assert_eq!(b.receive(&to_b[0]), Ok(HandshakeProgress::Waiting));
+        assert_eq!(a.receive(&to_a[0]), Ok(None));
+        assert_eq!(b.receive(&to_b[0]), Ok(None));
     }
     let (to_b, to_a) = (a.sent(), b.sent());
     match (a.receive(&to_a[0]), b.receive(&to_b[0])) {
-        (Ok(HandshakeProgress::Ready(at_a)), Ok(HandshakeProgress::Ready(at_b))) => (at_a, at_b),
+        (Ok(Some(at_a)), Ok(Some(at_b))) => (at_a, at_b),
         other => panic!("{other:?}"),
     }
 }
@@ -126,7 +124,6 @@ fn two_sides_agree_on_one_link() {
     assert_eq!(at_a.link, LinkId(bytes));
     assert_eq!((at_a.peer, at_b.peer), (node("host-b"), node("host-a")));
     assert_eq!((at_a.version, at_a.frame), (1, 65_536));
-    assert_eq!(at_a.rights, Rights::all());
     assert_eq!(at_a.allowance, Allowance::of(&Limits::default()));
     assert_eq!(at_a.end, None);
 }
@@ -193,13 +190,11 @@ fn the_newest_common_version_counts() {
 fn a_release_meets_the_next_one() {
     let next = Introduction {
         versions: Versions { min: 1, max: 2 },
-        features: Features(1 << 63),
         ..introduction("host-b")
     };
     let (mut a, mut b) = (Side::new(introduction("host-a"), 1), Side::new(next, 2));
     let (at_a, at_b) = meet(&mut a, &mut b);
     assert_eq!((at_a.version, at_b.version), (1, 1));
-    assert_eq!((at_a.features, at_b.features), (Features(0), Features(0)));
 }
 
 /// One that does not; both sides say so.
@@ -238,27 +233,6 @@ fn a_peer_that_claims_to_be_us_is_told_so() {
     assert_eq!(answer(&mut mirror, &own), parted, "our own words");
 }
 
-#[test]
-fn unknown_features_are_ignored_and_unknown_required_ones_refused() {
-    assert_eq!(
-        answer_to(|hello| hello.features = Features(u64::MAX)),
-        (None, None)
-    );
-    let parted = (Some(Closed::Feature), Some(Farewell::Feature));
-    assert_eq!(answer_to(|hello| hello.required = Features(1)), parted);
-    let demanding = Introduction {
-        features: Features(3),
-        required: Features(2),
-        ..introduction("host-a")
-    };
-    let lacking = hello(|hello| hello.features = Features(1));
-    let mut side = Side::new(demanding.clone(), 1);
-    assert_eq!(answer(&mut side, &lacking), parted);
-    let enough = hello(|hello| hello.features = Features(6));
-    let mut side = Side::new(demanding, 1);
-    assert_eq!(answer(&mut side, &enough), (None, None));
-}
-
 /// The breach "node not in the table or name mismatch".
 #[test]
 fn a_stranger_is_told_no_more_than_that_it_may_not() {
@@ -283,7 +257,6 @@ fn a_later_process_of_a_name_waits_while_the_earlier_one_is_linked() {
         side.known = Some(Acquaintance {
             latest: held_by,
             held_by,
-            ..known()
         });
         answer(&mut side, &hello(|_| ()))
     };
@@ -314,9 +287,9 @@ fn a_former_incarnation_of_a_peer_is_told_so() {
 #[test]
 fn another_link_is_refused() {
     let mut side = Side::new(introduction("host-a"), 1);
-    assert_eq!(side.receive(&hello(|_| ())), Ok(HandshakeProgress::Waiting));
-    assert_eq!(side.receive(&conditions()), Ok(HandshakeProgress::Waiting));
-    let replayed = body(|out| encode_ready(LinkId([2; 16]), out));
+    assert_eq!(side.receive(&hello(|_| ())), Ok(None));
+    assert_eq!(side.receive(&conditions()), Ok(None));
+    let replayed = body(|out| encode_proof(LinkId([2; 16]), &[], out));
     assert_eq!(
         answer(&mut side, &replayed),
         (Some(Closed::WrongLink), None)
@@ -330,7 +303,7 @@ fn a_frame_out_of_place_ends_the_link() {
     let link = LinkId([0; 16]);
     for early in [
         conditions(),
-        body(|out| encode_ready(link, out)),
+        body(|out| encode_proof(link, &[], out)),
         body(|out| encode_ping(1, 1, out)),
         b"\x97\x02\x01\x05\xc0\x90\x90\xc0".to_vec(),
     ] {
@@ -345,7 +318,7 @@ fn a_frame_out_of_place_ends_the_link() {
     // Nothing is ready before its conditions are known, and they are said once.
     let mut side = Side::new(introduction("host-a"), 1);
     assert_eq!(answer(&mut side, &twice), (None, None));
-    let ready = body(|out| encode_ready(link, out));
+    let ready = body(|out| encode_proof(link, &[], out));
     assert_eq!(answer(&mut side, &ready), out_of_place);
     let mut side = Side::new(introduction("host-a"), 1);
     assert_eq!(answer(&mut side, &twice), (None, None));
@@ -404,11 +377,12 @@ fn the_longest_hello_fits() {
         hello.cluster = ClusterId::new(&"x".repeat(256)).unwrap();
         hello.node = node(&[label.as_str(), &label, &label, &label[..61]].join("."));
         hello.incarnation = NodeIncarnation(u64::MAX);
-        hello.features = Features(u64::MAX);
-        hello.required = Features(u64::MAX);
         hello.frame = u32::MAX;
         hello.versions.max = u16::MAX;
     });
-    assert!(longest.len() <= Limits::default().early_frame());
-    assert!(Hello::decode(&longest, Bounds::default()).is_ok());
+    assert!(longest.len() <= Limits::EARLY_FRAME);
+    assert!(matches!(
+        Frame::decode(&longest, Bounds::default()),
+        Ok(Frame::Hello(_))
+    ));
 }

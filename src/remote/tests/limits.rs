@@ -40,7 +40,6 @@ fn table() -> Vec<(&'static str, u64, u64, u64, Setter, Getter)> {
     rows! {
         handshake: ms = 3_000, 100, 60_000;
         first_byte: ms = 600, 20, 60_000;
-        early_frame: number = KIB, KIB, 16 * KIB;
         frame: number = 64 * KIB, 4 * KIB, MIB;
         frame_time: ms = 5_000, 100, 60_000;
         depth: level = 12, 4, 16;
@@ -51,19 +50,14 @@ fn table() -> Vec<(&'static str, u64, u64, u64, Setter, Getter)> {
         unready_per_address: number = 8, 1, 65_536;
         rate: number = 16 * MIB, 64 * KIB, 1_024 * MIB;
         burst: number = 32 * MIB, 128 * KIB, 1_024 * MIB;
-        rate_pause_min: ms = 1_000, 100, 60_000;
-        rate_pause_max: ms = 60_000, 1_000, 600_000;
         queue: number = MIB, 64 * KIB, 64 * MIB;
-        queue_time: ms = 2_000, 100, 60_000;
         mailbox: number = MIB, 16 * KIB, 64 * MIB;
-        messages: number = 1_024, 1, 16_384;
         write_time: ms = 2_000, 100, 60_000;
         ping_after: ms = 180, 5, 60_000;
         silence: ms = 900, 20, 300_000;
         dial_min: ms = 100, 1, 60_000;
         dial_max: ms = 10_000, 10, 600_000;
         unknown: number = 100, 1, 100_000;
-        unknown_window: ms = 10_000, 100, 600_000;
         groups: number = 1_024, 1, 65_536;
         agents: number = 16_384, 1, 1_048_576;
     }
@@ -102,22 +96,12 @@ fn limits_that_contradict_each_other_are_refused() {
     let millis = Duration::from_millis;
     let new = Limits::builder;
     for (builder, pair) in [
-        (
-            new().early_frame(16 << 10).frame(8 << 10),
-            ("early_frame", "frame"),
-        ),
         (new().frame(1 << 20).burst(1 << 20), ("burst", "frame")),
         (new().frame(1 << 20).queue(64 << 10), ("queue", "frame")),
         (new().inbound(31), ("unready", "inbound")),
         (new().unready(7), ("unready_per_address", "unready")),
         (new().silence(millis(359)), ("silence", "ping_after")),
         (new().dial_max(millis(99)), ("dial_min", "dial_max")),
-        (
-            new()
-                .rate_pause_min(millis(2_000))
-                .rate_pause_max(millis(1_999)),
-            ("rate_pause_min", "rate_pause_max"),
-        ),
     ] {
         let (limit, other) = pair;
         let refused = Err(LimitsError::Relation { limit, other });

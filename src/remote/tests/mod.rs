@@ -14,9 +14,7 @@ mod registry;
 mod secret;
 mod walk;
 
-use super::{
-    Acquaintance, ClusterId, Introduction, Limits, NodeId, NodeIncarnation, Rights, wire::Frames,
-};
+use super::{Acquaintance, ClusterId, Introduction, Limits, NodeId, NodeIncarnation, wire::Frames};
 use crate::protocol::Time;
 
 fn node(name: &str) -> NodeId {
@@ -28,13 +26,9 @@ fn introduction(name: &str) -> Introduction {
     Introduction::new(node(name), cluster, NodeIncarnation(100))
 }
 
-/// A node of which nothing but its rights is known.
+/// A node of which nothing is known but that it may connect.
 fn known() -> Acquaintance {
-    Acquaintance {
-        rights: Rights::all(),
-        latest: None,
-        ..Acquaintance::default()
-    }
+    Acquaintance::default()
 }
 
 /// The bodies of these frames.

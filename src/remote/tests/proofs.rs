@@ -14,8 +14,7 @@ use super::{bodies, introduction, known, node};
 use crate::{
     protocol::Time,
     remote::{
-        Challenge, Closed, Credential, Farewell, Handshake, HandshakeProgress, Limits, Nonce,
-        Proof, SecretFault,
+        Challenge, Closed, Credential, Farewell, Handshake, Limits, Nonce, Proof, SecretFault,
         wire::{Bounds, Frame, WireError, encode_proof},
     },
 };
@@ -114,8 +113,8 @@ impl ProvingSide {
         let (handshake, out) = (&mut self.handshake, &mut self.out);
         let heard = handshake.receive(NOW, body, |_| Some(known()), out);
         self.end = match heard {
-            Ok(HandshakeProgress::Waiting) => End::Open,
-            Ok(HandshakeProgress::Ready(_)) => End::Ready,
+            Ok(None) => End::Open,
+            Ok(Some(_)) => End::Ready,
             Err(why) => End::Closed(why),
         };
     }

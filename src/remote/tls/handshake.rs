@@ -10,121 +10,105 @@
 //! ```
 //!
 //! The last line matters: the dialler learns of a refusal only when it reads
-//! ([`TlsReason::of`](super::TlsReason::of)).
+//! ([`closed_by`](super::closed_by)).
 
 use std::{io, sync::Arc};
 
-use rustls::{
-    CommonState,
-    pki_types::{CertificateDer, DnsName, ServerName},
-};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio_rustls::{TlsAcceptor, TlsConnector};
+use rustls::pki_types::{DnsName, ServerName};
+use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 
-use crate::remote::{CertificateFault, NodeId};
+use crate::remote::{
+    CertificateFault, Closed, NodeId,
+    transport::{Secured, Stream, Unsecured},
+};
 
 use super::{
-    ALPN, TlsConfig, TlsReason, TlsRefusal, TlsStream,
+    ALPN, TlsConfig, closed_by,
     name::{names_of, node_of},
-    refusal::Left,
 };
 
-impl TlsConfig {
-    /// Runs the handshake of the listener. The peer has to show a certificate of a trusted authority that contains the
-    /// name of exactly one node, and `is_peer` has to accept that node.
-    ///
-    /// The handshake has no deadline: it waits for ever for a silent peer, so the caller has to drop it after the time
-    /// for the whole handshake.
-    ///
-    /// # Errors
-    /// [`TlsRefusal`] contains the reason. The peer gets at most a TLS alert. A node that is refused only because it is
-    /// not configured here can get a goodbye by [`TlsRefusal::close_with`].
-    pub async fn accept<S>(
-        &self,
-        stream: S,
-        is_peer: impl FnOnce(&NodeId) -> bool,
-    ) -> Result<TlsStream<S>, TlsRefusal<S>>
-    where
-        S: AsyncRead + AsyncWrite + Unpin,
-    {
-        let acceptor = TlsAcceptor::from(Arc::clone(&self.identity().server));
-        match acceptor.accept(stream).into_fallible().await {
-            Ok(stream) => admit(
-                stream.into(),
-                is_peer,
-                TlsReason::Certificate(CertificateFault::Stranger),
-            ),
-            Err((error, stream)) => Err(failed(&error, stream)),
-        }
-    }
-
-    /// Runs the handshake of the dialler. The peer has to show a certificate of a trusted authority that contains
-    /// exactly the name of this node.
-    ///
-    /// The handshake has no deadline, as in [`accept`](Self::accept). Its success does not mean that the peer accepts
-    /// this node: a refusal arrives with the first read.
-    ///
-    /// # Errors
-    /// [`TlsRefusal`] contains the reason.
-    pub async fn connect<S>(&self, stream: S, node: &NodeId) -> Result<TlsStream<S>, TlsRefusal<S>>
-    where
-        S: AsyncRead + AsyncWrite + Unpin,
-    {
-        // The name is never an IP address, because a node keeps its name on every host.
-        let Ok(name) = DnsName::try_from(node.as_str().to_owned()) else {
-            return Err(TlsRefusal::new(
-                TlsReason::Certificate(CertificateFault::Name),
-                Left::Bare(stream),
-            ));
-        };
-        let connector = TlsConnector::from(Arc::clone(&self.identity().client));
-        let connecting = connector.connect(ServerName::DnsName(name), stream);
-        match connecting.into_fallible().await {
-            Ok(stream) => admit(
-                stream.into(),
-                |found| found == node,
-                TlsReason::Certificate(CertificateFault::Name),
-            ),
-            Err((error, stream)) => Err(failed(&error, stream)),
-        }
+/// Runs the handshake of the listener. The peer has to show a certificate of a trusted authority that contains the name
+/// of exactly one node, and `is_peer` has to accept that node.
+///
+/// The handshake has no deadline: it waits for ever for a silent peer, so the caller has to drop it after the time for
+/// the whole handshake.
+///
+/// # Errors
+/// [`Unsecured`] contains the reason. The peer gets at most a TLS alert, or a goodbye if it is only not expected here.
+pub async fn accept(
+    config: &TlsConfig,
+    stream: Box<dyn Stream>,
+    is_peer: impl FnOnce(&NodeId) -> bool,
+) -> Result<Secured, Unsecured> {
+    let acceptor = TlsAcceptor::from(Arc::clone(&config.identity().server));
+    match acceptor.accept(stream).into_fallible().await {
+        Ok(stream) => admit(stream.into(), is_peer, CertificateFault::Stranger),
+        Err((error, stream)) => Err(failed(&error, stream)),
     }
 }
 
-fn failed<S>(error: &io::Error, stream: S) -> TlsRefusal<S> {
-    TlsRefusal::new(TlsReason::of_handshake(error), Left::Bare(stream))
+/// Runs the handshake of the dialler. The peer has to show a certificate of a trusted authority that contains exactly
+/// the name of this node.
+///
+/// The handshake has no deadline, as in [`accept`]. Its success does not mean that the peer accepts this node: a refusal
+/// arrives with the first read.
+///
+/// # Errors
+/// [`Unsecured`] contains the reason.
+pub async fn connect(
+    config: &TlsConfig,
+    stream: Box<dyn Stream>,
+    node: &NodeId,
+) -> Result<Secured, Unsecured> {
+    // The name is never an IP address, because a node keeps its name on every host.
+    let name = DnsName::try_from(node.as_str().to_owned());
+    let name = name.map_err(|_| Closed::Certificate(CertificateFault::Name))?;
+    let connector = TlsConnector::from(Arc::clone(&config.identity().client));
+    let connecting = connector.connect(ServerName::DnsName(name), stream);
+    match connecting.into_fallible().await {
+        Ok(stream) => {
+            let is_dialled = |found: &NodeId| found == node;
+            admit(stream.into(), is_dialled, CertificateFault::Name)
+        }
+        Err((error, stream)) => Err(failed(&error, stream)),
+    }
+}
+
+/// Returns the refusal for a handshake that failed. Nothing may be sent on its stream in plain text.
+fn failed(error: &io::Error, stream: Box<dyn Stream>) -> Unsecured {
+    let why = closed_by(error).unwrap_or(Closed::Lost);
+    // A polite end of the stream lets the alert arrive, which names the fault of the peer's certificate.
+    let is_of_peer = matches!(why, Closed::Certificate(fault) if fault.is_of_peer());
+    Unsecured {
+        parting: is_of_peer.then_some((stream, None)),
+        ..why.into()
+    }
 }
 
 /// Makes the checks that the library does not make: both ends agreed on the protocol, and the certificate names the
 /// node.
-fn admit<S>(
-    stream: tokio_rustls::TlsStream<S>,
+fn admit(
+    stream: TlsStream<Box<dyn Stream>>,
     is_peer: impl FnOnce(&NodeId) -> bool,
-    otherwise: TlsReason,
-) -> Result<TlsStream<S>, TlsRefusal<S>> {
+    otherwise: CertificateFault,
+) -> Result<Secured, Unsecured> {
     let session = stream.get_ref().1;
     // The library accepts an end that names no protocol at all.
     if session.alpn_protocol() != Some(ALPN) {
-        return Err(TlsRefusal::new(TlsReason::Protocol, Left::Nothing));
+        return Err(Closed::Tls.into());
     }
-    let Some(certificate) = shown(session) else {
-        return Err(TlsRefusal::new(
-            TlsReason::Certificate(CertificateFault::NotShown),
-            Left::Nothing,
-        ));
-    };
-    let (reason, names) = match node_of(certificate) {
-        Ok(node) if is_peer(&node) => return Ok(TlsStream::new(stream, node)),
-        Ok(_) => (otherwise, names_of(certificate)),
-        Err(_) => (
-            TlsReason::Certificate(CertificateFault::Name),
-            names_of(certificate),
-        ),
-    };
-    Err(TlsRefusal::after_handshake(reason, names, stream))
-}
-
-/// Returns the peer's certificate.
-fn shown(session: &CommonState) -> Option<&CertificateDer<'static>> {
     // The peer has proved its key for the first certificate. The others only lead to an authority.
-    session.peer_certificates()?.first()
+    let Some(certificate) = session.peer_certificates().and_then(<[_]>::first) else {
+        return Err(Closed::Certificate(CertificateFault::NotShown).into());
+    };
+    let fault = match node_of(certificate) {
+        Ok(node) if is_peer(&node) => return Ok((Box::new(stream), node)),
+        Ok(_) => otherwise,
+        Err(_) => CertificateFault::Name,
+    };
+    Err(Unsecured {
+        why: Closed::Certificate(fault),
+        names: names_of(certificate),
+        parting: Some((Box::new(stream), Closed::Auth.farewell())),
+    })
 }

@@ -3,9 +3,9 @@
 //! ```text
 //!  identity   own certificate, key, authorities: read, checked, fixed       config: and reloaded     renewal: when
 //!     │ settings of the library: TLS 1.3 only, nothing resumed, nothing early
-//!  handshake  accept · connect, over any stream
+//!  handshake  accept · connect
 //!     │ name: exactly one DNS name, and it is the node's
-//!  TlsStream  bytes from and to a known peer         or TlsRefusal: why not, for the security log
+//!  a stream   from and to a known peer               or the reason why not, for the counters and the events
 //! ```
 //!
 //! Decided here: which process may open a connection as which node. Not here: which messages a node may send then
@@ -28,7 +28,7 @@
 //! |---|---|
 //! | the network: reads, changes, cuts, replays | TLS 1.3; a cut is a silence, and elections tolerate silence |
 //! | a client without a certificate, or with another node's | refused in the handshake, counted; the limits of the bridge bound the number of such clients at once, and their time; clients from addresses of no peer get a fifth of the time of its thread |
-//! | a node that is not configured here, with a certificate of the same authority | refused after the handshake, with a security event |
+//! | a node that is not configured here, with a certificate of the same authority | refused after the handshake, with an event that has the names of its certificate |
 //! | a configured node with a bug | its frames are judged one by one: names, roles, terms, sequence, size, rate |
 //! | **trusted**: a configured node within its rights | it can win an election that it may take part in, or disturb it |
 //!
@@ -86,7 +86,6 @@ mod name;
 mod refusal;
 mod renewal;
 mod security;
-mod stream;
 
 pub use config::{TlsConfig, TlsConfigBuilder};
 pub use error::TlsError;
@@ -95,9 +94,8 @@ pub use bully_register::pem::PemError;
 
 for_tests! {
     use {
-        super::fault::CertificateFault,
-        refusal::{TlsReason, TlsRefusal},
-        stream::TlsStream,
+        handshake::{accept, connect},
+        refusal::closed_by,
     };
 }
 

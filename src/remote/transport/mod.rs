@@ -107,6 +107,7 @@
 mod pipes;
 mod race;
 mod resolve;
+mod security;
 mod tcp;
 
 use std::{
@@ -115,16 +116,22 @@ use std::{
     io,
     net::SocketAddr,
     pin::Pin,
-    time::SystemTime,
 };
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::{Closed, ClusterId, Farewell, NodeId};
+use super::{ClusterId, NodeId};
 
 #[cfg(feature = "testkit")]
 pub use pipes::{PipeHost, Pipes};
+pub(crate) use security::Security;
+#[cfg(feature = "tls")]
+pub(crate) use security::{Secured, Securing};
 pub use tcp::Tcp;
+
+for_tests! {
+    use security::Unsecured;
+}
 
 /// A network, as one bridge uses it. The [page](self) has its promises.
 ///
@@ -282,45 +289,3 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 /// An operation of a network that takes time: a future that runs on the bridge's own thread.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = io::Result<T>> + 'a>>;
-
-/// Wraps each stream: encrypts it, and proves the node at the other end.
-pub(crate) trait Security: Debug + Send + Sync {
-    /// Secures a connection that this bridge has dialled, to the node `node`.
-    fn outbound<'a>(&'a self, stream: Box<dyn Stream>, node: &'a NodeId) -> Securing<'a>;
-
-    /// Secures an accepted connection; `is_peer` returns which nodes may connect.
-    fn inbound<'a>(
-        &'a self,
-        stream: Box<dyn Stream>,
-        is_peer: &'a dyn Fn(&NodeId) -> bool,
-    ) -> Securing<'a>;
-
-    /// Returns the node whose name this side can prove. The bridge must have the same name.
-    fn vouches_for(&self) -> &NodeId;
-
-    /// Returns the reason why a read from a secured stream failed, if its security is the reason.
-    fn fault(&self, error: &io::Error) -> Option<Closed>;
-
-    /// Uses the proof that is on the disk now, and returns the time at which it expires if that is soon. Called at the
-    /// start, and each hour.
-    fn expires_soon(&self) -> Pin<Box<dyn Future<Output = Option<SystemTime>> + '_>>;
-}
-
-/// A stream that is being secured, or the reason why it is refused.
-pub(crate) type Securing<'a> = Pin<Box<dyn Future<Output = Result<Secured, Unsecured>> + 'a>>;
-
-/// The secured stream, and the proved node at its other end.
-pub(crate) type Secured = (Box<dyn Stream>, NodeId);
-
-/// A stream that is refused.
-pub(crate) struct Unsecured {
-    /// The reason under which it is counted.
-    pub(crate) why: Closed,
-    /// The reason in detail, for the security log of this side.
-    pub(crate) detail: &'static str,
-    /// The names that the other end showed, as far as they can be trusted.
-    pub(crate) names: Vec<String>,
-    /// The stream on which the other end still listens, and its farewell. With `None` as the farewell, the stream ends
-    /// without a farewell.
-    pub(crate) parting: Option<(Box<dyn Stream>, Option<Farewell>)>,
-}

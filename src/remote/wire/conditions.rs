@@ -5,7 +5,7 @@
 
 use bytes::BytesMut;
 
-use super::{Bounds, WireError, frame::Kind, read::Cursor, write};
+use super::{Bounds, WireError, frame::kind, read::Cursor, write};
 use crate::remote::{Challenge, EndDigest, Limits};
 
 /// The conditions of one side of a link.
@@ -107,7 +107,7 @@ impl LinkConditions {
     pub fn encode(&self, out: &mut BytesMut) {
         write::frame(out, |out| {
             write::array(out, Self::ITEMS);
-            write::unsigned(out, Kind::Conditions.into());
+            write::unsigned(out, kind::CONDITIONS);
             write_some(self.challenge.map(|challenge| challenge.0), out);
             write::unsigned(out, self.allowance.rate);
             write::unsigned(out, self.allowance.burst);
@@ -143,7 +143,7 @@ impl LinkConditions {
 
 fn write_some(bytes: Option<[u8; 32]>, out: &mut BytesMut) {
     match bytes {
-        Some(bytes) => write::short_bytes(out, &bytes),
+        Some(bytes) => write::bytes(out, &bytes),
         None => write::nil(out),
     }
 }

@@ -6,33 +6,16 @@ use super::{Bounds, Hello, LinkConditions, Messages, RosterFrame, WireError, rea
 use crate::remote::{Farewell, LinkId, Proof};
 
 /// The first item of every frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    Hello,
-    Ready,
-    Roster,
-    Messages,
-    Ping,
-    Pong,
-    Goodbye,
-    Conditions,
-    Twin,
-}
-
-impl From<Kind> for u64 {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Hello => 0,
-            Kind::Ready => 1,
-            Kind::Roster => 2,
-            Kind::Messages => 3,
-            Kind::Ping => 4,
-            Kind::Pong => 5,
-            Kind::Goodbye => 6,
-            Kind::Conditions => 7,
-            Kind::Twin => 8,
-        }
-    }
+pub(super) mod kind {
+    pub(in crate::remote::wire) const HELLO: u64 = 0;
+    pub(in crate::remote::wire) const READY: u64 = 1;
+    pub(in crate::remote::wire) const ROSTER: u64 = 2;
+    pub(in crate::remote::wire) const MESSAGES: u64 = 3;
+    pub(in crate::remote::wire) const PING: u64 = 4;
+    pub(in crate::remote::wire) const PONG: u64 = 5;
+    pub(in crate::remote::wire) const GOODBYE: u64 = 6;
+    pub(in crate::remote::wire) const CONDITIONS: u64 = 7;
+    pub(in crate::remote::wire) const TWIN: u64 = 8;
 }
 
 /// One decoded frame. Its names and contents are borrowed from the bytes.
@@ -89,29 +72,33 @@ impl<'a> Frame<'a> {
         let mut cursor = Cursor::new(body, bounds);
         let items = cursor.array()?;
         let frame = match (cursor.unsigned()?, items) {
-            (0, Hello::ITEMS) => Self::Hello(Hello::read(&mut cursor)?),
-            (1, 3) => Self::Ready {
+            (kind::HELLO, Hello::ITEMS) => Self::Hello(Hello::read(&mut cursor)?),
+            (kind::READY, 3) => Self::Ready {
                 link: LinkId(cursor.exactly()?),
                 proofs: read_proofs(&mut cursor)?,
             },
-            (2, RosterFrame::ITEMS) => return RosterFrame::read(cursor).map(Self::Roster),
-            (3, Messages::ITEMS) => return Messages::read(cursor).map(Self::Messages),
-            (4, 3) => Self::Ping {
+            (kind::ROSTER, RosterFrame::ITEMS) => {
+                return RosterFrame::read(cursor).map(Self::Roster);
+            }
+            (kind::MESSAGES, Messages::ITEMS) => return Messages::read(cursor).map(Self::Messages),
+            (kind::PING, 3) => Self::Ping {
                 seq: cursor.unsigned()?,
                 token: cursor.unsigned()?,
             },
-            (5, 3) => Self::Pong {
+            (kind::PONG, 3) => Self::Pong {
                 seq: cursor.unsigned()?,
                 token: cursor.unsigned()?,
             },
-            (6, 2) => Self::Goodbye {
+            (kind::GOODBYE, 2) => Self::Goodbye {
                 why: Farewell::from(cursor.small::<u8>()?),
             },
-            (7, LinkConditions::ITEMS) => Self::Conditions(LinkConditions::read(&mut cursor)?),
-            (8, 2) => Self::Twin {
+            (kind::CONDITIONS, LinkConditions::ITEMS) => {
+                Self::Conditions(LinkConditions::read(&mut cursor)?)
+            }
+            (kind::TWIN, 2) => Self::Twin {
                 seq: cursor.unsigned()?,
             },
-            (0..=8, _) => return Err(WireError::Type),
+            (kind::HELLO..=kind::TWIN, _) => return Err(WireError::Type),
             _ => return Err(WireError::Kind),
         };
         cursor.end()?;
@@ -134,21 +121,15 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Appends READY of a side that does not have to prove anything.
-#[cfg(feature = "testkit")]
-pub fn encode_ready(link: LinkId, out: &mut BytesMut) {
-    encode_proof(link, &[], out);
-}
-
 /// Appends READY with proofs; at most [`Proof::MOST`] of them are written.
 pub fn encode_proof(link: LinkId, proofs: &[Proof], out: &mut BytesMut) {
     write::frame(out, |out| {
         write::array(out, 3);
-        write::unsigned(out, Kind::Ready.into());
-        write::short_bytes(out, &link.0);
+        write::unsigned(out, kind::READY);
+        write::bytes(out, &link.0);
         write::array(out, proofs.len().min(Proof::MOST));
         for proof in proofs.iter().take(Proof::MOST) {
-            write::short_bytes(out, &proof.0);
+            write::bytes(out, &proof.0);
         }
     });
 }
@@ -164,19 +145,19 @@ fn read_proofs(cursor: &mut Cursor<'_>) -> Result<Vec<Proof>, WireError> {
 
 /// Appends PING.
 pub fn encode_ping(seq: u64, token: u64, out: &mut BytesMut) {
-    encode_token(Kind::Ping, seq, token, out);
+    encode_token(kind::PING, seq, token, out);
 }
 
 /// Appends PONG.
 pub fn encode_pong(seq: u64, token: u64, out: &mut BytesMut) {
-    encode_token(Kind::Pong, seq, token, out);
+    encode_token(kind::PONG, seq, token, out);
 }
 
 /// Appends TWIN.
 pub fn encode_twin(seq: u64, out: &mut BytesMut) {
     write::frame(out, |out| {
         write::array(out, 2);
-        write::unsigned(out, Kind::Twin.into());
+        write::unsigned(out, kind::TWIN);
         write::unsigned(out, seq);
     });
 }
@@ -185,15 +166,15 @@ pub fn encode_twin(seq: u64, out: &mut BytesMut) {
 pub fn encode_goodbye(why: Farewell, out: &mut BytesMut) {
     write::frame(out, |out| {
         write::array(out, 2);
-        write::unsigned(out, Kind::Goodbye.into());
+        write::unsigned(out, kind::GOODBYE);
         write::unsigned(out, why.code().into());
     });
 }
 
-fn encode_token(kind: Kind, seq: u64, token: u64, out: &mut BytesMut) {
+fn encode_token(kind: u64, seq: u64, token: u64, out: &mut BytesMut) {
     write::frame(out, |out| {
         write::array(out, 3);
-        write::unsigned(out, kind.into());
+        write::unsigned(out, kind);
         write::unsigned(out, seq);
         write::unsigned(out, token);
     });

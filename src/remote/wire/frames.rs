@@ -41,13 +41,13 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Returns the frames of a new connection. None of them may be longer than [`Limits::early_frame`].
+    /// Returns the frames of a new connection. None of them may be longer than [`Limits::EARLY_FRAME`].
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
         Self {
             buffer: Vec::new(),
             start: 0,
-            max: limits.early_frame(),
+            max: Limits::EARLY_FRAME,
             time: limits.frame_time(),
             began: None,
         }

@@ -2,9 +2,7 @@
 
 use bytes::BytesMut;
 
-#[cfg(feature = "testkit")]
-use super::Bounds;
-use super::{WireError, frame::Kind, read::Cursor, write};
+use super::{WireError, frame::kind, read::Cursor, write};
 use crate::remote::{ClusterId, NodeId, NodeIncarnation, Nonce};
 
 /// The versions of the protocol that a side speaks.
@@ -28,28 +26,7 @@ impl Versions {
     }
 }
 
-/// Optional features of a side beyond the version, one bit each. No bit is in use yet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Features(pub u64);
-
-impl Features {
-    /// The features of this release.
-    pub const OURS: Self = Self(0);
-
-    /// Returns the features that both sides have.
-    #[must_use]
-    pub const fn and(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-
-    /// Returns whether it contains all features of `other`.
-    #[must_use]
-    pub const fn has(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-}
-
-/// The node of a side, its versions and its features.
+/// The node of a side, and its versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
     /// Its versions.
@@ -64,10 +41,6 @@ pub struct Hello {
     pub nonce: Nonce,
     /// Longest frame that it accepts after the link is ready, in bytes; at least 4 KiB.
     pub frame: u32,
-    /// Its features. Bits that the other side does not know are ignored.
-    pub features: Features,
-    /// The features that it requires of the other side. Bits that the other side does not know end the link.
-    pub required: Features,
 }
 
 impl Hello {
@@ -75,23 +48,21 @@ impl Hello {
     pub const MAGIC: &str = "bully";
     /// Smallest value of [`frame`](Self::frame), in bytes.
     pub const MIN_FRAME: u32 = 4 * 1024;
-    pub(super) const ITEMS: usize = 11;
+    pub(super) const ITEMS: usize = 9;
 
     /// Appends the frame.
     pub fn encode(&self, out: &mut BytesMut) {
         write::frame(out, |out| {
             write::array(out, Self::ITEMS);
-            write::unsigned(out, Kind::Hello.into());
+            write::unsigned(out, kind::HELLO);
             write::text(out, Self::MAGIC);
             write::unsigned(out, self.versions.min.into());
             write::unsigned(out, self.versions.max.into());
             write::text(out, self.cluster.as_str());
             write::text(out, self.node.as_str());
             write::unsigned(out, self.incarnation.0);
-            write::short_bytes(out, &self.nonce.0);
+            write::bytes(out, &self.nonce.0);
             write::unsigned(out, self.frame.into());
-            write::unsigned(out, self.features.0);
-            write::unsigned(out, self.required.0);
         });
     }
 
@@ -111,22 +82,8 @@ impl Hello {
             incarnation: NodeIncarnation(cursor.unsigned()?),
             nonce: Nonce(cursor.exactly()?),
             frame: cursor.small()?,
-            features: Features(cursor.unsigned()?),
-            required: Features(cursor.unsigned()?),
         };
         let holds = versions.min <= versions.max && hello.frame >= Self::MIN_FRAME;
         holds.then_some(hello).ok_or(WireError::Value)
-    }
-
-    /// Reads the body of a HELLO.
-    ///
-    /// # Errors
-    /// [`WireError`] if the body is not a HELLO.
-    #[cfg(feature = "testkit")]
-    pub fn decode(body: &[u8], bounds: Bounds) -> Result<Self, WireError> {
-        let super::Frame::Hello(hello) = super::Frame::decode(body, bounds)? else {
-            return Err(WireError::Kind);
-        };
-        Ok(hello)
     }
 }

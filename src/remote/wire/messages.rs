@@ -6,14 +6,14 @@
 
 use bytes::{BufMut, BytesMut};
 
-use super::{WireError, frame::Kind, read::Cursor, write};
+use super::{WireError, frame::kind, read::Cursor, write};
 use crate::protocol::Incarnation;
 
 /// Received messages, read one by one.
 ///
 /// An iterator that ends after its first error. The messages before the error were complete, and the reader decides
 /// what to do with them. `seq` is the frame's number.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Messages<'a> {
     /// The frame's number.
     pub seq: u64,
@@ -21,16 +21,8 @@ pub struct Messages<'a> {
     cursor: Cursor<'a>,
 }
 
-impl PartialEq for Messages<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        (self.seq, self.left, self.cursor.rest()) == (other.seq, other.left, other.cursor.rest())
-    }
-}
-
-impl Eq for Messages<'_> {}
-
 /// One message on the wire: numbers and bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawMessage<'a> {
     /// The sender's number for the group.
     pub group: u32,
@@ -45,7 +37,7 @@ pub struct RawMessage<'a> {
 }
 
 /// The receivers of a message among the agents of the receiving node, by the *receiver's* numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RawReceivers<'a> {
     /// All agents of the group.
     All,
@@ -56,43 +48,18 @@ pub enum RawReceivers<'a> {
 }
 
 /// Numbers in ascending order, each once, already checked.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Several<'a> {
     left: usize,
     cursor: Cursor<'a>,
 }
 
-impl PartialEq for Several<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.into_iter().eq(*other)
-    }
-}
-
-impl Eq for Several<'_> {}
-
-impl<'a> IntoIterator for Several<'a> {
-    type Item = u32;
-    type IntoIter = SeveralNumbers<'a>;
-
-    fn into_iter(self) -> SeveralNumbers<'a> {
-        SeveralNumbers(self)
-    }
-}
-
-/// The numbers of [`Several`], one by one.
-#[derive(Debug)]
-pub struct SeveralNumbers<'a>(Several<'a>);
-
-impl Iterator for SeveralNumbers<'_> {
+impl Iterator for Several<'_> {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {
-        self.0.left = self.0.left.checked_sub(1)?;
-        self.0.cursor.small().ok()
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.0.left, Some(self.0.left))
+        self.left = self.left.checked_sub(1)?;
+        self.cursor.small().ok()
     }
 }
 
@@ -113,7 +80,7 @@ impl<'a> Messages<'a> {
     ///
     /// # Errors
     /// [`WireError`]: close the link.
-    pub fn read_next(&mut self) -> Result<Option<RawMessage<'a>>, WireError> {
+    fn read_next(&mut self) -> Result<Option<RawMessage<'a>>, WireError> {
         let Some(left) = self.left.checked_sub(1) else {
             self.cursor.end()?;
             return Ok(None);
@@ -187,17 +154,13 @@ pub enum Targets<'a> {
 /// ```
 /// use actix_bully::remote::internals::wire::{MessagesWriter, Targets};
 /// use actix_bully::protocol::Incarnation;
-/// use bytes::{BufMut, BytesMut};
+/// use bytes::BytesMut;
 ///
 /// let mut out = BytesMut::new();
 /// let mut messages = MessagesWriter::begin(7, &mut out);
-/// messages.push(0, 3, Incarnation(9), Targets::Some(&[5]), |out| {
-///     out.put_u8(0x2a); // `encode_payload` in practice
-///     Ok::<(), std::convert::Infallible>(())
-/// })?;
+/// messages.push(0, 3, Incarnation(9), Targets::Some(&[5]), &[0x2a]);
 /// messages.end();
 /// assert_eq!(out[..], *b"\0\0\0\x0c\x93\x03\x07\x91\x95\x00\x03\x09\x05\xc4\x01\x2a");
-/// # Ok::<(), std::convert::Infallible>(())
 /// ```
 #[derive(Debug)]
 #[must_use]
@@ -214,7 +177,7 @@ impl<'a> MessagesWriter<'a> {
         let start = out.len();
         out.put_u32(0);
         write::array(out, Messages::ITEMS);
-        write::unsigned(out, Kind::Messages.into());
+        write::unsigned(out, kind::MESSAGES);
         write::unsigned(out, seq);
         let array = out.len();
         out.put_u8(0x90);
@@ -226,19 +189,15 @@ impl<'a> MessagesWriter<'a> {
         }
     }
 
-    /// Appends a message; `payload` writes its content.
-    ///
-    /// # Errors
-    /// The error of `payload`. Then the message is not in the frame; the messages before it are.
-    pub fn push<E>(
+    /// Appends a message; `payload` is its content.
+    pub fn push(
         &mut self,
         group: u32,
         from: u32,
         incarnation: Incarnation,
         to: Targets<'_>,
-        payload: impl FnOnce(&mut BytesMut) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let before = self.out.len();
+        payload: &[u8],
+    ) {
         // Most numbers take one byte: then the head of the array and both numbers are written in one call.
         if let (Ok(group @ ..0x80), Ok(from @ ..0x80)) = (u8::try_from(group), u8::try_from(from)) {
             self.out.extend_from_slice(&[0x95, group, from]);
@@ -258,12 +217,8 @@ impl<'a> MessagesWriter<'a> {
                 }
             }
         }
-        let written = write::bytes(self.out, payload);
-        match &written {
-            Ok(()) => self.count = self.count.saturating_add(1),
-            Err(_) => self.out.truncate(before),
-        }
-        written
+        write::bytes(self.out, payload);
+        self.count = self.count.saturating_add(1);
     }
 
     /// Returns the number of messages in the frame.

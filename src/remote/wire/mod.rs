@@ -6,8 +6,8 @@
 //!  │ length │ body: one MessagePack array      │   length: 4 bytes, big endian, of the body;
 //!  └────────┴──────────────────────────────────┘   1 to 1,024, once ready to 65,536
 //!
-//!  9b 00 ………  HELLO    0, "bully", min, max, cluster, node, incarnation, nonce: 8 bytes,
-//!                      longest frame, features, required                  the same for ever
+//!  99 00 ………  HELLO    0, "bully", min, max, cluster, node, incarnation, nonce: 8 bytes,
+//!                      longest frame                                      the same for ever
 //!  9a 07 ………  CONDITIONS  7, challenge?: 32 bytes, rate, burst,
 //!                         depth, items, text, groups, agents, end?: 32 bytes
 //!  93 01 ………  READY    1, link: 16 bytes, [proof: 32 bytes ..]               two at most
@@ -94,14 +94,11 @@ for_tests! {
         error::Bounds,
         frame::{Frame, encode_goodbye, encode_ping, encode_pong, encode_proof, encode_twin},
         frames::Frames,
-        hello::{Features, Hello, Versions},
+        hello::{Hello, Versions},
         messages::{
-            Messages, MessagesWriter, SeveralNumbers, Position, RawMessage, RawReceivers, Several, Targets,
+            Messages, MessagesWriter, Position, RawMessage, RawReceivers, Several, Targets,
         },
         payload::{Unencodable, decode_payload, encode_payload},
         roster::{LeaderHint, Opening, RosterFrame, RosterContent},
     };
 }
-
-#[cfg(feature = "testkit")]
-pub use frame::encode_ready;

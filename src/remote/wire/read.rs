@@ -9,7 +9,7 @@ use super::{Bounds, WireError};
 type ReadResult<T> = Result<T, WireError>;
 
 /// A cursor over the bytes of one frame.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cursor<'a> {
     rest: &'a [u8],
     bounds: Bounds,
@@ -30,10 +30,6 @@ impl<'a> Cursor<'a> {
             rest: bytes,
             bounds,
         }
-    }
-
-    pub(super) const fn rest(&self) -> &'a [u8] {
-        self.rest
     }
 
     pub(super) const fn bounds(&self) -> Bounds {

@@ -10,7 +10,7 @@ use bytes::BytesMut;
 
 use super::{
     WireError,
-    frame::Kind,
+    frame::kind,
     read::{Cursor, Integer},
     write,
 };
@@ -37,8 +37,8 @@ pub struct Opening<'a> {
     pub pace: Option<Pace>,
 }
 
-/// A received roster. Its entries are read on demand.
-#[derive(Clone, Debug)]
+/// A received roster.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RosterFrame<'a> {
     /// The frame's number.
     pub seq: u64,
@@ -46,17 +46,9 @@ pub struct RosterFrame<'a> {
     pub group: u32,
     /// The group that the number means from now on: all earlier facts about that number are void. `None`: no opening.
     pub opening: Option<Opening<'a>>,
-    body: Cursor<'a>,
+    /// The agents.
+    pub content: RosterContent,
 }
-
-impl PartialEq for RosterFrame<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        (self.seq, self.group, self.opening, self.body.rest())
-            == (other.seq, other.group, other.opening, other.body.rest())
-    }
-}
-
-impl Eq for RosterFrame<'_> {}
 
 /// A roster in full, either to be sent or read from a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -110,20 +102,6 @@ impl<'a> RosterFrame<'a> {
                 pace: pace(&mut cursor)?,
             })
         };
-        Ok(Self {
-            seq,
-            group,
-            opening,
-            body: cursor,
-        })
-    }
-
-    /// Reads the rest of the frame.
-    ///
-    /// # Errors
-    /// [`WireError`]: close the link.
-    pub fn content(&self) -> Result<RosterContent, WireError> {
-        let mut cursor = self.body;
         let mut content = RosterContent::default();
         for _ in 0..cursor.array()? {
             content.left.push(cursor.small()?);
@@ -144,7 +122,12 @@ impl<'a> RosterFrame<'a> {
             });
         }
         cursor.end()?;
-        Ok(content)
+        Ok(Self {
+            seq,
+            group,
+            opening,
+            content,
+        })
     }
 
     /// Appends a roster frame.
@@ -161,7 +144,7 @@ impl<'a> RosterFrame<'a> {
     ) {
         write::frame(out, |out| {
             write::array(out, Self::ITEMS);
-            write::unsigned(out, Kind::Roster.into());
+            write::unsigned(out, kind::ROSTER);
             write::unsigned(out, seq);
             write::unsigned(out, group.into());
             write_opening(opening, out);

@@ -89,12 +89,6 @@ pub(super) fn text(out: &mut BytesMut, text: &str) {
     out.put_slice(text.as_bytes());
 }
 
-pub(super) fn short_bytes(out: &mut BytesMut, bytes: &[u8]) {
-    out.put_u8(0xc4);
-    out.put_u8(u8::try_from(bytes.len()).unwrap_or(u8::MAX));
-    out.put_slice(bytes);
-}
-
 /// Writes the head of an array.
 pub(super) fn array(out: &mut BytesMut, items: usize) {
     match (u8::try_from(items), u16::try_from(items)) {
@@ -110,30 +104,20 @@ pub(super) fn array(out: &mut BytesMut, items: usize) {
     }
 }
 
-/// Writes the bytes of `content`; if it fails, nothing was written.
-pub(super) fn bytes<E>(
-    out: &mut BytesMut,
-    content: impl FnOnce(&mut BytesMut) -> Result<(), E>,
-) -> Result<(), E> {
-    let start = out.len();
-    out.put_slice(&[0xc4, 0]);
-    if let Err(error) = content(out) {
-        out.truncate(start);
-        return Err(error);
+/// Writes bytes, after their length in its shortest form.
+pub(super) fn bytes(out: &mut BytesMut, bytes: &[u8]) {
+    match (u8::try_from(bytes.len()), u16::try_from(bytes.len())) {
+        (Ok(len), _) => out.put_slice(&[0xc4, len]),
+        (Err(_), Ok(len)) => {
+            out.put_u8(0xc5);
+            out.put_u16(len);
+        }
+        (Err(_), Err(_)) => {
+            out.put_u8(0xc6);
+            out.put_u32(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+        }
     }
-    let len = out.len().saturating_sub(start.saturating_add(2));
-    if let Ok(len) = u8::try_from(len) {
-        set(out, start, &[0xc4, len]);
-    } else if let Ok(len) = u16::try_from(len) {
-        let [a, b] = len.to_be_bytes();
-        widen(out, start.saturating_add(2), 1);
-        set(out, start, &[0xc5, a, b]);
-    } else {
-        let [a, b, c, d] = u32::try_from(len).unwrap_or(u32::MAX).to_be_bytes();
-        widen(out, start.saturating_add(2), 3);
-        set(out, start, &[0xc6, a, b, c, d]);
-    }
-    Ok(())
+    out.put_slice(bytes);
 }
 
 /// Closes an array whose head of one byte was reserved at `start`.

@@ -6,13 +6,13 @@ use actix_bully::{
     remote::{
         Challenge, ClusterId, Farewell, Limits, LinkId, NodeId, NodeIncarnation, Proof, Rights,
         internals::{
-            Acquaintance, EndDigest, Established, FrameVerdict, GroupStanding, Handshake,
-            HandshakeProgress, Inbound, Introduction, Nonce, TermGuard,
+            Acquaintance, EndDigest, Established, FrameVerdict, GroupStanding, Handshake, Inbound,
+            Introduction, Nonce, TermGuard,
             wire::{
                 Allowance, Bounds, Frame, Frames, Hello, LeaderHint, LinkConditions, Messages,
                 MessagesWriter, Opening, RawReceivers, RosterContent, RosterFrame, Targets,
                 decode_payload, encode_goodbye, encode_payload, encode_ping, encode_pong,
-                encode_proof, encode_ready, encode_twin,
+                encode_proof, encode_twin,
             },
         },
     },
@@ -82,9 +82,9 @@ impl Receiver {
                         None
                     }
                 };
-                if let Some(link) = ready {
+                if ready.is_some() {
                     self.frames.raise(&self.limits);
-                    let inbound = Inbound::new(&link, &self.limits, NOW);
+                    let inbound = Inbound::new(Rights::all(), &self.limits, NOW);
                     self.state = State::Ready(Box::new(inbound));
                 }
             }
@@ -97,16 +97,8 @@ fn greeted(
     handshake: &mut Handshake,
     body: &[u8],
 ) -> Result<Option<Box<Established>>, &'static str> {
-    let known = Some(Acquaintance {
-        rights: Rights::all(),
-        latest: None,
-        ..Acquaintance::default()
-    });
-    let progress = handshake.receive(NOW, body, |_| known, &mut BytesMut::new())?;
-    Ok(match progress {
-        HandshakeProgress::Ready(link) => Some(link),
-        HandshakeProgress::Waiting => None,
-    })
+    let known = Some(Acquaintance::default());
+    Ok(handshake.receive(NOW, body, |_| known, &mut BytesMut::new())?)
 }
 
 fn judged(
@@ -166,13 +158,9 @@ pub(crate) fn greetings() -> Vec<u8> {
         let (heard, answered) = (here.split(), out.split());
         said.extend_from_slice(&answered);
         let hear = |side: &mut Handshake, frame: &[u8], out: &mut BytesMut| {
-            let known = Some(Acquaintance {
-                rights: Rights::all(),
-                latest: None,
-                ..Acquaintance::default()
-            });
+            let known = Some(Acquaintance::default());
             let progress = side.receive(NOW, &frame[4..], |_| known, out);
-            assert_eq!(progress, Ok(HandshakeProgress::Waiting));
+            assert_eq!(progress, Ok(None));
         };
         hear(&mut peer, &heard, &mut out);
         hear(&mut this, &answered, &mut here);
@@ -253,9 +241,7 @@ pub(crate) fn conversation() -> Vec<Vec<u8>> {
                 } else {
                     Targets::Some(to)
                 };
-                writer
-                    .push(0, 0, Incarnation(9), to, |out| encode_payload(message, out))
-                    .expect("a message can be encoded");
+                writer.push(0, 0, Incarnation(9), to, &encoded(message));
             }
             assert!(writer.end());
         }),
@@ -265,13 +251,19 @@ pub(crate) fn conversation() -> Vec<Vec<u8>> {
     ]
 }
 
+fn encoded(message: &AnyMessage) -> BytesMut {
+    let mut payload = BytesMut::new();
+    encode_payload(message, &mut payload).expect("a message can be encoded");
+    payload
+}
+
 /// A frame of each kind, without a connection around it.
 pub(crate) fn one_of_each() -> Vec<Vec<u8>> {
     let mut all = conversation();
     let mut hello = BytesMut::new();
     drop(greet("host-b", 2, &mut hello));
     all.push(hello.to_vec());
-    all.push(framed(|out| encode_ready(LinkId([7; 16]), out)));
+    all.push(framed(|out| encode_proof(LinkId([7; 16]), &[], out)));
     all.push(framed(|out| {
         let proofs = [Proof([8; 32]), Proof([9; 32])];
         encode_proof(LinkId([7; 16]), &proofs, out);
@@ -302,8 +294,8 @@ pub(crate) fn said_again(body: &[u8]) -> Option<Vec<u8>> {
         Frame::Ready { link, proofs } => encode_proof(link, &proofs, &mut out),
         Frame::Conditions(conditions) => conditions.encode(&mut out),
         Frame::Roster(roster) => {
-            let content = roster.content().ok()?;
-            RosterFrame::encode(roster.seq, roster.group, roster.opening, &content, &mut out);
+            let content = &roster.content;
+            RosterFrame::encode(roster.seq, roster.group, roster.opening, content, &mut out);
         }
         Frame::Messages(messages) => messages_again(messages, &mut out)?,
         Frame::Ping { seq, token } => encode_ping(seq, token, &mut out),
@@ -327,20 +319,19 @@ fn messages_again(messages: Messages<'_>, out: &mut BytesMut) -> Option<()> {
                 Targets::Some(&several)
             }
             RawReceivers::Several(numbers) => {
-                several = numbers.into_iter().collect();
+                several = numbers.collect();
                 Targets::Some(&several)
             }
         };
         let said: AnyMessage = decode_payload(message.payload, Bounds::default()).ok()?;
-        again
-            .push(
-                message.group,
-                message.from,
-                message.incarnation,
-                to,
-                |out| encode_payload(&said, out),
-            )
-            .ok()?;
+        let payload = encoded(&said);
+        again.push(
+            message.group,
+            message.from,
+            message.incarnation,
+            to,
+            &payload,
+        );
     }
     again.end().then_some(())
 }

@@ -112,7 +112,7 @@ fn an_agent_that_left_while_it_was_restarted_leads_no_more() {
         });
         give_up(&leadership);
         let went_on = supervisor.join().expect("the supervisor's thread");
-        assert!(leadership.is_over() && !leadership.is_leading(NOW));
+        assert!(leadership.departure().is_some() && !leadership.is_leading(NOW));
         assert!(!leadership.is_present(FIRST) && !leadership.is_present(SECOND));
         let ended = leadership.end(Scope::Agent).incarnation;
         assert!(went_on || ended == SECOND, "the place to give back");

@@ -2,15 +2,16 @@
 
 use actix_bully::remote::{
     NodeId,
-    tls::{TlsConfig, TlsReason, TlsRefusal, TlsStream},
+    tls::{TlsConfig, accept, closed_by, connect},
+    transport::{Stream, Unsecured},
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
 /// An end of a connection between two nodes.
-pub type End = TlsStream<DuplexStream>;
+pub type End = Box<dyn Stream>;
 
 /// What came of a handshake.
-pub type Outcome = Result<End, TlsRefusal<DuplexStream>>;
+pub type Outcome = Result<(End, NodeId), Unsecured>;
 
 /// More than a handshake needs, so that neither side waits for the other to read.
 const ROOM: usize = 256 * 1024;
@@ -30,8 +31,8 @@ pub async fn meet(listener: &TlsConfig, dialler: &TlsConfig) -> (Outcome, Outcom
     let (here, there) = pipe();
     let known = dialler.node();
     tokio::join!(
-        listener.accept(here, |peer| peer == known),
-        dialler.connect(there, listener.node())
+        accept(listener, Box::new(here), |peer| peer == known),
+        connect(dialler, Box::new(there), listener.node())
     )
 }
 
@@ -43,10 +44,18 @@ pub async fn meet(listener: &TlsConfig, dialler: &TlsConfig) -> (Outcome, Outcom
 /// If they refuse each other.
 pub async fn pair(listener: &TlsConfig, dialler: &TlsConfig) -> (End, End) {
     let (accepted, connected) = meet(listener, dialler).await;
-    (
-        accepted.expect("the listener accepts"),
-        connected.expect("the dialler accepts"),
-    )
+    let (accepted, dialled) = accepted.expect("the listener accepts");
+    let (connected, listening) = connected.expect("the dialler accepts");
+    assert_eq!((&dialled, &listening), (dialler.node(), listener.node()));
+    (accepted, connected)
+}
+
+/// Why a handshake was refused.
+///
+/// # Panics
+/// If it was not.
+pub fn refused(outcome: Outcome) -> Unsecured {
+    outcome.err().expect("the other end is refused")
 }
 
 /// Whether what is written at one end is read at the other, both ways.
@@ -65,10 +74,10 @@ async fn crosses(from: &mut End, to: &mut End, said: &[u8]) -> bool {
 }
 
 /// Why the dialler was refused: in TLS 1.3 it learns of it at the first read.
-pub async fn refused_later(mut end: End) -> Option<TlsReason> {
+pub async fn refused_later(mut end: End) -> Option<String> {
     let error = end
         .read_u8()
         .await
         .expect_err("no node speaks to a refused peer");
-    TlsReason::of(&error)
+    closed_by(&error).map(|why| why.to_string())
 }

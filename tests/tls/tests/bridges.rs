@@ -15,15 +15,19 @@ use actix_bully::{
     protocol::{Time, Timings},
     remote::{
         BridgeBuilder, BridgeError, BridgeEvent, BridgeHandle, ClusterId, Limits, LinkStatus,
-        NodeIncarnation, Peer, RemoteBridge, Rights,
+        NodeIncarnation, Peer, RemoteBridge,
         internals::{
-            Acquaintance, Handshake, HandshakeProgress, Introduction, Nonce,
+            Acquaintance, Handshake, Introduction, Nonce,
             wire::{Frames, Hello},
         },
-        tls::{TlsConfig, TlsStream},
+        tls::{TlsConfig, connect},
     },
 };
-use actix_bully_tls_tests::{Authority, authority::nearly_expired, ends::node};
+use actix_bully_tls_tests::{
+    Authority,
+    authority::nearly_expired,
+    ends::{End, node},
+};
 use bytes::BytesMut;
 use futures::{Stream, StreamExt};
 use tokio::{
@@ -128,9 +132,10 @@ async fn event<T>(
 }
 
 /// What a listener is told of a proof that was not accepted.
-async fn unproven(events: impl Stream<Item = BridgeEvent> + Unpin) -> (&'static str, Vec<String>) {
+async fn unproven(events: impl Stream<Item = BridgeEvent> + Unpin) -> (String, Vec<String>) {
     event(events, |event| match event {
-        BridgeEvent::Unproven {
+        BridgeEvent::Refused {
+            name: "auth_failed",
             reason,
             names,
             from,
@@ -302,19 +307,13 @@ fn a_listener_that_is_not_the_node_dialled_is_refused() {
 }
 
 /// Says hello to `a` as this node, over whatever connection. An error is the reason why the link was closed.
-async fn hello(mut stream: TlsStream<TcpStream>, name: &str) -> Result<(), String> {
+async fn hello(mut stream: End, name: &str) -> Result<(), String> {
     let cluster = ClusterId::new("default").expect("a good name");
     let me = Introduction::new(node(name), cluster, NodeIncarnation(1));
     let (limits, now, mut out) = (Limits::default(), Time::ZERO, BytesMut::new());
     let mut frames = Frames::new(&limits);
     let mut hands = Handshake::begin(me, Nonce([7; 8]), Some(node("a")), &limits, now, &mut out);
-    let every_node = |_: &Hello| {
-        Some(Acquaintance {
-            rights: Rights::all(),
-            latest: None,
-            ..Acquaintance::default()
-        })
-    };
+    let every_node = |_: &Hello| Some(Acquaintance::default());
     loop {
         stream.write_all(&out).await.expect("open");
         stream.flush().await.expect("open");
@@ -322,7 +321,7 @@ async fn hello(mut stream: TlsStream<TcpStream>, name: &str) -> Result<(), Strin
         if let Some(body) = frames.next(now).map_err(|why| why.to_string())? {
             let progress = hands.receive(now, body, every_node, &mut out);
             let progress = progress.map_err(|why| why.to_string())?;
-            if let HandshakeProgress::Ready(_) = progress {
+            if progress.is_some() {
                 return Ok(());
             }
         } else if stream.read_buf(frames.room()).await.expect("open") == 0 {
@@ -340,8 +339,9 @@ fn a_node_that_says_hello_as_another_is_refused() {
         let refused = "the peer said goodbye: this node is not allowed to connect";
         for (name, expected) in [("c", Err(refused.to_owned())), ("b", Ok(()))] {
             let stream = TcpStream::connect(a.at()).await.expect("it listens");
-            let stream = trust.config("b").connect(stream, &node("a")).await;
-            let stream = stream.expect("a good certificate");
+            let (config, stream) = (trust.config("b"), Box::new(stream));
+            let connected = connect(&config, stream, &node("a")).await;
+            let (stream, _) = connected.expect("a good certificate");
             let answered = timeout(DEADLINE, hello(stream, name)).await;
             assert_eq!(answered.expect("in time"), expected, "{name}");
         }

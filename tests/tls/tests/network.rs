@@ -1,9 +1,9 @@
 //! What an attacker on the way can do: nothing but cut.
 
-use actix_bully::remote::tls::{TlsConfig, TlsReason};
+use actix_bully::remote::tls::{TlsConfig, accept, closed_by, connect};
 use actix_bully_tls_tests::{
     Authority,
-    ends::pipe,
+    ends::{pipe, refused},
     middle::{Flip, watched},
 };
 use tokio::{
@@ -19,22 +19,22 @@ async fn session(
     a: &TlsConfig,
     b: &TlsConfig,
     flip: Option<Flip>,
-) -> (Result<(), TlsReason>, Vec<u8>) {
+) -> (Result<(), String>, Vec<u8>) {
     let (here, there, record) = watched(flip);
     let listens = async {
-        let mut end = a
-            .accept(here, |peer| peer == b.node())
-            .await
-            .map_err(|refusal| refusal.reason())?;
+        let accepted = accept(a, Box::new(here), |peer| peer == b.node()).await;
+        let (mut end, _) = accepted.map_err(|refusal| refusal.why.to_string())?;
         let mut heard = vec![0; SAID.len()];
         match end.read_exact(&mut heard).await {
             Ok(_) => assert_eq!(heard, SAID, "changed words were believed"),
-            Err(error) => return Err(TlsReason::of(&error).unwrap_or(TlsReason::Lost)),
+            Err(error) => {
+                return Err(closed_by(&error).map_or_else(String::new, |why| why.to_string()));
+            }
         }
         Ok(())
     };
     let dials = async {
-        let mut end = b.connect(there, a.node()).await.ok()?;
+        let (mut end, _) = connect(b, Box::new(there), a.node()).await.ok()?;
         end.write_all(SAID).await.ok()?;
         end.flush().await.ok()?;
         end.read_u8().await.ok() // until the listener goes
@@ -95,8 +95,8 @@ async fn nothing_recorded_can_be_played_again() {
     assert_eq!(heard, Ok(()));
     let (here, mut there) = pipe();
     there.write_all(&crossed).await.expect("the pipe is open");
-    let refusal = a.accept(here, |_| true).await.expect_err("refused");
-    assert_eq!(refusal.reason(), TlsReason::Violation);
+    let refusal = refused(accept(&a, Box::new(here), |_| true).await);
+    assert_eq!(refusal.why.to_string(), "the TLS handshake failed");
 }
 
 /// What crosses does not tell which node speaks, or what is said.
@@ -128,7 +128,11 @@ async fn a_handshake_that_is_cut_is_lost_at_every_place() {
         let (here, mut there) = pipe();
         there.write_all(&crossed[..cut]).await.expect("open");
         there.shutdown().await.expect("open");
-        let refusal = a.accept(here, |_| true).await.expect_err("refused");
-        assert_eq!(refusal.reason(), TlsReason::Lost, "cut at {cut}");
+        let refusal = refused(accept(&a, Box::new(here), |_| true).await);
+        assert_eq!(
+            refusal.why.to_string(),
+            "the connection ended",
+            "cut at {cut}"
+        );
     }
 }

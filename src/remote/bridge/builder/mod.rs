@@ -24,7 +24,7 @@ use super::{Peer, memory};
 use crate::remote::{
     BridgeError, BridgeHandle, ClusterId, Credential, Introduction, Limits, NodeId,
     NodeIncarnation, RemoteBridge, RemoteMessage,
-    bridge::shared::{BridgeState, Parts},
+    bridge::shared::{BridgeParts, BridgeState},
     carry::{Carried, GroupCarrier, WallMillis},
     transport::{Security, Tcp, Transport},
     wire::Versions,
@@ -264,7 +264,7 @@ impl BridgeBuilder {
         let carried = all.map(|carry| carry(&self.limits));
         let carried = check_groups(carried.collect())?;
         let incarnation = self.begin_incarnation()?;
-        let shared = Arc::new(BridgeState::new(Parts {
+        let shared = Arc::new(BridgeState::new(BridgeParts {
             me: Introduction {
                 versions: self.versions,
                 ..Introduction::new(node.clone(), cluster, incarnation)

@@ -172,9 +172,7 @@ impl Contacts {
 
     fn addresses(&self) -> Vec<SocketAddr> {
         let all: BTreeSet<_> = self.known.values().flatten().copied().collect();
-        // An order has no room for more addresses. The peers that are left out get no notice, and wait until the lease
-        // ends.
-        all.into_iter().take(Watched::MOST_PEERS).collect()
+        all.into_iter().collect()
     }
 }
 

@@ -275,12 +275,12 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// Returns an object that notes the first byte of the other end for this slot.
-    pub(crate) fn ear(&self) -> Ear {
-        Ear {
-            gate: Arc::clone(&self.gate),
-            from: self.from.clone(),
-            number: self.number,
+    /// Notes that the other end has sent a byte.
+    pub(crate) fn heard(&self) {
+        let mut slots = lock(&self.gate.slots);
+        let address = slots.addresses.get_mut(&self.from);
+        if let Some(unready) = address.and_then(|a| a.unready.get_mut(&self.number)) {
+            unready.is_heard = true;
         }
     }
 
@@ -321,25 +321,6 @@ impl Drop for Pass {
             slots.inside = slots.inside.saturating_sub(1);
         } else {
             slots.remove(&self.from, self.number);
-        }
-    }
-}
-
-/// Notes the first byte of a connection; see [`Pass::ear`].
-#[derive(Debug)]
-pub(crate) struct Ear {
-    gate: Arc<Gate>,
-    from: String,
-    number: u64,
-}
-
-impl Ear {
-    /// Notes that the other end has sent a byte.
-    pub(crate) fn heard(self) {
-        let mut slots = lock(&self.gate.slots);
-        let address = slots.addresses.get_mut(&self.from);
-        if let Some(unready) = address.and_then(|a| a.unready.get_mut(&self.number)) {
-            unready.is_heard = true;
         }
     }
 }

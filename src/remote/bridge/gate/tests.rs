@@ -66,10 +66,10 @@ fn the_address_with_the_most_gives_way_to_another() {
 fn a_silent_connection_gives_way_before_one_that_has_spoken() {
     let gate = small();
     let (first, second) = (enter(&gate, "a"), enter(&gate, "a"));
-    first.ear().heard();
+    first.heard();
     let third = enter(&gate, "a");
     assert_eq!(lost(&[&first, &second, &third]), [1]);
-    third.ear().heard();
+    third.heard();
     let other = enter(&gate, "b");
     let last = enter(&gate, "c");
     assert_eq!(
@@ -77,7 +77,7 @@ fn a_silent_connection_gives_way_before_one_that_has_spoken() {
         [2],
         "although of more"
     );
-    last.ear().heard();
+    last.heard();
     let newest = enter(&gate, "a");
     let all = [&first, &third, &last, &newest];
     assert_eq!(lost(&all), [0], "all have said something: the oldest");
@@ -91,7 +91,7 @@ fn silent_connections_never_keep_out_one_that_speaks() {
         silent.push(enter(&gate, &format!("s{}", number % 100)));
         if number % 64 == 63 {
             let honest = enter(&gate, "h");
-            honest.ear().heard();
+            honest.heard();
             for more in 0..1_000 {
                 silent.push(enter(&gate, &format!("t{more}")));
             }
@@ -207,7 +207,7 @@ fn the_first_byte_has_a_deadline_of_its_own() {
             assert_eq!(began.elapsed(), ms(first_byte));
             drop(silent);
             let talks = enter(&gate, "a");
-            talks.ear().heard();
+            talks.heard();
             assert!(timeout(ms(60_000), talks.lost()).await.is_err());
             let newest = enter(&gate, "a");
             assert_eq!(talks.lost().await, Closed::TooManyConnections);

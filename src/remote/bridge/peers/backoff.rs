@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use crate::remote::Limits;
+
 /// The bounds of the waits between attempts to reach a peer.
 ///
 /// The k-th wait is a random time from 0 up to `base × 2^k`, at most `max`.
@@ -14,24 +16,21 @@ pub(crate) struct Backoff {
     pub(crate) base: Duration,
     /// Longest of all waits. Default: 10 s.
     pub(crate) max: Duration,
-    /// Shortest wait after a side has broken a rule. Default: 1 s.
-    pub(crate) penalty_min: Duration,
-    /// Longest wait after a side has broken many rules. Default: 60 s.
-    pub(crate) penalty_max: Duration,
-}
-
-impl Default for Backoff {
-    fn default() -> Self {
-        Self {
-            base: Duration::from_millis(100),
-            max: Duration::from_secs(10),
-            penalty_min: Duration::from_secs(1),
-            penalty_max: Duration::from_secs(60),
-        }
-    }
 }
 
 impl Backoff {
+    /// Shortest wait after a side has broken a rule.
+    pub(super) const PENALTY_MIN: Duration = Duration::from_secs(1);
+    /// Longest wait after a side has broken many rules.
+    pub(super) const PENALTY_MAX: Duration = Duration::from_secs(60);
+
+    pub(crate) fn of(limits: &Limits) -> Self {
+        Self {
+            base: limits.dial_min(),
+            max: limits.dial_max(),
+        }
+    }
+
     /// Returns the longest wait after this number of failures in a row.
     pub(super) fn longest(self, failures: u32) -> Duration {
         let factor = 1u32.checked_shl(failures).unwrap_or(u32::MAX);
@@ -45,7 +44,7 @@ mod tests {
 
     #[test]
     fn waits_double_up_to_the_longest_and_never_overflow() {
-        let backoff = Backoff::default();
+        let backoff = Backoff::of(&Limits::default());
         let longest: Vec<_> = (0..9).map(|k| backoff.longest(k).as_millis()).collect();
         assert_eq!(
             longest,

@@ -171,27 +171,19 @@ enum Reach {
 }
 
 impl PeerMachine {
-    pub(crate) fn new(backoff: Backoff, has_address: bool) -> Self {
+    /// After a crash of the bridge, the incarnation `known` was linked, and its present state is unknown.
+    pub(crate) fn new(backoff: Backoff, has_address: bool, known: Option<NodeIncarnation>) -> Self {
         Self {
             backoff,
             has_address,
             link: None,
             attempt: DialAttempt::None,
-            reach: Reach::Unknown,
-            known: None,
+            reach: known.map_or(Reach::Unknown, |_| Reach::Doubtful),
+            known,
             failures: 0,
             flaps: 0,
             drops: 0,
         }
-    }
-
-    /// Continues after a crash of the bridge: the incarnation `known` was linked, and its present state is unknown.
-    pub(crate) fn resume(mut self, known: Option<NodeIncarnation>) -> Self {
-        self.known = known;
-        if known.is_some() {
-            self.reach = Reach::Doubtful;
-        }
-        self
     }
 
     /// Notes that the peer was away for long enough: an incarnation with a lower number than the last one may be
@@ -299,7 +291,7 @@ impl PeerMachine {
                 self.report(PeerChange::Gone, out);
                 self.wait(Duration::ZERO, out);
             }
-            LinkLoss::Misbehaved => self.wait(self.backoff.penalty_min, out),
+            LinkLoss::Misbehaved => self.wait(Backoff::PENALTY_MIN, out),
             // The other link will be ready in a moment. If it does not become ready, the end of the wait leads to a
             // dial.
             LinkLoss::Replaced => self.wait(self.backoff.base, out),
@@ -337,11 +329,11 @@ impl PeerMachine {
         }
         match why {
             // A refusal rarely changes soon, and each attempt costs both sides a handshake.
-            DialError::Rejected => self.wait(self.backoff.penalty_min, out),
+            DialError::Rejected => self.wait(Backoff::PENALTY_MIN, out),
             // The wait has no minimum: this process should take part again soon after the later process has ended.
             DialError::Stale => {
                 let max = self.backoff.longest(self.failures.saturating_sub(1));
-                let max = max.min(self.backoff.penalty_min);
+                let max = max.min(Backoff::PENALTY_MIN);
                 self.attempt = DialAttempt::Waiting;
                 out.push(PeerEffect::Wait {
                     min: Duration::ZERO,
@@ -397,7 +389,7 @@ impl PeerMachine {
         };
         let max = min
             .saturating_mul(1u32.checked_shl(waits).unwrap_or(u32::MAX))
-            .min(self.backoff.penalty_max)
+            .min(Backoff::PENALTY_MAX)
             .max(max);
         let min = if self.has_address { min } else { max };
         self.attempt = DialAttempt::Waiting;

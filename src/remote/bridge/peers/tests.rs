@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::remote::{LinkId, LinkStatus, NodeIncarnation};
+use crate::remote::{Limits, LinkId, LinkStatus, NodeIncarnation};
 
 use super::{
     Backoff, ConnId, DialError, LinkLoss, Origin, PeerChange, PeerEffect, PeerInput, PeerMachine,
@@ -49,7 +49,7 @@ fn wait(max: u64) -> PeerEffect {
 }
 
 fn with_address() -> PeerMachine {
-    PeerMachine::new(Backoff::default(), true)
+    PeerMachine::new(Backoff::of(&Limits::default()), true, None)
 }
 
 /// A peer with an address that is linked by connection 1, in incarnation 5 of its process.
@@ -277,26 +277,6 @@ fn a_peer_that_wants_no_link_is_dialled_no_sooner_than_after_the_penalty() {
 }
 
 #[test]
-fn the_penalty_doubles_up_to_the_longest_however_short_it_began() {
-    let backoff = Backoff {
-        penalty_min: MS(100),
-        ..Backoff::default()
-    };
-    let mut peer = PeerMachine::new(backoff, true);
-    peer.handle(PeerInput::Start);
-    let mut longest = Vec::new();
-    for _ in 0..12 {
-        let effects = peer.handle(PeerInput::DialFailed(DialError::Rejected));
-        let [PeerEffect::Wait { max, .. }] = effects.as_slice() else {
-            panic!("{effects:?}");
-        };
-        longest.push(max.as_millis());
-        peer.handle(PeerInput::WaitOver);
-    }
-    assert_eq!(longest[8..], [25_600, 51_200, 60_000, 60_000]);
-}
-
-#[test]
 fn a_goodbye_is_an_end_and_is_not_redialled_at_once() {
     let mut peer = linked();
     let gone = [PeerEffect::Report(PeerChange::Gone), wait(100)];
@@ -305,7 +285,7 @@ fn a_goodbye_is_an_end_and_is_not_redialled_at_once() {
 
 #[test]
 fn without_an_address_the_peer_is_waited_for() {
-    let mut peer = PeerMachine::new(Backoff::default(), false);
+    let mut peer = PeerMachine::new(Backoff::of(&Limits::default()), false, None);
     let nothing: [PeerEffect; 0] = [];
     assert_eq!(peer.handle(PeerInput::Start), nothing);
     peer.handle(PeerInput::Ready(link(1, 5, 1)));

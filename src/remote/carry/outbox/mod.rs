@@ -5,7 +5,7 @@
 //! full, the newest message is lost. If the peer takes no bytes, the link is closed instead, and all waiting messages
 //! are lost. Messages of applications may use half of the queue, and elections have the rest: so an agent that sends
 //! too much does not end the link. Messages outlast a link that is lost and made again at once; without a link for
-//! [`Limits::queue_time`] they are out of date.
+//! [`QUEUE_TIME`] they are out of date.
 
 use std::{
     collections::BTreeMap,
@@ -35,7 +35,6 @@ use crate::{
 pub(crate) struct Outbox {
     /// Largest number of bytes that may wait.
     most: AtomicUsize,
-    time: Duration,
     /// Time for which the peer takes no bytes, after which a full queue is considered the peer's fault. Before that,
     /// this side may simply send too much.
     grace_period: Duration,
@@ -100,7 +99,6 @@ impl Outbox {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
             most: AtomicUsize::new(most(limits, Allowance::of(limits))),
-            time: limits.queue_time(),
             grace_period: limits.write_time().checked_div(32).unwrap_or_default(),
             queue: Mutex::new(OutboxQueue {
                 bounds: limits.bounds(),
@@ -232,7 +230,7 @@ impl Outbox {
         if queue.by.is_none_or(|(link, _)| link != by) {
             return Ok(empty); // another link took over
         }
-        self.judge(&queue)?;
+        Self::judge(&queue)?;
         self.drop_old(&mut queue);
         queue.bytes = 0;
         queue.repeated.clear();
@@ -244,15 +242,15 @@ impl Outbox {
     /// # Errors
     /// As [`take`](Self::take).
     pub(crate) fn check(&self) -> Result<(), Outdated> {
-        self.judge(&self.lock())
+        Self::judge(&self.lock())
     }
 
     /// Checks whether the peer is fast enough. Only the wait on the present link counts: many messages also grow old
     /// while there is no link, and each new link would be closed at once because of them.
-    fn judge(&self, queue: &OutboxQueue) -> Result<(), Outdated> {
+    fn judge(queue: &OutboxQueue) -> Result<(), Outdated> {
         let waits = |(oldest, (_, linked)): (&Queued, _)| oldest.since.max(linked).elapsed();
         let waits = queue.messages.oldest().zip(queue.by).map(waits);
-        let is_late = waits.is_some_and(|span| span > self.time);
+        let is_late = waits.is_some_and(|span| span > QUEUE_TIME);
         if is_late || queue.state == QueueState::Overrun {
             return Err(Outdated);
         }
@@ -332,7 +330,7 @@ impl Outbox {
     }
 
     fn drop_old(&self, queue: &mut OutboxQueue) {
-        let is_old = |message: &Queued| message.since.elapsed() > self.time;
+        let is_old = |message: &Queued| message.since.elapsed() > QUEUE_TIME;
         while let Some((at, message)) = queue.messages.take_oldest_if(is_old) {
             queue.bytes = queue.bytes.saturating_sub(message.size());
             let key = message.key();
@@ -420,6 +418,9 @@ fn most(limits: &Limits, theirs: Allowance) -> usize {
 /// The peer is too slow: the oldest message has waited for too long, or too many messages wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outdated;
+
+/// Longest time for which a message may wait to be sent.
+const QUEUE_TIME: Duration = Duration::from_secs(2);
 
 /// Exponent of the number of messages (2^5) that share a time stamp in a burst, as reading the clock takes time.
 const SAME_TIME: u32 = 5;

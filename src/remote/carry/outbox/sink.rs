@@ -2,11 +2,7 @@
 //!
 //! Decided here: a message to all of these members is written without their names.
 
-use std::{
-    collections::BTreeSet,
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{fmt, sync::Arc};
 
 use super::{Outbox, Receivers};
 use crate::{
@@ -20,8 +16,6 @@ use crate::{
 pub(crate) struct GroupSink {
     pub(crate) group: u32,
     pub(crate) outbox: Arc<Outbox>,
-    /// The members on that node whose end is not confirmed: they receive messages.
-    there: Mutex<BTreeSet<AgentId>>,
     lost: Lost,
 }
 
@@ -31,21 +25,8 @@ impl GroupSink {
         Self {
             group,
             outbox,
-            there: Mutex::default(),
             lost,
         }
-    }
-
-    /// Returns the members of the node that receive messages.
-    pub(crate) fn there(&self) -> MutexGuard<'_, BTreeSet<AgentId>> {
-        // A poisoned lock may be used, because each change of the set is a single step.
-        self.there.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns whether these are all members of the node that receive messages. The list contains no name twice.
-    fn are_all(&self, to: &[AgentId]) -> bool {
-        let there = self.there();
-        to.len() == there.len() && to.iter().all(|id| there.contains(id))
     }
 }
 
@@ -54,12 +35,16 @@ impl<M: RemoteMessage> RemoteLink<M> for GroupSink {
         let to = match to {
             [] => return,
             [one] => Receivers::One(one.clone()),
-            // A message to the whole group leaves out the members that are down, and the other side leaves them out
-            // as well.
-            all if self.are_all(all) => Receivers::All,
             several => Receivers::Several(several.into()),
         };
         self.outbox.push(self.group, to, message);
+    }
+
+    fn carry_to_all(&self, to: &[AgentId], message: Envelope<M>) {
+        if to.len() < 2 {
+            return self.carry(to, message);
+        }
+        self.outbox.push(self.group, Receivers::All, message);
     }
 
     fn lost(&self, id: &AgentId, to: &Holder) {

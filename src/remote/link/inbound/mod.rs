@@ -7,11 +7,13 @@
 mod budget;
 mod directory;
 
+use std::time::Duration;
+
 use crate::{
     group::companion_of,
     protocol::{AgentId, Incarnation, Leader, Member, Time},
     remote::{
-        Closed, DropReason, Established, Limits, MayBe, Rights,
+        Closed, DropReason, Limits, MayBe, Rights,
         wire::{
             Bounds, Frame, Messages, Opening, RawMessage, RosterContent, RosterFrame, WireError,
         },
@@ -116,15 +118,15 @@ pub struct MessageSender<'a> {
 impl Inbound {
     /// Begins with the frame after READY.
     #[must_use]
-    pub fn new(link: &Established, limits: &Limits, now: Time) -> Self {
+    pub fn new(rights: Rights, limits: &Limits, now: Time) -> Self {
         Self {
             bounds: limits.bounds(),
             limits: *limits,
-            rights: link.rights.clone(),
+            rights,
             last: 0,
             bytes: Bucket::new(limits, now),
-            unknown: Forgiveness::new(limits.unknown(), limits.unknown_window()),
-            openings: Forgiveness::new(limits.unknown(), limits.unknown_window()),
+            unknown: Forgiveness::new(limits.unknown(), UNKNOWN_WINDOW),
+            openings: Forgiveness::new(limits.unknown(), UNKNOWN_WINDOW),
             directory: LinkDirectory::default(),
         }
     }
@@ -172,7 +174,7 @@ impl Inbound {
             self.follow(seq)?;
         }
         match frame {
-            Frame::Roster(roster) => self.roster(now, &roster, standing),
+            Frame::Roster(roster) => self.roster(now, roster, standing),
             Frame::Messages(messages) => Ok(FrameVerdict::Messages(messages)),
             Frame::Ping { token, .. } => Ok(FrameVerdict::Answer(token)),
             Frame::Pong { token, .. } => Ok(FrameVerdict::Answered(token)),
@@ -248,11 +250,10 @@ impl Inbound {
     fn roster(
         &mut self,
         now: Time,
-        roster: &RosterFrame<'_>,
+        roster: RosterFrame<'_>,
         standing: impl FnOnce(&Opening<'_>) -> GroupStanding,
     ) -> Result<FrameVerdict<'static>, Closed> {
         // The roster is read to its end first: a malformed roster must open no group.
-        let content = roster.content()?;
         if let Some(opening) = &roster.opening {
             self.open(now, roster.group, opening, standing(opening))?;
         }
@@ -260,7 +261,7 @@ impl Inbound {
         match group.map_or(GroupStanding::Unknown, |group| group.standing) {
             GroupStanding::Carried(slot) => {
                 let is_opening = roster.opening.is_some();
-                self.change(slot, roster.group, is_opening, content)
+                self.change(slot, roster.group, is_opening, roster.content)
                     .map(FrameVerdict::Roster)
             }
             GroupStanding::Mismatch => Ok(FrameVerdict::Drop(DropReason::Mismatch)),
@@ -357,6 +358,9 @@ impl Inbound {
         Ok(())
     }
 }
+
+/// Time within which the messages to unknown targets, and the new beginnings of groups, are counted.
+const UNKNOWN_WINDOW: Duration = Duration::from_secs(10);
 
 /// Returns the role that a peer's agent may have in a group. A peer with rights for an agent may also send the messages
 /// of its application.

@@ -71,10 +71,7 @@ fn messages_come_out_as_they_are() {
     let mut link = InboundLink::new(Rights::all());
     let mut out = BytesMut::new();
     let mut messages = MessagesWriter::begin(1, &mut out);
-    let empty = |_: &mut BytesMut| Ok::<(), ()>(());
-    messages
-        .push(5, 0, Incarnation(9), Targets::All, empty)
-        .unwrap();
+    messages.push(5, 0, Incarnation(9), Targets::All, &[]);
     messages.end();
     let Ok(Frame::Messages(sent)) = Frame::decode(&out[4..], Bounds::default()) else {
         panic!("messages");

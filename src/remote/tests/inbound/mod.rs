@@ -8,16 +8,15 @@ use std::cell::Cell;
 
 use bytes::BytesMut;
 
-use super::node;
 use crate::{
     protocol::{AgentId, Incarnation, Member, MemberKind, Score, Term, Time},
     remote::{
-        Closed, DropReason, Established, Farewell, FrameVerdict, GroupStanding, Inbound, Limits,
-        LinkId, MayBe, MessageSender, NodeIncarnation, Rights, RosterChange,
+        Closed, DropReason, Farewell, FrameVerdict, GroupStanding, Inbound, Limits, LinkId, MayBe,
+        MessageSender, Rights, RosterChange,
         wire::{
-            Allowance, Bounds, Features, Frame, LeaderHint, MessagesWriter, Opening, RawMessage,
-            RawReceivers, RosterContent, RosterFrame, Targets, WireError, encode_goodbye,
-            encode_ping, encode_pong, encode_ready,
+            Bounds, Frame, LeaderHint, MessagesWriter, Opening, RawMessage, RawReceivers,
+            RosterContent, RosterFrame, Targets, WireError, encode_goodbye, encode_ping,
+            encode_pong, encode_proof,
         },
     },
 };
@@ -49,19 +48,8 @@ impl InboundLink {
     }
 
     fn with(rights: Rights, limits: &Limits) -> Self {
-        let established = Established {
-            peer: node("host-b"),
-            incarnation: NodeIncarnation(1),
-            link: LinkId([0; 16]),
-            version: 2,
-            features: Features(0),
-            allowance: Allowance::of(&Limits::default()),
-            end: None,
-            frame: 65_536,
-            rights,
-        };
         Self {
-            inbound: Inbound::new(&established, limits, NOW),
+            inbound: Inbound::new(rights, limits, NOW),
             seq: 0,
             standing: Cell::new(GroupStanding::Carried(HERE)),
         }

@@ -25,7 +25,7 @@ fn each_frame_has_the_number_after_the_last_one() {
 #[test]
 fn the_handshake_is_over() {
     let mut link = InboundLink::new(Rights::all());
-    let again = link.judge(|_, out| encode_ready(LinkId([0; 16]), out));
+    let again = link.judge(|_, out| encode_proof(LinkId([0; 16]), &[], out));
     assert_eq!(again, Err(Closed::Protocol));
     let goodbye = link.judge(|_, out| encode_goodbye(Farewell::Leaving, out));
     assert_eq!(goodbye, Err(Closed::Goodbye(Farewell::Leaving)));

@@ -12,7 +12,7 @@ fn content(bytes: &[u8]) -> Result<RosterContent, WireError> {
     let Frame::Roster(roster) = Frame::decode(bytes, bounds())? else {
         return Err(WireError::Kind);
     };
-    roster.content()
+    Ok(roster.content)
 }
 
 fn largest() -> Member {

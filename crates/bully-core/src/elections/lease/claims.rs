@@ -86,12 +86,7 @@ impl Claims {
     }
 
     /// Returns the incarnation of this agent that claims the lease, if its claim counts.
-    pub(super) fn by(
-        &self,
-        now: Time,
-        id: &AgentId,
-        config: &LeaseConfig,
-    ) -> Option<Incarnation> {
+    pub(super) fn by(&self, now: Time, id: &AgentId, config: &LeaseConfig) -> Option<Incarnation> {
         let nonce = &self.fresh(now, config)?.nonce;
         (nonce.id == *id).then_some(nonce.incarnation)
     }
