@@ -124,8 +124,11 @@ fn a_host_that_is_no_peer_is_refused_without_detail() {
         let told = [refused_by_b("this node is not allowed to connect")];
         let a = Side::new(knows_b, "goodbye", told, &["b"]);
         let why = "the peer uses a name that is not in this node's list of peers";
-        let tells = [refuses("a", None, ("auth_failed", why))];
-        let b = Side::new(|builder| builder, "auth_failed", tells, &[]);
+        let mut tells = refuses("a", None, ("auth_failed", why));
+        if let BridgeEvent::Refused { names, .. } = &mut tells {
+            *names = vec!["a".to_owned()];
+        }
+        let b = Side::new(|builder| builder, "auth_failed", [tells], &[]);
         are_refused("no peer", [a, b]).await;
     });
     let names = |line: &String| line.contains("names") && line.contains("not in this node's list");

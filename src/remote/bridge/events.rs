@@ -58,8 +58,9 @@ pub enum BridgeEvent {
         name: &'static str,
         /// The reason in words for people. The words may change.
         reason: String,
-        /// The first names in the certificate of the other end, if it is not that of an expected node, and an authority
-        /// that this side trusts has issued it. For a security log; the name is `auth_failed` then.
+        /// For a security log, if the name is `auth_failed`: the first names in the certificate of the other end, if it is
+        /// not that of an expected node, and an authority that this side trusts has issued it; or the name that a node
+        /// without such a certificate claims, which is not proved.
         names: Vec<String>,
     },
     /// This side's certificate expires soon. After that time connections are refused.

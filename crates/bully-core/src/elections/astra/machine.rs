@@ -140,12 +140,12 @@ impl State {
             Input::Members(members) | Input::Start(members) => {
                 let was_disowned = step.core.me.is_disowned();
                 step.core.note_members(&members);
-                match self.on_members(step) {
-                    Next::Stay if was_disowned && !step.core.me.is_disowned() => {
-                        self.competes_again(step)
-                    }
-                    next => next,
+                let next = self.on_members(step);
+                let has_its_name = was_disowned && !step.core.me.is_disowned();
+                if has_its_name && matches!(next, Next::Stay) {
+                    return self.competes_again(step);
                 }
+                next
             }
             Input::Campaign => self.on_campaign(step),
             Input::SetScore(score) => self.on_set_score(score, step),

@@ -181,12 +181,12 @@ impl State {
                 let was_disowned = step.core.me.is_disowned();
                 step.core.note_members(members);
                 let disowned = self.on_disowned(step);
-                match disowned.unwrap_or_else(|| self.on_members(step)) {
-                    Next::Stay if was_disowned && !step.core.me.is_disowned() => {
-                        self.competes_again(step)
-                    }
-                    next => next,
+                let next = disowned.unwrap_or_else(|| self.on_members(step));
+                let has_its_name = was_disowned && !step.core.me.is_disowned();
+                if has_its_name && matches!(next, Next::Stay) {
+                    return self.competes_again(step);
                 }
+                next
             }
             Input::Campaign => self.on_campaign(step),
             Input::SetScore(score) => self.on_set_score(*score, step),

@@ -1,6 +1,7 @@
 //! Claims: of a better agent on a live holder.
 
-use super::*;
+use super::{super::leader::Leading, *};
+use crate::driver::MembersReports as _;
 
 #[test]
 fn a_better_agent_claims_and_repeats_it() {
@@ -83,6 +84,30 @@ fn a_claim_is_heeded_once_it_was_there_for_long_enough() {
         }
         assert_eq!(effects, NOTHING);
         me.later(H).renewed();
+    }
+}
+
+/// `released-for-whom-it-names`: the link to LOW is broken, and HIGH seems to be up. LOW still reaches the store. If the
+/// lease were released for HIGH, which may be gone, this agent would take it back and hand over again, for ever.
+#[test]
+fn a_claimant_whose_link_is_broken_gets_the_lease_unless_its_end_was_reported() {
+    for (has_ended, to) in [(false, LOW), (true, HIGH)] {
+        let mut me = Kit::leading();
+        for attempt in 1..3 {
+            let shown = me.machine.core.sight.as_ref().unwrap().record().cloned();
+            me.sees_both(shown, Some(claim(LOW, attempt))).whatever();
+            me.later(H).renewed();
+        }
+        me.told(|members| {
+            if has_ended {
+                members.down(&id(LOW), Incarnation(1));
+            } else {
+                members.suspect(&id(LOW), Incarnation(1));
+            }
+        })
+        .whatever();
+        let successor = Leading::successor(&me.machine.core, me.now, Some(id(LOW)));
+        assert_eq!(successor, Some(id(to)), "{has_ended}");
     }
 }
 
