@@ -112,21 +112,15 @@ impl LeadershipMachine {
     }
 
     /// Publishes the gains of a step, unless the incarnation has ended meanwhile. `note` receives a leadership that
-    /// began, or that continues in another term. `now` is the time if the agent leads.
-    pub(super) fn grow(
-        &self,
-        by: Incarnation,
-        now: Option<Time>,
-        view: &View,
-        note: impl FnOnce(&Leader),
-    ) {
+    /// began, or that continues in another term. `now` counts only if the agent leads.
+    pub(super) fn grow(&self, by: Incarnation, now: Time, view: &View, note: impl FnOnce(&Leader)) {
         self.change(|state| {
             if !state.is_present(by) {
                 return ((), false); // another thread has ended it
             }
             let led = state.phase.tenure().map(|tenure| tenure.term);
-            let until_now = self.until.load(Ordering::Relaxed);
-            let has_lapsed = now.is_some_and(|now| until_now <= now.as_nanos());
+            let has_lapsed =
+                view.leading.is_some() && self.until.load(Ordering::Relaxed) <= now.as_nanos();
             if let Some(term) = view.leading {
                 state.lead(term, has_lapsed);
                 self.until.store(until(view), Ordering::Release);

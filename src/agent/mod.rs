@@ -92,6 +92,7 @@ mod progress;
 mod reader;
 mod record;
 mod remains;
+mod renewal;
 mod saving;
 pub(crate) mod schedules;
 mod shared;

@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use tracing::{Span, warn};
+use tracing::Span;
 
 use crate::{
     clock::Clock,
@@ -27,7 +27,7 @@ use crate::{
 };
 
 use super::{
-    Diagnosis, Finding,
+    Diagnosis,
     assumptions::Assumptions,
     diagnosis::Facts,
     eligibility::{Eligibility, NewTie, Tie},
@@ -38,7 +38,6 @@ use super::{
     record::AgentRecord,
     spec::{AgentSettings, series},
     status::Status,
-    strain::Renewal,
     subscribers::Subscribers,
     vitals::Vitals,
 };
@@ -47,9 +46,9 @@ use super::{
 pub(super) struct SharedState {
     pub(super) settings: Arc<dyn AgentSettings>,
     clock: Arc<dyn Clock>,
-    leadership: LeadershipMachine,
+    pub(super) leadership: LeadershipMachine,
     vitals: Vitals,
-    meter: AgentMeter,
+    pub(super) meter: AgentMeter,
     /// This field has its own lock. Events are sent under it, so that the events of two threads arrive in the same
     /// order at every subscriber. Sending wakes tasks, which takes a millisecond for thousands of subscribers; readers
     /// of the leadership must not wait for that.
@@ -172,39 +171,14 @@ impl SharedState {
         let note = |leader: &Leader| self.membership().note_leader(leader.clone());
         // Only a leader needs the time: most steps are those of followers, and a reading of the clock is a large part of
         // such a step.
-        let now = view.leading.map(|_| self.now());
-        let renewal = now.and_then(|now| Some((self.renewal(now, view)?, now)));
+        let now = view.leading.map_or(Time::ZERO, |_| self.now());
+        let renewal = self.renewal(now, view);
         self.leadership.grow(by, now, view, note);
         self.write_role(view.role);
-        if let Some((renewal, now)) = renewal {
+        if let Some(renewal) = renewal {
             self.note_renewal(renewal, now);
         }
         self.tell_of_return(by, view);
-    }
-
-    /// Returns the old and the new rest of the lease, if the view of this leader extends a leadership that holds. Without
-    /// a lease, or without such an extension, returns `None`.
-    fn renewal(&self, now: Time, view: &View) -> Option<Renewal> {
-        let has_lease = matches!(self.leaders(), Leaders::PerTerm | Leaders::PerInstant);
-        if !has_lease {
-            return None;
-        }
-        let Remaining::For(left) = self.leadership.remaining(now) else {
-            return None;
-        };
-        let renewed = view.valid_until.since(now);
-        (renewed > left).then_some(Renewal { left, renewed })
-    }
-
-    fn note_renewal(&self, renewal: Renewal, now: Time) {
-        self.meter.renewed(renewal.left);
-        if self.vitals.note_renewal(renewal, now) {
-            let findings = self.diagnosis().findings;
-            let is_it = |found: &&Finding| matches!(found, Finding::RenewsLate { .. });
-            if let Some(found) = findings.iter().find(is_it) {
-                warn!("{found}"); // the span of the step names the agent
-            }
-        }
     }
 
     /// Notes that the work under the present leadership has to end.

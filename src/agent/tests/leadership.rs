@@ -50,9 +50,7 @@ fn following(leader: Option<&str>) -> View {
 /// Publishes what a step gave; the term of the leadership that the group was told of.
 fn grow(leadership: &LeadershipMachine, by: Incarnation, view: &View) -> Option<Term> {
     let mut noted = None;
-    leadership.grow(by, view.leading.map(|_| NOW), view, |leader| {
-        noted = Some(leader.term)
-    });
+    leadership.grow(by, NOW, view, |leader| noted = Some(leader.term));
     noted
 }
 
@@ -129,7 +127,7 @@ fn a_leadership_that_goes_on_has_the_same_number_and_one_after_a_gap_another() {
     assert_eq!(leadership.remaining_of(late, serial), Remaining::Over);
     assert!(leadership.enter(late, None).is_none(), "it has run out");
     let mut noted = 0;
-    leadership.grow(FIRST, Some(late), &leading(FIRST, 2, 40), |_| noted += 1);
+    leadership.grow(FIRST, late, &leading(FIRST, 2, 40), |_| noted += 1);
     assert_eq!(noted, 1, "it was gone in between");
     assert_ne!(leadership.tenure().expect("it leads").serial, serial);
     assert_eq!(leadership.remaining_of(late, serial), Remaining::Over);
@@ -163,7 +161,7 @@ fn no_lead_future_enters_while_the_leader_drains_or_after_its_own_work_in_that_t
     assert!(leadership.enter(NOW, None).is_none());
 
     let late = Time::from_millis(10);
-    leadership.grow(FIRST, Some(late), &leading(FIRST, 1, 20), |_| ());
+    leadership.grow(FIRST, late, &leading(FIRST, 1, 20), |_| ());
     assert!(
         leadership.is_draining(),
         "it lapsed, and is handed over still"

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The last line matters: the dialler learns of a refusal only when it reads
-//! ([`closed_by`](super::closed_by)).
+//! ([`closed_by`]).
 
 use std::{io, sync::Arc};
 

@@ -63,7 +63,7 @@ fn a_leadership_that_was_taken_back_is_not_published() {
         let agent = thread::spawn({
             let (leadership, is_told) = (Arc::clone(&leadership), Arc::clone(&is_told));
             move || {
-                leadership.grow(FIRST, Some(NOW), &leading(FIRST), |_| {
+                leadership.grow(FIRST, NOW, &leading(FIRST), |_| {
                     let is_told = is_told.load(Ordering::Acquire);
                     assert!(!is_told, "it has ended, and the group hears that it leads");
                 });
@@ -83,12 +83,12 @@ fn a_leadership_that_was_taken_back_is_not_published() {
 fn a_leadership_that_was_lost_and_won_again_is_not_published_either() {
     model(|| {
         let leadership = Arc::new(LeadershipMachine::new(FIRST, None));
-        leadership.grow(FIRST, Some(NOW), &leading(FIRST), |_| ());
+        leadership.grow(FIRST, NOW, &leading(FIRST), |_| ());
         let agent = thread::spawn({
             let leadership = Arc::clone(&leadership);
             move || {
                 leadership.shrink(FIRST, None);
-                leadership.grow(FIRST, Some(NOW), &leading(FIRST), |_| ());
+                leadership.grow(FIRST, NOW, &leading(FIRST), |_| ());
             }
         });
         give_up(&leadership);
@@ -106,7 +106,7 @@ fn an_agent_that_left_while_it_was_restarted_leads_no_more() {
             move || {
                 leadership.end(Scope::Incarnation);
                 let goes_on = leadership.begin(SECOND);
-                leadership.grow(SECOND, Some(NOW), &leading(SECOND), |_| ());
+                leadership.grow(SECOND, NOW, &leading(SECOND), |_| ());
                 goes_on
             }
         });
@@ -123,7 +123,7 @@ fn an_agent_that_left_while_it_was_restarted_leads_no_more() {
 fn an_end_is_confirmed_once_and_only_when_no_work_runs() {
     model(|| {
         let leadership = Arc::new(LeadershipMachine::new(FIRST, None));
-        leadership.grow(FIRST, Some(NOW), &leading(FIRST), |_| ());
+        leadership.grow(FIRST, NOW, &leading(FIRST), |_| ());
         let worker = thread::spawn({
             let leadership = Arc::clone(&leadership);
             move || {
@@ -146,7 +146,7 @@ fn no_update_is_missed() {
         let leadership = Arc::new(LeadershipMachine::new(FIRST, None));
         let agent = thread::spawn({
             let leadership = Arc::clone(&leadership);
-            move || leadership.grow(FIRST, Some(NOW), &leading(FIRST), |_| ())
+            move || leadership.grow(FIRST, NOW, &leading(FIRST), |_| ())
         });
         let updates = leadership.updates();
         let (status, leads) = leadership.status(NOW);
