@@ -141,17 +141,7 @@ impl<E: Election> AgentBuilder<E> {
     fn prepare(self) -> Result<PreparedAgent<E>, StartError> {
         let settled = self.settle()?;
         let clock = choose_clock(settled.rest.clock.clone(), settled.requirements.clock)?;
-        // Checked before the name and the store are taken, so that a start that is refused here takes neither.
-        if let Some(store) = &settled.store {
-            check_owner(store.identity(), &settled.group, &settled.id)?;
-            E::admits(&settled.config, &settled.id, store.load()?.as_ref())?;
-        }
-        // Agents of one process must share one `Group` object. Only agents with a lease may have several, because they
-        // meet in the store of the lease.
-        if settled.attachment.is_none() && !settled.group.is_alone() {
-            let group = settled.group.name().into();
-            return Err(StartError::TwoGroups { group });
-        }
+        settled.check()?;
         // The name is reserved before the store is taken over: a second start of the name must not take the store from
         // the agent that runs.
         let requirements = settled.requirements.clone();
@@ -224,6 +214,22 @@ pub(super) struct Settled<E: Election> {
 }
 
 impl<E: Election> Settled<E> {
+    /// Checks what can be checked before the name and the store are taken, so that a start that is refused here takes
+    /// neither.
+    fn check(&self) -> Result<(), StartError> {
+        if let Some(store) = &self.store {
+            check_owner(store.identity(), &self.group, &self.id)?;
+            E::admits(&self.config, &self.id, store.load()?.as_ref())?;
+        }
+        // Agents of one process must share one `Group` object. Only agents with a lease may have several, because they
+        // meet in the store of the lease.
+        if self.attachment.is_none() && !self.group.is_alone() {
+            let group = self.group.name().into();
+            return Err(StartError::TwoGroups { group });
+        }
+        Ok(())
+    }
+
     fn check_store(&self) -> Result<(), StartError> {
         let requirements = &self.requirements;
         let Some(store) = &self.store else {

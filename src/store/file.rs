@@ -137,7 +137,8 @@ where
     ///
     /// # Errors
     /// The errors of [`open`](Self::open), [`create`](Self::create) or [`open_or_create`](Self::open_or_create).
-    pub fn by(
+    #[cfg(feature = "serde")]
+    pub(crate) fn by(
         how: OpenStore,
         path: impl AsRef<Path>,
         identity: StoreIdentity,

@@ -105,10 +105,10 @@ impl RegisterTls {
     /// Checks the present content of the files, when the register opens.
     pub(crate) fn check(&self) -> Result<(), RegisterError> {
         self.client()?;
-        if let Ok(Some(pair)) = self.identity.get() {
-            if pair.key.is_open_to_all() {
-                warn!(file = ?pair.key, "{OPEN_KEY}");
-            }
+        if let Ok(Some(pair)) = self.identity.get()
+            && pair.key.is_open_to_all()
+        {
+            warn!(file = ?pair.key, "{OPEN_KEY}");
         }
         Ok(())
     }

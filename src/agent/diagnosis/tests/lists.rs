@@ -218,11 +218,13 @@ fn an_agent_that_has_ended_is_no_voter_that_others_have_to_reach() {
     assert!(!found(&facts).iter().any(is_of_voters));
     facts.members.retain(|one| one.member.id != id("a"));
     let [away] = ["a"].map(id);
-    let missing = found(&facts).into_iter().find_map(|found| match found {
-        Finding::VotersAway { missing } | Finding::FewVoters { missing, .. } => Some(missing),
-        _ => None,
-    });
-    assert_eq!(missing, Some(vec![away]));
+    let is_away = |found: &Finding| {
+        matches!(
+            found,
+            Finding::VotersAway { missing } | Finding::FewVoters { missing, .. } if *missing == [away.clone()]
+        )
+    };
+    assert!(found(&facts).iter().any(is_away));
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn more_schedules_than_the_agents_keep_are_refused_and_leave_the_name_free() {
 }
 
 /// A record with these marks and nothing else.
-fn record(marks: serde_json::Value) -> ScheduleRecord {
+fn record(marks: &serde_json::Value) -> ScheduleRecord {
     let none = serde_json::json!({});
     let record = serde_json::json!({
         "promised": null, "marks": marks, "written": none, "asked": none, "lists": none,
@@ -94,7 +94,7 @@ fn full_record() -> ScheduleRecord {
     let marks: serde_json::Map<_, _> = (0..256)
         .map(|number| (format!("s{number}"), mark.clone()))
         .collect();
-    record(marks.into())
+    record(&marks.into())
 }
 
 /// Three voters, of which the first ones keep as many marks as they may; the last one leads.
@@ -142,7 +142,7 @@ fn a_schedule_runs_while_a_majority_keeps_its_mark_and_names_the_agents_that_do_
 fn ahead_record() -> ScheduleRecord {
     let mark = DAWN.after(20 * SECOND);
     let marks = serde_json::json!({"second": {"begun": mark, "done": mark}});
-    record(marks)
+    record(&marks)
 }
 
 fn is_ahead(toy: &ElectionHandle<Toy>) -> bool {
