@@ -136,7 +136,7 @@ impl Config {
         }
     }
 
-    /// Returns what the keys choose, as the calls of a builder do. The table of the settings names the key of each.
+    /// Returns the choices of the keys, as the calls of a builder make them. The table of the settings names the key of each.
     pub(super) fn choices(&self, timings: Timings) -> Choices {
         macro_rules! of_keys {
             ($(

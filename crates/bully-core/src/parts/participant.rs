@@ -129,7 +129,7 @@ impl Participant {
             .is_none_or(|member| member.is_gone(leader.incarnation))
     }
 
-    /// Notes how this agent noticed the end of a leadership. What the leader itself has said counts most.
+    /// Notes how this agent noticed the end of a leadership. The leader's own report counts most.
     pub fn note_end(&mut self, leader: &Leader, end: LeaderEnd) {
         let known = self.last_end.0.as_ref();
         if known.is_none_or(|(last, said)| last != leader || *said != LeaderEnd::Resigned) {
