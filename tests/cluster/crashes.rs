@@ -100,7 +100,7 @@ fn a_leaver_hands_over_and_is_a_member_no_more() {
         assert_eq!(leaders_after(&cluster).await, "agent-5");
         assert_eq!(
             refusal(cluster.join("5", 5)),
-            "there is an agent agent-5 already: choose another name"
+            "agent-5 is the name of an agent already: choose another name"
         );
     });
 }

@@ -60,7 +60,7 @@ fn a_cut_one_way_is_one_way() {
         let mut cluster = settled(five()).await;
         assert!(matches!(
             cluster.cut("1", "1"),
-            Err(ClusterError::Twice { .. })
+            Err(ClusterError::Refused { .. })
         ));
         cluster.cut_one_way("1", "5").unwrap();
         let unheard = cluster.settle().await.unwrap();

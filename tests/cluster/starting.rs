@@ -37,7 +37,7 @@ fn a_cluster_needs_agents_with_names_of_their_own() {
         assert!(refusal(Cluster::builder().start()).starts_with("a cluster needs an agent"));
         assert_eq!(
             refusal(Cluster::builder().agents(2).witness("agent-2").start()),
-            "there is an agent agent-2 already: choose another name"
+            "agent-2 is the name of an agent already: choose another name"
         );
         let wrong = Cluster::builder().agent("a b", 1).start().unwrap_err();
         assert!(matches!(wrong, ClusterError::Start { ref name, .. } if name == "a b"));

@@ -147,10 +147,11 @@ mod tests {
         agents[2].step_down(None).unwrap();
         let lost = r#"bully_leadership_lost_total{group="jobs",node="c",reason="resigned"} 1"#;
         let page = until(at, lost).await;
-        // A group without a quorum has no list of voters, and this program has no proxy.
+        // A group without a quorum has no list of voters, and this program has no proxy and no schedule.
         let of_agents = series().iter().filter(|row| {
             let is_of_voters = row.name.starts_with("bully_voters");
-            row.labels.contains(&"group") && !row.labels.contains(&"proxy") && !is_of_voters
+            let has = |label| row.labels.contains(&label);
+            has("group") && !has("proxy") && !has("schedule") && !is_of_voters
         });
         for row in of_agents {
             let kind = format!("{:?}", row.kind).to_lowercase();

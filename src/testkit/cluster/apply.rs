@@ -11,6 +11,7 @@ use futures::FutureExt;
 use super::{
     Cluster, ClusterError,
     agent::{ClusterAgent, end_of},
+    error::{refuse, taken},
     journal::open,
     settle::listed,
     start::StartKind,
@@ -30,7 +31,7 @@ impl<E: Election> Cluster<E> {
     /// `crash("5")`. A `settle` after which the cluster is not settled returns no error here.
     ///
     /// # Errors
-    /// [`ClusterError`], as documented at the method of the command; [`ClusterError::Twice`] if the command contains an
+    /// [`ClusterError`], as documented at the method of the command; [`ClusterError::Refused`] if the command contains an
     /// agent twice.
     pub async fn apply(&mut self, command: &RecordedCommand) -> Result<(), ClusterError> {
         let command = &self.in_full(command)?;
@@ -107,7 +108,7 @@ impl<E: Election> Cluster<E> {
         for name in command.agents_mut() {
             *name = self.id(name.as_str())?;
             if !seen.insert(name.clone()) {
-                return Err(ClusterError::Twice { name: name.clone() });
+                return Err(refuse(name, "is named twice: name each agent once"));
             }
         }
         Ok(command)
@@ -196,9 +197,7 @@ impl<E: Election> Cluster<E> {
 
     fn go_on(&mut self, command: &RecordedCommand, name: &AgentId) -> Result<(), ClusterError> {
         if !self.find_mut(name.as_str())?.resume() {
-            let why = String::from("does not hang: there is nothing to resume");
-            let name = name.clone();
-            return Err(ClusterError::NotNow { name, why });
+            return Err(refuse(name, "does not hang: there is nothing to resume"));
         }
         open(&self.journal).command(command);
         self.record(name, Happening::Resumed);
@@ -213,7 +212,7 @@ impl<E: Election> Cluster<E> {
         score: Option<Score>,
     ) -> Result<(), ClusterError> {
         if self.agents.iter().any(|agent| agent.id() == name) {
-            return Err(ClusterError::Taken { name: name.clone() });
+            return Err(taken(name));
         }
         let plan = AgentPlan {
             name: name.to_string(),
@@ -245,11 +244,10 @@ impl<E: Election> Cluster<E> {
     fn run_out(&self, command: &RecordedCommand, name: &AgentId) -> Result<(), ClusterError> {
         let agent = self.leading(name)?;
         let Some(left) = agent.handle.leadership_left() else {
-            let why = String::from(
+            return Err(refuse(
+                name,
                 "leads without an end, because its election has no lease: crash or stop the agent instead",
-            );
-            let name = name.clone();
-            return Err(ClusterError::NotNow { name, why });
+            ));
         };
         // The skip goes one nanosecond past the last instant of the leadership.
         agent
@@ -309,7 +307,6 @@ impl<E: Election> Cluster<E> {
         let believers = listed(&self.believers());
         let why =
             format!("does not lead: command an agent that considers itself leader ({believers})");
-        let name = name.clone();
-        Err(ClusterError::NotNow { name, why })
+        Err(refuse(name, why))
     }
 }

@@ -10,7 +10,7 @@ use actix::System;
 
 use super::{
     Cluster, ClusterError,
-    error::refused,
+    error::{refused, taken},
     hub::{Carry, CarryApplication, Hub, ToHub},
     journal::Journal,
     wiring::{AgentPlan, Making},
@@ -256,7 +256,7 @@ impl<E: Election> ClusterBuilder<E> {
         for AgentPlan { name, .. } in &self.plans {
             let name = AgentId::new(name).map_err(|wrong| refused(name, wrong.into()))?;
             if let Some(name) = names.replace(name) {
-                return Err(ClusterError::Taken { name });
+                return Err(taken(&name));
             }
         }
         match System::try_current() {

@@ -24,12 +24,6 @@ pub enum ClusterError {
         /// The [`StartError`], or the error of the application's own start: it may have started an agent of another name.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// Two agents would have the same name.
-    #[error("there is an agent {name} already: choose another name")]
-    Taken {
-        /// The name.
-        name: AgentId,
-    },
     /// No agent has this name.
     #[error("the cluster has no agent {name:?}: name one of {known}")]
     Unknown {
@@ -38,15 +32,9 @@ pub enum ClusterError {
         /// The agents of the cluster.
         known: String,
     },
-    /// A command contains an agent twice; an agent cannot be on two sides.
-    #[error("{name} is named twice: name each agent once")]
-    Twice {
-        /// The agent.
-        name: AgentId,
-    },
-    /// The agent cannot do this in its present condition.
+    /// The agent cannot do this in its present condition, the command has it twice, or its name is taken.
     #[error("{name} {why}")]
-    NotNow {
+    Refused {
         /// The agent.
         name: AgentId,
         /// The reason, with advice.
@@ -81,14 +69,26 @@ debug_is_text!(ClusterError);
 
 /// Refuses a command to an agent in this condition; [`Condition::Up`] for any agent that must be down first.
 pub(super) fn not_now(name: &AgentId, condition: Condition) -> ClusterError {
-    let why = match condition {
-        Condition::Up => "is up: crash or stop it first",
-        Condition::Hung => "hangs: resume it first",
-        Condition::Restarting => "is down and will be restarted by its supervisor: let time pass",
-        Condition::Down => "is down: restart it first",
-    };
-    let (name, why) = (name.clone(), why.to_owned());
-    ClusterError::NotNow { name, why }
+    refuse(
+        name,
+        match condition {
+            Condition::Up => "is up: crash or stop it first",
+            Condition::Hung => "hangs: resume it first",
+            Condition::Restarting => {
+                "is down and will be restarted by its supervisor: let time pass"
+            }
+            Condition::Down => "is down: restart it first",
+        },
+    )
+}
+
+pub(super) fn refuse(name: &AgentId, why: impl Into<String>) -> ClusterError {
+    let (name, why) = (name.clone(), why.into());
+    ClusterError::Refused { name, why }
+}
+
+pub(super) fn taken(name: &AgentId) -> ClusterError {
+    refuse(name, "is the name of an agent already: choose another name")
 }
 
 pub(super) fn refused(name: &str, source: StartError) -> ClusterError {

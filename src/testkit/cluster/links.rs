@@ -12,7 +12,7 @@ impl<E: Election> Cluster<E> {
     /// one more side. This replaces an earlier partition.
     ///
     /// # Errors
-    /// [`ClusterError::Unknown`]; [`ClusterError::Twice`] if an agent is on two sides.
+    /// [`ClusterError::Unknown`]; [`ClusterError::Refused`] if an agent is on two sides.
     pub fn partition<S, N>(
         &mut self,
         sides: impl IntoIterator<Item = S>,
@@ -29,7 +29,7 @@ impl<E: Election> Cluster<E> {
     /// Cuts the link between two agents, in both directions.
     ///
     /// # Errors
-    /// [`ClusterError::Unknown`]; [`ClusterError::Twice`] if both names are the same agent.
+    /// [`ClusterError::Unknown`]; [`ClusterError::Refused`] if both names are the same agent.
     pub fn cut(&mut self, one: &str, other: &str) -> Result<(), ClusterError> {
         let (one, other) = (self.id(one)?, self.id(other)?);
         self.at_once(&RecordedCommand::Cut(one, other))

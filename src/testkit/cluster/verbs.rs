@@ -26,7 +26,7 @@ impl<E: Election> Cluster<E> {
     /// Makes several agents panic at the same moment.
     ///
     /// # Errors
-    /// The errors of [`crash`](Self::crash), and [`ClusterError::Twice`]. After an error no agent has panicked.
+    /// The errors of [`crash`](Self::crash), and [`ClusterError::Refused`]. After an error no agent has panicked.
     pub async fn crash_all<N: AsRef<str>>(
         &mut self,
         names: impl IntoIterator<Item = N>,
@@ -37,7 +37,7 @@ impl<E: Election> Cluster<E> {
     /// Stops an agent at once, without handing over.
     ///
     /// # Errors
-    /// The errors of [`crash`](Self::crash); [`ClusterError::NotNow`] if it hangs.
+    /// The errors of [`crash`](Self::crash); [`ClusterError::Refused`] if it hangs.
     pub async fn stop(&mut self, name: &str) -> Result<(), ClusterError> {
         self.apply(&RecordedCommand::Stop(self.ids([name])?)).await
     }
@@ -45,7 +45,7 @@ impl<E: Election> Cluster<E> {
     /// Starts a new incarnation of an agent that is down, with its last score.
     ///
     /// # Errors
-    /// [`ClusterError::NotNow`] if it is not down, [`ClusterError::Unknown`].
+    /// [`ClusterError::Refused`] if it is not down, [`ClusterError::Unknown`].
     pub fn restart(&mut self, name: &str) -> Result<(), ClusterError> {
         self.at_once(&RecordedCommand::Restart(self.id(name)?))
     }
@@ -80,7 +80,7 @@ impl<E: Election> Cluster<E> {
     /// of the lease: the agent no longer leads, and finds this out at its next step.
     ///
     /// # Errors
-    /// [`ClusterError::NotNow`] if it does not lead, or its leadership does not end by the clock.
+    /// [`ClusterError::Refused`] if it does not lead, or its leadership does not end by the clock.
     pub fn expire(&mut self, name: &str) -> Result<(), ClusterError> {
         self.at_once(&RecordedCommand::Expire(self.id(name)?))
     }
@@ -88,7 +88,7 @@ impl<E: Election> Cluster<E> {
     /// Lets a hung or frozen agent continue. Its timers fire late.
     ///
     /// # Errors
-    /// [`ClusterError::NotNow`], [`ClusterError::Unknown`].
+    /// [`ClusterError::Refused`], [`ClusterError::Unknown`].
     pub fn resume(&mut self, name: &str) -> Result<(), ClusterError> {
         self.at_once(&RecordedCommand::Resume(self.id(name)?))
     }
@@ -99,7 +99,7 @@ impl<E: Election> Cluster<E> {
     /// score, or an observer.
     ///
     /// # Errors
-    /// [`ClusterError::Taken`]; [`ClusterError::Start`] if its name breaks the rules.
+    /// [`ClusterError::Refused`]; [`ClusterError::Start`] if its name breaks the rules.
     pub fn join(&mut self, name: &str, score: impl Into<Score>) -> Result<(), ClusterError> {
         let (kind, score) = (MemberKind::Voter, Some(score.into()));
         let agent: AgentId = name
@@ -144,8 +144,7 @@ impl<E: Election> Cluster<E> {
     /// agents go first.
     ///
     /// # Errors
-    /// [`ClusterError::NotNow`] if it does not lead or one of the two agents does not run; [`ClusterError::Twice`] if
-    /// both are the same.
+    /// [`ClusterError::Refused`] if it does not lead, one of the two agents does not run, or both are the same.
     pub fn step_down(&mut self, name: &str, to: Option<&str>) -> Result<(), ClusterError> {
         let (agent, to) = (self.id(name)?, to.map(|to| self.id(to)).transpose()?);
         self.at_once(&RecordedCommand::StepDown { agent, to })

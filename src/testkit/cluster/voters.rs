@@ -19,7 +19,7 @@ impl<E: Election> Cluster<E> {
     ///
     /// # Errors
     /// [`ClusterError::NoVoters`] if the election has no list of voters; [`ClusterError::Unknown`];
-    /// [`ClusterError::NotNow`] if no agent runs.
+    /// [`ClusterError::Refused`] if no agent runs.
     pub fn change_voters(&mut self, change: VoterChange) -> Result<(), ClusterError> {
         self.at_once(&RecordedCommand::ChangeVoters(change))
     }

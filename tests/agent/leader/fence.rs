@@ -145,7 +145,7 @@ fn an_actor_behind_a_gate_hears_nothing_of_a_former_leader() {
     play(async {
         let ledger = Ledger::default();
         let rows = Rc::clone(&ledger.rows);
-        let gate = FencingActor::new(ledger.start(), FencingGate::since(fence(1))).start();
+        let gate = FencingActor::new(ledger.start(), FencingGate::default()).start();
         let recipient: Recipient<Fenced<Append>> = gate.clone().recipient();
         assert_eq!(recipient.send(append(2, "new")).await, Ok(Ok(1)));
         let stale = Stale {
