@@ -41,11 +41,24 @@ impl<P: Place> Cluster<P> {
     /// # Errors
     /// As [`agree`](Self::agree).
     pub(crate) fn agree_among(&self, some: &[usize]) -> Result<usize, Wrong> {
+        self.agree_on(some, |leader| some.contains(&leader))
+    }
+
+    /// Waits until these follow one leader that is such a leader. On a busy machine another one may lead before it, for
+    /// a moment.
+    ///
+    /// # Errors
+    /// The leader that each of them follows.
+    pub(crate) fn agree_on(
+        &self,
+        some: &[usize],
+        is_such: impl Fn(usize) -> bool,
+    ) -> Result<usize, Wrong> {
         let newest: Vec<u32> = self.nodes.iter().map(|node| node.incarnation).collect();
         let agreed = self.log.wait(SOON, |lines| {
             let first = self.follows(lines, *some.first()?, &newest)?;
             let agrees = |host: &usize| self.follows(lines, *host, &newest) == Some(first);
-            (some.contains(&first.0) && some.iter().all(agrees) && leads(lines, first, &newest))
+            (is_such(first.0) && some.iter().all(agrees) && leads(lines, first, &newest))
                 .then_some(first.0)
         });
         agreed.ok_or_else(|| {

@@ -5,14 +5,10 @@ use crate::{Wrong, net::Hosts};
 
 pub(super) fn sides(cluster: &mut Hosts) -> Result<(), Wrong> {
     cluster.split(&[0, 1], &[2, 3])?;
-    let one = cluster.agree_among(&[0, 1])?;
-    let other = cluster.agree_among(&[2, 3])?;
-    happened(cluster)?;
-    if (one, other) != (1, 3) {
-        return Err(Wrong(format!(
-            "{one} and {other} lead, not the highest of each side"
-        )));
+    for [lower, highest] in [[0, 1], [2, 3]] {
+        cluster.agree_on(&[lower, highest], |leader| leader == highest)?;
     }
+    happened(cluster)?;
     cluster.net.heal()?;
     match cluster.agree()? {
         3 => Ok(()),

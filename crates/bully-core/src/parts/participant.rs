@@ -32,7 +32,7 @@ pub struct Participant {
     /// facts.
     pub members: Arc<Members>,
     /// The last leadership whose end this agent noticed.
-    pub last_end: Untracked<Option<(Leader, LeaderEnd)>>,
+    pub last_end: Untracked<Option<Box<(Leader, LeaderEnd)>>>,
 }
 
 impl Participant {
@@ -131,15 +131,15 @@ impl Participant {
 
     /// Notes how this agent noticed the end of a leadership. The leader's own report counts most.
     pub fn note_end(&mut self, leader: &Leader, end: LeaderEnd) {
-        let known = self.last_end.0.as_ref();
+        let known = self.last_end.0.as_deref();
         if known.is_none_or(|(last, said)| last != leader || *said != LeaderEnd::Resigned) {
-            self.last_end = Untracked(Some((leader.clone(), end)));
+            self.last_end = Untracked(Some(Box::new((leader.clone(), end))));
         }
     }
 
     /// Returns the last leadership whose end this agent noticed, and how.
     pub fn last_end(&self) -> Option<(&Leader, LeaderEnd)> {
-        let known = self.last_end.0.as_ref();
+        let known = self.last_end.0.as_deref();
         known.map(|(leader, end)| (leader, *end))
     }
 
