@@ -106,8 +106,8 @@ impl BullyAgent {
 
 /// The settings that a call only stores. A row has the text and the call of the builder, with the value that the call
 /// stores; the modes that have the setting (available, ASTRA, quorum, lease); and its key in a file. The configuration of
-/// each such election has a field of that name. A macro is passed the table, and takes the parts of the rows that it needs. A key
-/// that is missing here is in `Config::choices` (`src/config/settings.rs`).
+/// each such election has a field of that name. A macro is passed the table, and takes the parts of the rows that it
+/// needs. A key that is missing here is in `Config::choices` (`src/config/settings.rs`).
 macro_rules! settings {
     ($to:ident) => { $to! {
         /// Sets how long an agent waits for each event; the same at every member. Default: [`Timings::default`], or

@@ -120,28 +120,8 @@ impl Election for AnyBully {
 
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
         match self {
-            Self::Available(machine) => {
-                let input = input.translate(of_bully, |_| None);
-                handle_own(
-                    machine,
-                    now,
-                    input,
-                    (AnyMessage::from, never),
-                    &OF_BULLY,
-                    out,
-                );
-            }
-            Self::Astra(machine) => {
-                let input = input.translate(of_bully, |_| None);
-                handle_own(
-                    machine,
-                    now,
-                    input,
-                    (AnyMessage::from, never),
-                    &OF_BULLY,
-                    out,
-                );
-            }
+            Self::Available(machine) => handle_bully(machine, now, input, out),
+            Self::Astra(machine) => handle_bully(machine, now, input, out),
             Self::Quorum(machine) => {
                 let input = input.translate(Some, |_| None);
                 handle_own(
@@ -222,12 +202,7 @@ impl Election for AnyBully {
     }
 
     fn last_end(&self) -> Option<(&Leader, LeaderEnd)> {
-        match self {
-            Self::Available(machine) => machine.last_end(),
-            Self::Astra(machine) => machine.last_end(),
-            Self::Quorum(machine) => machine.last_end(),
-            Self::Lease(machine) => machine.last_end(),
-        }
+        each!(self, machine => machine.last_end())
     }
 
     fn is_releasing(&self) -> bool {
@@ -246,6 +221,26 @@ impl Election for AnyBully {
     fn view(&self, now: Time) -> View {
         each!(self, machine => machine.view(now))
     }
+}
+
+/// Passes an input to a machine with the messages of the bully.
+fn handle_bully<E>(
+    machine: &mut E,
+    now: Time,
+    input: InputOf<AnyBully>,
+    out: &mut EffectsOf<AnyBully>,
+) where
+    E: Election<
+            Message = BullyMessage,
+            Timer = BullyTimer,
+            Ask = Infallible,
+            Told = Infallible,
+            Durable = Vote,
+        >,
+{
+    let input = input.translate(of_bully, |_| None);
+    let out_of_it = (AnyMessage::from, never);
+    handle_own(machine, now, input, out_of_it, &OF_BULLY, out);
 }
 
 /// Passes an input to a machine whose messages and requests have their own types, unless the input belongs to another

@@ -45,10 +45,9 @@ impl Leading {
             return Some(promise);
         }
         let grace = core.flapping.grace_for(now, from, grace);
-        let fresh = core.config.heartbeat().saturating_mul(2); // for the reason in `Leading::successor`
         let contact = self.supporters.contact(from);
         // An agent without a recent message waits for the whole time, because it could not keep the leadership.
-        let Some(contact) = contact.filter(|c| now.since(c.last) <= fresh) else {
+        let Some(contact) = contact.filter(|c| now.since(c.last) <= fresh(core)) else {
             return Some(grace);
         };
         let missing = contact.since.after(grace).since(now);
@@ -70,7 +69,8 @@ impl Leading {
             let grace = self.grace(core, now, from, score, takeover.term);
             grace.is_none()
         }) {
-            let to = self.best_challenger(core, now).unwrap_or(from).clone();
+            let best = self.best_challenger(core, now);
+            let to = best.unwrap_or_else(|| from.clone());
             // No cool-down is needed: the successor outranks this agent, so the leadership does not come back at once.
             return self.drain(core, now, Some(to), Duration::ZERO, out);
         }
@@ -81,15 +81,11 @@ impl Leading {
     /// Returns the highest-ranked of the voters to which this leader may hand over now; slow voters do not count (rule
     /// `slow-waits`). If the leadership went to the voter whose request comes first, it would climb to the best voter in
     /// as many hand-overs as there are voters between the two.
-    fn best_challenger(&self, core: &Core, now: Time) -> Option<&AgentId> {
-        let fresh = core.config.heartbeat().saturating_mul(2);
-        let heard = self.supporters.heard(now, fresh);
-        let may_lead = heard.filter_map(|(id, contact)| {
-            let score = core.scores.get(id).copied().flatten()?;
-            let waits = self.grace(core, now, id, score, self.term).is_some();
-            (!waits && !contact.is_slow).then_some((score, id))
+    fn best_challenger(&self, core: &Core, now: Time) -> Option<AgentId> {
+        let may_lead = self.heard(core, now).filter(|(is_quick, score, id)| {
+            *is_quick && self.grace(core, now, id, *score, self.term).is_none()
         });
-        may_lead.max().map(|(_, id)| id)
+        may_lead.max().map(|(_, _, id)| id.clone())
     }
 
     pub(super) fn on_set_score(
@@ -197,21 +193,32 @@ impl Leading {
     /// highest-ranked voter that was heard; voters that are not slow come first (rule `slow-waits`). The snapshot of
     /// the members is not used, because it may contain agents that this leader cannot reach.
     fn successor(&self, core: &Core, now: Time, wanted: Option<AgentId>) -> Option<AgentId> {
-        // A voter counts as heard within two intervals, because one acknowledgement may be lost or late. Within one
-        // interval a live voter could seem silent; with many intervals the leader could hand over to an agent that has
-        // died since.
-        let fresh = core.config.heartbeat().saturating_mul(2);
-        let heard = || {
-            let heard = self.supporters.heard(now, fresh);
-            heard.filter_map(|(id, contact)| {
-                let score = core.scores.get(id).copied().flatten()?;
-                Some((!contact.is_slow, score, id))
-            })
-        };
+        let heard = || self.heard(core, now);
         wanted
             .filter(|wanted| heard().any(|(_, _, id)| id == wanted))
             .or_else(|| heard().max().map(|(_, _, id)| id.clone()))
     }
+
+    /// Returns the voters with a score that were heard a short time ago: whether each is not slow, its score and its
+    /// name. The greatest of them is preferred.
+    fn heard<'a>(
+        &'a self,
+        core: &'a Core,
+        now: Time,
+    ) -> impl Iterator<Item = (bool, Score, &'a AgentId)> {
+        let heard = self.supporters.heard(now, fresh(core));
+        heard.filter_map(|(id, contact)| {
+            let score = core.scores.get(id).copied().flatten()?;
+            Some((!contact.is_slow, score, id))
+        })
+    }
+}
+
+/// Returns the time for which a voter counts as heard: two intervals of heartbeats, because one acknowledgement may be
+/// lost or late. Within one interval a live voter could seem silent; with many intervals the leader could hand over to
+/// an agent that has died since.
+fn fresh(core: &Core) -> Duration {
+    core.config.heartbeat().saturating_mul(2)
 }
 
 /// Handles a `Resign`: voids the promises to that leadership. Its successor claims at once (rule
