@@ -43,8 +43,13 @@ impl Credential for Lock {
 
 /// Greets the other end.
 pub fn check(data: &[u8]) {
+    becomes_ready(data);
+}
+
+/// The same; returns whether the link becomes ready.
+pub fn becomes_ready(data: &[u8]) -> bool {
     let [how, stream @ ..] = data else {
-        return;
+        return false;
     };
     let (limits, now) = (Limits::default(), Time::ZERO);
     let name = |name| NodeId::new(name).expect("a name");
@@ -96,7 +101,7 @@ pub fn check(data: &[u8]) {
                 version = me.versions.common(hello.versions).unwrap_or(version);
             }
             match progress {
-                Err(_) => return,
+                Err(_) => return false,
                 Ok(None) => {
                     assert!(
                         said.is_some() || has_agreed,
@@ -112,11 +117,12 @@ pub fn check(data: &[u8]) {
                     assert!(how & 4 == 0 || link.incarnation >= NodeIncarnation(50));
                     assert_eq!(link.version, version);
                     assert_ne!(link.link, LinkId([0; 16]));
-                    return;
+                    return true;
                 }
             }
         }
     }
+    false
 }
 
 /// Whether this side has said READY.

@@ -33,6 +33,17 @@ fn hellos_are_replayed() {
     replay("hello", hello::check);
 }
 
+/// A change of the first frames would make every file end at the first one.
+#[test]
+fn some_hellos_become_ready() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/hello");
+    let files = fs::read_dir(folder).expect("the corpus is there");
+    let read = |file: std::io::Result<fs::DirEntry>| fs::read(file.expect("a file").path());
+    let ready = files
+        .filter_map(|file| hello::becomes_ready(&read(file).expect("it is read")).then_some(()));
+    assert!(ready.count() > 0);
+}
+
 #[test]
 fn messages_are_replayed() {
     replay("messages", messages::check);
