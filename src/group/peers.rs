@@ -228,10 +228,8 @@ impl<M: PeerMessage> Group<M> {
     pub(crate) fn has_others_here(&self, id: &AgentId) -> bool {
         let mut registry = self.registry();
         let snapshot = registry.snapshot(&self.0.delivery);
-        let mut routed = snapshot.members.iter().zip(&*snapshot.routes);
-        routed.any(|(member, route)| {
-            matches!(**route, Route::Local { .. }) && member.id != *id && member.is_up()
-        })
+        let mut here = snapshot.here();
+        here.any(|member| member.id != *id && member.is_up())
     }
 
     /// Returns the members ordered by name, and whether messages reach each of them.

@@ -21,7 +21,8 @@ pub trait RemoteLink<M>: Debug + Send + Sync {
     /// Takes over one message to several members, so that it is encoded and sent once.
     fn carry(&self, to: &[AgentId], envelope: Envelope<M>);
 
-    /// Carries a message to these members, which are all members of the node that the group knows.
+    /// Carries a message to these members, which are all members of the node that are not down. It may also reach agents
+    /// of the node that the group does not know yet.
     fn carry_to_all(&self, to: &[AgentId], envelope: Envelope<M>) {
         self.carry(to, envelope);
     }

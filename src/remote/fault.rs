@@ -55,7 +55,17 @@ impl CertificateFault {
     /// Returns whether the fault is in the peer's certificate. Otherwise the peer reports a fault in this node's
     /// certificate. Any client can send such a report, so it proves nothing about the peer.
     pub(crate) const fn is_of_peer(self) -> bool {
-        !matches!(self, Self::OwnAuthority | Self::OwnDates | Self::OwnRefused)
+        match self {
+            Self::NotShown
+            | Self::Authority
+            | Self::Expired
+            | Self::NotYetValid
+            | Self::Usage
+            | Self::Damaged
+            | Self::Name
+            | Self::Stranger => true,
+            Self::OwnAuthority | Self::OwnDates | Self::OwnRefused => false,
+        }
     }
 }
 

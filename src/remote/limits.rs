@@ -171,9 +171,9 @@ limits! {
         /// Longest time for one write, and for the kernel's attempts to deliver its bytes. Without it, writes into a cut
         /// cable would succeed for minutes. Breach: `slow_peer`.
         write_time: Duration = ms(2_000), ms(100), ms(60_000);
-        /// Number of messages to unknown agents or groups that are tolerated within 10 s, because two sides that start may not know each other's agents yet.
-        /// Breach: `unknown_targets`. The peer may also begin this number of groups anew within that time. Breach:
-        /// `openings`.
+        /// Number of messages to unknown agents or groups that are tolerated within 10 s, because two sides that start
+        /// may not know each other's agents yet. Breach: `unknown_targets`. The peer may also begin this number of
+        /// groups anew within that time. Breach: `openings`.
         unknown: usize = 100, 1, 100_000;
     }
 }

@@ -50,7 +50,7 @@ pub enum BridgeEvent {
     },
     /// A link was closed or not accepted, by this side or, if the name is `goodbye`, by the other side.
     Refused {
-        /// The node that was dialled, or the node that the other end claimed to be, if it sent a name.
+        /// The node that was dialled, or the node of a link that was ready. A name that is only claimed is in `names`.
         node: Option<NodeId>,
         /// The other end: an address without port, or the address that was dialled.
         from: String,
@@ -59,8 +59,8 @@ pub enum BridgeEvent {
         /// The reason in words for people. The words may change.
         reason: String,
         /// For a security log, if the name is `auth_failed`: the first names in the certificate of the other end, if it is
-        /// not that of an expected node, and an authority that this side trusts has issued it; or the name that a node
-        /// without such a certificate claims, which is not proved.
+        /// not that of an expected node, and an authority that this side trusts has issued it; or the name in a HELLO
+        /// that this side does not accept, which is not proved. Otherwise empty.
         names: Vec<String>,
     },
     /// This side's certificate expires soon. After that time connections are refused.

@@ -80,7 +80,8 @@ impl BridgeState {
         }
         match book.want(group, &contact, may_dial) {
             Ok(changes) => {
-                if changes != PeerChanges::default() {
+                let added = changes.add.get(&contact.node);
+                if added.is_some_and(|(address, _)| address.is_some()) {
                     let (node, voter) = (&self.me.node, &contact);
                     info!(%node, group, %voter, "connects to the host of an agent that is to become a voter");
                 }

@@ -66,8 +66,17 @@ impl Transcript {
         self.there.extend_from_slice(body);
     }
 
-    /// Returns the statement of the side that has dialled, or of the other side, as seen by a side that has dialled or not.
-    pub(crate) fn statement(&self, has_dialled: bool, of_dialler: bool) -> Vec<u8> {
+    /// Returns the statement of this side, which has dialled or not.
+    pub(crate) fn ours(&self, has_dialled: bool) -> Vec<u8> {
+        self.statement(has_dialled, has_dialled)
+    }
+
+    /// Returns the statement of the other side. This side has dialled or not.
+    pub(crate) fn theirs(&self, has_dialled: bool) -> Vec<u8> {
+        self.statement(has_dialled, !has_dialled)
+    }
+
+    fn statement(&self, has_dialled: bool, of_dialler: bool) -> Vec<u8> {
         // Both sides put the dialler's frames first, because each side computes the other side's proof to compare it.
         let (dialler, acceptor) = if has_dialled {
             (&self.here, &self.there)

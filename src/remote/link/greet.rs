@@ -213,6 +213,7 @@ impl Connection {
             hands = hands.asking(Arc::clone(credential), challenge);
         }
         let mut frames = Frames::new(limits);
+        let mut unheard = pass;
         let mut claimed = Vec::new();
         let mut look_up = |hello: &Hello| {
             let known = self.acquaintance(hello, vouched.as_ref());
@@ -229,7 +230,7 @@ impl Connection {
                     match read {
                         Ok(0) => Err(Closed::Lost),
                         Ok(_) => {
-                            if let Some(pass) = pass {
+                            if let Some(pass) = unheard.take() {
                                 pass.heard();
                             }
                             continue;

@@ -298,7 +298,7 @@ impl Handshake {
     fn accept(&self, link: LinkId, out: &mut BytesMut) {
         let proofs = self.asking.as_ref().map(|(credential, _)| {
             let dialled = self.has_dialled();
-            credential.prove(&self.transcript.statement(dialled, dialled))
+            credential.prove(&self.transcript.ours(dialled))
         });
         wire::encode_proof(link, &proofs.unwrap_or_default(), out);
     }
@@ -309,7 +309,7 @@ impl Handshake {
             return proofs.is_empty().then_some(()).ok_or(Closed::Protocol);
         };
         let dialled = self.has_dialled();
-        let statement = self.transcript.statement(dialled, !dialled);
+        let statement = self.transcript.theirs(dialled);
         if credential.accepts(&statement, proofs) {
             Ok(())
         } else {

@@ -12,9 +12,9 @@ use crate::remote::Limits;
 /// The k-th wait is a random time from 0 up to `base × 2^k`, at most `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Backoff {
-    /// Longest first wait. Default: 100 ms.
+    /// Longest first wait.
     pub(crate) base: Duration,
-    /// Longest of all waits. Default: 10 s.
+    /// Longest of all waits.
     pub(crate) max: Duration,
 }
 

@@ -253,9 +253,9 @@ impl Inbound {
         roster: RosterFrame<'_>,
         standing: impl FnOnce(&Opening<'_>) -> GroupStanding,
     ) -> Result<FrameVerdict<'static>, Closed> {
-        // The roster is read to its end first: a malformed roster must open no group.
+        // `Frame::decode` has read the whole roster: a malformed roster opens no group.
         if let Some(opening) = &roster.opening {
-            self.open(now, roster.group, opening, standing(opening))?;
+            self.open(now, roster.group, opening, standing)?;
         }
         let group = self.directory.group(roster.group);
         match group.map_or(GroupStanding::Unknown, |group| group.standing) {
@@ -280,7 +280,7 @@ impl Inbound {
         now: Time,
         number: u32,
         opening: &Opening<'_>,
-        standing: GroupStanding,
+        standing: impl FnOnce(&Opening<'_>) -> GroupStanding,
     ) -> Result<(), Closed> {
         if usize::try_from(number).map_or(true, |n| n >= self.limits.groups()) {
             return Err(Closed::TooManyAgents);
@@ -291,6 +291,8 @@ impl Inbound {
         if self.directory.has_other(number, &name) {
             return Err(Closed::Protocol);
         }
+        // The driver notes the opening, so it must be one that counts.
+        let standing = standing(opening);
         // A group is opened once, and again when its agents have all ended and new agents follow other rules.
         let is_anew = self.directory.group(number).is_some() && standing != GroupStanding::Unknown;
         if is_anew && !self.openings.forgives(now) {
