@@ -24,7 +24,7 @@ use crate::{
     store::StoreError,
 };
 
-use super::{Agent, pool, saving::RecordWait, timers::draw};
+use super::{Agent, pool, saving::RecordWait, timers::draw, vacancy::Published};
 
 impl<E: Election> Agent<E> {
     /// Handles one input, and carries out all its effects.
@@ -188,8 +188,13 @@ impl<E: Election> Agent<E> {
             // `_`: a later `bully-core` may have more variants; `tests/layering` reports those that are missing here.
             Event::Renewed { .. } | Event::NewLeader(_) | Event::NoLeader { .. } | _ => {}
         }
-        if let Some((leader, end)) = self.machine.last_end() {
+        let is_of_end = matches!(
+            event,
+            Event::NoLeader { .. } | Event::NewLeader(_) | Event::Lost { .. }
+        );
+        if is_of_end && let Some((leader, end)) = self.machine.last_end() {
             self.shared.note_last_end(event, leader, end);
+            self.published = Published::Other; // the time without a leader is published with this step
         }
         self.shared.note_leadership(self.incarnation, event);
         self.shared.tell(self.incarnation, event);

@@ -382,8 +382,8 @@ impl<E: Election> ElectionHandle<E> {
             Ok(None) => {}
             Err(NoTimers) => return Err(LeaveError::NoRuntime),
         }
-        // do_send: may exceed the mailbox's bound by one message for each call, which must not be lost.
-        self.addr.do_send(AgentCommand::Stop);
+        self.addr.do_send(AgentCommand::Stop); // beyond the mailbox's bound if need be: it must not be lost
+        self.shared.leave(); // the end was asked for
         self.shared.end(Scope::Agent); // even if the agent hangs
         Err(LeaveError::TimedOut { deadline })
     }

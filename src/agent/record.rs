@@ -224,15 +224,15 @@ impl SharedState {
                 self.vitals().note_last_sign(since);
             }
             // The next leader was heard before the silent one was missed.
-            Event::NewLeader(_) => {
+            Event::NewLeader(next) if next.id != leader.id => {
                 let followed = || self.status().leader.as_ref() == Some(leader);
-                let knew_one = || self.vitals().read().leaderless_since.is_none();
-                if let Some(since) = silent_since.filter(|_| followed() && knew_one()) {
-                    self.note_led(Some(self.now().since(since)));
+                if let Some(since) = silent_since.filter(|_| followed()) {
+                    self.vitals().note_last_sign(Some(since));
                 }
             }
             // `_`: a later `bully-core` may have more variants; `tests/layering` reports the missing variants.
-            Event::Acquired { .. }
+            Event::NewLeader(_)
+            | Event::Acquired { .. }
             | Event::Renewed { .. }
             | Event::Draining { .. }
             | Event::Voters(_)

@@ -132,11 +132,11 @@ impl Vitals {
         let last_sign = signs.last_sign.take();
         if has_leader {
             signs.is_clock_slow = false;
-            let since = signs.leaderless_since.take();
+            let since = signs.leaderless_since.take().or(last_sign);
             return since.map(|since| now().since(since));
         }
-        let since = *signs.leaderless_since.get_or_insert_with(&now);
-        signs.leaderless_since = Some(last_sign.map_or(since, |sign| since.min(sign)));
+        let since = signs.leaderless_since.get_or_insert_with(&now);
+        *since = last_sign.map_or(*since, |sign| sign.min(*since));
         None
     }
 
@@ -161,7 +161,7 @@ impl Vitals {
         self.note_followed(None);
         let mut signs = self.signs();
         signs.prospects = KeptProspects::default();
-        signs.changing_since = None;
+        (signs.changing_since, signs.last_sign) = (None, None);
         signs.leaderless_since.get_or_insert(now);
         signs.saving_since = None;
         // The next incarnation reports another store again, if there still is one.

@@ -91,7 +91,7 @@ impl HistoryBook {
         by: &AgentId,
         at: impl FnOnce() -> SeenAt,
         event: &Event,
-        is_down: impl FnOnce(&AgentId) -> bool,
+        is_down: impl Fn(&AgentId) -> bool,
     ) {
         if self.by.is_none() {
             self.by = Some(by.clone());
@@ -105,17 +105,10 @@ impl HistoryBook {
             Event::Acquired { term } | Event::Renewed { term } => self.hear(by, by, *term, at),
             Event::NewLeader(leader) => self.hear(by, &leader.id, leader.term, at),
             Event::NoLeader { .. } if is_view => {
+                let is_down = || self.open().is_some_and(|open| is_down(&open.leader));
                 let end = match self.known_end() {
-                    Some(LeaderEnd::Resigned) => LeadershipEnd::HandedOver,
-                    Some(LeaderEnd::Ended) => LeadershipEnd::Down,
-                    Some(LeaderEnd::Silent { .. }) => LeadershipEnd::Gone,
-                    Some(LeaderEnd::Replaced) | None => {
-                        if self.open().is_some_and(|open| is_down(&open.leader)) {
-                            LeadershipEnd::Down
-                        } else {
-                            LeadershipEnd::Gone
-                        }
-                    }
+                    None | Some(LeaderEnd::Replaced) if is_down() => LeadershipEnd::Down,
+                    known => known.map_or(LeadershipEnd::Gone, as_shown),
                 };
                 self.vacant_since = Some(self.close(at(), end));
             }
@@ -200,12 +193,10 @@ impl HistoryBook {
             if open.leader == *leader && open.term == term {
                 return;
             }
-            let end = match self.known_end() {
-                _ if open.leader == *leader => LeadershipEnd::Renewed,
-                Some(LeaderEnd::Resigned) => LeadershipEnd::HandedOver,
-                Some(LeaderEnd::Ended) => LeadershipEnd::Down,
-                Some(LeaderEnd::Silent { .. }) => LeadershipEnd::Gone,
-                Some(LeaderEnd::Replaced) | None => LeadershipEnd::Replaced,
+            let end = if open.leader == *leader {
+                LeadershipEnd::Renewed
+            } else {
+                self.known_end().map_or(LeadershipEnd::Replaced, as_shown)
             };
             self.vacant_since = Some(self.close(at, end));
         }
@@ -420,4 +411,14 @@ fn shortened(text: &str) -> &str {
     }
     let end = (0..=LONGEST).rev().find(|end| text.is_char_boundary(*end));
     end.and_then(|end| text.get(..end)).unwrap_or(text)
+}
+
+/// Returns how a machine noticed the end, in the words of the history.
+const fn as_shown(end: LeaderEnd) -> LeadershipEnd {
+    match end {
+        LeaderEnd::Resigned => LeadershipEnd::HandedOver,
+        LeaderEnd::Ended => LeadershipEnd::Down,
+        LeaderEnd::Silent { .. } => LeadershipEnd::Gone,
+        LeaderEnd::Replaced => LeadershipEnd::Replaced,
+    }
 }

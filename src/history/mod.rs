@@ -62,7 +62,7 @@ pub struct Leadership {
     /// leadership, or the agent that saw it had just started.
     pub without_ms: Option<u64>,
     /// The time at which the leadership ended, if an agent of this process saw the end. For a leader that was not heard
-    /// any more it is the leader's last sign of life; for an agent of this process that stood still, the end of its
+    /// any more it is the leader's last sign of life; for an agent of this process whose lease ran out, the end of that
     /// lease. The agents of rings, ballots, reorganizations and invitations have the time at which they missed the leader.
     pub until_unix_ms: Option<u64>,
     /// How the leadership ended; `None` while it continues.
@@ -82,9 +82,10 @@ pub enum LeadershipEnd {
     HandedOver,
     /// The end of the leader's agent or of its process was reported, by a sentinel, a supervisor or the process itself.
     Down,
-    /// The leader was not heard any more. It crashed without a sentinel, it is frozen, or it is cut off.
+    /// The leader was not heard any more. It crashed without a sentinel, it is frozen, or it is cut off. The agents of
+    /// rings, ballots, reorganizations and invitations know no reason: with them, another agent may have replaced it.
     Gone,
-    /// The next leader announced itself while this one was heard.
+    /// Another agent announced itself, or began an election, while this one was heard.
     Replaced,
     /// The same agent continues to lead in a higher term.
     Renewed,
@@ -99,7 +100,7 @@ impl fmt::Display for LeadershipEnd {
             Self::HandedOver => f.write_str("it handed over"),
             Self::Down => f.write_str("its process or agent ended"),
             Self::Gone => f.write_str("it was not heard any more (crashed, frozen or cut off)"),
-            Self::Replaced => f.write_str("replaced at once"),
+            Self::Replaced => f.write_str("another agent took over"),
             Self::Renewed => f.write_str("led on in a higher term"),
             Self::Unseen => f.write_str("out of sight of this process"),
         }

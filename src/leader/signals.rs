@@ -107,6 +107,9 @@ where
         if is_asked {
             return left;
         }
+        if let Err(reason) = left {
+            warn!(%reason, "the process did not leave in order");
+        }
         Err(ShutdownError::Ended)
     }
 }

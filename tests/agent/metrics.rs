@@ -119,6 +119,36 @@ fn the_epoch_of_the_voters_is_measured_with_its_change() {
     });
 }
 
+/// The winner misses the leader and leads in one step; the other one may hear it before it misses the leader itself.
+#[test]
+fn a_time_without_a_leader_begins_with_the_last_heartbeat_of_a_silent_one() {
+    measured(async |recording| {
+        let group = Group::new("jobs").unwrap();
+        let agents = three(&group);
+        clock::sleep(MS(10_000)).await;
+        let hang = Inject::hang(clock::sleep(MS(60_000)));
+        agents[2].addr().do_send(hang);
+        clock::sleep(MS(5_000)).await;
+        let detector = Timings::lan().detector().unwrap();
+        let at_least = (detector.detection - detector.heartbeat).as_secs_f64();
+        let of = |node: &str| {
+            let name = format!("bully_leaderless_seconds{{group=jobs,node={node}}}");
+            spans(&look(&recording)[&name]).to_vec()
+        };
+        for node in ["a", "b"] {
+            let [_, silent] = of(node)[..] else {
+                panic!("{node}: {:?}", of(node));
+            };
+            assert!((at_least..1.0).contains(&silent), "{node}: {silent}");
+        }
+        agents[1].addr().do_send(Inject::Crash);
+        clock::sleep(MS(5_000)).await;
+        let crashed = of("b").pop().unwrap();
+        // The crash is known at once. The next incarnation begins 0.1 s later.
+        assert!(crashed < 0.15, "{crashed}");
+    });
+}
+
 #[test]
 fn a_time_without_a_leader_is_measured_when_it_is_over() {
     measured(async |recording| {

@@ -1,7 +1,7 @@
 // The past of a node's groups: it is there whether or not this page was.
 
 const BEFORE_EACH = 30000; // ms between two looks; a change of the leader is looked at sooner
-const endWords = { handed_over: 'handed over', down: 'its process or agent ended', gone: 'was not heard any more', replaced: 'replaced at once', renewed: 'led on in a higher term', unseen: 'out of sight of this process' };
+const endWords = { handed_over: 'handed over', down: 'its process or agent ended', gone: 'was not heard any more', replaced: 'another agent took over', renewed: 'led on in a higher term', unseen: 'out of sight of this process' };
 const endOf = ({ end }) => (end === null ? 'leads' : end.lost ? end.lost.replaceAll('_', ' ') : endWords[end] || String(end));
 
 // The last leadership first, as in all lists of this page.

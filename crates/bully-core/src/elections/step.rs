@@ -54,11 +54,14 @@ impl<C> Core<C> {
         self.raise_floor(term.next().unwrap_or(term));
     }
 
-    pub(super) fn note_members(&mut self, members: &Arc<Members>) {
+    /// Stores a snapshot of the members. Returns whether no later process has the agent's name any more.
+    pub(super) fn note_members(&mut self, members: &Arc<Members>) -> bool {
+        let was_disowned = self.me.is_disowned();
         // A starting agent knows no term. If it led below the last term, other agents would ignore its messages as
         // stale.
         self.note_term(members.term());
         self.me.members = Arc::clone(members);
+        was_disowned && !self.me.is_disowned()
     }
 
     /// Returns whether the agent can be elected, no later process has its name, and a higher term exists.

@@ -32,7 +32,7 @@ pub struct Participant {
     /// facts.
     pub members: Arc<Members>,
     /// The last leadership whose end this agent noticed.
-    pub last_end: Untracked<Option<Box<(Leader, LeaderEnd)>>>,
+    last_end: Untracked<Option<Box<(Leader, LeaderEnd)>>>,
 }
 
 impl Participant {

@@ -11,7 +11,7 @@ pub enum LeaderEnd {
     Resigned,
     /// The end of its incarnation was reported.
     Ended,
-    /// The leader was not heard any more. An own leadership ended by the clock while the participant did not run.
+    /// The leader was not heard any more. Or the lease of the participant's own leadership ran out.
     Silent {
         /// The last sign of life, or the end of the own leadership.
         since: Time,

@@ -7,7 +7,7 @@ use super::{
     BullyTimer, Elect, Resign, Step,
     change::{Change, Next},
 };
-use crate::protocol::{After, AgentId, Event, Leader, Score, Time};
+use crate::protocol::{After, AgentId, Event, Leader, LeaderEnd, Score, Time};
 use crate::{elections::message::Announcement, parts::slot};
 
 /// The state of an agent without a leader and without an election of its own.
@@ -89,7 +89,7 @@ impl Following {
             return Next::ignore(step, "only an agent that ranks above the asker answers");
         }
         step.answer_ok(from, elect);
-        step.notify_no_leader(self.leader.term);
+        self.end(step);
         Next::hold_election_above(from)
     }
 
@@ -114,8 +114,7 @@ impl Following {
         } else if is_weaker || step.competes_above(said.score, said.from) {
             // This agent asks instead of following, because the weaker agent may have won only because messages were
             // late (rule `follow-elected`).
-            step.notify_no_leader(self.leader.term);
-            return Next::hold_election();
+            return self.on_end(step);
         } else {
             self.switch(said, step);
         }
@@ -150,8 +149,19 @@ impl Following {
 
     /// Reports the end of the leadership to the application, and holds an election (rule `replace-ended`).
     pub(super) fn on_end(&self, step: &mut Step<'_>) -> Next {
-        step.notify_no_leader(self.leader.term);
+        self.end(step);
         Next::hold_election()
+    }
+
+    fn end(&self, step: &mut Step<'_>) {
+        // Without a failure detector a leader's end is reported, or another agent takes over.
+        let end = if step.core.me.has_ended(&self.leader) {
+            LeaderEnd::Ended
+        } else {
+            LeaderEnd::Replaced
+        };
+        step.core.me.note_end(&self.leader, end);
+        step.notify_no_leader(self.leader.term);
     }
 
     pub(super) fn on_resign(

@@ -138,10 +138,8 @@ impl State {
             } => self.on_message(&from, incarnation, message, step),
             Input::TimedOut(timer) => self.on_timer(timer, step),
             Input::Members(members) | Input::Start(members) => {
-                let was_disowned = step.core.me.is_disowned();
-                step.core.note_members(&members);
+                let has_its_name = step.core.note_members(&members);
                 let next = self.on_members(step);
-                let has_its_name = was_disowned && !step.core.me.is_disowned();
                 if has_its_name && matches!(next, Next::Stay) {
                     return self.competes_again(step);
                 }

@@ -178,11 +178,9 @@ impl State {
             Input::Told(never) => match *never {},
             Input::TimedOut(timer) => self.on_timer(*timer, step),
             Input::Members(members) | Input::Start(members) => {
-                let was_disowned = step.core.me.is_disowned();
-                step.core.note_members(members);
+                let has_its_name = step.core.note_members(members);
                 let disowned = self.on_disowned(step);
                 let next = disowned.unwrap_or_else(|| self.on_members(step));
-                let has_its_name = was_disowned && !step.core.me.is_disowned();
                 if has_its_name && matches!(next, Next::Stay) {
                     return self.competes_again(step);
                 }

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use super::{LeaseConfig, Preemption};
 use crate::elections::message::{
-    record::{ClaimRecord, RecordError},
+    record::{ClaimRecord, Nonce, RecordError},
     register::{Cell, Version},
 };
-use crate::protocol::{AgentId, Incarnation, Score, Term, Time};
+use crate::protocol::{AgentId, Score, Term, Time};
 
 /// The claim as this agent last saw it, and the times that belong to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -73,22 +73,17 @@ impl Claims {
         seen.content.as_ref().ok()?.as_ref().filter(|_| is_fresh)
     }
 
-    /// Returns the agent that claims the lease, if it is not this agent, and its score.
+    /// Returns the nonce of the agent that claims the lease, if it is not this agent, and its score. A claim without a
+    /// score only reports a term.
     pub(super) fn claimant(
         &self,
         now: Time,
         me: &AgentId,
         config: &LeaseConfig,
-    ) -> Option<(&AgentId, Score)> {
+    ) -> Option<(&Nonce, Score)> {
         let claim = self.fresh(now, config)?;
         let score = claim.score?;
-        (claim.nonce.id != *me).then_some((&claim.nonce.id, score))
-    }
-
-    /// Returns the incarnation of this agent that claims the lease, if its claim counts.
-    pub(super) fn by(&self, now: Time, id: &AgentId, config: &LeaseConfig) -> Option<Incarnation> {
-        let nonce = &self.fresh(now, config)?.nonce;
-        (nonce.id == *id).then_some(nonce.incarnation)
+        (claim.nonce.id != *me).then_some((&claim.nonce, score))
     }
 
     /// Returns the agent to which the holder hands over, and the time from which [`LeaseConfig::preemption`] allows it;
@@ -129,7 +124,7 @@ impl Claims {
             .is_none_or(|written| now.since(written) >= config.heartbeat());
         let is_first = self
             .claimant(now, me.1, config)
-            .is_none_or(|(id, score)| me > (score, id));
+            .is_none_or(|(nonce, score)| me > (score, &nonce.id));
         let asks = config.preemption != Preemption::Never && config.is_better(me, holder);
         (asks && is_due && is_first && seen.content.is_ok()).then_some(&seen.version)
     }

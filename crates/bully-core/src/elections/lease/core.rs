@@ -409,7 +409,7 @@ impl Core {
             // `me.slot` counts only the members of this process, so a better claimant of another process is added
             .claims
             .claimant(now, &me.id, config)
-            .is_some_and(|(id, score)| {
+            .is_some_and(|(Nonce { id, .. }, score)| {
                 me.members.get(id).is_none() && !me.outranks(score, id) && gone != Some(id)
             });
         let at = at.saturating_add(usize::from(outranked || self.reads.is_slow(config)));
@@ -423,10 +423,11 @@ impl Core {
     /// Returns whether that agent claims the lease, and the end of the claiming incarnation is not known. Then it reaches
     /// the store, whatever the members' reports say.
     pub(super) fn is_claimed_by(&self, now: Time, id: &AgentId) -> bool {
-        let claims = self.claims.by(now, id, &self.config);
+        let claimant = self.claims.claimant(now, &self.me.id, &self.config);
         let member = self.me.members.get(id);
-        let has_ended = |incarnation| member.is_some_and(|m| m.was_end_told(incarnation));
-        claims.is_some_and(|incarnation| !has_ended(incarnation))
+        claimant.is_some_and(|(nonce, _)| {
+            nonce.id == *id && !member.is_some_and(|m| m.was_end_told(nonce.incarnation))
+        })
     }
 
     /// Returns whether the end of exactly this incarnation was seen or reported (rule `confirmed-end-frees`). A lower

@@ -120,9 +120,9 @@ impl Leading {
             return Some(wanted);
         }
         let claimant = core.claims.claimant(now, &core.me.id, &core.config);
-        let claimant = claimant.map(|(id, score)| Rank {
+        let claimant = claimant.map(|(nonce, score)| Rank {
             score,
-            id: id.clone(),
+            id: nonce.id.clone(),
         });
         let known = core.me.successor(None);
         let known = known.and_then(|id| core.me.members.get(&id)?.rank());

@@ -36,7 +36,7 @@ impl QuorumBully {
             self.core.ignore(self.state.role(), why);
             return Next::Stay;
         }
-        self.state.note_change(&mut self.core);
+        self.state.note_change(&mut self.core, from);
         self.state.leave(&mut self.core, out);
         let from = Some(from.clone());
         Next::Become(Start::Enter { decree, from })

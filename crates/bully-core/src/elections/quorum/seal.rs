@@ -215,7 +215,7 @@ impl QuorumBully {
         }
         let following = self.state.following();
         let before = following.map(|following| following.predecessor(Certainty::Suspected));
-        self.state.note_change(&mut self.core);
+        self.state.note_change(&mut self.core, from);
         self.state.leave(&mut self.core, out);
         let record = &self.core.voter.record;
         let voted_for = if seal.term > term {

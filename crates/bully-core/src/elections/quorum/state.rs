@@ -208,9 +208,11 @@ impl State {
         Next::Stay
     }
 
-    /// Notes that the followed leader has ended its work, because the voters change.
-    pub(super) fn note_change(&self, core: &mut Core) {
-        if let Self::Following(following) = self {
+    /// Notes that the followed leader has ended its work, because the voters change, if `from` is that leader.
+    pub(super) fn note_change(&self, core: &mut Core, from: &AgentId) {
+        if let Self::Following(following) = self
+            && following.leader.id == *from
+        {
             core.me.note_end(&following.leader, LeaderEnd::Resigned);
         }
     }
