@@ -46,7 +46,7 @@ pub struct QuorumSettings {
     pub marks_file: Option<PathBuf>,
     /// Whether these files are opened or created. Default: [`OpenStore::Open`]. To create the file of the votes means
     /// to state that this node has never voted. [`OpenStore::OpenOrCreate`] is for the first start and all later
-    /// starts; with one voter it is refused.
+    /// starts; with one voter it is refused, and a missing file of marks is made.
     #[serde(with = "leaf")]
     pub store: OpenStore,
     /// Number of votes that elect a leader. Default: a majority.

@@ -44,10 +44,7 @@ pub enum RunError {
         reason: StoreError,
     },
     /// The store of the schedules' progress (marks) cannot be used, or the agent has ended.
-    #[error(
-        "the store in `quorum.marks_file` cannot be used{}: {reason}",
-        Missing(reason)
-    )]
+    #[error("the store in `quorum.marks_file` cannot be used: {}", Marks(reason))]
     Schedules {
         /// The reason.
         #[source]
@@ -93,17 +90,20 @@ pub enum RunError {
 
 debug_is_text!(RunError);
 
-/// The advice for a file of marks that is missing; empty for another error. The advice of the store is about votes.
-struct Missing<'a>(&'a ScheduleError);
+/// The fault of a file of marks. The text of the store about a missing file is for votes.
+struct Marks<'a>(&'a ScheduleError);
 
-impl fmt::Display for Missing<'_> {
+impl fmt::Display for Marks<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let ScheduleError::Store(StoreError::Missing { .. }) = self.0 {
-            f.write_str(
-                " (if this node never had it, start the node once with `store = \"open-or-create\"`)",
-            )?;
+        if let ScheduleError::Store(StoreError::Missing { path }) = self.0 {
+            write!(
+                f,
+                "{} does not exist: if this node never had it, start the node once with `store = \"open-or-create\"`",
+                path.display()
+            )
+        } else {
+            self.0.fmt(f)
         }
-        Ok(())
     }
 }
 

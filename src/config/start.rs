@@ -25,7 +25,7 @@ use crate::{
         BridgeBuilder, BridgeHandle, MayBe, Peer, RemoteBridge, RemoteMessage, Rights,
         transport::Transport,
     },
-    store::{FileStore, StoreError},
+    store::{FileStore, OpenStore, StoreError},
 };
 use actix::ArbiterHandle;
 
@@ -302,7 +302,15 @@ impl Starter {
         let Some(path) = &self.config.quorum.marks_file else {
             return Ok(None);
         };
-        let store = FileStore::by(self.config.quorum.store, path, self.plan.identity.clone());
+        let quorum = &self.config.quorum;
+        // A single voter may not make its votes and open them by one word, because no other voter would refuse a second
+        // store. Its marks may be added later, and no other voter knows them.
+        let how = if quorum.voters.len() == 1 {
+            OpenStore::OpenOrCreate
+        } else {
+            quorum.store
+        };
+        let store = FileStore::by(how, path, self.plan.identity.clone());
         let failed = |reason: StoreError| RunError::Schedules {
             reason: reason.into(),
         };

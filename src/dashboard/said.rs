@@ -8,7 +8,7 @@ use std::{borrow::Cow, time::Duration};
 use serde::Serialize;
 
 use super::moment::{AgentFacts, AgentState, PageMoment, all_millis, short};
-use crate::{protocol::AgentId, shown};
+use crate::{elections::quorum::epoch::SpokenTerm, protocol::AgentId, shown};
 
 /// An entry of the log.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -94,7 +94,7 @@ pub(crate) fn told(old: &PageMoment, new: &PageMoment) -> Vec<Said> {
 fn lines_of(before: &AgentFacts, now: &AgentFacts) -> impl Iterator<Item = (String, Tone)> + use<> {
     let term = now
         .term
-        .map(|term| format!(" in term {term}"))
+        .map(|term| format!(" in term {}", SpokenTerm(term)))
         .unwrap_or_default();
     let state = (before.state != now.state).then(|| match now.state {
         AgentState::Up => (String::from("is there"), Tone::Good),

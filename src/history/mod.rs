@@ -39,6 +39,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     clock::WallTime,
+    elections::quorum::epoch::SpokenTerm,
     group::Attachments,
     protocol::{AgentId, LostReason, Term, Time},
     shown,
@@ -171,7 +172,8 @@ impl KeptHistory {
 impl fmt::Display for Leadership {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let from = WallTime::from_millis(self.from_unix_ms);
-        write!(f, "{} led in term {} from {from}", self.leader, self.term)?;
+        let term = SpokenTerm(self.term);
+        write!(f, "{} led in term {term} from {from}", self.leader)?;
         if let Some(until) = self.until_unix_ms {
             write!(f, " to {}", WallTime::from_millis(until))?;
         }

@@ -20,7 +20,7 @@
 //! | `bully_work_stalls_total` | counter | | group, node | step-downs because the work made no progress |
 //! | `bully_schedule_begun_total` | counter | | group, node, schedule | ticks that the agent began as the leader |
 //! | `bully_schedule_skipped_total` | counter | | group, node, schedule | due times that the agent did not run as the leader |
-//! | `bully_schedule_failed_total` | counter | | group, node, schedule | ticks whose work returned an error or panicked |
+//! | `bully_schedule_failed_total` | counter | | group, node, schedule | ticks whose work returned an error or panicked, or whose actor was gone |
 //! | `bully_group_messages_total` | counter | | group | messages that agents of this process sent, one for each receiver |
 //! | `bully_group_dropped_total` | counter | | group, reason | messages that did not reach an agent of this process |
 //! | `bully_proxy_waiting` | gauge | | group, node, proxy | messages of a `LeaderProxy` that wait, or are on their way |

@@ -130,7 +130,7 @@ fn a_time_without_a_leader_begins_with_the_last_heartbeat_of_a_silent_one() {
         agents[2].addr().do_send(hang);
         clock::sleep(MS(5_000)).await;
         let detector = Timings::lan().detector().unwrap();
-        let at_least = (detector.detection - detector.heartbeat).as_secs_f64();
+        let at_least = detector.detection.as_secs_f64() - detector.heartbeat.as_secs_f64();
         let of = |node: &str| {
             let name = format!("bully_leaderless_seconds{{group=jobs,node={node}}}");
             spans(&look(&recording)[&name]).to_vec()

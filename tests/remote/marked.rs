@@ -74,9 +74,43 @@ fn a_voter_whose_file_of_marks_is_missing_does_not_start() {
         sleep(MS(1_000)).await;
         let refused = start(&with_marks("a", folder, "open"), pipes, 2).unwrap_err();
         let said = refused.to_string();
-        let advice = "the store in `quorum.marks_file` cannot be used (if this node never had it, start the node once with `store = \"open-or-create\"`): ";
-        assert!(said.starts_with(advice), "{said}");
+        let (fault, advice) = said.split_once(" does not exist: ").unwrap();
+        assert!(fault.starts_with("the store in `quorum.marks_file` cannot be used: /"));
+        let due =
+            "if this node never had it, start the node once with `store = \"open-or-create\"`";
+        assert_eq!(advice, due);
         let again = start(&with_marks("a", folder, "open-or-create"), pipes, 3).unwrap();
         again.leave(MS(5_000)).await.unwrap();
+    });
+}
+
+/// Its votes are made by `create` alone, so a file of marks that is added later must be made by `open`.
+#[test]
+fn a_single_voter_gets_a_file_of_marks_at_a_later_start() {
+    scene(async |pipes, folder| {
+        let alone = ("QUORUM_VOTERS", "a");
+        let first = [alone, ("QUORUM_STORE", "create")];
+        let running = start(&of_trio("a", folder, &first), pipes, 1).unwrap();
+        running.leave(MS(5_000)).await.unwrap();
+        drop(running);
+        sleep(MS(1_000)).await;
+        let marks = folder.join("marks");
+        let later = [
+            alone,
+            ("QUORUM_STORE", "open"),
+            ("QUORUM_MARKS_FILE", marks.to_str().unwrap()),
+        ];
+        let running = start(&of_trio("a", folder, &later), pipes, 2).unwrap();
+        let ticks = Arc::new(AtomicU32::new(0));
+        let count = Arc::clone(&ticks);
+        let every = running.agent().every("report", MS(1_000));
+        every
+            .start(move |_| {
+                count.fetch_add(1, Relaxed);
+                ready(())
+            })
+            .unwrap();
+        until("ticks begin", || ticks.load(Relaxed) > 1).await;
+        assert!(marks.exists());
     });
 }

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{clock::WallTime, protocol::AgentId, shown};
 
-/// The reason why a [schedule](crate::leader::schedule) of this agent does not run. Its text and JSON have the form of
-/// a [`Finding`].
+/// A finding about a [schedule](crate::leader::schedule) of this agent, or about its part in the schedules of others. Its
+/// text and JSON have the form of a [`Finding`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -67,7 +67,7 @@ pub enum ScheduleFinding {
         /// Time of the first tick or question that too few agents acknowledged.
         #[serde(serialize_with = "shown::text::serialize")]
         since: WallTime,
-        /// The agents that have not answered.
+        /// The agents that have not acknowledged it.
         missing: Vec<AgentId>,
         /// The agents that refused the due time, because it is more than 10 s ahead of their clocks.
         early: Vec<AgentId>,
@@ -160,7 +160,10 @@ impl fmt::Display for ScheduleFinding {
                 )?;
                 if !missing.is_empty() {
                     let missing = Names(missing);
-                    write!(f, "; no answer of {missing}: read the diagnosis of each")?;
+                    write!(
+                        f,
+                        "; no acknowledgement of {missing}: read the diagnosis of each"
+                    )?;
                 }
                 if !early.is_empty() {
                     let early = Names(early);

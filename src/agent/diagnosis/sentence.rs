@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use crate::elections::quorum::epoch::SpokenTerm;
+
 use super::{
     Finding,
     recovery::recovery,
@@ -44,7 +46,9 @@ impl fmt::Display for Finding {
             ),
             Self::OldRecord { by, term, heard } => write!(
                 f,
-                "this agent's record is an old copy, of term {term}: {by} heard it in term {heard}; bring the newest record back, or raise the epoch, or give this agent a new name"
+                "this agent's record is an old copy, of term {}: {by} heard it in term {}; bring the newest record back, or raise the epoch, or give this agent a new name",
+                SpokenTerm(*term),
+                SpokenTerm(*heard)
             ),
             Self::OtherStore {
                 voter,

@@ -6,7 +6,7 @@
 //!
 //! | part | measured | must be below |
 //! |---|---|---|
-//! | `disk` | durable writes of records beside `quorum.store_file`: the longest | the round E, less an echo |
+//! | `disk` | durable writes of records beside `quorum.store_file`: the longest (`quorum.marks_file` is not measured) | the round E, less an echo |
 //! | `store-reads`, `store-writes` | the store of a lease: the median of its answers | 2 d, and a third of the lease |
 //! | `store-clock` | the difference between that store's clock and this host's | 10 s, for schedules |
 //! | `peer` | one round trip of a connection to each address: the median | 2 d |

@@ -11,8 +11,8 @@
 //! identify the sending endpoint, because its agent may have moved since. A kind 1 without messages asks for the
 //! outcome of the run. `ask` is 0 for a message that needs no answer.
 //!
-//! Decided here: the meaning of each byte; bytes without a meaning decode to `None`. Lengths are checked against the
-//! received bytes; nothing is copied for them.
+//! Decided here: the meaning of each byte of the kinds 1 and 3; bytes without a meaning decode to `None`. Lengths are
+//! checked against the received bytes; nothing is copied for them.
 
 use bytes::BytesMut;
 use serde::{Deserialize, Serialize};

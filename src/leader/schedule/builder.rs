@@ -279,11 +279,12 @@ fn show<E: Election>(agent: &ElectionHandle<E>, name: &AgentId, record: &Arc<Sta
         *told = counts;
     };
     count(ScheduleStatus::default());
-    let record = Arc::downgrade(record);
+    let record = Arc::clone(record);
     reader.sample_also(move || {
-        let record = record.upgrade();
-        let status = record.as_ref().map(|record| *record.status());
-        status.map(&count).is_some()
+        // The counts of a schedule that has ended are shown once more.
+        let is_last = Arc::strong_count(&record) == 1;
+        count(*record.status());
+        !is_last
     });
 }
 

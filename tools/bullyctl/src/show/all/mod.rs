@@ -106,7 +106,9 @@ pub(crate) fn all_lines(nodes: &[SeenNode<'_>], is_json: bool) -> Vec<(String, S
             },
             row.role.to_lowercase(),
             match row.own.map(view) {
-                Some(Some((leader, term))) => format!("leader {leader} in term {term}"),
+                Some(Some((leader, term))) => {
+                    format!("leader {leader} in term {}", SpokenTerm(term))
+                }
                 Some(None) => "no leader".to_owned(),
                 None => "not heard".to_owned(),
             },
@@ -239,7 +241,9 @@ fn sentences(nodes: &[SeenNode<'_>]) -> Vec<String> {
         let said = views.iter().map(|(view, nodes)| {
             let nodes = nodes.join(", ");
             match view {
-                Some((leader, term)) => format!("{leader} leads in term {term} ({nodes})"),
+                Some((leader, term)) => {
+                    format!("{leader} leads in term {} ({nodes})", SpokenTerm(*term))
+                }
                 None => format!("no agent leads ({nodes})"),
             }
         });
