@@ -221,7 +221,7 @@ impl Vitals {
         records.push(event.clone());
     }
 
-    /// Removes these events when a later epoch begins. If one is still true, the machine reports it again.
+    /// Removes the events of `note_record`: a later epoch began. If a cause still exists, the machine reports it again.
     pub(super) fn forget_records(&self) {
         self.signs().records = None;
     }

@@ -172,7 +172,7 @@ series! {
     SCHEDULE_SKIPPED "bully_schedule_skipped_total" Counter None, SCHEDULE,
         "due times that the agent did not run as the leader";
     SCHEDULE_FAILED "bully_schedule_failed_total" Counter None, SCHEDULE,
-        "ticks whose work returned an error or panicked";
+        "ticks whose work returned an error or panicked, or whose actor was gone";
     MESSAGES "bully_group_messages_total" Counter None, &["group"],
         "messages that agents of this process sent, one for each receiver";
     DROPPED "bully_group_dropped_total" Counter None, &["group", "reason"],

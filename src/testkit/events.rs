@@ -93,7 +93,8 @@ impl EventLog {
         let mut came = Vec::new();
         let met = actix::clock::timeout(within, self.until(is_it, &mut came)).await;
         let Ok(Some(met)) = met else {
-            // An agent that has ended sends no more events. The call still waits for the whole time.
+            // The time is over. It is not over earlier if the agent has ended, because this log keeps its own
+            // listener, so the stream stays open.
             return Ok(());
         };
         came.push(met);

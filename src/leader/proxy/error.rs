@@ -10,7 +10,7 @@ use crate::leader::{MessagesError, SendError};
 pub enum ProxyError {
     /// No leader took the message in time. It was not sent, and will not be: the caller may send it again.
     #[error(
-        "no leader took the message within {within:?}: {why}; it was not sent, so it may be sent again"
+        "no leader took the message within {within:?}: {why}; the message was not sent, so it may be sent again"
     )]
     NotTaken {
         /// The time limit of the message.
@@ -45,7 +45,7 @@ pub enum ProxyError {
     Malformed,
     /// The message was handled, and the answer is longer than the limit, or cannot be encoded.
     #[error(
-        "the leader has handled the message, but its answer is too long or cannot be encoded: let it send a shorter answer"
+        "the leader has handled the message, but its answer is too long or cannot be encoded: send a shorter answer, raise `longest(..)` of the proxy at every agent, or mend the `Serialize` of the answer"
     )]
     AnswerTooLong,
     /// The message was lost on its way each time, and was not handled. It may be longer than a frame of the bridge.
@@ -81,7 +81,7 @@ pub enum Untaken {
     Unregistered,
     /// The leader's actor for the message has not started yet, or has ended.
     #[error(
-        "the leader's actor for this message has not started yet, or has ended: start it again at the leader"
+        "the leader's actor for this message has not started yet, or has ended: start this actor at the leader"
     )]
     NotReady,
     /// Earlier messages were still on their way, or the leader's actor had no more room.

@@ -192,7 +192,7 @@ impl Sentinel {
         self.driver.has_ended()
     }
 
-    /// Starts another sentinel in place of this one. It has no order yet.
+    /// Replaces this sentinel by a new one, which has no order yet: call [`order`](Self::order).
     pub(crate) fn restart(&mut self) -> Result<(), SentinelError> {
         self.driver.restart()
     }

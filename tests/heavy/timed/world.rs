@@ -83,7 +83,8 @@ impl<E: Election + Clone> Clone for Host<E> {
     }
 }
 
-/// A timer that was set: not due before `from`, and at `to` in good order.
+/// A timer that was set. It does not fire before `from`. If the delay of a timer is bounded, the time does not pass `to`
+/// before the timer has fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Armed<T> {
     pub timer: T,

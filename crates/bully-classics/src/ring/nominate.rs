@@ -49,7 +49,7 @@ fn accept(core: &mut Core, nominate: Nominate) -> Next {
     if core.me.eligible().is_some() {
         return Next::Announce(nominate.election);
     }
-    // The next election needs a higher term, to be stronger at all members that have passed this one on.
+    // Members that passed this nomination on ignore weaker elections, so the next election needs a higher term.
     core.seen = core.seen.max(nominate.election.term);
     Next::Begin
 }

@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::{Header, TraceEntry, What};
 use crate::protocol::{Role, Time};
 
-/// Limits of the record of a running agent. The limit that is reached first counts. The values are chosen, because an
-/// agent holds its entries in memory as text. With about 210 bytes an entry, both default limits are reached together.
+/// Limits of the record of a running agent. The limit that is reached first counts. There are limits, because an agent
+/// holds its entries in memory as text. The default values are a choice: with about 210 bytes an entry, both limits are
+/// reached together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]

@@ -135,7 +135,7 @@ fn findings_about_schedules_are_one_line_and_name_the_agents() {
     };
     let since = "no tick of mail has begun since 2026-01-02T03:04:05Z, because too few agents acknowledge this leader";
     let rows = [
-        (silent(&["a", "b"], &[]), format!("{since}; no answer of a, b: read the diagnosis of each")),
+        (silent(&["a", "b"], &[]), format!("{since}; no acknowledgement of a, b: read the diagnosis of each")),
         (silent(&[], &["c"]), format!("{since}; refused by c, whose clocks are more than 10 s behind: compare the clocks")),
         (fails(1), "the work of mail has failed in the tick that was due at 2026-01-02T03:04:05Z: no disk".to_owned()),
         (fails(3), "the work of mail has failed 3 times in a row, first in the tick that was due at 2026-01-02T03:04:05Z: no disk".to_owned()),

@@ -79,7 +79,8 @@ pub(super) struct Memory {
     pub(super) open: BTreeMap<AgentId, Option<Time>>,
     /// For each other voter, its earlier incarnations that are not in the record.
     pub(super) former: BTreeMap<AgentId, Former>,
-    /// Time since which a part of the memory of the others is not in the durable record; `None` if all of it is.
+    /// Time since which the durable record lacks something that this agent remembers about other voters; `None` if it
+    /// lacks nothing.
     pub(super) unwritten: Option<Time>,
     /// The agents whose change to another store this agent has reported, each with the stores of the last report.
     pub(super) told: BTreeMap<AgentId, [StoreId; 2]>,
