@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Its incarnation may go on, and others may hear it: no ballot is taken before a round has shown that.
+/// The incarnation of that leader may continue, and other voters may hear it. So the agent takes no ballot before a
+/// round has ended in which no voter hears that leader.
 #[test]
 fn a_leader_that_is_no_member_any_more_is_asked_for() {
     let mut me = Kit::following();
@@ -44,7 +45,7 @@ fn an_observer_that_is_down_is_told_nothing() {
     assert!(!me.over().0.iter().any(is_word));
 }
 
-/// Its record was lost; the observer is the last to know the higher ballot of its former incarnation.
+/// HIGH lost its record. Only the observer still knows the higher ballot of HIGH's former incarnation.
 #[test]
 fn a_leader_whose_former_incarnation_led_by_more_is_told() {
     let mut me = Kit::observing();

@@ -1,4 +1,4 @@
-//! `StepDown`, `Drained` and `TimedOut(Drain)`: the work ends, then the leadership, then it is said.
+//! `StepDown`, `Drained` and `TimedOut(Drain)`: first the work ends, then the leadership, then the agent resigns.
 
 use super::*;
 
@@ -52,7 +52,7 @@ fn a_score_or_a_campaign_ends_the_cooldown() {
     }
 }
 
-/// It was told to go; a leadership that is lost while the work ends is no reason to come back.
+/// A leadership that is lost during the drain does not cancel the command to step down.
 #[test]
 fn a_leader_that_loses_the_leadership_while_it_drains_cools_down_too() {
     let mut me = Kit::leading();

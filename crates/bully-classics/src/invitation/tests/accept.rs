@@ -1,8 +1,8 @@
-//! `Accept` and `Decline`: how a group is formed: `merge-those-below`, `count-acceptances`.
+//! `Accept` and `Decline`: how agents form a group (`merge-those-below`, `count-acceptances`).
 
 use super::*;
 
-/// HIGH, which has no score any more, coordinates two others.
+/// Returns an agent that found a group of three under HIGH, which has no score any more.
 fn with_a_group_of_three() -> Kit {
     let mut me = Kit::asking();
     me.hear(HIGH, place(4, None, GroupRole::Coordinator { members: 2 }))

@@ -1,4 +1,4 @@
-//! `CoordinatorReply`: what a coordinator finds, `look-for-others`.
+//! `CoordinatorReply`: a coordinator finds other coordinators (`look-for-others`).
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Waits: cool-downs, silences and slots, where no single step shows the rule.
+//! Waits: rules of cool-downs, silences and slots that need more than one step.
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// MID has the score 7: above ME, below HIGH.
+/// Name of a further voter with the score 7: it ranks above ME and below HIGH.
 const MID: &str = "mid";
 
 fn with_mid(mut me: Kit) -> Kit {

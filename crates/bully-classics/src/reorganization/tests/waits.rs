@@ -1,4 +1,4 @@
-//! What no single step shows, beside the halts: cool-downs, silences, scores that change, the end of the counts.
+//! Rules that need more than one step, beside the halts: cool-downs, silences, changed scores, the last count.
 
 use super::*;
 
@@ -57,7 +57,7 @@ fn an_eager_agent_starts_an_election_of_its_own() {
     );
 }
 
-/// ME cools down, and works under HIGH.
+/// Returns an agent that cools down and works under HIGH.
 fn cooling_down_under_high() -> Kit {
     let mut me = Kit::cooling_down();
     me.hear(HIGH, halt(7, HIGH, 9)).whatever();
@@ -123,7 +123,7 @@ fn at_the_end_of_the_counts_no_election_is_held() {
     assert_eq!(me.start(), NOTHING);
 }
 
-/// Voter `me` of score 5, `top` of score 10 and the others.
+/// Returns a voter of score 5 in a group with a further voter `top` of score 10.
 fn below_top() -> Kit {
     let mut me = Kit::began(MemberKind::Voter, Some(5));
     me.members.join([Member::up(
@@ -169,7 +169,8 @@ fn a_leadership_holds_for_the_detection_time_without_another_step() {
     assert_eq!(me.machine.view(me.now).valid_until, until);
 }
 
-/// A delay, the detection and a jitter until the silence is noticed; a deadline for its answer, and an election.
+/// The stated time is the sum of: a delay, the detection and a jitter until the silence is noticed, a deadline for the
+/// coordinator's answer, and an election.
 #[test]
 fn a_silent_coordinator_is_replaced_within_the_stated_time() {
     let config = lan();

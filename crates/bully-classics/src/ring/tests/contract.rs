@@ -1,25 +1,26 @@
-//! What holds after every step of a ring, beside what holds for every election: to whom nothing may be
-//! sent, the timers that move it on, and that a weaker election never replaces a stronger one.
+//! The properties that hold after every step of a ring, beside those of every election: members to which it sends
+//! nothing, the needed timers, and that a weaker election never replaces a stronger one.
 
 use std::collections::BTreeSet;
 
 use super::*;
 
-/// `yield-to-stronger`.
+/// Asserts the rule `yield-to-stronger`.
 pub(super) fn is_suppressed(before: &Ring, ring: &Ring) {
     if let (Some(before), Some(now)) = (before.election(), ring.election()) {
         assert!(before <= now, "{before} gave way to {now}");
     }
 }
 
-/// Nothing goes to a member that has ended; and nothing that goes round, to one that is skipped.
+/// Asserts that no message goes to a member that has ended, and that no message that goes round goes to a skipped
+/// member.
 pub(super) fn may_be_sent(ring: &Ring, to: &To, message: &RingMessage) {
     let check = |id: &AgentId| {
         let member = ring.core.me.members.get(id).expect("a member");
         let has_ended = member.presence == bully_core::protocol::Presence::Down;
         assert!(!has_ended, "{message} to {id}, which has ended");
         let is_skipped = ring.core.is_skipped(member);
-        // The last two answer a message, whose sender the snapshot may doubt.
+        // `HopAck` and `Answer` go to the sender of a message, which the snapshot may suspect.
         let may_be_skipped = matches!(
             message,
             RingMessage::Probe(_) | RingMessage::HopAck(_) | RingMessage::Answer(_)
@@ -62,7 +63,7 @@ pub(super) fn needed(ring: &Ring) -> BTreeSet<RingTimer> {
     needed
 }
 
-/// An agent that can be elected and has no leader does something about it, now or later.
+/// Asserts that an agent that can be elected and has no leader begins an election, now or by a timer.
 pub(super) fn moves_on(ring: &Ring) {
     let idle = ring.state == State::Vacant && ring.campaign == Campaign::Idle;
     assert!(

@@ -33,7 +33,7 @@ fn a_nomination_of_a_former_incarnation_is_not_for_this_one() {
     assert_eq!(kit.role(), Role::Waiting, "passed on");
     let mut round = former;
     round.passed.push(id(ME));
-    // It comes round: the winner is not there.
+    // The nomination comes back to the agent, so the winner has not received it.
     kit.hear(B, round)
         .sent(B, ack(Lap::Nominate, 1, A, 0, 0))
         .set(RingTimer::Token, TOKEN)

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Skips `z`.
+/// Returns `kit` after it has begun to skip `z`.
 fn suspecting(mut kit: Kit) -> Kit {
     kit.hear(B, beat(B, OLD, 9, 7)).whatever();
     for _ in 0..2 {

@@ -1,6 +1,6 @@
 //! A process that is killed between any two calls.
 //!
-//! The process is this test binary once more, told by the environment before which call it kills itself.
+//! The process is another run of this test binary. An environment variable names the call before which it kills itself.
 
 use std::{
     env,
@@ -52,7 +52,7 @@ fn child_that_is_killed() {
     println!("\ndone");
 }
 
-/// Whether the process came to its end.
+/// Runs the child process. Returns whether it came to its end.
 fn child(part: &str, call: usize, path: &Path) -> bool {
     let told = format!("{part} {call} {}", path.display());
     let output = Command::new(env::current_exe().expect("this binary"))

@@ -1,8 +1,8 @@
-//! `Elect`: always answered by a voter.
+//! `Elect`: a voter always answers it.
 
 use super::*;
 
-/// An Elect by an agent that has seen that term.
+/// Returns an `Elect` of an agent that has seen the term `term`.
 fn elect_after(term: u64, score: i32) -> Elect {
     Elect {
         seen: Term(term),
@@ -40,7 +40,7 @@ fn a_question_from_below_counts_as_an_answer() {
 
 #[test]
 fn no_agent_waits_for_an_asker_from_below() {
-    // LOW knew a leader, and said Ok; now it has none.
+    // LOW answered `Ok` while it knew a leader, and now it has none.
     Kit::asking_voters()
         .after(LOW, ok(1))
         .hear(LOW, elect(1))
@@ -68,7 +68,7 @@ fn a_leader_with_a_grace_period_lets_the_challenger_wait() {
         .nothing_else_happened();
 }
 
-/// The timer is for the first of two.
+/// The timer is set for the first challenger.
 #[test]
 fn a_second_challenger_does_not_delay_the_first_one() {
     let mut me = Kit::leading_by(&after_a_second()).after(HIGH, elect(9));

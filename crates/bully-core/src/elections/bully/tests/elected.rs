@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Asks that leader to yield, in its next round.
+/// Asserts that the agent asks `leader` to yield.
 fn asks(effects: StepEffects, leader: &str, counter: u64, term: u64) {
     let elect = Elect {
         round: round(counter),
@@ -15,7 +15,7 @@ fn asks(effects: StepEffects, leader: &str, counter: u64, term: u64) {
         .nothing_else_happened();
 }
 
-/// Both kinds of announcement.
+/// Returns both kinds of announcement.
 fn both(term: u64, score: i32) -> [BullyMessage; 2] {
     [elected(term, score).into(), heartbeat(term, score).into()]
 }

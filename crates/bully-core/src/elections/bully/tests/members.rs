@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Something that happens to the member of that name.
+/// A change of the member of the given name.
 type Change = fn(&mut Members, &str);
 
 fn down(members: &mut Members, name: &str) {
@@ -17,17 +17,17 @@ fn leave(members: &mut Members, name: &str) {
     members.leave(&id(name));
 }
 
-/// A later life is up.
+/// Adds a later incarnation, which is up.
 fn restart(members: &mut Members, name: &str) {
     members.up(&id(name), Incarnation(2));
 }
 
-/// It answers no more, for certain.
+/// Changes after which the member certainly answers no more.
 const SILENCES: [Change; 2] = [down, leave];
-/// Something of that name may still answer.
+/// Changes after which a process of that name may still answer.
 const DOUBTS: [Change; 2] = [suspect, restart];
 
-/// The hosts of all others, or of some, know a later process of this one's name.
+/// Sets whether the hosts `by` know a later process with this agent's name.
 fn disowned(by: &[&str], is_refused: bool) -> impl Fn(&mut Members) {
     let by: Vec<_> = by.iter().map(|name| id(name)).collect();
     move |members| {
@@ -159,7 +159,7 @@ fn an_agent_that_is_suspected_or_restarted_may_still_answer() {
 
 // ---- leaders ----
 
-/// Leads, and HIGH has waited for the leadership for 400 ms.
+/// Returns a leader for whose leadership HIGH has waited for 400 ms.
 fn challenged() -> Kit {
     let mut me = Kit::leading_by(&after_a_second()).after(HIGH, elect(9));
     me.later(400);

@@ -29,7 +29,7 @@ fn announcements_of_the_term_that_was_resigned_are_void() {
     }
 }
 
-/// Its cool-down is over by the clock, and the timer has not said so yet.
+/// The cool-down has ended by the clock, but its timer has not fired yet.
 #[test]
 fn a_successor_cools_down_no_more() {
     let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));

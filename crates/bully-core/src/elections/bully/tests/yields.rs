@@ -1,4 +1,4 @@
-//! `Yield`: the early decision, and a leader's release. And `Ok` to a former incarnation.
+//! `Yield`: the early decision, and the end of a leadership. Also an `Ok` to a former incarnation.
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn a_release_wins_even_when_a_follower_has_said_ok_before() {
         .nothing_else_happened();
 }
 
-/// It answers an earlier round.
+/// The release answers an earlier round.
 #[test]
 fn a_late_release_counts_while_no_later_term_is_known() {
     let again = Kit::asking_leader().after(HIGH, yields(1));

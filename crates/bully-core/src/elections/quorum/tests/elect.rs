@@ -1,4 +1,4 @@
-//! `Elect`, `Ok` and `Yield`: asking, and answering an asker. And `Campaign`.
+//! `Elect`, `Ok` and `Yield`: questions and their answers. Also `Campaign`.
 
 use super::*;
 
@@ -57,7 +57,7 @@ fn refusals_by_all_end_the_round_at_once() {
         .nothing_else_happened();
 }
 
-/// 80
+/// Scenario 80
 #[test]
 fn at_the_end_of_the_terms_it_does_not_campaign() {
     let vote = vote(LAST_TERM.0, None, P);

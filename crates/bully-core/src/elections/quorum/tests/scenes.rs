@@ -1,11 +1,11 @@
-//! The rules of a change of the voters, of a voter's memory, of slow voters, and of a takeover, each in one directed scene.
+//! One scene for each rule of a change of the voters, of a voter's memory, of slow voters, and of a takeover.
 
 use super::{epochs::*, late::*, memory::*, pace::*, slow::*, takeover::*, *};
 
-/// A scene says whether the rule held.
+/// A test of one rule. It returns whether the rule holds with this configuration.
 pub(super) type Scene = fn(QuorumConfig) -> bool;
 
-/// Each with its name.
+/// Returns the scenes with their names.
 macro_rules! scenes {
     ($($name:ident),+ $(,)?) => { [$((stringify!($name), $name as Scene)),+] };
 }
@@ -43,7 +43,7 @@ fn each_rule_holds_in_its_scene() {
     }
 }
 
-/// Follows HIGH, and has sealed the term that HIGH led in.
+/// Returns a follower of HIGH that has sealed HIGH's term.
 fn sealed_by(config: QuorumConfig) -> Kit {
     Kit::following_by(config).after(HIGH, seal(OLD, &[ME, HIGH]))
 }
@@ -118,7 +118,7 @@ pub(super) fn the_leadership_is_lost_before_the_seal(config: QuorumConfig) -> bo
 
 pub(super) fn no_change_begins_that_leaves_no_quorum(config: QuorumConfig) -> bool {
     let mut me = Kit::leading_by(config);
-    // HIGH is down.
+    // The leader has not heard HIGH, so HIGH counts as down.
     me.change(remove(LOW)).whatever();
     matches!(&me.machine.state, State::Leading(leading) if leading.leaving.is_none())
 }

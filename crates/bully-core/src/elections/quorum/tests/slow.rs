@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Its last writes took longer than a round.
+/// Returns the agent after writes that each took longer than a round.
 fn slow(mut me: Kit) -> Kit {
     write(&mut me, 5, E + 1);
     me
@@ -18,7 +18,7 @@ fn is_slow(me: &Kit) -> bool {
     me.machine.prospects().slow_writes.is_some()
 }
 
-/// Whether it asks the leader that it outranks to give way, when it has heard it for long enough.
+/// Returns whether the agent asks LOW, a leader of a lower rank, to give way after the grace period.
 fn asks_to_take_over(me: &mut Kit) -> bool {
     let mut asks = false;
     for _ in 0..=AFTER / H {
