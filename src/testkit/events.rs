@@ -93,7 +93,8 @@ impl EventLog {
         let mut came = Vec::new();
         let met = actix::clock::timeout(within, self.until(is_it, &mut came)).await;
         let Ok(Some(met)) = met else {
-            // An agent that has ended sends no more events. The call still waits for the whole time.
+            // When the agent ends, `events` stays open, because the log keeps its listener. So the call takes the whole
+            // time.
             return Ok(());
         };
         came.push(met);

@@ -1,4 +1,5 @@
-//! What a bridge asks of a group: to be opened in time, to be watched, and to deliver here alone.
+//! The calls of a bridge to a group: it opens the group in time, watches it, and delivers messages to this process
+//! only.
 
 use std::sync::{
     Arc,

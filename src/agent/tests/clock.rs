@@ -1,4 +1,4 @@
-//! Which clock an agent goes by.
+//! The choice of an agent's clock.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! Which incarnation may publish a leadership, and when not. That no interleaving of threads gets
-//! around it is checked in `tests/heavy/cells`.
+//! The incarnations that may publish a leadership, and when. `tests/heavy/cells` checks every interleaving of threads.
 
 use crate::{
     agent::{
@@ -47,7 +46,7 @@ fn following(leader: Option<&str>) -> View {
     }
 }
 
-/// Publishes what a step gave; the term of the leadership that the group was told of.
+/// Publishes the view after a step. Returns the term of the leadership that the group learns, if there is one.
 fn grow(leadership: &LeadershipMachine, by: Incarnation, view: &View) -> Option<Term> {
     let mut noted = None;
     leadership.grow(by, NOW, view, |leader| noted = Some(leader.term));

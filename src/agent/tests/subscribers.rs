@@ -1,4 +1,4 @@
-//! The subscribers that a hand-over waits for, and when a task has to wait for a leadership's end.
+//! The subscribers for which a hand-over waits, and the tasks that wait for the end of a leadership.
 
 use actix::{AsyncContext, Context};
 

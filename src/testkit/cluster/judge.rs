@@ -14,9 +14,9 @@ use crate::{
     record::RecordedSide,
 };
 
-/// An agent that runs, and the leader that it believes in at this moment.
+/// An agent that runs, and its present leader.
 struct RunningAgent<'a> {
-    /// Its number in the cluster.
+    /// Position of the agent in the cluster.
     position: usize,
     id: &'a AgentId,
     now: Status,

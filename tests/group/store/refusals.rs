@@ -1,4 +1,4 @@
-//! `create` refuses what is there; `open` refuses what is not, or not whole, or not ours.
+//! `create` refuses an existing file. `open` refuses a file that is missing, damaged or of another owner.
 
 use std::{fs, io, path::Path};
 

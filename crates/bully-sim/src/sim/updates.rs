@@ -133,7 +133,8 @@ impl<E: Election> World<E> {
         is_new
     }
 
-    /// Puts every forgotten agent into all lists again, if it is still a member, with its present state.
+    /// Puts each forgotten agent back into the list of the agent that forgot it, with its present state, if it is still
+    /// a member.
     pub fn meet_again(&mut self) {
         for (at, about) in std::mem::take(&mut self.forgotten) {
             let directory = &self.transit.directory;

@@ -1,9 +1,10 @@
-//! A voter without a disk that recovers, and clocks that are apart.
+//! A recovering voter without a disk, and clocks that differ.
 
 use super::*;
 use crate::protocol::{ClockGap, Recovering};
 
-/// The sentence about a recovery: `recover` others recover; the names of the others are given.
+/// Returns the sentence about a recovery. `recover` is the number of other voters that recover too; the other lists are
+/// names.
 fn recovers(
     left: u64,
     recover: u32,

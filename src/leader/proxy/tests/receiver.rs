@@ -1,4 +1,4 @@
-//! Which messages of a run are taken.
+//! The messages of a run that a receiver accepts.
 
 use super::{
     super::receiver::{Arrival, Judgement, Receiver},
@@ -6,7 +6,8 @@ use super::{
 };
 use crate::protocol::AgentId;
 
-/// What becomes of messages: `Ok` says how many of them were taken before, and all others are taken.
+/// Gives messages to the receiver. Returns the number of messages that it had accepted before, or its refusal. It
+/// accepts all other messages.
 fn judge(
     receiver: &mut Receiver,
     incarnation: u64,
@@ -87,7 +88,8 @@ fn of_a_sender_that_may_have_been_forgotten_nothing_is_known() {
     assert_eq!(judge(&mut receiver, 2, 2, 0, 1), Ok(0));
 }
 
-/// The sender has moved, to a node that numbers incarnations for itself: as high as the former one, or lower.
+/// The sender has moved to a node with its own numbers of incarnations. The new number is equal to the former one, or
+/// lower.
 #[test]
 fn messages_of_a_sender_from_one_node_do_not_count_for_another_node() {
     let mut receiver = Receiver::default();
@@ -134,7 +136,7 @@ fn a_message_that_waits_for_the_actor_counts_as_arrived_and_ends_with_its_run() 
     assert!(receiver.open(&from, life(1, 1), 2).is_some());
 }
 
-/// The sender has lost its patience with the former run, or begins anew.
+/// The sender has given up the former run after its patience, or has restarted.
 #[test]
 fn what_waits_of_a_former_run_does_not_count_for_the_next_one() {
     for (incarnation, run) in [(1, 2), (2, 1)] {

@@ -1,4 +1,4 @@
-//! What is sent, to which leader, and what is known of it.
+//! The messages that a sender sends, their leader, and their known outcomes.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn target(name: &str, term: u64) -> Target {
     }
 }
 
-/// Answers in the life that messages are sent to.
+/// Returns an answer of the life that is the target of the messages.
 fn peer(id: &AgentId, run: u64) -> Answerer<'_> {
     let life = life(1, 1);
     Answerer { id, life, run }
@@ -46,7 +46,7 @@ fn push(sender: &mut Sender<&'static str>, message: &'static str) {
     sender.push(10, message).unwrap();
 }
 
-/// A sender that has sent these messages to the leader `b`.
+/// Returns a sender that has sent these messages to the leader `b`.
 fn has_sent(messages: &[&'static str]) -> Sender<&'static str> {
     let mut sender = sender();
     for message in messages {
@@ -57,7 +57,7 @@ fn has_sent(messages: &[&'static str]) -> Sender<&'static str> {
     sender
 }
 
-/// What is sent now: the leader, the run, the first number, and the messages.
+/// Sends messages now. Returns the leader, the run, the number of the first message, and the messages.
 fn sent(
     sender: &mut Sender<&'static str>,
     now: Time,
@@ -284,13 +284,13 @@ fn a_leader_that_does_not_know_what_it_has_delivered_is_sent_nothing_for_a_momen
     assert_eq!(sent(&mut sender, ms(11)), next);
 }
 
-/// Each node numbers incarnations for itself: that of a moved agent may be the one that it had before.
+/// Each node has its own numbers of incarnations, so an agent may have the same number after a move.
 #[test]
 fn a_message_to_an_agent_that_moved_is_unknown_whatever_its_incarnation() {
     let mut sender = has_sent(&["a"]);
     let same = sender.see_ends(|_| Some(life(1, 1)));
     assert_eq!(same.unknown, [], "it has not moved");
-    // What the present endpoint knows of that run is nothing, and no answer to it.
+    // The new endpoint knows nothing of this run, so its answer does not count.
     let from = id("b");
     let moved = Answerer {
         life: life(2, 1),

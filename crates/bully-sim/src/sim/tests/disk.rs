@@ -2,7 +2,7 @@
 
 use super::{MS, id, inputs, settled};
 
-/// The toy `c` leads and restarts: with a record that takes 30 ms.
+/// Returns a world in which `c` led and has just restarted. Each record of `c` takes 30 ms.
 fn restarting() -> crate::sim::World<super::toy::Toy> {
     let mut world = settled();
     assert!(world.set_write_time("c", MS(30)) && !world.set_write_time("c", MS(30)));

@@ -1,4 +1,4 @@
-//! Runs: determinism, settling, invariants, what can be read.
+//! Runs: the same seed gives the same run, and the world settles, checks its invariant and answers queries.
 
 use super::{MS, id, inputs, settled, three, toy::Toy, voter};
 use crate::{

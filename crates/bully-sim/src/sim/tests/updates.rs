@@ -1,4 +1,4 @@
-//! What agents are told of each other, and when.
+//! The facts that agents learn of each other, and when they learn them.
 
 use super::{MS, id, inputs, three, toy::Toy, voter};
 use crate::sim::{Detection, World};

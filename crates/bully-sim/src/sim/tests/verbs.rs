@@ -1,4 +1,4 @@
-//! What can be done to agents.
+//! The actions on agents.
 
 use super::{MS, id, inputs, settled, three, voter};
 use crate::faults::{Conditions, ConditionsError};
