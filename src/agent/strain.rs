@@ -156,7 +156,7 @@ mod tests {
         }
     }
 
-    /// Returns those of these times at which a warning is due.
+    /// Returns the times at which a warning is due.
     fn warned(strain: &mut Strain, renewal: Renewal, times: Range<u64>) -> Vec<u64> {
         times
             .filter(|time| strain.note_renewal(renewal, at(*time)))

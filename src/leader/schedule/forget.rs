@@ -122,7 +122,7 @@ mod tests {
         AgentId::new(name).unwrap()
     }
 
-    /// The record of a schedule below its own key: on which days it was asked for, and has begun.
+    /// Returns the record of a schedule with the days of its last question and of its last tick, and the record's key.
     fn record(schedule: &str, asked: u64, begun: u64) -> (RegisterKey, Entry) {
         let (asked, begun) = (asked * DAY, begun * DAY);
         let value = format!(

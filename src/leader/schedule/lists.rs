@@ -228,7 +228,7 @@ mod tests {
         Term(epoch << 40 | 7)
     }
 
-    /// `a b c`, then `a b c d`, then `b c d`.
+    /// Returns the lists `a b c`, then `a b c d`, then `b c d`.
     fn changed() -> VoterLists {
         let mut lists = VoterLists::new(Epochs::Learned { term_bits: 40 }, BTreeMap::new());
         assert!(lists.note(1, list(&["a", "b", "c"])));

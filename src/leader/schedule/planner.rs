@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(plan_of(Misfire::Skip, 10, 48), (3, NextTick::At(at(50))));
         assert_eq!(plan_of(within(5), 10, 25), (0, NextTick::Now(at(20))));
         assert_eq!(plan_of(within(5), 10, 26), (1, NextTick::At(at(30))));
-        // The last of several.
+        // Several ticks were missed. Only the last one is run.
         assert_eq!(plan_of(within(99), 10, 48), (2, NextTick::Now(at(40))));
         assert_eq!(
             plan_of(Misfire::AtLeastOnce, 10, 48),

@@ -348,13 +348,13 @@ mod tests {
         note(&mut poll, "b", &Ok(Known::default()));
         assert!(!poll.is_carried(&audience, Time::ZERO));
         assert!(poll.is_carried(&audience, late));
-        // An agent that did not answer another question in time is asked, and not waited for.
+        // If an agent has not answered another question in time, it is asked, but the poll does not wait for it.
         let mut knowing = poll.clone();
         knowing.silent = ids(&["c"]);
         assert!(knowing.is_carried(&audience, Time::ZERO));
         assert_eq!(names(knowing.unheard(&audience).cloned().collect()), ["c"]);
         assert_eq!(names(knowing.left(&audience)), ["c"]);
-        // An agent that is gone is not waited for.
+        // The poll does not wait for an agent that is gone.
         let fewer = Audience::Reachable(ids(&["a", "b"]));
         assert!(poll.is_carried(&fewer, Time::ZERO));
     }

@@ -152,7 +152,7 @@ mod tests {
         );
     }
 
-    /// More changes than that are merged at once.
+    /// A further change merges all changes into the list.
     #[test]
     fn a_few_changes_have_room_beside_the_list() {
         let name = |k| AgentId::new(&format!("a{k}")).unwrap();
