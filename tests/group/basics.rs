@@ -20,9 +20,9 @@ fn only_members_that_looked_are_notified_the_highest_in_rank_first_and_once() {
         scene.group.down(&id("d"), FIRST);
         scene.group.up(&id("d"), FIRST.next());
         scene.group.down(&id("d"), FIRST.next());
-        assert_eq!(scene.told().await, "bdac", "three changes, told once");
+        assert_eq!(scene.told().await, "bdac", "one hint for three changes");
         scene.join("e", Some(9));
-        assert_eq!(scene.told().await, "bdac", "they had looked again");
+        assert_eq!(scene.told().await, "bdac", "all members had looked again");
         assert!(!scene.group.down(&id("d"), FIRST), "no change");
         assert_eq!(scene.told().await, "");
     });
@@ -115,7 +115,7 @@ fn a_name_is_refused_at_once_and_free_when_its_holder_left_or_ended() {
         assert!(member.is_up() && member.has_ended(second));
         group.retire(&a, second);
         let again = group.reserve(&a, requirements());
-        assert_eq!(again, taken(), "a former holder frees nothing");
+        assert_eq!(again, taken(), "a former holder does not free the name");
 
         let raised = Incarnation(101);
         group.begin_after(Incarnation(100));
@@ -212,7 +212,7 @@ fn a_score_is_told_and_changes_the_order() {
                 .set_score(&id(name), FIRST, score.map(Score::from));
         };
         set("a", Some(9));
-        assert_eq!(scene.told().await, "cba", "by the order as it was");
+        assert_eq!(scene.told().await, "cba", "the former order counts");
         set("a", Some(9));
         assert_eq!(scene.told().await, "", "no change");
         scene.group.down(&id("c"), FIRST);

@@ -149,7 +149,7 @@ fn what_is_known_of_a_former_host_says_nothing_about_the_present_one() {
             c.apply([Update::Known(later)]);
             let known = scene.known("x");
             assert!(!known.is_stale(new.next()) && known.is_stale(new));
-            assert!(!known.has_ended(old), "the end of another one");
+            assert!(!known.has_ended(old), "the end is of another incarnation");
             c.apply([Update::Left(id("x"), None)]);
             assert!(scene.group.members().is_empty());
         }
@@ -220,7 +220,7 @@ fn all_that_a_host_says_at_once_is_told_once_and_merged_once() {
         b.apply((0..500).map(|k| Update::Known(up_in(&name(k), 7))));
         scene.look(&["a"]);
         b.apply((0..500).map(|k| Update::Known(scored(k, up_in(&name(k), 7)))));
-        assert_eq!(scene.told().await, "a", "five hundred changes");
+        assert_eq!(scene.told().await, "a", "one hint for five hundred changes");
         b.apply((1..500).map(|k| Update::Known(scored(k, ended_in(&name(k), 7)))));
         assert_eq!(scene.told().await, "a");
         let members = scene.group.members();

@@ -75,7 +75,7 @@ async fn a_leadership_that_is_renewed_within_the_grace_period_is_kept_and_any_ot
     sleep(Duration::from_millis(55)).await;
     assert!(
         !shared.is_leader() && acquired(),
-        "its agent may be about to say so"
+        "the agent may be about to report the loss"
     );
     shared.grow(FIRST, &until(200));
     sleep(Duration::from_millis(20)).await;
@@ -121,7 +121,10 @@ async fn work_has_failed_only_if_it_was_not_asked_to_end() {
     assert!(shared.ended_at_once(began, serial));
     sleep(Duration::from_millis(60)).await;
     assert!(!shared.is_at_work(serial), "the lease ran out");
-    assert!(shared.ended_at_once(began, serial), "no step has said so");
+    assert!(
+        shared.ended_at_once(began, serial),
+        "no step has reported the loss"
+    );
     // A lease that is renewed late begins another tenure, which does not own the work of the former tenure.
     shared.grow(FIRST, &until(200));
     let next = shared.enter(Some(serial)).expect("it leads again").serial;

@@ -94,9 +94,15 @@ fn a_former_incarnation_does_not_speak_for_the_present_one() {
         Some(Term(2))
     );
     assert!(!leadership.shrink(FIRST, None));
-    assert!(leadership.is_leading(NOW), "nor against it");
+    assert!(
+        leadership.is_leading(NOW),
+        "a former incarnation cannot end it"
+    );
     leadership.drain(FIRST);
-    assert!(!leadership.is_draining(), "nor for the end of its work");
+    assert!(
+        !leadership.is_draining(),
+        "a former incarnation cannot begin its drain"
+    );
     assert!(leadership.shrink(SECOND, Some(&following(None))));
     assert!(!leadership.is_leading(NOW));
 }
@@ -127,7 +133,7 @@ fn a_leadership_that_goes_on_has_the_same_number_and_one_after_a_gap_another() {
     assert!(leadership.enter(late, None).is_none(), "it has run out");
     let mut noted = 0;
     leadership.grow(FIRST, late, &leading(FIRST, 2, 40), |_| noted += 1);
-    assert_eq!(noted, 1, "it was gone in between");
+    assert_eq!(noted, 1, "the leadership had ended in between");
     assert_ne!(leadership.tenure().expect("it leads").serial, serial);
     assert_eq!(leadership.remaining_of(late, serial), Remaining::Over);
 }
@@ -163,7 +169,7 @@ fn no_lead_future_enters_while_the_leader_drains_or_after_its_own_work_in_that_t
     leadership.grow(FIRST, late, &leading(FIRST, 1, 20), |_| ());
     assert!(
         leadership.is_draining(),
-        "it lapsed, and is handed over still"
+        "the expired leadership is still handed over"
     );
     assert!(leadership.enter(late, None).is_none());
     assert!(leadership.shrink(FIRST, None));

@@ -151,7 +151,7 @@ fn the_pods_with_a_volume_are_three_voters() {
 fn the_pods_without_a_volume_do_not_vote() {
     for config in of_pods(AVAILABLE) {
         assert_eq!(config.quorum, crate::config::QuorumSettings::default());
-        assert_eq!(config.memory_file, None, "nothing is kept that is lost");
+        assert_eq!(config.memory_file, None, "no kept file is lost");
     }
     for kept in [
         "volumeClaimTemplates",
@@ -169,7 +169,7 @@ fn the_pods_that_vote_without_a_volume_keep_nothing_and_wait_as_the_page_says() 
     for config in of_pods(DISKLESS) {
         assert!(config.quorum.diskless && config.quorum.voters.len() == 3);
         assert_eq!(config.quorum.store_file, None);
-        assert_eq!(config.memory_file, None, "nothing is kept that is lost");
+        assert_eq!(config.memory_file, None, "no kept file is lost");
         if cfg!(feature = "tls") {
             let AnyConfig::Quorum(election) = config.plan().unwrap().election else {
                 panic!("voters");

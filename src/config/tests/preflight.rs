@@ -122,7 +122,7 @@ fn a_lease_measures_its_store_and_leaves_its_lease_alone() {
         ]
     );
     assert!(found.is_ok(), "{found:?}");
-    assert_eq!(names(folder.path()), 0, "no key is left");
+    assert_eq!(names(folder.path()), 0, "no key remains in the store");
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn a_member_of_this_process_is_sent_messages_until_its_end_is_confirmed() {
     };
     assert_eq!(all_ways(), (3, 6));
     assert!(group.suspect(&id("a"), FIRST));
-    assert_eq!(all_ways(), (3, 6), "a suspect may live");
+    assert_eq!(all_ways(), (3, 6), "a suspected member may be up");
     assert!(group.down(&id("a"), FIRST));
     assert_eq!(all_ways(), (0, 0));
 }

@@ -264,14 +264,14 @@ mod tests {
         let all = held(&["a", "b", "c", "d", "e"]);
         assert!(
             !lists.is_all_read(&all, Some(term(3))),
-            "the fourth is missing"
+            "the fourth voter is missing"
         );
         assert!(lists.is_all_read(&all, Some(term(5))));
         lists.fill(&[(4, list(&["b", "c", "d"])), (9, list(&["x"]))]);
         assert!(lists.is_all_read(&all, Some(term(3))));
         assert!(
             !lists.is_all_read(&all, Some(term(0))),
-            "the first is missing"
+            "the first voter is missing"
         );
     }
 

@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(
             read(&mut record, 1, "100"),
             Ok(None),
-            "the first of the others"
+            "the first of the other schedules"
         );
         assert!(!record.written.contains_key(&id("100")));
     }
@@ -292,7 +292,7 @@ mod tests {
         assert!(!fits(&["0", "other"], now));
         assert!(
             fits(&["0", "other"], now.after(age::FORGOTTEN)),
-            "all but these give way"
+            "all other schedules give way"
         );
         assert!(
             record.has_room(&id("0"), &started(&["other"]), now),

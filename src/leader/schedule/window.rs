@@ -230,7 +230,7 @@ mod tests {
         offer_all(&mut window, 1..=most);
         assert!(!window.has_room(Misfire::Skip, at(1)));
         assert!(window.has_room(Misfire::Skip, at(3)));
-        assert_eq!(seconds(&window)[0], 3, "of the missed ones the last");
+        assert_eq!(seconds(&window)[0], 3, "the last missed tick");
     }
 
     #[test]

@@ -284,6 +284,6 @@ fn the_largest_vote_of_a_quorum_fits() {
     assert!(text.len() > 300_000, "{}", text.len());
     assert!(
         text.len() < MAX_LEN - 100 * 600,
-        "room for what is remembered of each"
+        "the file has room for each memory"
     );
 }

@@ -17,7 +17,9 @@ async fn refuses_the_one_before(store: impl TermStore<Vote>) {
     let waiting = store.save(first, vote(2));
     let second = store.begin().expect("it works");
     assert!(second > first);
-    let refused = waiting.await.expect_err("asked for in time, and too late");
+    let refused = waiting
+        .await
+        .expect_err("the second agent began before the save");
     assert!(
         matches!(refused, StoreError::Superseded { by, latest } if (by, latest) == (first, second)),
         "{refused:?}"

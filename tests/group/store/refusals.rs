@@ -30,7 +30,7 @@ fn open_refuses_what_is_missing() {
     let (folder, path) = place();
     let refused = open(&path).expect_err("nothing there");
     assert!(matches!(refused, StoreError::Missing { .. }), "{refused:?}");
-    assert!(names(&folder).is_empty(), "and makes nothing");
+    assert!(names(&folder).is_empty(), "no file was made");
 }
 
 #[test]

@@ -394,7 +394,7 @@ fn the_answer_of_another_program_is_not_understood() {
         "bullyctl: not permitted: the user 7 may not ask here\n"
     );
     let said = answered(&path, "", "status");
-    assert_eq!(said.code, 3, "one that says nothing is none: {said:?}");
+    assert_eq!(said.code, 3, "a silent program is not a node: {said:?}");
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn swaps_are_contended_if_two_clients_expect_one_entry_at_the_same_time() {
     assert_eq!(contended(None, 1, 1), 2);
     assert_eq!(contended(Some(entry(1, "a")), 1, 1), 0, "another entry");
     assert_eq!(contended(None, 0, 1), 0, "the same client");
-    assert_eq!(contended(None, 1, 3), 0, "one after the other");
+    assert_eq!(contended(None, 1, 3), 0, "the operations do not overlap");
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn a_store_that_writes_for_longer_than_a_round_lasts() {
         requirements: vacant().requirements,
         ..slow(97, 3)
     };
-    assert_eq!(found(&available), [], "nobody asks for votes");
+    assert_eq!(found(&available), [], "no agent asks for votes");
     assert_eq!(
         lan(100, Some("Timings::wan()")).to_string(),
         "the store takes 100 ms to write a vote, and a round of 20 ms may be over before the votes come, so elections take longer: use Timings::wan(), Timings::measured(..) or a faster disk"
@@ -167,7 +167,7 @@ fn a_leader_that_steadily_renews_late() {
     assert_eq!(found(&slowest), [renews(None)]);
     let mut follows = late(4);
     follows.status.leading = None;
-    assert_eq!(found(&follows), [], "whoever follows has no lease");
+    assert_eq!(found(&follows), [], "a follower has no lease");
     let mut slow = late(4);
     slow.signs.prospects = Prospects {
         slow_answers: Some(MS(97)),

@@ -37,9 +37,17 @@ const IGNORED: Result<u64, Option<u64>> = Err(Some(u64::MAX));
 fn a_run_is_taken_in_its_order_and_each_message_once() {
     let mut receiver = Receiver::default();
     assert_eq!(judge(&mut receiver, 1, 1, 0, 3), Ok(0));
-    assert_eq!(judge(&mut receiver, 1, 1, 2, 3), Ok(1), "one came before");
+    assert_eq!(
+        judge(&mut receiver, 1, 1, 2, 3),
+        Ok(1),
+        "one message came before"
+    );
     assert_eq!(judge(&mut receiver, 1, 1, 5, 0), Ok(0), "a question");
-    assert_eq!(judge(&mut receiver, 1, 1, 0, 2), Ok(2), "both came before");
+    assert_eq!(
+        judge(&mut receiver, 1, 1, 0, 2),
+        Ok(2),
+        "both messages came before"
+    );
 }
 
 #[test]
@@ -53,7 +61,7 @@ fn a_gap_ends_a_run_for_good() {
     assert_eq!(
         judge(&mut receiver, 1, 4, 2, 1),
         Err(Some(0)),
-        "none of it came"
+        "no message of the run came"
     );
 }
 
@@ -63,7 +71,7 @@ fn of_a_sender_that_may_have_been_forgotten_nothing_is_known() {
     assert_eq!(
         judge(&mut receiver, 1, 7, 4, 1),
         Err(Some(0)),
-        "its begin was lost"
+        "the first messages were lost"
     );
     for other in 0..5_000 {
         let arrival = Arrival {
@@ -84,7 +92,11 @@ fn of_a_sender_that_may_have_been_forgotten_nothing_is_known() {
         Err(Some(0)),
         "another incarnation"
     );
-    assert_eq!(judge(&mut receiver, 1, 9, 0, 1), IGNORED, "the former one");
+    assert_eq!(
+        judge(&mut receiver, 1, 9, 0, 1),
+        IGNORED,
+        "the former incarnation"
+    );
     assert_eq!(judge(&mut receiver, 2, 2, 0, 1), Ok(0));
 }
 
@@ -108,10 +120,14 @@ fn messages_of_a_sender_from_one_node_do_not_count_for_another_node() {
         assert_eq!(
             (session.next(), skip),
             (Some(0), 0),
-            "none of it came before"
+            "no message of this run came before"
         );
     }
-    assert_eq!(judge(&mut receiver, 5, 3, 4, 1), Ok(0), "the former one's");
+    assert_eq!(
+        judge(&mut receiver, 5, 3, 4, 1),
+        Ok(0),
+        "the run of the former endpoint"
+    );
 }
 
 #[test]
@@ -129,7 +145,7 @@ fn a_message_that_waits_for_the_actor_counts_as_arrived_and_ends_with_its_run() 
     assert_eq!(judge(&mut receiver, 1, 1, 9, 1), Err(Some(3)), "a gap");
     assert!(
         receiver.open(&from, life(1, 1), 1).is_none(),
-        "none of it is delivered later"
+        "no message of the run is delivered later"
     );
     assert_eq!(judge(&mut receiver, 1, 2, 0, 1), Ok(0));
     assert!(receiver.open(&from, life(1, 1), 1).is_none());

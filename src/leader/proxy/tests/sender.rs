@@ -98,7 +98,11 @@ fn messages_wait_for_a_leader_and_go_to_it_in_one_run() {
     let mut sender = sender();
     push(&mut sender, "a");
     assert_eq!(sent(&mut sender, ms(0)), None);
-    assert_eq!(sender.wakes_at(), None, "nothing to wait for but a leader");
+    assert_eq!(
+        sender.wakes_at(),
+        None,
+        "the sender only waits for a leader"
+    );
     sender.see(ms(1), Some(target("b", 1)));
     push(&mut sender, "b");
     let first = Some(("b".to_owned(), 1, 0, vec!["a", "b"]));
@@ -118,7 +122,7 @@ fn the_buffer_has_room_for_so_many_messages_and_bytes() {
     assert_eq!(sender.push(71, "d"), Err("d"), "bytes count as well");
     assert!(sender.push(70, "d").is_ok());
     assert_eq!(sender.push(0, "e"), Err("e"));
-    assert_eq!(sender.len(), 4, "nothing is dropped for what has no room");
+    assert_eq!(sender.len(), 4, "a refused message replaces no other");
 }
 
 #[test]
@@ -164,7 +168,11 @@ fn a_refused_message_goes_once_to_the_leader_that_the_refusal_names() {
     refuse(&mut sender, ms(3), ("c", 2), 0, Some(target("d", 3)));
     assert_eq!(sent(&mut sender, ms(4)), None, "not a second time");
     let again = Some(("b".to_owned(), 3, 0, vec!["b", "c"]));
-    assert_eq!(sent(&mut sender, ms(100)), again, "to the one that is seen");
+    assert_eq!(
+        sent(&mut sender, ms(100)),
+        again,
+        "the message goes to the present leader"
+    );
     refuse(&mut sender, ms(101), ("b", 3), 0, Some(target("c", 2)));
     assert_eq!(sent(&mut sender, ms(102)), None);
     sender.see(ms(103), Some(target("d", 3)));
@@ -186,7 +194,7 @@ fn no_run_begins_before_what_is_in_flight_is_settled() {
     let next = Some(("c".to_owned(), 2, 0, vec!["b"]));
     assert_eq!(sent(&mut sender, ms(6)), next);
     let fits = sender.push(90, "c");
-    assert!(fits.is_ok(), "what was delivered takes no room");
+    assert!(fits.is_ok(), "a delivered message takes no room");
 }
 
 #[test]
@@ -201,7 +209,11 @@ fn an_unanswered_message_is_unknown_and_not_sent_again() {
     let next = Some(("b".to_owned(), 2, 0, vec!["d"]));
     assert_eq!(sent(&mut sender, ms(2_002)), next);
     let gone = sender.see_ends(|_| None);
-    assert_eq!(gone.unknown.len(), 1, "its end is an outcome as unknown");
+    assert_eq!(
+        gone.unknown.len(),
+        1,
+        "the end of the receiver leaves the outcome unknown"
+    );
 }
 
 #[test]
@@ -312,7 +324,7 @@ fn a_leader_that_was_named_and_has_moved_is_followed_no_more() {
     assert!(sender.wants(&id("c")));
     let gone = sender.see_ends(|_| Some(life(2, 1)));
     assert_eq!(gone.unknown, []);
-    assert!(sender.wants(&id("b")), "the one that is seen");
+    assert!(sender.wants(&id("b")), "the present leader");
 }
 
 #[test]
@@ -341,7 +353,11 @@ fn a_leader_without_room_is_sent_less_at_once_until_it_keeps_up() {
     assert_eq!(in_flight(&mut sender, ms(20)), (2, 50));
     sender.refused(ms(21), &peer(2), Some(0), Refusal::Busy, None);
     sender.refused(ms(22), &peer(2), Some(0), Refusal::Busy, None);
-    assert_eq!(in_flight(&mut sender, ms(35)), (0, 0), "a longer one");
+    assert_eq!(
+        in_flight(&mut sender, ms(35)),
+        (0, 0),
+        "the pause is longer"
+    );
     assert_eq!(in_flight(&mut sender, ms(100)), (3, 25));
     sender.acknowledged(ms(101), &peer(3), 25);
     assert_eq!(in_flight(&mut sender, ms(101)), (3, 41));

@@ -114,7 +114,7 @@ fn an_agent_without_schedules_delays_the_first_question_and_no_tick() {
     assert_eq!(scene.begun, [1_000, 2_000, 3_000]);
     assert!(std::mem::take(&mut scene.asked));
     scene.run_until(4_000, false);
-    assert!(scene.asked, "it is asked, whatever it answers");
+    assert!(scene.asked, "agent 1 is still asked");
     assert_eq!(scene.begun.pop(), Some(4_000));
     // Agent 1 answers, so the leader waits for it again.
     scene.run_until(5_500, true);
@@ -122,7 +122,11 @@ fn an_agent_without_schedules_delays_the_first_question_and_no_tick() {
     scene.run_until(6_490, false);
     assert_eq!(scene.begun.len(), 4);
     scene.run_until(7_500, false);
-    assert_eq!(scene.begun[4..], [6_500, 7_000], "for half a second, once");
+    assert_eq!(
+        scene.begun[4..],
+        [6_500, 7_000],
+        "the leader waits half a second, once"
+    );
 }
 
 /// The clock may be corrected during the wait, and an answer may be lost.

@@ -180,7 +180,7 @@ fn with_at_least_once_every_due_time_is_run_to_its_end() {
             repeated += again.len();
             let unnamed = twice(&world).into_iter();
             let unnamed = unnamed.filter(|(due, _)| !again.contains(due));
-            assert_eq!(unnamed.count(), 0, "{of}: a repetition says that it is one");
+            assert_eq!(unnamed.count(), 0, "{of}: a repeated tick is marked");
         }
         assert!(repeated > 40, "{setup:?}: {repeated}");
     }

@@ -25,7 +25,10 @@ fn the_end_of_another_voter_changes_nothing_but_what_was_heard_of_it() {
     me.answered(LOW, standing(9, LOW));
     me.answered(HIGH, leading(7, HIGH));
     me.ends(LOW).nothing_else_happened();
-    assert!(me.over().events().is_empty(), "its ballot is gone with it");
+    assert!(
+        me.over().events().is_empty(),
+        "the ballot of LOW does not count any more"
+    );
 }
 
 #[test]

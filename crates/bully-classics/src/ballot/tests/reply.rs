@@ -71,7 +71,7 @@ fn late_answers_lengthen_a_round_once_and_to_the_cap() {
     assert_eq!(
         me.machine.round_takes(),
         Duration::from_millis(ROUND),
-        "and back"
+        "the round is short again"
     );
 }
 
@@ -87,7 +87,7 @@ fn an_answer_that_was_counted_already_is_not_late() {
     assert_eq!(
         me.machine.round_takes(),
         Duration::from_millis(ROUND),
-        "a copy"
+        "the late answer is a copy"
     );
 }
 

@@ -35,7 +35,7 @@ fn an_isolated_leader_loses_its_leadership_and_its_ballot() {
     assert_eq!(
         back.events(),
         [&Event::Acquired { term: Term(9) }],
-        "each leadership has its own"
+        "each leadership has another ballot"
     );
     back.whatever();
 }
@@ -165,7 +165,11 @@ fn the_agents_that_are_heard_are_counted() {
         assert_eq!(me.machine.heard(), heard);
     }
     me.over().whatever();
-    assert_eq!(me.machine.heard(), 3, "of the round that has ended");
+    assert_eq!(
+        me.machine.heard(),
+        3,
+        "the answers of the last round still count"
+    );
     me.over().whatever();
     assert_eq!(me.machine.heard(), 1);
 }
@@ -231,7 +235,7 @@ fn a_leader_that_cannot_be_elected_any_more_drains() {
         .whatever();
     assert_eq!(
         me.machine.core.cooldown, None,
-        "it may stand as soon as it has a score"
+        "it may be elected when it has a score"
     );
 }
 

@@ -22,13 +22,13 @@ fn an_agent_that_stepped_down_cools_down_while_another_one_is_eligible() {
     assert!(!me.says().eligible);
     me.answered(LOW, idle());
     me.over().whatever();
-    assert_eq!(me.machine.own(), None, "low takes one");
+    assert_eq!(me.machine.own(), None, "LOW takes a ballot");
 
     let mut cooled = me.clone();
     let until = cooled.machine.core.cooldown.unwrap();
     assert!(
         cooled.machine.core.competes(until),
-        "from that very moment on"
+        "at exactly this moment"
     );
     cooled.later(COOLDOWN);
     cooled.answered(LOW, idle());
@@ -66,5 +66,5 @@ fn a_leader_that_loses_the_leadership_while_it_drains_cools_down_too() {
     me.later(COOLDOWN);
     me.answered(LOW, idle());
     me.over().whatever();
-    assert!(me.machine.own().is_some(), "it has cooled");
+    assert!(me.machine.own().is_some(), "the cool-down is over");
 }

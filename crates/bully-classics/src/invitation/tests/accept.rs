@@ -66,7 +66,11 @@ fn a_copy_of_a_decline_counts_for_nothing() {
     let mut me = with_a_group_of_three();
     me.hear(HIGH, accept(5, ME)).whatever();
     for _ in 0..3 {
-        assert_eq!(me.hear(LOW, decline(5, ME, 9)), NOTHING, "one is awaited");
+        assert_eq!(
+            me.hear(LOW, decline(5, ME, 9)),
+            NOTHING,
+            "one member is missing"
+        );
     }
 }
 
@@ -92,12 +96,12 @@ fn an_observers_decline_asks_for_a_new_number() {
     assert_eq!(
         after_a_check(Kit::leading(), LOW),
         ["set Check 60"],
-        "a voter's does not"
+        "the decline of a voter changes no number"
     );
     assert_eq!(
         after_a_check(Kit::draining(), EYE),
         ["set Check 60"],
-        "it leaves anyway"
+        "the leader steps down anyway"
     );
 }
 

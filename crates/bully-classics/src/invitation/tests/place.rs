@@ -17,7 +17,7 @@ fn one_found_above_is_given_a_step_to_invite_all() {
     assert_eq!(
         said.lines()[2],
         "low: invitation to 5.me score 5",
-        "but not HIGH"
+        "HIGH is not invited"
     );
 }
 

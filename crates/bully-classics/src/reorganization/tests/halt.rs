@@ -74,7 +74,7 @@ fn of_the_halters_that_wait_the_highest_is_obeyed() {
     assert_eq!(
         me.hear("mid2", halt(22, "mid2", 8)),
         NOTHING,
-        "a later one of its own"
+        "a later election of the same agent"
     );
     assert_eq!(
         me.later(200).fire(ReorganizationTimer::Answer).lines()[1],

@@ -16,7 +16,11 @@ fn an_agent_that_refuses_because_it_ranks_above_is_asked_next_time() {
 #[test]
 fn the_no_of_an_observer_is_one_too() {
     let said = Kit::leading().hear(EYE, not_normal(4, ME, 6));
-    assert_eq!(said.lines()[1], "persist 7", "which count to exceed");
+    assert_eq!(
+        said.lines()[1],
+        "persist 7",
+        "the answer has the count to exceed"
+    );
 }
 
 fn eager() -> ReorganizationConfig {
@@ -32,7 +36,7 @@ fn an_eager_agent_starts_an_election_of_its_own() {
     assert_eq!(
         me.hear(LOW, are_you_there(9, LOW, 1)),
         ["low: there 9.low"],
-        "it does"
+        "the agent holds an election already"
     );
     me.hear(HIGH, there(Some(9))).whatever();
     assert_eq!(
@@ -53,7 +57,7 @@ fn an_eager_agent_starts_an_election_of_its_own() {
     assert_eq!(
         me.hear(HIGH, are_you_there(14, HIGH, 9)).lines().len(),
         1,
-        "from above"
+        "a question from above starts no election"
     );
 }
 
@@ -140,7 +144,7 @@ fn all_answers_are_awaited() {
     let mut me = below_top();
     assert_eq!(me.start().lines()[1], "high top: are you there? 4.me");
     assert_eq!(me.hear(HIGH, there(Some(9))), NOTHING);
-    assert_eq!(me.role(), Role::Waiting, "it will stand back");
+    assert_eq!(me.role(), Role::Waiting, "it will defer to HIGH");
     let mut both = me.clone();
     assert_eq!(both.hear("top", there(Some(10))), ["set Takeover 500"]);
     assert_eq!(

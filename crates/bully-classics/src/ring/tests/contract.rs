@@ -8,7 +8,7 @@ use super::*;
 /// Asserts the rule `yield-to-stronger`.
 pub(super) fn is_suppressed(before: &Ring, ring: &Ring) {
     if let (Some(before), Some(now)) = (before.election(), ring.election()) {
-        assert!(before <= now, "{before} gave way to {now}");
+        assert!(before <= now, "the weaker election {now} replaced {before}");
     }
 }
 
@@ -35,7 +35,7 @@ pub(super) fn may_be_sent(ring: &Ring, to: &To, message: &RingMessage) {
         To::Set(ids) => {
             ids.iter().for_each(check);
         }
-        To::All => panic!("no member of a ring speaks to all"),
+        To::All => panic!("no member of a ring sends a message to all"),
     }
 }
 
@@ -77,7 +77,7 @@ pub(super) fn moves_on(ring: &Ring) {
     let is_open = |c: &Contest| c.id.term > ring.core.closed || c.is_announced();
     assert!(
         ring.campaign.contest().is_none_or(is_open),
-        "an election that is over"
+        "the election has ended"
     );
     for to in ring.awaited() {
         let member = ring.core.me.members.get(to).expect("a member");

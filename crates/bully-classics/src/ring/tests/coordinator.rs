@@ -74,7 +74,7 @@ fn a_stronger_election_goes_on_behind_an_announcement() {
     assert_eq!(
         kit.role(),
         Role::Waiting,
-        "for the outcome of the later one"
+        "the agent waits for the later election"
     );
 }
 

@@ -36,7 +36,7 @@ fn a_suspicion_counts_once() {
     assert_eq!(
         kit.leader().as_deref(),
         Some(B),
-        "nothing new is known of it"
+        "there is no new suspicion"
     );
 }
 

@@ -30,7 +30,7 @@ fn a_nomination_of_a_former_incarnation_is_not_for_this_one() {
         ..nominate(1, A, ME, &[A, B])
     };
     kit.hear(B, former.clone()).whatever();
-    assert_eq!(kit.role(), Role::Waiting, "passed on");
+    assert_eq!(kit.role(), Role::Waiting, "the nomination is passed on");
     let mut round = former;
     round.passed.push(id(ME));
     // The nomination comes back to the agent, so the winner has not received it.

@@ -103,7 +103,7 @@ fn a_link_is_mended_and_an_agent_rejoins() {
     let entries = (1..).zip(entries.map(What::Command));
     let recording = usual(3, entries, 5);
     let cut = [1, 2, 3, 4].map(|at| RecordedMoment::of(&recording, AT(at)).cut.len());
-    assert_eq!(cut, [2, 4, 4, 0], "a cut is no isolation");
+    assert_eq!(cut, [2, 4, 4, 0], "a cut is not an isolation");
 }
 
 #[test]

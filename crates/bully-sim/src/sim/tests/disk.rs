@@ -40,7 +40,7 @@ fn a_write_that_has_begun_is_done_though_its_agent_crashes() {
     world.run_for(MS(29));
     assert!(
         !world.is_running("c"),
-        "the write of the former incarnation is over, not this one's"
+        "only the former incarnation's write has ended"
     );
     world.run_for(MS(100));
     assert_eq!(world.believers(), [id("c")]);

@@ -153,7 +153,7 @@ fn a_crash_in_a_broadcast_leaves_the_others_without_the_message() {
     assert_eq!(
         world.events("c"),
         [],
-        "what followed in the step was not done"
+        "the rest of the step was not executed"
     );
     assert_eq!(
         (world.sprung(Reaction::Crash), world.durable("c")),

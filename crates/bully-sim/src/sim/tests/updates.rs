@@ -28,7 +28,11 @@ fn a_crash_is_certain_after_the_delay() {
     world.run_for(MS(1));
     let known = world.known("a").unwrap();
     let ended = [0, 1].map(|number| known.get(&id("c")).unwrap().has_ended(Incarnation(number)));
-    assert_eq!(ended, [true, true], "also of all incarnations before");
+    assert_eq!(
+        ended,
+        [true, true],
+        "the end of all earlier incarnations is known"
+    );
     assert!(known.is_closed());
     world.restart("c");
     world.run_for(MS(5));
@@ -198,7 +202,11 @@ fn who_is_forgotten_is_a_stranger_until_they_meet_again() {
     assert_eq!(world.dropped().stranger, strangers + 3, "three beats");
     world.set_score("c", Some(5.into()));
     world.run_for(MS(0));
-    assert_eq!(is_known(&world, "a"), None, "update of c is none of its");
+    assert_eq!(
+        is_known(&world, "a"),
+        None,
+        "an update of c does not concern it"
+    );
     world.meet_again();
     let member = is_known(&world, "a").unwrap();
     assert!(member.is_up() && member.incarnation == Some(Incarnation(1)));

@@ -386,7 +386,7 @@ impl World {
     fn effect(&mut self, host: usize, number: u64, at: WallTime, effect: ScheduleEffect) {
         match effect {
             ScheduleEffect::Ask(to, question) if self.setup.marks == Marks::InStore => {
-                assert_eq!(to, [id(host)], "the store is asked by the agent alone");
+                assert_eq!(to, [id(host)], "only the agent itself asks the store");
                 self.ask_store(host, question);
             }
             ScheduleEffect::Ask(to, question) => {

@@ -110,7 +110,7 @@ fn an_agent_that_cools_down_takes_the_last_slot_whichever_others_are_there() {
         .nothing_else_happened();
     assert!(
         !me.machine.core.cooldown.has_begun(),
-        "it has let all others go first"
+        "all other agents had their slots"
     );
 }
 

@@ -69,7 +69,7 @@ impl Machine for Bully {
             Some(State::Vacant(vacant)) => {
                 let slot = vacant.slot.map(|_| BullyTimer::Campaign);
                 let is_stuck = slot.is_none() && core.may_lead(); // cooling down or not
-                assert!(!is_stuck, "it is eligible, and nothing will move it");
+                assert!(!is_stuck, "an eligible agent waits without a timer");
                 timers.extend(slot);
             }
             Some(State::Candidate(candidate)) => timers.extend([candidate.asked.timer()]),

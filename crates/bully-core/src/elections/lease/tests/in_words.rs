@@ -16,7 +16,7 @@ pub(super) fn answer(me: &Kit, shown: &RegisterShown) -> (String, Columns) {
         answer,
     } = shown
     else {
-        panic!("it has a column that is not shown: {shown:?}");
+        panic!("a field has no column: {shown:?}");
     };
     let number = request.map_or("none".to_owned(), |number| request_of(me, number));
     let mut columns = vec![("request".to_owned(), number)];

@@ -51,7 +51,7 @@ fn the_lease_ends_by_the_clock_whatever_was_asked() {
     me.later(LEASE - H - 1);
     assert_eq!(me.view().leading, Some(Term(MINE)));
     me.later(1);
-    assert_eq!(me.view().leading, None, "also without a step");
+    assert_eq!(me.view().leading, None, "the lease ends without a step too");
     me.fire(BullyTimer::Lease)
         .lost(MINE, LostReason::LeaseExpired)
         .whatever();
@@ -153,7 +153,7 @@ fn a_follower_shows_what_the_record_of_its_leader_says_and_of_no_other_incarnati
     me.later(READ).sees(Some(saying(1, 3))).whatever();
     assert_eq!(me.view().about, about);
     me.later(READ).sees(Some(held(HIGH, OLD, 4))).whatever();
-    assert_eq!(me.view().about, None, "it was taken back");
+    assert_eq!(me.view().about, None, "the leader has removed the text");
     me.later(READ).sees(Some(saying(2, 5))).whatever();
     let view = me.view();
     let incarnation = view.leader.map(|leader| leader.incarnation);

@@ -24,7 +24,11 @@ fn in_its_slot_it_writes_over_what_it_has_seen() {
         .acquired(MINE)
         .nothing_else_happened();
     let ends = me.now.after(Duration::from_millis(LEASE - 3));
-    assert_eq!(me.view().valid_until, ends, "from when it was sent");
+    assert_eq!(
+        me.view().valid_until,
+        ends,
+        "the lease begins when the attempt was sent"
+    );
 }
 
 #[test]
@@ -41,7 +45,11 @@ fn a_read_before_the_attempt_says_nothing_about_it_and_one_after_it_does() {
     assert!(other.contract.is_armed(BullyTimer::Campaign));
     me.later(30).sees(Some(record)).whatever();
     let ends = me.now.after(Duration::from_millis(LEASE - 30));
-    assert_eq!(me.view().valid_until, ends, "recognised by its nonce");
+    assert_eq!(
+        me.view().valid_until,
+        ends,
+        "the nonce shows the agent's own attempt"
+    );
 }
 
 #[test]
@@ -69,7 +77,7 @@ fn a_success_that_is_heard_after_the_lease_is_none() {
     assert!(effects.events().is_empty(), "{effects:?}");
     assert!(
         me.contract.is_armed(BullyTimer::Campaign),
-        "it takes it anew"
+        "the agent takes the lease again"
     );
     // The agent read nothing for a whole lease, so the store may have gone back in the meantime.
     me.unchanged(Some(&own), READ + PATIENCE + SLOT);

@@ -40,7 +40,7 @@ fn an_agent_that_starts_with_a_recorded_list_takes_part_by_it() {
     assert_eq!(
         me.machine.core.config.voters.len(),
         3,
-        "what was typed later counts"
+        "the later configuration counts"
     );
 }
 

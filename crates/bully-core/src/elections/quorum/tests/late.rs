@@ -29,7 +29,10 @@ fn a_voter_without_a_record_abstains_when_it_hears_a_claim_of_a_later_election()
     me.later(1);
     assert!(me.hear(LOW, claim(3, 1)).writes(), "once");
     me.later(W);
-    assert!(me.hear(LOW, claim(4, 1)).writes(), "never again");
+    assert!(
+        me.hear(LOW, claim(4, 1)).writes(),
+        "the voter does not abstain again"
+    );
 }
 
 /// HIGH has not answered yet, and may know this voter.
@@ -75,7 +78,7 @@ pub(super) fn what_was_denied_is_not_heard(config: QuorumConfig) -> bool {
         answer.messages()[..],
         [Message::Recalled(Recalled { heard, .. })] if heard.incarnation.is_none()
     );
-    assert!(denies, "it knows none");
+    assert!(denies, "no earlier incarnation is known");
     !me.hear_incarnation(LOW, 1, claim(OLD + 1, 1)).writes()
 }
 
@@ -108,7 +111,7 @@ fn an_incarnation_that_is_remembered_is_heard_although_a_later_one_asks() {
     me.later(1);
     assert!(
         me.view().leading.is_some(),
-        "a second process takes nothing"
+        "a second process does not end the lease"
     );
 }
 

@@ -300,7 +300,7 @@ fn a_voter_without_a_record_votes_when_the_first_has_answered_or_after_a_round()
 
     let mut me = Kit::began(config(), MemberKind::Voter, Some(5)).started();
     me.later(E);
-    assert!(me.hear(HIGH, claim(1, 9)).writes(), "nobody answers");
+    assert!(me.hear(HIGH, claim(1, 9)).writes(), "no voter answers");
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn an_end_that_is_confirmed_before_the_lease_ended_makes_two_lead() {
     assert_eq!(
         revoked.view().leading,
         Some(Term(1)),
-        "no agent had told it"
+        "HIGH has not heard of its reported end"
     );
 }
 

@@ -150,6 +150,6 @@ fn a_leader_with_a_slower_pace_is_in_steady_contact() {
             let effects = me.later(pace).hear(LOW, heartbeat(OLD, 1));
             effects.messages().len() == 2
         });
-        assert_eq!(asked, asks, "it asks for the leadership in the end: {pace}");
+        assert_eq!(asked, asks, "whether it asks for the leadership: {pace}");
     }
 }

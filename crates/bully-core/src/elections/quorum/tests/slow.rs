@@ -53,7 +53,7 @@ fn the_median_of_ten_writes_counts_and_one_in_time_counts_as_none() {
 #[test]
 fn an_agent_that_would_take_over_or_is_slow_measures_its_disk() {
     let probes = |me: &Kit| me.machine.prospects().probes;
-    assert!(!probes(&Kit::following()), "its leader outranks it");
+    assert!(!probes(&Kit::following()), "its leader ranks above it");
     assert!(probes(&Kit::following_low()));
     assert!(probes(&slow(Kit::following())) && probes(&slow(Kit::leading())));
     assert!(!probes(&Kit::leading()) && !probes(&Kit::vacant()));
@@ -95,7 +95,7 @@ fn the_successor_is_one_that_is_not_slow_if_there_is_one() {
             named.step(Input::Drained).messages()[..],
             [QuorumMessage::Resign(resign)] if resign.successor == Some(id(HIGH))
         );
-        assert!(is_named, "a command is carried out");
+        assert!(is_named, "a command is executed");
         me.drains(None).whatever();
         let effects = me.step(Input::Drained);
         match effects.messages()[..] {

@@ -41,7 +41,7 @@ fn a_gap_begins_the_grace_period_anew() {
     let asked = |effects: StepEffects| effects.messages().len() == 2; // not only acknowledged
     assert!(
         asked(me.clone().later(2 * H).hear(LOW, heartbeat(OLD, 1))),
-        "a gap of 3 H is none"
+        "3 H is not a gap"
     );
     for beats in 0..AFTER / H {
         let gap = if beats == 0 { 2 * H + 1 } else { H };

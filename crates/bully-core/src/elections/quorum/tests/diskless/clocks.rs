@@ -106,7 +106,11 @@ fn refuses_by_clock(config: QuorumConfig) -> bool {
     let refuses = effects.messages() == [&refusal.into()];
     assert!(!effects.writes());
     drop(effects);
-    assert_eq!(me.machine.core.voter.seen, Term(OLD), "nothing is learned");
+    assert_eq!(
+        me.machine.core.voter.seen,
+        Term(OLD),
+        "the agent learns no term"
+    );
     refuses
 }
 
@@ -159,7 +163,7 @@ fn the_clock_that_is_furthest_away_is_named_until_its_voter_restarts_or_says_ano
     assert_eq!(
         gap(&me),
         Some(apart(HIGH, false, 2 * HOUR)),
-        "the same that said it"
+        "the incarnation that named this clock"
     );
     let round = Round {
         incarnation: Incarnation(2),

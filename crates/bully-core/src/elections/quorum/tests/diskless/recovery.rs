@@ -94,7 +94,7 @@ fn that_many_others_are_not_asked_for_where_the_clock_decides() {
     let mut me = asking(four());
     me.hear(HIGH, recovers(1, 0)).nothing_else_happened();
     me.later(E).fire(BullyTimer::Recover).whatever();
-    assert!(!me.machine.core.binds(), "two are no quorum");
+    assert!(!me.machine.core.binds(), "two voters are not a quorum");
 }
 
 /// The recovery as an operator sees it while the agent waits.

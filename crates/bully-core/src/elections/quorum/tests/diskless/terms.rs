@@ -73,7 +73,7 @@ fn voters_with_and_without_disks_are_no_group_and_neither_are_two_promises() {
     assert_eq!(
         none.leaders,
         Leaders::PerInstant,
-        "the token is no fence by itself"
+        "the token alone does not fence"
     );
     let other = |timings: Timings| QuorumConfig {
         timings,
