@@ -125,7 +125,7 @@ fn a_member_whose_end_is_confirmed_keeps_no_name() {
 }
 
 #[test]
-fn what_is_known_of_a_former_host_says_nothing_about_the_present_one() {
+fn reports_of_a_former_host_do_not_count_for_the_present_host() {
     play(async {
         let scene = Scene::new();
         for (first, second) in [(7_000, 5_000), (5_000, 7_000)] {

@@ -102,7 +102,7 @@ fn an_agent_that_has_ended_for_good_keeps_no_group_closed() {
 }
 
 #[test]
-fn what_is_forgotten_with_the_process_keeps_a_group_closed() {
+fn a_volatile_record_keeps_a_group_closed() {
     let group: Group = Group::new("g").unwrap();
     let quorum = Requirements {
         leaders: Leaders::PerTerm,

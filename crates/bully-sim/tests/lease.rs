@@ -145,7 +145,7 @@ impl History {
             Ok(())
         });
         for _ in 0..60 {
-            self.misfortune();
+            self.random_fault();
             let span = MS(20 + self.random.below(400));
             self.world.run_for(span);
             if let Some(violation) = self.world.violation() {
@@ -155,7 +155,7 @@ impl History {
         Ok(())
     }
 
-    fn misfortune(&mut self) {
+    fn random_fault(&mut self) {
         let world = &mut self.world;
         let agent = AGENTS[usize::try_from(self.random.below(3)).unwrap()];
         match self.random.below(20) {

@@ -91,7 +91,7 @@ fn a_page_with_anything_in_the_place_of_anything_is_no_panic() {
 }
 
 #[test]
-fn what_nests_too_deep_is_refused() {
+fn a_value_that_nests_too_deep_is_refused() {
     let deep = "[".repeat(20_000);
     let refused = Config::from_toml(&format!("score = {deep}")).unwrap_err();
     assert_eq!(blamed(&refused), "", "{refused}");

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_removed_once_nobody_has_asked_for_it_in_30_days() {
+    fn a_mark_is_removed_after_30_days_without_a_question() {
         let listed = [
             record("old", 69, 3),
             record("asked", 70, 3),

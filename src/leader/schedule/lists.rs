@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_nobody_remembers_may_have_written_something() {
+    fn a_list_without_a_memory_may_have_written_something() {
         let mut lists = changed();
         lists.note(5, list(&["b", "c", "d", "e"]));
         let all = held(&["a", "b", "c", "d", "e"]);

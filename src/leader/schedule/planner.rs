@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_settled_is_counted_once() {
+    fn a_settled_due_time_is_counted_once() {
         let every = Every::new(Duration::from_secs(10)).unwrap();
         let mut settled = at(0);
         let mut skipped = 0;

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn the_own_agent_keeps_what_enough_of_the_others_have_kept() {
+    fn the_leaders_agent_keeps_a_mark_that_enough_other_agents_keep() {
         let quorum = five(3, 3);
         let mut poll = poll(true);
         assert_eq!(names(poll.left(&quorum)), ["b", "c", "d", "e"]);
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn in_the_available_mode_those_that_can_be_reached_are_waited_for() {
+    fn in_the_available_mode_a_leader_waits_for_reachable_agents() {
         let audience = Audience::Reachable(ids(&["a", "b", "c"]));
         let late = Time::ZERO.after(PATIENCE);
         let mut poll = poll(true);

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_hangs_holds_so_many_answers_and_no_more() {
+    fn a_store_that_hangs_holds_a_limited_number_of_answers() {
         let mut replica = Replica::default();
         for _ in 0..2 * MOST {
             replica.ask(id("a"), &write(10), NOW);

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_without_an_end_fills_so_much_and_no_more() {
+    fn a_stream_without_an_end_fills_a_window_up_to_its_limit() {
         let most = u64::try_from(MOST).unwrap();
         for misfire in [Misfire::Skip, LATE, Misfire::AtLeastOnce] {
             let mut window = DueWindow::default();

@@ -7,7 +7,7 @@ use actix_bully::store::{FileStore, StoreError};
 use super::{Vote, create, identity, keep, kept, names, open, place, vote};
 
 #[test]
-fn create_refuses_whatever_is_there() {
+fn create_refuses_every_existing_file() {
     type Make = fn(&Path) -> io::Result<()>;
     let rows: [(&str, Make); 3] = [
         ("a file", |path| fs::write(path, "anything")),

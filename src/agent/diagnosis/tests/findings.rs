@@ -157,7 +157,7 @@ type Say = fn(&mut PeerReport);
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a row for each word of a peer")]
-fn what_a_peer_says_is_found_by_the_name_of_its_node() {
+fn a_report_of_a_peer_is_found_by_the_name_of_its_node() {
     let text = str::to_owned;
     let node = || text("host-c");
     let error = || text("it does not answer");

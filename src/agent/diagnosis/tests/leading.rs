@@ -52,7 +52,7 @@ fn an_agent_above_the_leader_says_what_it_waits_for() {
 
 /// By the rules of an application, the agent with the lowest rank may lead.
 #[test]
-fn of_an_election_of_the_application_no_rank_is_told_unless_it_has_a_preemption() {
+fn no_rank_is_reported_for_an_own_election_without_a_preemption() {
     for name in ["a", "c"] {
         let mut facts = led_by(name);
         let own = ElectionMode::own(facts.requirements.as_ref().unwrap());
@@ -136,7 +136,7 @@ fn a_leader_that_only_the_store_knows_is_no_trouble() {
 
 /// Some contenders for a lease have no link to this agent. Only the store knows them.
 #[test]
-fn with_a_lease_none_is_eligible_only_if_the_store_says_so_too() {
+fn with_a_lease_no_agent_is_eligible_only_if_the_store_agrees() {
     for has_links in [false, true] {
         let mut facts = led_by("c");
         for known in &mut facts.members {

@@ -154,7 +154,7 @@ fn a_message_that_waits_for_the_actor_counts_as_arrived_and_ends_with_its_run() 
 
 /// The sender has given up the former run after its patience, or has restarted.
 #[test]
-fn what_waits_of_a_former_run_does_not_count_for_the_next_one() {
+fn waiting_messages_of_a_former_run_do_not_count_for_the_next_run() {
     for (incarnation, run) in [(1, 2), (2, 1)] {
         let (mut receiver, from) = (Receiver::default(), AgentId::new("a").unwrap());
         assert_eq!(judge(&mut receiver, 1, 1, 0, 0), Ok(0));

@@ -114,7 +114,7 @@ fn messages_wait_for_a_leader_and_go_to_it_in_one_run() {
 }
 
 #[test]
-fn the_buffer_has_room_for_so_many_messages_and_bytes() {
+fn the_buffer_has_a_limit_of_messages_and_of_bytes() {
     let mut sender = sender();
     for message in ["a", "b", "c"] {
         push(&mut sender, message);

@@ -55,7 +55,7 @@ fn seen<'a>(nodes: &'a Everyone<'_>) -> Vec<(&'a str, usize, Option<&'a str>)> {
 }
 
 #[test]
-fn a_contender_is_its_agent_and_old_when_it_is_asked_no_more() {
+fn a_contender_is_its_agent_and_its_report_grows_old() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let first = report("host-1", &[agent("a", &["b", "c", "d"])]);

@@ -20,7 +20,7 @@ fn a_leader_that_is_no_member_any_more_is_asked_for() {
 }
 
 #[test]
-fn the_end_of_another_voter_changes_nothing_but_what_was_heard_of_it() {
+fn the_end_of_another_voter_ends_only_its_last_answer() {
     let mut me = Kit::following();
     me.answered(LOW, standing(9, LOW));
     me.answered(HIGH, leading(7, HIGH));

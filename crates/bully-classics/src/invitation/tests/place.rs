@@ -22,7 +22,7 @@ fn one_found_above_is_given_a_step_to_invite_all() {
 }
 
 #[test]
-fn the_free_and_the_left_out_are_found_and_others_members_are_not() {
+fn free_and_forgotten_agents_are_found_and_members_of_others_are_not() {
     let other = election(9, HIGH);
     let mine = election(4, ME);
     for (standing, found) in [

@@ -12,7 +12,7 @@ fn with_mid(mut me: Kit) -> Kit {
 }
 
 #[test]
-fn an_agent_that_obeys_one_above_refuses_all_below_that_one() {
+fn an_agent_that_obeys_a_higher_agent_refuses_all_agents_below_it() {
     for mut me in [with_mid(Kit::deferring()), with_mid(Kit::halted())] {
         me.told(|_| ()).whatever();
         assert_eq!(
@@ -24,7 +24,7 @@ fn an_agent_that_obeys_one_above_refuses_all_below_that_one() {
 }
 
 #[test]
-fn an_agent_that_may_still_hear_of_one_above_lets_those_below_wait() {
+fn an_agent_that_may_still_hear_a_higher_agent_lets_lower_agents_wait() {
     let asking = || {
         let mut me = with_mid(Kit::began(MemberKind::Voter, Some(5)));
         assert_eq!(me.start().lines()[1], "high mid: are you there? 4.me");

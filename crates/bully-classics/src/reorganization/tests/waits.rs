@@ -14,7 +14,7 @@ fn an_agent_that_refuses_because_it_ranks_above_is_asked_next_time() {
 }
 
 #[test]
-fn the_no_of_an_observer_is_one_too() {
+fn an_observer_can_decline_too() {
     let said = Kit::leading().hear(EYE, not_normal(4, ME, 6));
     assert_eq!(
         said.lines()[1],

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn only_the_one_that_was_sent_to_can_acknowledge_it() {
+fn only_the_receiver_of_a_message_can_acknowledge_it() {
     let mut kit = Kit::candidate();
     kit.hear(B, ack(Lap::Collect, 1, ME, 0, 0))
         .nothing_else_happened();

@@ -95,7 +95,7 @@ fn a_new_observer_is_told_with_the_next_heartbeat() {
 }
 
 #[test]
-fn where_no_other_member_is_it_comes_back() {
+fn a_message_without_another_member_comes_back() {
     let mut kit = Kit::draining();
     for name in [A, B, Z] {
         kit.leaves(name).whatever();

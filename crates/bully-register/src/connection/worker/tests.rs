@@ -185,7 +185,7 @@ async fn connections_that_end_at_once_are_made_after_growing_pauses_by_the_cours
 }
 
 #[test]
-fn reads_that_wait_together_are_one_question_without_those_that_nobody_waits_for() {
+fn reads_that_wait_together_are_one_question_without_abandoned_reads() {
     let (jobs, mut asked) = Jobs::new();
     let key = |name: &str| -> RegisterKey { name.parse().unwrap() };
     let mut one = jobs.read(&key("a/lease"));

@@ -99,7 +99,7 @@ fn another_record_of_the_same_number_has_another_stamp() {
 }
 
 #[test]
-fn a_file_that_could_not_be_made_is_none_and_the_next_one_is_made() {
+fn a_file_that_could_not_be_made_does_not_exist_and_the_next_one_is_made() {
     for (at, call) in CREATED.iter().enumerate().take(CREATED.len() - 1) {
         let (folder, path) = place();
         let system = Arc::new(Tried::default());
@@ -153,7 +153,7 @@ fn a_long_file_is_made_of_its_ends_and_has_its_room() {
 }
 
 #[test]
-fn a_long_file_that_could_not_be_made_is_none() {
+fn a_long_file_that_could_not_be_made_does_not_exist() {
     for write in 0..3 {
         let (folder, path) = place();
         let system = Arc::new(Tried::default());

@@ -69,7 +69,7 @@ fn child(part: &str, call: usize, path: &Path) -> bool {
 }
 
 #[test]
-fn a_maker_that_is_killed_leaves_a_whole_file_or_none() {
+fn a_process_killed_in_create_leaves_a_whole_file_or_none() {
     let mut made = 0;
     for call in 0.. {
         let (folder, path) = place();

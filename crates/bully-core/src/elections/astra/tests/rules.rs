@@ -32,7 +32,7 @@ fn the_deadline_is_that_of_the_timings() {
 }
 
 #[test]
-fn those_of_failed_election_are_not_asked_and_the_deadline_is_sat_out() {
+fn agents_of_failed_election_are_not_asked_and_the_deadline_passes() {
     let mut me = Kit::idle();
     me.ends(HIGH).nothing_else_happened();
     me.hear(LOW, elect(1))
@@ -57,7 +57,7 @@ fn an_agent_that_is_alone_leads_at_once() {
 // ---- defer-on-ok ----
 
 #[test]
-fn deferring_in_vain_begins_anew_without_those_of_failed_election() {
+fn deferring_in_vain_begins_anew_without_the_agents_of_failed_election() {
     Kit::deferring()
         .after(LOW, elect(1))
         .later(VICTORY)

@@ -90,7 +90,7 @@ fn a_better_follower_asks_when_no_later_process_has_its_name_any_more() {
 // ---- followers ----
 
 #[test]
-fn an_agent_that_cools_down_takes_the_last_slot_whichever_others_are_there() {
+fn an_agent_that_cools_down_takes_the_last_slot_in_any_group() {
     let mut me = Kit::cooling_down(); // its slot is set
     me.told(|m| down(m, HIGH)).nothing_else_happened();
     me.told(|m| suspect(m, LOW)).nothing_else_happened();

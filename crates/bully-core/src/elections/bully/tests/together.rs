@@ -15,7 +15,7 @@ fn weathered(seed: u64, size: usize, config: Arc<BullyConfig>) -> World {
         let pause = world.dice.below(400);
         let next = world.now.after(Duration::from_millis(pause));
         world.run(next);
-        world.misfortune();
+        world.random_fault();
     }
     world.weather = Weather::Calm;
     world.cuts.clear();

@@ -70,7 +70,7 @@ fn claims(me: &mut Kit, attempt: u64) -> StepEffects {
 }
 
 #[test]
-fn a_claim_is_heeded_once_it_was_there_for_long_enough() {
+fn a_leader_obeys_a_claim_that_has_lasted_for_long_enough() {
     let mut me = Kit::leading();
     let began = me.now;
     for attempt in 1.. {

@@ -21,7 +21,7 @@ fn each_rule_holds_in_its_scene() {
         a_gap_ends_when_the_answer_arrives,
         a_gap_is_never_longer_than_a_lease,
         a_store_that_answers_slowly_elects,
-        what_is_told_is_as_old_as_its_read,
+        a_report_is_as_old_as_its_read,
         a_longer_gap_is_waited_for,
         an_absent_record_keeps_its_lease,
         an_earlier_release_is_waited_for,
@@ -179,7 +179,7 @@ pub(super) fn a_gap_is_never_longer_than_a_lease(config: LeaseConfig) -> bool {
     me.role() == Role::Follower
 }
 
-pub(super) fn what_is_told_is_as_old_as_its_read(config: LeaseConfig) -> bool {
+pub(super) fn a_report_is_as_old_as_its_read(config: LeaseConfig) -> bool {
     let mut me = following(config);
     let told = RegisterShown::unasked(
         Duration::from_millis(90).into(),

@@ -69,7 +69,7 @@ fn an_attempt_that_is_applied_after_another_was_made_counts_from_when_it_was_sen
 }
 
 #[test]
-fn a_success_that_is_heard_after_the_lease_is_none() {
+fn a_success_that_is_heard_after_the_lease_does_not_count() {
     let mut me = Kit::taking();
     let (_, own) = me.attempt();
     me.later(LEASE);
@@ -87,7 +87,7 @@ fn a_success_that_is_heard_after_the_lease_is_none() {
 }
 
 #[test]
-fn one_that_became_ineligible_gives_it_back() {
+fn an_agent_that_became_ineligible_gives_the_lease_back() {
     let mut me = Kit::taking();
     me.set_score(None).whatever();
     let effects = me.applied();

@@ -159,7 +159,7 @@ fn a_group_of_one_grows_to_two() {
 }
 
 #[test]
-fn a_follower_sends_a_change_on_and_hears_what_became_of_it() {
+fn a_follower_passes_a_change_on_and_gets_the_outcome() {
     let mut me = Kit::following();
     let (term, change) = (Term(OLD), Box::new(remove(LOW)));
     let ask = AskChange {

@@ -127,7 +127,7 @@ fn one_term_for_two(config: QuorumConfig) -> Vec<(&'static str, Term)> {
 
 /// `LeaderPerTerm`: three checks prevent a second leader, and each of them is enough.
 #[test]
-fn a_vote_that_was_given_ahead_elects_nobody_else() {
+fn a_vote_that_was_given_ahead_elects_no_other_agent() {
     assert_eq!(one_term_for_two(config()), [(LOW, Term(3))]);
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn it_objects_to_the_same_one_only_once() {
+fn an_agent_objects_only_once_to_the_same_leader() {
     let mut me = Kit::vacant();
     me.hear(LOW, elect(4, 1))
         .sent(LOW, objects(1, 4))

@@ -200,7 +200,7 @@ fn an_observer_answers_no_earlier_epoch() {
 }
 
 #[test]
-fn a_learner_tells_nobody_a_list_before_one_names_it_whether_it_hears_of_it_or_starts_with_it() {
+fn a_learner_tells_no_list_before_a_list_names_it() {
     let config = QuorumConfig {
         learner: true,
         ..valid(QuorumConfig::new([LOW, HIGH].map(id)))

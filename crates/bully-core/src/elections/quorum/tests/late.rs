@@ -36,7 +36,7 @@ fn a_voter_without_a_record_abstains_when_it_hears_a_claim_of_a_later_election()
 }
 
 /// HIGH has not answered yet, and may know this voter.
-pub(super) fn it_is_excused_by_all_only(config: QuorumConfig) -> bool {
+pub(super) fn only_all_voters_excuse_a_late_voter(config: QuorumConfig) -> bool {
     !late(config).hear(LOW, claim(2, 1)).writes()
 }
 
@@ -71,7 +71,7 @@ fn one_voter_that_knows_of_a_later_election_does_not_excuse_it() {
 }
 
 /// The leader of the first term hears the second incarnation of LOW. Then a message of LOW's first incarnation arrives.
-pub(super) fn what_was_denied_is_not_heard(config: QuorumConfig) -> bool {
+pub(super) fn an_incarnation_that_was_denied_is_not_heard(config: QuorumConfig) -> bool {
     let mut me = Kit::known(config, Some(5));
     let answer = me.hear_incarnation(LOW, 2, Recall { seen: Term(0) });
     let denies = matches!(
@@ -117,7 +117,7 @@ fn an_incarnation_that_is_remembered_is_heard_although_a_later_one_asks() {
 
 /// If the lease rests on its leader alone, no voter has ever promised anything.
 #[test]
-fn with_a_lease_quorum_of_one_nobody_is_late() {
+fn with_a_lease_quorum_of_one_no_voter_is_late() {
     let config = valid(QuorumConfig {
         vote_quorum: Some(3),
         lease_quorum: Some(1),

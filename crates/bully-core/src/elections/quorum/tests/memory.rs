@@ -277,7 +277,7 @@ fn a_voter_that_appears_after_the_start_is_asked_at_once() {
 }
 
 #[test]
-fn a_voter_asks_all_when_it_starts_and_whoever_has_not_answered_when_it_is_heard() {
+fn a_voter_asks_all_voters_at_its_start_and_silent_voters_when_it_hears_them() {
     let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), written(OLD));
     assert!(asks(&me.start()));
     assert!(!asks(&me.hear(HIGH, heartbeat(OLD, 9))), "within the round");

@@ -65,7 +65,7 @@ fn the_work_begins_to_end_once_a_quorum_has_voted() {
 }
 
 #[test]
-fn it_is_waited_for_half_a_lease_and_the_votes_count_all_the_same() {
+fn a_preparation_lasts_half_a_lease_and_later_votes_still_count() {
     let mut me = preparing().after(LOW, grants(NEXT).of(LOW));
     me.later(D / 2 - 1)
         .fire(BullyTimer::Drain)
@@ -190,7 +190,7 @@ fn a_voter_that_voted_ahead_goes_on_supporting_its_leader() {
 
 /// `one-vote-per-term`; the promise to the leader remains.
 #[test]
-fn a_vote_ahead_is_a_vote_and_frees_nobody() {
+fn a_vote_ahead_is_a_vote_and_frees_no_promise() {
     let mut me = voted(LOW);
     me.hear(HIGH, ahead(OLD + 1, 9, ME))
         .sent(HIGH, refuses(OLD + 1, OLD + 1, 0))

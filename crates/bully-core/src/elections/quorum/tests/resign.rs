@@ -73,7 +73,7 @@ fn a_late_resignation_voids_no_newer_promise() {
 }
 
 #[test]
-fn another_ones_resignation_voids_no_promise() {
+fn a_resignation_of_another_agent_voids_no_promise() {
     let mut me = Kit::following();
     me.hear(LOW, resign(50, Some(ME))).nothing_else_happened();
     me.hear(LOW, claim(51, 1))

@@ -215,15 +215,13 @@ fn successor_of_the_last(config: QuorumConfig, high_for: u64, is_slow: bool) -> 
 }
 
 /// `leader-decides-takeover`
-pub(super) fn a_leader_hands_over_to_the_best_voter_whichever_asks(config: QuorumConfig) -> bool {
+pub(super) fn a_leader_hands_over_to_the_best_voter_for_any_asker(config: QuorumConfig) -> bool {
     successor_of_the_last(config, AFTER, false) == Some(id(HIGH))
 }
 
 #[test]
-fn a_better_voter_that_is_slow_or_came_later_is_not_the_successor_of_another_ones_request() {
-    assert!(a_leader_hands_over_to_the_best_voter_whichever_asks(
-        config()
-    ));
+fn a_slow_or_late_better_voter_is_not_the_successor_of_an_asker() {
+    assert!(a_leader_hands_over_to_the_best_voter_for_any_asker(config()));
     let low = Some(id(LOW));
     assert_eq!(successor_of_the_last(config(), AFTER, true), low);
     assert_eq!(successor_of_the_last(config(), AFTER - H, false), low);

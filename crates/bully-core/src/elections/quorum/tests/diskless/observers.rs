@@ -40,7 +40,7 @@ fn an_observer_says_which_term_it_has_followed_to_a_leader_of_a_lower_one() {
 }
 
 #[test]
-fn a_leader_claims_a_term_above_it_and_leads_on() {
+fn a_leader_claims_a_term_above_an_observers_and_still_leads() {
     let (mut me, term) = claiming(forgetful());
     me.hear(EYE, followed(term + 5)).nothing_else_happened();
     me.hear(LOW, vote_for(1, term)).whatever();

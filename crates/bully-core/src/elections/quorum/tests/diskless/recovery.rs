@@ -85,7 +85,7 @@ fn takes_part_by_one_memory(config: QuorumConfig) -> bool {
 /// Of four voters one is down and two have restarted. So only one voter remembers, and by the clock three answers are
 /// enough.
 #[test]
-fn that_many_others_are_not_asked_for_where_the_clock_decides() {
+fn fewer_memories_are_enough_where_the_clock_decides() {
     let mut me = asking(four());
     me.hear(LOW, remembers(1, OLD)).nothing_else_happened();
     me.hear(HIGH, recovers(1, 0)).nothing_else_happened();
@@ -99,7 +99,7 @@ fn that_many_others_are_not_asked_for_where_the_clock_decides() {
 
 /// The recovery as an operator sees it while the agent waits.
 #[test]
-fn it_says_who_is_missing_and_how_many_restarts_would_do() {
+fn a_recovery_names_the_missing_voters_and_the_number_of_restarts() {
     let recovers_by = |me: &Kit| me.machine.prospects().recovers.unwrap();
     let mut me = asking(five());
     let begins = recovers_by(&me);
