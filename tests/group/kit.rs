@@ -92,7 +92,6 @@ impl Scene {
         }
     }
 
-    /// Returns a scene with these members.
     pub(crate) fn of<const N: usize>(members: [(&str, Option<i32>); N]) -> Self {
         let mut scene = Self::new();
         for (name, score) in members {
@@ -132,7 +131,6 @@ impl Scene {
         self.group.members().get(&id(name)).unwrap().clone()
     }
 
-    /// Returns the eligible members, the highest in rank first.
     pub(crate) fn ranks(&self) -> Vec<String> {
         let members = self.group.members();
         members.by_rank().map(|m| m.id.to_string()).collect()
@@ -172,12 +170,10 @@ impl Scene {
     }
 }
 
-/// A link that writes down its messages.
 #[derive(Debug, Default)]
 pub(crate) struct Cable(Mutex<Vec<String>>);
 
 impl Cable {
-    /// Returns the lines since the last call.
     pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap())
     }

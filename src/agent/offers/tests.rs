@@ -70,10 +70,7 @@ fn a_refusal_names_the_feature_the_missing_offer_and_the_setting() {
                 let said = refused.to_string();
                 assert!(said.starts_with(feature.name()), "{said}");
                 let said_again = format!("needs {}", feature.name());
-                assert!(
-                    !said.contains(&said_again),
-                    "the refusal explains the need: {said}"
-                );
+                assert!(!said.contains(&said_again), "twice the same: {said}");
                 assert!(said.contains('`') && said.contains(": "), "{said}");
             }
         }

@@ -121,10 +121,7 @@ async fn work_has_failed_only_if_it_was_not_asked_to_end() {
     assert!(shared.ended_at_once(began, serial));
     sleep(Duration::from_millis(60)).await;
     assert!(!shared.is_at_work(serial), "the lease ran out");
-    assert!(
-        shared.ended_at_once(began, serial),
-        "no step has reported the loss"
-    );
+    assert!(shared.ended_at_once(began, serial), "no step has told it");
     // A lease that is renewed late begins another tenure, which does not own the work of the former tenure.
     shared.grow(FIRST, &until(200));
     let next = shared.enter(Some(serial)).expect("it leads again").serial;

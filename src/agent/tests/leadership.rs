@@ -94,15 +94,9 @@ fn a_former_incarnation_does_not_speak_for_the_present_one() {
         Some(Term(2))
     );
     assert!(!leadership.shrink(FIRST, None));
-    assert!(
-        leadership.is_leading(NOW),
-        "a former incarnation cannot end it"
-    );
+    assert!(leadership.is_leading(NOW), "not by the former");
     leadership.drain(FIRST);
-    assert!(
-        !leadership.is_draining(),
-        "a former incarnation cannot begin its drain"
-    );
+    assert!(!leadership.is_draining(), "not by the former");
     assert!(leadership.shrink(SECOND, Some(&following(None))));
     assert!(!leadership.is_leading(NOW));
 }

@@ -45,7 +45,6 @@ fn every_line_is_refused(before: &str, table: &str) {
     assert!(rows > 3, "{rows}");
 }
 
-/// Returns the key in the error.
 fn blamed(error: &ConfigError) -> String {
     error.key().unwrap_or_default()
 }

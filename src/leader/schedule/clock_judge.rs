@@ -281,11 +281,7 @@ mod tests {
         let mut clocks = known(0, &rows);
         assert_eq!(clocks.judge(), ClockVerdict::Unknown);
         clocks.watched = WRITTEN;
-        assert_eq!(
-            clocks.judge(),
-            ClockVerdict::Alone,
-            "no agent writes the rows"
-        );
+        assert_eq!(clocks.judge(), ClockVerdict::Alone, "no row is new");
         let fitting = known(0, &[found("b", 0), found("c", 0)]);
         assert_eq!(fitting.judge(), ClockVerdict::Fits);
     }

@@ -230,7 +230,6 @@ mod tests {
         AgentId::new(name).unwrap()
     }
 
-    /// Returns the mark as an agent sees it.
     fn stored_mark(own: &str) -> StoredMark {
         let name = LeaseName {
             cluster: id("shop"),

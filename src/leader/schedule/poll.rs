@@ -343,10 +343,7 @@ mod tests {
         let audience = Audience::Reachable(ids(&["a", "b", "c"]));
         let late = Time::ZERO.after(PATIENCE);
         let mut poll = poll(true);
-        assert!(
-            !poll.is_carried(&audience, late),
-            "not even the leader has answered"
-        );
+        assert!(!poll.is_carried(&audience, late), "none has answered");
         note(&mut poll, "a", &Ok(Known::default()));
         note(&mut poll, "b", &Ok(Known::default()));
         assert!(!poll.is_carried(&audience, Time::ZERO));

@@ -38,7 +38,6 @@ fn open(path: &Path) -> FileStore<u64> {
 const WRITE: usize = 2;
 const SYNC: usize = 3;
 
-/// Calls of a save in their order.
 const CALLS: [Call; 6] = [
     Call::Held,
     Call::Named,

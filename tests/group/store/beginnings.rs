@@ -17,9 +17,7 @@ async fn refuses_the_one_before(store: impl TermStore<Vote>) {
     let waiting = store.save(first, vote(2));
     let second = store.begin().expect("it works");
     assert!(second > first);
-    let refused = waiting
-        .await
-        .expect_err("the second agent began before the save");
+    let refused = waiting.await.expect_err("another agent began since");
     assert!(
         matches!(refused, StoreError::Superseded { by, latest } if (by, latest) == (first, second)),
         "{refused:?}"

@@ -55,7 +55,6 @@ fn kept(path: &Path) -> Option<Vote> {
     store.load().expect("it can be read")
 }
 
-/// Returns a folder, and the path of a store in it.
 fn place() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("jobs.store");

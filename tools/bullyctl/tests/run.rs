@@ -181,7 +181,6 @@ fn a_standard_error_without_a_reader_holds_up_no_hand_over() {
     drop(unread);
 }
 
-/// Writes to the pipe until it is full.
 fn fill(pipe: &mut PipeWriter) {
     let has_room = |pipe: &PipeWriter| {
         let now = Timespec::default();

@@ -63,10 +63,7 @@ fn any_election<E: Suite>(dice: &mut Dice, numbers: &Numbers) -> ElectionId {
 /// left.
 pub(crate) fn may_idle(has_started: bool, me: &Participant, numbers: &Numbers) {
     let can_lead = has_started && me.eligible().is_some();
-    assert!(
-        !can_lead || numbers.seen >= LAST_COUNT,
-        "the agent waits without a timer"
-    );
+    assert!(!can_lead || numbers.seen >= LAST_COUNT, "no timer runs");
 }
 
 /// Asserts, after every step, that an agent that works has a leader, and that an agent without a coordinator has no

@@ -139,11 +139,7 @@ mod tests {
             };
             assert_eq!(roster.change(at, end), list.get_mut(at).is_some_and(end));
             assert_eq!(roster.to_vec(), list);
-            assert_eq!(
-                roster,
-                Roster::new(list.clone()),
-                "the lists are equal however they were made"
-            );
+            assert_eq!(roster, Roster::new(list.clone()), "equal lists");
             assert!((0..31).all(|at| roster.get(at) == list.get(at)));
             let abouts = list.iter().filter(|m| m.about.is_some()).count();
             assert_eq!((roster.abouts, roster.has_abouts()), (abouts, abouts > 0));

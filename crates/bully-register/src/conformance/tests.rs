@@ -36,7 +36,6 @@ fn swap(expected: impl Into<Option<Entry>>, value: &str, outcome: SwapOutcome) -
     }
 }
 
-/// Returns steps that do not overlap.
 fn steps(did: impl IntoIterator<Item = Did>) -> Vec<HistoryStep> {
     let numbered = (1_u64..).step_by(2).zip(did);
     let steps = numbered.map(|(begin, did)| HistoryStep {

@@ -116,7 +116,6 @@ impl Rows {
     }
 }
 
-/// Asserts that the outputs of the nodes are those of the tables.
 fn check(tables: &[Rows]) {
     let wrong: Vec<_> = tables.iter().flat_map(Rows::wrong).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

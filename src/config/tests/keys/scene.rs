@@ -78,7 +78,6 @@ impl Scene {
         self.start(node, &text).unwrap()
     }
 
-    /// Starts a node with the keys in the text.
     pub(super) fn start(&self, node: &str, text: &str) -> Result<RunningNode, RunError> {
         self.starts.set(self.starts.get() + 1);
         self.start_as(NodeIncarnation(self.starts.get()), node, text)
@@ -108,7 +107,6 @@ impl Scene {
         starter.start()
     }
 
-    /// Returns the configuration of the node `a`.
     pub(super) fn own(&self) -> Config {
         self.config("a", &self.text)
     }
@@ -123,14 +121,12 @@ impl Scene {
         Config::from_toml(&text).unwrap()
     }
 
-    /// Writes a file that only its owner may read.
     pub(super) fn write(&self, name: &str, content: &str) {
         let path = self.folder.path().join(name);
         fs::write(&path, content).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     }
 
-    /// Returns the names of all files, also in folders.
     pub(super) fn files(&self) -> Vec<String> {
         let mut names = Vec::new();
         let mut folders = vec![self.folder.path().to_owned()];
@@ -166,7 +162,6 @@ pub(super) fn recorded(node: &RunningNode) -> String {
     node.agent().recorded().unwrap()
 }
 
-/// Returns the leader that the node knows.
 pub(super) fn leader(node: &RunningNode) -> String {
     let found = node.agent().leader();
     found.map_or_else(|| "nobody".to_owned(), |leader| leader.id.to_string())

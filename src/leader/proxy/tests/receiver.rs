@@ -37,17 +37,9 @@ const IGNORED: Result<u64, Option<u64>> = Err(Some(u64::MAX));
 fn a_run_is_taken_in_its_order_and_each_message_once() {
     let mut receiver = Receiver::default();
     assert_eq!(judge(&mut receiver, 1, 1, 0, 3), Ok(0));
-    assert_eq!(
-        judge(&mut receiver, 1, 1, 2, 3),
-        Ok(1),
-        "one message came before"
-    );
+    assert_eq!(judge(&mut receiver, 1, 1, 2, 3), Ok(1), "one is known");
     assert_eq!(judge(&mut receiver, 1, 1, 5, 0), Ok(0), "a question");
-    assert_eq!(
-        judge(&mut receiver, 1, 1, 0, 2),
-        Ok(2),
-        "both messages came before"
-    );
+    assert_eq!(judge(&mut receiver, 1, 1, 0, 2), Ok(2), "both are known");
 }
 
 #[test]
@@ -92,11 +84,7 @@ fn of_a_sender_that_may_have_been_forgotten_nothing_is_known() {
         Err(Some(0)),
         "another incarnation"
     );
-    assert_eq!(
-        judge(&mut receiver, 1, 9, 0, 1),
-        IGNORED,
-        "the former incarnation"
-    );
+    assert_eq!(judge(&mut receiver, 1, 9, 0, 1), IGNORED, "a former one");
     assert_eq!(judge(&mut receiver, 2, 2, 0, 1), Ok(0));
 }
 
@@ -123,11 +111,7 @@ fn messages_of_a_sender_from_one_node_do_not_count_for_another_node() {
             "no message of this run came before"
         );
     }
-    assert_eq!(
-        judge(&mut receiver, 5, 3, 4, 1),
-        Ok(0),
-        "the run of the former endpoint"
-    );
+    assert_eq!(judge(&mut receiver, 5, 3, 4, 1), Ok(0), "still known");
 }
 
 #[test]

@@ -98,11 +98,7 @@ fn messages_wait_for_a_leader_and_go_to_it_in_one_run() {
     let mut sender = sender();
     push(&mut sender, "a");
     assert_eq!(sent(&mut sender, ms(0)), None);
-    assert_eq!(
-        sender.wakes_at(),
-        None,
-        "the sender only waits for a leader"
-    );
+    assert_eq!(sender.wakes_at(), None, "only a leader lacks");
     sender.see(ms(1), Some(target("b", 1)));
     push(&mut sender, "b");
     let first = Some(("b".to_owned(), 1, 0, vec!["a", "b"]));
@@ -168,11 +164,7 @@ fn a_refused_message_goes_once_to_the_leader_that_the_refusal_names() {
     refuse(&mut sender, ms(3), ("c", 2), 0, Some(target("d", 3)));
     assert_eq!(sent(&mut sender, ms(4)), None, "not a second time");
     let again = Some(("b".to_owned(), 3, 0, vec!["b", "c"]));
-    assert_eq!(
-        sent(&mut sender, ms(100)),
-        again,
-        "the message goes to the present leader"
-    );
+    assert_eq!(sent(&mut sender, ms(100)), again, "to the present leader");
     refuse(&mut sender, ms(101), ("b", 3), 0, Some(target("c", 2)));
     assert_eq!(sent(&mut sender, ms(102)), None);
     sender.see(ms(103), Some(target("d", 3)));
@@ -209,11 +201,7 @@ fn an_unanswered_message_is_unknown_and_not_sent_again() {
     let next = Some(("b".to_owned(), 2, 0, vec!["d"]));
     assert_eq!(sent(&mut sender, ms(2_002)), next);
     let gone = sender.see_ends(|_| None);
-    assert_eq!(
-        gone.unknown.len(),
-        1,
-        "the end of the receiver leaves the outcome unknown"
-    );
+    assert_eq!(gone.unknown.len(), 1, "unknown by its end");
 }
 
 #[test]
@@ -353,11 +341,7 @@ fn a_leader_without_room_is_sent_less_at_once_until_it_keeps_up() {
     assert_eq!(in_flight(&mut sender, ms(20)), (2, 50));
     sender.refused(ms(21), &peer(2), Some(0), Refusal::Busy, None);
     sender.refused(ms(22), &peer(2), Some(0), Refusal::Busy, None);
-    assert_eq!(
-        in_flight(&mut sender, ms(35)),
-        (0, 0),
-        "the pause is longer"
-    );
+    assert_eq!(in_flight(&mut sender, ms(35)), (0, 0), "a longer pause");
     assert_eq!(in_flight(&mut sender, ms(100)), (3, 25));
     sender.acknowledged(ms(101), &peer(3), 25);
     assert_eq!(in_flight(&mut sender, ms(101)), (3, 41));

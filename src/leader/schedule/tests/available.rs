@@ -122,11 +122,7 @@ fn an_agent_without_schedules_delays_the_first_question_and_no_tick() {
     scene.run_until(6_490, false);
     assert_eq!(scene.begun.len(), 4);
     scene.run_until(7_500, false);
-    assert_eq!(
-        scene.begun[4..],
-        [6_500, 7_000],
-        "the leader waits half a second, once"
-    );
+    assert_eq!(scene.begun[4..], [6_500, 7_000], "one wait of 0.5 s");
 }
 
 /// The clock may be corrected during the wait, and an answer may be lost.

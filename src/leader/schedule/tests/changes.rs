@@ -29,7 +29,6 @@ fn changed(world: &mut World) -> BTreeSet<usize> {
     voters
 }
 
-/// Returns a random voter.
 fn voter(world: &mut World) -> usize {
     let voters = world.voters.clone();
     world.rng.choice(voters).unwrap()

@@ -29,7 +29,6 @@ fn report(node: &str, agents: &[Value]) -> Value {
     json!({ "bridge": bridge, "agents": agents })
 }
 
-/// Answers with these reports, one after the other.
 fn answer(path: &Path, reports: Vec<Value>) {
     let listener = UnixListener::bind(path).unwrap();
     thread::spawn(move || {

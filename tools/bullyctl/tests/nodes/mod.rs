@@ -44,13 +44,11 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// Reads the output, which is one value of JSON.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> T {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 }
 
-/// Runs `bullyctl` with these arguments.
 pub(crate) fn bullyctl(line: &str) -> Said {
     let output = Command::new(env!("CARGO_BIN_EXE_bullyctl"))
         .args(line.split_whitespace())
@@ -63,7 +61,6 @@ pub(crate) fn bullyctl(line: &str) -> Said {
     }
 }
 
-/// A running node.
 pub(crate) struct Running {
     pub(crate) handle: BullyHandle,
     pub(crate) bridge: String,
@@ -141,7 +138,6 @@ impl Nodes {
         ))
     }
 
-    /// Waits until all running nodes follow this agent.
     pub(crate) fn wait_for_leader(&self, name: &str) {
         for _ in 0..3_000 {
             let mut agents = self.all.values().map(|node| node.handle.current());
@@ -171,7 +167,6 @@ impl Nodes {
         panic!("{name} does not know the texts of all");
     }
 
-    /// Waits until all nodes know the voters of this epoch.
     pub(crate) fn wait_for_epoch(&self, epoch: u64) {
         for _ in 0..3_000 {
             let mut voters = self.all.values().map(|node| node.handle.voters());

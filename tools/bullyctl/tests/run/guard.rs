@@ -67,12 +67,10 @@ fn until(deadline: u64) -> Value {
     json!({ "deadline": deadline, "asks_to_end": false })
 }
 
-/// Returns the report that the command was not started.
 fn late() -> Value {
     json!({ "Ended": { "status": "Unknown", "cause": "Late" } })
 }
 
-/// Returns the report that the command ended by itself.
 fn exited(status: u8) -> Value {
     json!({ "Ended": { "status": { "Exited": status }, "cause": "Itself" } })
 }

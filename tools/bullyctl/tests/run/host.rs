@@ -238,7 +238,6 @@ pub(crate) fn is_alive(process: Pid) -> bool {
     })
 }
 
-/// Waits until none of the processes runs.
 pub(crate) fn wait_until_gone(processes: &[Pid]) {
     wait_until("all processes of the command have ended", || {
         !processes.iter().any(|it| is_alive(*it))

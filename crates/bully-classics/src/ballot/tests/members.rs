@@ -25,10 +25,7 @@ fn the_end_of_another_voter_ends_only_its_last_answer() {
     me.answered(LOW, standing(9, LOW));
     me.answered(HIGH, leading(7, HIGH));
     me.ends(LOW).nothing_else_happened();
-    assert!(
-        me.over().events().is_empty(),
-        "the ballot of LOW does not count any more"
-    );
+    assert!(me.over().events().is_empty(), "LOW's ballot is gone");
 }
 
 #[test]

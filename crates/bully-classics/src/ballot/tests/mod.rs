@@ -163,7 +163,6 @@ pub(super) impl Kit {
         Self::restored(&Arc::new(listing(voters)), kind, score, record)
     }
 
-    /// Returns the number of the agent's present round.
     fn round(&self) -> u64 {
         self.machine.core.round
     }

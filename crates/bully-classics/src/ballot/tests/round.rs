@@ -165,11 +165,7 @@ fn the_agents_that_are_heard_are_counted() {
         assert_eq!(me.machine.heard(), heard);
     }
     me.over().whatever();
-    assert_eq!(
-        me.machine.heard(),
-        3,
-        "the answers of the last round still count"
-    );
+    assert_eq!(me.machine.heard(), 3, "of the last round");
     me.over().whatever();
     assert_eq!(me.machine.heard(), 1);
 }

@@ -66,11 +66,7 @@ fn a_copy_of_a_decline_counts_for_nothing() {
     let mut me = with_a_group_of_three();
     me.hear(HIGH, accept(5, ME)).whatever();
     for _ in 0..3 {
-        assert_eq!(
-            me.hear(LOW, decline(5, ME, 9)),
-            NOTHING,
-            "one member is missing"
-        );
+        assert_eq!(me.hear(LOW, decline(5, ME, 9)), NOTHING, "one answer lacks");
     }
 }
 

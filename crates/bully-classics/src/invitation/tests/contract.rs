@@ -65,7 +65,6 @@ impl Machine for InvitationElection {
     }
 }
 
-/// Returns exactly the timers that the machine needs to make progress.
 fn needed(machine: &InvitationElection) -> BTreeSet<InvitationTimer> {
     let core = &machine.core;
     let mut timers = BTreeSet::new();

@@ -133,7 +133,6 @@ pub(super) impl Kit {
         kit
     }
 
-    /// Returns an agent that has stepped down and cools down.
     fn cooling_down() -> Self {
         let mut kit = Self::draining();
         kit.step(Input::Drained).whatever();
@@ -175,7 +174,6 @@ pub(super) impl Kit {
         Self::observer().after(HIGH, ready(7, HIGH, 9))
     }
 
-    /// Returns an agent in every state, with the state's name.
     fn states() -> [(&'static str, Kit); 12] {
         [
             ("free", Self::free()),

@@ -70,7 +70,6 @@ impl Machine for Reorganization {
     }
 }
 
-/// Returns exactly the timers that the machine needs to make progress.
 fn needed(machine: &Reorganization) -> BTreeSet<ReorganizationTimer> {
     let core = &machine.core;
     let mut timers = BTreeSet::new();

@@ -152,7 +152,6 @@ pub(super) impl Kit {
         kit
     }
 
-    /// Returns an agent that has stepped down and cools down.
     fn cooling_down() -> Self {
         let mut kit = Self::draining();
         kit.step(Input::Drained).whatever();
@@ -215,7 +214,6 @@ pub(super) impl Kit {
         Self::observer().after(HIGH, ready(7, HIGH, 9))
     }
 
-    /// Returns an agent in every state, with the state's name.
     fn states() -> [(&'static str, Kit); 16] {
         [
             ("asking", Self::asking()),
@@ -245,7 +243,6 @@ fn lan() -> ReorganizationConfig {
     }
 }
 
-/// Returns an answer to the first question of ME.
 fn there(score: Option<i32>) -> There {
     There {
         election: election(4, ME),

@@ -16,11 +16,7 @@ fn an_agent_that_refuses_because_it_ranks_above_is_asked_next_time() {
 #[test]
 fn an_observer_can_decline_too() {
     let said = Kit::leading().hear(EYE, not_normal(4, ME, 6));
-    assert_eq!(
-        said.lines()[1],
-        "persist 7",
-        "the answer has the count to exceed"
-    );
+    assert_eq!(said.lines()[1], "persist 7", "the count to exceed");
 }
 
 fn eager() -> ReorganizationConfig {

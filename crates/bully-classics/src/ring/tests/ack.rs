@@ -85,11 +85,7 @@ fn a_newer_message_buys_a_silent_member_no_time() {
     let first = due(&kit);
     kit.later(10).hear(B, beat(B, OLD, 9, 2)).whatever();
     assert_eq!(due(&kit), first);
-    assert_eq!(
-        kit.machine.core.hops.len(),
-        1,
-        "one message of each lap waits"
-    );
+    assert_eq!(kit.machine.core.hops.len(), 1, "one for each lap");
 }
 
 #[test]

@@ -230,7 +230,6 @@ pub(super) impl Kit {
         kit.acked(Z, Lap::Coordinator, MINE, ME, 0)
     }
 
-    /// Returns a leader in the term [`MINE`].
     fn leading() -> Self {
         Self::leading_by(lan())
     }
@@ -258,7 +257,6 @@ pub(super) impl Kit {
         kit.acked(Z, Lap::Coordinator, MINE + 1, Z, 0)
     }
 
-    /// Returns an agent in every role, with the role's name.
     fn roles() -> [(&'static str, Kit); 11] {
         [
             ("scheduled", Self::scheduled()),

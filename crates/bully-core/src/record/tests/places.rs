@@ -11,7 +11,6 @@ fn numbers(svg: &str, attribute: &str) -> Vec<f64> {
     parts.map(number).collect()
 }
 
-/// Returns the centres of the circles.
 fn centres(svg: &str) -> Vec<(f64, f64)> {
     let (x, y) = (numbers(svg, "cx"), numbers(svg, "cy"));
     x.into_iter().zip(y).collect()

@@ -18,7 +18,6 @@ fn kind(command: &RecordedCommand) -> String {
     json.split('"').nth(1).unwrap().to_owned()
 }
 
-/// Returns the names of all variants from an error of `serde`.
 fn all_kinds() -> BTreeSet<String> {
     let unknown = serde_json::from_str::<RecordedCommand>("\"explode\"").unwrap_err();
     let unknown = unknown.to_string();

@@ -87,7 +87,6 @@ impl StoreSession for Scripted {
     }
 }
 
-/// Virtual time: each wait is one step.
 #[tokio::test(start_paused = true)]
 async fn waiting_operations_get_the_reason_and_the_connection_is_closed() {
     let attempts = Arc::default();

@@ -148,7 +148,6 @@ fn a_copy_in_the_place_of_a_file_is_another_version_of_the_same_value() {
     assert_eq!(refused, Swap::Conflict(Some(found)));
 }
 
-/// Virtual time: each wait is one step.
 #[tokio::test(start_paused = true)]
 async fn a_file_that_stays_locked_is_tried_again_and_given_up() {
     let temporary = tempfile::tempdir().unwrap();

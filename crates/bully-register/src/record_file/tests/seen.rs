@@ -81,13 +81,7 @@ fn a_record_whose_sync_failed_is_never_seen() {
     file.confirm().expect("written");
     writer.take();
     let (place, looker) = (path.clone(), Arc::clone(&reader));
-    let look = move || {
-        assert_eq!(
-            number(&looker, &place),
-            0,
-            "the record is seen until it is voided"
-        )
-    };
+    let look = move || assert_eq!(number(&looker, &place), 0, "until it is voided");
     writer.plan(4, Event::Before(Box::new(look)));
     writer.plan(3, Event::Fails(ErrorKind::Other));
     let refused = file.write(b"record 4");

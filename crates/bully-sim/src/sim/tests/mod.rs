@@ -34,7 +34,6 @@ fn three(seed: u64) -> WorldBuilder<Toy> {
         .trace(Trace::new())
 }
 
-/// Returns three agents that have agreed on `c`.
 fn settled() -> World<Toy> {
     let mut world = three(1).build();
     assert_eq!(world.settle(MS(100)), Ok(id("c")));

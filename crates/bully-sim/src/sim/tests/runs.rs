@@ -107,10 +107,7 @@ fn two_believers_are_not_an_agreement() {
     let mut world = settled();
     world.pause("c");
     world.set_score("b", Some(Score::from(9)));
-    assert!(
-        world.settle(MS(50)).is_err(),
-        "c hangs, and still believes that it leads"
-    );
+    assert!(world.settle(MS(50)).is_err(), "c hangs, and still leads");
     assert_eq!(world.believers(), [id("b"), id("c")]);
     world.resume("c");
     assert_eq!(world.settle(MS(50)), Ok(id("b")));

@@ -28,11 +28,7 @@ fn a_crash_is_certain_after_the_delay() {
     world.run_for(MS(1));
     let known = world.known("a").unwrap();
     let ended = [0, 1].map(|number| known.get(&id("c")).unwrap().has_ended(Incarnation(number)));
-    assert_eq!(
-        ended,
-        [true, true],
-        "the end of all earlier incarnations is known"
-    );
+    assert_eq!(ended, [true, true], "earlier ones ended too");
     assert!(known.is_closed());
     world.restart("c");
     world.run_for(MS(5));
@@ -202,11 +198,7 @@ fn a_forgotten_agent_is_a_stranger_until_it_is_met_again() {
     assert_eq!(world.dropped().stranger, strangers + 3, "three beats");
     world.set_score("c", Some(5.into()));
     world.run_for(MS(0));
-    assert_eq!(
-        is_known(&world, "a"),
-        None,
-        "an update of c does not concern it"
-    );
+    assert_eq!(is_known(&world, "a"), None, "a ignores updates of c");
     world.meet_again();
     let member = is_known(&world, "a").unwrap();
     assert!(member.is_up() && member.incarnation == Some(Incarnation(1)));

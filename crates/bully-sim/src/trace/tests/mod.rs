@@ -188,12 +188,8 @@ fn a_bounded_trace_forgets_the_oldest_and_says_so() {
 #[test]
 fn a_trace_that_is_off_keeps_and_counts_nothing() {
     let mut trace = story(Trace::off());
-    trace.mark(AT(9), || {
-        panic!("a text was made although no trace is kept")
-    });
-    trace.settled(AT(9), || {
-        panic!("a text was made although no trace is kept")
-    });
+    trace.mark(AT(9), || panic!("made although no trace is kept"));
+    trace.settled(AT(9), || panic!("made although no trace is kept"));
     assert_eq!((trace.to_text().as_str(), trace.kinds().len()), ("", 0));
     assert!(!trace.is_on());
     let mut trace = Trace::new();
@@ -218,10 +214,7 @@ fn a_digest_tells_runs_apart_by_what_happened() {
     let (first, second) = (gone(1), gone(2));
     let base = digest("a", &Say::Hello(1), &[2], &first);
     let other_field = digest("a", &Say::Hello(2), &[2], &first);
-    assert_eq!(
-        base, other_field,
-        "the kind, the term and the receiver count"
-    );
+    assert_eq!(base, other_field, "only kind and term count");
     let others = [
         digest("b", &Say::Hello(1), &[2], &first),
         digest("a", &Say::Beat, &[2], &first),

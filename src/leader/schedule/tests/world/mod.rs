@@ -39,7 +39,6 @@ use store::{Held, Store};
 use stream::SharedWindow;
 pub(super) use stream::every;
 
-/// Number of agents.
 pub(super) const AGENTS: usize = 5;
 
 /// One agent: its durable record, and the state that it loses in a crash.
@@ -91,7 +90,6 @@ enum Happening {
     },
 }
 
-/// A tick that began.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BegunTick {
     pub(super) tick: DueTick,
@@ -269,7 +267,6 @@ impl World {
 
     // ---- one step -------------------------------------------------------------------------------
 
-    /// Lets this number of milliseconds pass.
     pub(super) fn run_for(&mut self, millis: u64) {
         let end = self.now + millis;
         while let Some(next) = self.queue.first_entry() {

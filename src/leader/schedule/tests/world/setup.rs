@@ -2,7 +2,6 @@
 
 use super::super::super::planner::Misfire;
 
-/// Setup of a world.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Setup {
     pub(in super::super) misfire: Misfire,
@@ -11,14 +10,12 @@ pub(in super::super) struct Setup {
     pub(in super::super) flaw: Option<Flaw>,
 }
 
-/// Place of the marks of the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Marks {
     AtVoters,
     InStore,
 }
 
-/// Source of the due times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Source {
     Rule,

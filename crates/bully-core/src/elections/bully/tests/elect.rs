@@ -27,8 +27,6 @@ fn a_repeated_question_is_answered_and_changes_no_more_than_the_first() {
     }
 }
 
-// ---- candidates, and agents that wait ----
-
 #[test]
 fn a_question_from_below_counts_as_an_answer() {
     let mut me = Kit::asking_voters();
@@ -48,8 +46,6 @@ fn no_agent_waits_for_an_asker_from_below() {
         .set(BullyTimer::Campaign, S)
         .nothing_else_happened();
 }
-
-// ---- leaders ----
 
 fn answers_mine(term: u64) -> Elected {
     answers(1, term, 5)

@@ -20,8 +20,6 @@ fn both(term: u64, score: i32) -> [BullyMessage; 2] {
     [elected(term, score).into(), heartbeat(term, score).into()]
 }
 
-// ---- candidates ----
-
 #[test]
 fn the_asked_leader_below_decides_by_its_answer() {
     for mut me in [Kit::asking_found(), Kit::asking_voters()] {
@@ -44,8 +42,6 @@ fn a_candidate_follows_one_below_where_leaders_are_left_alone() {
         .followed(LOW, OLD)
         .nothing_else_happened();
 }
-
-// ---- leaders ----
 
 #[test]
 fn a_newer_leader_below_supersedes_and_is_asked_where_leaders_have_a_grace_period() {

@@ -256,7 +256,6 @@ impl Kit {
         kit
     }
 
-    /// Returns an agent in every role, with the role's name.
     fn roles() -> [(&'static str, Self); 13] {
         [
             ("following", Self::following()),

@@ -10,8 +10,6 @@ fn ask(counter: u64, score: i32, term: u64) -> Elect {
     }
 }
 
-// ---- followers ----
-
 #[test]
 fn a_score_or_a_campaign_ends_the_cooldown_of_a_follower() {
     for (score, input) in [
@@ -26,8 +24,6 @@ fn a_score_or_a_campaign_ends_the_cooldown_of_a_follower() {
             .nothing_else_happened();
     }
 }
-
-// ---- candidates, and agents that wait ----
 
 #[test]
 fn a_round_belongs_to_one_score() {

@@ -290,7 +290,6 @@ impl Kit {
         me
     }
 
-    /// Returns the number of the last question.
     fn request(&self) -> u64 {
         self.machine.core.requests
     }

@@ -24,11 +24,7 @@ fn in_its_slot_it_writes_over_what_it_has_seen() {
         .acquired(MINE)
         .nothing_else_happened();
     let ends = me.now.after(Duration::from_millis(LEASE - 3));
-    assert_eq!(
-        me.view().valid_until,
-        ends,
-        "the lease begins when the attempt was sent"
-    );
+    assert_eq!(me.view().valid_until, ends, "since it was sent");
 }
 
 #[test]
@@ -45,11 +41,7 @@ fn a_read_before_the_attempt_says_nothing_about_it_and_one_after_it_does() {
     assert!(other.contract.is_armed(BullyTimer::Campaign));
     me.later(30).sees(Some(record)).whatever();
     let ends = me.now.after(Duration::from_millis(LEASE - 30));
-    assert_eq!(
-        me.view().valid_until,
-        ends,
-        "the nonce shows the agent's own attempt"
-    );
+    assert_eq!(me.view().valid_until, ends, "by its nonce");
 }
 
 #[test]

@@ -40,20 +40,12 @@ fn a_follower_knows_the_lease_of_its_leader_by_the_announcements_that_arrived() 
     let heard = me.now;
     assert_eq!(known(&me), Some(heard.after(lease)));
     me.later(1).hear(LOW, heartbeat(OLD - 1, 1)).whatever();
-    assert_eq!(
-        known(&me),
-        Some(heard.after(lease)),
-        "the message is from another agent"
-    );
+    assert_eq!(known(&me), Some(heard.after(lease)), "of another agent");
     // The lease has ended, and the promise has not.
     me.later(D);
     assert!(known(&me).is_some_and(|until| until < me.now));
     assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
-    assert_eq!(
-        known(&Kit::leading()),
-        None,
-        "a leader's own lease is in its view"
-    );
+    assert_eq!(known(&Kit::leading()), None, "its view has it");
     assert_eq!(known(&Kit::vacant()), None);
 }
 

@@ -166,7 +166,6 @@ impl Kit {
         self.prepared(effects)
     }
 
-    /// Returns an agent in every role, with the role's name.
     pub(super) fn roles() -> [(&'static str, Self); 10] {
         [
             ("vacant", Self::vacant()),

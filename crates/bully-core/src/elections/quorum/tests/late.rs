@@ -29,10 +29,7 @@ fn a_voter_without_a_record_abstains_when_it_hears_a_claim_of_a_later_election()
     me.later(1);
     assert!(me.hear(LOW, claim(3, 1)).writes(), "once");
     me.later(W);
-    assert!(
-        me.hear(LOW, claim(4, 1)).writes(),
-        "the voter does not abstain again"
-    );
+    assert!(me.hear(LOW, claim(4, 1)).writes(), "not again");
 }
 
 /// HIGH has not answered yet, and may know this voter.

@@ -65,7 +65,6 @@ pub(super) fn claim(term: u64, score: i32) -> Claim {
     }
 }
 
-/// Returns a vote for this agent.
 pub(super) fn grants(term: u64) -> ClaimReply {
     ClaimReply {
         term: Term(term),

@@ -5,7 +5,6 @@ use super::{epochs::*, late::*, memory::*, pace::*, slow::*, takeover::*, *};
 /// A test of one rule. It returns whether the rule holds with this configuration.
 pub(super) type Scene = fn(QuorumConfig) -> bool;
 
-/// Returns the scenes with their names.
 macro_rules! scenes {
     ($($name:ident),+ $(,)?) => { [$((stringify!($name), $name as Scene)),+] };
 }

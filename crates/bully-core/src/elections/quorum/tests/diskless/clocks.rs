@@ -106,11 +106,7 @@ fn refuses_by_clock(config: QuorumConfig) -> bool {
     let refuses = effects.messages() == [&refusal.into()];
     assert!(!effects.writes());
     drop(effects);
-    assert_eq!(
-        me.machine.core.voter.seen,
-        Term(OLD),
-        "the agent learns no term"
-    );
+    assert_eq!(me.machine.core.voter.seen, Term(OLD), "no term is learned");
     refuses
 }
 

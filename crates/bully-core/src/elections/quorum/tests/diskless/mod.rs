@@ -41,12 +41,10 @@ fn voters(names: &[&str]) -> QuorumConfig {
     })
 }
 
-/// Returns a configuration with four voters.
 fn four() -> QuorumConfig {
     voters(&[LOW, ME, HIGH, "v4"])
 }
 
-/// Returns a configuration with five voters.
 fn five() -> QuorumConfig {
     voters(&[LOW, ME, HIGH, "v4", "v5"])
 }
@@ -67,7 +65,6 @@ fn recovers(counter: u64, term: u64) -> Recovered {
     }
 }
 
-/// Returns an incarnation that has just started.
 fn begun(config: QuorumConfig) -> Kit {
     Kit::new(&Arc::new(config), MemberKind::Voter, Some(5)).started()
 }
