@@ -272,7 +272,7 @@ impl History {
             world.drained(REGISTER);
         }
         world.set_score("b", Some(5.into()));
-        world.run_for(MS(3_000)); // what is under way, hand-overs and cool-downs
+        world.run_for(MS(3_000)); // messages under way, hand-overs and cool-downs
         let settled = world.settle(MS(3_000));
         settled.map_err(|why| format!("{why:?}"))
     }
@@ -392,7 +392,7 @@ fn a_group_settles_on_the_highest_and_replaces_it() {
     let mut history = History::around(RegisterConfig::default(), 1, config());
     history.world.set_conditions(Conditions::delayed(MS(2)));
     for agent in AGENTS {
-        history.world.set_clock_rate(agent, 0); // two slots differ by less than two clocks may
+        history.world.set_clock_rate(agent, 0); // two clocks may differ by more than two slots
     }
     assert_eq!(history.world.settle(MS(1_000)).unwrap(), "c");
     history.world.crash("c");

@@ -106,7 +106,7 @@ fn the_command_ends_although_bullyctl_and_the_guard_are_killed_at_one_moment() {
     let host = place.unruly("a", &["ignore"]);
     let all = place.wait_for_ready(1);
     let guard = host.guard();
-    host.signal(Signal::STOP); // so that it sees nothing of what follows
+    host.signal(Signal::STOP); // so that `bullyctl` does not react
     kill_process(guard, Signal::KILL).unwrap();
     host.signal(Signal::KILL);
     wait_until_gone(&all);

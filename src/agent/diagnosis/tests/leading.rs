@@ -35,7 +35,7 @@ fn the_highest_that_can_be_reached_leads() {
 #[test]
 fn an_agent_above_the_leader_says_what_it_waits_for() {
     let mut facts = led_by("a");
-    facts.members.pop(); // b, which asks, is the highest
+    facts.members.pop(); // b ranks highest and is asking
     let because = |facts: &Facts| match &found(facts)[..] {
         [Finding::Outranked { because, .. }] => *because,
         other => panic!("{other:?}"),

@@ -214,8 +214,8 @@ fn as_process_1_it_reaps_orphans() {
         .arg(inner.get_program())
         .args(inner.get_args());
     let mut host = Host::spawn(outer);
-    let command = host.wait_for_command().as_raw_nonzero(); // of the namespace
-    let first = host.guard(); // of the namespace: `bullyctl`
+    let command = host.wait_for_command().as_raw_nonzero(); // the number in the namespace
+    let first = host.guard(); // process 1 of the namespace: `bullyctl`
     let inside = |script: &str| {
         let mut enter = Command::new("nsenter");
         let target = first.as_raw_nonzero().to_string();

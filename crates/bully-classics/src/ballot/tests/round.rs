@@ -100,7 +100,7 @@ fn no_ballot_is_taken_while_a_neighbour_hears_the_leader() {
         round: round(3),
         standing: standing(8, ME),
     };
-    me.hear(LOW, request(3, None, idle())) // it hears it no longer either
+    me.hear(LOW, request(3, None, idle())) // LOW does not hear the leader either
         .has_no_leader(7)
         .wrote(8, Some(ballot(7, HIGH)))
         .asked(next, Some(ballot(7, HIGH)), standing(8, ME))
@@ -213,7 +213,7 @@ fn a_successor_that_does_not_come_is_not_waited_for() {
 fn a_resigned_ballot_is_not_elected_again() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(None)).whatever();
-    me.answered(HIGH, leading(7, HIGH)); // it was under way for longer
+    me.answered(HIGH, leading(7, HIGH)); // it left before the resignation
     let vacant = me.over();
     assert!(vacant.events().is_empty());
     vacant.wrote(8, Some(ballot(7, HIGH))).whatever();

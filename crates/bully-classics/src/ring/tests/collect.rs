@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn the_weaker_of_two_elections_is_suppressed() {
-    let mut kit = Kit::candidate(); // of the score 5, in the term 1
+    let mut kit = Kit::candidate(); // an election with the score 5 in the term 1
     kit.hear(B, collect(1, (A, 1), &[(A, 1), (B, 9)]))
         .sent(B, ack(Lap::Collect, 1, A, 0, 0))
         .nothing_else_happened();

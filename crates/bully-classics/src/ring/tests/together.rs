@@ -30,7 +30,7 @@ fn a_witness_follows_on_and_passes_on_what_goes_round() {
             settle(&mut world);
             let rightful = world.rightful();
             for at in 0..4 {
-                world.give(at, Input::Campaign); // refused at the witness
+                world.give(at, Input::Campaign); // the witness refuses it
             }
             settle(&mut world);
             assert_eq!(world.leaders().len(), 4);

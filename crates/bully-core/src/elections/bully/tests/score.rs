@@ -48,7 +48,7 @@ fn a_round_belongs_to_one_score() {
                 .sent_to(&[HIGH, LOW], ask(2, score, 0)) // no agent is known to fail
                 .set(BullyTimer::Deadline, T)
                 .nothing_else_happened();
-            me.hear(HIGH, yields(1)).nothing_else_happened(); // to the former score
+            me.hear(HIGH, yields(1)).nothing_else_happened(); // an answer to the former score
         }
     }
 }

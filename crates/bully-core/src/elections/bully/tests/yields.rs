@@ -6,7 +6,7 @@ use super::*;
 fn the_last_yield_wins() {
     let mut me = Kit::asking_voters();
     me.hear(LOW, yields(1)).nothing_else_happened();
-    me.hear(LOW, yields(1)).nothing_else_happened(); // doubled
+    me.hear(LOW, yields(1)).nothing_else_happened(); // a copy
     me.hear(HIGH, yields(1)).led(1).nothing_else_happened();
 }
 

@@ -35,7 +35,7 @@ fn an_agent_whose_cooldown_is_over_objects_again() {
     me.later(1)
         .hear(LOW, elect(seen, 1))
         .sent(LOW, objects(1, seen))
-        .whatever(); // and asks itself
+        .whatever(); // this agent asks too
 }
 
 #[test]

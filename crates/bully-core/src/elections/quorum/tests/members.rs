@@ -9,7 +9,7 @@ fn the_confirmed_end_of_the_holder_voids_the_promise() {
     let mut me = Kit::following();
     me.ends(HIGH)
         .has_no_leader(OLD)
-        .asked(elect(OLD, 5)) // the first in rank: at once
+        .asked(elect(OLD, 5)) // at once, as the first in rank
         .set(BullyTimer::Round, E)
         .nothing_else_happened();
     me.hear(LOW, claim(OLD + 1, 1))

@@ -150,7 +150,7 @@ fn nothing_is_prepared_without_disks_or_without_a_successor() {
     };
     let mut alone = Kit::heard();
     alone.later(2 * H + 1).acked(LOW, 1).whatever();
-    alone.later(D - 1); // led by a lease that is nearly over
+    alone.later(D - 1); // its lease has nearly ended
     let mut two = Kit::leading();
     two.acked(LOW, 1).whatever();
     let mut without_disks = Kit::heard();

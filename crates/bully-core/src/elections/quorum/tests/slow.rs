@@ -73,7 +73,7 @@ fn a_slow_voter_waits_as_long_as_all_together_and_says_that_it_is_slow() {
     me.later(P)
         .fire(BullyTimer::Election)
         .has_no_leader(OLD)
-        .set(BullyTimer::Election, 4 * S) // HIGH outranks it, and there are three voters
+        .set(BullyTimer::Election, 4 * S) // HIGH ranks above it, and there are three voters
         .nothing_else_happened();
 }
 

@@ -38,7 +38,7 @@ fn heard_by(config: QuorumConfig, millis: u64) -> Kit {
 #[test]
 fn a_gap_begins_the_grace_period_anew() {
     let mut me = steady();
-    let asked = |effects: StepEffects| effects.messages().len() == 2; // not only acknowledged
+    let asked = |effects: StepEffects| effects.messages().len() == 2; // an acknowledgement and a question
     assert!(
         asked(me.clone().later(2 * H).hear(LOW, heartbeat(OLD, 1))),
         "3 H is not a gap"
@@ -75,7 +75,7 @@ fn a_gap_in_acknowledgements_begins_the_grace_period_anew() {
         let mut me = heard(AFTER);
         let rest = (0..millis / H).map(|_| H).chain([millis % H]);
         for pause in rest {
-            me.later(pause).acked(LOW, 1).whatever(); // the lease goes on
+            me.later(pause).acked(LOW, 1).whatever(); // LOW keeps the lease alive
         }
         me.acked(HIGH, 9).whatever();
         me

@@ -160,19 +160,19 @@ fn forgets_a_term(config: &QuorumConfig) -> bool {
 
     all.deliver(&[LEADER, 1], |_| true); // LOW votes
     all.begin(1, 2);
-    all.deliver(&[1, 2, 3, 4], |_| true); // and asks, or not yet
+    all.deliver(&[1, 2, 3, 4], |_| true); // and asks, if it asks early
     all.deliver(&[LEADER, 2], |message| !is_announcement(message)); // ME votes: elected
-    all.deliver(&[LEADER, 2], |_| true); // and acknowledges
+    all.deliver(&[LEADER, 2], |_| true); // ME acknowledges
     assert_eq!(all.led(&everybody), None);
     all.begin(2, 2);
     all.deliver(&[1, 2, 3, 4], |_| true);
-    all.deliver(&[LEADER, 3], |message| !is_claim(message)); // so does 4: HIGH leads
+    all.deliver(&[LEADER, 3], |message| !is_claim(message)); // v4 acknowledges: HIGH leads
     let second = all.led(&everybody).unwrap();
     assert!(second > first + 1, "by its clock");
 
-    let others = [1, 2, 3, 4]; // HIGH is cut off for good
+    let others = [1, 2, 3, 4]; // HIGH is cut off for ever
     all.mail.clear();
-    all.pass(2 * ABSTAINS, &others, &[BullyTimer::Recover]); // 4 says nothing of it
+    all.pass(2 * ABSTAINS, &others, &[BullyTimer::Recover]); // v4 does not report the term
     all.begin(3, 2);
     all.deliver(&others, |_| true);
     all.pass(3 * ABSTAINS, &others, &TIMERS);

@@ -210,7 +210,7 @@ fn answers_to_another_incarnation_count_for_nothing() {
         me.hear(LOW, old(counter)).nothing_else_happened();
         me.hear(HIGH, old(counter)).nothing_else_happened();
     }
-    me.hear(HIGH, remembers(2, 3)).nothing_else_happened(); // never asked
+    me.hear(HIGH, remembers(2, 3)).nothing_else_happened(); // this round was never asked
     me.hear(LOW, remembers(2, 3)).nothing_else_happened();
     assert!(!me.machine.core.binds());
 }
