@@ -52,7 +52,7 @@ fn a_person_reads_the_epoch_and_its_term_from_the_first_change_on() {
     let spoken = |term| SpokenTerm(Term(term)).to_string();
     assert_eq!(spoken(0), "0");
     assert_eq!(spoken(61_000_000_000), "61000000000", "without disks");
-    assert_eq!(spoken(2_199_023_255_553), "term 1 of epoch 2");
+    assert_eq!(spoken(2_199_023_255_553), "1 of epoch 2");
     assert_eq!(spoken(u64::MAX), u64::MAX.to_string(), "of no epoch");
 }
 
