@@ -90,7 +90,7 @@ mod tests {
         }
         let other = Timings::lan().to_builder().deadline(Duration::from_secs(1));
         assert_eq!(preset(&other.build().unwrap()), None);
-        // The available mode takes longer with the first timings, the quorum mode with the others.
+        // With the first timings the available mode takes longer, and with the other timings the quorum mode.
         assert_eq!(patience(&Timings::default()), Duration::from_millis(4_150));
         let astra = Duration::from_nanos(24_935_955_056); // 10 s / 0.89 + 8 x 0.9 s + 2 s + 5 x 0.9 s
         assert_eq!(patience(&Timings::astra()), astra);

@@ -156,7 +156,7 @@ mod tests {
         }
     }
 
-    /// Returns those of these times at which a warning is due.
+    /// Returns the times at which a warning is due.
     fn warned(strain: &mut Strain, renewal: Renewal, times: Range<u64>) -> Vec<u64> {
         times
             .filter(|time| strain.note_renewal(renewal, at(*time)))
@@ -182,7 +182,7 @@ mod tests {
         assert!(warned(&mut strain, timely, 30_000..30_005).is_empty());
         assert_eq!(strain.steadily_late(), None);
         let four = warned(&mut strain, late, 30_010..30_014);
-        assert_eq!(four, [30_013], "three of eight are chance");
+        assert_eq!(four, [30_013], "three of eight may be chance");
         strain.note_end();
         assert_eq!(strain.steadily_late(), None);
     }

@@ -435,7 +435,7 @@ mod tests {
         }
         let kept = || vitals.read().records.unwrap_or_default().0;
         assert_eq!(kept(), [report("b", 2), report("a", 3)]);
-        // Each incarnation of an agent whose record is an old copy is told so.
+        // Each incarnation with an old copy of its record gets this report again.
         let old = |term| VotersEvent::OldRecord {
             by: AgentId::new("b").unwrap(),
             term: Term(term),

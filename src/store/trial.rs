@@ -111,7 +111,7 @@ mod tests {
         };
         let store = FileStore::<u64>::create(&path, identity()).unwrap();
         let before = fs::read(&path).unwrap();
-        // A file that a killed process has left.
+        // A killed process has left a file.
         let left = RecordFile::create(Arc::new(Host), &beside(&path), format::MAX_LEN, b"x");
         drop(left.unwrap());
         for _ in 0..2 {

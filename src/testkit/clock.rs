@@ -138,7 +138,7 @@ mod tests {
             );
             assert!(
                 !begun_now.counts_suspend(),
-                "only a test may say that it does"
+                "only a test may accept this clock"
             );
         });
     }

@@ -93,8 +93,8 @@ impl EventLog {
         let mut came = Vec::new();
         let met = actix::clock::timeout(within, self.until(is_it, &mut came)).await;
         let Ok(Some(met)) = met else {
-            // The time is over. It is not over earlier if the agent has ended, because this log keeps its own
-            // listener, so the stream stays open.
+            // When the agent ends, `events` stays open, because the log keeps its listener. So the call takes the whole
+            // time.
             return Ok(());
         };
         came.push(met);

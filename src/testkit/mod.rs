@@ -41,7 +41,7 @@ mod process;
 mod store;
 mod system;
 
-/// What the network of a cluster does to messages. All of it is in [`bully_sim::faults`].
+/// The faults of a cluster's network. All of them are in [`bully_sim::faults`].
 pub mod faults {
     #[doc(inline)]
     pub use bully_sim::faults::{Conditions, ConditionsBuilder, ConditionsError};

@@ -235,7 +235,6 @@ mod tests {
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
-    /// Counts every millisecond.
     fn counting(into: &Rc<Cell<u32>>) -> impl Future<Output = ()> + 'static {
         let into = Rc::clone(into);
         async move {

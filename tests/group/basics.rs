@@ -1,4 +1,4 @@
-//! The group: which members are notified of a change, what it costs, and where messages go.
+//! The group: the members that learn of a change, the cost of a change, and the receivers of messages.
 
 use std::sync::Arc;
 
@@ -20,16 +20,15 @@ fn only_members_that_looked_are_notified_the_highest_in_rank_first_and_once() {
         scene.group.down(&id("d"), FIRST);
         scene.group.up(&id("d"), FIRST.next());
         scene.group.down(&id("d"), FIRST.next());
-        assert_eq!(scene.told().await, "bdac", "three changes, told once");
+        assert_eq!(scene.told().await, "bdac", "one hint for three changes");
         scene.join("e", Some(9));
-        assert_eq!(scene.told().await, "bdac", "they had looked again");
+        assert_eq!(scene.told().await, "bdac", "all members had looked again");
         assert!(!scene.group.down(&id("d"), FIRST), "no change");
         assert_eq!(scene.told().await, "");
     });
 }
 
-/// What the highest in rank says to the others when a member has ended comes before the hint of that
-/// end, or after it.
+/// A message of the highest in rank after an end arrives before the hint of that end, or after it.
 #[test]
 fn members_are_notified_in_the_order_that_their_election_asks_for() {
     for (notify, expected) in [
@@ -52,7 +51,7 @@ fn members_are_notified_in_the_order_that_their_election_asks_for() {
     }
 }
 
-/// However many have ended before: the newest of many changes may wait to be merged.
+/// The order holds after any number of ends, although the newest of many changes may wait to be merged.
 #[test]
 fn the_next_in_rank_is_notified_a_turn_before_the_others_after_each_of_many_ends() {
     play(async {
@@ -116,7 +115,7 @@ fn a_name_is_refused_at_once_and_free_when_its_holder_left_or_ended() {
         assert!(member.is_up() && member.has_ended(second));
         group.retire(&a, second);
         let again = group.reserve(&a, requirements());
-        assert_eq!(again, taken(), "a former holder frees nothing");
+        assert_eq!(again, taken(), "a former holder does not free the name");
 
         let raised = Incarnation(101);
         group.begin_after(Incarnation(100));
@@ -213,7 +212,7 @@ fn a_score_is_told_and_changes_the_order() {
                 .set_score(&id(name), FIRST, score.map(Score::from));
         };
         set("a", Some(9));
-        assert_eq!(scene.told().await, "cba", "by the order as it was");
+        assert_eq!(scene.told().await, "cba", "the former order counts");
         set("a", Some(9));
         assert_eq!(scene.told().await, "", "no change");
         scene.group.down(&id("c"), FIRST);
@@ -270,7 +269,7 @@ fn other_voters_or_quorums_in_one_epoch_are_refused() {
         };
         assert_eq!(refused, expected);
     }
-    // When all have ended for good, the next may choose.
+    // When all agents have left, the next agent may choose the requirements.
     group.leave(&id("b"), first);
     group.leave(&id("a"), first);
     assert!(group.reserve(&id("c"), of(&five, 4)).is_ok());

@@ -1,4 +1,4 @@
-//! Members on other hosts: what a host may say of them, who holds a name, and which end is whose.
+//! Members on other hosts: the reports that a host may send, the owner of a name, and the end of one incarnation.
 
 use actix_bully::{
     group::{Holder, JoinError, Update},
@@ -54,7 +54,8 @@ fn a_report_counts_only_for_the_route_it_names() {
             term: Term(50),
         };
 
-        // Of the agent here, by another host; of an agent there, by a third one and from here.
+        // Reports about the agent of this host from another host, and about an agent of another host from a third host
+        // and from this host.
         assert_eq!(b.apply(ended("a", 9)), [ended_in("a", 9)]);
         assert_eq!(c.apply(ended("x", 7)), [ended_in("x", 7)]);
         for (route, name, incarnation) in [(&b, "a", incarnation), (&c, "x", seventh)] {
@@ -98,7 +99,7 @@ fn a_name_is_taken_while_the_route_that_holds_it_is_up() {
         let member = scene.known("x");
         assert_eq!((member.incarnation, member.is_up()), (Some(FIRST), true));
 
-        // Its former host is back, and still has one.
+        // The former host of `x` is up again, and still has a member of that name.
         b.set_up(true);
         assert_eq!(b.apply(up("x", 7_001)), [up_in("x", 7_001)]);
         assert_eq!(scene.known("x"), member);
@@ -110,13 +111,13 @@ fn a_member_whose_end_is_confirmed_keeps_no_name() {
     play(async {
         let mut scene = Scene::new();
         let ((b, _), (c, lost)) = (scene.host("host-b"), scene.host("host-c"));
-        // Here it has ended for good, and goes on at another host.
+        // `x` has ended for ever on this host, and runs on another host.
         let incarnation = scene.join("x", Some(1));
         scene.group.down(&id("x"), incarnation);
         assert_eq!(b.apply(up("x", 7)), [up_in("x", 7)], "it may be restarted");
         scene.group.retire(&id("x"), incarnation);
         assert_eq!(c.apply(up("x", 7)), []);
-        // There it has ended, and goes on here, in a later incarnation than before.
+        // `x` has ended there, and runs on this host in a later incarnation than before.
         c.apply(ended("x", 7));
         assert_eq!(scene.join("x", Some(1)), incarnation.next());
         assert_eq!(lost.take(), ["x lost to this process"]);
@@ -124,7 +125,7 @@ fn a_member_whose_end_is_confirmed_keeps_no_name() {
 }
 
 #[test]
-fn what_is_known_of_a_former_host_says_nothing_about_the_present_one() {
+fn reports_of_a_former_host_do_not_count_for_the_present_host() {
     play(async {
         let scene = Scene::new();
         for (first, second) in [(7_000, 5_000), (5_000, 7_000)] {
@@ -148,15 +149,15 @@ fn what_is_known_of_a_former_host_says_nothing_about_the_present_one() {
             c.apply([Update::Known(later)]);
             let known = scene.known("x");
             assert!(!known.is_stale(new.next()) && known.is_stale(new));
-            assert!(!known.has_ended(old), "the end of another one");
+            assert!(!known.has_ended(old), "the end is of another incarnation");
             c.apply([Update::Left(id("x"), None)]);
             assert!(scene.group.members().is_empty());
         }
     });
 }
 
-/// Two processes may have the name of a host, one after the other or at once: the end of the later one is not that of
-/// the earlier one. For the agents of this process it is.
+/// A host may have two processes with one name, one after the other or at once. So the end of the later process is not
+/// the end of the earlier one. A process of this host replaces the former one, so there it is.
 #[test]
 fn an_end_that_a_host_tells_is_that_of_one_incarnation_alone() {
     play(async {
@@ -195,7 +196,7 @@ fn a_member_that_comes_again_before_any_look_has_ended_once() {
         let member = scene.known("x");
         assert!(member.is_up() && member.has_ended(Incarnation(7)));
 
-        // It goes on at another host, which numbers its incarnations anew, and comes again there.
+        // `x` runs on another host, which has its own numbers of incarnations, and begins again there.
         b.set_up(false);
         let (c, _) = scene.host("host-c");
         c.apply(up("x", 2));
@@ -219,7 +220,7 @@ fn all_that_a_host_says_at_once_is_told_once_and_merged_once() {
         b.apply((0..500).map(|k| Update::Known(up_in(&name(k), 7))));
         scene.look(&["a"]);
         b.apply((0..500).map(|k| Update::Known(scored(k, up_in(&name(k), 7)))));
-        assert_eq!(scene.told().await, "a", "five hundred changes");
+        assert_eq!(scene.told().await, "a", "one hint for five hundred changes");
         b.apply((1..500).map(|k| Update::Known(scored(k, ended_in(&name(k), 7)))));
         assert_eq!(scene.told().await, "a");
         let members = scene.group.members();

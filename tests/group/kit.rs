@@ -1,4 +1,4 @@
-//! A group whose members write down what they are told, and links that write down what they carry.
+//! A group whose members write down the hints and messages that they get, and links that write down their messages.
 
 use std::{
     future::Future,
@@ -30,7 +30,7 @@ pub(crate) fn play(test: impl Future<Output = ()>) {
     common::virtual_system().block_on(test);
 }
 
-/// Some message.
+/// Returns an arbitrary message.
 pub(crate) fn resign() -> AnyMessage {
     let (term, successor, given) = (Term(1), None, None);
     let resign = Resign {
@@ -41,7 +41,7 @@ pub(crate) fn resign() -> AnyMessage {
     resign.into()
 }
 
-/// As a bully's, so that the highest in rank is told first.
+/// Returns requirements with the order of a bully: the highest in rank learns of a change first.
 pub(crate) fn requirements() -> Requirements {
     Requirements {
         notify: NotifyOrder::HighestRankFirst,
@@ -49,7 +49,7 @@ pub(crate) fn requirements() -> Requirements {
     }
 }
 
-/// Writes down the hints of changes and the messages that it gets, and looks at the group when it is told to.
+/// A member that writes down its hints of changes and its messages. It looks at the group after each hint.
 pub(crate) struct Peer {
     name: String,
     group: Group,
@@ -92,7 +92,6 @@ impl Scene {
         }
     }
 
-    /// A scene with these members.
     pub(crate) fn of<const N: usize>(members: [(&str, Option<i32>); N]) -> Self {
         let mut scene = Self::new();
         for (name, score) in members {
@@ -101,7 +100,7 @@ impl Scene {
         scene
     }
 
-    /// A member that looks again whenever it is told of a change.
+    /// Adds a member, which looks at the group after each hint of a change.
     pub(crate) fn join(&mut self, name: &str, score: Option<i32>) -> Incarnation {
         let peer = Peer {
             name: name.to_owned(),
@@ -127,31 +126,31 @@ impl Scene {
         }
     }
 
-    /// The member of that name, as the group knows it.
+    /// Returns the member of this name as the group knows it.
     pub(crate) fn known(&self, name: &str) -> Member {
         self.group.members().get(&id(name)).unwrap().clone()
     }
 
-    /// The eligible members, the highest in rank first.
     pub(crate) fn ranks(&self) -> Vec<String> {
         let members = self.group.members();
         members.by_rank().map(|m| m.id.to_string()).collect()
     }
 
-    /// The members that were notified since the last call, in order.
+    /// Returns the members that got a hint of a change since the last call, in order.
     pub(crate) async fn told(&self) -> String {
         let mut heard = self.heard().await;
         heard.retain(|entry| !entry.starts_with('('));
         heard.concat()
     }
 
-    /// The same, and in brackets the members that were sent a message.
+    /// Returns the members that got a hint of a change since the last call, and in brackets the members that got a
+    /// message.
     pub(crate) async fn heard(&self) -> Vec<String> {
         clock::sleep(Duration::from_millis(1)).await;
         std::mem::take(&mut *self.order.lock().unwrap())
     }
 
-    /// Each member, and the number of messages that it got since the last call.
+    /// Returns each member with the number of messages that it got since the last call.
     pub(crate) async fn messages(&self) -> String {
         let heard = self.heard().await;
         let line = |(name, _): &(String, Addr<Peer>)| {
@@ -162,7 +161,7 @@ impl Scene {
         self.peers.iter().map(line).collect()
     }
 
-    /// Another host, whose link is up, and what is carried to it.
+    /// Adds another host with a link that is up, and returns its link and the list of the link's messages.
     pub(crate) fn host(&self, node: &str) -> (Remote<AnyMessage>, Arc<Cable>) {
         let cable = Arc::new(Cable::default());
         let remote = self.group.remote(node, Arc::<Cable>::clone(&cable));
@@ -171,12 +170,10 @@ impl Scene {
     }
 }
 
-/// A link that writes down what it carries.
 #[derive(Debug, Default)]
 pub(crate) struct Cable(Mutex<Vec<String>>);
 
 impl Cable {
-    /// The lines since the last call.
     pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
@@ -197,12 +194,12 @@ impl RemoteLink<AnyMessage> for Cable {
     }
 }
 
-/// A member up in that incarnation, as its host knows it.
+/// Returns a member that is up in this incarnation, as its host knows it.
 pub(crate) fn up_in(name: &str, incarnation: u64) -> Member {
     Member::up(id(name), MemberKind::Voter, None, Incarnation(incarnation))
 }
 
-/// The same member, after the end of that incarnation.
+/// Returns the same member after the end of this incarnation.
 pub(crate) fn ended_in(name: &str, incarnation: u64) -> Member {
     Member {
         presence: Presence::Down,
@@ -211,7 +208,7 @@ pub(crate) fn ended_in(name: &str, incarnation: u64) -> Member {
     }
 }
 
-/// A host says that of a member.
+/// Returns a host's report about a member that is up.
 pub(crate) fn up(name: &str, incarnation: u64) -> [Update; 1] {
     [Update::Known(up_in(name, incarnation))]
 }

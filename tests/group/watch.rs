@@ -1,4 +1,5 @@
-//! What a bridge asks of a group: to be opened in time, to be watched, and to deliver here alone.
+//! The calls of a bridge to a group: it opens the group in time, watches it, and delivers messages to this process
+//! only.
 
 use std::sync::{
     Arc,
@@ -85,7 +86,7 @@ fn a_group_is_opened_before_its_agents_and_numbers_their_incarnations() {
         assert!(scene.join("a", Some(1)) > floor);
         group.set_closed(true);
         let again = group.open("host-a", Incarnation(400));
-        assert_eq!(again, Ok(()), "these incarnations are told apart");
+        assert_eq!(again, Ok(()), "the group numbers its own incarnations");
         assert!(scene.join("b", Some(1)) > floor);
     });
 }
@@ -101,7 +102,7 @@ fn an_agent_that_has_ended_for_good_keeps_no_group_closed() {
 }
 
 #[test]
-fn what_is_forgotten_with_the_process_keeps_a_group_closed() {
+fn a_volatile_record_keeps_a_group_closed() {
     let group: Group = Group::new("g").unwrap();
     let quorum = Requirements {
         leaders: Leaders::PerTerm,
@@ -116,8 +117,8 @@ fn what_is_forgotten_with_the_process_keeps_a_group_closed() {
     let volatile = OpenError::Volatile { id: id("a") };
     assert_eq!(group.open("host-a", Incarnation(1)), Err(volatile));
     group.leave(&id("a"), incarnation);
-    assert_eq!(group.requirements(), None, "it has no agent");
+    assert_eq!(group.requirements(), None, "the group has no agent");
     assert_eq!(group.open("host-a", Incarnation(1)), Ok(()));
     let is_noted = group.note_volatile(&id("a"));
-    assert!(!is_noted, "it is open: this must not be");
+    assert!(!is_noted, "an open group refuses volatile records");
 }

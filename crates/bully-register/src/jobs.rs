@@ -192,7 +192,7 @@ mod tests {
         let (read, swap) = (read.now_or_never().unwrap(), swap.now_or_never().unwrap());
         assert!(matches!(read, Err(RegisterError::Unreachable(_))));
         assert!(swap.is_err_and(|error| error.is_unknown()));
-        // Nothing was sent, so that nothing is unknown.
+        // Nothing was sent, so the outcome is known.
         let late = jobs.swap(&key(), None, vec![1]).now_or_never().unwrap();
         assert!(matches!(late, Err(RegisterError::Unreachable(_))));
     }

@@ -174,7 +174,7 @@ mod tests {
         ] {
             let error = io::Error::from(number);
             assert_eq!(Outlook::of(&error), outlook, "{error}");
-            // A layer in between keeps the kind and loses the number.
+            // A library may wrap the error: it keeps the kind, and loses the number.
             let told = Outlook::of(&io::Error::new(error.kind(), "a file"));
             let has_a_kind = !matches!(
                 number,

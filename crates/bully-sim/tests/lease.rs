@@ -1,9 +1,10 @@
-//! Whole groups around one register, in virtual time: whatever happens, no two lead; and once all is well
-//! again, one does.
+//! Whole groups around one register, in virtual time: two agents never lead at once, and an agent leads after all
+//! faults have ended.
 //!
-//! Decided here: what befalls a store. It is away for longer than any gap between two reads before it goes back, and a
-//! record that it loses was there for longer than that: what is written and lost between two reads leaves no trace, so
-//! nobody could notice. Where leases differ, all agents have seen the longest before, and none starts soon afterwards.
+//! Decided here: the faults of the store. Before it goes back to a backup, it is down for longer than any gap between
+//! two reads, and it loses only records that existed for longer than such a gap. Records that are written and lost
+//! between two reads leave no trace, so no agent could notice them. If leases differ, all agents have seen the longest
+//! lease before, and no agent starts soon afterwards.
 
 #![allow(
     clippy::unwrap_used,
@@ -33,9 +34,9 @@ struct History {
     random: SplitMix64,
     /// Whether the store goes back to backups and loses records.
     forgets: bool,
-    /// When the register held nothing last.
+    /// Last time at which the register was empty.
     absent: Rc<Shared<Time>>,
-    /// No agent starts before that: it could not know the longest lease.
+    /// Time before which no agent starts, because it could not know the longest lease.
     no_start_before: Time,
 }
 
@@ -115,7 +116,8 @@ impl History {
         }
     }
 
-    /// Until the end, or until two lead, or one leads in a term that is not above all earlier ones.
+    /// Runs the history to its end. Returns an error if two agents lead, or if an agent leads in a term that is not
+    /// above all earlier terms.
     fn plays(&mut self) -> Result<(), String> {
         let mut highest = Term::ZERO;
         let mut leads: Option<(String, Term)> = None;
@@ -133,7 +135,7 @@ impl History {
             if let Some((_, term)) = &now
                 && now != leads
             {
-                // The agents that knew the last term may be gone, and so the record.
+                // If the record is lost, the agents that knew the last term may be gone too.
                 if *term <= highest && !forgets {
                     return Err(format!("term {term} after {highest}"));
                 }
@@ -143,7 +145,7 @@ impl History {
             Ok(())
         });
         for _ in 0..60 {
-            self.misfortune();
+            self.random_fault();
             let span = MS(20 + self.random.below(400));
             self.world.run_for(span);
             if let Some(violation) = self.world.violation() {
@@ -153,7 +155,7 @@ impl History {
         Ok(())
     }
 
-    fn misfortune(&mut self) {
+    fn random_fault(&mut self) {
         let world = &mut self.world;
         let agent = AGENTS[usize::try_from(self.random.below(3)).unwrap()];
         match self.random.below(20) {
@@ -190,7 +192,7 @@ impl History {
         }
     }
 
-    /// The longest that may lie between two reads, and the longest lease, of any agent with any clock.
+    /// Returns the longest time between two reads, and the longest lease, of any agent with any clock.
     fn spans(&self) -> (Duration, Duration) {
         let configs = AGENTS.map(|agent| config_of(&self.world, agent));
         let gap = configs
@@ -201,7 +203,7 @@ impl History {
         (real(gap.max().unwrap()), real(lease.max().unwrap()))
     }
 
-    /// Whether each agent that runs has seen, or has itself, a lease that is as long as any.
+    /// Returns whether each running agent has seen the longest lease, or has it itself.
     fn may_forget(&self) -> bool {
         let configs = AGENTS.map(|agent| config_of(&self.world, agent).timings.lease());
         let longest = configs.iter().max().unwrap();
@@ -224,12 +226,12 @@ impl History {
         }
     }
 
-    /// It is away for longer than any gap in the reads of an agent; then it may show what was, or nothing.
+    /// Ends the store for longer than any gap between two reads. Then the store may have an earlier record, or none.
     fn store_restarts(&mut self) {
         if !self.world.crash(REGISTER) {
             return;
         }
-        // What it has told unasked may be as late as anything: it does not hide the gap.
+        // A report of the store may arrive very late, but it must not hide the gap.
         self.world.run_for(self.spans().0 + MS(300));
         if self.world.restart(REGISTER) && self.may_forget() {
             if self.random.chance(700) {
@@ -241,7 +243,7 @@ impl History {
         }
     }
 
-    /// While it is up, and whatever is under way.
+    /// Deletes the record while the register is up, with any messages on their way.
     fn record_is_deleted(&mut self) {
         let (gap, _) = self.spans();
         let is_seen = self.world.now().since(self.absent.get()) > gap + MS(300);
@@ -250,10 +252,10 @@ impl History {
         }
     }
 
-    /// All is well again: in the time that is promised one leads, and all know it.
+    /// Ends all faults. Returns the leader on which all agents agree in the promised time.
     fn settles(&mut self) -> Result<AgentId, String> {
         let world = &mut self.world;
-        // A store that fails at every fifth question is not well.
+        // A store that fails at every fifth question still has a fault.
         let well = RegisterConfig {
             is_faulty: true,
             ..RegisterConfig::default()
@@ -270,13 +272,13 @@ impl History {
             world.drained(REGISTER);
         }
         world.set_score("b", Some(5.into()));
-        world.run_for(MS(3_000)); // what is under way, hand-overs and cool-downs
+        world.run_for(MS(3_000)); // messages under way, hand-overs and cool-downs
         let settled = world.settle(MS(3_000));
         settled.map_err(|why| format!("{why:?}"))
     }
 }
 
-/// Twice the times of `lan`, but for the delay of messages.
+/// Returns timings twice as long as `lan`, but with the same delay bound.
 fn slow() -> Timings {
     let slow = Timings::lan().to_builder();
     let slow = slow.detector(MS(120), MS(500)).lease(MS(480), MS(600));
@@ -290,7 +292,7 @@ fn config_of(world: &World<Simulated>, agent: &str) -> Arc<LeaseConfig> {
     }
 }
 
-/// What the register holds, or would if it was up.
+/// Returns the lease in the register, or in its durable record if the register is down.
 fn held_by(world: &World<Simulated>) -> Option<&LeaseRecord> {
     match world.machine(REGISTER) {
         Some(Simulated::Register(register)) => register.held().lease(),
@@ -298,7 +300,7 @@ fn held_by(world: &World<Simulated>) -> Option<&LeaseRecord> {
     }
 }
 
-/// Somebody else wrote there.
+/// Returns whether a record of another group is in the register.
 fn is_foreign(world: &World<Simulated>) -> bool {
     held_by(world).is_some_and(|record| record.name.group != "cron")
 }
@@ -313,12 +315,12 @@ fn stormy(random: &mut SplitMix64) -> Conditions {
     storm.build().unwrap()
 }
 
-/// `LEASE_HISTORIES` of them, 200 unless given: `.ci/soak lease` runs 200,000.
+/// Runs `LEASE_HISTORIES` histories, by default 200. `.ci/soak lease` runs 200,000.
 #[test]
 fn no_two_lead_and_one_does_in_the_end() {
     let given = std::env::var("LEASE_HISTORIES").ok();
     let count = given.map_or(200, |count| count.parse().unwrap());
-    // In the last two an agent heard that it can lead after it had hung, and that it cannot before that.
+    // In the last two histories, an agent that had hung once handled a new command before the commands that waited.
     let seeds: Vec<u64> = (0..count).chain([11_023, 143_983]).collect();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
@@ -334,7 +336,7 @@ fn no_two_lead_and_one_does_in_the_end() {
     });
 }
 
-/// The holder has `wan`, and leads for four seconds after it was cut off; the follower has `lan`.
+/// The holder has the timings `wan`, and leads for four seconds after it was cut off. The follower has `lan`.
 fn deleted_under_a_longer_lease(config: &LeaseConfig) -> bool {
     let agents: [Participant<Simulated>; 2] =
         [("a", Timings::wan()), ("b", Timings::lan())].map(|(name, timings)| {
@@ -390,7 +392,7 @@ fn a_group_settles_on_the_highest_and_replaces_it() {
     let mut history = History::around(RegisterConfig::default(), 1, config());
     history.world.set_conditions(Conditions::delayed(MS(2)));
     for agent in AGENTS {
-        history.world.set_clock_rate(agent, 0); // two slots differ by less than two clocks may
+        history.world.set_clock_rate(agent, 0); // two clocks may differ by more than two slots
     }
     assert_eq!(history.world.settle(MS(1_000)).unwrap(), "c");
     history.world.crash("c");

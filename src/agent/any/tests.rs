@@ -1,4 +1,4 @@
-//! Each election behaves behind one type as it does by itself, and hears what it has messages for.
+//! Each election behaves the same behind one type, and ignores messages of the other elections.
 
 use std::time::Duration;
 

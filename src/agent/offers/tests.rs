@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 
 use super::{Carrier, Contenders, ElectionMode, Feature, Keeps, Lack, Offers, Tokens, VoterList};
 
-/// The modes in the order of the table, each with its name there.
+/// Modes in the order of the table, with their names in the table.
 const MODES: &[(ElectionMode, &str)] = &[
     (ElectionMode::Available, "available"),
     (ElectionMode::Astra, "ASTRA"),
@@ -25,7 +25,7 @@ const fn is_listed(mode: ElectionMode) -> bool {
         | ElectionMode::Diskless
         | ElectionMode::LeaseInMemory
         | ElectionMode::LeaseInStore => true,
-        // Its offers follow from its requirements.
+        // The offers of an own election follow from its requirements.
         ElectionMode::Own { .. } => false,
     }
 }
@@ -70,7 +70,7 @@ fn a_refusal_names_the_feature_the_missing_offer_and_the_setting() {
                 let said = refused.to_string();
                 assert!(said.starts_with(feature.name()), "{said}");
                 let said_again = format!("needs {}", feature.name());
-                assert!(!said.contains(&said_again), "a need explains: {said}");
+                assert!(!said.contains(&said_again), "twice the same: {said}");
                 assert!(said.contains('`') && said.contains(": "), "{said}");
             }
         }

@@ -1,4 +1,4 @@
-//! What the calls of a builder make of each other, in whatever order they come.
+//! The effects of a builder's calls on each other, in any order.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ use bully_register::calls::pairs::setters_of;
 
 type Call = Box<dyn Fn(BullyBuilder) -> BullyBuilder>;
 
-/// A value of a setting that is not the default.
+/// A type of settings, with a value that is not the default.
 trait Value {
     fn value() -> Self;
 }
@@ -53,7 +53,7 @@ fn value<T: Value>(_setting: &str) -> T {
     T::value()
 }
 
-/// Every setter by its name, with a value that is not the default.
+/// Returns every setter by its name, with a value that is not the default.
 fn setters() -> BTreeMap<&'static str, Call> {
     let other = Group::new("other").unwrap();
     let mut all = BTreeMap::<&str, Call>::new();
@@ -130,12 +130,12 @@ fn each_setter_of_the_source_is_in_the_list() {
     assert!(lacking.is_empty(), "{lacking:?}");
 }
 
-/// What an agent with these calls is, or why it is refused.
+/// Returns the settings of an agent after these calls, or the reason why it is refused.
 fn outcome(calls: &[&Call]) -> Result<String, String> {
     let base = BullyAgent::builder("a").join(&Group::new("base").unwrap());
     let built = calls.iter().fold(base, |builder, call| call(builder));
     let mut settled = built.settle().map_err(|refused| refused.to_string())?;
-    // What was asked for is not what came of it.
+    // Two agents with different calls may have the same settings, so the calls themselves are left out.
     settled.rest.choices = Choices::default();
     let has_wall = settled.rest.wall.as_ref();
     let has_wall = has_wall.is_some_and(|wall| wall.now() == OTHER_TIME);
@@ -158,14 +158,14 @@ fn each_pair_of_calls_means_the_same_in_both_orders_or_is_refused_by_both_names(
         let all = setters();
         let spare = &all["store_if_kept"];
         let mut wrong = Vec::new();
-        // Beside nothing, and beside each mode: before, between and behind the two.
+        // The calls stand alone, or beside each mode: before, between or after the two calls of a pair.
         for third in MODES.map(Some).into_iter().chain([None]) {
             let mode: Vec<&Call> = third.iter().map(|name| &all[name]).collect();
             let with = |calls: &[&Call]| outcome(&[&[spare], &*mode, calls].concat());
             let (alone, mut single) = (with(&[]), BTreeMap::new());
             for (name, call) in &all {
                 let built = with(&[call]);
-                // These are part of what each call stands beside.
+                // The mode and `store_if_kept` are in every combination.
                 let is_there = third == Some(*name) || *name == "store_if_kept";
                 if built.is_ok() && built == alone && !is_there {
                     wrong.push(format!("{third:?}: {name} has no effect"));
@@ -192,7 +192,7 @@ fn each_pair_of_calls_means_the_same_in_both_orders_or_is_refused_by_both_names(
                             for name in [first, second] {
                                 let names = [format!("{name}("), format!("`{name}`")];
                                 let is_named = names.iter().any(|name| said.contains(name));
-                                // About the list, which may name others as well.
+                                // The error is about the list of voters, and may contain other names.
                                 let is_listed = said.contains("observer and in the list of voters");
                                 if !is_named && !is_listed {
                                     wrong.push(format!("{third:?} {first} {second}: {said}"));

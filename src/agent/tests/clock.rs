@@ -1,4 +1,4 @@
-//! Which clock an agent goes by.
+//! The choice of an agent's clock.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ fn a_clock_that_is_named_is_taken_unless_a_suspend_has_to_count_and_it_does_not_
                 assert!(matches!(chosen, Err(StartError::SleepyClock)));
             } else {
                 let clock = chosen.expect("it will do");
-                assert_eq!(clock.now(), Time::from_millis(5), "the one that was named");
+                assert_eq!(clock.now(), Time::from_millis(5), "the given clock is used");
             }
         }
     }

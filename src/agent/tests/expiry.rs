@@ -1,4 +1,4 @@
-//! When the subscribers of an agent that does not run are told that its leadership ran out.
+//! When subscribers learn that the leadership of a stalled agent has expired.
 
 use std::{sync::Arc, time::Duration};
 
@@ -36,7 +36,7 @@ fn leading(id: &AgentId, until: Time) -> View {
     }
 }
 
-/// An agent that does not run, with one subscriber.
+/// Returns the shared state of an agent that does not run, with one subscriber.
 fn shared(
     clock: RuntimeClock,
     kind: SubscriberKind,
@@ -75,7 +75,7 @@ async fn a_leadership_that_is_renewed_within_the_grace_period_is_kept_and_any_ot
     sleep(Duration::from_millis(55)).await;
     assert!(
         !shared.is_leader() && acquired(),
-        "its agent may be about to say so"
+        "the agent may be about to report the loss"
     );
     shared.grow(FIRST, &until(200));
     sleep(Duration::from_millis(20)).await;
@@ -84,7 +84,7 @@ async fn a_leadership_that_is_renewed_within_the_grace_period_is_kept_and_any_ot
     assert!(!shared.is_leader() && !acquired(), "its agent has not run");
 }
 
-/// As for work of `lead`, which does not begin again.
+/// The same holds for work of `lead` that has not begun again.
 #[actix_rt::test]
 async fn a_hand_over_waits_for_a_subscriber_that_is_told_of_a_leadership_that_holds_again() {
     tokio::time::pause();
@@ -121,8 +121,8 @@ async fn work_has_failed_only_if_it_was_not_asked_to_end() {
     assert!(shared.ended_at_once(began, serial));
     sleep(Duration::from_millis(60)).await;
     assert!(!shared.is_at_work(serial), "the lease ran out");
-    assert!(shared.ended_at_once(began, serial), "no step has said so");
-    // A lease that is renewed late is another tenure, and the work of the former one is not its work.
+    assert!(shared.ended_at_once(began, serial), "no step has told it");
+    // A lease that is renewed late begins another tenure, which does not own the work of the former tenure.
     shared.grow(FIRST, &until(200));
     let next = shared.enter(Some(serial)).expect("it leads again").serial;
     assert!(!shared.ended_at_once(began, serial));

@@ -1,5 +1,4 @@
-//! Which incarnation may publish a leadership, and when not. That no interleaving of threads gets
-//! around it is checked in `tests/heavy/cells`.
+//! The incarnations that may publish a leadership, and when. `tests/heavy/cells` checks every interleaving of threads.
 
 use crate::{
     agent::{
@@ -47,7 +46,7 @@ fn following(leader: Option<&str>) -> View {
     }
 }
 
-/// Publishes what a step gave; the term of the leadership that the group was told of.
+/// Publishes the view after a step. Returns the term of the leadership that the group learns, if there is one.
 fn grow(leadership: &LeadershipMachine, by: Incarnation, view: &View) -> Option<Term> {
     let mut noted = None;
     leadership.grow(by, NOW, view, |leader| noted = Some(leader.term));
@@ -95,9 +94,9 @@ fn a_former_incarnation_does_not_speak_for_the_present_one() {
         Some(Term(2))
     );
     assert!(!leadership.shrink(FIRST, None));
-    assert!(leadership.is_leading(NOW), "nor against it");
+    assert!(leadership.is_leading(NOW), "not by the former");
     leadership.drain(FIRST);
-    assert!(!leadership.is_draining(), "nor for the end of its work");
+    assert!(!leadership.is_draining(), "not by the former");
     assert!(leadership.shrink(SECOND, Some(&following(None))));
     assert!(!leadership.is_leading(NOW));
 }
@@ -128,7 +127,7 @@ fn a_leadership_that_goes_on_has_the_same_number_and_one_after_a_gap_another() {
     assert!(leadership.enter(late, None).is_none(), "it has run out");
     let mut noted = 0;
     leadership.grow(FIRST, late, &leading(FIRST, 2, 40), |_| noted += 1);
-    assert_eq!(noted, 1, "it was gone in between");
+    assert_eq!(noted, 1, "the leadership had ended in between");
     assert_ne!(leadership.tenure().expect("it leads").serial, serial);
     assert_eq!(leadership.remaining_of(late, serial), Remaining::Over);
 }
@@ -164,7 +163,7 @@ fn no_lead_future_enters_while_the_leader_drains_or_after_its_own_work_in_that_t
     leadership.grow(FIRST, late, &leading(FIRST, 1, 20), |_| ());
     assert!(
         leadership.is_draining(),
-        "it lapsed, and is handed over still"
+        "the expired leadership is still handed over"
     );
     assert!(leadership.enter(late, None).is_none());
     assert!(leadership.shrink(FIRST, None));

@@ -1,4 +1,4 @@
-//! The parts of an agent that need no actor; `tests/agent` has the rest.
+//! The parts of an agent that need no running actor; `tests/agent` has the tests with actors.
 
 mod builder;
 mod clock;
@@ -10,7 +10,7 @@ use actix::{Actor, Context, Handler};
 
 use super::message::Notice;
 
-/// A subscriber that never runs: it is there for as long as its context.
+/// A subscriber that never runs. It exists as long as its context.
 struct IdleSubscriber;
 
 impl Actor for IdleSubscriber {

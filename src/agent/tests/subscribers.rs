@@ -1,4 +1,4 @@
-//! The subscribers that a hand-over waits for, and when a task has to wait for a leadership's end.
+//! The subscribers for which a hand-over waits, and the tasks that wait for the end of a leadership.
 
 use actix::{AsyncContext, Context};
 
@@ -25,12 +25,12 @@ fn one_expiry_task_is_needed_while_subscribers_know_of_a_leadership() {
     let to = subscriber.address().recipient();
     subscribers.add(id, &to, SubscriberKind::Listening);
     assert!(subscribers.needs_expiry_task());
-    assert!(!subscribers.needs_expiry_task(), "there is one");
+    assert!(!subscribers.needs_expiry_task(), "a task runs already");
     subscribers.expiry_task_ended();
     subscribers.lose(&agent(), LostReason::Stalled);
     assert!(
         !subscribers.needs_expiry_task(),
-        "they know that it is lost"
+        "the subscribers know of the loss"
     );
     subscribers.regain(&agent(), FIRST, Term(1));
     assert!(subscribers.needs_expiry_task());
@@ -49,10 +49,7 @@ fn each_scan_of_a_few_begins_with_the_first_of_them() {
     subscribers.wait_for(gone);
     subscribers.forget_stopped();
     subscribers.drained(there);
-    assert!(
-        subscribers.is_drained(),
-        "the other one was seen to have stopped"
-    );
+    assert!(subscribers.is_drained(), "the other subscriber has stopped");
 }
 
 #[test]
@@ -72,8 +69,5 @@ fn a_scan_of_many_goes_on_where_the_last_one_ended() {
     for id in 1..gone {
         subscribers.drained(id);
     }
-    assert!(
-        subscribers.is_drained(),
-        "the last one was seen to have stopped"
-    );
+    assert!(subscribers.is_drained(), "the last subscriber has stopped");
 }

@@ -172,7 +172,7 @@ mod tests {
         for timings in [Timings::lan(), Timings::default(), Timings::wan()] {
             let all = figures(&[(Disk, 7), (Peer, 20), (Peer, 3), (Stall, 30)]);
             assert_eq!(all.measurement(), measured);
-            // No figure here is at its bound, where the two differ.
+            // The two checks differ only if a figure is exactly at its bound. No figure here is.
             assert_eq!(fits(&all, &timings), measured.fits(&timings), "{timings:?}");
             let of = |part| bound(part, &measured, &timings).unwrap();
             assert_eq!(of(Disk), timings.round().saturating_sub(MS(20)));
@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    /// A slow part is found with a preset that is too fast for it, and the preset that fits bears twice as much.
+    /// The preset is too fast for the slow part. The suggested preset allows twice the measured time.
     #[test]
     fn each_slow_part_is_named_and_the_fastest_preset_with_twice_the_room_fits() {
         let lan = Timings::lan();

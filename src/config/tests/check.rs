@@ -1,4 +1,4 @@
-//! What does not fit together: each contradiction by its key, with what to do.
+//! Contradictions in a configuration: the error has the key, and the advice.
 
 use crate::config::tests::{every_line_is_refused, refusal};
 
@@ -16,7 +16,7 @@ fn a_node_and_a_group_are_all_that_is_needed() {
         refusal("node = \"a\""),
         "`group` is missing: name the election"
     );
-    // Without a bridge any agent's name will do.
+    // Without a bridge, any name of an agent is accepted.
     assert_eq!(refusal("node = \"Agent_7\"\ngroup = \"g\""), "accepted");
 }
 
@@ -196,7 +196,7 @@ fn a_key_of_a_store_is_refused_without_its_store() {
     );
 }
 
-/// Links beside a lease carry messages of applications, and the end of a process.
+/// The links beside a lease carry messages of applications, and report the end of a process.
 #[test]
 fn links_may_stand_beside_a_lease() {
     for links in ["listen = \"127.0.0.1:0\"", ""] {

@@ -1,4 +1,5 @@
-//! The operators' pages in `examples/deploy`: what they start, node by node, and that graces and names fit.
+//! The operators' pages in `examples/deploy`: the configuration of each node starts, and the grace periods and names
+//! fit.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -14,11 +15,11 @@ const DISKLESS: &str = include_str!("../../../examples/deploy/diskless.yaml");
 const LEASE: &str = include_str!("../../../examples/deploy/lease.yaml");
 const PROGRAM: &str = include_str!("../../../examples/configured/main.rs");
 
-/// What `configured` takes to hand over and leave, and actix-web to let requests end, in seconds.
+/// Seconds that `configured` needs to hand over and leave, and seconds that actix-web gives open requests.
 const LEAVING: u64 = 10;
 const SERVER: u64 = 30;
 
-/// The value of the first line that has this key, wherever it stands.
+/// Returns the value in the first line that begins with the key.
 fn value<'a>(text: &'a str, key: &str) -> &'a str {
     let found = text.lines().find_map(|line| {
         let line = line.trim().trim_start_matches("- ");
@@ -31,7 +32,7 @@ fn number(text: &str, key: &str) -> u64 {
     value(text, key).parse().unwrap()
 }
 
-/// The file in a `ConfigMap`: all lines that stand further to the right.
+/// Returns the file in a `ConfigMap`: all lines with a larger indent.
 fn embedded(yaml: &str) -> String {
     let (_, rest) = yaml.split_once("  jobs.toml: |\n").unwrap();
     let inner = rest
@@ -40,7 +41,7 @@ fn embedded(yaml: &str) -> String {
     inner.map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
-/// The variables of the container, as Kubernetes gives them to that pod.
+/// Returns the variables of the container that Kubernetes gives to the pod.
 fn variables(yaml: &str, pod: &str) -> BTreeMap<String, String> {
     let mut lines = yaml.lines().map(str::trim).peekable();
     let mut found = BTreeMap::new();
@@ -65,7 +66,8 @@ fn variables(yaml: &str, pod: &str) -> BTreeMap<String, String> {
     found
 }
 
-/// The configuration of each node is one that starts, and all say the same of the cluster.
+/// Returns the configuration of each node. Asserts that it starts, and that all configurations describe the same
+/// cluster.
 fn configurations(nodes: &[String], one: impl Fn(&str) -> Config) -> Vec<Config> {
     let all: Vec<_> = nodes.iter().map(|node| one(node)).collect();
     for (config, node) in all.iter().zip(nodes) {
@@ -143,14 +145,13 @@ fn the_pods_with_a_volume_are_three_voters() {
     assert_eq!(value(claims, "name:"), "state");
     assert!(QUORUM.contains("- name: state\n              mountPath: /var/lib/jobs\n"));
     assert!(number(QUORUM, "maxUnavailable:") == 1);
-    // The command on the page takes out what the file has.
 }
 
 #[test]
 fn the_pods_without_a_volume_do_not_vote() {
     for config in of_pods(AVAILABLE) {
         assert_eq!(config.quorum, crate::config::QuorumSettings::default());
-        assert_eq!(config.memory_file, None, "nothing is kept that is lost");
+        assert_eq!(config.memory_file, None, "no kept file is lost");
     }
     for kept in [
         "volumeClaimTemplates",
@@ -168,7 +169,7 @@ fn the_pods_that_vote_without_a_volume_keep_nothing_and_wait_as_the_page_says() 
     for config in of_pods(DISKLESS) {
         assert!(config.quorum.diskless && config.quorum.voters.len() == 3);
         assert_eq!(config.quorum.store_file, None);
-        assert_eq!(config.memory_file, None, "nothing is kept that is lost");
+        assert_eq!(config.memory_file, None, "no kept file is lost");
         if cfg!(feature = "tls") {
             let AnyConfig::Quorum(election) = config.plan().unwrap().election else {
                 panic!("voters");
@@ -222,7 +223,7 @@ fn pods_find_each_other_and_have_the_time_to_hand_over() {
     }
 }
 
-/// The name of the election is all that the file says.
+/// The file has only the name of the election.
 #[cfg(feature = "kubernetes")]
 #[test]
 fn the_pods_with_a_lease_are_called_by_themselves_and_have_the_time_to_hand_over() {
@@ -234,7 +235,7 @@ fn the_pods_with_a_lease_are_called_by_themselves_and_have_the_time_to_hand_over
     assert!(config.lease.kubernetes && config.peers.is_empty());
     let grace = number(LEASE, "terminationGracePeriodSeconds:");
     assert!(grace > number(LEASE, "seconds:") + LEAVING + SERVER);
-    // The pod's account has the rights of the register and of the Service.
+    // The pod's account has the rights that the register and the Service need.
     for verb in ["get", "list", "watch", "create", "update", "delete"] {
         assert!(LEASE.contains(&format!("\"{verb}\"")), "{verb}");
     }

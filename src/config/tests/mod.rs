@@ -1,4 +1,4 @@
-//! What is read, what is refused and how that is said, what fits together, and that the page has every key.
+//! Reading a configuration, its errors, its contradictions, and the page with every key.
 
 mod check;
 mod deploy;
@@ -12,7 +12,7 @@ mod zenoh;
 
 use super::{Config, ConfigError, GrantSettings, PeerSettings, read::keys};
 
-/// All keys, each under the section that has it.
+/// Returns all keys, each with its section.
 fn every_key() -> Vec<String> {
     let of_peers = keys::<PeerSettings>()
         .into_iter()
@@ -24,13 +24,14 @@ fn every_key() -> Vec<String> {
     all.chain(of_peers).chain(of_rights).collect()
 }
 
-/// What a text and its check say.
+/// Returns the error of reading and checking the text, or "accepted".
 fn refusal(text: &str) -> String {
     let judged = Config::from_toml(text).and_then(|config| config.check());
     judged.map_or_else(|refused| refused.to_string(), |()| String::from("accepted"))
 }
 
-/// A table of `text | what is said`, of which `\n` is a line's end; the first texts stand before each.
+/// Asserts the error of each text in a table of `text | error`. `
+/// ` in a text is the end of a line. The lines `before` are before each text.
 #[track_caller]
 fn every_line_is_refused(before: &str, table: &str) {
     let mut rows = 0;
@@ -44,7 +45,6 @@ fn every_line_is_refused(before: &str, table: &str) {
     assert!(rows > 3, "{rows}");
 }
 
-/// The key that an error blames.
 fn blamed(error: &ConfigError) -> String {
     error.key().unwrap_or_default()
 }

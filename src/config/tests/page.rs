@@ -1,4 +1,4 @@
-//! The page that shows every key, and what it shows.
+//! The page that shows every key.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::{
 
 const PAGE: &str = include_str!("../every_key.toml");
 
-/// The page with the keys that stand behind a `# `.
+/// Returns the page with the keys that are hidden behind a `# `.
 fn uncommented() -> String {
     let key = |line: &str| {
         let hidden = line.strip_prefix("# ")?;
@@ -28,7 +28,7 @@ fn uncommented() -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The keys that the text sets: `quorum.voters`, `peers[].node`.
+/// Returns the keys that the text sets: `quorum.voters`, `peers[].node`.
 fn set_in(text: &str) -> Vec<String> {
     let mut section = String::new();
     let mut keys = Vec::new();
@@ -55,7 +55,7 @@ fn set_in(text: &str) -> Vec<String> {
 #[test]
 fn the_page_has_every_key_and_no_other() {
     let mut all = every_key();
-    // A section of peers is the key.
+    // `peers` itself is the header of a section, not a key.
     all.retain(|key| key != "peers");
     all.sort();
     assert!(all.len() > 45, "{}", all.len());
@@ -66,7 +66,7 @@ fn the_page_has_every_key_and_no_other() {
     Config::from_toml(&text).unwrap();
 }
 
-/// An operator who reads only the error finds the key.
+/// An operator who reads only the error must find the key.
 #[test]
 fn the_keys_that_a_stores_refusal_names_are_keys() {
     let all = keys::<Config>();
@@ -81,7 +81,7 @@ fn the_keys_that_a_stores_refusal_names_are_keys() {
 #[test]
 fn the_page_could_be_started_as_it_is() {
     let config = Config::from_toml(PAGE).unwrap();
-    // Without the feature `tls` the page is read, and cannot be started.
+    // Without the feature `tls` the page can be read, but not started.
     if cfg!(feature = "tls") {
         config.check().unwrap();
     }
@@ -99,7 +99,7 @@ fn the_page_could_be_started_as_it_is() {
     assert_eq!(third.rights.as_ref().map(Vec::len), Some(1));
 }
 
-/// Where the page says what the default is, it is that.
+/// The values on the page that are called defaults are the defaults.
 #[test]
 fn the_page_shows_the_defaults_of_timings_and_limits() {
     let config = Config::from_toml(PAGE).unwrap();
@@ -162,7 +162,7 @@ fn timings_made_in_rust_are_shown_by_field() {
     }
 }
 
-/// Every node of the README's three hosts, from its file and what its environment adds.
+/// The test starts from the file of each node of the README's three hosts, with the variables of its environment.
 #[test]
 fn the_readmes_three_hosts_could_be_started() {
     let readme = include_str!("../../../README.md");

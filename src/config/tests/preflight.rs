@@ -1,4 +1,4 @@
-//! A preflight on real files and sockets: it measures what the configuration has, and leaves nothing behind.
+//! A preflight on real files and sockets: it measures each part of the configuration, and leaves no file.
 
 use std::{fs, net::TcpListener, path::Path, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::config::{
     },
 };
 
-/// Long enough for each part to be measured a few times.
+/// Time in which each part is measured a few times.
 const SHORT: Duration = Duration::from_millis(50);
 
 fn preflight(text: &str) -> Preflight {
@@ -31,7 +31,7 @@ fn names(folder: &Path) -> usize {
     fs::read_dir(folder).unwrap().count()
 }
 
-/// Slow hosts have a bound that no disk misses.
+/// Timings for slow hosts. Every disk is fast enough for them.
 const SLOW: &str = "[timings]\npreset = \"wan\"";
 
 fn quorum(folder: &Path, peer: &str, dead: &str) -> String {
@@ -122,7 +122,7 @@ fn a_lease_measures_its_store_and_leaves_its_lease_alone() {
         ]
     );
     assert!(found.is_ok(), "{found:?}");
-    assert_eq!(names(folder.path()), 0, "no key is left");
+    assert_eq!(names(folder.path()), 0, "no key remains in the store");
 }
 
 #[test]

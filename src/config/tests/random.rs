@@ -1,11 +1,11 @@
-//! Random text, and files with anything put in the place of anything else: a typed error or a
-//! configuration, and never a panic.
+//! Random texts, and files in which random parts are replaced: the result is a typed error or a configuration, and
+//! never a panic.
 
 use crate::config::{Config, tests::blamed};
 
 const PAGE: &str = include_str!("../every_key.toml");
 
-/// Both ends of a text, and what is read of it.
+/// Reads the text as a file and as a variable. Writes the resulting configuration, and reads it again.
 fn read(text: &str) {
     if let Ok(config) = Config::from_toml(text) {
         drop(config.check());
@@ -17,7 +17,7 @@ fn read(text: &str) {
     drop(Config::new("a", "g").with_env("P", [("P_PEERS".to_owned(), text.to_owned())]));
 }
 
-/// A place where the text can be cut.
+/// Returns a place where the text can be cut.
 fn place(random: &mut fastrand::Rng, text: &str) -> usize {
     let mut at = random.usize(0..=text.len());
     while !text.is_char_boundary(at) {
@@ -91,7 +91,7 @@ fn a_page_with_anything_in_the_place_of_anything_is_no_panic() {
 }
 
 #[test]
-fn what_nests_too_deep_is_refused() {
+fn a_value_that_nests_too_deep_is_refused() {
     let deep = "[".repeat(20_000);
     let refused = Config::from_toml(&format!("score = {deep}")).unwrap_err();
     assert_eq!(blamed(&refused), "", "{refused}");

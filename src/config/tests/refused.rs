@@ -1,4 +1,4 @@
-//! What no configuration may say, and what an operator is told.
+//! Values that no configuration accepts, and the errors.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Every key with values that are wrong for most keys: what is refused names the key, and repeats no other value.
+//! Every key with values that are wrong for most keys: the error has the key, and no other value.
 
 use std::{ffi::OsString, os::unix::ffi::OsStringExt, time::Duration};
 
@@ -24,7 +24,7 @@ fn values() -> [String; 7] {
     ]
 }
 
-/// A file that sets the key, with the secret in the lines around it and behind it.
+/// Returns a file that sets the key, with the secret on the lines before and after it and at their ends.
 fn file(key: &str, value: &str) -> String {
     let line = match key.rsplit_once("[].") {
         None => format!("{key} = {value}"),
@@ -35,7 +35,7 @@ fn file(key: &str, value: &str) -> String {
     format!("{other} = \"{SECRET}\" # {SECRET}\n{line} # {SECRET}\n# {SECRET}")
 }
 
-/// The error, after it was looked through for the secret.
+/// Returns the error. Asserts that neither the error nor its sources contain the secret.
 fn looked_through(read: Result<Config, ConfigError>) -> Option<ConfigError> {
     let refused = read.and_then(|config| config.check()).err()?;
     let mut said = format!("{refused} {refused:?}");
@@ -114,7 +114,7 @@ fn with_env(config: &Config, variables: &[(&str, &str)]) -> Result<Config, Confi
     config.clone().with_env("P", owned)
 }
 
-/// A variable has no quotes: the key decides what its text is.
+/// The text of a variable has no quotes, so the type of the key decides its meaning.
 #[test]
 fn the_text_of_a_variable_is_read_as_its_key_needs_it() {
     let read = with_env(
@@ -151,7 +151,7 @@ fn variables_keep_what_was_set_in_rust_or_refuse_it() {
     let seven = [("P_SCORE", "7")];
     assert_eq!(with_env(&page, &seven).unwrap(), expected);
 
-    // The name of this file is no text, and no duration is written in so many nanoseconds.
+    // The name of this file is not valid text, and this duration has too many nanoseconds for a file.
     let mut named = Config::new("a", "g");
     named.memory_file = Some(OsString::from_vec(vec![b'/', 0xff]).into());
     let mut slow = Config::new("a", "g");

@@ -27,7 +27,7 @@ fn a_program_without_the_crate_refuses_zenoh_and_says_what_to_add() {
     assert_eq!(
         refusal(&text),
         "accepted",
-        "by its text alone it could be started"
+        "the file alone could be started"
     );
     let config = Config::from_toml(&text).unwrap();
     let refused = config.start().unwrap_err().to_string();

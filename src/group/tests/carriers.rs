@@ -1,4 +1,4 @@
-//! The carriers of a group, such as bridges: the group tells them its voters, and they report peers.
+//! The carriers of a group, such as bridges: they learn the voters from the group, and report peers.
 
 use std::sync::{Arc, Weak};
 
@@ -8,7 +8,7 @@ use crate::{
     protocol::{Decree, NewVoter},
 };
 
-/// Has one peer, and writes down the lists that it is told.
+/// A carrier with one peer. It writes down the epochs of the lists that it learns.
 struct Carrier {
     peer: &'static str,
     told: Mutex<Vec<u64>>,

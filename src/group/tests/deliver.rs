@@ -1,4 +1,4 @@
-//! The members that are sent a message, and those that are not because they are down.
+//! The members that get a message, and the members that do not, because they are down.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ fn a_member_on_another_host_is_sent_messages_until_its_end_is_confirmed() {
     }
 }
 
-/// A sender is not told to send less, or later, because the receiver has ended.
+/// The sender must not slow down because the receiver has ended.
 #[test]
 fn a_closed_mailbox_is_counted_and_is_not_a_full_one() {
     let (group, peer) = group_of("a");
@@ -81,7 +81,7 @@ fn a_member_of_this_process_is_sent_messages_until_its_end_is_confirmed() {
     };
     assert_eq!(all_ways(), (3, 6));
     assert!(group.suspect(&id("a"), FIRST));
-    assert_eq!(all_ways(), (3, 6), "a suspect may live");
+    assert_eq!(all_ways(), (3, 6), "a suspected member may be up");
     assert!(group.down(&id("a"), FIRST));
     assert_eq!(all_ways(), (0, 0));
 }

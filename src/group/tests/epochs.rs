@@ -1,4 +1,4 @@
-//! Members of several epochs in one group, where their rules learn of epochs.
+//! Members of several epochs in one group, if their rules learn of epochs.
 
 use std::sync::{
     Arc,
@@ -24,7 +24,7 @@ fn of(epochs: Epochs, epoch: u64, voters: &[&str]) -> Requirements {
 
 const LEARNED: Epochs = Epochs::Learned { term_bits: 40 };
 
-/// A group with members of these names, which all require the same.
+/// Returns a group with members of these names and requirements.
 fn of_members(
     names: &[&str],
     requirements: &Requirements,
@@ -61,14 +61,14 @@ fn a_group_goes_on_to_the_latest_epoch_of_its_members_and_says_so() {
     assert_eq!(told.load(Relaxed), 1, "bridges announce it");
     watch.look();
 
-    // The other one is behind, and so is one that starts by an old configuration.
+    // The other member is still in the old epoch, and so is a member that starts with an old configuration.
     assert!(group.reserve(&id("c"), old.clone()).is_ok());
     group.advance(&id("b"), FIRST, voter, old.clone()).unwrap();
     assert_eq!(group.requirements(), Some(new.clone()));
     group.advance(&id("b"), FIRST, voter, new.clone()).unwrap();
     assert_eq!(told.load(Relaxed), 1, "nothing new for the peers");
 
-    // An incarnation that has ended says nothing any more.
+    // A message of an ended incarnation has no effect.
     let later = of(LEARNED, 2, three);
     let former = Incarnation(FIRST.0 - 1);
     group
@@ -160,5 +160,5 @@ fn an_agent_that_lost_its_record_is_known_by_the_epoch_that_it_reached() {
     group
         .advance(&id("a"), FIRST, MemberKind::Voter, later.clone())
         .unwrap();
-    assert!(group.had_record(&id("a"), &later), "not of epoch 0 alone");
+    assert!(group.had_record(&id("a"), &later), "epoch 0 has others too");
 }

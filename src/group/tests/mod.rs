@@ -1,4 +1,4 @@
-//! The parts of a group that need no runtime; `tests/group/` has the rest.
+//! The parts of a group that need no runtime; `tests/group/` has the tests with a runtime.
 
 mod carriers;
 mod deliver;
@@ -17,7 +17,7 @@ use crate::{
 
 const FIRST: Incarnation = Incarnation(1);
 
-/// A member that never runs: what it is sent stays in its mailbox.
+/// A member that never runs. Messages to it stay in its mailbox.
 struct IdlePeer;
 
 impl Actor for IdlePeer {
@@ -34,7 +34,7 @@ impl Handler<Envelope<AnyMessage>> for IdlePeer {
     fn handle(&mut self, _: Envelope<AnyMessage>, _: &mut Context<Self>) {}
 }
 
-/// Writes down the receivers of each message.
+/// A link that writes down the receivers of each message.
 #[derive(Debug, Default)]
 struct Cable(Mutex<Vec<String>>);
 
@@ -48,7 +48,7 @@ fn id(name: &str) -> AgentId {
     AgentId::new(name).unwrap()
 }
 
-/// A group with one member of this process, and that member's mailbox.
+/// Returns a group with one member of this process, and the member's mailbox.
 fn group_of(name: &str) -> (Group<AnyMessage>, Context<IdlePeer>) {
     let group = Group::new("g").unwrap();
     let incarnation = group.reserve(&id(name), Requirements::new(Rules::new("test")));

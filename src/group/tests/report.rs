@@ -1,4 +1,4 @@
-//! Reports that follow one another before any member looks, and starts that come late.
+//! Several reports before any member reads them, and reports that come late.
 
 use actix::{AsyncContext, Context};
 
@@ -13,7 +13,7 @@ use crate::{
 fn a_report_that_follows_another_one_before_a_look_is_not_lost() {
     let (group, _peer) = group_of("a");
     assert_eq!(group.members().len(), 1, "it is merged");
-    // A new score is staged; the report after it belongs to what is staged.
+    // A new score is staged. The next report is made on top of the staged score.
     group.set_score(&id("a"), FIRST, Some(Score::from(5)));
     assert!(group.suspect(&id("a"), FIRST));
     let members = group.members();
@@ -35,7 +35,7 @@ fn messages_reach_a_member_while_it_is_up() {
     assert!(!is_reachable());
 }
 
-/// An agent may set its score on another thread than the one that makes it leave.
+/// An agent's score may be set on one thread while another thread makes the agent leave.
 #[test]
 fn a_late_score_is_not_that_of_the_next_holder_of_the_name() {
     let (group, _peer) = group_of("a");
@@ -44,7 +44,7 @@ fn a_late_score_is_not_that_of_the_next_holder_of_the_name() {
     assert_eq!(group.members().get(&id("a")).unwrap().score, None);
 }
 
-/// An agent may start on another thread than the one that makes it leave.
+/// An agent may start on one thread while another thread makes it leave.
 #[test]
 fn a_late_start_does_not_take_the_name_of_its_successor() {
     let group = Group::<AnyMessage>::new("g").unwrap();

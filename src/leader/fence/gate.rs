@@ -83,7 +83,7 @@ mod tests {
         FenceNumber::try_from(number).unwrap()
     }
 
-    /// Two or more leaders, whose messages overtake each other in every way.
+    /// There are two or more leaders, and their messages overtake each other in every way.
     #[test]
     fn the_fences_admitted_never_decrease_in_any_order_of_messages() {
         let mut refused = 0;
@@ -92,7 +92,7 @@ mod tests {
             let mut gate = FencingGate::default();
             let mut admitted = Vec::new();
             for _ in 0..random.usize(1..60) {
-                // A few leaders, of several epochs of voters.
+                // The fences belong to a few leaders, of several epochs of voters.
                 let fence = fence(random.i64(0..3) << 40 | random.i64(1..6));
                 let highest = admitted.last().copied();
                 match gate.admit(fence) {
@@ -102,7 +102,7 @@ mod tests {
                         refused += 1;
                     }
                 }
-                // It refuses only lower fences.
+                // The gate refuses only lower fences.
                 assert_eq!(gate.highest(), highest.max(Some(fence)), "seed {seed}");
             }
             assert!(admitted.is_sorted(), "seed {seed}: {admitted:?}");

@@ -132,7 +132,7 @@ mod tests {
         assert!(queue.has_room(10, &bounds), "its bytes are gone");
     }
 
-    /// A refusal of an earlier run reaches a sender that waits for no answer about it any more.
+    /// A sender has already given up an earlier run, so a refusal of that run would have no effect.
     #[test]
     fn the_run_that_is_refused_is_the_latest_one_of_the_sender_with_the_most_bytes() {
         let mut queue = ArrivedQueue::default();

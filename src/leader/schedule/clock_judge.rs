@@ -151,7 +151,7 @@ mod tests {
         WallTime::from_millis(NOW.saturating_add_signed(ahead))
     }
 
-    /// A contender whose clock is ahead by `ahead`, and whose row was read within 5 s.
+    /// Returns a contender whose clock is `ahead` milliseconds ahead, and whose row was read within 5 s.
     fn other(name: &str, ahead: i64) -> ContenderClock {
         ContenderClock {
             id: AgentId::new(name).unwrap(),
@@ -198,7 +198,7 @@ mod tests {
             (0, [DAY, DAY], true),
             (DAY, [0, 0], true),
             (-DAY, [0, 3_000], true),
-            // More than 10 s after the latest moment at which the rows may have been written.
+            // The difference is more than 10 s at the latest moment at which the rows may have been written.
             (10_000, [0, 0], false),
             (10_001, [0, 0], true),
             (-15_000, [0, 0], false),
@@ -208,7 +208,7 @@ mod tests {
             let verdict = known(own, &[other("b", b), other("c", c)]).judge();
             assert_eq!(is_off(&verdict), off, "{own}, {others:?}: {verdict:?}");
         }
-        // Of four clocks, two agree and two others agree.
+        // Two of four clocks agree with each other, and so do the other two.
         let two_and_two = known(DAY, &[other("b", DAY), other("c", 0), other("d", 0)]);
         assert_eq!(two_and_two.judge(), ClockVerdict::Fits);
     }
@@ -281,7 +281,7 @@ mod tests {
         let mut clocks = known(0, &rows);
         assert_eq!(clocks.judge(), ClockVerdict::Unknown);
         clocks.watched = WRITTEN;
-        assert_eq!(clocks.judge(), ClockVerdict::Alone, "nobody writes them");
+        assert_eq!(clocks.judge(), ClockVerdict::Alone, "no row is new");
         let fitting = known(0, &[found("b", 0), found("c", 0)]);
         assert_eq!(fitting.judge(), ClockVerdict::Fits);
     }

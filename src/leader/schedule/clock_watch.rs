@@ -396,7 +396,7 @@ mod tests {
         });
     }
 
-    /// Otherwise agents that disagree would move the leadership on and on.
+    /// Otherwise agents with different opinions would move the leadership for ever.
     #[test]
     fn a_leader_whose_clock_is_off_hands_over_at_most_once_a_minute() {
         let mut compared = Compared::new(Time::ZERO);

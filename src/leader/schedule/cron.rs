@@ -205,12 +205,12 @@ mod tests {
         assert_eq!(due, Some(at("2026-01-02 23:00:00")));
     }
 
-    /// A zone whose clock is put forward once.
+    /// A time zone whose clock is put forward once.
     #[derive(Clone, Copy, Debug)]
     struct Forward {
-        /// The second of the change.
+        /// Time of the change, in seconds since 1970.
         at: i64,
-        /// The offsets before and after the change, in seconds.
+        /// Offsets before and after the change, in seconds.
         from: i32,
         to: i32,
     }

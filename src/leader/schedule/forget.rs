@@ -122,7 +122,7 @@ mod tests {
         AgentId::new(name).unwrap()
     }
 
-    /// The record of a schedule below its own key: on which days it was asked for, and has begun.
+    /// Returns the record of a schedule with the days of its last question and of its last tick, and the record's key.
     fn record(schedule: &str, asked: u64, begun: u64) -> (RegisterKey, Entry) {
         let (asked, begun) = (asked * DAY, begun * DAY);
         let value = format!(
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_removed_once_nobody_has_asked_for_it_in_30_days() {
+    fn a_mark_is_removed_after_30_days_without_a_question() {
         let listed = [
             record("old", 69, 3),
             record("asked", 70, 3),

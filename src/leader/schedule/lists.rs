@@ -228,7 +228,7 @@ mod tests {
         Term(epoch << 40 | 7)
     }
 
-    /// `a b c`, then `a b c d`, then `b c d`.
+    /// Returns the lists `a b c`, then `a b c d`, then `b c d`.
     fn changed() -> VoterLists {
         let mut lists = VoterLists::new(Epochs::Learned { term_bits: 40 }, BTreeMap::new());
         assert!(lists.note(1, list(&["a", "b", "c"])));
@@ -258,20 +258,20 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_nobody_remembers_may_have_written_something() {
+    fn a_list_without_a_memory_may_have_written_something() {
         let mut lists = changed();
         lists.note(5, list(&["b", "c", "d", "e"]));
         let all = held(&["a", "b", "c", "d", "e"]);
         assert!(
             !lists.is_all_read(&all, Some(term(3))),
-            "the fourth is missing"
+            "the fourth voter is missing"
         );
         assert!(lists.is_all_read(&all, Some(term(5))));
         lists.fill(&[(4, list(&["b", "c", "d"])), (9, list(&["x"]))]);
         assert!(lists.is_all_read(&all, Some(term(3))));
         assert!(
             !lists.is_all_read(&all, Some(term(0))),
-            "the first is missing"
+            "the first voter is missing"
         );
     }
 

@@ -223,14 +223,13 @@ mod tests {
         register::{RegisterKey, Version},
     };
 
-    /// Within a day after the beginning of 1970, so no question has to be noted.
+    /// Time within a day after the beginning of 1970, so that no question has to be noted.
     const NOW: WallTime = WallTime::from_millis(1_000);
 
     fn id(name: &str) -> AgentId {
         AgentId::new(name).unwrap()
     }
 
-    /// The mark as an agent sees it.
     fn stored_mark(own: &str) -> StoredMark {
         let name = LeaseName {
             cluster: id("shop"),
@@ -284,7 +283,7 @@ mod tests {
         Entry::new(&key, Version::from(version), value.to_vec()).unwrap()
     }
 
-    /// The value of the write, and the entry that it expects.
+    /// Returns the expected entry and the value of the write.
     fn swap(step: MarkStep) -> (Option<Entry>, Vec<u8>) {
         let MarkStep::Run(MarkOperation::Swap { expected, value }) = step else {
             panic!("no swap: {step:?}");
@@ -332,7 +331,7 @@ mod tests {
         let (_, begun) = swap(leader.ask(write(5, 20), NOW));
         let lost = RegisterError::unknown(io::Error::other("no answer"));
         assert_eq!(leader.swapped(Err(lost)), MarkStep::Nothing);
-        // The leader asks again, and the write was done or not.
+        // The leader asks again. The write was done, or it was not.
         for (shown, is_done) in [(entry(1, &value), false), (entry(2, &begun), true)] {
             let step = leader.ask(write(5, 20), NOW);
             assert_eq!(step, MarkStep::Run(MarkOperation::Read));

@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(plan_of(Misfire::Skip, 10, 48), (3, NextTick::At(at(50))));
         assert_eq!(plan_of(within(5), 10, 25), (0, NextTick::Now(at(20))));
         assert_eq!(plan_of(within(5), 10, 26), (1, NextTick::At(at(30))));
-        // The last of several.
+        // Several ticks were missed. Only the last one is run.
         assert_eq!(plan_of(within(99), 10, 48), (2, NextTick::Now(at(40))));
         assert_eq!(
             plan_of(Misfire::AtLeastOnce, 10, 48),
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_settled_is_counted_once() {
+    fn a_settled_due_time_is_counted_once() {
         let every = Every::new(Duration::from_secs(10)).unwrap();
         let mut settled = at(0);
         let mut skipped = 0;

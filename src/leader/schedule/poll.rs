@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn the_own_agent_keeps_what_enough_of_the_others_have_kept() {
+    fn the_leaders_agent_keeps_a_mark_that_enough_other_agents_keep() {
         let quorum = five(3, 3);
         let mut poll = poll(true);
         assert_eq!(names(poll.left(&quorum)), ["b", "c", "d", "e"]);
@@ -339,22 +339,22 @@ mod tests {
     }
 
     #[test]
-    fn in_the_available_mode_those_that_can_be_reached_are_waited_for() {
+    fn in_the_available_mode_a_leader_waits_for_reachable_agents() {
         let audience = Audience::Reachable(ids(&["a", "b", "c"]));
         let late = Time::ZERO.after(PATIENCE);
         let mut poll = poll(true);
-        assert!(!poll.is_carried(&audience, late), "not even itself");
+        assert!(!poll.is_carried(&audience, late), "none has answered");
         note(&mut poll, "a", &Ok(Known::default()));
         note(&mut poll, "b", &Ok(Known::default()));
         assert!(!poll.is_carried(&audience, Time::ZERO));
         assert!(poll.is_carried(&audience, late));
-        // An agent that did not answer another question in time is asked, and not waited for.
+        // If an agent has not answered another question in time, it is asked, but the poll does not wait for it.
         let mut knowing = poll.clone();
         knowing.silent = ids(&["c"]);
         assert!(knowing.is_carried(&audience, Time::ZERO));
         assert_eq!(names(knowing.unheard(&audience).cloned().collect()), ["c"]);
         assert_eq!(names(knowing.left(&audience)), ["c"]);
-        // An agent that is gone is not waited for.
+        // The poll does not wait for an agent that is gone.
         let fewer = Audience::Reachable(ids(&["a", "b"]));
         assert!(poll.is_carried(&fewer, Time::ZERO));
     }

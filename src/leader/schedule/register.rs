@@ -222,7 +222,7 @@ mod tests {
     fn no_leader_is_obeyed_after_a_later_one_was_heard() {
         let mut record = ScheduleRecord::default();
         assert_eq!(write(&mut record, 1, "x", 50), Ok(Some(50)));
-        // One question is enough, for any schedule.
+        // One question of a later leader is enough, for any schedule.
         assert_eq!(read(&mut record, 2, "y"), Ok(None));
         assert_eq!(write(&mut record, 1, "x", 60), Err(MarkRefusal::Older));
         assert_eq!(read(&mut record, 1, "x"), Err(MarkRefusal::Older));
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(write(&mut record, 1, "x", 110), Ok(Some(110)));
         assert_eq!(write(&mut record, 1, "x", 111), Err(MarkRefusal::Early));
         assert_eq!(read(&mut record, 1, "x"), Ok(Some(110)));
-        // A mark that is already kept may be sent again, whatever the clock shows now.
+        // A kept mark may be sent again, whatever the clock shows now.
         let mark = Mark::at(WallTime::from_millis(500_000));
         record.marks.insert(id("x"), mark);
         assert_eq!(write(&mut record, 1, "x", 500), Ok(Some(500)));
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(
             read(&mut record, 1, "100"),
             Ok(None),
-            "the first of the others"
+            "the first of the other schedules"
         );
         assert!(!record.written.contains_key(&id("100")));
     }
@@ -292,7 +292,7 @@ mod tests {
         assert!(!fits(&["0", "other"], now));
         assert!(
             fits(&["0", "other"], now.after(age::FORGOTTEN)),
-            "all but these give way"
+            "all other schedules give way"
         );
         assert!(
             record.has_room(&id("0"), &started(&["other"]), now),

@@ -137,7 +137,7 @@ mod tests {
     fn an_answer_waits_until_it_is_stored() {
         let mut replica = Replica::default();
         let first = stored(replica.ask(id("a"), &write(10), NOW));
-        // A repeated question changes nothing, but its answer waits too, and so do later ones.
+        // A repeated question changes nothing. Its answer waits too, and so do the answers to later questions.
         assert_eq!(replica.ask(id("a"), &write(10), NOW), ReplicaStep::Nothing);
         assert_eq!(replica.ask(id("a"), &write(20), NOW), ReplicaStep::Nothing);
         let (answers, step) = replica.saved(true);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_hangs_holds_so_many_answers_and_no_more() {
+    fn a_store_that_hangs_holds_a_limited_number_of_answers() {
         let mut replica = Replica::default();
         for _ in 0..2 * MOST {
             replica.ask(id("a"), &write(10), NOW);

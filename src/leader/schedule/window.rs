@@ -148,7 +148,7 @@ mod tests {
         times.map(|due| due.as_millis() / 1_000).collect()
     }
 
-    /// A leader with this progress.
+    /// Returns the progress of a leader.
     fn front(known: u64, settled: u64, busy: Option<u64>) -> Frontier {
         Frontier {
             known: at(known),
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(window.offer(at(25)), Offer::Misordered, "30 runs");
         assert_eq!(seconds(&window), [30, 40], "and may have to run again");
         assert_eq!(window.misordered(), 2);
-        // The next leadership asks the group anew, and due times that were only skipped count again.
+        // The next leadership asks the group again, and a due time that was only skipped counts again.
         window.follow();
         assert_eq!(window.offer(at(15)), Offer::Taken);
     }
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_without_an_end_fills_so_much_and_no_more() {
+    fn a_stream_without_an_end_fills_a_window_up_to_its_limit() {
         let most = u64::try_from(MOST).unwrap();
         for misfire in [Misfire::Skip, LATE, Misfire::AtLeastOnce] {
             let mut window = DueWindow::default();
@@ -211,7 +211,7 @@ mod tests {
             }
             let newest = 10 * most - 1;
             if misfire == Misfire::AtLeastOnce {
-                // None of them may be lost: the oldest are kept, and the rest of the stream waits.
+                // No due time may be lost: the window keeps the oldest ones, and the rest of the stream waits.
                 assert_eq!(seconds(&window), (1..=most).collect::<Vec<_>>());
                 window.lead(front(newest, newest, None));
                 assert!(window.has_room(misfire, at(newest)));
@@ -230,7 +230,7 @@ mod tests {
         offer_all(&mut window, 1..=most);
         assert!(!window.has_room(Misfire::Skip, at(1)));
         assert!(window.has_room(Misfire::Skip, at(3)));
-        assert_eq!(seconds(&window)[0], 3, "of the missed ones the last");
+        assert_eq!(seconds(&window)[0], 3, "the last missed tick");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A store whose calls fail; the tests of `record_file` in `bully-register` have their order.
+//! A store whose calls fail; the tests of `record_file` in `bully-register` check the order of the calls.
 
 use std::{
     io::ErrorKind,
@@ -33,11 +33,11 @@ fn open(path: &Path) -> FileStore<u64> {
     FileStore::open_on(path, mine(), Arc::new(Tried::default())).expect("whole")
 }
 
-/// The calls of a save: two looks at the name, the write, the sync, two looks again.
+/// Positions of the write and the sync among the calls of a save. Two calls check the name before them, and two after
+/// them.
 const WRITE: usize = 2;
 const SYNC: usize = 3;
 
-/// The calls of a save, in their order.
 const CALLS: [Call; 6] = [
     Call::Held,
     Call::Named,
@@ -47,7 +47,7 @@ const CALLS: [Call; 6] = [
     Call::Named,
 ];
 
-/// Errors of each outlook, by the word that the store's error has for them.
+/// Errors of each outlook, with a word from the store's error.
 const ERRORS: [(Errno, &str); 12] = [
     (Errno::MFILE, "ulimit -n"),
     (Errno::NFILE, "fs.file-max"),
@@ -63,7 +63,7 @@ const ERRORS: [(Errno, &str); 12] = [
     (Errno::FBIG, "check the disk"),
 ];
 
-/// The part of a save that may have been done when a call of it fails.
+/// Returns whether a part of the save may be on the disk if the call at this position fails.
 fn may_be_written(at: usize) -> bool {
     at >= SYNC
 }
@@ -109,7 +109,7 @@ async fn each_error_at_each_call_of_a_save_leaves_a_record_and_a_later_save_coun
     }
 }
 
-/// Linux marks the pages of a failed sync clean: only a write of all bytes and a sync of it bring them to the disk.
+/// Linux marks the pages of a failed sync as clean. Only a new write of all bytes and its sync bring them to the disk.
 #[actix_rt::test]
 async fn a_record_whose_sync_found_no_room_is_written_whole_again() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -125,7 +125,7 @@ async fn a_record_whose_sync_found_no_room_is_written_whole_again() {
     system.take();
     store.save(generation, 2).await.expect("there is room");
     assert_eq!(system.take(), CALLS, "the record, and a sync of it");
-    // What the disk has, and not what the cache of the system has.
+    // The image has the content of the disk, without the system's cache.
     let image = folder.path().join("image");
     std::fs::write(&image, system.durable()).expect("written");
     assert_eq!(open(&image).load().expect("whole"), Some(2));

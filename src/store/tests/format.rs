@@ -1,4 +1,4 @@
-//! What a file must look like, and that nothing else is ever believed.
+//! The valid forms of a file. Every other content is refused.
 
 use std::path::Path;
 
@@ -77,7 +77,7 @@ fn a_new_file_has_no_record() {
     assert_eq!(read(&text).expect("it is whole"), None);
 }
 
-/// A record as it is after a field was added.
+/// A record in a later format, with one more field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Longer {
@@ -249,7 +249,7 @@ fn the_limit_is_exact() {
     );
 }
 
-/// Two lists of the most voters, with the longest names and addresses.
+/// Two lists with the largest number of voters, and with the longest names and addresses.
 #[test]
 fn the_largest_vote_of_a_quorum_fits() {
     let long = |at: usize| format!("{at:\\>256}");
@@ -284,6 +284,6 @@ fn the_largest_vote_of_a_quorum_fits() {
     assert!(text.len() > 300_000, "{}", text.len());
     assert!(
         text.len() < MAX_LEN - 100 * 600,
-        "room for what is remembered of each"
+        "the file has room for each memory"
     );
 }

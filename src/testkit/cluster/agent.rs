@@ -33,13 +33,13 @@ enum Release {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Condition {
-    /// It runs.
+    /// The agent runs.
     Up,
-    /// It hangs.
+    /// The agent hangs.
     Hung,
-    /// It is down, and its supervisor will restart it.
+    /// The agent is down, and its supervisor will restart it.
     Restarting,
-    /// It is down.
+    /// The agent is down.
     Down,
 }
 

@@ -1,7 +1,7 @@
-//! Carries out the commands of a cluster.
+//! Executes the commands of a cluster.
 //!
-//! Decided here: everything is checked before anything is done; a refused command is not recorded; and the time that
-//! [`settle`](Cluster::settle) measures begins at the last command. Not here: the words of a command
+//! Decided here: a command is checked completely before it has any effect; a refused command is not recorded; and the
+//! time that [`settle`](Cluster::settle) measures begins at the last command. Not here: the words of a command
 //! ([`RecordedCommand`]), and its method (`verbs.rs`, `links.rs`).
 
 use std::{collections::BTreeSet, slice, time::Duration};

@@ -347,9 +347,9 @@ fn resolve(
                 0,
             )
         }
-        // The application gives its agents the register of the lease. The factors 4 and 10 are chosen: several
-        // elections may fail in a row. Larger factors cost little, because the time is virtual; smaller ones may end
-        // good runs early.
+        // The application gives its agents the register of the lease. Several elections may fail in a row, so the
+        // factor is 4 for a lease and 10 for a quorum. Larger factors cost little, because the time is virtual; smaller
+        // ones may end good runs early.
         AnyConfig::Lease(config) => (config.worst_case_failover(u32::MAX).saturating_mul(4), 0),
         AnyConfig::Quorum(config) => {
             if basis == Basis::Defaults && config.diskless.is_none() {

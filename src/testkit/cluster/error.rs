@@ -67,7 +67,8 @@ pub enum ClusterError {
 
 debug_is_text!(ClusterError);
 
-/// Refuses a command to an agent in this condition; [`Condition::Up`] for any agent that must be down first.
+/// Returns the refusal of a command to an agent in this condition. [`Condition::Up`] means that the agent must be down
+/// first.
 pub(super) fn not_now(name: &AgentId, condition: Condition) -> ClusterError {
     refuse(
         name,

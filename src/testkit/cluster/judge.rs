@@ -14,9 +14,9 @@ use crate::{
     record::RecordedSide,
 };
 
-/// An agent that runs, and the leader that it believes in at this moment.
+/// An agent that runs, and its present leader.
 struct RunningAgent<'a> {
-    /// Its number in the cluster.
+    /// Position of the agent in the cluster.
     position: usize,
     id: &'a AgentId,
     now: Status,
@@ -73,10 +73,10 @@ impl<E: Election> Cluster<E> {
         }
         let elects =
             |one: &&RunningAgent<'_>| matches!(one.now.role, Role::Candidate | Role::Waiting);
-        if let Some(names) = those(&all, elects) {
+        if let Some(names) = names_where(&all, elects) {
             return Err(Obstacle::Electing(names));
         }
-        if let Some(names) = those(&all, |one| one.now.draining) {
+        if let Some(names) = names_where(&all, |one| one.now.draining) {
             return Err(Obstacle::Draining(names));
         }
         self.astray(&all, &ids)?;
@@ -105,7 +105,7 @@ impl<E: Election> Cluster<E> {
         };
         let same = |one: &&RunningAgent<'_>| is_lost(one) && one.leader() == Some(leader);
         Err(Obstacle::Astray {
-            agents: those(all, same).unwrap_or_default(),
+            agents: names_where(all, same).unwrap_or_default(),
             leader: leader.clone(),
         })
     }
@@ -146,7 +146,7 @@ impl<E: Election> Cluster<E> {
     fn agree(&self, side: &[RunningAgent<'_>], least: usize) -> Result<RecordedSide, Obstacle> {
         let agents: Vec<AgentId> = side.iter().map(|one| one.id.clone()).collect();
         let leaders: BTreeSet<&AgentId> = side.iter().filter_map(RunningAgent::leader).collect();
-        let leaderless = those(side, |one| !self.is_register(one) && one.leader().is_none());
+        let leaderless = names_where(side, |one| !self.is_register(one) && one.leader().is_none());
         let voters = side.iter().filter(|one| one.votes).count();
         let reaches = self.register.is_none() || side.iter().any(|one| self.is_register(one));
         let elects = reaches && voters >= least && side.iter().any(|one| one.eligible);
@@ -178,7 +178,10 @@ impl<E: Election> Cluster<E> {
 }
 
 /// Returns the names of the agents for which `applies` is true; `None` if there are none.
-fn those(all: &[RunningAgent<'_>], applies: impl Fn(&&RunningAgent<'_>) -> bool) -> Option<String> {
+fn names_where(
+    all: &[RunningAgent<'_>],
+    applies: impl Fn(&&RunningAgent<'_>) -> bool,
+) -> Option<String> {
     let mut names = all.iter().filter(applies).map(|one| one.id).peekable();
     names.peek().is_some().then(|| listed(names))
 }

@@ -46,7 +46,8 @@ impl<E: Election> Cluster<E> {
         Ok(())
     }
 
-    /// Carries out a command of a recording. An agent that left late has left nevertheless, as in the recorded run.
+    /// Executes a command of a recording. An agent whose departure took too long has left nevertheless, as in the
+    /// recorded run.
     pub(crate) async fn apply_again(
         &mut self,
         command: &RecordedCommand,

@@ -21,11 +21,11 @@ use bully_sim::trace::Happening;
 /// The kind of an agent's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StartKind {
-    /// With the cluster.
+    /// The agent starts with the cluster.
     First,
-    /// After the start of the cluster.
+    /// The agent starts after the cluster.
     Late,
-    /// Again, after the agent was down.
+    /// The agent starts again after it was down.
     Again,
 }
 

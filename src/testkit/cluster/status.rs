@@ -12,21 +12,21 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AgentStatus {
-    /// Its name.
+    /// Name of the agent.
     pub name: AgentId,
     /// Voter or observer. A learner is shown as an observer.
     pub kind: MemberKind,
-    /// Its score; `None` while it cannot be elected.
+    /// Score of the agent; `None` while it cannot be elected.
     pub score: Option<Score>,
-    /// Whether it runs, hangs or is down.
+    /// Whether the agent runs, hangs or is down.
     pub condition: Condition,
-    /// Whether all its links are cut, by [`isolate`](Cluster::isolate).
+    /// Whether [`isolate`](Cluster::isolate) has cut all links of the agent.
     pub isolated: bool,
-    /// Its own state, in its present incarnation or the last one.
+    /// The agent's own state, in its present incarnation or the last one.
     pub status: Status,
-    /// Whether it considers itself leader at this moment.
+    /// Whether the agent considers itself leader at this moment.
     pub leads: bool,
-    /// Time for which it will still lead without another acknowledgement; `None` if it does not lead, or if its
+    /// Time for which the agent will still lead without another acknowledgement; `None` if it does not lead, or if its
     /// leadership has no end.
     pub lease_left: Option<Duration>,
 }
@@ -84,13 +84,13 @@ impl fmt::Display for Condition {
 }
 
 impl AgentStatus {
-    /// Returns its condition, and whether others can reach it: `up`, `hung, isolated`.
+    /// Returns the agent's condition, and whether others can reach it: `up`, `hung, isolated`.
     fn state(&self) -> String {
         let isolated = if self.isolated { ", isolated" } else { "" };
         format!("{}{isolated}", self.condition)
     }
 
-    /// Returns name, score, condition, role, term and leader as text; `-` for a missing value.
+    /// Returns name, score, condition, role, term and leader as text. A missing value is `-`.
     fn cells(&self) -> [String; COLUMNS] {
         let nothing = || String::from("-");
         let score = match (self.kind, self.score) {

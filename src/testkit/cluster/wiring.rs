@@ -90,11 +90,11 @@ impl<E: Election> AgentPlan<E> {
 pub(super) type StartWired<E> =
     dyn Fn(&Wiring<E>) -> Result<ElectionHandle<E>, Box<dyn Error + Send + Sync>>;
 
-/// How an agent of a cluster is started.
+/// The way in which an agent of a cluster is started.
 pub(super) enum Making<E: Election> {
-    /// By the cluster's own settings.
+    /// The cluster starts the agent with its own settings.
     Plain,
-    /// By the application.
+    /// The application starts the agent.
     Wired(Rc<StartWired<E>>),
 }
 

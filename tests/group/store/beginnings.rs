@@ -1,4 +1,4 @@
-//! Which agent may write to a store that several have had, and that a store of an earlier version is refused.
+//! The agent that may write to a store that several agents have begun, and stores of an earlier version.
 
 use std::{fs, future::poll_fn, sync::Arc, task::Poll};
 
@@ -10,14 +10,14 @@ use actix_bully::{
 
 use super::{Vote, create, keep, open, place, vote};
 
-/// Each kind of store refuses an agent that began before the latest, and keeps what the latest saved.
+/// Asserts that the store refuses an agent that began before the latest one, and keeps the record of the latest one.
 async fn refuses_the_one_before(store: impl TermStore<Vote>) {
     let first = store.begin().expect("it works");
     store.save(first, vote(1)).await.expect("saved");
     let waiting = store.save(first, vote(2));
     let second = store.begin().expect("it works");
     assert!(second > first);
-    let refused = waiting.await.expect_err("asked for in time, and too late");
+    let refused = waiting.await.expect_err("another agent began since");
     assert!(
         matches!(refused, StoreError::Superseded { by, latest } if (by, latest) == (first, second)),
         "{refused:?}"

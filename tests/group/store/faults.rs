@@ -1,4 +1,4 @@
-//! A driver on a bad disk, and in a process without free descriptors.
+//! A driver with a bad disk, and in a process without free descriptors.
 
 use std::{
     env,
@@ -93,7 +93,7 @@ async fn child_that_has_no_descriptor_left() {
     println!("\ndone");
 }
 
-/// The process is this test binary once more: the test above, with fewer descriptors.
+/// The process is another run of this test binary: the test above, with fewer descriptors.
 #[test]
 fn a_process_without_a_descriptor_votes_on_and_is_told_when_it_cannot_open_its_store() {
     let (_folder, path) = place();

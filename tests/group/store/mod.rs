@@ -1,5 +1,4 @@
-//! Does a store keep what it was given, and refuse what it should? Real files in folders of their
-//! own.
+//! Stores keep the saved record, and refuse wrong files. The tests use real files in their own folders.
 #![expect(clippy::expect_used, reason = "what a test cannot prepare fails it")]
 
 mod beginnings;
@@ -45,18 +44,17 @@ fn open(path: &Path) -> Result<FileStore<Vote>, StoreError> {
     FileStore::open(path, identity("api-1"))
 }
 
-/// Saves as an agent that has just begun.
+/// Saves a record as an agent that has just begun.
 fn keep(store: &impl TermStore<Vote>, record: Vote) -> Saving {
     store.save(store.begin().unwrap_or_default(), record)
 }
 
-/// The record that another process finds.
+/// Returns the record that another process finds.
 fn kept(path: &Path) -> Option<Vote> {
     let store = open(path).expect("free, whole and ours");
     store.load().expect("it can be read")
 }
 
-/// A folder, and where a store may be in it.
 fn place() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("jobs.store");

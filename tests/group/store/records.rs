@@ -1,4 +1,4 @@
-//! What was saved is there again, and only that.
+//! A saved record can be loaded again, and no other record can.
 
 use std::{future::poll_fn, os::unix::fs::PermissionsExt, sync::Arc, task::Poll};
 

@@ -1,4 +1,4 @@
-//! `create` refuses what is there; `open` refuses what is not, or not whole, or not ours.
+//! `create` refuses an existing file. `open` refuses a file that is missing, damaged or of another owner.
 
 use std::{fs, io, path::Path};
 
@@ -7,7 +7,7 @@ use actix_bully::store::{FileStore, StoreError};
 use super::{Vote, create, identity, keep, kept, names, open, place, vote};
 
 #[test]
-fn create_refuses_whatever_is_there() {
+fn create_refuses_every_existing_file() {
     type Make = fn(&Path) -> io::Result<()>;
     let rows: [(&str, Make); 3] = [
         ("a file", |path| fs::write(path, "anything")),
@@ -30,7 +30,7 @@ fn open_refuses_what_is_missing() {
     let (folder, path) = place();
     let refused = open(&path).expect_err("nothing there");
     assert!(matches!(refused, StoreError::Missing { .. }), "{refused:?}");
-    assert!(names(&folder).is_empty(), "and makes nothing");
+    assert!(names(&folder).is_empty(), "no file was made");
 }
 
 #[test]

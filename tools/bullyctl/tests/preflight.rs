@@ -1,4 +1,4 @@
-//! `bullyctl preflight` as a process: what it prints, its exit codes, and that it leaves nothing behind.
+//! `bullyctl preflight` as a process: its output and its exit codes. It leaves no file.
 #![expect(
     clippy::unwrap_used,
     reason = "a scene that cannot be set fails the test"
@@ -10,7 +10,7 @@ use std::{fs, net::TcpListener, path::Path, process::Command};
 
 use serde_json::Value;
 
-/// Measures by this configuration for the shortest time.
+/// Runs a preflight with this configuration for the shortest time.
 fn preflight(folder: &Path, text: &str, more: &[&str]) -> (i32, String, String) {
     let file = folder.join("jobs.toml");
     fs::write(&file, text).unwrap();
@@ -29,7 +29,7 @@ fn preflight(folder: &Path, text: &str, more: &[&str]) -> (i32, String, String) 
     (output.status.code().unwrap_or(-1), out, err)
 }
 
-/// A voter with that peer, whose votes are in that folder.
+/// Returns the configuration of a voter with this peer. Its votes are in the folder.
 fn voter(folder: &Path, peer: &str, timings: &str) -> String {
     let store = folder.join("jobs.store");
     let store = store.display();
@@ -41,10 +41,10 @@ fn voter(folder: &Path, peer: &str, timings: &str) -> String {
     )
 }
 
-/// No disk and no way of this host is so slow.
+/// Timings for which every disk and every network of this host is fast enough.
 const WAN: &str = "preset = \"wan\"";
 
-/// Shorter than any write or way: each part is too slow.
+/// Timings for which every part is too slow: shorter than any write or message.
 const NONE: &str =
     "preset = \"in_process\"\ndelay_bound = \"1ns\"\nround = \"3ns\"\nstep = \"1ns\"";
 
@@ -136,7 +136,7 @@ fn arguments_and_configurations_that_are_wrong_are_exit_code_2() {
         code == 2 && err.contains("jobs.toml is refused: "),
         "{code}: {err}"
     );
-    // The options of the node stand before the task: after it they are unknown.
+    // The options of the node stand before the task. After the task they are unknown.
     let url = ["--url", "http://127.0.0.1:1"];
     let preflight_words = &["preflight", "--config", "jobs.toml"][..];
     for (node, words, says) in [
@@ -162,18 +162,18 @@ fn arguments_and_configurations_that_are_wrong_are_exit_code_2() {
         assert_eq!(asked.status.code(), Some(2), "{said}");
         assert!(said.contains(says), "{said}");
     }
-    // The variables of the node count where it is asked for.
+    // The variables of the node count if `--env` has their prefix.
     let text = "group = \"jobs\"";
     assert_eq!(preflight(folder.path(), text, &[]).0, 2);
     let (code, out, err) = preflight(folder.path(), text, &["--env", "JOBS"]);
     assert_eq!(code, 0, "{out}{err}");
-    // The bytes of a variable count only if it is one of the node's.
+    // The bytes of a variable are checked only if it is a variable of the node.
     #[cfg(unix)]
     {
         let (code, _, err) = preflight(folder.path(), text, &["--env", "OTHER"]);
         assert!(code == 2 && err.contains("`OTHER_ABOUT`"), "{err}");
     }
-    // A pod's name serves for its node, without a prefix too.
+    // The name of a pod is the default of the node's name, also without a prefix.
     let pod = format!("{text}\nlease.kubernetes = true");
     let (_, out, err) = preflight(folder.path(), &pod, &[]);
     assert!(!err.contains("`node` is missing"), "{out}{err}");

@@ -1,13 +1,14 @@
-//! Commands of `bullyctl run` on hosts of their own: the cable of the host that leads is pulled, and no two commands run at one time.
+//! Commands of `bullyctl run` on their own hosts: the test cuts the cable of the leader's host, and no two commands run
+//! at one time.
 //!
 //! ```text
 //!   api-0, host-0 ── eth0 ═══ v0 ┐
 //!   api-1, host-1 ── eth0 ═══ v1 ├ br0: the test, and the store that it starts
 //!   api-2, host-2 ── eth0 ═══ v2 ┘     (api-2 for a quorum only)
 //! ```
-//! The command is the unruly one, with all that it can do to outlive its end. Its processes lock a file together, which is how two
-//! commands at one time are noticed: so what counts is the end of the last process. `RUN_ROUNDS` says how often for each preset, and
-//! `RUN_PRESETS` with which presets; the hosts need root, as `hosts.rs` of the tests of registers says.
+//! The command is the unruly one, with all its ways to outlive its end. Its processes lock a file together, so that two
+//! commands at one time are noticed until the last process has ended. `RUN_ROUNDS` is the number of rounds for each
+//! preset, and `RUN_PRESETS` has the presets. The hosts need root, as `hosts.rs` of the tests of registers explains.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::unwrap_used,
@@ -35,7 +36,7 @@ use actix_bully_register_tests::{
 use host::{Host, Place, bullyctl, command, wait_until};
 use rustix::process::Signal;
 
-/// The test that is the unruly command where it is asked to be.
+/// Name of the test that becomes the unruly command if the variable `UNRULY` is set.
 const COMMAND: &str = "by_a_quorum_no_two_commands_overlap";
 
 #[test]
@@ -85,7 +86,7 @@ fn by_etcd_no_two_commands_overlap() {
         let server = Etcd::at(SERVER);
         play(&hosts, "etcd", |_, _| {
             let endpoint = server.endpoint();
-            // In plain text, as the network is the test's own.
+            // The network belongs to the test, so the connections need no encryption.
             format!("dangerous_plaintext = true\n[lease]\netcd_endpoints = [\"{endpoint}\"]")
         });
     }
@@ -107,7 +108,7 @@ fn by_kubernetes_no_two_commands_overlap() {
     }
 }
 
-/// Rounds with each preset. `more` is what each host's configuration has beside its name and its timings.
+/// Plays the rounds with each preset. `more` returns the configuration of a host without its name and its timings.
 fn play(hosts: &Hosts, store: &str, more: impl Fn(&Place, usize) -> String) {
     let presets = env::var("RUN_PRESETS").unwrap_or_else(|_| "default".to_owned());
     for preset in presets.split(' ') {
@@ -164,7 +165,7 @@ fn start(place: &Place, host: usize, run: &Command) -> Host {
 }
 
 impl Place {
-    /// The host on which a command starts next, and not on that one.
+    /// Waits for the next start of a command on another host than `not`, and returns the host.
     fn next_start(&self, after: usize, not: Option<usize>) -> usize {
         let not = not.map(|host| format!("api-{host} "));
         let mut found = None;

@@ -1,4 +1,4 @@
-//! `bullyctl run` as a process, beside everything that can happen to it, its guard and its command.
+//! `bullyctl run` as a process, with every fault of it, its guard and its command.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::unwrap_used,
@@ -29,10 +29,10 @@ use rustix::{
     process::{Signal, kill_process},
 };
 
-/// The test that is the unruly command where it is asked to be.
+/// Name of the test that becomes the unruly command if the variable `UNRULY` is set.
 const COMMAND: &str = "two_commands_at_one_time_are_noticed";
 
-/// It is the command of the other tests too.
+/// The test is also the command of the other tests.
 #[test]
 fn two_commands_at_one_time_are_noticed() {
     unruly::live();
@@ -49,7 +49,7 @@ fn two_commands_at_one_time_are_noticed() {
     assert_eq!(place.lines("overlaps").len(), 0);
     first.kill().unwrap();
     first.wait().unwrap();
-    // What the first one has started holds the lock for it.
+    // The process that the first command has started holds the lock for it.
     let mut second = start();
     let all = place.wait_for_ready(2);
     assert_eq!(place.lines("overlaps").len(), 1);
@@ -66,10 +66,10 @@ fn two_commands_at_one_time_are_noticed() {
     );
 }
 
-/// All of what a command can do to outlive its end.
+/// All ways of a command to outlive its end.
 const ALL: &[&str] = &["ignore", "fork", "setsid", "thread", "regroup"];
 
-/// The deadline is later than the test waits: nothing but the end of `bullyctl` ends the command.
+/// The deadline is later than the end of the test, so only the end of `bullyctl` ends the command.
 #[test]
 fn a_command_and_all_that_it_started_end_with_bullyctl() {
     let place = Place::new();
@@ -99,14 +99,14 @@ fn a_command_and_all_that_it_started_end_with_the_guard_and_bullyctl_goes_on() {
     place.assert_no_overlap();
 }
 
-/// What the command has started is left to its fate: nobody is there to end it.
+/// Processes that the command has started may continue, because no process is left to end them.
 #[test]
 fn the_command_ends_although_bullyctl_and_the_guard_are_killed_at_one_moment() {
     let place = Place::new();
     let host = place.unruly("a", &["ignore"]);
     let all = place.wait_for_ready(1);
     let guard = host.guard();
-    host.signal(Signal::STOP); // so that it sees nothing of what follows
+    host.signal(Signal::STOP); // so that `bullyctl` does not react
     kill_process(guard, Signal::KILL).unwrap();
     host.signal(Signal::KILL);
     wait_until_gone(&all);
@@ -146,7 +146,7 @@ fn a_guard_that_stands_still_holds_up_no_hand_over() {
     place.assert_no_overlap();
 }
 
-/// The agent, on a thread of its own, releases the lease at the end of the drain.
+/// The agent has its own thread, and releases the lease at the end of the drain.
 #[test]
 fn a_standard_error_without_a_reader_holds_up_no_hand_over() {
     let place = Place::new();
@@ -181,7 +181,6 @@ fn a_standard_error_without_a_reader_holds_up_no_hand_over() {
     drop(unread);
 }
 
-/// Writes to the pipe until it has no room.
 fn fill(pipe: &mut PipeWriter) {
     let has_room = |pipe: &PipeWriter| {
         let now = Timespec::default();

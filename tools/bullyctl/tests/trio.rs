@@ -1,4 +1,4 @@
-//! `bullyctl` as a process, against three running nodes: bridges on ports of their own, each with a socket and routes.
+//! `bullyctl` as a process with three running nodes: each has a bridge on its own port, a socket and routes.
 #![expect(
     clippy::unwrap_used,
     reason = "a scene that cannot be set fails the test"
@@ -56,7 +56,7 @@ n3    {three}  linked  1       0
     let expected = expected.replace("ADDRESS          LINK", &columns);
     assert_eq!(said.out, expected);
     assert_eq!(report.bridge.map(|bridge| bridge.peers.len()), Some(2));
-    // The routes say the same.
+    // The routes have the same output.
     assert_eq!(nodes.by_url("n2", "status").out, said.out);
     let by_url: Report = nodes.by_url("n2", "status --json").read();
     assert_eq!(
@@ -73,7 +73,7 @@ fn a_diagnosis_says_why_and_what_to_do() {
     assert!(said.out.starts_with("n3 leads orders in term "), "{said:?}");
     let told: Value = nodes.by_url("n1", "diagnosis --json").read();
     assert_eq!(told[0]["diagnosis"]["leader"]["id"], "n3");
-    // Without a leader the routes answer with 503, and explain it all the same.
+    // Without a leader the routes answer with 503, but the answer still explains the situation.
     for node in ["n1", "n2", "n3"] {
         assert_eq!(nodes.by_socket(node, "score --withdraw").code, 0);
     }
@@ -223,7 +223,8 @@ fn a_watch_prints_what_changes() {
         let line = nodes.line_by_socket("n1", "watch --every 0.05 --lines 2");
         thread::spawn(move || bullyctl(&line))
     };
-    // It has printed its first line when it has looked once; a later transfer is its second one.
+    // This call ends after the first look of the other watch, which then has its first line. A later transfer is its
+    // second line.
     let once = nodes.by_socket("n1", "watch --lines 1");
     assert_eq!(once.code, 0, "{once:?}");
     assert!(
@@ -244,7 +245,7 @@ fn a_watch_prints_what_changes() {
     let said = nodes.by_url("n2", "watch --lines 1 --json");
     let agent: Value = said.read();
     assert_eq!(agent["agent"], "n2");
-    // A program gets one value of JSON for each line, also for a node that has gone.
+    // A program gets one value of JSON for each line, also for a node that has ended.
     let report = nodes.by_socket("n2", "status --json").out;
     let (answer, gone) = (format!("{{\"report\":{}}}\n", report.trim()), "gone.sock");
     let task = "watch --every 0.05 --lines 2 --json";
@@ -393,7 +394,7 @@ fn the_answer_of_another_program_is_not_understood() {
         "bullyctl: not permitted: the user 7 may not ask here\n"
     );
     let said = answered(&path, "", "status");
-    assert_eq!(said.code, 3, "one that says nothing is none: {said:?}");
+    assert_eq!(said.code, 3, "a silent program is not a node: {said:?}");
 }
 
 #[test]
@@ -415,14 +416,14 @@ fn a_redirect_is_not_followed() {
     assert!(said.err.contains("307"), "{said:?}");
 }
 
-/// What is said of a program that answers so on that socket, and then ends.
+/// Returns the output for a program that gives this answer on the socket, and then ends.
 fn answered(path: &Path, answer: &str, task: &str) -> Said {
     let answer = answer.to_owned();
     fs::remove_file(path).ok();
     let listener = UnixListener::bind(path).unwrap();
     let answering = thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        // An end of what was not read would be a reset.
+        // If the program ended without reading, its client would see a reset.
         let mut line = String::new();
         BufReader::new(&stream).read_line(&mut line).unwrap();
         stream.write_all(answer.as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! Common parts of the tests of both elections: their numbers, and the messages that neither may send.
+//! Common parts of the tests of both elections of 1982: their numbers, and checks of their messages.
 
 use super::{ElectionId, LAST_COUNT, Numbers, PaperStatus};
 use bully_core::protocol::{
@@ -17,7 +17,7 @@ pub(crate) fn election(count: u64, name: &str) -> ElectionId {
     }
 }
 
-/// Elections of the past, the present and the future.
+/// Returns elections of the past, the present and the future.
 pub(crate) fn every_election(numbers: &Numbers) -> Vec<ElectionId> {
     let seen = numbers.seen.0;
     let counts = [seen.saturating_sub(1), seen, seen + 1, u64::MAX];
@@ -59,13 +59,15 @@ fn any_election<E: Suite>(dice: &mut Dice, numbers: &Numbers) -> ElectionId {
     election(count, dice.name::<E>())
 }
 
-/// No timer moves it on: it has not started, cannot be elected, or no number is left.
+/// Asserts that a machine without a running timer has a reason: it has not started, cannot be elected, or has no number
+/// left.
 pub(crate) fn may_idle(has_started: bool, me: &Participant, numbers: &Numbers) {
     let can_lead = has_started && me.eligible().is_some();
-    assert!(!can_lead || numbers.seen >= LAST_COUNT, "it is stuck");
+    assert!(!can_lead || numbers.seen >= LAST_COUNT, "no timer runs");
 }
 
-/// Checked after every step: an agent that works has a leader, and an agent without a coordinator has no group.
+/// Asserts, after every step, that an agent that works has a leader, and that an agent without a coordinator has no
+/// group.
 pub(crate) fn works_under_a_leader(
     status: PaperStatus,
     coordinator: Option<&AgentId>,

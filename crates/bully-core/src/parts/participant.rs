@@ -194,7 +194,7 @@ mod tests {
         Member::up(id(name), kind, score.map(Into::into), Incarnation(3))
     }
 
-    /// The voter `c` of score 3, among others.
+    /// Returns the voter `c` of score 3 in its group.
     fn participant() -> Participant {
         let mut members = Members::new(true);
         members.join([

@@ -145,7 +145,7 @@ mod tests {
             About::new(&"x".repeat(257)),
             Err(AboutError::TooLong { len, max })
         );
-        // Bytes count, not characters.
+        // The limit counts bytes, not characters.
         let (len, max) = (258, 256);
         assert_eq!(
             About::new(&"\u{fc}".repeat(129)),

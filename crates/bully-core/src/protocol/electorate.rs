@@ -141,7 +141,7 @@ mod tests {
         assert!(text.ends_with(end), "{text}");
     }
 
-    /// It crosses between hosts of different releases: its value must never change.
+    /// Hosts of different releases compare this digest, so its value must never change.
     #[test]
     fn the_digest_of_a_list_is_the_same_for_ever() {
         let text = "3 voters (list cec64e155111225d), 2 to elect and 2 for a lease";

@@ -11,21 +11,22 @@ use super::{
     AgentId, Birth, Identity, Incarnation, Input, Member, MemberKind, Members, Score, StoreId,
 };
 
-/// The machine under test, with the score 5.
+/// Name of the machine under test. Its score is 5.
 pub const ME: &str = "me";
-/// A voter with the score 1.
+/// Name of a voter with the score 1.
 pub const LOW: &str = "low";
-/// A voter with the score 9.
+/// Name of a voter with the score 9.
 pub const HIGH: &str = "high";
-/// An observer with the score 99, which does not count. It is a member: it receives the messages to all members.
+/// Name of an observer with the score 99, which does not count. It is a member, so it receives the messages to all
+/// members.
 pub const EYE: &str = "eye";
 
 pub fn id(name: &str) -> AgentId {
     AgentId::new(name).unwrap()
 }
 
-/// ME, and the four members of its group: LOW, ME, HIGH and the observer EYE, all up. Three of them vote, or two if ME
-/// observes.
+/// Returns the identity of ME, and its group: LOW, ME, HIGH and the observer EYE, all up. Three of them vote, or two if
+/// ME observes.
 pub fn among(kind: MemberKind, score: Option<Score>) -> (Identity, Members) {
     let up = |name, kind, score| Member::up(id(name), kind, score, Incarnation(1));
     let mut members = Members::new(false);
@@ -46,8 +47,8 @@ pub fn among(kind: MemberKind, score: Option<Score>) -> (Identity, Members) {
     (identity, members)
 }
 
-/// Returns whether a driver would hand this input to a machine that knows these members. A machine that is not started
-/// knows no member, and a test may hand it any input.
+/// Returns whether a driver would pass the input to a machine that knows these members. A machine that has not started
+/// knows no member, and a test may give it any input.
 pub fn admits<M, T, A>(members: &Members, me: &AgentId, input: &Input<M, T, A>) -> bool {
     match input {
         Input::Received {

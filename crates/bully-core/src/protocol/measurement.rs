@@ -136,7 +136,7 @@ mod tests {
         Duration::from_micros(n)
     }
 
-    /// From far less than a timer can tell to far more than the bound, with its neighbours.
+    /// Values from far below the resolution of a timer to far above the bound, with their neighbours.
     const GRID: [u64; 14] = [
         0, 1, 50, 999, 1_000, 7_001, 20_000, 100_000, 333_333, 499_999, 500_000, 1_000_000,
         1_000_001, 9_000_000,
@@ -165,7 +165,7 @@ mod tests {
                     assert_eq!(timings.clone().to_builder().build(), Ok(timings.clone()));
                     assert!(measured.fits(&timings), "{measured:?}");
                     assert!(Timings::lease_within(timings.promise()) + us(1) >= timings.lease());
-                    // A leader that both hosts' stalls delay renews in time still.
+                    // If stalls of both hosts delay a leader, it still renews in time.
                     let three = timings.detector().unwrap().heartbeat * 3;
                     assert!(timings.lease() >= three + measured.echo + measured.stall * 2);
                 }

@@ -287,7 +287,7 @@ impl MemberReports for Member {
 mod tests {
     use super::*;
 
-    /// Incarnations of two places are numbered apart: those of the former one up to 5.
+    /// Each place has its own numbers of incarnations. The former place used the numbers up to 5.
     #[test]
     fn an_incarnation_of_the_former_place_is_over_and_its_end_is_not_this_ones() {
         let moved = Member {
@@ -368,18 +368,18 @@ mod tests {
         let mut known = saying("old", 3);
         assert_eq!(about(&known, 3).as_deref(), Some("old"));
         assert_eq!(about(&known, 4), None);
-        // Its restart is heard of before its new text.
+        // The report of the restart comes before the new text.
         assert!(known.mark_up(Incarnation(4)));
         assert_eq!(about(&known, 4), None);
         assert!(known.bring_up_to_date(&saying("new", 4)));
         assert_eq!(about(&known, 4).as_deref(), Some("new"));
-        // A report that is late changes nothing.
+        // A late report changes nothing.
         assert!(!known.bring_up_to_date(&saying("old", 3)));
         assert_eq!(about(&known, 4).as_deref(), Some("new"));
         assert!(known.mark_end_told(Incarnation(5)) && known.about.is_none());
         let mut suspected = saying("old", 3);
         assert!(suspected.mark_suspect(Incarnation(4)) && suspected.about.is_none());
-        // It is suspected where it is: it said that still.
+        // The present incarnation is suspected, so its text remains.
         let mut suspected = saying("old", 3);
         assert!(suspected.mark_suspect(Incarnation(3)));
         assert_eq!(about(&suspected, 3).as_deref(), Some("old"));

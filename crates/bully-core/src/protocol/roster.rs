@@ -139,7 +139,7 @@ mod tests {
             };
             assert_eq!(roster.change(at, end), list.get_mut(at).is_some_and(end));
             assert_eq!(roster.to_vec(), list);
-            assert_eq!(roster, Roster::new(list.clone()), "however it came about");
+            assert_eq!(roster, Roster::new(list.clone()), "equal lists");
             assert!((0..31).all(|at| roster.get(at) == list.get(at)));
             let abouts = list.iter().filter(|m| m.about.is_some()).count();
             assert_eq!((roster.abouts, roster.has_abouts()), (abouts, abouts > 0));
@@ -152,7 +152,7 @@ mod tests {
         );
     }
 
-    /// More changes than that are merged at once.
+    /// A further change merges all changes into the list.
     #[test]
     fn a_few_changes_have_room_beside_the_list() {
         let name = |k| AgentId::new(&format!("a{k}")).unwrap();

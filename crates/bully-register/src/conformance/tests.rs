@@ -1,4 +1,5 @@
-//! Tests of the judgement, by histories that are written down; and of the faults, by a register that needs them to be found.
+//! Tests of the judgement with written histories, and of the faults with a register that shows its defect only under
+//! them.
 
 use std::sync::Arc;
 
@@ -35,7 +36,6 @@ fn swap(expected: impl Into<Option<Entry>>, value: &str, outcome: SwapOutcome) -
     }
 }
 
-/// One after the other.
 fn steps(did: impl IntoIterator<Item = Did>) -> Vec<HistoryStep> {
     let numbered = (1_u64..).step_by(2).zip(did);
     let steps = numbered.map(|(begin, did)| HistoryStep {
@@ -81,7 +81,7 @@ fn swaps_are_contended_if_two_clients_expect_one_entry_at_the_same_time() {
     assert_eq!(contended(None, 1, 1), 2);
     assert_eq!(contended(Some(entry(1, "a")), 1, 1), 0, "another entry");
     assert_eq!(contended(None, 0, 1), 0, "the same client");
-    assert_eq!(contended(None, 1, 3), 0, "one after the other");
+    assert_eq!(contended(None, 1, 3), 0, "the operations do not overlap");
 }
 
 #[test]
@@ -128,14 +128,14 @@ fn operations_at_one_time_may_have_either_order() {
     let mut history = steps([swap(None, "a", done(1)), read(None), read(entry(1, "a"))]);
     history[0].end = 10;
     assert_eq!(broken(&history), None);
-    // The later of two reads that follow each other shows the older entry.
+    // The later of two successive reads shows the older entry.
     history.swap(1, 2);
     (history[1].begin, history[1].end) = (3, 4);
     (history[2].begin, history[2].end) = (5, 6);
     assert_eq!(broken(&history), Some(Clause::SeenAtOnce));
 }
 
-/// Compares when a swap is sent, and writes when it arrives.
+/// A register that compares when a swap is sent, and writes when it arrives.
 #[derive(Clone, Debug)]
 struct ComparesAtSend(MemoryRegister);
 

@@ -186,7 +186,7 @@ mod tests {
     use Meaning::{NotDone, Refused, Unknown};
     use RegisterRefusal::{Credentials, Full, Gateway, Other};
 
-    /// An answer by status, code and words; its meaning for a write and for a read; and the course.
+    /// Status, code and words of an answer; its meaning for a write and for a read; and the next step of the client.
     type Row = (u16, Option<u32>, &'static str, Meaning, Meaning, Course);
     #[rustfmt::skip]
     const TABLE: &[Row] = &[

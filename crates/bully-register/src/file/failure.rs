@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::record_file::FileDamage;
 
-    /// What became of the operation, in one word.
+    /// Returns the outcome of the operation in one word.
     fn kind(error: RecordFileError, writes: bool) -> &'static str {
         let error = match failure(Path::new("/leases/x.entry"), error, writes) {
             FileFailure::InUse(in_use) => panic!("{in_use:?}"),
@@ -150,7 +150,7 @@ mod tests {
                 "read-only",
                 "read-only",
             ),
-            // EMFILE
+            // The number of EMFILE.
             (
                 || It::Io(io::Error::from_raw_os_error(24)),
                 "not done",

@@ -50,7 +50,7 @@ impl BusyServer {
 mod tests {
     use super::*;
 
-    /// Requests are under way at the same time, and each answer names a time of its own.
+    /// Several requests run at the same time, and each response has its own pause.
     #[test]
     fn of_two_pauses_the_longer_one_counts() {
         let busy = BusyServer::default();

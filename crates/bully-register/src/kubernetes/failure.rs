@@ -229,7 +229,8 @@ mod tests {
         }
     }
 
-    /// Code, reason, message and kind; the meaning for a write and for a read; and the course.
+    /// Code, reason, message and kind of an answer; its meaning for a write and for a read; and the next step of the
+    /// client.
     type Row = (
         u16,
         &'static str,

@@ -173,7 +173,7 @@ mod tests {
         text.parse().expect("a key")
     }
 
-    /// As the server gives it back.
+    /// Returns the lease as the server returns it.
     fn stored(mut lease: Lease, uid: &str, resource: &str) -> Lease {
         lease.metadata.uid = Some(uid.into());
         lease.metadata.resource_version = Some(resource.into());

@@ -1,4 +1,4 @@
-//! What a source of certificates and keys yields, and what it refuses.
+//! The certificates and keys of a source, and the sources that are refused.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn a_text_may_be_as_long_as_the_limit() {
     assert!(matches!(longer, PemError::TooLong { max: MAX_LEN, .. }));
 }
 
-/// A folder can be opened as a file, and cannot be read.
+/// The system opens a folder like a file, and fails only when it is read.
 #[cfg(unix)]
 #[test]
 fn a_folder_in_the_place_of_a_file_is_refused() {

@@ -126,7 +126,7 @@ mod tests {
     use Meaning::{NotDone, Refused, Unknown};
     use RegisterRefusal::{Credentials, Full, Layout, Other, ReadOnly};
 
-    /// States, what each of them means for a write and for a read, and the course.
+    /// SQL states; their meaning for a write and for a read; and the next step of the client.
     const TABLE: &[(&[&str], Meaning, Meaning, Course)] = &[
         (&["25006"], Refused(ReadOnly), Refused(ReadOnly), MovesOn),
         (

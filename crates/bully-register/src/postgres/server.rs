@@ -168,7 +168,7 @@ mod tests {
             ("postgres://app@a,c/jobs", false),
         ] {
             fs::write(&path, url).unwrap();
-            // A login is made at the hosts in their order; any other end moves on.
+            // A new login tries the hosts in their order. After any other end, the order is random.
             for (after, order) in [
                 (Course::LogsIn, LoadBalanceHosts::Disable),
                 (Course::MovesOn, LoadBalanceHosts::Random),

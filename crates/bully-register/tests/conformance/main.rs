@@ -1,4 +1,4 @@
-//! The suite passes registers that keep to the contract, and names the clause that another one breaks.
+//! The suite accepts registers that keep the contract, and names the broken clause for other registers.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,6 +1,6 @@
 //! A register in memory that breaks one clause of the contract.
 //!
-//! Decided here: how each defect shows. Each is a mistake that a client of a real store could have.
+//! Decided here: the behaviour of each defect. A client of a real store could have any of these mistakes.
 
 use std::{
     collections::BTreeMap,
@@ -15,13 +15,14 @@ use bully_register::{
 };
 use futures::stream;
 
-/// More turns than a swap waits behind others that end.
+/// Number of polls after which a waiting swap counts as blocked for ever. A swap behind live swaps waits for fewer
+/// polls.
 const LONGEST_QUEUE: u32 = 10_000;
 
-/// One clause, broken on purpose.
+/// The clause that a register breaks on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Defect {
-    /// It keeps to the contract.
+    /// None.
     Nothing,
     /// Each connection has a name of its own.
     NameOfConnection,
@@ -81,11 +82,11 @@ pub(crate) enum Defect {
     ListsTheFirst,
     /// The stream of changes is silent.
     TellsNothing,
-    /// The stream tells of the entry that was replaced.
+    /// The stream shows the replaced entry.
     TellsFormer,
 }
 
-/// A connection.
+/// A connection to the store.
 #[derive(Clone, Debug)]
 pub(crate) struct Wrong {
     defect: Defect,
@@ -109,7 +110,7 @@ impl Store {
 }
 
 impl Wrong {
-    /// A store with that defect; each call of it is a connection.
+    /// Returns a store with the defect. Each call of the store makes a connection.
     pub(crate) fn store(defect: Defect) -> impl Fn() -> Self {
         let store = Arc::<Mutex<Store>>::default();
         move || {
@@ -176,7 +177,7 @@ impl Wrong {
         let version = Version::from(number);
         let entry = Entry::new(key, version.clone(), value);
         let is_lost = self.is(Defect::LosesWrites) && values.written.is_multiple_of(7);
-        // No entry can be made of what is too large.
+        // A value that is too large makes no entry.
         if let (Ok(entry), false) = (entry, is_lost) {
             values.entries.insert(place, (key.clone(), entry));
         }
@@ -199,7 +200,8 @@ impl Wrong {
         if self.is(Defect::DropKeepsLock) {
             let mut turns = 0;
             while self.values().is_locked {
-                // A swap that was dropped keeps the lock for ever: the suite's deadline passes without a wait.
+                // A dropped swap keeps the lock for ever. The paused clock lets the suite's deadline pass without a
+                // wait.
                 if turns == LONGEST_QUEUE {
                     tokio::time::pause();
                     future::pending::<()>().await;
@@ -333,11 +335,11 @@ impl Register for Wrong {
     }
 
     fn changes(&self, key: &RegisterKey) -> Option<ChangeStream> {
-        // It tells all the time, which a hint may.
+        // A hint may report a change all the time.
         let loud = || Box::pin(stream::repeat(Change::Unknown));
         Some(match self.defect {
             Defect::TellsNothing => {
-                // The suite's deadlines for a report pass without a wait.
+                // The paused clock lets the suite's deadlines for a report pass without a wait.
                 tokio::time::pause();
                 Box::pin(stream::pending())
             }

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_is_read_back() {
+    fn a_written_recording_is_read_back() {
         let ms = Duration::from_millis;
         let all = Conditions::builder().delay(ms(1)..=ms(2)).loss(3);
         let all = all.duplication(4).slow(5, ms(6)..=ms(7)).in_any_order();

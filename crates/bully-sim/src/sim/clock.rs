@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use bully_core::protocol::Time;
 
-/// A clock whose reading differs from the world's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SkewedClock {
     /// Time at which the rate was last set, by the world's time and by this clock.

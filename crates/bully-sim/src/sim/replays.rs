@@ -21,8 +21,8 @@ pub(super) struct Remembered<M> {
     is_on: bool,
 }
 
-/// Largest number of remembered messages. Only one in `REPEATED` of the repeated messages is remembered. Chosen:
-/// without `REPEATED`, heartbeats would replace the rare messages; with a far larger `MOST`, most replays would be old.
+/// Largest number of remembered messages. Only one in `REPEATED` of the repeated messages is remembered. Without
+/// `REPEATED`, heartbeats would replace the rare messages. With a far larger `MOST`, most replays would be old.
 const MOST: usize = 64;
 const REPEATED: usize = 8;
 

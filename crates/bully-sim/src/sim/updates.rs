@@ -133,8 +133,8 @@ impl<E: Election> World<E> {
         is_new
     }
 
-    /// Puts each forgotten agent, with its present state, back into the list of the agent that forgot it, if it is still a
-    /// member.
+    /// Puts each forgotten agent back into the list of the agent that forgot it, with its present state, if it is still
+    /// a member.
     pub fn meet_again(&mut self) {
         for (at, about) in std::mem::take(&mut self.forgotten) {
             let directory = &self.transit.directory;

@@ -36,7 +36,7 @@ fn an_agent_that_hangs_though_it_has_timers() {
     };
     let silent_for = patience + MS(15_000);
     assert_eq!(found(&facts), [Finding::Hangs { silent_for }]);
-    // One that follows a leader, and would notice its silence, has timers as well.
+    // A follower that would notice its leader's silence has timers too.
     facts.status.leader = Some(leader("c"));
     assert!(found(&facts).contains(&Finding::Hangs { silent_for }));
     facts.assumed.timings = Some(Timings::astra());
@@ -157,7 +157,7 @@ type Say = fn(&mut PeerReport);
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a row for each word of a peer")]
-fn what_a_peer_says_is_found_by_the_name_of_its_node() {
+fn a_report_of_a_peer_is_found_by_the_name_of_its_node() {
     let text = str::to_owned;
     let node = || text("host-c");
     let error = || text("it does not answer");
@@ -252,7 +252,7 @@ fn a_peer_without_an_agent_of_the_group_is_told_when_that_matters() {
     let facts = with_peer(other(false));
     assert_eq!(facts.status.leader, None);
     assert!(found(&facts).contains(&lacks), "there is no leader");
-    // It may be a peer for another group of this node.
+    // The peer may belong to another group of this node.
     let led = Facts {
         peers: vec![other(false)],
         ..led_by("c")
@@ -284,7 +284,7 @@ fn too_few_voters() {
     facts.members[0].is_reachable = false;
     let missing = vec![id("a")];
     assert_eq!(found(&facts), [Finding::VotersAway { missing }]);
-    // Of c nothing was ever heard.
+    // No message of c was ever heard.
     facts.members.pop();
     assert_eq!(
         found(&facts),
@@ -304,7 +304,7 @@ fn too_few_voters() {
         !found(&alone).contains(&Finding::NoneEligible),
         "no voter is heard"
     );
-    // A member that the list of voters does not name makes no majority.
+    // A member that is not in the list of voters does not count for the majority.
     facts.members.push(member("d", Some(9)));
     let voters = facts.voters().unwrap();
     assert_eq!((voters.reachable, voters.all, voters.needed), (1, 3, 2));
@@ -358,7 +358,7 @@ fn an_agent_that_waits() {
     let mut facts = vacant();
     facts.signs.prospects.edit().waits_until = Some(NOW.after(MS(300)));
     assert_eq!(found(&facts), [Finding::Waits { left: MS(300) }]);
-    // Its slot is late because of the cool-down.
+    // The cool-down delays its slot.
     facts.signs.prospects.edit().cooldown_until = Some(NOW.after(MS(900)));
     assert_eq!(found(&facts), [Finding::CoolsDown { left: MS(900) }]);
     facts.signs.prospects.edit().cooldown_until = Some(NOW);

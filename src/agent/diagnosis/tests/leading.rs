@@ -1,4 +1,4 @@
-//! Why this one leads.
+//! The reasons why the present leader leads.
 
 use super::*;
 use crate::{agent::diagnosis::NotLeading, protocol::Preemption, register::keeper::StoreState};
@@ -26,7 +26,7 @@ fn the_highest_that_can_be_reached_leads() {
             highest("b"),
         ]
     );
-    // One without a score outranks none.
+    // An agent without a score ranks above no agent.
     let mut facts = led_by("b");
     facts.members[2].member.score = None;
     assert_eq!(found(&facts), [highest("b")]);
@@ -35,7 +35,7 @@ fn the_highest_that_can_be_reached_leads() {
 #[test]
 fn an_agent_above_the_leader_says_what_it_waits_for() {
     let mut facts = led_by("a");
-    facts.members.pop(); // b, which asks, is the highest
+    facts.members.pop(); // b ranks highest and is asking
     let because = |facts: &Facts| match &found(facts)[..] {
         [Finding::Outranked { because, .. }] => *because,
         other => panic!("{other:?}"),
@@ -50,9 +50,9 @@ fn an_agent_above_the_leader_says_what_it_waits_for() {
     assert_eq!(because(&facts), NotLeading::CoolsDown { left: MS(900) });
 }
 
-/// The rules of an application may let the lowest lead.
+/// By the rules of an application, the agent with the lowest rank may lead.
 #[test]
-fn of_an_election_of_the_application_no_rank_is_told_unless_it_has_a_preemption() {
+fn no_rank_is_reported_for_an_own_election_without_a_preemption() {
     for name in ["a", "c"] {
         let mut facts = led_by(name);
         let own = ElectionMode::own(facts.requirements.as_ref().unwrap());
@@ -117,7 +117,7 @@ fn store() -> String {
     "postgres at db-1".to_owned()
 }
 
-/// Agents that share nothing but a store are told the leader by the store: it is out of no one's reach.
+/// Agents that share only a store learn the leader from the store, so no link to the leader can be missing.
 #[test]
 fn a_leader_that_only_the_store_knows_is_no_trouble() {
     let mut facts = led_by("z");
@@ -129,14 +129,14 @@ fn a_leader_that_only_the_store_knows_is_no_trouble() {
         store: store(),
     };
     assert_eq!(found(&facts), [holds]);
-    // The others may be eligible, whatever is known here.
+    // The other agents may be eligible, but this agent does not know them.
     facts.members[0].member.score = None;
     assert!(!found(&facts).contains(&Finding::NoneEligible));
 }
 
-/// Not all contenders for a lease are linked: the store knows the others.
+/// Some contenders for a lease have no link to this agent. Only the store knows them.
 #[test]
-fn with_a_lease_none_is_eligible_only_if_the_store_says_so_too() {
+fn with_a_lease_no_agent_is_eligible_only_if_the_store_agrees() {
     for has_links in [false, true] {
         let mut facts = led_by("c");
         for known in &mut facts.members {
@@ -155,7 +155,8 @@ fn with_a_lease_none_is_eligible_only_if_the_store_says_so_too() {
     }
 }
 
-/// With links beside the lease, a lost link is told, and nothing of an election: the lease decides.
+/// If the group also has links, a lost link to the leader is reported, but no problem of the election, because the
+/// lease decides.
 #[test]
 fn a_holder_that_no_link_reaches_is_told_by_the_name_of_its_store() {
     let mut facts = led_by("c");

@@ -1,4 +1,4 @@
-//! What is found of lists of voters, and of changes of them.
+//! Findings about lists of voters, and about changes of them.
 
 use super::*;
 
@@ -66,7 +66,7 @@ fn a_peer_of_an_earlier_epoch_is_found_while_it_has_an_agent() {
 
 #[test]
 fn agents_of_two_epochs_in_one_process_are_found_by_both_and_the_one_behind_goes_by_its_own() {
-    // The group goes by the latest list, which does not name b.
+    // The group follows the latest list, which does not contain b.
     let in_epochs = |epochs: [u64; 3]| {
         let mut facts = listed(5, &["a", "c", "d"]);
         facts.configured = Some(["a", "b", "c"].map(id).into());
@@ -131,7 +131,7 @@ fn a_configuration_that_names_other_voters_than_the_list_is_found_whatever_its_o
     }
 }
 
-/// A voter that was removed while its links were refused still has the list that named it.
+/// A voter that was removed while its links were refused still has the old list.
 #[test]
 fn an_agent_that_reaches_too_few_voters_is_not_told_to_write_its_list_down() {
     let mut facts = Facts {
@@ -140,7 +140,7 @@ fn an_agent_that_reaches_too_few_voters_is_not_told_to_write_its_list_down() {
     };
     let is_list = |found: &Finding| matches!(found, Finding::ConfigurationOlder { .. });
     facts.members[0].is_reachable = false;
-    assert!(found(&facts).iter().any(is_list), "two of three are there");
+    assert!(found(&facts).iter().any(is_list), "two are reachable");
     facts.members[2].is_reachable = false;
     let found = found(&facts);
     assert!(!found.iter().any(is_list), "{found:?}");

@@ -1,4 +1,4 @@
-//! What is found, of which facts, and how it is written.
+//! The findings of a diagnosis for given facts, and their text.
 
 mod findings;
 mod leading;
@@ -48,8 +48,8 @@ fn member(name: &str, score: Option<i32>) -> ReachableMember {
     }
 }
 
-/// What agent b knows, whose group has the members a, b and c with the scores 1, 2 and 3: no leader since a
-/// second, and nothing that keeps an election from ending.
+/// Returns the facts of agent b. Its group has the members a, b and c with the scores 1, 2 and 3. It has had no leader
+/// for a second, and nothing hinders an election.
 fn vacant() -> Facts {
     Facts {
         id: id("b"),
@@ -85,7 +85,7 @@ fn vacant() -> Facts {
     }
 }
 
-/// The same in quorum mode, where two of three elect.
+/// Returns the same facts in quorum mode, where two of three voters elect.
 fn quorum() -> Facts {
     let names = ["a", "b", "c"].map(id);
     Facts {
@@ -99,7 +99,7 @@ fn quorum() -> Facts {
     }
 }
 
-/// The same as agent b follows that leader.
+/// Returns the same facts with the leader `name`.
 fn led_by(name: &str) -> Facts {
     let mut facts = vacant();
     facts.status.leader = Some(leader(name));
@@ -122,7 +122,7 @@ fn with_peer(peer: PeerReport) -> Facts {
     }
 }
 
-/// A quorum group whose voters are these, by the list of that epoch.
+/// Returns the facts of a quorum group with this list of voters and its epoch.
 fn listed(epoch: u64, names: &[&str]) -> Facts {
     let names: Vec<_> = names.iter().map(|name| id(name)).collect();
     let requirements = Requirements {
@@ -137,7 +137,7 @@ fn listed(epoch: u64, names: &[&str]) -> Facts {
     }
 }
 
-/// What is found, each held to one line of text and to a kind in its JSON.
+/// Returns the findings. Asserts that each one is a line of text, and has a kind in its JSON.
 fn found(facts: &Facts) -> Vec<Finding> {
     let found = facts.judge();
     found.iter().for_each(is_one_line);

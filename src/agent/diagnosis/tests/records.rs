@@ -1,4 +1,4 @@
-//! Voters with another store than before: which of the reports are still true.
+//! Voters with another store than before: the reports that still apply.
 
 use super::*;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     protocol::{StoreId, VotersEvent},
 };
 
-/// The report that this voter has the store 2 in place of the store 1.
+/// Returns the report that this voter has the store 2 instead of the store 1.
 fn report(voter: &str, later: Option<u64>) -> VotersEvent {
     VotersEvent::OtherStore {
         id: id(voter),
@@ -16,7 +16,7 @@ fn report(voter: &str, later: Option<u64>) -> VotersEvent {
     }
 }
 
-/// The voters with another store, after these reports, if the agents a and b have these stores now.
+/// Returns the voters with another store, after these reports, if the agents a and b have these stores now.
 fn told(reports: &[VotersEvent], stores: [u64; 2]) -> Vec<(AgentId, StoreId, bool)> {
     told_in(quorum(), reports, stores)
 }
@@ -58,7 +58,7 @@ fn another_store_is_told_of_for_each_voter_while_the_voter_has_it() {
     let mut unlinked = quorum();
     unlinked.members[0].is_reachable = false;
     assert_eq!(told_in(unlinked, &both, [2, 2]), [b]);
-    // An incarnation after the later process is heard.
+    // The incarnation that is heard began after the reported one.
     assert_eq!(told(&[report("a", Some(2))], [2, 2]), [of("a", 2, true)]);
     assert_eq!(told(&[report("a", Some(1))], [2, 2]), []);
 }

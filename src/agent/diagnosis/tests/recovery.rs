@@ -1,9 +1,10 @@
-//! A voter without a disk that recovers, and clocks that are apart.
+//! A recovering voter without a disk, and clocks that differ.
 
 use super::*;
 use crate::protocol::{ClockGap, Recovering};
 
-/// The sentence about a recovery: `recover` others recover; the names of the others are given.
+/// Returns the sentence about a recovery. `recover` is the number of other voters that recover too; the other lists are
+/// names.
 fn recovers(
     left: u64,
     recover: u32,
@@ -44,7 +45,7 @@ fn a_voter_without_a_record_says_how_far_it_is() {
 }
 
 #[test]
-fn a_recovery_that_stands_still_says_who_has_to_do_what() {
+fn a_recovery_that_waits_names_the_voters_that_have_to_act() {
     assert_eq!(
         recovers(0, 0, (&[], &["a", "b"]), None),
         "it needs 2 other voters that remember: 0 have answered, 0 of them remember: start a, b, or mend the links"
@@ -69,7 +70,7 @@ fn a_recovery_that_stands_still_says_who_has_to_do_what() {
 }
 
 #[test]
-fn of_several_that_remember_only_so_many_have_to_restart() {
+fn some_of_the_voters_that_remember_have_to_restart() {
     let mut facts = vacant();
     facts.signs.prospects.edit().recovers = Some(Box::new(Recovering {
         until: NOW,

@@ -1,4 +1,4 @@
-//! What is too slow for the timings, and what they are too slow for.
+//! Disks, networks and agents that are too slow for the timings, and the consequences.
 
 use super::*;
 use crate::{
@@ -58,7 +58,7 @@ fn a_store_that_writes_for_longer_than_a_round_lasts() {
     let mut led = slow(97, 3);
     led.status.leader = Some(leader("c"));
     assert!(!found(&led).contains(&lan(97, Some("Timings::wan()"))));
-    // Most of its last writes were slow: it says why it does not lead.
+    // Most of its last writes were slow, so the finding says why the agent does not lead.
     led.signs.prospects = Prospects {
         slow_writes: Some(MS(97)),
         ..Prospects::default()
@@ -79,21 +79,21 @@ fn a_store_that_writes_for_longer_than_a_round_lasts() {
         requirements: vacant().requirements,
         ..slow(97, 3)
     };
-    assert_eq!(found(&available), [], "nobody asks for votes");
+    assert_eq!(found(&available), [], "no agent asks for votes");
     assert_eq!(
         lan(100, Some("Timings::wan()")).to_string(),
         "the store takes 100 ms to write a vote, and a round of 20 ms may be over before the votes come, so elections take longer: use Timings::wan(), Timings::measured(..) or a faster disk"
     );
 }
 
-/// A strain with a write of that many milliseconds.
+/// Returns a strain with a write of this many milliseconds.
 fn wrote(millis: u64) -> Strain {
     let mut strain = Strain::default();
     strain.note_write(MS(millis));
     strain
 }
 
-/// A strain with a standstill of that many milliseconds a second ago.
+/// Returns a strain with a stall of this many milliseconds, one second ago.
 fn stood_still(millis: u64) -> Strain {
     let mut strain = Strain::default();
     strain.note_stall(MS(millis), Time::from_millis(59_000));
@@ -167,7 +167,7 @@ fn a_leader_that_steadily_renews_late() {
     assert_eq!(found(&slowest), [renews(None)]);
     let mut follows = late(4);
     follows.status.leading = None;
-    assert_eq!(found(&follows), [], "whoever follows has no lease");
+    assert_eq!(found(&follows), [], "a follower has no lease");
     let mut slow = late(4);
     slow.signs.prospects = Prospects {
         slow_answers: Some(MS(97)),

@@ -1,4 +1,4 @@
-//! How a diagnosis is written, for people and for programs.
+//! The text and the JSON of a diagnosis.
 
 use super::*;
 use crate::{
@@ -97,7 +97,7 @@ fn failures_of_work_are_counted_in_words() {
     }
 }
 
-/// Of findings that no test here finds: `found` holds all others to one line.
+/// These findings occur in no other test. `found` checks the text of all other findings.
 #[test]
 fn each_finding_is_one_line_and_names_five_at_most() {
     let all = [

@@ -1,4 +1,4 @@
-//! The keys of the agent: what it is, and when it leads.
+//! The keys of the agent: its role and name, and when it leads.
 
 use std::future::pending;
 
@@ -65,7 +65,7 @@ pub(super) fn rows() -> Vec<Rows> {
     rows
 }
 
-/// Keys that replace a default which comes from another key.
+/// Returns the rows of keys that replace a default from another key.
 fn replacing() -> [Rows; 2] {
     [
         rows!(
@@ -89,8 +89,8 @@ fn each_key_of_the_agent_shows() {
     check(&rows());
 }
 
-/// The node leads when `b` gets a score, and so outranks it by its name. The rules of an election are the same at all
-/// of its members.
+/// Starts a leader `a`. Then `b` gets a score, and ranks above `a` by its name. The rules of the election are the same
+/// at both nodes.
 async fn overtaken(s: Scene) -> Seen {
     let rules = if s.line.starts_with("score") {
         ""
@@ -105,7 +105,7 @@ async fn overtaken(s: Scene) -> Seen {
     Ok(format!("{} leads", leader(&b)))
 }
 
-/// The node steps down, with work that never ends by itself, and leads again as soon as it may.
+/// Starts a leader whose work never ends. Then the leader steps down, and leads again as soon as possible.
 async fn returns(s: Scene) -> Seen {
     let (a, _b) = (s.a()?, s.other("b", "role = \"leader\""));
     let _c = s.other("c", "role = \"voter\"");

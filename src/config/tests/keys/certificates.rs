@@ -1,9 +1,9 @@
-//! An authority, and certificates of its own. The files are made in advance: a library that makes certificates is nine crates.
-//! They are valid until 4096, and the key of the authority is not kept.
+//! The files of an authority, and certificates that it issued. They were made in advance, because a library for
+//! certificates needs nine crates. They are valid until 4096, and the key of the authority was not kept.
 
 use super::scene::Scene;
 
-/// Writes the certificate of the authority as `ca.pem`, and those of all hosts with their keys.
+/// Writes the certificate of the authority as `ca.pem`, and the certificates of all hosts with their keys.
 pub(super) fn certify(s: &Scene) {
     let files = [
         ("ca.pem", include_str!("certificates/ca.pem")),

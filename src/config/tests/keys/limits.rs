@@ -1,4 +1,4 @@
-//! The keys of the section `limits`: how much a peer or a stranger gets, and when it is noticed that one is gone.
+//! The keys of the section `limits`: the limits for a peer or a stranger, and the time until a lost peer is noticed.
 
 use actix::clock::{Instant, sleep, timeout};
 use tokio::io::AsyncReadExt;
@@ -73,7 +73,7 @@ fn each_limit_shows() {
     check(&rows());
 }
 
-/// A number in words: how it grows is seen, and not each change of a protocol.
+/// Returns a number in words, so that the tables do not change with every change of a protocol.
 fn words(number: u64, many: u64) -> &'static str {
     match number {
         0 => "none",
@@ -83,7 +83,7 @@ fn words(number: u64, many: u64) -> &'static str {
     }
 }
 
-/// Strangers connect and say nothing, beside one peer.
+/// Starts the node with one peer. Then strangers connect and send nothing.
 async fn visited(s: Scene) -> Seen {
     let (a, _b) = (s.a()?, s.other("b", ""));
     sleep(SECONDS(20)).await;
@@ -101,7 +101,7 @@ async fn visited(s: Scene) -> Seen {
     Ok(format!("too many: {too_many}, closed after {closed} ms"))
 }
 
-/// Its peers are not there.
+/// Starts the node without its peers.
 async fn dials(s: Scene) -> Seen {
     let a = s.a()?;
     let dials = || a.bridge().unwrap().traffic().dials;
@@ -112,7 +112,7 @@ async fn dials(s: Scene) -> Seen {
     Ok(format!("{first} at first, {later} later"))
 }
 
-/// The node and `b` talk no more than they have to; then nothing of `b` arrives.
+/// Starts the node and `b`, which send only the necessary messages. Then nothing of `b` arrives.
 async fn idle(s: Scene) -> Seen {
     let (a, _b) = (s.a()?, s.other("b", "role = \"voter\""));
     sleep(SECONDS(20)).await;
@@ -126,7 +126,7 @@ async fn idle(s: Scene) -> Seen {
     Ok(format!("{frames} frames, silent after {silent}"))
 }
 
-/// The node sends many messages at once.
+/// Starts the node and `b`. The node sends many messages at once.
 async fn sends(s: Scene) -> Seen {
     let (a, b) = (s.a()?, s.other("b", ""));
     sleep(SECONDS(20)).await;
@@ -159,7 +159,7 @@ async fn sends(s: Scene) -> Seen {
     ))
 }
 
-/// An observer comes back with a lower incarnation, as after its clock was set back.
+/// Starts an observer that leaves and returns with a lower incarnation, as if its clock was set back.
 async fn comes_back(s: Scene) -> Seen {
     let a = s.a()?;
     let b = r#"

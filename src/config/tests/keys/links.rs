@@ -1,4 +1,4 @@
-//! The keys of the bridge: where it listens, which peers it has, and who proves what.
+//! The keys of the bridge: its address, its peers, and the proofs of identity.
 
 use actix::clock::sleep;
 
@@ -69,26 +69,26 @@ fn each_key_of_the_bridge_shows() {
     check(&rows());
 }
 
-/// The node `b` with the former secret.
+/// Keys of the node `b` with the former secret.
 const FORMER: &str = r#"
     listen = "HERE"
     peers = [{ node = "a", address = "127.0.0.1:1" }]
     secret_file = "FOLDER/former"
 "#;
 
-/// The node `b`, which does not dial.
+/// Keys of the node `b` that does not dial.
 const INBOUND: &str = r#"
     listen = "HERE"
     peers = [{ node = "a" }]
 "#;
 
-/// The node listens at a socket.
+/// Starts the node with a real socket.
 #[expect(clippy::unused_async, reason = "each look is a future")]
 async fn over_tcp(s: Scene) -> Seen {
     Ok(shown(&s.own().start()?))
 }
 
-/// The node, and `b` with these keys.
+/// Starts the node, and `b` with these keys.
 async fn beside_b(s: Scene, b: &str) -> Seen {
     s.write("secret", "a secret of many bytes, which is the present one");
     s.write("former", "a secret of many bytes, which was the one before");

@@ -1,15 +1,15 @@
-//! Each key has an effect that is seen of the node that is started from it.
+//! Each key has an effect that a test sees on the started node.
 //!
-//! A table has a row for each key, with three columns: the key and its value; a part of what is seen without the key;
-//! the same with it. What is seen contains the one and not the other. In the first column, `->` stands between the lines
-//! of both configurations where the first one needs a line too, and `peers[].node: ` names a key that does not begin its
-//! line. `NODE`, `HERE`, `FOLDER` and `PORT` stand for the name of
-//! the node, its address, its folder and the port of the row's server.
+//! A table has a row for each key, with three columns: the key and its value; a part of the output without the key; a
+//! part of the output with the key. Each output contains only its own part. In the first column, `->` stands between
+//! the lines of both configurations if the first one needs a line too, and `peers[].node: ` names a key that is not at
+//! the beginning of its line. `NODE`, `HERE`, `FOLDER` and `PORT` stand for the name of the node, its address, its
+//! folder and the port of the row's server.
 //!
 //! The settings of an election need no row: `settings.rs`.
 //!
-//! Decided here: how a row is read and judged, and that no key lacks one. `scene.rs` starts the nodes. The tables are in
-//! the other files, by what is looked at.
+//! Decided here: how a row is read and checked, and that every key has a row. `scene.rs` starts the nodes. The other
+//! files have the tables, grouped by the test of their effects.
 
 mod agent;
 mod certificates;
@@ -33,18 +33,18 @@ use crate::{
 };
 use scene::Scene;
 
-/// What is seen, or why the node did not start.
+/// Output of the node, or the reason why it did not start.
 type Seen = Result<String, RunError>;
 
-/// Rows that are looked at in one way.
+/// Rows with the same test of their effects.
 struct Rows {
-    /// The rest of the configuration.
+    /// Further lines of the configuration.
     beside: String,
     look: fn(Scene) -> LocalBoxFuture<'static, Seen>,
     table: &'static str,
 }
 
-/// Rows whose nodes `$look` looks at.
+/// Makes rows whose output comes from `$look`.
 macro_rules! rows {
     ($beside:expr, $look:ident $(($($more:expr),*))?, $table:expr) => {
         $crate::config::tests::keys::Rows {
@@ -58,7 +58,7 @@ use rows;
 
 struct Row {
     key: &'static str,
-    /// Without the key, and with it.
+    /// Lines without the key, and with it.
     lines: [String; 2],
     seen: [&'static str; 2],
 }
@@ -84,7 +84,7 @@ impl Rows {
         })
     }
 
-    /// Starts a node without each key, and one with it. Returns what is not seen as the table has it.
+    /// Starts a node without each key, and a node with it. Returns the outputs that differ from the table.
     fn wrong(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         for Row { key, lines, seen } in self.rows() {
@@ -116,13 +116,12 @@ impl Rows {
     }
 }
 
-/// The nodes show what the tables have.
 fn check(tables: &[Rows]) {
     let wrong: Vec<_> = tables.iter().flat_map(Rows::wrong).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// All keys with their values.
+/// Returns all keys with their values.
 fn settings(text: &str) -> BTreeSet<(String, String)> {
     let config = Config::from_toml(text).unwrap_or_else(|wrong| panic!("{wrong}: {text}"));
     let mut all = BTreeSet::new();
@@ -137,7 +136,7 @@ fn settings(text: &str) -> BTreeSet<(String, String)> {
     all
 }
 
-/// Longer than any row in virtual time.
+/// Limit for a row in virtual time. No row needs this long.
 const DAY: Duration = Duration::from_secs(86_400);
 
 #[test]

@@ -1,4 +1,4 @@
-//! The keys of the section `quorum`: who votes, how many of them, and where the votes are kept.
+//! The keys of the section `quorum`: the voters, the size of a quorum, and the files of the votes.
 
 use actix::clock::sleep;
 
@@ -61,7 +61,8 @@ fn each_key_of_the_quorum_shows() {
     check(&rows());
 }
 
-/// Of three voters one comes later, and is cut off then. All have the key. How much of the time does `c` lead?
+/// Starts two of three voters. The third one comes later, and is cut off then. All have the key. Returns how much of
+/// the time `c` leads in each phase.
 async fn counted(s: Scene) -> Seen {
     let (_a, c) = (s.a()?, s.other("c", &s.line));
     sleep(SECONDS(10)).await;

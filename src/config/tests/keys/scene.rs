@@ -1,4 +1,4 @@
-//! The nodes of a row: over pipes, in virtual time.
+//! The nodes of a row. They are connected by pipes in virtual time.
 
 use std::{cell::Cell, fs, os::unix::fs::PermissionsExt, time::Duration};
 
@@ -19,14 +19,14 @@ use super::Seen;
 pub(super) const MS: fn(u64) -> Duration = Duration::from_millis;
 pub(super) const SECONDS: fn(u64) -> Duration = Duration::from_secs;
 
-/// The nodes `a`, `b` and `c`, which find each other.
+/// Keys of the nodes `a`, `b` and `c`, which find each other.
 pub(super) const LINKED: &str = r#"
     listen = "HERE"
     peers_name_all = true
     peers = [{ node = "a", address = "127.0.0.1:1" }, { node = "b", address = "127.0.0.1:2" }, { node = "c", address = "127.0.0.1:3" }]
 "#;
 
-/// The same three nodes vote.
+/// Keys of the same three nodes as voters.
 pub(super) const QUORUM: &str = r#"
     listen = "HERE"
     peers_name_all = true
@@ -36,18 +36,18 @@ pub(super) const QUORUM: &str = r#"
     quorum.store = "open-or-create"
 "#;
 
-/// A lease in a folder. In virtual time a register in memory takes its place.
+/// Key of a lease in a folder. In virtual time a register in memory replaces the folder.
 pub(super) const LEASE: &str = "lease.folder = \"FOLDER/leases\"";
 
-/// The place of a row. The node `a` is the one that is looked at.
+/// The environment of a row. The row tests the node `a`.
 pub(super) struct Scene {
     text: String,
     beside: String,
-    /// The lines of the row.
+    /// Lines of the row.
     pub(super) line: String,
     pub(super) pipes: Pipes,
     pub(super) folder: TempDir,
-    /// The port of the row's server, if it has one.
+    /// Port of the row's server, if it has one.
     pub(super) port: Cell<u16>,
     store: MemoryRegister,
     starts: Cell<u64>,
@@ -67,18 +67,17 @@ impl Scene {
         }
     }
 
-    /// Starts the node of the row.
+    /// Starts the node `a` of the row.
     pub(super) fn a(&self) -> Result<RunningNode, RunError> {
         self.start("a", &self.text)
     }
 
-    /// Starts another node, beside whose keys these lines stand.
+    /// Starts another node with the further lines of the table and these keys.
     pub(super) fn other(&self, node: &str, more: &str) -> RunningNode {
         let text = format!("node = {node:?}\ngroup = \"jobs\"\n{}\n{more}", self.beside);
         self.start(node, &text).unwrap()
     }
 
-    /// Starts a node that has the keys of this text.
     pub(super) fn start(&self, node: &str, text: &str) -> Result<RunningNode, RunError> {
         self.starts.set(self.starts.get() + 1);
         self.start_as(NodeIncarnation(self.starts.get()), node, text)
@@ -108,7 +107,6 @@ impl Scene {
         starter.start()
     }
 
-    /// The configuration of the node of the row.
     pub(super) fn own(&self) -> Config {
         self.config("a", &self.text)
     }
@@ -123,14 +121,12 @@ impl Scene {
         Config::from_toml(&text).unwrap()
     }
 
-    /// Writes a file that only its owner may read.
     pub(super) fn write(&self, name: &str, content: &str) {
         let path = self.folder.path().join(name);
         fs::write(&path, content).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     }
 
-    /// The names of the files, and of those in folders.
     pub(super) fn files(&self) -> Vec<String> {
         let mut names = Vec::new();
         let mut folders = vec![self.folder.path().to_owned()];
@@ -147,32 +143,31 @@ impl Scene {
     }
 }
 
-/// The node by itself.
+/// Starts the node without other nodes.
 pub(super) async fn alone(s: Scene) -> Seen {
     let a = s.a()?;
     sleep(SECONDS(60)).await;
     Ok(format!("{} {:?}", shown(&a), s.files()))
 }
 
-/// The node's report, and whether it keeps a record.
+/// Returns the node's report, and whether the node keeps a record.
 pub(super) fn shown(node: &RunningNode) -> String {
     let report = serde_json::to_string(&node.operated().report()).unwrap();
     format!("{report} records: {}", node.agent().is_recording())
 }
 
-/// The record of the node, which says by which durations it runs.
+/// Returns the record of the node, which contains its durations.
 pub(super) fn recorded(node: &RunningNode) -> String {
     node.agent().record(Some(RecordLimits::default()));
     node.agent().recorded().unwrap()
 }
 
-/// The leader that the node knows.
 pub(super) fn leader(node: &RunningNode) -> String {
     let found = node.agent().leader();
     found.map_or_else(|| "nobody".to_owned(), |leader| leader.id.to_string())
 }
 
-/// Waits until it holds. Returns for how long, within 1 ms and half a per cent.
+/// Waits until the condition holds. Returns the time, within 1 ms and half a per cent.
 pub(super) async fn until(mut holds: impl FnMut() -> bool) -> Duration {
     let began = Instant::now();
     while !holds() {
@@ -182,7 +177,7 @@ pub(super) async fn until(mut holds: impl FnMut() -> bool) -> Duration {
     began.elapsed()
 }
 
-/// A span in whole seconds; a short one in whole hundredths.
+/// Returns a time in whole seconds, or a short time in hundredths of a second.
 pub(super) fn rounded(span: Duration) -> String {
     if span < MS(700) {
         return format!("{} ms", span.as_millis() / 10 * 10);

@@ -1,9 +1,10 @@
-//! The keys of the settings of an election, all of them without a row: in each mode of a file, a key changes the field of
-//! its name, or is refused. The unit tests of the election show what the field does.
+//! The keys of the settings of an election, which need no row: in each mode of a file, a key changes the field of its
+//! name, or is refused. The unit tests of the election show the effect of the field.
 
 use crate::{agent::settings, config::Config};
 
-/// The keys in the table of the settings. For each key, the setting, and whether the three modes below have it.
+/// Returns the keys in the table of the settings, with the setting, and whether each of the three modes below has the
+/// key.
 pub(super) fn keys() -> Vec<(String, &'static str, [bool; 3])> {
     let mut all = Vec::new();
     macro_rules! add {
@@ -31,7 +32,7 @@ const LEASE: &str = "node = \"a\"\ngroup = \"g\"\nlease.folder = \"f\"";
 /// Values in every form that the keys have. At least one changes each setting.
 const VALUES: [&str; 4] = ["3", "1", "true", "\"7s\""];
 
-/// The fields of the election, or why there is none.
+/// Returns the fields of the election, or the reason why there is none.
 fn election(config: &Config) -> Result<String, String> {
     let plan = config.plan().map_err(|refused| refused.to_string())?;
     Ok(format!("{:?}", plan.election))
@@ -51,7 +52,7 @@ fn a_setting_is_read_in_the_modes_that_have_it_and_refused_in_all_others() {
                 let changed = fields.find(|(new, old)| new != old);
                 changed.is_some_and(|(new, _)| new.starts_with(&format!("{name}: ")))
             };
-            // Without voters, a key of theirs has no section that it could be in.
+            // Without voters, the section of their keys does not exist.
             let reasons = [
                 format!("`{key}` contradicts `"),
                 format!("`{section}.voters` is missing: "),

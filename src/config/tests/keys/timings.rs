@@ -1,4 +1,4 @@
-//! The keys of the section `timings`: the durations by which the agent runs, in each mode, and what comes of them.
+//! The keys of the section `timings`: the durations of the agent in each mode, and their effects.
 
 use actix::clock::sleep;
 
@@ -51,7 +51,7 @@ fn each_key_of_the_timings_shows() {
     check(&rows());
 }
 
-/// A voter that is a quorum by itself.
+/// Keys of a voter that is a quorum alone.
 const ONE_VOTER: &str = r#"
     listen = "127.0.0.1:0"
     quorum.voters = ["a"]
@@ -59,13 +59,13 @@ const ONE_VOTER: &str = r#"
     quorum.store = "create"
 "#;
 
-/// The record of the node says by which durations it runs.
+/// Returns the record of the node, which contains its durations.
 #[expect(clippy::unused_async, reason = "each look is a future")]
 async fn runs(s: Scene) -> Seen {
     Ok(recorded(&s.own().start()?))
 }
 
-/// Both agents that outrank the node fall silent.
+/// Cuts the node off from both agents that rank above it. Returns the time until the node leads.
 async fn taken_over(s: Scene) -> Seen {
     let (a, _b, _c) = (s.a()?, s.other("b", ""), s.other("c", ""));
     sleep(SECONDS(20)).await;
@@ -77,7 +77,7 @@ async fn taken_over(s: Scene) -> Seen {
     Ok(format!("after {} {late}", rounded(after)))
 }
 
-/// Three of three voters are needed, and `c` is not there.
+/// Starts two of three voters that all need all votes. Returns whether they ask often.
 async fn asks(s: Scene) -> Seen {
     let (a, _b) = (s.a()?, s.other("b", "role = \"voter\""));
     sleep(SECONDS(60)).await;

@@ -1,8 +1,8 @@
 //! Senders and receivers under loss, delay, repetition, cuts, crashes, moves and changing leaders, by seeds.
 //!
-//! Held: a message is delivered at most once, in the order of its sender, to whichever leaders; where leaders have rivals,
-//! as without votes, the order holds for each of them. After everything has calmed down, each message that its sender
-//! was not told to be unknown, refused or undeliverable was delivered.
+//! Promises: a message is delivered at most once, in the order of its sender, over all leaders. If several agents may
+//! lead at once, the order holds for each leader. After the calm phase, each message was delivered, or its sender
+//! learned that it is unknown, refused or undeliverable.
 
 use super::{
     super::{exchange::Life, receiver::Receiver, sender::Sender},
@@ -10,7 +10,8 @@ use super::{
 };
 
 impl World {
-    /// The leader ends, unless it may have rivals, and another one begins: maybe before the others see it, maybe after.
+    /// Ends the leader, unless it may have rivals, and elects another one. The new leader may begin before or after the
+    /// other agents see it.
     fn elect(&mut self) {
         for agent in &mut self.agents {
             agent.leading = agent.leading.filter(|_| self.has_rivals);
@@ -26,7 +27,7 @@ impl World {
         }
     }
 
-    /// A crash, or a move to another node, which numbers incarnations for itself.
+    /// Ends an agent by a crash, or by a move to another node, which has its own numbers of incarnations.
     fn end(&mut self, at: usize, moves: bool) {
         let lower = self.rng.u64(..2);
         let agent = &mut self.agents[at];
@@ -51,7 +52,7 @@ impl World {
         agent.known[at] = life;
         for other in 0..AGENTS {
             if moves {
-                // What is on its way still comes, and the others see it whenever they do.
+                // Messages on their way still arrive, and each other agent sees the move at a random time.
                 let seen = self.now + self.rng.u64(..60);
                 self.lives.push((seen, other, at, life));
                 continue;
@@ -89,7 +90,7 @@ impl World {
         }
     }
 
-    /// A message that was neither delivered nor told of, after the calm.
+    /// Returns a message that was not delivered after the calm phase, although its sender does not know of a loss.
     fn vanished(&self) -> Option<String> {
         self.agents.iter().enumerate().find_map(|(at, agent)| {
             let has = |message: &u64| {
@@ -110,7 +111,7 @@ impl World {
             world.step();
         }
         world.is_calm = true;
-        // Whatever was left out is told again.
+        // A new election tells every agent the leader, also those that missed an election.
         world.elect();
         for _ in 0..6_000 {
             world.step();

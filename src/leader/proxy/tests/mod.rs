@@ -1,7 +1,7 @@
 //! The machines of a proxy, without a runtime.
 //!
-//! `history.rs` plays them in `world.rs`, a world in which any agent may lead at any time. The same beside real elections:
-//! `tests/cluster/messages.rs`, and between hosts `tests/simulated_network`.
+//! `history.rs` runs them in `world.rs`, a world in which any agent may lead at any time. `tests/cluster/messages.rs`
+//! tests a proxy with real elections, and `tests/simulated_network` between hosts.
 
 mod history;
 mod receiver;

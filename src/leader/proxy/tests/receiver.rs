@@ -1,4 +1,4 @@
-//! Which messages of a run are taken.
+//! The messages of a run that a receiver accepts.
 
 use super::{
     super::receiver::{Arrival, Judgement, Receiver},
@@ -6,7 +6,8 @@ use super::{
 };
 use crate::protocol::AgentId;
 
-/// What becomes of messages: `Ok` says how many of them were taken before, and all others are taken.
+/// Gives messages to the receiver. Returns the number of messages that it had accepted before, or its refusal. It
+/// accepts all other messages.
 fn judge(
     receiver: &mut Receiver,
     incarnation: u64,
@@ -36,9 +37,9 @@ const IGNORED: Result<u64, Option<u64>> = Err(Some(u64::MAX));
 fn a_run_is_taken_in_its_order_and_each_message_once() {
     let mut receiver = Receiver::default();
     assert_eq!(judge(&mut receiver, 1, 1, 0, 3), Ok(0));
-    assert_eq!(judge(&mut receiver, 1, 1, 2, 3), Ok(1), "one came before");
+    assert_eq!(judge(&mut receiver, 1, 1, 2, 3), Ok(1), "one is known");
     assert_eq!(judge(&mut receiver, 1, 1, 5, 0), Ok(0), "a question");
-    assert_eq!(judge(&mut receiver, 1, 1, 0, 2), Ok(2), "both came before");
+    assert_eq!(judge(&mut receiver, 1, 1, 0, 2), Ok(2), "both are known");
 }
 
 #[test]
@@ -52,7 +53,7 @@ fn a_gap_ends_a_run_for_good() {
     assert_eq!(
         judge(&mut receiver, 1, 4, 2, 1),
         Err(Some(0)),
-        "none of it came"
+        "no message of the run came"
     );
 }
 
@@ -62,7 +63,7 @@ fn of_a_sender_that_may_have_been_forgotten_nothing_is_known() {
     assert_eq!(
         judge(&mut receiver, 1, 7, 4, 1),
         Err(Some(0)),
-        "its begin was lost"
+        "the first messages were lost"
     );
     for other in 0..5_000 {
         let arrival = Arrival {
@@ -83,11 +84,12 @@ fn of_a_sender_that_may_have_been_forgotten_nothing_is_known() {
         Err(Some(0)),
         "another incarnation"
     );
-    assert_eq!(judge(&mut receiver, 1, 9, 0, 1), IGNORED, "the former one");
+    assert_eq!(judge(&mut receiver, 1, 9, 0, 1), IGNORED, "a former one");
     assert_eq!(judge(&mut receiver, 2, 2, 0, 1), Ok(0));
 }
 
-/// The sender has moved, to a node that numbers incarnations for itself: as high as the former one, or lower.
+/// The sender has moved to a node with its own numbers of incarnations. The new number is equal to the former one, or
+/// lower.
 #[test]
 fn messages_of_a_sender_from_one_node_do_not_count_for_another_node() {
     let mut receiver = Receiver::default();
@@ -106,10 +108,10 @@ fn messages_of_a_sender_from_one_node_do_not_count_for_another_node() {
         assert_eq!(
             (session.next(), skip),
             (Some(0), 0),
-            "none of it came before"
+            "no message of this run came before"
         );
     }
-    assert_eq!(judge(&mut receiver, 5, 3, 4, 1), Ok(0), "the former one's");
+    assert_eq!(judge(&mut receiver, 5, 3, 4, 1), Ok(0), "still known");
 }
 
 #[test]
@@ -127,16 +129,16 @@ fn a_message_that_waits_for_the_actor_counts_as_arrived_and_ends_with_its_run() 
     assert_eq!(judge(&mut receiver, 1, 1, 9, 1), Err(Some(3)), "a gap");
     assert!(
         receiver.open(&from, life(1, 1), 1).is_none(),
-        "none of it is delivered later"
+        "no message of the run is delivered later"
     );
     assert_eq!(judge(&mut receiver, 1, 2, 0, 1), Ok(0));
     assert!(receiver.open(&from, life(1, 1), 1).is_none());
     assert!(receiver.open(&from, life(1, 1), 2).is_some());
 }
 
-/// The sender has lost its patience with the former run, or begins anew.
+/// The sender has given up the former run after its patience, or has restarted.
 #[test]
-fn what_waits_of_a_former_run_does_not_count_for_the_next_one() {
+fn waiting_messages_of_a_former_run_do_not_count_for_the_next_run() {
     for (incarnation, run) in [(1, 2), (2, 1)] {
         let (mut receiver, from) = (Receiver::default(), AgentId::new("a").unwrap());
         assert_eq!(judge(&mut receiver, 1, 1, 0, 0), Ok(0));

@@ -1,11 +1,11 @@
-//! What crosses from one agent of the world to another.
+//! Messages from one agent of the world to another.
 
 use super::{
     super::exchange::{Life, Refusal},
     world::Seen,
 };
 
-/// What one life of an agent says to one of another, about a run.
+/// A message about a run, from one life of an agent to one life of another agent.
 #[derive(Clone)]
 pub(super) struct Said {
     pub(super) from: Life,

@@ -1,4 +1,4 @@
-//! What is sent, to which leader, and what is known of it.
+//! The messages that a sender sends, their leader, and their known outcomes.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn target(name: &str, term: u64) -> Target {
     }
 }
 
-/// Answers in the life that messages are sent to.
+/// Returns an answer of the life that is the target of the messages.
 fn peer(id: &AgentId, run: u64) -> Answerer<'_> {
     let life = life(1, 1);
     Answerer { id, life, run }
@@ -46,7 +46,7 @@ fn push(sender: &mut Sender<&'static str>, message: &'static str) {
     sender.push(10, message).unwrap();
 }
 
-/// A sender that has sent these messages to the leader `b`.
+/// Returns a sender that has sent these messages to the leader `b`.
 fn has_sent(messages: &[&'static str]) -> Sender<&'static str> {
     let mut sender = sender();
     for message in messages {
@@ -57,7 +57,7 @@ fn has_sent(messages: &[&'static str]) -> Sender<&'static str> {
     sender
 }
 
-/// What is sent now: the leader, the run, the first number, and the messages.
+/// Sends messages now. Returns the leader, the run, the number of the first message, and the messages.
 fn sent(
     sender: &mut Sender<&'static str>,
     now: Time,
@@ -98,7 +98,7 @@ fn messages_wait_for_a_leader_and_go_to_it_in_one_run() {
     let mut sender = sender();
     push(&mut sender, "a");
     assert_eq!(sent(&mut sender, ms(0)), None);
-    assert_eq!(sender.wakes_at(), None, "nothing to wait for but a leader");
+    assert_eq!(sender.wakes_at(), None, "only a leader lacks");
     sender.see(ms(1), Some(target("b", 1)));
     push(&mut sender, "b");
     let first = Some(("b".to_owned(), 1, 0, vec!["a", "b"]));
@@ -110,7 +110,7 @@ fn messages_wait_for_a_leader_and_go_to_it_in_one_run() {
 }
 
 #[test]
-fn the_buffer_has_room_for_so_many_messages_and_bytes() {
+fn the_buffer_has_a_limit_of_messages_and_of_bytes() {
     let mut sender = sender();
     for message in ["a", "b", "c"] {
         push(&mut sender, message);
@@ -118,7 +118,7 @@ fn the_buffer_has_room_for_so_many_messages_and_bytes() {
     assert_eq!(sender.push(71, "d"), Err("d"), "bytes count as well");
     assert!(sender.push(70, "d").is_ok());
     assert_eq!(sender.push(0, "e"), Err("e"));
-    assert_eq!(sender.len(), 4, "nothing is dropped for what has no room");
+    assert_eq!(sender.len(), 4, "a refused message replaces no other");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn a_refused_message_goes_once_to_the_leader_that_the_refusal_names() {
     refuse(&mut sender, ms(3), ("c", 2), 0, Some(target("d", 3)));
     assert_eq!(sent(&mut sender, ms(4)), None, "not a second time");
     let again = Some(("b".to_owned(), 3, 0, vec!["b", "c"]));
-    assert_eq!(sent(&mut sender, ms(100)), again, "to the one that is seen");
+    assert_eq!(sent(&mut sender, ms(100)), again, "to the present leader");
     refuse(&mut sender, ms(101), ("b", 3), 0, Some(target("c", 2)));
     assert_eq!(sent(&mut sender, ms(102)), None);
     sender.see(ms(103), Some(target("d", 3)));
@@ -186,7 +186,7 @@ fn no_run_begins_before_what_is_in_flight_is_settled() {
     let next = Some(("c".to_owned(), 2, 0, vec!["b"]));
     assert_eq!(sent(&mut sender, ms(6)), next);
     let fits = sender.push(90, "c");
-    assert!(fits.is_ok(), "what was delivered takes no room");
+    assert!(fits.is_ok(), "a delivered message takes no room");
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn an_unanswered_message_is_unknown_and_not_sent_again() {
     let next = Some(("b".to_owned(), 2, 0, vec!["d"]));
     assert_eq!(sent(&mut sender, ms(2_002)), next);
     let gone = sender.see_ends(|_| None);
-    assert_eq!(gone.unknown.len(), 1, "its end is an outcome as unknown");
+    assert_eq!(gone.unknown.len(), 1, "unknown by its end");
 }
 
 #[test]
@@ -284,13 +284,13 @@ fn a_leader_that_does_not_know_what_it_has_delivered_is_sent_nothing_for_a_momen
     assert_eq!(sent(&mut sender, ms(11)), next);
 }
 
-/// Each node numbers incarnations for itself: that of a moved agent may be the one that it had before.
+/// Each node has its own numbers of incarnations, so an agent may have the same number after a move.
 #[test]
 fn a_message_to_an_agent_that_moved_is_unknown_whatever_its_incarnation() {
     let mut sender = has_sent(&["a"]);
     let same = sender.see_ends(|_| Some(life(1, 1)));
     assert_eq!(same.unknown, [], "it has not moved");
-    // What the present endpoint knows of that run is nothing, and no answer to it.
+    // The new endpoint knows nothing of this run, so its answer does not count.
     let from = id("b");
     let moved = Answerer {
         life: life(2, 1),
@@ -312,7 +312,7 @@ fn a_leader_that_was_named_and_has_moved_is_followed_no_more() {
     assert!(sender.wants(&id("c")));
     let gone = sender.see_ends(|_| Some(life(2, 1)));
     assert_eq!(gone.unknown, []);
-    assert!(sender.wants(&id("b")), "the one that is seen");
+    assert!(sender.wants(&id("b")), "the present leader");
 }
 
 #[test]
@@ -341,7 +341,7 @@ fn a_leader_without_room_is_sent_less_at_once_until_it_keeps_up() {
     assert_eq!(in_flight(&mut sender, ms(20)), (2, 50));
     sender.refused(ms(21), &peer(2), Some(0), Refusal::Busy, None);
     sender.refused(ms(22), &peer(2), Some(0), Refusal::Busy, None);
-    assert_eq!(in_flight(&mut sender, ms(35)), (0, 0), "a longer one");
+    assert_eq!(in_flight(&mut sender, ms(35)), (0, 0), "a longer pause");
     assert_eq!(in_flight(&mut sender, ms(100)), (3, 25));
     sender.acknowledged(ms(101), &peer(3), 25);
     assert_eq!(in_flight(&mut sender, ms(101)), (3, 41));

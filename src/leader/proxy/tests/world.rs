@@ -1,6 +1,6 @@
-//! Agents that send to their leader and take from each other, on links that lose, delay and repeat.
+//! Agents that send to their leader and receive from each other, on links that lose, delay and repeat.
 //!
-//! What happens to them, and what must hold: `history.rs`.
+//! `history.rs` has the events and the promises.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -24,27 +24,27 @@ use crate::{
 
 pub(super) const AGENTS: usize = 3;
 
-/// A leader: which agent, its term.
+/// A leader: the number of the agent, and its term.
 pub(super) type Seen = (usize, u64);
 
-/// At that time an agent sees what became of a term.
+/// A change of an agent's view: the time, the agent, the term, and the leader of this term if the agent sees it.
 pub(super) type Sight = (u64, usize, u64, Option<Seen>);
 
 pub(super) struct Agent {
     pub(super) life: Life,
-    /// The lives of all, as it knows them.
+    /// Lives of all agents, as this agent knows them.
     pub(super) known: Vec<Life>,
     pub(super) sender: Sender<u64>,
     pub(super) receiver: Receiver,
     pub(super) leading: Option<u64>,
     pub(super) view: Option<Seen>,
-    /// The term of that.
+    /// Term of the last change of the view.
     pub(super) seen: u64,
-    /// Its next message has this number, in all incarnations.
+    /// Number of the next message, counted over all incarnations.
     pub(super) next: u64,
-    /// Messages that it was told not to count on.
+    /// Messages of which the sender learned that their outcome is unknown, or that they cannot be delivered.
     pub(super) excused: BTreeSet<u64>,
-    /// Messages that were lost with it.
+    /// Messages that were lost when the agent ended.
     pub(super) lost: BTreeSet<u64>,
 }
 
@@ -53,19 +53,20 @@ pub(super) struct World {
     pub(super) now: u64,
     pub(super) term: u64,
     pub(super) agents: Vec<Agent>,
-    /// What is on its way from one agent to another, with its time of arrival.
+    /// Messages on their way from each agent to each other, with their times of arrival.
     pub(super) links: Vec<VecDeque<(u64, Said)>>,
-    /// What comes once more, at any time.
+    /// Copies of messages, with their times of arrival.
     pub(super) again: Vec<(u64, usize, usize, Said)>,
-    /// Who is to lead, from when on, and who sees what from when on.
+    /// The next leader: the time at which it begins, the agent, and the term.
     pub(super) coming: Option<(u64, usize, u64)>,
     pub(super) views: Vec<Sight>,
-    /// At that time an agent sees that another one has begun a new life.
+    /// Changes of an agent's knowledge of another agent's life: the time, the agent, the other agent, and its new life.
     pub(super) lives: Vec<(u64, usize, usize, Life)>,
-    /// Whether a former leader goes on until it sees the next one: then the order is promised for each leader.
+    /// Whether a former leader continues until it sees the next leader. Then the order is promised only for each
+    /// leader.
     pub(super) has_rivals: bool,
     pub(super) delivered: BTreeSet<(usize, u64)>,
-    /// The last message of each sender; where leaders have rivals, of each start of it, to each leader.
+    /// Last message of each sender. If leaders have rivals, the last message of each life of the sender to each leader.
     last: BTreeMap<(usize, Option<(Life, Seen)>), u64>,
     pub(super) broken: Option<String>,
     pub(super) is_calm: bool,
@@ -76,7 +77,7 @@ pub(super) fn id(at: usize) -> AgentId {
 }
 
 impl Agent {
-    /// What it sends to that leader, as far as it knows where that one is.
+    /// Returns the target of a message to the leader. The leader's life is the last one that this agent knows.
     fn target(&self, (at, term): Seen) -> Target {
         Target {
             id: id(at),
@@ -148,7 +149,7 @@ impl World {
         self.agents[at].excused.extend(told);
     }
 
-    /// The actor of a leader gets a message of that start of its sender.
+    /// Delivers a message to the actor of a leader, for this life of the sender.
     fn deliver(&mut self, by: usize, (from, life): (usize, Life), message: u64) {
         let leads = self.agents[by].leading;
         let leader = leads.map(|term| (life, (by, term)));
@@ -227,7 +228,7 @@ impl World {
         self.say(at, there, said);
     }
 
-    /// The own agent leads, or did: nothing crosses.
+    /// Delivers messages to the sender's own agent, if it leads. They need no link.
     fn deliver_here(&mut self, at: usize, to: &Target, run: u64, first: u64, items: &[u64]) {
         let (now, me) = (self.time(), id(at));
         let from = Answerer {
@@ -263,7 +264,7 @@ impl World {
     }
 
     fn hear(&mut self, from: usize, to: usize, said: Said) {
-        // An answer to a former life is none to this one.
+        // An answer to a former life does not count.
         if !self.is_meant(said.to, to) {
             return;
         }
@@ -297,7 +298,7 @@ impl World {
         meant == self.agents[at].life
     }
 
-    /// An agent hears of another one's new life: what it sent to the former one is over.
+    /// Tells an agent another agent's new life. Messages to the former life count as ended.
     pub(super) fn learn(&mut self, at: usize, other: usize, life: Life) {
         let now = self.time();
         let agent = &mut self.agents[at];
@@ -367,7 +368,7 @@ impl World {
             .partition(|(at, ..)| *at <= self.now);
         self.views = later;
         for (_, agent, term, seen) in due {
-            // An agent does not go back to a former term.
+            // An agent does not return to a former term.
             if term < self.agents[agent].seen {
                 continue;
             }

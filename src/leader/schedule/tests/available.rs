@@ -1,4 +1,4 @@
-//! The available mode, where those that can be reached are waited for.
+//! The available mode, in which a leader waits for the agents that it can reach.
 
 use std::collections::BTreeSet;
 
@@ -19,12 +19,12 @@ use crate::{
     protocol::{Incarnation, Round, Term, Time},
 };
 
-/// A leader, agent 0, beside agent 1.
+/// A leader, agent 0, together with agent 1.
 struct Scene<'a> {
     machine: ScheduleMachine<'a>,
     millis: u64,
     last: Option<Round>,
-    /// Whether agent 1 was asked.
+    /// Whether agent 1 got a question.
     asked: bool,
     begun: Vec<u64>,
 }
@@ -39,7 +39,7 @@ const BALLOT: LeaderNumber = LeaderNumber {
 };
 
 impl<'a> Scene<'a> {
-    /// Starts a schedule by that rule.
+    /// Starts a schedule with this rule.
     fn of(rule: &'a Rule) -> Self {
         let (rounds, counts) = (Round::default(), ScheduleStatus::default());
         let mut scene = Self {
@@ -83,7 +83,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Agent 0 answers at once, the other if it does.
+    /// Runs until this time. Agent 0 answers at once, and agent 1 too if `does_answer` is set.
     fn run_until(&mut self, millis: u64, does_answer: bool) {
         while self.millis < millis {
             self.millis += 10;
@@ -114,18 +114,18 @@ fn an_agent_without_schedules_delays_the_first_question_and_no_tick() {
     assert_eq!(scene.begun, [1_000, 2_000, 3_000]);
     assert!(std::mem::take(&mut scene.asked));
     scene.run_until(4_000, false);
-    assert!(scene.asked, "it is asked, whatever it answers");
+    assert!(scene.asked, "agent 1 is still asked");
     assert_eq!(scene.begun.pop(), Some(4_000));
-    // It answers, and is waited for again.
+    // Agent 1 answers, so the leader waits for it again.
     scene.run_until(5_500, true);
     assert_eq!(scene.begun[3..], [5_000]);
     scene.run_until(6_490, false);
     assert_eq!(scene.begun.len(), 4);
     scene.run_until(7_500, false);
-    assert_eq!(scene.begun[4..], [6_500, 7_000], "for half a second, once");
+    assert_eq!(scene.begun[4..], [6_500, 7_000], "one wait of 0.5 s");
 }
 
-/// The clock may be slewed meanwhile, and an answer may be lost.
+/// The clock may be corrected during the wait, and an answer may be lost.
 #[test]
 fn a_wait_for_a_tick_looks_at_the_clock_each_minute_and_at_a_question_earlier() {
     const DUE: WallTime = WallTime::from_millis(72 * 3_600_000);
@@ -137,7 +137,7 @@ fn a_wait_for_a_tick_looks_at_the_clock_each_minute_and_at_a_question_earlier() 
     let mut scene = Scene::of(&rule);
     scene.run_until(3_000, true);
     assert_eq!(scene.wake(), 60_000);
-    // After a day the mark is asked for, and agent 1 is silent.
+    // After a day the leader asks for the mark, and agent 1 is silent.
     scene.millis += 24 * 3_600_000;
     scene.run_until(scene.millis + 10, false);
     assert!(scene.wake() <= 500);

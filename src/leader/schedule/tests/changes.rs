@@ -1,5 +1,5 @@
-//! What is promised of every history in which the voters change: added, removed and replaced at any moment, faster
-//! than leaders are elected, while agents are down.
+//! The promises for every history in which the voters change: they are added, removed and replaced at any moment,
+//! faster than leaders are elected, and while agents are down.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ fn set(voters: &[usize]) -> BTreeSet<usize> {
     voters.iter().copied().collect()
 }
 
-/// Another list: one voter more, one less, or one in the place of another.
+/// Returns another list: with one voter more, one less, or another one.
 fn changed(world: &mut World) -> BTreeSet<usize> {
     let mut voters = world.voters.clone();
     let others: Vec<_> = (0..AGENTS).filter(|host| !voters.contains(host)).collect();
@@ -29,7 +29,6 @@ fn changed(world: &mut World) -> BTreeSet<usize> {
     voters
 }
 
-/// An agent that votes.
 fn voter(world: &mut World) -> usize {
     let voters = world.voters.clone();
     world.rng.choice(voters).unwrap()
@@ -62,7 +61,7 @@ fn fault(world: &mut World) {
     }
 }
 
-/// A history of changes and faults, and then a calm in which one of the voters leads.
+/// Returns a history of changes and faults with a calm phase at its end, in which one of the voters leads.
 fn history(setup: Setup, seed: u64) -> World {
     let mut world = World::new(setup, seed);
     world.change(set(&[0, 1, 2]));
@@ -92,7 +91,7 @@ fn over_changes_of_the_voters_no_identity_runs_twice_and_the_work_goes_on() {
 fn over_changes_of_the_voters_every_due_time_is_run_to_its_end() {
     for seed in 0..SEEDS {
         let world = history(Setup::of(Misfire::AtLeastOnce), seed);
-        // Clocks are 8 s apart at most.
+        // Clocks differ by at most 8 s.
         assert_complete(&world, 12_000, &format!("seed {seed}"));
     }
 }
@@ -106,7 +105,7 @@ fn a_leader_that_asks_no_former_voters_is_found() {
     assert!((0..SEEDS).any(|seed| !twice(&history(setup, seed)).is_empty()));
 }
 
-/// Of three voters two know of the last tick. One of these is removed, or replaced by one that knows nothing.
+/// Two of three voters know the last tick. One of them is removed, or replaced by an agent without this knowledge.
 #[test]
 fn three_four_and_three_voters_and_a_replacement_run_no_tick_again() {
     for (first, then) in [
@@ -122,7 +121,7 @@ fn three_four_and_three_voters_and_a_replacement_run_no_tick_again() {
         world.run_for(3_000);
         world.crash(2);
         world.run_for(5_000);
-        // No leader of the epoch between runs anything.
+        // No leader of the epoch in the middle runs a tick.
         world.change(first);
         world.change(then.clone());
         world.start(2);
@@ -140,7 +139,7 @@ fn three_four_and_three_voters_and_a_replacement_run_no_tick_again() {
     }
 }
 
-/// Those that knew are gone for good: then nothing is run that may have been.
+/// The voters that knew the last ticks are gone for ever. So ticks that may have run do not run again.
 #[test]
 fn ticks_known_only_to_former_voters_are_left_out_when_they_are_gone() {
     let mut world = World::new(Setup::of(LATE), 3);
@@ -171,7 +170,8 @@ fn a_leader_that_joined_with_its_epoch_runs_no_tick_of_the_voters_before_it_agai
     world.crash(2);
     (0..AGENTS).for_each(|host| world.set_clock(host, 0));
     world.run_for(5_000);
-    // 0 and 1 go on alone, so of the new voters only 0 knows the last ticks. The other two elect 4, whose clock is behind.
+    // 0 and 1 continue alone, so of the new voters only 0 knows the last ticks. The other two elect 4, whose clock is
+    // behind.
     world.cut(set(&[0, 1]));
     world.run_for(3_000);
     world.depose(0);

@@ -1,4 +1,4 @@
-//! What is promised of every history, wherever the marks are and wherever the due times come from.
+//! The promises for every history, with each place of the marks and each source of due times.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,7 +16,7 @@ pub(super) const LATE: Misfire = Misfire::Late {
     within: Duration::from_secs(4),
 };
 
-/// Lets these faults happen, and then mends everything: all run, and none leads.
+/// Lets 60 faults happen. Then ends all faults: all agents run, and none leads.
 pub(super) fn suffer(world: &mut World, fault: fn(&mut World)) {
     for _ in 0..60 {
         let passes = world.rng.u64(1..1_500);
@@ -31,17 +31,17 @@ pub(super) fn suffer(world: &mut World, fault: fn(&mut World)) {
     }
 }
 
-/// A history full of faults, and then a calm in which one agent leads.
+/// Returns a history of faults with a calm phase at its end, in which one agent leads.
 fn history(setup: Setup, seed: u64) -> World {
     let mut world = World::new(setup, seed);
     world.elect(0);
     suffer(&mut world, fault);
     for host in 0..AGENTS {
-        // They differ by seconds still.
+        // The clocks still differ by seconds.
         let ahead = world.rng.i64(-2_000..2_000);
         world.set_clock(host, ahead);
     }
-    // What the store was asked before is done by then, or never.
+    // After this time, every earlier operation of the store has been done, or never will be.
     world.run_for(5_000);
     let leader = world.rng.usize(..AGENTS);
     world.elect(leader);
@@ -54,7 +54,7 @@ fn fault(world: &mut World) {
     match world.rng.u32(..14) {
         0..2 => world.crash(host),
         2..4 => (0..AGENTS).for_each(|host| world.start(host)),
-        // Mostly those before believe that they lead for a while.
+        // Former leaders mostly believe that they lead for some time.
         4..8 => world.elect(host),
         8 => world.depose(host),
         9 => world.step_down(host),
@@ -75,7 +75,7 @@ fn fault(world: &mut World) {
     }
 }
 
-/// How often each due time began.
+/// Returns how often each due time began.
 pub(super) fn times(world: &World) -> BTreeMap<u64, u32> {
     let mut times = BTreeMap::new();
     for begun in &world.begun {
@@ -88,14 +88,15 @@ pub(super) fn twice(world: &World) -> Vec<(u64, u32)> {
     times(world).into_iter().filter(|(_, n)| *n > 1).collect()
 }
 
-/// How many due times of the last minute have begun.
+/// Returns the number of due times in the last minute that have begun.
 pub(super) fn of_last_minute(world: &World) -> usize {
     let minute = world.wall(0).as_millis() - 60_000;
     let last = times(world).into_keys().filter(|due| *due > minute);
     last.count()
 }
 
-/// Each due time was run to its end, the last one at most `behind` milliseconds before the end of the history.
+/// Asserts that each due time was run to its end. The last one is at most `behind` milliseconds before the end of the
+/// history.
 pub(super) fn assert_complete(world: &World, behind: u64, of: &str) {
     let origin = world.origin.expect("a leader was acknowledged");
     let last = *world.done.last().expect("some were run");
@@ -108,7 +109,7 @@ pub(super) fn assert_complete(world: &World, behind: u64, of: &str) {
     assert!(last.as_millis() + behind > end, "{of}: {last}");
 }
 
-/// Each place of the marks, and each source of due times.
+/// Returns a setup for each place of the marks, and for each source of due times.
 fn setups(misfire: Misfire) -> [Setup; 3] {
     let rule = Setup::of(misfire);
     let stream = Setup {
@@ -134,7 +135,7 @@ fn with_skip_no_identity_runs_twice_whatever_happens() {
                 assert!(late <= Duration::from_secs(1), "seed {seed}: {begun:?}");
                 assert!(!begun.tick.is_late && !begun.tick.is_repeat, "seed {seed}");
             }
-            // The calm is long enough to run all that is due in its last minute, by whatever clock.
+            // The calm phase is long enough to run all due times of its last minute, by any clock.
             let last = of_last_minute(&world);
             assert!(last >= 50, "{setup:?}, seed {seed}: {last}");
             begun += world.begun.len();
@@ -172,14 +173,14 @@ fn with_at_least_once_every_due_time_is_run_to_its_end() {
         for seed in 0..SEEDS {
             let of = format!("{setup:?}, seed {seed}");
             let world = history(setup, seed);
-            // It has caught up: to the second before the end, by a clock that is 2 s off at most.
+            // The leader has caught up to the last second, by a clock that is wrong by at most 2 s.
             assert_complete(&world, 6_000, &of);
             let again = world.begun.iter().filter(|begun| begun.tick.is_repeat);
             let again: BTreeSet<_> = again.map(|begun| begun.tick.due.as_millis()).collect();
             repeated += again.len();
             let unnamed = twice(&world).into_iter();
             let unnamed = unnamed.filter(|(due, _)| !again.contains(due));
-            assert_eq!(unnamed.count(), 0, "{of}: a repetition says that it is one");
+            assert_eq!(unnamed.count(), 0, "{of}: a repeated tick is marked");
         }
         assert!(repeated > 40, "{setup:?}: {repeated}");
     }
@@ -217,14 +218,14 @@ fn a_leader_whose_clock_is_far_ahead_uses_up_no_due_time_of_its_successors() {
         world.set_clock(0, 365 * 24 * 3_600_000);
         world.run_for(5_000);
         assert_eq!(world.begun.len(), before, "seed {seed}");
-        // Set right in the same leadership, it is forgiven.
+        // If the clock is set right in the same leadership, the schedule continues.
         world.set_clock(0, 0);
         world.run_for(5_000);
         let meanwhile = world.begun.len();
         assert!(meanwhile >= before + 4, "seed {seed}: {meanwhile}");
         world.set_clock(0, 365 * 24 * 3_600_000);
         world.run_for(5_000);
-        // It follows, and says what it knows to whoever asks.
+        // The agent follows, and answers every question with the marks that it knows.
         world.depose(0);
         world.elect(1);
         world.run_for(15_000);

@@ -175,7 +175,7 @@ mod tests {
             beside(first, there, &["http://10.0.0.2:9090/"]),
             ["http://10.0.0.2:9090/bully", "http://10.0.0.2:8080/bully"]
         );
-        // No other host, whatever an agent publishes; nor another scheme, nor a user.
+        // A published text never leads to another host, another scheme or a user.
         for about in [
             "http://169.254.169.254",
             "https://10.0.0.2:9090",
@@ -189,12 +189,12 @@ mod tests {
                 "{about}"
             );
         }
-        // It dials by itself: only this host is known.
+        // The first node does not dial the other node, so only the first node's own host is accepted.
         assert_eq!(
             beside(first, None, &["http://10.0.0.1:9090", "http://10.0.0.3:1"]),
             ["http://10.0.0.1:9090/bully"]
         );
-        // Two nodes of one host differ by their ports, which only their texts say.
+        // Two nodes of one host have different ports, and only their texts have these ports.
         let here = Some("127.0.0.1:7401");
         assert!(beside("http://127.0.0.1:8080", here, &[]).is_empty());
         assert_eq!(

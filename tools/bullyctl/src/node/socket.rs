@@ -107,7 +107,7 @@ mod tests {
         let listener = UnixListener::bind(&path)?;
         let node = thread::spawn(move || -> io::Result<()> {
             let (mut stream, _) = listener.accept()?;
-            // The rest of the request stays unread when this side closes.
+            // This side closes while a part of the request is unread.
             stream.read_exact(&mut [0])?;
             stream.write_all(b"{\"denied\":{\"message\":\"not you\"}}\n")
         });

@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_child_is_found_among_all_processes() {
-        // A name that is not UTF-8.
+        // The name of the process is not UTF-8.
         let script = "printf '\\377' >/proc/$$/comm; echo; read -r end";
         let mut shell = Command::new("sh");
         let shell = shell.args(["-c", script]).stdin(Stdio::piped());

@@ -314,7 +314,7 @@ n1 in orders: it is late?[2J
         let coloured = Board::new(true).frame(&text, None);
         assert!(!plain.contains("\x1b[1;32m"), "{plain}");
         assert_eq!(coloured.matches("\x1b[1;32m").count(), 1, "{coloured}");
-        // The names of the columns have this word too.
+        // The names of the columns contain the same word.
         let heading = Board::new(true).frame("   NODE  LEADER\n   n1    -\n", None);
         assert!(!heading.contains("\x1b[1;32m"), "{heading}");
     }

@@ -1,4 +1,4 @@
-//! Which nodes are asked, and whose answers count: programs that answer at sockets as nodes would.
+//! The nodes that a watch asks, and the answers that count. Programs at sockets answer like nodes.
 #![cfg(unix)]
 
 use std::{
@@ -29,7 +29,6 @@ fn report(node: &str, agents: &[Value]) -> Value {
     json!({ "bridge": bridge, "agents": agents })
 }
 
-/// Answers with these reports, one after the other.
 fn answer(path: &Path, reports: Vec<Value>) {
     let listener = UnixListener::bind(path).unwrap();
     thread::spawn(move || {
@@ -42,7 +41,8 @@ fn answer(path: &Path, reports: Vec<Value>) {
     });
 }
 
-/// What is seen of each node: its name, the number of its agents that were heard, and why it does not answer.
+/// Returns the watch's knowledge of each node: its name, the number of its agents that were heard, and the reason why
+/// it does not answer.
 fn seen<'a>(nodes: &'a Everyone<'_>) -> Vec<(&'a str, usize, Option<&'a str>)> {
     let nodes = nodes.nodes();
     let seen = nodes.iter().map(|node| {
@@ -54,7 +54,7 @@ fn seen<'a>(nodes: &'a Everyone<'_>) -> Vec<(&'a str, usize, Option<&'a str>)> {
 }
 
 #[test]
-fn a_contender_is_its_agent_and_old_when_it_is_asked_no_more() {
+fn a_contender_is_its_agent_and_its_report_grows_old() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let first = report("host-1", &[agent("a", &["b", "c", "d"])]);
@@ -70,7 +70,7 @@ fn a_contender_is_its_agent_and_old_when_it_is_asked_no_more() {
     nodes.look().unwrap();
     let another = format!("another node answers at {}", path("c.sock").display());
     let another = ("c", 0, Some(&*another));
-    // There is no socket of the last one, which is no failure.
+    // The last node has no socket, which is not a failure.
     assert_eq!(
         seen(&nodes),
         [("host-1", 1, None), ("b", 1, None), another, ("d", 0, None)]

@@ -1,4 +1,4 @@
-//! `watch --all`: every node that one of them knows, by sockets and by routes; nodes that do not answer, and views that
+//! `watch --all`: all nodes that one node knows, by sockets and by routes; nodes that do not answer, and views that
 //! differ.
 
 use std::{
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::nodes::{Nodes, Said, bullyctl};
 
-/// The rows of each node, without the spaces between their cells and without the time of a line.
+/// Returns the rows of each node without the spaces between their cells, and without the time of a line.
 fn rows(said: &Said) -> Vec<String> {
     let lines = said.out.lines();
     let row = |line: &str| {
@@ -24,7 +24,7 @@ fn rows(said: &Said) -> Vec<String> {
     lines.map(row).collect()
 }
 
-/// The term of the leader that a row names.
+/// Returns the term of the leader in a row.
 fn term(row: &str) -> &str {
     row.split_whitespace()
         .skip_while(|word| *word != "term")
@@ -82,7 +82,7 @@ fn by_routes_the_nodes_are_asked_at_the_ports_that_their_agents_publish() {
     let first = |name: &str, lines: u32| {
         nodes.by_url(name, &format!("watch --all --every 0.05 --lines {lines}"))
     };
-    // Only this node has routes at the first one's port.
+    // Only this node has routes at the port of `n1`.
     let said = first("n1", 3);
     let unheard = rows(&said);
     assert_eq!(
@@ -102,7 +102,7 @@ fn by_routes_the_nodes_are_asked_at_the_ports_that_their_agents_publish() {
         heard[2].starts_with("n3 orders/n3 leader leader n3 in term "),
         "{heard:?}"
     );
-    // It has no token of theirs, and needs none.
+    // The call has no token of the other nodes, and needs none.
     let line = format!("--url {} watch --all --lines 3", nodes.get("n2").url);
     assert!(
         rows(&bullyctl(&line))
@@ -111,7 +111,7 @@ fn by_routes_the_nodes_are_asked_at_the_ports_that_their_agents_publish() {
     );
 }
 
-/// A program that answers as `n3` with what `n3` would say if it led a later term.
+/// Starts a program that answers in place of `n3` with a report in which `n3` leads in a later term.
 fn impostor(nodes: &Nodes, looks: usize) -> thread::JoinHandle<()> {
     let said = nodes.by_socket("n3", "status --json");
     let mut report: Value = said.read();
@@ -146,7 +146,7 @@ fn a_node_with_another_view_is_marked_and_one_that_answers_no_more_is_old() {
         "{rows:?}"
     );
     assert_eq!(rows[2], "! n3 orders/n3 leader leader n3 in term 9 running");
-    // Its last words are shown, and count no more.
+    // Its last report is shown, but does not count any more.
     let old = "n3 orders/n3 leader leader n3 in term 9 no node answers at ";
     assert!(rows[3].starts_with(old), "{rows:?}");
 }
@@ -163,7 +163,7 @@ fn another_node_at_the_place_of_one_is_not_taken_for_it() {
     assert_eq!(rows(&said)[2], expected);
 }
 
-/// With a terminal of 80 columns, as `script` of util-linux makes one.
+/// The terminal has 80 columns. `script` of util-linux makes it.
 #[cfg(target_os = "linux")]
 #[test]
 fn on_a_terminal_the_sentence_below_the_table_is_whole() {

@@ -1,4 +1,4 @@
-//! Three nodes, in a thread with a System of its own; and `bullyctl` as a process beside them.
+//! Three nodes in a thread with its own System, and `bullyctl` as a process.
 #![expect(
     clippy::indexing_slicing,
     clippy::panic,
@@ -35,7 +35,7 @@ use tokio::sync::oneshot;
 const TOKEN: &str = "0123456789abcdef";
 const SCORES: [(&str, i32); 4] = [("n1", 10), ("n2", 20), ("n3", 30), ("n4", 5)];
 
-/// What a process said.
+/// The exit code and the output of a process.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) code: i32,
@@ -44,13 +44,11 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// The output, which is one value of JSON.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> T {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 }
 
-/// Runs `bullyctl` with these arguments.
 pub(crate) fn bullyctl(line: &str) -> Said {
     let output = Command::new(env!("CARGO_BIN_EXE_bullyctl"))
         .args(line.split_whitespace())
@@ -63,7 +61,6 @@ pub(crate) fn bullyctl(line: &str) -> Said {
     }
 }
 
-/// A node that runs.
 pub(crate) struct Running {
     pub(crate) handle: BullyHandle,
     pub(crate) bridge: String,
@@ -74,7 +71,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// From now on its work ends when the nodes do.
+    /// Makes the node's work last until all nodes end.
     pub(crate) fn hold_work(&self) {
         let (held, holding) = mpsc::channel();
         self.hold.send(held).unwrap();
@@ -82,7 +79,7 @@ impl Running {
     }
 }
 
-/// Three nodes `n1`, `n2`, `n3`, the last of which leads at first.
+/// Three nodes `n1`, `n2`, `n3`. At first `n3` leads.
 pub(crate) struct Nodes {
     all: BTreeMap<&'static str, Running>,
     folder: TempDir,
@@ -95,7 +92,7 @@ impl Nodes {
         Self::start_as(false)
     }
 
-    /// Three voters by quorum, and `n4`, a learner.
+    /// Starts three voters of a quorum, and the learner `n4`.
     pub(crate) fn start_quorum() -> Self {
         Self::start_as(true)
     }
@@ -141,7 +138,6 @@ impl Nodes {
         ))
     }
 
-    /// Waits until all that run follow that agent.
     pub(crate) fn wait_for_leader(&self, name: &str) {
         for _ in 0..3_000 {
             let mut agents = self.all.values().map(|node| node.handle.current());
@@ -157,7 +153,7 @@ impl Nodes {
         panic!("{name} is not the leader of all");
     }
 
-    /// Waits until that node knows a text on this host of each agent.
+    /// Waits until the node knows of each agent a text about this host.
     pub(crate) fn wait_for_texts(&self, name: &str) {
         for _ in 0..3_000 {
             let report = Operated::new(&self.get(name).handle).report();
@@ -171,7 +167,6 @@ impl Nodes {
         panic!("{name} does not know the texts of all");
     }
 
-    /// Waits until all know the voters of that epoch.
     pub(crate) fn wait_for_epoch(&self, epoch: u64) {
         for _ in 0..3_000 {
             let mut voters = self.all.values().map(|node| node.handle.voters());
@@ -193,7 +188,7 @@ impl Drop for Nodes {
     }
 }
 
-/// Works, and never says that its work has ended.
+/// A worker that never reports the end of its work.
 struct Worker;
 
 impl Actor for Worker {
@@ -205,7 +200,7 @@ impl Handler<Notice> for Worker {
     fn handle(&mut self, _: Notice, _: &mut Context<Self>) {}
 }
 
-/// What a node is made of, kept as long as it runs.
+/// The parts of a node, which the node needs while it runs.
 struct Parts {
     handle: BullyHandle,
     bridge: BridgeHandle,
@@ -258,13 +253,13 @@ async fn run(
     }
 }
 
-/// Waits until all are linked, and `n3` leads.
+/// Waits until all nodes are linked, and `n3` leads.
 async fn settle(parts: &[Parts], is_quorum: bool) {
     while !parts.iter().all(is_linked) {
         sleep(Duration::from_millis(5)).await;
     }
     if is_quorum {
-        // Until now `n3` was the only voter that could be elected: see `elect`.
+        // Until now `n3` was the only eligible voter: see `elect`.
         for (node, (_, score)) in parts.iter().zip(SCORES) {
             node.handle.set_score(score).unwrap();
         }
@@ -298,15 +293,15 @@ fn elect(name: &str, score: i32, is_quorum: bool, group: &Group, folder: &Path) 
     if is_quorum {
         agent = agent.quorum(["n1", "n2", "n3"]).learner();
     }
-    // Whoever is linked first is elected first, and `n1` and `n2` give way to nobody: they get
-    // their score when `n3` leads.
+    // The first linked voter would be elected first, and `n1` and `n2` never give way. So they get their score when
+    // `n3` leads.
     agent = if is_quorum && name != "n3" {
         agent.ineligible()
     } else {
         agent.score(score)
     };
     let agent = agent.preemption(if name == "n3" && is_quorum {
-        // A promise is kept first.
+        // The promises of the voters must end first.
         Preemption::After(Duration::from_secs(1))
     } else if name == "n3" {
         Preemption::Immediately

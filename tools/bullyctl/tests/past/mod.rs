@@ -1,4 +1,4 @@
-//! What was: `bullyctl history` and `bullyctl record`, by the socket and by the routes.
+//! The past: `bullyctl history` and `bullyctl record`, by the socket and by the routes.
 
 use std::{fs, io::BufReader, process::Command};
 
@@ -83,10 +83,10 @@ fn a_record_is_switched_on_and_saved_and_names_what_happened() {
     let over = nodes.by_socket("n1", &save);
     assert!(over.err.contains("no record is saved over it"), "{over:?}");
     let other = format!("{save}.2");
-    assert_eq!(nodes.by_socket("n1", &other).code, 0, "it stays");
+    assert_eq!(nodes.by_socket("n1", &other).code, 0, "the record stays");
     let kept = nodes.by_socket("n1", &format!("{save} --kept"));
     assert!(kept.err.contains("the node kept no record"), "{kept:?}");
-    // The same by its routes.
+    // The routes do the same.
     let routes = nodes.by_url("n1", "record on");
     assert_eq!(
         &*routes.out, "the record of n1 in orders is on\n",

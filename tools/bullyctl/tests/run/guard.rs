@@ -1,4 +1,4 @@
-//! The guard and the wrapper of a command as processes: what starts them, what ends them, and what they inherit.
+//! The guard and the wrapper of a command as processes: their start, their end, and the descriptors that they inherit.
 
 use std::{
     fs,
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use crate::host::{Host, Place, bullyctl, is_alive, wait_until, wait_until_gone};
 
-/// Runs a guard of the process `parent` that makes this file; its end, and its reports.
+/// Runs a guard of the process `parent`. Its command creates the file. Returns the end of the guard, and its reports.
 fn guard(parent: u32, prepare: &str, order: &Value, file: &Path) -> (ExitStatus, Vec<Value>) {
     let kind = (AddressFamily::UNIX, SocketType::SEQPACKET);
     let (own, theirs) = socketpair(kind.0, kind.1, SocketFlags::CLOEXEC, None).unwrap();
@@ -55,24 +55,22 @@ fn reports(socket: &OwnedFd) -> Vec<Value> {
                 let report = bytes.get(..len).unwrap_or_default();
                 reports.push(serde_json::from_slice(report).unwrap());
             }
-            // The guard has left the order unread.
+            // The guard has not read the order.
             Err(Errno::CONNRESET) => {}
             Ok(_) | Err(_) => return reports,
         }
     }
 }
 
-/// An order without a request to end.
+/// Returns an order without a request to end.
 fn until(deadline: u64) -> Value {
     json!({ "deadline": deadline, "asks_to_end": false })
 }
 
-/// The command was not started.
 fn late() -> Value {
     json!({ "Ended": { "status": "Unknown", "cause": "Late" } })
 }
 
-/// The command ended by itself.
 fn exited(status: u8) -> Value {
     json!({ "Ended": { "status": { "Exited": status }, "cause": "Itself" } })
 }
@@ -105,7 +103,7 @@ fn a_guard_whose_first_order_comes_too_late_starts_no_command() {
 fn a_guard_that_cannot_start_the_command_reports_that() {
     let place = Place::new();
     let file = place.path().join("file");
-    // It may open one descriptor, and needs more.
+    // The guard may open only one descriptor, and needs more.
     let (ended, reports) = guard(id(), "ulimit -n 4;", &until(u64::MAX), &file);
     assert!(!ended.success() && !file.exists());
     assert_eq!(reports, [exited(126)]);
@@ -143,7 +141,7 @@ fn a_signal_to_the_guard_does_not_reach_the_command() {
     wait_until_gone(&[guard]);
 }
 
-/// How often the process has waited.
+/// Returns how often the process has waited.
 fn waits(process: Pid) -> u64 {
     let status = format!("/proc/{}/status", process.as_raw_nonzero());
     let status = fs::read_to_string(status).unwrap();
@@ -152,7 +150,7 @@ fn waits(process: Pid) -> u64 {
     number.unwrap().trim().parse().unwrap()
 }
 
-/// Of its own: what `bullyctl` inherits it passes on.
+/// The command inherits only the descriptors that `bullyctl` itself has inherited.
 #[test]
 fn the_command_inherits_no_descriptor_of_bullyctl_or_its_guard() {
     let place = Place::new();
@@ -168,7 +166,8 @@ fn the_command_inherits_no_descriptor_of_bullyctl_or_its_guard() {
         names.sort();
         names
     };
-    // The wrapper becomes the command, and the child a plain process, only when it has closed the others.
+    // Until then, the wrapper and the child still have other descriptors: they close them just before they become the
+    // command.
     wait_until("the command has the descriptors of a plain process", || {
         numbers(command) == numbers(Pid::from_child(&plain))
     });
@@ -186,7 +185,7 @@ fn a_guard_waits_by_the_clock_that_counts_a_suspend() {
     let infos =
         listed(host.guard(), "fdinfo").map(|path| fs::read_to_string(path).unwrap_or_default());
     let timers: Vec<_> = infos.filter(|info| info.contains("clockid:")).collect();
-    // CLOCK_BOOTTIME
+    // The number of CLOCK_BOOTTIME.
     assert!(
         timers.len() == 1 && timers[0].contains("clockid: 7\n"),
         "{timers:?}"

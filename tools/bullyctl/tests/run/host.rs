@@ -1,4 +1,4 @@
-//! `bullyctl run` as a process on a host, and what becomes of its command.
+//! `bullyctl run` as a process on a host, and the fate of its command.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stderr,
@@ -20,10 +20,10 @@ use tempfile::TempDir;
 
 use crate::unruly::{self, UNRULY};
 
-/// No step of a test takes longer.
+/// Time limit for each step of a test.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// Hosts that share a lease in a folder, and the files that their commands write.
+/// A folder with a lease of several hosts, and with the files that their commands write.
 pub(crate) struct Place(TempDir);
 
 impl Place {
@@ -31,7 +31,7 @@ impl Place {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// In memory, where a write takes no time that others have a hand in.
+    /// Returns a place in memory, in which other processes do not slow down a write.
     #[allow(dead_code, reason = "the rounds on hosts of their own need it")]
     pub(crate) fn in_memory() -> Self {
         let memory = Path::new("/dev/shm");
@@ -43,7 +43,7 @@ impl Place {
         self.0.path()
     }
 
-    /// The configuration of a node, with a lease in a folder.
+    /// Returns the path of a node's configuration, with a lease in a folder.
     pub(crate) fn config(&self, node: &str) -> PathBuf {
         let leases = self.path().join("leases");
         let text = format!("[lease]\nfolder = \"{}\"", leases.display());
@@ -57,7 +57,7 @@ impl Place {
         path
     }
 
-    /// Runs the unruly command whenever that node leads.
+    /// Starts a `bullyctl run` with the unruly command for this node.
     pub(crate) fn unruly(&self, node: &str, words: &[&str]) -> Host {
         let mut bullyctl = bullyctl(&self.config(node), &[], &command());
         bullyctl.env(UNRULY, self.unruly_by(words));
@@ -69,13 +69,13 @@ impl Place {
         [&[&*folder], words].concat().join(" ")
     }
 
-    /// The lines that commands wrote.
+    /// Returns the lines that commands wrote to this file.
     pub(crate) fn lines(&self, name: &str) -> Vec<String> {
         let text = fs::read_to_string(self.path().join(name)).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 
-    /// Waits until so many commands are ready; the processes that they noted.
+    /// Waits until this number of commands is ready. Returns all processes that the commands noted.
     pub(crate) fn wait_for_ready(&self, number: usize) -> Vec<Pid> {
         wait_until("the command is ready", || {
             self.lines("ready").len() >= number
@@ -85,7 +85,7 @@ impl Place {
         pids.iter().map(own).filter_map(Pid::from_raw).collect()
     }
 
-    /// No command has ever run beside another one.
+    /// Asserts that two commands never ran at one time.
     pub(crate) fn assert_no_overlap(&self) {
         assert_eq!(self.lines("overlaps"), [""; 0]);
         let fence = |line: &String| line.split(' ').nth(1).unwrap().parse::<u64>().unwrap();
@@ -94,12 +94,12 @@ impl Place {
     }
 }
 
-/// The unruly command, which the variable [`UNRULY`] makes one.
+/// Returns the unruly command. It needs the variable [`UNRULY`].
 pub(crate) fn command() -> Vec<String> {
     unruly::words(crate::COMMAND)
 }
 
-/// `bullyctl run` with that configuration.
+/// Returns a `bullyctl run` with this configuration.
 pub(crate) fn bullyctl(config: &Path, options: &[&str], command: &[String]) -> Command {
     let mut bullyctl = Command::new(env!("CARGO_BIN_EXE_bullyctl"));
     bullyctl.args(["run", "--config"]).arg(config).args(options);
@@ -107,7 +107,7 @@ pub(crate) fn bullyctl(config: &Path, options: &[&str], command: &[String]) -> C
     bullyctl
 }
 
-/// A `bullyctl run`. It is killed when it is dropped, and then the command ends too.
+/// A running `bullyctl run`. A drop kills it, and then the command ends too.
 pub(crate) struct Host {
     child: Child,
     told: Receiver<String>,
@@ -136,7 +136,7 @@ impl Host {
         }
     }
 
-    /// With a standard error that the test does not read.
+    /// Starts a `bullyctl run` whose standard error the test does not read.
     #[allow(dead_code, reason = "the rounds on hosts of their own read it")]
     pub(crate) fn unheard(mut bullyctl: Command, stderr: Stdio) -> Self {
         let child = bullyctl.stdout(Stdio::null()).stderr(stderr);
@@ -151,7 +151,7 @@ impl Host {
         Pid::from_child(&self.child)
     }
 
-    /// Its guard: the one child that it has.
+    /// Returns the guard, which is the only child of `bullyctl`.
     pub(crate) fn guard(&self) -> Pid {
         let mut found = None;
         wait_until("there is a guard", || {
@@ -165,7 +165,7 @@ impl Host {
         kill_process(self.pid(), signal).unwrap();
     }
 
-    /// Waits until it says that.
+    /// Waits until `bullyctl` has printed these words.
     pub(crate) fn wait_for(&mut self, words: &str) {
         let begun = Instant::now();
         loop {
@@ -185,7 +185,7 @@ impl Host {
         }
     }
 
-    /// Waits until the command runs; its process.
+    /// Waits until the command runs, and returns its process.
     #[allow(
         dead_code,
         reason = "the rounds on hosts of their own have a command that notes it"
@@ -205,7 +205,7 @@ impl Host {
         ended.unwrap()
     }
 
-    /// Asks it to end, and waits for that.
+    /// Sends the signal, and waits for the end of `bullyctl`.
     pub(crate) fn end(mut self, signal: Signal) -> Option<i32> {
         self.signal(signal);
         self.wait().code()
@@ -229,7 +229,7 @@ pub(crate) fn children(of: Pid) -> Vec<Pid> {
     numbers.filter_map(Pid::from_raw).collect()
 }
 
-/// Whether it runs: a process that has ended, and whose end nobody has taken note of, does not.
+/// Returns whether the process runs. A zombie does not run.
 pub(crate) fn is_alive(process: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero()));
     stat.is_ok_and(|stat| {
@@ -238,7 +238,6 @@ pub(crate) fn is_alive(process: Pid) -> bool {
     })
 }
 
-/// Waits until none of them runs.
 pub(crate) fn wait_until_gone(processes: &[Pid]) {
     wait_until("all processes of the command have ended", || {
         !processes.iter().any(|it| is_alive(*it))
@@ -256,7 +255,7 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// A moment, so that a test that waits leaves the cores to those it waits for.
+/// Waits for a moment, so that a waiting test leaves the cores to other processes.
 pub(crate) fn pause() {
     let (_never, told) = channel::<()>();
     told.recv_timeout(Duration::from_millis(2)).ok();

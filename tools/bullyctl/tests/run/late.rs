@@ -1,5 +1,5 @@
-//! A renewal that is late, in a leadership that holds: `bullyctl` stands still until its guard has killed the command,
-//! and continues before the lease runs out.
+//! A late renewal of a leadership that still holds: `bullyctl` is stopped until its guard has killed the command, and
+//! continues before the lease ends.
 
 use std::{path::PathBuf, thread, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::{
     unruly::UNRULY,
 };
 
-/// With a lease of which the last second is the margin, so that a renewal has time.
+/// Returns a configuration with a long lease. Its margin is the last second, so a renewal has time.
 fn config(place: &Place) -> PathBuf {
     let leases = place.path().join("leases");
     let lease = format!("[lease]\nfolder = \"{}\"", leases.display());
@@ -20,7 +20,7 @@ fn config(place: &Place) -> PathBuf {
     )
 }
 
-/// Stops that `bullyctl` until its command has ended.
+/// Stops `bullyctl` until its command has ended.
 fn stand_still(host: &Host, command: &[Pid]) {
     host.signal(Signal::STOP);
     wait_until_gone(command);
@@ -46,7 +46,7 @@ fn a_command_that_was_killed_for_a_late_renewal_runs_again_in_the_same_leadershi
     place.assert_no_overlap();
 }
 
-/// The agent has a thread of its own. It leads again before the thread that runs the command continues.
+/// The agent has its own thread, and leads again before the thread of the command continues.
 #[test]
 fn once_runs_no_second_time_in_the_next_leadership() {
     let place = Place::new();
@@ -58,7 +58,7 @@ fn once_runs_no_second_time_in_the_next_leadership() {
     let mut host = Host::spawn(bullyctl(&config, &options, &command));
     host.wait_for_command();
     host.signal(Signal::STOP);
-    // Longer than the detection time, after which the leadership is lost.
+    // The time is longer than the detection time, after which the leadership is lost.
     thread::park_timeout(Duration::from_secs(2));
     host.signal(Signal::CONT);
     assert_eq!(host.wait().code(), Some(137));

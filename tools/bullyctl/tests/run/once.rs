@@ -1,4 +1,5 @@
-//! What `run` gives to a command, refuses before it runs, and exits with: `--once`, `--try`, and both in a script.
+//! The environment of a command, the refusals before it runs, and the exit codes of `run`: `--once`, `--try`, and both
+//! in a script.
 
 use std::{
     fs,
@@ -11,7 +12,7 @@ use rustix::process::{Signal, kill_process};
 
 use crate::host::{Host, Place, bullyctl, wait_until};
 
-/// What `bullyctl run` said, and its exit code.
+/// Runs `bullyctl run`, and returns its exit code and its output.
 fn run(place: &Place, options: &[&str], command: &[&str]) -> (Option<i32>, String, String) {
     let command: Vec<_> = command.iter().map(|&word| word.to_owned()).collect();
     let done = bullyctl(&place.config("a"), options, &command).output();
@@ -92,7 +93,7 @@ fn a_configuration_that_can_never_run_is_refused_in_words() {
         assert_eq!(done.status.code(), Some(code), "{said}");
         assert!(said.contains(words), "{said}");
     }
-    // What the system itself refuses: a folder, and a script whose interpreter is missing.
+    // The system refuses to start a folder, and a script whose interpreter is missing.
     let script = place.path().join("script");
     fs::write(&script, "#!/no/such/interpreter\n").unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
@@ -113,7 +114,7 @@ fn without_a_fence_the_command_has_none_in_its_environment() {
     assert_eq!(done.code(), Some(17));
 }
 
-/// As a job of cron on two hosts: the one that leads does the work, the other one gives up soon.
+/// The script is a job of cron on two hosts: the leader does the work, and the other host gives up soon.
 #[test]
 fn a_script_runs_its_work_where_it_leads_and_gives_up_elsewhere() {
     let place = Place::new();
@@ -151,7 +152,7 @@ fn a_script_runs_its_work_where_it_leads_and_gives_up_elsewhere() {
     assert_eq!(place.lines("done"), ["a"]);
 }
 
-/// By the socket that the run serves.
+/// The operator uses the socket of the run.
 #[test]
 fn an_operator_sees_and_commands_the_node_of_a_run() {
     let place = Place::new();
@@ -171,7 +172,7 @@ fn an_operator_sees_and_commands_the_node_of_a_run() {
     assert!(status.contains("leader"), "{status}");
     let sleep = ["sleep", "1000"].map(str::to_owned);
     let mut other = Host::spawn(bullyctl(&place.config("b"), &[], &sleep));
-    // As soon as the other one is known.
+    // The hand-over succeeds as soon as the other node is known.
     wait_until("the leadership is handed over", || {
         ctl("transfer").output().unwrap().status.success()
     });
@@ -195,7 +196,7 @@ fn a_command_that_ends_by_itself_is_run_again_after_a_pause() {
     assert_eq!(host.end(Signal::TERM), Some(0));
 }
 
-/// Orphans that no command has left: as in a container that somebody has entered. Process 1 adopts them.
+/// The orphans come from a shell in the container, not from a command. Process 1 adopts them.
 #[test]
 fn as_process_1_it_reaps_orphans() {
     let place = Place::new();
@@ -213,8 +214,8 @@ fn as_process_1_it_reaps_orphans() {
         .arg(inner.get_program())
         .args(inner.get_args());
     let mut host = Host::spawn(outer);
-    let command = host.wait_for_command().as_raw_nonzero(); // of the namespace
-    let first = host.guard(); // of the namespace: `bullyctl`
+    let command = host.wait_for_command().as_raw_nonzero(); // the number in the namespace
+    let first = host.guard(); // process 1 of the namespace: `bullyctl`
     let inside = |script: &str| {
         let mut enter = Command::new("nsenter");
         let target = first.as_raw_nonzero().to_string();
@@ -229,7 +230,7 @@ fn as_process_1_it_reaps_orphans() {
     wait_until("the orphan is reaped", || {
         inside(&format!("ls -d /proc/{orphan}")).is_empty()
     });
-    // The end of a command ends none of them, unless its guard was killed.
+    // The end of a command ends no orphan, unless the guard of the command was killed.
     let orphan = inside("sleep 1000 >/dev/null 2>&1 & echo $!");
     let orphan = orphan.trim();
     inside(&format!("kill {command}"));

@@ -1,14 +1,17 @@
-//! The command of the tests, which does what it can to outlive its end, and notices another one of its kind.
+//! The command of the tests. It tries to outlive its end, and notices another command of its kind.
 //!
-//! It is this test program once more, with `UNRULY` in its environment: a folder, and words:
+//! It is another run of this test program with `UNRULY` in its environment. The variable has a folder, and some of
+//! these words:
 //!
 //! ```text
-//!   ignore  it ignores SIGTERM        setsid  it starts another process in a session of its own, whose parent ends at once
-//!   fork    it starts another process thread  it starts another process from a thread that ends
-//!   regroup it joins the process group of another process that it starts
+//! ignore   it ignores SIGTERM
+//! fork     it starts another process
+//! setsid   it starts another process in a new session, whose parent ends at once
+//! thread   it starts another process from a thread that ends
+//! regroup  it joins the process group of another process that it starts
 //! ```
-//! It locks a file of the folder, and its processes share the lock, so that the kernel unlocks the file when the last of them has ended. If another
-//! command has it, both run at one time, and that is written down.
+//! It locks a file in the folder, and its processes share the lock. So the kernel unlocks the file when the last of
+//! these processes has ended. If another command has the lock, both run at one time, and this command writes that down.
 #![expect(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -28,13 +31,13 @@ use std::{
 
 use rustix::process::Pid;
 
-/// The variable that makes a process of this program such a command.
+/// Variable that makes a process of this program an unruly command.
 pub(crate) const UNRULY: &str = "UNRULY";
 
-/// The process that such a command began with.
+/// Variable with the first process of an unruly command.
 const FIRST: &str = "UNRULY_FIRST";
 
-/// The arguments that run the test by that name, which calls [`live`].
+/// Returns the program and arguments that run the test `test`, which calls [`live`].
 pub(crate) fn words(test: &str) -> Vec<String> {
     let program = env::current_exe().expect("it has a path");
     let words = [
@@ -46,7 +49,7 @@ pub(crate) fn words(test: &str) -> Vec<String> {
     words.map(str::to_owned).into()
 }
 
-/// Returns only where this process is no such command.
+/// Becomes the unruly command if [`UNRULY`] is set. Otherwise it returns.
 pub(crate) fn live() {
     let Ok(asked) = env::var(UNRULY) else { return };
     let mut words = asked.split(' ').map(str::to_owned);
@@ -54,7 +57,7 @@ pub(crate) fn live() {
     let words: Vec<String> = words.collect();
     let has = |word: &str| words.iter().any(|it| it == word);
     if has("alone") {
-        // A session of its own, below a parent that ends.
+        // The new session is below a parent that ends.
         rustix::process::setsid().expect("it leads no group");
         drop(start(&folder, "child", Stdio::inherit()));
         exit(0);
@@ -73,7 +76,7 @@ pub(crate) fn live() {
     }
     note_process(&folder);
     note(&folder, "starts", &told());
-    // A child that holds the lock holds it for this command.
+    // A child with the lock holds it for this command.
     let held = || Stdio::from(lock.try_clone().expect("it can be held twice"));
     if has("fork") {
         drop(start(&folder, "child", held()));
@@ -111,7 +114,7 @@ fn spawn(command: &mut Command) -> Child {
     command.spawn().expect("it can be started")
 }
 
-/// This program once more, with that word.
+/// Returns another run of this program with this word.
 fn again(folder: &Path, word: &str, input: Stdio) -> Command {
     let own: Vec<_> = env::args_os().collect();
     let mut command = Command::new(&own[0]);
@@ -121,7 +124,7 @@ fn again(folder: &Path, word: &str, input: Stdio) -> Command {
     command
 }
 
-/// The node and its fence.
+/// Returns the node, its fence, and the process.
 fn told() -> String {
     let variable = |name| env::var(name).unwrap_or_else(|_| "none".to_owned());
     format!(
@@ -143,13 +146,13 @@ fn open(folder: &Path, name: &str) -> File {
     file.expect("it can be opened")
 }
 
-/// A line, whole: one write at the end of the file.
+/// Writes a whole line at the end of the file, in one write.
 fn note(folder: &Path, name: &str, line: &str) {
     let written = open(folder, name).write_all(format!("{line}\n").as_bytes());
     written.expect("it can be written");
 }
 
-/// This process, behind the one that its command began with.
+/// Notes this process after the first process of its command.
 fn note_process(folder: &Path) {
     note(folder, "pids", &format!("{} {}", first(), id()));
 }
@@ -158,7 +161,7 @@ fn first() -> String {
     env::var(FIRST).unwrap_or_else(|_| id().to_string())
 }
 
-/// How many processes of this command have noted themselves.
+/// Returns the number of processes of this command that have noted themselves.
 fn processes(folder: &Path) -> usize {
     let text = fs::read_to_string(folder.join("pids")).expect("it was written");
     let first = format!("{} ", first());

@@ -1,4 +1,4 @@
-//! The voters are shown and changed by `bullyctl`: three voters and a learner, on four nodes.
+//! `bullyctl` shows and changes the voters: three voters and a learner, on four nodes.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ not voters: n4
 ";
     assert_eq!((said.code, &*said.out), (0, shown), "{said:?}");
 
-    // Any node may be asked, here a learner for itself; the others know its address already.
+    // Any node can be asked. Here it is a learner that adds itself, and the others know its address already.
     let address = &nodes.get("n4").bridge;
     let add = format!("voters add n4 --node n4 --address {address} --within 30");
     let said = nodes.by_socket("n4", &add);
@@ -52,7 +52,7 @@ not voters: n4
     nodes.wait_for_epoch(2);
     nodes.wait_for_leader("n3");
 
-    // The one that was removed goes on as a learner, and may take another one's place.
+    // The removed voter is a learner now, and may replace another voter.
     let said = nodes.by_socket("n3", "voters replace n1 n2 --within 30");
     assert_eq!(said.code, 0, "{said:?}");
     assert!(

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Its incarnation may go on, and others may hear it: no ballot is taken before a round has shown that.
+/// The incarnation of that leader may continue, and other voters may hear it. So the agent takes no ballot before a
+/// round has ended in which no voter hears that leader.
 #[test]
 fn a_leader_that_is_no_member_any_more_is_asked_for() {
     let mut me = Kit::following();
@@ -19,12 +20,12 @@ fn a_leader_that_is_no_member_any_more_is_asked_for() {
 }
 
 #[test]
-fn the_end_of_another_voter_changes_nothing_but_what_was_heard_of_it() {
+fn the_end_of_another_voter_ends_only_its_last_answer() {
     let mut me = Kit::following();
     me.answered(LOW, standing(9, LOW));
     me.answered(HIGH, leading(7, HIGH));
     me.ends(LOW).nothing_else_happened();
-    assert!(me.over().events().is_empty(), "its ballot is gone with it");
+    assert!(me.over().events().is_empty(), "LOW's ballot is gone");
 }
 
 #[test]
@@ -44,7 +45,7 @@ fn an_observer_that_is_down_is_told_nothing() {
     assert!(!me.over().0.iter().any(is_word));
 }
 
-/// Its record was lost; the observer is the last to know the higher ballot of its former incarnation.
+/// HIGH lost its record. Only the observer still knows the higher ballot of HIGH's former incarnation.
 #[test]
 fn a_leader_whose_former_incarnation_led_by_more_is_told() {
     let mut me = Kit::observing();

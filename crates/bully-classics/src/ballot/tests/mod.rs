@@ -1,9 +1,9 @@
-//! The ballot election's cells, state by input.
+//! The tests of the ballot election, state by input.
 //!
-//! `matrix.txt` has the outcome of every cell. The tests are for what no single step shows.
+//! `matrix.txt` has the outcome of every cell. The tests show rules that need more than one step.
 //!
-//! How the common kit and the common suite ([`bully_core::elections::fixture`]) see this machine is here: its
-//! needed timers, its states, its messages. What is true of whole groups is tested in the simulated world.
+//! This file connects the machine to the common kit and the common suite ([`bully_core::elections::fixture`]): the
+//! timers that it needs, its states and its messages. The simulated world tests the properties of whole groups.
 
 mod config;
 mod members;
@@ -23,7 +23,8 @@ use bully_core::protocol::{
 };
 use bully_core::{elections::fixture::*, parts::Participant};
 
-/// Δ, after how long silent voters are asked again, the cap, the longest drain, the cool-down.
+/// In milliseconds: Δ, the wait before silent voters are asked again, the longest round, the longest drain, the
+/// cool-down.
 const ROUND: u64 = 40;
 const AGAIN: u64 = 10;
 const CAP: u64 = 120;
@@ -57,7 +58,7 @@ impl Machine for Ballot {
         [BallotTimer::Again].into()
     }
 
-    /// A leader's messages name the ballot by which it leads; it resigns after it has lost.
+    /// A leader's messages name the ballot by which it leads. It resigns after it has lost the leadership.
     fn may_send(&self, leading: Option<Term>, _: &To, message: &BallotMessage) {
         match message {
             BallotMessage::Leads(leads) => assert_eq!(Some(leads.ballot.term()), leading),
@@ -92,7 +93,7 @@ impl Suite for Ballot {
         "leader: draining, leading",
     ];
     const INCARNATIONS: u64 = 400;
-    /// A leadership holds for two rounds.
+    /// A leadership is valid for two rounds.
     const LATE: &'static [u64] = &[0, 2 * ROUND - 1, 2 * ROUND];
     const LEADS_BY_THE_CLOCK: bool = true;
     const SETS_AGAIN: bool = false;
@@ -130,7 +131,7 @@ impl Suite for Ballot {
         every_message(me)
     }
 
-    /// Mostly an answer in the present round: without a majority of these no agent leads.
+    /// Draws an answer to the present round in most cases, because no agent leads without a majority of such answers.
     fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> BallotMessage {
         if dice.one_in(4) {
             let all = every_message(me);
@@ -153,7 +154,7 @@ common_suite!(Ballot, "/src/ballot/tests");
 
 #[easy_ext::ext(KitOf)]
 pub(super) impl Kit {
-    /// Not yet started.
+    /// Returns an agent that has not started yet.
     fn began(kind: MemberKind, score: Option<i32>, record: Option<BallotRecord>) -> Self {
         let voters = match kind {
             MemberKind::Voter => [LOW, ME, HIGH],
@@ -162,17 +163,16 @@ pub(super) impl Kit {
         Self::restored(&Arc::new(listing(voters)), kind, score, record)
     }
 
-    /// The number of its present round.
     fn round(&self) -> u64 {
         self.machine.core.round
     }
 
-    /// The first incarnation: stands with 1.me@5, in its first round.
+    /// Returns the first incarnation of a voter: a candidate with the ballot 1.me@5, in its first round.
     fn fresh() -> Self {
         Self::began(MemberKind::Voter, Some(5), None).started()
     }
 
-    /// A later incarnation that has heard of 7.high@9.
+    /// Returns a later incarnation, whose record has the ballot 7.high@9.
     fn reborn() -> Self {
         let max = Some(ballot(7, HIGH));
         let record = BallotRecord { n: 3, max };
@@ -187,12 +187,12 @@ pub(super) impl Kit {
         Self::began(MemberKind::Observer, Some(5), None).started()
     }
 
-    /// Was told of 7.high@9.
+    /// Returns an observer that follows 7.high@9.
     fn observing() -> Self {
         Self::observer().after(HIGH, leads(7, HIGH))
     }
 
-    /// Trusts HIGH, by 7.high@9; it stands itself, and a round has just begun.
+    /// Returns a follower of HIGH by 7.high@9 at the beginning of a round. The follower can be elected.
     fn following() -> Self {
         let mut kit = Self::reborn();
         kit.answered(HIGH, leading(7, HIGH));
@@ -201,7 +201,7 @@ pub(super) impl Kit {
         kit
     }
 
-    /// Leads by 8.me@5: HIGH had been silent. A round has just begun.
+    /// Returns a leader by 8.me@5 at the beginning of a round. HIGH has been silent before.
     fn leading() -> Self {
         let mut kit = Self::following();
         kit.answered(LOW, idle());
@@ -212,7 +212,7 @@ pub(super) impl Kit {
         kit
     }
 
-    /// Heard no voter for a round.
+    /// Returns an agent that heard no voter for a round.
     fn cut_off() -> Self {
         let mut kit = Self::following();
         kit.over().whatever();
@@ -233,7 +233,7 @@ pub(super) impl Kit {
         ]
     }
 
-    /// That voter answers the present round; nothing comes of it at once.
+    /// Gives the agent an answer of the voter `from` to the present round, and asserts that this has no effect yet.
     #[track_caller]
     fn answered(&mut self, from: &str, standing: Standing) {
         let round = round(self.round());
@@ -241,12 +241,12 @@ pub(super) impl Kit {
             .nothing_else_happened();
     }
 
-    /// The present round ends by its timer.
+    /// Ends the present round by its timer.
     fn over(&mut self) -> StepEffects {
         self.later(ROUND).fire(BallotTimer::Round)
     }
 
-    /// What it says of itself when it is asked.
+    /// Returns the agent's answer to a question about itself.
     fn says(&self) -> Standing {
         self.machine.core.standing(self.now, &self.machine.state)
     }
@@ -254,7 +254,7 @@ pub(super) impl Kit {
 
 #[easy_ext::ext(SeenOf)]
 pub(super) impl StepEffects {
-    /// A round began: with this number, this bmax, and this said of itself.
+    /// Asserts that a round began with this number, and that the question has this bmax and this standing of the agent.
     #[track_caller]
     fn asked(self, number: u64, max: Option<BallotNumber>, standing: Standing) -> Self {
         let to = To::Set([HIGH, LOW].map(id).into());
@@ -263,7 +263,7 @@ pub(super) impl StepEffects {
             .set(BallotTimer::Again, AGAIN)
     }
 
-    /// Made this durable.
+    /// Asserts that the agent made this record durable.
     #[track_caller]
     fn wrote(self, n: u64, max: Option<BallotNumber>) -> Self {
         self.next(&Effect::Persist(BallotRecord { n, max }))
@@ -288,7 +288,7 @@ fn valid(config: BallotConfig) -> BallotConfig {
     config
 }
 
-/// A ballot of that voter, with the score it has in these tests.
+/// Returns a ballot of the voter `name`, with the score that the voter has in these tests.
 fn ballot(n: u64, name: &str) -> BallotNumber {
     let score = match name {
         LOW => 1,
@@ -325,7 +325,7 @@ fn idle() -> Standing {
     }
 }
 
-/// "I stand with this number."
+/// "I am a candidate with this number."
 fn standing(n: u64, name: &str) -> Standing {
     Standing {
         ballot: Some(ballot(n, name)),
@@ -341,7 +341,7 @@ fn leading(n: u64, name: &str) -> Standing {
     }
 }
 
-/// "I hear that leader."
+/// "I hear the leader `name`."
 fn hearing(n: u64, name: &str) -> Standing {
     Standing {
         hears: Some(ballot(n, name)),
@@ -349,7 +349,7 @@ fn hearing(n: u64, name: &str) -> Standing {
     }
 }
 
-/// "I heard no majority."
+/// "I heard no majority": the same standing without the connected flag.
 fn alone(standing: Standing) -> Standing {
     Standing {
         connected: false,
@@ -357,7 +357,7 @@ fn alone(standing: Standing) -> Standing {
     }
 }
 
-/// Each message, about ballots and rounds of the past, the present and the future.
+/// Returns each message, with ballots and rounds of the past, the present and the future.
 fn every_message(me: &Kit) -> Vec<BallotMessage> {
     let seen = me.view().term.0;
     let mut all: Vec<BallotMessage> = Vec::new();

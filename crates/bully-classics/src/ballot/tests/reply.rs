@@ -1,4 +1,4 @@
-//! `HeartbeatReply`: counts in its own round, once per voter; late ones lengthen rounds.
+//! `HeartbeatReply`: an answer counts in its own round, once for each voter. Late answers lengthen the rounds.
 
 use super::*;
 
@@ -9,7 +9,8 @@ fn reply(counter: u64, standing: Standing) -> HeartbeatReply {
     }
 }
 
-/// As written the answers are a set of pairs, and this would be a majority of three.
+/// In the published protocol the answers are a set of pairs, and these two answers and the agent's own would be a
+/// majority.
 #[test]
 fn a_voter_that_answers_twice_with_two_ballots_counts_once() {
     let mut me = Kit::fresh();
@@ -49,7 +50,7 @@ fn s24_a_stale_bmax_of_a_lower_agent_does_not_move_a_standing_leader() {
     assert_eq!(me.machine.record().max, Some(ballot(8, ME)));
 }
 
-/// Scenario 42, at one machine.
+/// Scenario 42, with one machine.
 #[test]
 fn late_answers_lengthen_a_round_once_and_to_the_cap() {
     let mut me = Kit::following();
@@ -70,7 +71,7 @@ fn late_answers_lengthen_a_round_once_and_to_the_cap() {
     assert_eq!(
         me.machine.round_takes(),
         Duration::from_millis(ROUND),
-        "and back"
+        "the round is short again"
     );
 }
 
@@ -86,7 +87,7 @@ fn an_answer_that_was_counted_already_is_not_late() {
     assert_eq!(
         me.machine.round_takes(),
         Duration::from_millis(ROUND),
-        "a copy"
+        "the late answer is a copy"
     );
 }
 

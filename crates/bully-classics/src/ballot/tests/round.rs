@@ -19,7 +19,7 @@ fn the_highest_ballot_of_a_majority_is_trusted_and_that_is_said_once() {
         .nothing_else_happened();
 }
 
-/// Scenario 43, at one machine: as written it leads for ever.
+/// Scenario 43, with one machine. In the published protocol this leader leads for ever.
 #[test]
 fn an_isolated_leader_loses_its_leadership_and_its_ballot() {
     let mut me = Kit::leading();
@@ -35,7 +35,7 @@ fn an_isolated_leader_loses_its_leadership_and_its_ballot() {
     assert_eq!(
         back.events(),
         [&Event::Acquired { term: Term(9) }],
-        "each leadership has its own"
+        "each leadership has another ballot"
     );
     back.whatever();
 }
@@ -86,7 +86,7 @@ fn a_voter_that_comes_back_does_not_elect_itself_because_all_others_come_back_to
         .nothing_else_happened();
 }
 
-/// A chain: the neighbour hears the leader that this agent does not.
+/// The network is a chain: the neighbour hears the leader, and this agent does not.
 #[test]
 fn no_ballot_is_taken_while_a_neighbour_hears_the_leader() {
     let mut me = Kit::following();
@@ -100,7 +100,7 @@ fn no_ballot_is_taken_while_a_neighbour_hears_the_leader() {
         round: round(3),
         standing: standing(8, ME),
     };
-    me.hear(LOW, request(3, None, idle())) // it hears it no longer either
+    me.hear(LOW, request(3, None, idle())) // LOW does not hear the leader either
         .has_no_leader(7)
         .wrote(8, Some(ballot(7, HIGH)))
         .asked(next, Some(ballot(7, HIGH)), standing(8, ME))
@@ -155,7 +155,7 @@ fn a_leadership_holds_for_two_rounds_without_another_step() {
     assert_eq!(me.view().leading, Some(Term(8)));
 }
 
-/// This agent counts, and so does each voter that answered the last round that ended, or since.
+/// The count contains this agent, and each voter that answered in the present round or in the round before.
 #[test]
 fn the_agents_that_are_heard_are_counted() {
     let mut me = Kit::fresh();
@@ -165,12 +165,12 @@ fn the_agents_that_are_heard_are_counted() {
         assert_eq!(me.machine.heard(), heard);
     }
     me.over().whatever();
-    assert_eq!(me.machine.heard(), 3, "of the round that has ended");
+    assert_eq!(me.machine.heard(), 3, "of the last round");
     me.over().whatever();
     assert_eq!(me.machine.heard(), 1);
 }
 
-/// The quorum-connected flag: the partly connected must not push a leader off.
+/// The connected flag of a voter that hears no majority is false, so its ballot must not replace a leader.
 #[test]
 fn the_bmax_of_a_voter_without_a_majority_is_not_adopted() {
     let mut me = Kit::leading();
@@ -213,7 +213,7 @@ fn a_successor_that_does_not_come_is_not_waited_for() {
 fn a_resigned_ballot_is_not_elected_again() {
     let mut me = Kit::following();
     me.hear(HIGH, resign(None)).whatever();
-    me.answered(HIGH, leading(7, HIGH)); // it was under way for longer
+    me.answered(HIGH, leading(7, HIGH)); // it left before the resignation
     let vacant = me.over();
     assert!(vacant.events().is_empty());
     vacant.wrote(8, Some(ballot(7, HIGH))).whatever();
@@ -231,7 +231,7 @@ fn a_leader_that_cannot_be_elected_any_more_drains() {
         .whatever();
     assert_eq!(
         me.machine.core.cooldown, None,
-        "it may stand as soon as it has a score"
+        "it may be elected when it has a score"
     );
 }
 

@@ -1,4 +1,4 @@
-//! `StepDown`, `Drained` and `TimedOut(Drain)`: the work ends, then the leadership, then it is said.
+//! `StepDown`, `Drained` and `TimedOut(Drain)`: first the work ends, then the leadership, then the agent resigns.
 
 use super::*;
 
@@ -22,13 +22,13 @@ fn an_agent_that_stepped_down_cools_down_while_another_one_is_eligible() {
     assert!(!me.says().eligible);
     me.answered(LOW, idle());
     me.over().whatever();
-    assert_eq!(me.machine.own(), None, "low takes one");
+    assert_eq!(me.machine.own(), None, "LOW takes a ballot");
 
     let mut cooled = me.clone();
     let until = cooled.machine.core.cooldown.unwrap();
     assert!(
         cooled.machine.core.competes(until),
-        "from that very moment on"
+        "at exactly this moment"
     );
     cooled.later(COOLDOWN);
     cooled.answered(LOW, idle());
@@ -52,7 +52,7 @@ fn a_score_or_a_campaign_ends_the_cooldown() {
     }
 }
 
-/// It was told to go; a leadership that is lost while the work ends is no reason to come back.
+/// A leadership that is lost during the drain does not cancel the command to step down.
 #[test]
 fn a_leader_that_loses_the_leadership_while_it_drains_cools_down_too() {
     let mut me = Kit::leading();
@@ -66,5 +66,5 @@ fn a_leader_that_loses_the_leadership_while_it_drains_cools_down_too() {
     me.later(COOLDOWN);
     me.answered(LOW, idle());
     me.over().whatever();
-    assert!(me.machine.own().is_some(), "it has cooled");
+    assert!(me.machine.own().is_some(), "the cool-down is over");
 }

@@ -1,8 +1,8 @@
-//! `Accept` and `Decline`: how a group is formed: `merge-those-below`, `count-acceptances`.
+//! `Accept` and `Decline`: how agents form a group (`merge-those-below`, `count-acceptances`).
 
 use super::*;
 
-/// HIGH, which has no score any more, coordinates two others.
+/// Returns an agent that found a group of three under HIGH, which has no score any more.
 fn with_a_group_of_three() -> Kit {
     let mut me = Kit::asking();
     me.hear(HIGH, place(4, None, GroupRole::Coordinator { members: 2 }))
@@ -66,7 +66,7 @@ fn a_copy_of_a_decline_counts_for_nothing() {
     let mut me = with_a_group_of_three();
     me.hear(HIGH, accept(5, ME)).whatever();
     for _ in 0..3 {
-        assert_eq!(me.hear(LOW, decline(5, ME, 9)), NOTHING, "one is awaited");
+        assert_eq!(me.hear(LOW, decline(5, ME, 9)), NOTHING, "one answer lacks");
     }
 }
 
@@ -92,12 +92,12 @@ fn an_observers_decline_asks_for_a_new_number() {
     assert_eq!(
         after_a_check(Kit::leading(), LOW),
         ["set Check 60"],
-        "a voter's does not"
+        "the decline of a voter changes no number"
     );
     assert_eq!(
         after_a_check(Kit::draining(), EYE),
         ["set Check 60"],
-        "it leaves anyway"
+        "the leader steps down anyway"
     );
 }
 

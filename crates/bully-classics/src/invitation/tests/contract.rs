@@ -1,6 +1,5 @@
-//! What holds after every step of this election, beside what holds for every one: the timers that move it
-//! on, that nothing is said of an election that is not durable, and that only a coordinator says what
-//! coordinators say.
+//! The properties that hold after every step of this election, beside those of every election: the needed timers, an
+//! election is durable before a message names it, and only a coordinator sends the messages of coordinators.
 
 use super::*;
 use crate::numbered::fixture::{Said, may_idle, works_under_a_leader};
@@ -66,7 +65,6 @@ impl Machine for InvitationElection {
     }
 }
 
-/// Exactly the timers that move this machine on.
 fn needed(machine: &InvitationElection) -> BTreeSet<InvitationTimer> {
     let core = &machine.core;
     let mut timers = BTreeSet::new();

@@ -1,9 +1,10 @@
-//! The invitation election's cells, state by input.
+//! The tests of the invitation election, state by input.
 //!
-//! `matrix.txt` has the outcome of every cell. The tests are for what no single step shows.
+//! `matrix.txt` has the outcome of every cell. The tests show rules that need more than one step.
 //!
-//! How the common kit and the common suite ([`bully_core::elections::fixture`]) see this machine is here and in
-//! `contract`: its states, its messages. A test compares all that comes out of a step with lines of text.
+//! This file and `contract` connect the machine to the common kit and the common suite
+//! ([`bully_core::elections::fixture`]): its states and its messages. A test compares all effects of a step with lines
+//! of text.
 
 mod accept;
 mod contract;
@@ -84,18 +85,19 @@ common_suite!(InvitationElection, "/src/invitation/tests");
 
 #[easy_ext::ext(KitOf)]
 pub(super) impl Kit {
-    /// Not yet started: among LOW, ME, HIGH and the observer EYE, all up. Its record says 3.
+    /// Returns an agent that has not started. LOW, ME, HIGH and the observer EYE are up, and the agent's record has the
+    /// count 3.
     fn began(kind: MemberKind, score: Option<i32>) -> Self {
         let record = Some(CountRecord { count: Term(3) });
         Self::restored(&Arc::new(lan()), kind, score, record)
     }
 
-    /// Its slot has not come: HIGH goes first.
+    /// Returns an agent that waits for its slot. HIGH has the first slot.
     fn free() -> Self {
         Self::began(MemberKind::Voter, Some(5)).started()
     }
 
-    /// Coordinates a group of one, 4.me, and has asked all where they stand.
+    /// Returns a coordinator of a group of one, 4.me, that has asked all members for their place.
     fn asking() -> Self {
         let mut kit = Self::free();
         kit.later(54).fire(InvitationTimer::Slot).whatever();
@@ -104,7 +106,7 @@ pub(super) impl Kit {
         kit
     }
 
-    /// Has found LOW, and invited it to 5.me.
+    /// Returns an agent that has found LOW, and invited it to 5.me.
     fn merging() -> Self {
         let mut kit = Self::asking();
         kit.hear(
@@ -117,7 +119,7 @@ pub(super) impl Kit {
         kit
     }
 
-    /// Coordinates LOW in 5.me; no check is under way.
+    /// Returns a coordinator of LOW in 5.me between two checks.
     fn leading() -> Self {
         let mut kit = Self::merging();
         kit.hear(LOW, accept(5, ME)).whatever();
@@ -131,21 +133,20 @@ pub(super) impl Kit {
         kit
     }
 
-    /// Has stepped down, and cools down.
     fn cooling_down() -> Self {
         let mut kit = Self::draining();
         kit.step(Input::Drained).whatever();
         kit
     }
 
-    /// Has accepted HIGH's invitation to 7.high.
+    /// Returns an agent that has accepted HIGH's invitation to 7.high.
     fn joining() -> Self {
         let mut kit = Self::free();
         kit.hear(HIGH, invitation(7, HIGH, 9)).whatever();
         kit
     }
 
-    /// Works in 7.high, on the task 70.
+    /// Returns a member of 7.high that works on the task 70.
     fn following() -> Self {
         let mut kit = Self::joining();
         kit.hear(HIGH, ready(7, HIGH, 9)).whatever();
@@ -154,7 +155,7 @@ pub(super) impl Kit {
         kit
     }
 
-    /// Has heard nothing of HIGH for too long, and has asked it.
+    /// Returns a follower that has not heard HIGH for too long, and has asked it.
     fn missing() -> Self {
         let mut kit = Self::following();
         kit.later(250).fire(InvitationTimer::Watch).whatever();
@@ -173,7 +174,6 @@ pub(super) impl Kit {
         Self::observer().after(HIGH, ready(7, HIGH, 9))
     }
 
-    /// Every state, by its name.
     fn states() -> [(&'static str, Kit); 12] {
         [
             ("free", Self::free()),
@@ -199,7 +199,7 @@ fn lan() -> InvitationConfig {
     }
 }
 
-/// To the check of the group `count`.me.
+/// Returns a reply to the check of the group `count`.me.
 fn place(count: u64, score: Option<i32>, standing: GroupRole) -> CoordinatorReply {
     CoordinatorReply {
         group: election(count, ME),
@@ -252,7 +252,7 @@ fn there(count: u64, name: &str, belongs: bool) -> There {
     }
 }
 
-/// Each message about that group.
+/// Returns each message about the group `group`.
 fn every_message(group: &ElectionId) -> Vec<InvitationMessage> {
     let (count, name) = (group.count.0, group.id.as_str());
     let group = || group.clone();

@@ -1,4 +1,4 @@
-//! `CoordinatorReply`: what a coordinator finds, `look-for-others`.
+//! `CoordinatorReply`: a coordinator finds other coordinators (`look-for-others`).
 
 use super::*;
 
@@ -17,12 +17,12 @@ fn one_found_above_is_given_a_step_to_invite_all() {
     assert_eq!(
         said.lines()[2],
         "low: invitation to 5.me score 5",
-        "but not HIGH"
+        "HIGH is not invited"
     );
 }
 
 #[test]
-fn the_free_and_the_left_out_are_found_and_others_members_are_not() {
+fn free_and_forgotten_agents_are_found_and_members_of_others_are_not() {
     let other = election(9, HIGH);
     let mine = election(4, ME);
     for (standing, found) in [

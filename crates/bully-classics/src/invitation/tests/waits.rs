@@ -1,4 +1,4 @@
-//! Waits: cool-downs, silences and slots, where no single step shows the rule.
+//! Waits: rules of cool-downs, silences and slots that need more than one step.
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn an_agent_that_cools_down_does_not_defer_to_a_silent_coordinator() {
     assert_eq!(
         said,
         ["has no leader since term 7", "set Slot 644"],
-        "LOW is"
+        "LOW is up, so the agent waits"
     );
     let mut me = under_high();
     me.ends(LOW).whatever();

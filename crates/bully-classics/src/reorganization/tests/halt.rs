@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// MID has the score 7: above ME, below HIGH.
+/// Name of a further voter with the score 7: it ranks above ME and below HIGH.
 const MID: &str = "mid";
 
 fn with_mid(mut me: Kit) -> Kit {
@@ -12,7 +12,7 @@ fn with_mid(mut me: Kit) -> Kit {
 }
 
 #[test]
-fn an_agent_that_obeys_one_above_refuses_all_below_that_one() {
+fn an_agent_that_obeys_a_higher_agent_refuses_all_agents_below_it() {
     for mut me in [with_mid(Kit::deferring()), with_mid(Kit::halted())] {
         me.told(|_| ()).whatever();
         assert_eq!(
@@ -24,7 +24,7 @@ fn an_agent_that_obeys_one_above_refuses_all_below_that_one() {
 }
 
 #[test]
-fn an_agent_that_may_still_hear_of_one_above_lets_those_below_wait() {
+fn an_agent_that_may_still_hear_a_higher_agent_lets_lower_agents_wait() {
     let asking = || {
         let mut me = with_mid(Kit::began(MemberKind::Voter, Some(5)));
         assert_eq!(me.start().lines()[1], "high mid: are you there? 4.me");
@@ -74,7 +74,7 @@ fn of_the_halters_that_wait_the_highest_is_obeyed() {
     assert_eq!(
         me.hear("mid2", halt(22, "mid2", 8)),
         NOTHING,
-        "a later one of its own"
+        "a later election of the same agent"
     );
     assert_eq!(
         me.later(200).fire(ReorganizationTimer::Answer).lines()[1],

@@ -1,9 +1,10 @@
-//! The reorganization's cells, state by input.
+//! The tests of the reorganization, state by input.
 //!
-//! `matrix.txt` has the outcome of every cell. The tests are for what no single step shows.
+//! `matrix.txt` has the outcome of every cell. The tests show rules that need more than one step.
 //!
-//! How the common kit and the common suite ([`bully_core::elections::fixture`]) see this machine is here and in
-//! `contract`: its states, its messages. A test compares all that comes out of a step with lines of text.
+//! This file and `contract` connect the machine to the common kit and the common suite
+//! ([`bully_core::elections::fixture`]): its states and its messages. A test compares all effects of a step with lines
+//! of text.
 
 mod contract;
 mod halt;
@@ -95,7 +96,8 @@ common_suite!(Reorganization, "/src/reorganization/tests");
 
 #[easy_ext::ext(KitOf)]
 pub(super) impl Kit {
-    /// Not yet started: among LOW, ME, HIGH and the observer EYE, all up. Its record says 3.
+    /// Returns an agent that has not started. LOW, ME, HIGH and the observer EYE are up, and the agent's record has the
+    /// count 3.
     fn began(kind: MemberKind, score: Option<i32>) -> Self {
         Self::began_by(lan(), kind, score)
     }
@@ -105,12 +107,13 @@ pub(super) impl Kit {
         Self::restored(&Arc::new(config), kind, score, record)
     }
 
-    /// Has asked HIGH in the election 4.me.
+    /// Returns an agent that has asked HIGH in the election 4.me.
     fn asking() -> Self {
         Self::began(MemberKind::Voter, Some(5)).started()
     }
 
-    /// HIGH is dead; has halted LOW, and called HIGH's next incarnation in vain, in 4.me.
+    /// Returns an agent whose question to HIGH got no answer. In 4.me it halts LOW, and the next incarnation of HIGH
+    /// too.
     fn halting() -> Self {
         let mut kit = Self::asking();
         kit.later(200).fire(ReorganizationTimer::Answer).whatever();
@@ -118,7 +121,7 @@ pub(super) impl Kit {
         kit
     }
 
-    /// LOW is halted.
+    /// Returns an agent that has halted LOW.
     fn reorganizing() -> Self {
         let mut kit = Self::halting();
         kit.hear(LOW, ack(Call::Halt)).whatever();
@@ -126,7 +129,7 @@ pub(super) impl Kit {
         kit
     }
 
-    /// LOW knows its coordinator.
+    /// Returns an agent whose election LOW knows: LOW has acknowledged the new coordinator.
     fn readying() -> Self {
         let mut kit = Self::reorganizing();
         kit.hear(LOW, ack(Call::NewCoordinator)).whatever();
@@ -134,7 +137,7 @@ pub(super) impl Kit {
         kit
     }
 
-    /// Coordinates LOW by 4.me.
+    /// Returns a coordinator of LOW in 4.me.
     fn leading() -> Self {
         let mut kit = Self::readying();
         kit.hear(LOW, ack(Call::Ready)).whatever();
@@ -149,35 +152,34 @@ pub(super) impl Kit {
         kit
     }
 
-    /// Has stepped down, and cools down.
     fn cooling_down() -> Self {
         let mut kit = Self::draining();
         kit.step(Input::Drained).whatever();
         kit
     }
 
-    /// Defers to HIGH, which has said that it is there.
+    /// Returns an agent that defers to HIGH, because HIGH has answered.
     fn deferring() -> Self {
         let mut kit = Self::asking();
         kit.hear(HIGH, there(Some(9))).whatever();
         kit
     }
 
-    /// Halted by HIGH, in 7.high.
+    /// Returns an agent that HIGH has halted in 7.high.
     fn halted() -> Self {
         let mut kit = Self::deferring();
         kit.hear(HIGH, halt(7, HIGH, 9)).whatever();
         kit
     }
 
-    /// Knows that HIGH coordinates, and awaits the task.
+    /// Returns an agent that knows HIGH as its coordinator, and waits for the task.
     fn joining() -> Self {
         let mut kit = Self::halted();
         kit.hear(HIGH, new_coordinator(7, HIGH)).whatever();
         kit
     }
 
-    /// Works under HIGH, by 7.high, on the task 70.
+    /// Returns a member of 7.high that works under HIGH on the task 70.
     fn following() -> Self {
         let mut kit = Self::joining();
         kit.hear(HIGH, ready(7, HIGH, 9)).whatever();
@@ -186,14 +188,14 @@ pub(super) impl Kit {
         kit
     }
 
-    /// Has heard nothing of HIGH for too long, and has asked it.
+    /// Returns a follower that has not heard HIGH for too long, and has asked it.
     fn missing() -> Self {
         let mut kit = Self::following();
         kit.later(250).fire(ReorganizationTimer::Watch).whatever();
         kit
     }
 
-    /// Its own election failed: LOW has refused.
+    /// Returns an agent whose election failed, because LOW refused.
     fn pausing() -> Self {
         let mut kit = Self::halting();
         kit.hear(LOW, nack(Call::Halt, 5, Some(1))).whatever();
@@ -212,7 +214,6 @@ pub(super) impl Kit {
         Self::observer().after(HIGH, ready(7, HIGH, 9))
     }
 
-    /// Every state, by its name.
     fn states() -> [(&'static str, Kit); 16] {
         [
             ("asking", Self::asking()),
@@ -242,7 +243,6 @@ fn lan() -> ReorganizationConfig {
     }
 }
 
-/// To the first question of ME.
 fn there(score: Option<i32>) -> There {
     There {
         election: election(4, ME),
@@ -287,7 +287,7 @@ fn ready(count: u64, name: &str, score: i32) -> Ready {
     }
 }
 
-/// To the first election of ME.
+/// Returns an acknowledgement of a call in the first election of ME.
 fn ack(call: Call) -> Ack {
     let election = election(4, ME);
     Ack { call, election }
@@ -309,7 +309,7 @@ fn not_normal(count: u64, name: &str, seen: u64) -> NotNormal {
     }
 }
 
-/// Each message about that election.
+/// Returns each message about the election `election`.
 fn every_message(election: &ElectionId) -> Vec<ReorganizationMessage> {
     let (count, name) = (election.count.0, election.id.as_str());
     let election = || election.clone();

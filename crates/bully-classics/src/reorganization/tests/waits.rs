@@ -1,4 +1,4 @@
-//! What no single step shows, beside the halts: cool-downs, silences, scores that change, the end of the counts.
+//! Rules that need more than one step, beside the halts: cool-downs, silences, changed scores, the last count.
 
 use super::*;
 
@@ -14,9 +14,9 @@ fn an_agent_that_refuses_because_it_ranks_above_is_asked_next_time() {
 }
 
 #[test]
-fn the_no_of_an_observer_is_one_too() {
+fn an_observer_can_decline_too() {
     let said = Kit::leading().hear(EYE, not_normal(4, ME, 6));
-    assert_eq!(said.lines()[1], "persist 7", "which count to exceed");
+    assert_eq!(said.lines()[1], "persist 7", "the count to exceed");
 }
 
 fn eager() -> ReorganizationConfig {
@@ -32,7 +32,7 @@ fn an_eager_agent_starts_an_election_of_its_own() {
     assert_eq!(
         me.hear(LOW, are_you_there(9, LOW, 1)),
         ["low: there 9.low"],
-        "it does"
+        "the agent holds an election already"
     );
     me.hear(HIGH, there(Some(9))).whatever();
     assert_eq!(
@@ -53,11 +53,11 @@ fn an_eager_agent_starts_an_election_of_its_own() {
     assert_eq!(
         me.hear(HIGH, are_you_there(14, HIGH, 9)).lines().len(),
         1,
-        "from above"
+        "a question from above starts no election"
     );
 }
 
-/// ME cools down, and works under HIGH.
+/// Returns an agent that cools down and works under HIGH.
 fn cooling_down_under_high() -> Kit {
     let mut me = Kit::cooling_down();
     me.hear(HIGH, halt(7, HIGH, 9)).whatever();
@@ -123,7 +123,7 @@ fn at_the_end_of_the_counts_no_election_is_held() {
     assert_eq!(me.start(), NOTHING);
 }
 
-/// Voter `me` of score 5, `top` of score 10 and the others.
+/// Returns a voter of score 5 in a group with a further voter `top` of score 10.
 fn below_top() -> Kit {
     let mut me = Kit::began(MemberKind::Voter, Some(5));
     me.members.join([Member::up(
@@ -140,7 +140,7 @@ fn all_answers_are_awaited() {
     let mut me = below_top();
     assert_eq!(me.start().lines()[1], "high top: are you there? 4.me");
     assert_eq!(me.hear(HIGH, there(Some(9))), NOTHING);
-    assert_eq!(me.role(), Role::Waiting, "it will stand back");
+    assert_eq!(me.role(), Role::Waiting, "it will defer to HIGH");
     let mut both = me.clone();
     assert_eq!(both.hear("top", there(Some(10))), ["set Takeover 500"]);
     assert_eq!(
@@ -169,7 +169,8 @@ fn a_leadership_holds_for_the_detection_time_without_another_step() {
     assert_eq!(me.machine.view(me.now).valid_until, until);
 }
 
-/// A delay, the detection and a jitter until the silence is noticed; a deadline for its answer, and an election.
+/// The stated time is the sum of: a delay, the detection and a jitter until the silence is noticed, a deadline for the
+/// coordinator's answer, and an election.
 #[test]
 fn a_silent_coordinator_is_replaced_within_the_stated_time() {
     let config = lan();

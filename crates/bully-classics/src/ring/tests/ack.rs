@@ -3,14 +3,15 @@
 use super::*;
 
 #[test]
-fn only_the_one_that_was_sent_to_can_acknowledge_it() {
+fn only_the_receiver_of_a_message_can_acknowledge_it() {
     let mut kit = Kit::candidate();
     kit.hear(B, ack(Lap::Collect, 1, ME, 0, 0))
         .nothing_else_happened();
     kit.hear(Z, ack(Lap::Nominate, 1, ME, 0, 0))
         .nothing_else_happened();
     assert_eq!(kit.machine.awaited().collect::<Vec<_>>(), [&id(Z)]);
-    // Of an earlier message: the member is there, and has its time for what came later.
+    // An acknowledgement of an earlier message shows that the member is up. The present message still has its full
+    // time.
     kit.later(RESEND - 1)
         .hear(Z, ack(Lap::Collect, 0, ME, 0, 0))
         .nothing_else_happened();
@@ -51,7 +52,7 @@ fn silence_is_answered_by_a_copy_and_then_by_the_next_member() {
         .passed(A, Lap::Collect, token.clone())
         .nothing_else_happened();
     assert_eq!(kit.suspects(), [Z]);
-    // No member answers: as if it had come home.
+    // No member answers, so the message counts as returned to its origin.
     for _ in 0..4 {
         kit.now = kit.now.after(half);
         kit.fire(hop).whatever();
@@ -84,7 +85,7 @@ fn a_newer_message_buys_a_silent_member_no_time() {
     let first = due(&kit);
     kit.later(10).hear(B, beat(B, OLD, 9, 2)).whatever();
     assert_eq!(due(&kit), first);
-    assert_eq!(kit.machine.core.hops.len(), 1, "one of a lap waits");
+    assert_eq!(kit.machine.core.hops.len(), 1, "one for each lap");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn the_weaker_of_two_elections_is_suppressed() {
-    let mut kit = Kit::candidate(); // of the score 5, in the term 1
+    let mut kit = Kit::candidate(); // an election with the score 5 in the term 1
     kit.hear(B, collect(1, (A, 1), &[(A, 1), (B, 9)]))
         .sent(B, ack(Lap::Collect, 1, A, 0, 0))
         .nothing_else_happened();
@@ -14,7 +14,7 @@ fn the_weaker_of_two_elections_is_suppressed() {
         .passed(Z, Lap::Collect, collect(1, (B, 9), &[(B, 9), (ME, 5)]))
         .nothing_else_happened();
     assert_eq!(kit.role(), Role::Waiting);
-    // A later term is stronger, whichever member began it.
+    // A later term is stronger, whichever member began its election.
     kit.hear(B, collect(2, (A, 1), &[(A, 1), (B, 9)]))
         .sent(B, ack(Lap::Collect, 2, A, 0, 0))
         .set(RingTimer::Token, TOKEN)

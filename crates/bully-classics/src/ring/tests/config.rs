@@ -53,7 +53,7 @@ fn no_agent_starts_with_a_configuration_that_does_not_fit() {
 fn the_worst_cases_are_as_stated() {
     let config = lan();
     assert_eq!(config.worst_case_election(5, 2), MS(15 * D + 2 * HOP));
-    // n + (n - 1) + n at most, and the acknowledgements.
+    // At most n + (n - 1) + n messages, and as many acknowledgements.
     assert_eq!(config.worst_case_messages(5, 1), 2 * (5 + 5 + 5));
     assert_eq!(config.worst_case_messages(5, 5), 2 * (15 + 10));
     assert_eq!(config.worst_case_messages(5, 99), 2 * (15 + 10));

@@ -1,25 +1,26 @@
-//! What holds after every step of a ring, beside what holds for every election: to whom nothing may be
-//! sent, the timers that move it on, and that a weaker election never replaces a stronger one.
+//! The properties that hold after every step of a ring, beside those of every election: members to which it sends
+//! nothing, the needed timers, and that a weaker election never replaces a stronger one.
 
 use std::collections::BTreeSet;
 
 use super::*;
 
-/// `yield-to-stronger`.
+/// Asserts the rule `yield-to-stronger`.
 pub(super) fn is_suppressed(before: &Ring, ring: &Ring) {
     if let (Some(before), Some(now)) = (before.election(), ring.election()) {
-        assert!(before <= now, "{before} gave way to {now}");
+        assert!(before <= now, "the weaker election {now} replaced {before}");
     }
 }
 
-/// Nothing goes to a member that has ended; and nothing that goes round, to one that is skipped.
+/// Asserts that no message goes to a member that has ended, and that no message that goes round goes to a skipped
+/// member.
 pub(super) fn may_be_sent(ring: &Ring, to: &To, message: &RingMessage) {
     let check = |id: &AgentId| {
         let member = ring.core.me.members.get(id).expect("a member");
         let has_ended = member.presence == bully_core::protocol::Presence::Down;
         assert!(!has_ended, "{message} to {id}, which has ended");
         let is_skipped = ring.core.is_skipped(member);
-        // The last two answer a message, whose sender the snapshot may doubt.
+        // `HopAck` and `Answer` go to the sender of a message, which the snapshot may suspect.
         let may_be_skipped = matches!(
             message,
             RingMessage::Probe(_) | RingMessage::HopAck(_) | RingMessage::Answer(_)
@@ -34,7 +35,7 @@ pub(super) fn may_be_sent(ring: &Ring, to: &To, message: &RingMessage) {
         To::Set(ids) => {
             ids.iter().for_each(check);
         }
-        To::All => panic!("no member of a ring speaks to all"),
+        To::All => panic!("no member of a ring sends a message to all"),
     }
 }
 
@@ -62,7 +63,7 @@ pub(super) fn needed(ring: &Ring) -> BTreeSet<RingTimer> {
     needed
 }
 
-/// An agent that can be elected and has no leader does something about it, now or later.
+/// Asserts that an agent that can be elected and has no leader begins an election, now or by a timer.
 pub(super) fn moves_on(ring: &Ring) {
     let idle = ring.state == State::Vacant && ring.campaign == Campaign::Idle;
     assert!(
@@ -76,7 +77,7 @@ pub(super) fn moves_on(ring: &Ring) {
     let is_open = |c: &Contest| c.id.term > ring.core.closed || c.is_announced();
     assert!(
         ring.campaign.contest().is_none_or(is_open),
-        "an election that is over"
+        "the election has ended"
     );
     for to in ring.awaited() {
         let member = ring.core.me.members.get(to).expect("a member");

@@ -1,4 +1,4 @@
-//! `Coordinator`: announcements and heartbeats, `lead-when-home`, `follow-the-newest`.
+//! `Coordinator`: announcements and heartbeats (`lead-when-home`, `follow-the-newest`).
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn an_older_announcement_is_stale() {
             .sent(A, ack(Lap::Coordinator, term, Z, 0, OLD))
             .nothing_else_happened();
     }
-    // In one term the higher in rank is right.
+    // Within one term, the leader with the higher rank is followed.
     kit.hear(A, coordinator(Z, OLD, 99))
         .sent(A, ack(Lap::Coordinator, OLD, Z, 0, OLD))
         .followed(Z, OLD)
@@ -33,7 +33,8 @@ fn a_challenger_leaves_the_leader_alone_for_a_while() {
         .set(RingTimer::Slot, 1_000)
         .nothing_else_happened();
     let mut kit = kit.acked(Z, Lap::Coordinator, OLD, A, 0);
-    // A heartbeat does not begin the time anew; one of a better leader ends it.
+    // A heartbeat does not restart the wait of the challenger. A heartbeat of a leader that ranks above the challenger
+    // ends it.
     kit.later(500).hear(B, beat(A, OLD, 1, 1)).whatever();
     let planned = kit.machine.campaign.clone();
     assert!(matches!(planned, Campaign::Scheduled { due, .. } if due == Time::from_millis(2_000)));
@@ -73,7 +74,7 @@ fn a_stronger_election_goes_on_behind_an_announcement() {
     assert_eq!(
         kit.role(),
         Role::Waiting,
-        "for the outcome of the later one"
+        "the agent waits for the later election"
     );
 }
 

@@ -1,4 +1,4 @@
-//! `Members`: incarnations end, begin and are doubted; members join and leave.
+//! `Members`: incarnations end, begin and are suspected; members join and leave.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn a_leaders_confirmed_end_is_answered_in_order_of_rank() {
         .set(RingTimer::Token, 3 * 2 * HOP)
         .passed(Z, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
         .nothing_else_happened();
-    // Another member is ahead of this one.
+    // Z ranks above this agent, so Z has the first slot.
     let mut kit = Kit::following();
     kit.told(|m| m.set_score(&id(Z), Some(8.into())))
         .nothing_else_happened();
@@ -18,7 +18,7 @@ fn a_leaders_confirmed_end_is_answered_in_order_of_rank() {
         .has_no_leader(OLD)
         .set(RingTimer::Slot, S)
         .nothing_else_happened();
-    // It is gone too.
+    // Z has ended too.
     kit.ends(Z)
         .set(RingTimer::Token, 2 * 2 * HOP)
         .passed(A, Lap::Collect, collect(OLD + 1, (ME, 5), &[(ME, 5)]))
@@ -29,14 +29,14 @@ fn a_leaders_confirmed_end_is_answered_in_order_of_rank() {
 fn a_suspicion_counts_once() {
     let mut kit = Kit::following();
     kit.is_suspected(B).whatever();
-    // Its heartbeats arrive nevertheless, round the other way.
+    // B's heartbeats still arrive, round the other way.
     let mut kit = kit.after(A, beat(B, OLD, 9, 1));
     assert_eq!(kit.leader().as_deref(), Some(B));
     kit.told(|m| m.set_score(&id(A), Some(2.into()))).whatever();
     assert_eq!(
         kit.leader().as_deref(),
         Some(B),
-        "nothing new is known of it"
+        "there is no new suspicion"
     );
 }
 
@@ -95,7 +95,7 @@ fn a_new_observer_is_told_with_the_next_heartbeat() {
 }
 
 #[test]
-fn where_no_other_member_is_it_comes_back() {
+fn a_message_without_another_member_comes_back() {
     let mut kit = Kit::draining();
     for name in [A, B, Z] {
         kit.leaves(name).whatever();

@@ -1,9 +1,9 @@
-//! The ring's cells, role by input.
+//! The tests of the ring, role by input.
 //!
-//! `matrix.txt` has the outcome of every cell. The tests are for what no single step shows.
+//! `matrix.txt` has the outcome of every cell. The tests show rules that need more than one step.
 //!
-//! How the common kit and the common suite ([`bully_core::elections::fixture`]) see a ring is here: its
-//! members, its roles, its messages. What else holds after every step is in `contract`.
+//! This file connects a ring to the common kit and the common suite ([`bully_core::elections::fixture`]): its members,
+//! its roles and its messages. `contract` has the properties that hold after every step.
 
 mod ack;
 mod collect;
@@ -34,13 +34,13 @@ use bully_core::protocol::{
 };
 use bully_core::{driver::MembersReports as _, elections::fixture::*, parts::Participant};
 
-/// The ring, in its order: `a` with the score 1, `b` with 9, the machine under test with 5, and
-/// `z` with 3. So `z` is next, and messages come from `b`.
+/// The other members. The order of the ring is `a` (score 1), `b` (score 9), the machine under test (score 5), `z`
+/// (score 3). So the machine sends to `z`, and hears from `b`.
 const A: &str = "a";
 const B: &str = "b";
 const Z: &str = "z";
 
-/// What follows from the preset `lan` for a ring of four, in milliseconds.
+/// Durations that follow from the preset `lan` for a ring of four, in milliseconds.
 const HOP: u64 = 45;
 const RESEND: u64 = HOP / 2;
 const TOKEN: u64 = 4 * 2 * HOP;
@@ -125,9 +125,9 @@ impl Suite for Ring {
         "waiting: following in an election, in an election",
         "leader: draining, leading, leading in an election",
     ];
-    /// A leader has not been silent, and has been silent for too long.
+    /// At 0 ms the leader has not been silent. At 500 ms it has been silent for too long.
     const LATE: &'static [u64] = &[0, 500];
-    /// A stalled agent forgives another one, or gives up.
+    /// At each limit, a stalled agent waits once more or gives up.
     const SLACKS: &'static [u64] = &[0, L, L + 1, 1_000];
     const IS_TOLD_FIRST: bool = true;
 
@@ -175,7 +175,7 @@ pub(super) impl Kit {
         Self::new(&Arc::new(config), kind, score)
     }
 
-    /// A follower without a leader, in the second slot: it begins an election after one step.
+    /// Returns a follower without a leader in the second slot. It begins an election after one step.
     fn scheduled() -> Self {
         let kit = Self::unborn(lan(), MemberKind::Voter, Some(5)).started();
         assert_eq!(
@@ -185,7 +185,7 @@ pub(super) impl Kit {
         kit
     }
 
-    /// A follower of `b`, which leads in the term [`OLD`].
+    /// Returns a follower of `b`, which leads in the term [`OLD`].
     fn following() -> Self {
         let kit = Self::scheduled().after(B, coordinator(B, OLD, 9));
         kit.acked(Z, Lap::Coordinator, OLD, B, 0)
@@ -203,7 +203,7 @@ pub(super) impl Kit {
         Self::unborn(lan(), MemberKind::Voter, None).started()
     }
 
-    /// Has begun an election for the term 1.
+    /// Returns an agent that has begun an election for the term 1.
     fn candidate() -> Self {
         let mut kit = Self::scheduled();
         kit.later(S).fire(RingTimer::Slot).whatever();
@@ -211,14 +211,14 @@ pub(super) impl Kit {
         kit
     }
 
-    /// Has passed on the election that `b` began for the term 1.
+    /// Returns an agent that has passed on the election that `b` began for the term 1.
     fn waiting() -> Self {
         let kit = Self::scheduled().after(B, collect(1, (B, 9), &[(B, 9)]));
         assert_eq!(kit.role(), Role::Waiting);
         kit.acked(Z, Lap::Collect, 1, B, 0)
     }
 
-    /// Was nominated for the term [`MINE`], and has announced itself.
+    /// Returns an agent that was nominated for the term [`MINE`], and has announced itself.
     fn announced() -> Self {
         Self::announced_by(lan())
     }
@@ -230,7 +230,6 @@ pub(super) impl Kit {
         kit.acked(Z, Lap::Coordinator, MINE, ME, 0)
     }
 
-    /// Leads in the term [`MINE`].
     fn leading() -> Self {
         Self::leading_by(lan())
     }
@@ -241,14 +240,14 @@ pub(super) impl Kit {
         kit
     }
 
-    /// Leads, and steps down for `z`.
+    /// Returns a leader that steps down for `z`.
     fn draining() -> Self {
         let mut kit = Self::leading();
         kit.step_down(Z).whatever();
         kit
     }
 
-    /// Has led, stepped down for `z`, which leads in the next term, and cools down.
+    /// Returns an agent that has led, stepped down for `z`, and cools down. `z` leads in the next term.
     fn cooling_down() -> Self {
         let mut kit = Self::draining();
         kit.step(Input::Drained).whatever();
@@ -258,7 +257,6 @@ pub(super) impl Kit {
         kit.acked(Z, Lap::Coordinator, MINE + 1, Z, 0)
     }
 
-    /// Every role, by its name.
     fn roles() -> [(&'static str, Kit); 11] {
         [
             ("scheduled", Self::scheduled()),
@@ -275,7 +273,7 @@ pub(super) impl Kit {
         ]
     }
 
-    /// The same machine after that peer has acknowledged; it is behind in nothing.
+    /// Returns the same machine after an acknowledgement of the peer `from`, which knows no later term.
     fn acked(self, from: &str, lap: Lap, term: u64, about: &str, beat: u64) -> Self {
         self.after(from, ack(lap, term, about, beat, 0))
     }
@@ -287,7 +285,7 @@ pub(super) impl Kit {
 
 #[easy_ext::ext(SeenOf)]
 pub(super) impl StepEffects {
-    /// Passed on, and the time for the acknowledgement runs.
+    /// Asserts that the agent passed the message on, and waits for its acknowledgement.
     #[track_caller]
     fn passed(self, to: &str, lap: Lap, message: impl Into<RingMessage>) -> Self {
         let resend = lan().resend();
@@ -298,7 +296,7 @@ pub(super) impl StepEffects {
         self.sent(to, message).next(&set(RingTimer::Hop(lap)))
     }
 
-    /// Follows that leader, and watches it.
+    /// Asserts that the agent follows the leader `name`, and watches for its silence.
     #[track_caller]
     fn followed(self, name: &str, term: u64) -> Self {
         self.new_leader(name, term).set(RingTimer::Silence, LOST)

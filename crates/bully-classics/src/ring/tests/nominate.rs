@@ -30,10 +30,10 @@ fn a_nomination_of_a_former_incarnation_is_not_for_this_one() {
         ..nominate(1, A, ME, &[A, B])
     };
     kit.hear(B, former.clone()).whatever();
-    assert_eq!(kit.role(), Role::Waiting, "passed on");
+    assert_eq!(kit.role(), Role::Waiting, "the nomination is passed on");
     let mut round = former;
     round.passed.push(id(ME));
-    // It comes round: the winner is not there.
+    // The nomination comes back to the agent, so the winner has not received it.
     kit.hear(B, round)
         .sent(B, ack(Lap::Nominate, 1, A, 0, 0))
         .set(RingTimer::Token, TOKEN)

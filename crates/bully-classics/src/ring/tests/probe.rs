@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Skips `z`.
+/// Returns `kit` after it has begun to skip `z`.
 fn suspecting(mut kit: Kit) -> Kit {
     kit.hear(B, beat(B, OLD, 9, 7)).whatever();
     for _ in 0..2 {
@@ -28,7 +28,7 @@ fn agents_that_are_down_are_not_even_probed() {
 fn an_observer_skips_no_member_and_probes_none() {
     let mut eye = Kit::observer().after(B, coordinator(B, OLD, 9));
     eye.is_suspected(A).nothing_else_happened();
-    eye.later(LOST - HOP) // it is not in the ring itself
+    eye.later(LOST - HOP) // the observer is not in the ring
         .fire(RingTimer::Silence)
         .has_no_leader(OLD)
         .nothing_else_happened();
@@ -56,7 +56,7 @@ fn an_agent_that_follows_another_leader_starts_a_merging_election() {
         let mut kit = suspecting(Kit::following());
         let term = known.max(OLD) + 1;
         kit.hear(Z, answer(known, Some(theirs)))
-            .set(RingTimer::Slot, 2 * D) // when the answers of the others have come, too
+            .set(RingTimer::Slot, 2 * D) // the other answers have come too
             .nothing_else_happened();
         kit.later(2 * D)
             .fire(RingTimer::Slot)
@@ -64,7 +64,7 @@ fn an_agent_that_follows_another_leader_starts_a_merging_election() {
             .passed(Z, Lap::Collect, collect(term, (ME, 5), &[(ME, 5)]))
             .nothing_else_happened();
         kit.hear(Z, answer(known, Some(theirs)))
-            .nothing_else_happened(); // one is enough
+            .nothing_else_happened(); // one answer is enough
     }
 }
 

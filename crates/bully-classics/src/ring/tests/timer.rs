@@ -1,8 +1,8 @@
-//! Timers: `restart-lost-election`, `miss-a-silent-leader`, and what an agent does that was stalled itself.
+//! Timers: `restart-lost-election`, `miss-a-silent-leader`, and an agent that was stalled itself.
 
 use super::*;
 
-/// A member that took the announcement knows the higher term, and takes no heartbeat of the lower one.
+/// A member that received the announcement knows the higher term, and refuses heartbeats of the lower term.
 #[test]
 fn a_leader_whose_new_announcement_is_lost_begins_again() {
     let kit = Kit::leading().after(B, nominate(MINE + 1, A, ME, &[A, B]));
@@ -47,7 +47,7 @@ fn a_leader_with_an_announcement_under_way_sends_no_heartbeat() {
         .nothing_else_happened();
 }
 
-/// No heartbeat of its own can come back to it, and no other member can be asked.
+/// The leader's own heartbeat cannot come back to it, and no other member is left to ask.
 #[test]
 fn a_leader_that_is_alone_begins_no_election_in_silence() {
     let mut kit = Kit::leading();

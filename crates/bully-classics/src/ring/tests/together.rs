@@ -1,13 +1,13 @@
-//! A few machines together: a voter without a score stays in the ring.
+//! A few machines together: a voter without a score still passes messages on.
 //!
-//! Of four members each can reach its two neighbours only, so an announcement gets round only if every
-//! one of them passes it on.
+//! Each of the four members reaches only its two neighbours. So an announcement goes round only if every member passes
+//! it on.
 
 use super::*;
 
 type World = bully_core::elections::fixture::World<Ring>;
 
-/// All four are up, and agree.
+/// Returns four members that are up and follow one leader.
 fn neighbours(seed: u64) -> World {
     let mut world = World::new(seed, 4, Arc::new(lan()));
     world.weather = Weather::Calm;
@@ -30,7 +30,7 @@ fn a_witness_follows_on_and_passes_on_what_goes_round() {
             settle(&mut world);
             let rightful = world.rightful();
             for at in 0..4 {
-                world.give(at, Input::Campaign); // refused at the witness
+                world.give(at, Input::Campaign); // the witness refuses it
             }
             settle(&mut world);
             assert_eq!(world.leaders().len(), 4);

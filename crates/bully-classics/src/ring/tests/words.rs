@@ -1,4 +1,4 @@
-//! What the members of a ring say, in the tests' short form.
+//! The messages of a ring, in the tests' short form.
 
 use super::*;
 
@@ -20,7 +20,7 @@ pub(super) fn entrant(name: &str, score: Option<i32>) -> Entrant {
     }
 }
 
-/// The election of that origin, with these on the list.
+/// Returns the election of `origin` with these entrants.
 pub(super) fn collect(term: u64, origin: (&str, i32), on_list: &[(&str, i32)]) -> Collect {
     let mut entrants = Bounded::default();
     for (name, score) in on_list {
@@ -32,7 +32,7 @@ pub(super) fn collect(term: u64, origin: (&str, i32), on_list: &[(&str, i32)]) -
     }
 }
 
-/// The nomination of that winner, passed on by these; the origin has the score 1.
+/// Returns the nomination of `winner` that the members `by` have passed on. The origin has the score 1.
 pub(super) fn nominate(term: u64, origin: &str, winner: &str, by: &[&str]) -> Nominate {
     let mut passed = Bounded::default();
     for name in by {
@@ -81,7 +81,7 @@ pub(super) fn answer(known: u64, leader: Option<(&str, u64)>) -> Answer {
     }
 }
 
-/// Each message, about terms around that one.
+/// Returns each message, with terms around `term`.
 pub(super) fn every_message(term: u64) -> Vec<RingMessage> {
     let (before, after) = (term.saturating_sub(1), term.saturating_add(1));
     let (terms, names) = ([before, term, after, u64::MAX], [A, B, ME, EYE]);
@@ -96,7 +96,7 @@ pub(super) fn every_message(term: u64) -> Vec<RingMessage> {
     and_other_kinds(all, &terms, &names)
 }
 
-/// Any message, about low terms.
+/// Returns a random message with a low term.
 pub(super) fn any_message(dice: &mut Dice) -> RingMessage {
     let names = &[A, B, ME, Z, EYE, STRANGER];
     let number = &|dice: &mut Dice, field: &str| match field {

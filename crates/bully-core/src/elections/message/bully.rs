@@ -32,7 +32,7 @@ mod tests {
     use crate::elections::{fixture::every_bully_message, message::Micros};
     use crate::protocol::{AgentId, PeerMessage, Term};
 
-    /// A group of agents has the tables of the quorum, whatever its rules.
+    /// A group of agents encodes every message as a message of the quorum, whatever its rules are.
     #[test]
     fn each_message_is_the_same_in_a_quorum() {
         let from = AgentId::new("a").unwrap();

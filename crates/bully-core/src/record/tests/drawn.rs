@@ -1,4 +1,4 @@
-//! What a drawing shows.
+//! The parts of a drawing.
 
 use super::{
     AT, Event, Happening, Leader, MemberKind, RecordedCommand, Recording, Term, Time, What, id,
@@ -19,7 +19,8 @@ fn event(at: u64, agent: &str, event: Event) -> (u64, What) {
     (at, What::Event { agent, event })
 }
 
-/// Three agents: the third leads from 5 ms on, is cut off from the first at 6 ms, and crashes at 9 ms.
+/// Returns a recording of three agents. The third one leads from 5 ms on, is cut off from the first at 6 ms, and
+/// crashes at 9 ms.
 fn story() -> Recording {
     let leader = Leader {
         id: id("agent-3"),
@@ -102,7 +103,7 @@ fn a_link_is_mended_and_an_agent_rejoins() {
     let entries = (1..).zip(entries.map(What::Command));
     let recording = usual(3, entries, 5);
     let cut = [1, 2, 3, 4].map(|at| RecordedMoment::of(&recording, AT(at)).cut.len());
-    assert_eq!(cut, [2, 4, 4, 0], "a cut is no isolation");
+    assert_eq!(cut, [2, 4, 4, 0], "a cut is not an isolation");
 }
 
 #[test]
@@ -191,7 +192,7 @@ fn an_empty_recording_is_drawn() {
     assert!(svg.contains("no agent leads"), "{svg}");
 }
 
-/// The record of agent-1, which follows agent-3 in term 4 at first. Only agent-1 writes it.
+/// Returns the record of agent-1, which follows agent-3 in term 4 at first. No other agent writes it.
 fn record_of_a_node() -> Recording {
     let leader = Leader {
         id: id("agent-3"),

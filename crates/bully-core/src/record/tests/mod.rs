@@ -1,4 +1,4 @@
-//! How a recording is written, read, drawn and told.
+//! The text, the drawing and the words of a recording, and reading its text again.
 
 use super::{
     Happening, Header, MessageText, RecordedAgent, RecordedCommand, RecordedSide, Recording,
@@ -32,7 +32,7 @@ fn message(from: &str, to: &str, text: &str) -> MessageText {
     }
 }
 
-/// Each kind of entry, with each kind of command and some kinds of events.
+/// Returns each kind of entry, with each kind of command and some kinds of events.
 fn every_entry() -> Vec<What> {
     let (a, b) = (id("a"), id("b"));
     let mut all = vec![
@@ -164,7 +164,7 @@ fn usual_network() -> super::NetworkRecord {
     }
 }
 
-/// A recording of `agent-1` and so on that begins as the example `cluster` does.
+/// Returns a recording of `agent-1` and further agents that begins like a recording of the example `cluster`.
 fn usual(agents: u32, entries: impl IntoIterator<Item = (u64, What)>, ended: u64) -> Recording {
     let agents = (1..=agents).map(|number| RecordedAgent {
         name: id(&format!("agent-{number}")),
@@ -180,7 +180,7 @@ fn usual(agents: u32, entries: impl IntoIterator<Item = (u64, What)>, ended: u64
     Recording::new(header, entries, AT(ended))
 }
 
-/// A recording with each kind of entry.
+/// Returns a recording with each kind of entry.
 fn full() -> Recording {
     let mut recording = usual(2, (1..).zip(every_entry()), 100);
     let header = recording.header_mut();

@@ -1,9 +1,9 @@
-//! Where a drawing puts each part, and the words beside it.
+//! The place of each part in a drawing, and the words beside it.
 
 use super::{AT, Event, Happening, RecordedCommand, What, id, message, usual};
 use crate::protocol::{Decree, NewVoter, VotersEvent};
 
-/// Every value of an attribute, in the order of the text.
+/// Returns every value of an attribute, in the order of the text.
 fn numbers(svg: &str, attribute: &str) -> Vec<f64> {
     let name = format!(" {attribute}=\"");
     let parts = svg.split(&name).skip(1);
@@ -11,13 +11,12 @@ fn numbers(svg: &str, attribute: &str) -> Vec<f64> {
     parts.map(number).collect()
 }
 
-/// The centres of the circles.
 fn centres(svg: &str) -> Vec<(f64, f64)> {
     let (x, y) = (numbers(svg, "cx"), numbers(svg, "cy"));
     x.into_iter().zip(y).collect()
 }
 
-/// The two ends of the only line of the group.
+/// Returns the two ends of the only line of the group.
 fn line(svg: &str, group: &str) -> [(f64, f64); 2] {
     let part = svg.split(&format!("<g class=\"{group}\">")).nth(1).unwrap();
     let part = part.split("</g>").next().unwrap();
@@ -75,7 +74,7 @@ fn the_words_of_an_agent_are_in_and_below_its_circle() {
 fn a_cut_reaches_from_one_circle_to_the_other() {
     let cut = RecordedCommand::Cut(id("agent-1"), id("agent-2"));
     let svg = drawn(4, vec![(0, What::Command(cut))], 1);
-    // From the top to the right: 34 of 311 long, so 24 down and 24 to the right.
+    // The line begins at the edge of a circle: 34 of the distance 311, so 24 down and 24 to the right.
     assert_eq!(line(&svg, "cut"), [(404.0, 129.0), (576.0, 301.0)]);
 }
 
@@ -85,7 +84,7 @@ fn a_message_moves_from_one_circle_to_the_other_beside_the_way() {
         message: message(from, to, "elect"),
         arrives: vec![AT(50)],
     };
-    // From the top to the bottom: 440 apart, of which the circles leave 372.
+    // From the top to the bottom: the centres are 440 apart, and 372 remain between the circles.
     let down = |at| {
         line(
             &drawn(4, vec![(10, sent("agent-1", "agent-3"))], at),

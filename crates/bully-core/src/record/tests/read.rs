@@ -1,4 +1,4 @@
-//! What is written is read again; anything else is refused, with the line, and nothing panics.
+//! Reading a recording: its own text is read again, and any other text is refused with the number of the line.
 
 use super::{AT, Recording, RecordingError, What, full, usual};
 use crate::random::SplitMix64;
@@ -11,7 +11,7 @@ fn refused(text: &str) -> String {
     read(text).unwrap_err().to_string()
 }
 
-/// The recording with this line in the place of another one, counted from 1.
+/// Returns the text of a recording in which `line` replaces the line `number`, counted from 1.
 fn with(number: usize, line: &str) -> String {
     let text = full().to_jsonl();
     let lines = text.lines().zip(1..);
@@ -32,7 +32,7 @@ fn a_written_recording_is_read_again_to_the_last_byte() {
     assert_eq!(read(text.trim_end()).unwrap(), recording, "no end of line");
 }
 
-/// The format is a promise to files that exist: a line that changes here is a new version.
+/// Files in this format exist, so a changed line needs a new version of the format.
 #[test]
 fn the_lines_are_those_of_version_1() {
     let text = full().to_jsonl();
@@ -193,7 +193,7 @@ fn a_line_over_a_limit_is_refused_and_not_kept() {
     );
 }
 
-/// These bytes again and again.
+/// A reader that repeats the same bytes without end.
 struct Endless(&'static [u8], usize);
 
 impl std::io::Read for Endless {
@@ -206,7 +206,7 @@ impl std::io::Read for Endless {
     }
 }
 
-/// Whatever is done to a recording: it is read or refused, and what is read can be drawn and told.
+/// A random change leaves a recording that is read or refused. A recording that is read can be drawn and told.
 #[test]
 fn a_mutilated_recording_is_read_or_refused() {
     let text = full().to_jsonl().into_bytes();

@@ -30,7 +30,7 @@ fn a_run_names_the_unit_of_its_times_and_an_empty_one_has_none() {
     assert_eq!(empty.to_text(), "");
 }
 
-/// Each of these would be markup of the diagram, or end its line.
+/// Each of these characters would be markup of the diagram, or end its line.
 #[test]
 fn characters_with_a_meaning_in_a_diagram_are_replaced() {
     let mark = What::Mark("a\u{1}b\tc#;<>&\"%".to_owned());

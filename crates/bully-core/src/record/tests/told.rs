@@ -157,7 +157,7 @@ fn a_run_is_played_again_only_if_its_time_is_virtual_and_its_commands_are_whole(
     assert!(forgotten.contains("its first 3 entries"), "{forgotten}");
 }
 
-/// Of each protocol: the constructor in the test, and the calls behind the agents.
+/// For each protocol: the constructor in the test, and the calls after the agents.
 #[test]
 fn a_test_starts_the_election_of_the_recording() {
     for (protocol, first, last) in [

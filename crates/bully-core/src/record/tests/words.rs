@@ -12,13 +12,12 @@ fn read(text: &str) -> RecordedCommand {
     text.parse().expect(text)
 }
 
-/// The name of the variant, as a recording has it.
+/// Returns the name of the command's variant in a recording.
 fn kind(command: &RecordedCommand) -> String {
     let json = serde_json::to_string(command).unwrap();
     json.split('"').nth(1).unwrap().to_owned()
 }
 
-/// The names of all variants, as `serde` lists them.
 fn all_kinds() -> BTreeSet<String> {
     let unknown = serde_json::from_str::<RecordedCommand>("\"explode\"").unwrap_err();
     let unknown = unknown.to_string();

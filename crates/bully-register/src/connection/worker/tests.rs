@@ -1,4 +1,4 @@
-//! When a connection is made and given up, with servers that hang or end it.
+//! When the worker makes a connection and gives it up, with servers that hang or end the connection.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,10 +10,10 @@ use futures::{
 use super::*;
 use crate::{Change, Entry, RegisterKey, Removal, Swap};
 
-/// Connects at the third attempt, and answers nothing.
+/// A server that accepts the third attempt to connect, and answers nothing.
 struct Silent(Arc<Mutex<Vec<Course>>>);
 
-/// Answers reads by its number, or nothing at all.
+/// A session that answers reads with its number, or not at all.
 struct Scripted {
     number: Option<u64>,
     #[expect(dead_code, reason = "its end is the connection's")]
@@ -87,7 +87,6 @@ impl StoreSession for Scripted {
     }
 }
 
-/// Virtual time: each wait is one step.
 #[tokio::test(start_paused = true)]
 async fn waiting_operations_get_the_reason_and_the_connection_is_closed() {
     let attempts = Arc::default();
@@ -116,14 +115,14 @@ async fn waiting_operations_get_the_reason_and_the_connection_is_closed() {
         let (read, swap) = join(jobs.read(&key), jobs.swap(&key, None, b"x".to_vec())).await;
         assert!(matches!(read, Err(RegisterError::Unreachable(_))));
         assert!(swap.is_err_and(|error| error.is_unknown()));
-        // The silent one was given up; each failure moves on.
+        // The silent connection was given up. After each failure the client moves on to another server.
         let [first, later] = [Course::LogsIn, Course::MovesOn];
         assert_eq!(*attempts.lock().unwrap(), [first, later, later, later]);
     };
     LocalSet::new().run_until(join(worker.run(), asks)).await;
 }
 
-/// Its connections end at once, by these courses in turn.
+/// A server whose connections end at once, each with the next of these courses.
 struct Short(
     std::vec::IntoIter<Course>,
     mpsc::UnboundedSender<(Course, Instant)>,
@@ -185,7 +184,7 @@ async fn connections_that_end_at_once_are_made_after_growing_pauses_by_the_cours
 }
 
 #[test]
-fn reads_that_wait_together_are_one_question_without_those_that_nobody_waits_for() {
+fn reads_that_wait_together_are_one_question_without_abandoned_reads() {
     let (jobs, mut asked) = Jobs::new();
     let key = |name: &str| -> RegisterKey { name.parse().unwrap() };
     let mut one = jobs.read(&key("a/lease"));
@@ -218,7 +217,7 @@ fn the_pauses_grow_to_a_limit() {
     );
 }
 
-/// Its first connection has ended when it is made, and each connection answers by its own number.
+/// A server whose first connection ends as soon as it is made. Each connection answers with its own number.
 struct Numbered(u64);
 
 impl Server for Numbered {
@@ -263,7 +262,7 @@ async fn a_question_after_the_end_of_a_connection_goes_to_the_next_connection() 
     LocalSet::new().run_until(join(worker.run(), asks)).await;
 }
 
-/// What changed before the connection was made was not told.
+/// Nothing reported the changes from before the connection.
 #[tokio::test(start_paused = true)]
 async fn a_connection_counts_as_a_change_of_every_key() {
     let (jobs, asked) = Jobs::new();

@@ -1,11 +1,11 @@
-//! What is asked and answered, as etcd 3.4 and later have it.
+//! Requests and responses of etcd 3.4 and later.
 
 use broken::mutations;
 
 use super::*;
 use crate::RegisterKey;
 
-/// Each prefix of an answer, and each with a byte changed.
+/// Returns each prefix of an answer, and copies in which one byte is changed.
 mod broken {
     pub(super) fn mutations(of: &[u8]) -> impl Iterator<Item = Vec<u8>> {
         let cut = (0..of.len()).map(|len| of.iter().copied().take(len).collect());
@@ -30,9 +30,9 @@ fn read(answer: &str) -> Result<Option<(u64, Vec<u8>)>, Misread> {
     entry(&key(), answer.as_bytes())
 }
 
-/// `actix-bully/shop/cron/lease`
+/// Base64 of `actix-bully/shop/cron/lease`.
 const KEY: &str = "YWN0aXgtYnVsbHkvc2hvcC9jcm9uL2xlYXNl";
-/// `actix-bully/shop/cron/claim`
+/// Base64 of `actix-bully/shop/cron/claim`.
 const CLAIM: &str = "YWN0aXgtYnVsbHkvc2hvcC9jcm9uL2NsYWlt";
 
 #[test]
@@ -106,7 +106,7 @@ fn a_listing_has_all_keys_below_one_in_their_order_and_no_other() {
     let cron: RegisterKey = "shop/cron".parse().unwrap();
     let asked = EtcdQuestion::list(&cron);
     let body: Value = serde_json::from_str(&asked.body).unwrap();
-    // `actix-bully/shop/cron/` to `actix-bully/shop/cron0`
+    // Base64 of the range from `actix-bully/shop/cron/` to `actix-bully/shop/cron0`.
     let expected = json!({
         "key": "YWN0aXgtYnVsbHkvc2hvcC9jcm9uLw==",
         "range_end": "YWN0aXgtYnVsbHkvc2hvcC9jcm9uMA==",
@@ -295,7 +295,7 @@ fn a_complaint_is_read_in_any_form_and_cut() {
     assert_eq!(Complaint::read(b"\xff\x1b[31m").message, "\u{fffd}[31m");
 }
 
-/// Cut and changed at each place, answers are read or refused, and nothing else.
+/// An answer that is cut or changed at any place is refused, or read as an entry of this key.
 #[test]
 fn nothing_that_is_answered_is_taken_for_another_entry() {
     let answer = format!(

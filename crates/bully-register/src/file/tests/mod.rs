@@ -1,4 +1,4 @@
-//! Tests of a folder's operations, with calls to the system that a test sees and lets fail; and of the pure parts.
+//! Tests of a folder's operations, with system calls that a test records and lets fail, and of the pure parts.
 
 mod names;
 
@@ -128,7 +128,7 @@ fn whichever_call_fails_an_error_that_is_not_unknown_has_changed_nothing() {
     }
 }
 
-/// The contract's other half is in the conformance suite: a removed entry does not come again.
+/// The conformance suite has the other half of this clause: the version of a removed entry does not appear again.
 #[test]
 fn a_copy_in_the_place_of_a_file_is_another_version_of_the_same_value() {
     let temporary = tempfile::tempdir().unwrap();
@@ -148,7 +148,6 @@ fn a_copy_in_the_place_of_a_file_is_another_version_of_the_same_value() {
     assert_eq!(refused, Swap::Conflict(Some(found)));
 }
 
-/// Virtual time: each wait is one step.
 #[tokio::test(start_paused = true)]
 async fn a_file_that_stays_locked_is_tried_again_and_given_up() {
     let temporary = tempfile::tempdir().unwrap();
@@ -168,7 +167,7 @@ async fn a_file_that_stays_locked_is_tried_again_and_given_up() {
     });
     let words = refused.await.expect_err("it is locked").to_string();
     assert_eq!(begun.elapsed(), PATIENCE);
-    // After 1, 2, 4 and then each 8 ms: processes that wait must not take the processors from the one that writes.
+    // The pauses are 1, 2, 4 and then 8 ms, so that waiting processes leave the processors to the process that writes.
     assert_eq!(tries, 16);
     #[cfg(target_os = "linux")]
     assert!(
@@ -180,7 +179,7 @@ async fn a_file_that_stays_locked_is_tried_again_and_given_up() {
     assert!(matches!(written, Ok(Swap::Done(_))), "{written:?}");
 }
 
-/// A process that loses its processor while it has the lock would hold all others up.
+/// A reader that is paused while it holds the lock would delay all other processes.
 #[tokio::test(start_paused = true)]
 async fn readers_take_no_lock_and_what_was_changed_is_told_without_it() {
     let temporary = tempfile::tempdir().unwrap();
@@ -233,7 +232,7 @@ fn a_file_that_no_register_wrote_is_refused_and_not_listed() {
     };
     assert!(is_foreign(&refused), "{refused:?}");
     assert_eq!(folder.read_file(one).unwrap(), None);
-    // No record at all.
+    // The file has no record at all.
     fs::write(path(one), vec![0; 16_384]).unwrap();
     let before = fs::read(path(one)).unwrap();
     let refused = folder.swap(&of_one, None, b"mine");
@@ -269,7 +268,7 @@ fn file_systems_that_another_kernel_may_have_are_named() {
         (0x6969, Some("NFS")),
         (0x6573_5546, Some("FUSE")),
         (0x0102_1997, Some("9p")),
-        // ext4, tmpfs, overlay
+        // ext4, tmpfs and overlay
         (0xef53, None),
         (0x0102_1994, None),
         (0x794c_7630, None),

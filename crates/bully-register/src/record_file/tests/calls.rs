@@ -1,4 +1,4 @@
-//! In which order the calls come, and what is left when one of them fails.
+//! The order of the system calls, and the file after one of them failed.
 
 use std::{
     fs,
@@ -25,7 +25,7 @@ const CREATED: [Call; 14] = [
 const OPENED: [Call; 7] = [Open, Held, Lock, Held, Named, Read, Read];
 const WRITTEN: [Call; 6] = [Held, Named, Write, SyncData, Held, Named];
 
-/// One look at the name serves the end of the first and the beginning of the second.
+/// Returns the calls of an open with its confirmation and of a write. One check of the name serves both.
 fn confirmed_and_written() -> Vec<Call> {
     [&WRITTEN[..], &WRITTEN[2..]].concat()
 }
@@ -99,7 +99,7 @@ fn another_record_of_the_same_number_has_another_stamp() {
 }
 
 #[test]
-fn a_file_that_could_not_be_made_is_none_and_the_next_one_is_made() {
+fn a_file_that_could_not_be_made_does_not_exist_and_the_next_one_is_made() {
     for (at, call) in CREATED.iter().enumerate().take(CREATED.len() - 1) {
         let (folder, path) = place();
         let system = Arc::new(Tried::default());
@@ -129,7 +129,7 @@ fn a_file_that_could_not_be_made_is_none_and_the_next_one_is_made() {
     }
 }
 
-/// Whose slots are too long to be written at once.
+/// The slots of a file with a large limit are too long to be written at once.
 #[test]
 fn a_long_file_is_made_of_its_ends_and_has_its_room() {
     let limit = (512 << 10) - 44;
@@ -153,7 +153,7 @@ fn a_long_file_is_made_of_its_ends_and_has_its_room() {
 }
 
 #[test]
-fn a_long_file_that_could_not_be_made_is_none() {
+fn a_long_file_that_could_not_be_made_does_not_exist() {
     for write in 0..3 {
         let (folder, path) = place();
         let system = Arc::new(Tried::default());
@@ -175,7 +175,7 @@ fn the_name_of_another_file_is_never_taken() {
         "{refused:?}"
     );
     fs::remove_file(&path).expect("removed");
-    // One that came after the look.
+    // Another process creates the file after the check.
     let (system, late) = (Arc::new(Tried::default()), path.clone());
     let rename = CREATED
         .iter()
@@ -224,7 +224,7 @@ fn of_two_that_make_one_file_the_second_is_told_so() {
     drop(first);
 }
 
-/// Some file systems give its number to the next file of its name.
+/// Some file systems give the number of a removed file to the next file.
 #[test]
 fn a_file_that_has_no_name_any_more_is_another_one() {
     let (_folder, path) = place();
@@ -304,7 +304,7 @@ fn a_file_is_open_once_and_a_hard_link_is_the_same_file() {
     fs::hard_link(&path, &link).expect("linked");
     fs::copy(&path, &copy).expect("copied");
     for path in [&path, &link] {
-        // Another `close` of the file in this process.
+        // A `close` of the file elsewhere in this process releases no lock.
         drop(fs::File::open(path).expect("opened"));
         let refused = open(&Arc::default(), path).expect_err("in use");
         assert!(matches!(refused, RecordFileError::InUse(_)), "{refused:?}");

@@ -1,4 +1,4 @@
-//! What is found after a call failed, and after the power failed at any moment then.
+//! The file after a failed call, and after a power loss at any moment since.
 
 use std::{fs, io::ErrorKind, path::Path, sync::Arc};
 
@@ -8,8 +8,8 @@ use super::{
 };
 use crate::record_file::RecordFileError;
 
-/// Each file that a disk may have when the power fails now: any part of what was written since the last sync, each
-/// write cut at any of these places.
+/// Returns each file that may be on the disk after a power loss now. It has any part of the writes since the last sync,
+/// and each write may be cut at any of these places.
 fn after_power_loss(disk: &Disk) -> Vec<Vec<u8>> {
     let mut images = vec![disk.durable.clone()];
     for (at, bytes) in &disk.dirty {
@@ -36,7 +36,7 @@ fn after_power_loss(disk: &Disk) -> Vec<Vec<u8>> {
     images
 }
 
-/// Holds if every disk that may be there has one of these records.
+/// Asserts that every file that may be on the disk has one of these records.
 fn check(system: &Tried, folder: &Path, allowed: &[&[u8]], when: &str) {
     let disk = system.disk.lock().unwrap().clone();
     let path = folder.join("after");
@@ -51,7 +51,7 @@ fn check(system: &Tried, folder: &Path, allowed: &[&[u8]], when: &str) {
     }
 }
 
-/// The events that a call may end with.
+/// Returns the events that may end a call.
 fn events(call: Call) -> Vec<Event> {
     let mut all = vec![Event::Fails(ErrorKind::Other)];
     if call == Call::Write {
@@ -94,11 +94,11 @@ fn after_any_call_failed_the_record_before_or_the_new_one_is_found() {
             } else {
                 check(&system, folder.path(), &[b"record 1"], &when);
             }
-            // Who opens it next sees no record that may not be on the disk.
+            // The next process that opens the file sees no record that may be missing on the disk.
             drop(file);
             let now: &[u8] = if is_synced { b"record 2" } else { b"record 1" };
             assert_eq!(found(&path), now, "{when}");
-            // The next writer leaves the only durable record alone.
+            // The next writer does not overwrite the only durable record.
             let mut file = open(&system, &path).expect("whole");
             system.take();
             system.plan(7, Event::Fails(ErrorKind::Other));
@@ -164,8 +164,7 @@ fn a_slot_that_cannot_be_voided_keeps_the_file_locked() {
     );
 }
 
-/// The writer of record 2 was killed before its sync, so the only record on the disk is the first one, while all who
-/// look see the second.
+/// The writer of record 2 was killed before its sync. So only record 1 is on the disk, and all readers see record 2.
 #[test]
 fn a_record_of_a_writer_that_was_killed_is_durable_before_the_one_before_it_is_overwritten() {
     let (folder, path) = place();

@@ -1,6 +1,6 @@
 //! A process that is killed between any two calls.
 //!
-//! The process is this test binary once more, told by the environment before which call it kills itself.
+//! The process is another run of this test binary. An environment variable names the call before which it kills itself.
 
 use std::{
     env,
@@ -52,7 +52,7 @@ fn child_that_is_killed() {
     println!("\ndone");
 }
 
-/// Whether the process came to its end.
+/// Runs the child process. Returns whether it came to its end.
 fn child(part: &str, call: usize, path: &Path) -> bool {
     let told = format!("{part} {call} {}", path.display());
     let output = Command::new(env::current_exe().expect("this binary"))
@@ -69,7 +69,7 @@ fn child(part: &str, call: usize, path: &Path) -> bool {
 }
 
 #[test]
-fn a_maker_that_is_killed_leaves_a_whole_file_or_none() {
+fn a_process_killed_in_create_leaves_a_whole_file_or_none() {
     let mut made = 0;
     for call in 0.. {
         let (folder, path) = place();

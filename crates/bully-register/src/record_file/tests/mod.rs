@@ -19,7 +19,6 @@ use super::{
     tried::{self, Tried},
 };
 
-/// A folder, and a path in it.
 fn place() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("jobs");
@@ -34,7 +33,6 @@ fn open(system: &Arc<Tried>, path: &Path) -> Result<RecordFile, RecordFileError>
     RecordFile::open(Arc::<Tried>::clone(system), path)
 }
 
-/// What the file has now.
 fn found(path: &Path) -> Vec<u8> {
     let file = open(&Arc::default(), path).expect("whole and free");
     file.record().to_vec()

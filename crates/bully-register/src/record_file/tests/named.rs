@@ -14,7 +14,7 @@ enum Deed {
     Remove,
     Rename,
     Link,
-    /// Its bytes are cut, in the same file.
+    /// The file is shortened in place.
     Cut,
 }
 
@@ -71,7 +71,7 @@ fn a_record_is_not_said_once_its_name_led_elsewhere() {
             deed.plan(&system, at, &path);
             let written = file.write(b"record 2");
             let is_refused = matches!(written, Err(RecordFileError::Replaced));
-            // The length is asked with the file, the name after it.
+            // The length is read together with the open file, before the check of the name.
             let last = if deed == Deed::Cut { 4 } else { 5 };
             let is_due = deed != Deed::Link && at <= last;
             assert_eq!(is_refused, is_due, "{deed:?} before call {at}: {written:?}");
@@ -95,7 +95,7 @@ fn an_open_file_is_the_one_that_has_the_name() {
             match open(&system, &path) {
                 Ok(mut file) => {
                     assert_eq!(file.record(), b"record 1");
-                    // Only what happens after the look at its name is missed, and a write finds that.
+                    // A change after the check of the name is not noticed at once. The next write finds it.
                     let is_late = at > 4 || (deed == Deed::Cut && at > 3);
                     let written = file.write(b"record 2");
                     let is_elsewhere = deed != Deed::Link && is_late;

@@ -1,4 +1,4 @@
-//! What is seen of a file without its lock, whatever its writer does meanwhile.
+//! Reading a file without its lock, at any moment of its writer.
 
 use std::{
     fs,
@@ -18,13 +18,13 @@ use super::{
 };
 use crate::record_file::{FileDamage, FileSystem, RecordFile, RecordFileError, Seen};
 
-/// Without the lock.
+/// Reads the file without its lock.
 fn see(system: &Arc<Tried>, path: &Path) -> Result<Option<Seen>, RecordFileError> {
     let system: Arc<dyn FileSystem> = Arc::<Tried>::clone(system);
     RecordFile::see(&system, path)
 }
 
-/// The number of the record that is seen; 0 if the lock has to decide.
+/// Returns the number of the record that a reader sees. 0 means: only a reader with the lock can decide.
 fn number(system: &Arc<Tried>, path: &Path) -> u64 {
     let seen = see(system, path).expect("it is there");
     seen.map_or(0, |seen| {
@@ -39,7 +39,7 @@ fn write(file: &mut RecordFile, number: u64) {
         .expect("written");
 }
 
-/// A file in which records up to that one were written and said.
+/// Returns a file in which the writer wrote and confirmed the records up to `last`.
 fn with(last: u64) -> (TempDir, PathBuf, RecordFile) {
     let (folder, path) = place();
     let mut file = create(&Arc::default(), &path).expect("made");
@@ -63,7 +63,7 @@ fn a_record_is_seen_from_when_it_was_said_although_the_file_is_locked() {
         assert_eq!(seen.record, file.record());
         assert_eq!(seen.stamp, file.stamp());
         write(&mut file, last + 1);
-        // It is durable, and what its writer does next may yet fail.
+        // The record is durable, but the next step of its writer may still fail.
         assert_eq!(number(&system, &path), 0);
         file.say();
     }
@@ -107,7 +107,7 @@ fn a_file_left_by_a_killed_writer_is_not_read_without_the_lock() {
     assert_eq!(number(&system, &path), 5);
 }
 
-/// Each slot is read before and after each of the writes that follow: an earlier record is never taken for the newest.
+/// The writes happen between the two reads of the reader. The reader never takes an earlier record for the newest one.
 #[test]
 fn a_reader_that_is_overtaken_sees_no_record_that_was_over_before_it_began() {
     for begins in 1..5 {
@@ -134,7 +134,7 @@ fn a_reader_that_is_overtaken_sees_no_record_that_was_over_before_it_began() {
                 if writes == 0 {
                     assert_eq!(seen, begins, "{when}");
                 }
-                // The record that was read first is there no more.
+                // The record that was read first has been overwritten.
                 if cut == 0 && writes > 1 {
                     assert_eq!(seen, 0, "{when}");
                 }
@@ -150,13 +150,13 @@ fn a_record_that_is_torn_is_not_seen_and_the_one_before_it_is() {
     let system = Arc::new(Tried::default());
     let whole = fs::read(&path).expect("there");
     let mut torn = whole;
-    // The slot of record 3, in which record 5 begins.
+    // Record 5 begins in the slot of record 3.
     put(&mut torn, 16, &[5]);
     fs::write(&path, torn).expect("written");
     assert_eq!(number(&system, &path), 4);
 }
 
-/// The writer of record 5 was killed before it said so, and the next one is just beginning.
+/// The writer of record 5 was killed before it confirmed the record, and the next writer is just beginning.
 #[test]
 fn a_reader_that_was_overtaken_by_three_writes_does_not_see_the_first_slot_as_it_was() {
     let (_folder, path, mut file) = with(3);

@@ -1,4 +1,4 @@
-//! What a file must look like, and that nothing else is believed.
+//! The valid forms of a file. Every other content is refused.
 
 use crate::record_file::{
     FileDamage, RecordFileError,
@@ -17,7 +17,7 @@ fn file(slots: &[&Slot]) -> Vec<u8> {
     file
 }
 
-/// Writes the first bytes of a slot into its place.
+/// Writes the first `len` bytes of a slot to its place in the file.
 fn place(file: &mut [u8], slot: &Slot, len: usize) {
     let at = usize::try_from(slot.offset(size())).unwrap();
     for (byte, value) in file[at..].iter_mut().zip(slot.encode(size())).take(len) {
@@ -64,7 +64,7 @@ fn a_write_that_was_cut_at_any_byte_leaves_the_record_before() {
     let records = ["", "x", "a record of some length", &"long ".repeat(100)];
     for (before, after) in [(0, 1), (1, 2), (2, 3), (3, 2), (1, 1), (0, 0), (3, 0)] {
         for number in [2, 3] {
-            // The slot that is written had an older record of the same kind.
+            // The slot that is being written had an older record of the same kind.
             let older = slot(number - 1, records[after]);
             let now = slot(number, records[before]);
             let next = slot(number + 1, records[after]);

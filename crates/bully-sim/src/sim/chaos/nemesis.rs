@@ -69,7 +69,7 @@ impl Nemesis {
                 min: shortest,
                 max: shortest * 8,
             },
-            most: n.saturating_add(3), // Chosen: three new agents may join; then former ones join again.
+            most: n.saturating_add(3), // three new agents may join; then former agents join again
             taken: n,
             skew: options.skew,
             cut: None,

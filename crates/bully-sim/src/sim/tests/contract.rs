@@ -1,4 +1,4 @@
-//! The check of every machine's events: what it accepts, and the rule that it says of each other.
+//! The check of every machine's events: the accepted events, and the broken rule for all other events.
 
 use super::id;
 use crate::sim::contract::{ContractState, TermOrder};
@@ -34,7 +34,7 @@ fn follows(term: u64) -> Event {
     })
 }
 
-/// What is said of the last of these events; all before it are as they may be.
+/// Asserts that all events before the last one are accepted, and returns the result of the last one.
 fn last(order: TermOrder, events: &[Event]) -> Result<(), &'static str> {
     let mut state = ContractState::new(order);
     let (last, before) = events.split_last().unwrap();

@@ -2,7 +2,7 @@
 
 use super::{MS, id, inputs, settled};
 
-/// The toy `c` leads and restarts: with a record that takes 30 ms.
+/// Returns a world in which `c` led and has just restarted. Each record of `c` takes 30 ms.
 fn restarting() -> crate::sim::World<super::toy::Toy> {
     let mut world = settled();
     assert!(world.set_write_time("c", MS(30)) && !world.set_write_time("c", MS(30)));
@@ -40,7 +40,7 @@ fn a_write_that_has_begun_is_done_though_its_agent_crashes() {
     world.run_for(MS(29));
     assert!(
         !world.is_running("c"),
-        "the write of the former incarnation is over, not this one's"
+        "only the former incarnation's write has ended"
     );
     world.run_for(MS(100));
     assert_eq!(world.believers(), [id("c")]);

@@ -7,7 +7,7 @@ use crate::{
 };
 use bully_core::protocol::{Event, Incarnation, Term, Time};
 
-/// D1
+/// Duty D1.
 #[test]
 fn a_step_sees_the_agents_own_clock() {
     let mut slow = voter("b", 2);
@@ -21,7 +21,7 @@ fn a_step_sees_the_agents_own_clock() {
     );
 }
 
-/// D2
+/// Duty D2.
 #[test]
 fn a_durable_record_outlives_a_crash_and_timers_do_not() {
     let mut world = settled();
@@ -37,7 +37,7 @@ fn a_durable_record_outlives_a_crash_and_timers_do_not() {
     assert_eq!(world.durable("c"), None);
 }
 
-/// D3
+/// Duty D3.
 #[test]
 fn timers_are_late_and_never_early_on_a_skewed_clock() {
     for ppm in [-110_000, 0, 110_000] {
@@ -59,7 +59,7 @@ fn timers_are_late_and_never_early_on_a_skewed_clock() {
     }
 }
 
-/// D3
+/// Duty D3.
 #[test]
 fn a_clock_that_changes_its_pace_moves_the_timers() {
     let mut world = World::builder(1).agent(voter("a", 1)).build();
@@ -76,7 +76,7 @@ fn a_clock_that_changes_its_pace_moves_the_timers() {
     assert_eq!(inputs(&world, "a").len(), 4);
 }
 
-/// D5
+/// Duty D5.
 #[test]
 fn no_agent_hears_itself() {
     let world = settled();
@@ -88,7 +88,7 @@ fn no_agent_hears_itself() {
     assert_eq!(inputs(&world, "a"), ["start", "elected term 1 from c"]);
 }
 
-/// D7
+/// Duty D7.
 #[test]
 fn a_message_from_an_ended_incarnation_or_a_stranger_is_dropped() {
     let mut world = three(1).conditions(Conditions::delayed(MS(5))).build();
@@ -153,7 +153,7 @@ fn a_crash_in_a_broadcast_leaves_the_others_without_the_message() {
     assert_eq!(
         world.events("c"),
         [],
-        "what followed in the step was not done"
+        "the rest of the step was not executed"
     );
     assert_eq!(
         (world.sprung(Reaction::Crash), world.durable("c")),

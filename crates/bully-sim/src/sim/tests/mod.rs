@@ -1,4 +1,4 @@
-//! The world, tried with a toy election: time, order, the driver's contract, the verbs.
+//! Tests of the world with a toy election: time, order, the driver's contract, the verbs.
 
 mod contract;
 mod disk;
@@ -27,21 +27,20 @@ fn voter(name: &str, score: i32) -> Participant<Toy> {
     Participant::voter(id(name), Some(score.into()), false)
 }
 
-/// `a` to `c`, of which `c` ranks highest; recorded.
+/// Returns a recorded world with `a`, `b` and `c`. `c` ranks highest.
 fn three(seed: u64) -> WorldBuilder<Toy> {
     World::builder(seed)
         .agents([voter("a", 1), voter("b", 2), voter("c", 3)])
         .trace(Trace::new())
 }
 
-/// Three that have agreed on `c`.
 fn settled() -> World<Toy> {
     let mut world = three(1).build();
     assert_eq!(world.settle(MS(100)), Ok(id("c")));
     world
 }
 
-/// The inputs of an agent's present incarnation, oldest first.
+/// Returns the inputs of an agent's present incarnation, oldest first.
 fn inputs(world: &World<Toy>, name: &str) -> Vec<String> {
     let machine = world.machine(name).unwrap();
     machine

@@ -8,7 +8,7 @@ fn a_replay_is_heard_and_a_forgery_is_dropped() {
     assert_eq!(
         world.replay(0),
         None,
-        "nothing is remembered unless asked for"
+        "no message is remembered without a call"
     );
     world.remember_messages();
     world.settle(MS(100)).unwrap();
@@ -32,7 +32,7 @@ fn a_replay_is_heard_and_a_forgery_is_dropped() {
     }
     let after = world.dropped();
     assert_eq!((after.stranger, after.epoch), (9, 9));
-    assert!(world.is_calm(), "what is slipped in is counted out again");
+    assert!(world.is_calm(), "no replay remains under way");
 }
 
 #[test]

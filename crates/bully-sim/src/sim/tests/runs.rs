@@ -1,4 +1,4 @@
-//! Runs: determinism, settling, invariants, what can be read.
+//! Runs: the same seed gives the same run, and the world settles, checks its invariant and answers queries.
 
 use super::{MS, id, inputs, settled, three, toy::Toy, voter};
 use crate::{
@@ -107,7 +107,7 @@ fn two_believers_are_not_an_agreement() {
     let mut world = settled();
     world.pause("c");
     world.set_score("b", Some(Score::from(9)));
-    assert!(world.settle(MS(50)).is_err(), "c hangs, and believes still");
+    assert!(world.settle(MS(50)).is_err(), "c hangs, and still leads");
     assert_eq!(world.believers(), [id("b"), id("c")]);
     world.resume("c");
     assert_eq!(world.settle(MS(50)), Ok(id("b")));

@@ -1,4 +1,4 @@
-//! Second processes of a name, and stores.
+//! Second processes with the same name, and replaced stores.
 
 use super::{MS, id, inputs, settled, terms, three, voter};
 use crate::sim::{Detection, StoreContents, World};

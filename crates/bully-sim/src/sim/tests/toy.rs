@@ -48,7 +48,7 @@ pub(super) struct Toy {
     pub(super) term: Term,
     leads: bool,
     leader: Option<Leader>,
-    /// What came in, newest last: the kind of input, and the clock.
+    /// Inputs with the time of the agent's clock, newest last.
     pub(super) inputs: Vec<(String, Time)>,
     pub(super) faulty: bool,
 }
@@ -59,7 +59,7 @@ impl Election for Toy {
     type Ask = Infallible;
     type Told = Infallible;
     type Durable = Term;
-    /// Whether it breaks its promises.
+    /// Whether the machine breaks its promises.
     type Config = bool;
 
     fn new(identity: Identity, faulty: &bool, durable: Option<Term>) -> Self {

@@ -1,4 +1,4 @@
-//! What agents are told of each other, and when.
+//! The facts that agents learn of each other, and when they learn them.
 
 use super::{MS, id, inputs, three, toy::Toy, voter};
 use crate::sim::{Detection, World};
@@ -28,7 +28,7 @@ fn a_crash_is_certain_after_the_delay() {
     world.run_for(MS(1));
     let known = world.known("a").unwrap();
     let ended = [0, 1].map(|number| known.get(&id("c")).unwrap().has_ended(Incarnation(number)));
-    assert_eq!(ended, [true, true], "also of all incarnations before");
+    assert_eq!(ended, [true, true], "earlier ones ended too");
     assert!(known.is_closed());
     world.restart("c");
     world.run_for(MS(5));
@@ -99,7 +99,7 @@ fn a_cut_that_is_healed_in_time_is_never_noticed() {
 }
 
 #[test]
-fn who_starts_behind_a_cut_does_not_see_the_others() {
+fn an_agent_that_starts_behind_a_cut_sees_no_other_agent() {
     let mut world = started(Detection::Suspect(MS(5).into()));
     world.crash("a");
     world.partition([["a"]]);
@@ -147,7 +147,7 @@ fn scores_are_told_and_a_restart_brings_the_first_one_back() {
 }
 
 #[test]
-fn who_starts_is_told_who_leads() {
+fn an_agent_that_starts_learns_the_leader() {
     let mut world = started(Detection::default());
     world.crash("a");
     world.restart("a");
@@ -171,7 +171,7 @@ fn each_hears_at_a_time_of_its_own_where_the_range_is_wide() {
 }
 
 #[test]
-fn those_who_start_later_are_unseen_until_then() {
+fn agents_that_start_later_are_unseen_until_then() {
     let mut world = three(5).starts_within(MS(50)).build();
     let runs = |world: &World<Toy>| world.views().count();
     assert!(world.run_until(|world| runs(world) == 1, MS(50)));
@@ -185,7 +185,7 @@ fn those_who_start_later_are_unseen_until_then() {
 }
 
 #[test]
-fn who_is_forgotten_is_a_stranger_until_they_meet_again() {
+fn a_forgotten_agent_is_a_stranger_until_it_is_met_again() {
     let mut world = started(Detection::Certain(MS(0).into()));
     assert!(world.forget("a", "c") && !world.forget("a", "c"));
     assert!(!world.forget("a", "a") && !world.forget("a", "x"));
@@ -198,7 +198,7 @@ fn who_is_forgotten_is_a_stranger_until_they_meet_again() {
     assert_eq!(world.dropped().stranger, strangers + 3, "three beats");
     world.set_score("c", Some(5.into()));
     world.run_for(MS(0));
-    assert_eq!(is_known(&world, "a"), None, "update of c is none of its");
+    assert_eq!(is_known(&world, "a"), None, "a ignores updates of c");
     world.meet_again();
     let member = is_known(&world, "a").unwrap();
     assert!(member.is_up() && member.incarnation == Some(Incarnation(1)));
@@ -234,7 +234,7 @@ fn the_end_of_a_forgotten_agent_is_known_at_the_next_meeting() {
 }
 
 #[test]
-fn who_hangs_forgets_when_it_goes_on() {
+fn an_agent_that_hangs_forgets_a_member_when_it_continues() {
     let mut world = started(Detection::Silent(MS(0).into()));
     world.pause("a");
     assert!(world.forget("a", "b"));

@@ -1,11 +1,11 @@
-//! What can be done to agents.
+//! The actions on agents.
 
 use super::{MS, id, inputs, settled, three, voter};
 use crate::faults::{Conditions, ConditionsError};
 use bully_core::protocol::{Incarnation, Time, VoterChange};
 
 #[test]
-fn who_hangs_processes_nothing_and_then_everything() {
+fn an_agent_that_hangs_handles_its_inputs_when_it_continues() {
     let mut world = settled();
     assert!(world.pause("a") && !world.pause("a"));
     let before = inputs(&world, "a").len();
@@ -19,7 +19,7 @@ fn who_hangs_processes_nothing_and_then_everything() {
 }
 
 #[test]
-fn a_command_after_it_goes_on_is_processed_after_those_that_waited() {
+fn a_command_after_a_hang_is_handled_after_the_commands_that_waited() {
     let mut world = settled();
     world.pause("a");
     world.set_score("a", None);

@@ -1,4 +1,4 @@
-//! What is kept, and how it reads.
+//! The entries that a trace keeps, and their text.
 
 use std::fmt;
 
@@ -42,7 +42,7 @@ fn id(name: &str) -> AgentId {
 
 const AT: fn(u64) -> Time = Time::from_millis;
 
-/// Three agents: c leads, b is cut off, c crashes.
+/// Adds a run of three agents: c leads, b is cut off, c crashes.
 fn story(mut trace: Trace) -> Trace {
     let [a, b, c] = ["a", "b", "c"].map(id);
     for agent in [&a, &b, &c] {
@@ -197,7 +197,7 @@ fn a_trace_that_is_off_keeps_and_counts_nothing() {
     assert_eq!(trace.entries().len(), 1);
 }
 
-/// The digest of a run of one message, its arrivals and its end.
+/// Returns the digest of a run with one message, its arrivals and one event.
 fn digest<M: PeerMessage>(to: &str, message: &M, arrives: &[u64], event: &Event) -> u64 {
     let mut trace = Trace::digesting();
     let (from, to) = (id("c"), id(to));
@@ -214,7 +214,7 @@ fn a_digest_tells_runs_apart_by_what_happened() {
     let (first, second) = (gone(1), gone(2));
     let base = digest("a", &Say::Hello(1), &[2], &first);
     let other_field = digest("a", &Say::Hello(2), &[2], &first);
-    assert_eq!(base, other_field, "its kind, its term and its way count");
+    assert_eq!(base, other_field, "only kind and term count");
     let others = [
         digest("b", &Say::Hello(1), &[2], &first),
         digest("a", &Say::Beat, &[2], &first),

@@ -1,4 +1,4 @@
-//! A lease in etcd: its first request says where it is asked, and as whom; the handshake of TLS, by which certificate.
+//! A lease in etcd: the first request shows its path and its user; the handshake of TLS shows the certificate.
 
 use std::{net::TcpStream, sync::Arc};
 
@@ -62,7 +62,7 @@ async fn plain(s: Scene) -> Seen {
     Ok(asked.until("POST").await)
 }
 
-/// The server takes clients with a certificate, and without.
+/// Starts a server that accepts clients with a certificate, and without one.
 async fn by_tls(s: Scene) -> Seen {
     certify(&s);
     let path = |name: &str| s.folder.path().join(name);

@@ -31,7 +31,7 @@ pub(super) fn rows() -> Vec<Rows> {
     ]
 }
 
-/// The version of a server, with which every request is answered.
+/// Version of a server. It is the response to every request.
 const VERSION: &str = r#"{"major":"1","minor":"37","gitVersion":"","gitCommit":"","gitTreeState":"","buildDate":"","goVersion":"","compiler":"","platform":""}"#;
 
 async fn asked(s: Scene) -> Seen {

@@ -1,8 +1,8 @@
-//! The keys of the sections `lease` and `zenoh`: which store keeps the lease, how it is reached, and who the node is
+//! The keys of the sections `lease` and `zenoh`: the store of the lease, the way to the store, and the node's account
 //! there.
 //!
-//! A server in the test stands for each store, and writes down what it is asked; these rows run in real time. The crate
-//! `actix-bully-zenoh` decides what the endpoints of zenoh are for.
+//! A server in the test stands for each store, and writes down the requests; these rows run in real time. The crate
+//! `actix-bully-zenoh` decides the use of the endpoints of zenoh.
 
 #[cfg(feature = "etcd")]
 mod etcd;
@@ -44,7 +44,7 @@ fn each_key_of_a_store_shows() {
     check(&rows());
 }
 
-/// The files of the node.
+/// Starts the node, and returns its files.
 #[expect(clippy::unused_async, reason = "each look is a future")]
 async fn here(s: Scene) -> Seen {
     let _a = s.own().start()?;

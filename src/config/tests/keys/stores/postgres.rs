@@ -1,4 +1,4 @@
-//! A lease in PostgreSQL: the first message names the user, and the first statement about the table its schema.
+//! A lease in PostgreSQL: the first message shows the user, and the first statement about the table shows its schema.
 
 use std::{
     io::{Read, Write},
@@ -56,7 +56,7 @@ async fn asked(s: Scene) -> Seen {
     Ok(format!("{text}{made}"))
 }
 
-/// Answers a session until it reads the table. `own` is the number of the session.
+/// Answers a session until the session reads the table. `own` is the number of the session.
 fn serve(mut client: TcpStream, asked: &Asked, own: u32) -> Option<()> {
     let start = message(&mut client)?;
     if start.starts_with(&TLS) {
@@ -94,17 +94,17 @@ fn serve(mut client: TcpStream, asked: &Asked, own: u32) -> Option<()> {
     }
 }
 
-/// The request of a session by TLS.
+/// Request of a session for TLS.
 const TLS: [u8; 4] = 80_877_103_u32.to_be_bytes();
 
-/// The server waits for a statement.
+/// Message of the server that it waits for a statement.
 const READY: &[u8] = b"Z\0\0\0\x05I";
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Reads a message behind its kind.
+/// Reads a message after its kind.
 fn message(client: &mut TcpStream) -> Option<Vec<u8>> {
     let mut length = [0; 4];
     client.read_exact(&mut length).ok()?;
@@ -119,7 +119,7 @@ fn answer(kind: u8, content: &[u8]) -> Vec<u8> {
     [&[kind][..], &length.to_be_bytes(), content].concat()
 }
 
-/// A column of text, and a row of it.
+/// Returns a column of text, and a row of it.
 fn one_row(value: &str) -> Vec<u8> {
     let column = b"\0\x01it\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0";
     let length = u32::try_from(value.len()).unwrap().to_be_bytes();

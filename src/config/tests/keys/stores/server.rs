@@ -1,4 +1,4 @@
-//! A server that writes down what it is asked.
+//! A server that writes down the requests.
 
 use std::{
     io::Read,
@@ -13,12 +13,12 @@ use tokio::time::resume;
 
 use crate::config::tests::keys::scene::Scene;
 
-/// What the clients of a server said so far. Clones are the same text.
+/// The text that the clients of a server have sent so far. Clones share the text.
 #[derive(Clone, Default)]
 pub(super) struct Asked(Arc<Mutex<String>>);
 
 impl Asked {
-    /// Serves each connection by a thread of its own, at the port of the scene.
+    /// Starts a server at the port of the scene. Each connection has its own thread.
     pub(super) fn of(s: &Scene, serve: impl Fn(TcpStream, &Self) + Clone + Send + 'static) -> Self {
         resume(); // threads do not know of virtual time
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -38,7 +38,7 @@ impl Asked {
         self.0.lock().unwrap().push_str(text);
     }
 
-    /// Waits until one of these words was said.
+    /// Waits until the text contains `words`, and returns the text.
     pub(super) async fn until(&self, words: &str) -> String {
         let said = async {
             loop {
@@ -54,7 +54,7 @@ impl Asked {
     }
 }
 
-/// Reads a request of HTTP with its body; `None` at the end of the connection.
+/// Reads an HTTP request with its body. Returns `None` at the end of the connection.
 pub(super) fn request(client: &mut impl Read) -> Option<String> {
     let mut text = String::new();
     let mut byte = [0];

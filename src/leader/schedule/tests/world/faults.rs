@@ -1,4 +1,4 @@
-//! What happens to agents of the world beside their messages, and how their voters change.
+//! The faults of agents, and the changes of the voters.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ impl World {
         }
     }
 
-    /// Others vote from now on; leaders of the epoch before believe on.
+    /// Replaces the voters. Leaders of the former epoch still believe that they lead.
     pub(in super::super) fn change(&mut self, voters: BTreeSet<usize>) {
         self.epoch += 1;
         self.voters = voters;
@@ -48,7 +48,7 @@ impl World {
         }
     }
 
-    /// As the leader of that term asks them.
+    /// Returns the agents that the leader of this term asks.
     pub(super) fn audience(&self, host: usize, term: Term) -> Audience {
         if self.setup.marks == Marks::InStore {
             return Audience::Reachable([id(host)].into());

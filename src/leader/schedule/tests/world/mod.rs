@@ -1,9 +1,9 @@
-//! A seeded world of agents: messages are lost, delayed, doubled and overtake each other; agents crash and come
-//! back with what they stored; their clocks differ, and are set; several believe that they lead.
+//! A seeded world of agents. Messages are lost, delayed, doubled and overtake each other. Agents crash and return with
+//! their stored records. Their clocks differ, and are set. Several agents may believe that they lead.
 //!
-//! So it has every leadership that an election may bring, and more. Marks are kept by the voters, or in one store
-//! (`store.rs`), and due times come from a rule, or from a stream at each agent (`stream.rs`). What the agents keep:
-//! `voters.rs`; what happens to them: `faults.rs`.
+//! So the world has every leadership that an election may bring, and more. The voters keep the marks, or one store does
+//! (`store.rs`). Due times come from a rule, or from a stream at each agent (`stream.rs`). `voters.rs` has the records
+//! of the agents, and `faults.rs` the faults.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -39,12 +39,11 @@ use store::{Held, Store};
 use stream::SharedWindow;
 pub(super) use stream::every;
 
-/// How many agents there are.
 pub(super) const AGENTS: usize = 5;
 
-/// One agent: what its host keeps, and what is lost when it crashes.
+/// One agent: its durable record, and the state that it loses in a crash.
 struct Host {
-    /// Milliseconds by which its clock is ahead.
+    /// Milliseconds by which the agent's clock is ahead.
     ahead: i64,
     incarnation: u64,
     disk: ScheduleRecord,
@@ -57,9 +56,9 @@ struct Life {
     held: Held,
     rule: &'static Rule,
     window: Option<SharedWindow>,
-    /// Its leadership, if it believes in one, with its number.
+    /// The leadership in which the agent believes, with its number.
     leads: Option<(u64, ScheduleMachine<'static>)>,
-    /// When the leader looks again.
+    /// Time at which the leader looks again.
     look_at: u64,
     rounds: u64,
 }
@@ -70,14 +69,14 @@ enum Happening {
         to: usize,
         said: ScheduleMessage,
     },
-    /// The disk of that incarnation is done.
+    /// A write of this incarnation has ended.
     Stored {
         host: usize,
         incarnation: u64,
         record: ScheduleRecord,
         is_stored: bool,
     },
-    /// The store does it, or its answer arrives.
+    /// The store executes an operation, or its answer arrives.
     InStore(store::Operation),
     Look {
         host: usize,
@@ -91,11 +90,10 @@ enum Happening {
     },
 }
 
-/// A tick that began.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BegunTick {
     pub(super) tick: DueTick,
-    /// When, by its leader's clock.
+    /// Time of the begin, by the leader's clock.
     pub(super) at: WallTime,
 }
 
@@ -112,11 +110,11 @@ pub(super) struct World {
     /// The voters of the present epoch.
     pub(super) voters: BTreeSet<usize>,
     pub(super) is_calm: bool,
-    /// Agents that hear nobody else.
+    /// Agents that are cut off from all other agents and from the store.
     cut: BTreeSet<usize>,
     pub(super) begun: Vec<BegunTick>,
     pub(super) done: BTreeSet<WallTime>,
-    /// The due times after this one have to be run, by the first leadership that was acknowledged.
+    /// Due times after this one must run. The first acknowledged leadership sets it.
     pub(super) origin: Option<WallTime>,
 }
 
@@ -193,7 +191,7 @@ impl World {
             if forgets {
                 host.disk = ScheduleRecord::default();
             }
-            // What was decided while it was down it learns only as it is now.
+            // The agent learns only the present list, not the changes while it was down.
             let mut lists = VoterLists::new(LEARNED, host.disk.lists.clone());
             lists.note(epoch, list);
             host.life = Some(Life {
@@ -209,7 +207,7 @@ impl World {
         }
     }
 
-    /// An agent is elected; those before believe on.
+    /// Elects an agent. Former leaders still believe that they lead.
     pub(super) fn elect(&mut self, host: usize) {
         if !self.voters.contains(&host) {
             return;
@@ -252,7 +250,7 @@ impl World {
         }
     }
 
-    /// It leads no longer, at once.
+    /// Ends the leadership of an agent at once.
     pub(super) fn depose(&mut self, host: usize) {
         if let Some(life) = &mut self.hosts[host].life {
             life.leads = None;
@@ -269,7 +267,6 @@ impl World {
 
     // ---- one step -------------------------------------------------------------------------------
 
-    /// Lets this much time pass.
     pub(super) fn run_for(&mut self, millis: u64) {
         let end = self.now + millis;
         while let Some(next) = self.queue.first_entry() {
@@ -293,7 +290,7 @@ impl World {
                 is_stored,
             } => {
                 if is_stored && self.hosts[host].incarnation == incarnation {
-                    // What was on its way to the disk when the host crashed may be there or not.
+                    // If the host crashed during a write, the record may be on the disk or not.
                     self.hosts[host].disk = record;
                 }
                 self.stored(host, incarnation, is_stored);
@@ -363,7 +360,7 @@ impl World {
         if machine.is_established() && self.origin.is_none() {
             self.origin = Some(machine.last());
         }
-        // A stream may tell a due time at any time.
+        // A stream may report a due time at any time.
         let wake = machine.wake(moment);
         let wake = wake.or_else(|| life.window.as_ref().map(|_| LOOK));
         for effect in mem::take(&mut effects) {
@@ -386,7 +383,7 @@ impl World {
     fn effect(&mut self, host: usize, number: u64, at: WallTime, effect: ScheduleEffect) {
         match effect {
             ScheduleEffect::Ask(to, question) if self.setup.marks == Marks::InStore => {
-                assert_eq!(to, [id(host)], "the store is asked by the agent alone");
+                assert_eq!(to, [id(host)], "only the agent itself asks the store");
                 self.ask_store(host, question);
             }
             ScheduleEffect::Ask(to, question) => {
@@ -398,7 +395,7 @@ impl World {
             ScheduleEffect::Run(tick) => {
                 self.begun.push(BegunTick { tick, at });
                 let is_well = self.is_calm || self.rng.u32(..10) > 0;
-                // Longer than the interval now and then.
+                // Sometimes the work takes longer than the interval.
                 let after = self.rng.u64(1..if self.is_calm { 50 } else { 3_000 });
                 let ends = Happening::Ends {
                     host,

@@ -1,8 +1,7 @@
-//! How a world is: where marks are, where due times come from, and which rule is not kept.
+//! The setup of a world: the place of the marks, the source of due times, and the broken rule.
 
 use super::super::super::planner::Misfire;
 
-/// How a world is.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Setup {
     pub(in super::super) misfire: Misfire,
@@ -11,42 +10,40 @@ pub(in super::super) struct Setup {
     pub(in super::super) flaw: Option<Flaw>,
 }
 
-/// Where the marks of the schedule are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Marks {
     AtVoters,
     InStore,
 }
 
-/// Where due times come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Source {
     Rule,
-    /// Each agent is told the same times, sooner or later than others.
+    /// A stream at each agent reports the same times, earlier or later than other streams.
     Stream,
 }
 
-/// A rule that is not kept, to see that these histories find it.
+/// A rule that the agents break, to show that the histories find it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Flaw {
-    /// An agent acknowledges what a restart forgets.
+    /// An agent acknowledges a record that a restart loses.
     ForgetsRecord,
-    /// A tick begins when the leader alone knows of it.
+    /// A tick begins when only the leader knows it.
     WritesToTooFew,
-    /// A new leader asks one voter.
+    /// A new leader asks only one voter.
     ReadsTooFew,
-    /// Agents take each leader for the latest.
+    /// Agents accept every leader as the latest one.
     ObeysFormerLeaders,
-    /// A leader asks nothing of former voters.
+    /// A leader does not ask former voters.
     ForgetsFormerVoters,
-    /// A new leader reads the store, and does not write its term.
+    /// A new leader reads the store, but does not write its term.
     ReadsOnly,
     /// A tick begins before its mark is in the store.
     RunsFirst,
 }
 
 impl Setup {
-    /// Nothing is broken, and the voters keep the marks of a rule.
+    /// Returns a setup without a broken rule. The voters keep the marks, and the due times come from a rule.
     pub(in super::super) const fn of(misfire: Misfire) -> Self {
         Self {
             misfire,

@@ -1,4 +1,4 @@
-//! One store for the marks: its operations are late, lost, or done after they were given up.
+//! One store for the marks: its operations are late, lost, or done after the agent gave them up.
 
 use std::io;
 
@@ -16,24 +16,24 @@ use crate::{
     register::{Entry, RegisterError, RegisterKey, Swap, Version},
 };
 
-/// After this many milliseconds an operation is given up.
+/// Milliseconds after which an agent gives an operation up.
 const LIMIT: u64 = 300;
 
 #[derive(Debug, Default)]
 pub(super) struct Store {
     register: Option<Entry>,
     versions: u64,
-    /// Operations that were done after they were given up.
+    /// Number of operations that were done after the agent gave them up.
     given_up: u32,
 }
 
-/// The mark as an agent sees it, and the number of the operation that it waits for.
+/// The mark as an agent sees it, and the number of the operation for which the agent waits.
 pub(super) struct Held {
     mark: StoredMark,
     operation: u64,
 }
 
-/// An operation of the store, by the agent that asked for it and its number.
+/// An operation of the store: the agent that started it, its number, and its progress.
 pub(super) struct Operation {
     host: usize,
     number: u64,
@@ -109,7 +109,7 @@ impl World {
         }
     }
 
-    /// Now and then longer than an operation is waited for.
+    /// Returns the time of an operation. Sometimes it is longer than the agent waits.
     fn latency(&mut self) -> u64 {
         let is_slow = !self.is_calm && self.rng.u32(..12) == 0;
         self.rng.u64(1..if is_slow { 4_000 } else { 60 })

@@ -1,4 +1,4 @@
-//! The due times of each agent: by a rule, or told by a stream of its own.
+//! The due times of each agent: from a rule, or from the agent's own stream.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,11 +12,11 @@ use super::{
 };
 use crate::clock::WallTime;
 
-/// A window that the rule of a machine and the stream share.
+/// A window of due times. The rule of a machine and the stream share it.
 #[derive(Clone)]
 pub(super) struct SharedWindow {
     window: Arc<Mutex<DueWindow>>,
-    /// Up to this time the stream has told.
+    /// Time up to which the stream has reported due times.
     told: WallTime,
 }
 
@@ -37,7 +37,7 @@ pub(in super::super) fn every() -> Every {
 }
 
 impl Setup {
-    /// The due times of an agent that starts.
+    /// Returns the rule of an agent that starts, and the window of its stream if it has one.
     pub(super) fn rule(self) -> (&'static Rule, Option<SharedWindow>) {
         let window = (self.source == Source::Stream).then(|| SharedWindow {
             window: Arc::default(),
@@ -48,7 +48,7 @@ impl Setup {
             Some(window) => Box::new(window.clone()),
             None => Box::new(every()),
         };
-        // Machines borrow it, and these live as long as the world.
+        // Machines borrow the rule, and live as long as the world.
         let rule = Box::leak(Box::new(Rule {
             name: id(0),
             times,
@@ -59,7 +59,7 @@ impl Setup {
 }
 
 impl World {
-    /// A stream tells due times up to three seconds ahead, or half a second late; some of them twice.
+    /// Reports due times up to three seconds ahead, or half a second late. Some are reported twice.
     pub(super) fn tell(&mut self, host: usize) {
         let wall = self.wall(host);
         let ahead = u64::try_from(host).unwrap() * 1_000;

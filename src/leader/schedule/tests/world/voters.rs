@@ -1,4 +1,4 @@
-//! The agents that keep marks: what arrives, what they store, and what they answer.
+//! The agents that keep marks: their messages, their records and their answers.
 
 use super::{
     super::super::{
@@ -84,7 +84,7 @@ impl World {
             _ => 1,
         };
         for _ in 0..copies {
-            // Now and then later than anything waits for.
+            // Sometimes a message takes longer than any agent waits.
             let slow = !self.is_calm && self.rng.u32(..10) == 0;
             let after = self.rng.u64(1..if slow { 20_000 } else { 80 });
             let said = said.clone();

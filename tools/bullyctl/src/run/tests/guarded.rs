@@ -1,4 +1,4 @@
-//! The start of a guard, and its reports, as `bullyctl` reads them.
+//! The start of a guard, and the reports of the guard to `bullyctl`.
 
 use std::{cell::Cell, ffi::OsString, time::Duration};
 

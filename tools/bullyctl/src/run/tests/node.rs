@@ -16,7 +16,7 @@ use crate::run::{
 
 #[test]
 fn after_a_signal_no_command_starts_if_none_runs() {
-    // A command that runs gets its time: its work goes on.
+    // If a command runs, its work continues until it ends.
     for (guard, expected) in [(None, false), (Some(getpid()), true)] {
         System::new().block_on(async {
             let config = Config::from_toml("node = \"a\"\ngroup = \"jobs\"").unwrap();

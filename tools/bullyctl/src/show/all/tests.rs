@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::watch::known::{KnownAgent, KnownNode};
 
-/// The report of a node with one agent of its name, which follows that leader in that term.
+/// Returns the report of a node with one agent of the same name, which follows this leader in this term.
 fn report(node: &str, leader: Option<(&str, u64)>) -> Report {
     let leads = leader.filter(|(leader, _)| *leader == node);
     let term = leader.map_or(9, |(_, term)| term).to_string();
@@ -53,7 +53,7 @@ fn a_row_that_differs_from_the_most_is_marked_and_the_views_stand_below() {
 the views of orders differ: no agent leads (n2); n3 leads in term 7 (n1, n3)
 "
     );
-    // Another term is another view; of two views of as many agents both are marked.
+    // A view with another term is another view. If two views have the same number of agents, both are marked.
     let later = report("n1", Some(("n3", 8)));
     let text = all(&[seen("n1", &later), seen("n3", &three)]);
     assert_eq!(text.matches("\n!  n").count(), 2, "{text}");

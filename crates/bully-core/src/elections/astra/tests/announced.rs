@@ -1,4 +1,4 @@
-//! How the leadership goes from a leader that is outranked to the better agent, without a gap and without two leaders.
+//! How a leader that is outranked hands over to the better agent, without a gap and without two leaders.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn a_winner_that_knows_a_leader_leads_when_that_leader_has_stopped() {
         .nothing_else_happened();
     let mut ended = me.clone();
     ended.ends(LOW).acquired(MINE).nothing_else_happened();
-    // Of an earlier leadership, and of a leadership that another agent may have by now.
+    // Resignations from an earlier leadership, and from a leadership that another agent may have by now, do not count.
     me.hear(LOW, resign(OLD - 1, None)).nothing_else_happened();
     me.hear(LOW, resign(MINE - 1, Some(HIGH)))
         .nothing_else_happened();
@@ -48,7 +48,7 @@ fn a_leader_that_stopped_before_the_deadline_is_not_waited_for() {
         .sent_all(elected(MINE, 5))
         .acquired(MINE)
         .nothing_else_happened();
-    // It has ended.
+    // LOW has ended.
     let mut me = Kit::holding().after(LOW, answers(1, MINE - 1, 1));
     me.ends(LOW).nothing_else_happened();
     me.later(DEADLINE)
@@ -58,7 +58,8 @@ fn a_leader_that_stopped_before_the_deadline_is_not_waited_for() {
         .nothing_else_happened();
 }
 
-/// Its announcement may have been lost in a partition. Once that has healed, the application tells it to campaign.
+/// The announcement may have been lost in a partition. After the partition has healed, the application tells the agent
+/// to campaign.
 #[test]
 fn an_agent_that_has_announced_itself_announces_itself_again_by_command() {
     Kit::announced()
@@ -67,7 +68,7 @@ fn an_agent_that_has_announced_itself_announces_itself_again_by_command() {
         .nothing_else_happened();
 }
 
-/// A second copy of the word of a former leader is for no later election.
+/// A second copy of a resignation must not end the wait of a later election.
 #[test]
 fn an_old_resignation_gives_no_leadership() {
     let mut me = Kit::announced();
@@ -103,7 +104,7 @@ fn the_answer_of_an_earlier_leader_replaces_no_later_one() {
         .nothing_else_happened();
 }
 
-/// It would ask again and again until the former leader has heard of the next one.
+/// Otherwise the agent would ask again and again until the former leader has heard of the next leader.
 #[test]
 fn the_answer_of_the_former_leader_is_not_asked_about_again() {
     let mut me = Kit::following();
@@ -111,7 +112,7 @@ fn the_answer_of_the_former_leader_is_not_asked_about_again() {
     me.told(|m| m.join([middle])).nothing_else_happened();
     me.hear("middle", answers(1, OLD - 1, 7))
         .nothing_else_happened();
-    // This one took over later.
+    // `middle` has led again since, in a later term.
     me.hear("middle", answers(1, OLD + 1, 7))
         .has_no_leader(OLD)
         .sent_to(&[HIGH, LOW, "middle"], ask(1, 5, OLD + 1))
@@ -119,7 +120,7 @@ fn the_answer_of_the_former_leader_is_not_asked_about_again() {
         .nothing_else_happened();
 }
 
-/// The next leader may wait for it.
+/// The next leader may wait for this resignation.
 #[test]
 fn an_agent_that_gave_way_passes_on_the_resignation_of_the_former_leader() {
     let mut me = Kit::announced().after(HIGH, elected(MINE + 1, 9));
@@ -127,7 +128,7 @@ fn an_agent_that_gave_way_passes_on_the_resignation_of_the_former_leader() {
         .sent(HIGH, resign(MINE + 1, Some(HIGH)))
         .nothing_else_happened();
     for successor in [ME, "middle"] {
-        // A second copy, and for another agent.
+        // A second copy, and a resignation for another agent.
         me.hear(LOW, resign(MINE - 1, Some(successor)))
             .nothing_else_happened();
     }

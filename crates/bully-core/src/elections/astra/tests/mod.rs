@@ -1,7 +1,6 @@
-//! The ASTRA rules, role by input.
+//! The tests of the ASTRA rules, role by input.
 //!
-//! `matrix.txt` has the outcome of every cell. The tests are for the rules that a reader should know, and for what no
-//! single step shows.
+//! `matrix.txt` has the outcome of every cell. The tests show important rules, and rules that need more than one step.
 
 mod announced;
 mod rules;
@@ -16,7 +15,7 @@ use crate::{elections::fixture::*, parts::Participant};
 
 type Kit = crate::elections::fixture::Kit<Astra>;
 
-/// The preset `astra`: the deadline of 2 seconds, how long an announcement is awaited, a step.
+/// The preset `astra` in milliseconds: the deadline, the wait for an announcement, a step.
 const DEADLINE: u64 = 2_000;
 const VICTORY: u64 = 5_000;
 const STEP: u64 = 900;
@@ -34,7 +33,7 @@ impl Machine for Astra {
     }
 
     fn may_send(&self, leading: Option<Term>, _: &To, message: &BullyMessage) {
-        // `lead-after-the-former`: it announces itself first.
+        // `lead-after-the-former`: the agent announces itself before it leads.
         match (&self.state, message) {
             (Some(State::Announced(announced)), BullyMessage::Elected(said)) => {
                 assert_eq!(said.term, announced.term);
@@ -130,7 +129,7 @@ impl Suite for Astra {
 common_suite!(Astra);
 
 impl Kit {
-    /// No agent has started anything.
+    /// Returns an agent in a group in which no election has begun.
     fn idle() -> Self {
         Self::voter(&Arc::default()).started()
     }
@@ -152,7 +151,7 @@ impl Kit {
         me
     }
 
-    /// LOW leads, and has said so to this agent, which has won its election.
+    /// Returns an agent that has won its election. LOW leads, and has told this agent so.
     fn announced() -> Self {
         let mut me = Self::holding().after(LOW, answers(1, MINE - 1, 1));
         me.later(DEADLINE).fire(BullyTimer::Deadline).whatever();
@@ -174,7 +173,7 @@ impl Kit {
         me
     }
 
-    /// Has handed over to LOW, and cools down.
+    /// Returns an agent that has handed over to LOW, and cools down.
     fn cooling_down() -> Self {
         let mut me = Self::draining();
         me.step(Input::Drained).whatever();

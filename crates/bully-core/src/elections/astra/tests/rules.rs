@@ -1,4 +1,4 @@
-//! The rules, one after another: what no single step shows.
+//! The rules, one after another, where they need more than one step.
 
 use super::*;
 use crate::{driver::MembersReports as _, protocol::Members};
@@ -32,7 +32,7 @@ fn the_deadline_is_that_of_the_timings() {
 }
 
 #[test]
-fn those_of_failed_election_are_not_asked_and_the_deadline_is_sat_out() {
+fn agents_of_failed_election_are_not_asked_and_the_deadline_passes() {
     let mut me = Kit::idle();
     me.ends(HIGH).nothing_else_happened();
     me.hear(LOW, elect(1))
@@ -57,7 +57,7 @@ fn an_agent_that_is_alone_leads_at_once() {
 // ---- defer-on-ok ----
 
 #[test]
-fn deferring_in_vain_begins_anew_without_those_of_failed_election() {
+fn deferring_in_vain_begins_anew_without_the_agents_of_failed_election() {
     Kit::deferring()
         .after(LOW, elect(1))
         .later(VICTORY)
@@ -67,7 +67,7 @@ fn deferring_in_vain_begins_anew_without_those_of_failed_election() {
         .nothing_else_happened();
 }
 
-/// It asked with a lower score, and has a higher one since. Two that believe that of each other would both lead.
+/// The other agent's score has changed since. If two agents took each other for the lower one, both would lead.
 #[test]
 fn an_agent_that_answers_ok_or_asks_from_above_is_asked_again() {
     let all = [HIGH, LOW];
@@ -111,7 +111,7 @@ fn another_score_does_not_begin_the_deadline_anew() {
         assert_eq!(me.role(), role);
     }
     Kit::idle().set_score(10).nothing_else_happened();
-    // Those that asked may rank above it now.
+    // LOW asked while it ranked below this agent, and may rank above it now.
     let mut me = Kit::deferring().after(LOW, elect(1));
     me.set_score(0).nothing_else_happened();
     me.later(VICTORY)
@@ -119,7 +119,7 @@ fn another_score_does_not_begin_the_deadline_anew() {
         .sent_to(&[HIGH, LOW], ask(2, 0, 0))
         .set(BullyTimer::Deadline, DEADLINE)
         .nothing_else_happened();
-    // The leader that it asked ranks above it again.
+    // LOW, the leader that this agent asked, ranks above it again.
     Kit::holding()
         .after(LOW, answers(1, OLD, 1))
         .set_score(0)

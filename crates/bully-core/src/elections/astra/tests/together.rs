@@ -1,4 +1,4 @@
-//! A few machines together: their promise, at every instant.
+//! A few machines together: at every instant, their promise holds.
 
 use super::*;
 

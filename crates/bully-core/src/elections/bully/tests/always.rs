@@ -1,8 +1,8 @@
-//! What holds for every input in every role.
+//! Properties of every input in every role.
 
 use super::*;
 
-/// Each input that a driver hands on, in each role.
+/// Calls `check` with each input that a driver passes on, in each role.
 fn every_cell(mut check: impl FnMut(&str, &Kit, &Input<BullyMessage, BullyTimer, Infallible>)) {
     for (role, me) in Bully::roles() {
         for input in inputs(&me) {
@@ -13,7 +13,7 @@ fn every_cell(mut check: impl FnMut(&str, &Kit, &Input<BullyMessage, BullyTimer,
     }
 }
 
-/// The term that a message tells of.
+/// Returns the term in the message.
 const fn term_of(message: &BullyMessage) -> Term {
     match message {
         BullyMessage::Elect(Elect { seen, .. })
@@ -44,7 +44,7 @@ fn the_term_of_each_message_is_known_from_then_on() {
     });
 }
 
-/// `renew-above`: its followers would take it for an older leader.
+/// `renew-above`: the leader's followers would otherwise take it for an older leader.
 #[test]
 fn a_leader_that_hears_of_a_higher_term_leads_above_it_or_no_more() {
     let mut renewed = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The configuration: what can be wrong with it.
+//! The errors of a configuration.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! `Elect`: always answered by a voter.
+//! `Elect`: a voter always answers it.
 
 use super::*;
 
-/// An Elect by an agent that has seen that term.
+/// Returns an `Elect` of an agent that has seen the term `term`.
 fn elect_after(term: u64, score: i32) -> Elect {
     Elect {
         seen: Term(term),
@@ -27,8 +27,6 @@ fn a_repeated_question_is_answered_and_changes_no_more_than_the_first() {
     }
 }
 
-// ---- candidates, and agents that wait ----
-
 #[test]
 fn a_question_from_below_counts_as_an_answer() {
     let mut me = Kit::asking_voters();
@@ -40,7 +38,7 @@ fn a_question_from_below_counts_as_an_answer() {
 
 #[test]
 fn no_agent_waits_for_an_asker_from_below() {
-    // LOW knew a leader, and said Ok; now it has none.
+    // LOW answered `Ok` while it knew a leader, and now it has none.
     Kit::asking_voters()
         .after(LOW, ok(1))
         .hear(LOW, elect(1))
@@ -48,8 +46,6 @@ fn no_agent_waits_for_an_asker_from_below() {
         .set(BullyTimer::Campaign, S)
         .nothing_else_happened();
 }
-
-// ---- leaders ----
 
 fn answers_mine(term: u64) -> Elected {
     answers(1, term, 5)
@@ -68,7 +64,7 @@ fn a_leader_with_a_grace_period_lets_the_challenger_wait() {
         .nothing_else_happened();
 }
 
-/// The timer is for the first of two.
+/// The timer is set for the first challenger.
 #[test]
 fn a_second_challenger_does_not_delay_the_first_one() {
     let mut me = Kit::leading_by(&after_a_second()).after(HIGH, elect(9));

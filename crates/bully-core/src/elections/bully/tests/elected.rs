@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Asks that leader to yield, in its next round.
+/// Asserts that the agent asks `leader` to yield.
 fn asks(effects: StepEffects, leader: &str, counter: u64, term: u64) {
     let elect = Elect {
         round: round(counter),
@@ -15,12 +15,10 @@ fn asks(effects: StepEffects, leader: &str, counter: u64, term: u64) {
         .nothing_else_happened();
 }
 
-/// Both kinds of announcement.
+/// Returns both kinds of announcement.
 fn both(term: u64, score: i32) -> [BullyMessage; 2] {
     [elected(term, score).into(), heartbeat(term, score).into()]
 }
-
-// ---- candidates ----
 
 #[test]
 fn the_asked_leader_below_decides_by_its_answer() {
@@ -44,8 +42,6 @@ fn a_candidate_follows_one_below_where_leaders_are_left_alone() {
         .followed(LOW, OLD)
         .nothing_else_happened();
 }
-
-// ---- leaders ----
 
 #[test]
 fn a_newer_leader_below_supersedes_and_is_asked_where_leaders_have_a_grace_period() {

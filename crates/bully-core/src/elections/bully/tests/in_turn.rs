@@ -1,4 +1,4 @@
-//! A leader that ranks below others is asked by one agent after the other, in the order of their ranks (`ask-in-turn`).
+//! The agents that rank above a leader ask it one after the other, in the order of their ranks (`ask-in-turn`).
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn ask(counter: u64, score: i32) -> Elect {
     }
 }
 
-/// Asks LOW, whose score fell, in its first round.
+/// Asserts that the agent asks LOW, whose score fell, in its first round.
 fn asks(effects: StepEffects, score: i32) {
     effects
         .sent(LOW, ask(1, score))
@@ -18,7 +18,7 @@ fn asks(effects: StepEffects, score: i32) {
         .nothing_else_happened();
 }
 
-/// A follower of LOW, whose score is 7, while HIGH and perhaps a further voter rank above that.
+/// Returns a follower of LOW. LOW has the score 7, and HIGH ranks above it.
 fn following(config: &Arc<BullyConfig>) -> Kit {
     Kit::voter(config).started().after(LOW, elected(OLD, 7))
 }
@@ -137,7 +137,7 @@ fn an_agent_whose_leader_ends_in_the_meantime_acts_as_after_any_end() {
 
 #[test]
 fn a_score_moves_no_slot_back() {
-    // Still the second in rank above the leader.
+    // With the score 4 the agent is still the second in rank above the leader.
     Kit::in_turn().set_score(4).nothing_else_happened();
     asks(Kit::in_turn().set_score(10), 10);
     for score in [Some(0), None] {
@@ -154,7 +154,7 @@ fn a_campaign_does_not_wait_for_a_slot() {
     asks(asked.stopped([BullyTimer::Detect, BullyTimer::Campaign]), 5);
 }
 
-/// The leader that it is about to ask does not lead any more for the asker.
+/// The agent tells the asker that its leader counts no more, because it is about to ask this leader to yield.
 #[test]
 fn an_agent_with_a_slot_to_ask_yields_to_an_asker_above() {
     let mut me = Kit::in_turn();
@@ -198,7 +198,7 @@ fn an_agent_that_cools_down_follows_a_leader_whose_score_fell() {
 
 // ---- another leader that ranks below ----
 
-/// HIGH has resigned, and LOW leads in its place: it is followed until this agent's slot.
+/// Returns an agent after HIGH resigned to LOW. The agent follows LOW until its own slot.
 fn handed_over() -> Kit {
     let mut me = Kit::following();
     me.hear(HIGH, resign(OLD, Some(LOW)))
@@ -255,7 +255,7 @@ fn a_successor_that_is_silent_or_dead_is_replaced_in_the_slot() {
         .nothing_else_happened();
 }
 
-/// The leader that it followed may have ended, and does not count.
+/// HIGH, the former leader of this agent, may have ended, so it does not count.
 #[test]
 fn a_newer_leader_below_than_the_one_that_is_followed_is_asked_in_turn() {
     let mut me = Kit::following();
@@ -278,7 +278,7 @@ fn a_newer_leader_below_than_the_one_that_is_followed_is_asked_in_turn() {
 
 // ---- a leader that leaves to another asker ----
 
-/// All scores rise at once: each agent asks before it knows of the others.
+/// All scores rise at once, and each agent asks before it knows of the other askers.
 #[test]
 fn an_agent_that_asks_after_another_one_acts_in_its_slot() {
     let mut me = Kit::asking_found();
@@ -305,7 +305,7 @@ fn the_highest_in_rank_asks_all_if_its_leader_has_left_to_another_asker() {
     assert_eq!(me.role(), Role::Leader, "LOW has yielded, and HIGH is down");
 }
 
-/// The leader that it asked may still leave to it.
+/// LOW, the asked leader, may still yield to this agent.
 #[test]
 fn an_agent_that_waits_with_an_open_round_asks_a_leader_below_at_once() {
     let mut me = Kit::waiting().after(LOW, elected(OLD, 1));

@@ -1,9 +1,8 @@
-//! Whatever happens in any role, the machine moves on. What each cell does is in the files of the
-//! inputs.
+//! The machine makes progress after any input in any role. The files of the inputs show the effects of each cell.
 
 use super::*;
 
-/// Whatever one input has done, an eligible agent that hears no other leads in the end.
+/// One arbitrary input comes first. Then the agent hears no other agent.
 #[test]
 fn an_agent_that_hears_no_other_leads_in_the_end() {
     for (role, me) in Kit::roles() {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Something that happens to the member of that name.
+/// A change of the member of the given name.
 type Change = fn(&mut Members, &str);
 
 fn down(members: &mut Members, name: &str) {
@@ -17,17 +17,17 @@ fn leave(members: &mut Members, name: &str) {
     members.leave(&id(name));
 }
 
-/// A later life is up.
+/// Adds a later incarnation, which is up.
 fn restart(members: &mut Members, name: &str) {
     members.up(&id(name), Incarnation(2));
 }
 
-/// It answers no more, for certain.
+/// Changes after which the member certainly answers no more.
 const SILENCES: [Change; 2] = [down, leave];
-/// Something of that name may still answer.
+/// Changes after which a process of that name may still answer.
 const DOUBTS: [Change; 2] = [suspect, restart];
 
-/// The hosts of all others, or of some, know a later process of this one's name.
+/// Sets whether the hosts `by` know a later process with this agent's name.
 fn disowned(by: &[&str], is_refused: bool) -> impl Fn(&mut Members) {
     let by: Vec<_> = by.iter().map(|name| id(name)).collect();
     move |members| {
@@ -90,7 +90,7 @@ fn a_better_follower_asks_when_no_later_process_has_its_name_any_more() {
 // ---- followers ----
 
 #[test]
-fn an_agent_that_cools_down_takes_the_last_slot_whichever_others_are_there() {
+fn an_agent_that_cools_down_takes_the_last_slot_in_any_group() {
     let mut me = Kit::cooling_down(); // its slot is set
     me.told(|m| down(m, HIGH)).nothing_else_happened();
     me.told(|m| suspect(m, LOW)).nothing_else_happened();
@@ -110,7 +110,7 @@ fn an_agent_that_cools_down_takes_the_last_slot_whichever_others_are_there() {
         .nothing_else_happened();
     assert!(
         !me.machine.core.cooldown.has_begun(),
-        "it has let all others go first"
+        "all other agents had their slots"
     );
 }
 
@@ -159,7 +159,7 @@ fn an_agent_that_is_suspected_or_restarted_may_still_answer() {
 
 // ---- leaders ----
 
-/// Leads, and HIGH has waited for the leadership for 400 ms.
+/// Returns a leader for whose leadership HIGH has waited for 400 ms.
 fn challenged() -> Kit {
     let mut me = Kit::leading_by(&after_a_second()).after(HIGH, elect(9));
     me.later(400);

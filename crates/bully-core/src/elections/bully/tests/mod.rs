@@ -1,10 +1,10 @@
-//! The bully's cells, role by input: one file per input.
+//! The tests of the bully election, role by input: one file for each input.
 //!
-//! `matrix.txt` has the outcome of every cell. The tests are for the rules that a reader should know, and for what no
-//! single step shows; `always.rs` has what holds in every cell.
+//! `matrix.txt` has the outcome of every cell. The tests show important rules, and rules that need more than one step;
+//! `always.rs` has the properties of every cell.
 //!
-//! How the common kit and the common suite ([`crate::elections::fixture`]) see a bully is here: its
-//! needed timers, its roles, its messages.
+//! This file connects a bully to the common kit and the common suite ([`crate::elections::fixture`]): the timers that
+//! it needs, its roles and its messages.
 
 mod always;
 mod config;
@@ -69,7 +69,7 @@ impl Machine for Bully {
             Some(State::Vacant(vacant)) => {
                 let slot = vacant.slot.map(|_| BullyTimer::Campaign);
                 let is_stuck = slot.is_none() && core.may_lead(); // cooling down or not
-                assert!(!is_stuck, "it is eligible, and nothing will move it");
+                assert!(!is_stuck, "an eligible agent waits without a timer");
                 timers.extend(slot);
             }
             Some(State::Candidate(candidate)) => timers.extend([candidate.asked.timer()]),
@@ -157,25 +157,25 @@ impl Suite for Bully {
 common_suite!(Bully, "/src/elections/bully/tests");
 
 impl Kit {
-    /// A follower without a leader, in the second slot, which comes after one step.
+    /// Returns a follower without a leader. It has the second slot, which comes after one step.
     fn with_slot() -> Self {
         let kit = Self::voter(&lan()).started();
         assert_eq!(kit.role(), Role::Follower);
         kit
     }
 
-    /// A follower of HIGH, which leads in the term [`OLD`].
+    /// Returns a follower of HIGH, which leads in the term [`OLD`].
     fn following() -> Self {
         Self::with_slot().after(HIGH, elected(OLD, 9))
     }
 
-    /// A follower of LOW in the term [`OLD`], where leaders are left alone.
+    /// Returns a follower of LOW in the term [`OLD`], where leaders are left alone.
     fn following_low() -> Self {
         Self::voter(&never()).started().after(LOW, elected(OLD, 1))
     }
 
-    /// A follower of LOW in the term [`OLD`], the second in rank above it since its score fell from 7 to 1: it asks in
-    /// one step.
+    /// Returns a follower of LOW in the term [`OLD`], whose score fell from 7 to 1. The follower is the second in rank
+    /// above LOW, and asks it in one step.
     fn in_turn() -> Self {
         Self::with_slot()
             .after(LOW, elected(OLD, 7))
@@ -190,7 +190,7 @@ impl Kit {
         Self::new(&lan(), MemberKind::Voter, None).started()
     }
 
-    /// Has led in the term [`MINE`], stepped down for LOW, and cools down.
+    /// Returns an agent that has led in the term [`MINE`], stepped down for LOW, and cools down.
     fn cooling_down() -> Self {
         let mut kit = Self::draining();
         kit.step(Input::Drained).whatever();
@@ -198,7 +198,7 @@ impl Kit {
         kit
     }
 
-    /// A candidate that has asked HIGH, its leader, and goes on following it.
+    /// Returns a candidate that has asked HIGH, its leader, and still follows it.
     fn asking_leader() -> Self {
         let mut kit = Self::following();
         kit.step(Input::Campaign).whatever();
@@ -206,7 +206,7 @@ impl Kit {
         kit
     }
 
-    /// A candidate that has asked the leader in the snapshot (LOW), following no agent.
+    /// Returns a candidate that has asked LOW, the leader in the snapshot, and follows no agent.
     fn asking_found() -> Self {
         let mut kit = Self::voter(&lan());
         kit.members.note_leader(leader(LOW, OLD));
@@ -215,7 +215,7 @@ impl Kit {
         kit
     }
 
-    /// A candidate that has asked LOW and HIGH.
+    /// Returns a candidate that has asked LOW and HIGH.
     fn asking_voters() -> Self {
         let mut kit = Self::with_slot();
         kit.later(S).fire(BullyTimer::Campaign).whatever();
@@ -223,14 +223,14 @@ impl Kit {
         kit
     }
 
-    /// Defers to HIGH, which has said Ok to its first round.
+    /// Returns an agent that defers to HIGH, which has answered `Ok` to the first round.
     fn waiting() -> Self {
         let kit = Self::asking_voters().after(HIGH, ok(1));
         assert_eq!(kit.role(), Role::Waiting);
         kit
     }
 
-    /// Leads in the term [`MINE`]: in its first round both others yielded.
+    /// Returns a leader in the term [`MINE`]. Both others yielded in its first round.
     fn leading() -> Self {
         Self::leading_by(&lan())
     }
@@ -249,14 +249,13 @@ impl Kit {
         kit
     }
 
-    /// Leads, and steps down for LOW.
+    /// Returns a leader that steps down for LOW.
     fn draining() -> Self {
         let mut kit = Self::leading();
         kit.step_down(LOW).whatever();
         kit
     }
 
-    /// Every role, by its name.
     fn roles() -> [(&'static str, Self); 13] {
         [
             ("following", Self::following()),
@@ -275,14 +274,14 @@ impl Kit {
         ]
     }
 
-    /// Leads where leaders have a grace period, and HIGH asked for the leadership 40 ms ago.
+    /// Returns a leader with a grace period, for whose leadership HIGH asked 40 ms ago.
     fn challenged() -> Self {
         let mut me = Self::leading_by(&after_a_second()).after(HIGH, elect(9));
         me.later(40);
         me
     }
 
-    /// Roles whose rules depend on the configuration, by name.
+    /// Returns agents whose rules depend on the configuration, by name.
     fn roles_by_other_rules() -> [(&'static str, Self); 5] {
         let margin = with(|config| config.margin = Some(3.into()));
         let no_detector = with(|config| config.timings = Timings::astra());
@@ -306,7 +305,7 @@ impl Kit {
 }
 
 impl StepEffects {
-    /// Announced itself: the heartbeat begins, then the application is told.
+    /// Asserts that the agent announced itself, began its heartbeat, and then told the application.
     #[track_caller]
     fn led(self, term: u64) -> Self {
         self.sent_all(elected(term, 5))
@@ -314,7 +313,7 @@ impl StepEffects {
             .acquired(term)
     }
 
-    /// Follows that leader, and watches it.
+    /// Asserts that the agent follows the leader `name`, and watches for its silence.
     #[track_caller]
     fn followed(self, name: &str, term: u64) -> Self {
         self.set(BullyTimer::Detect, L).new_leader(name, term)
@@ -328,17 +327,17 @@ fn lan() -> Arc<BullyConfig> {
     })
 }
 
-/// Leaders are left alone.
+/// Returns a configuration in which leaders are left alone.
 fn never() -> Arc<BullyConfig> {
     with(|config| config.preemption = Preemption::Never)
 }
 
-/// Leaders yield to an agent that was steady for a second.
+/// Returns a configuration in which leaders yield to an agent that was steady for a second.
 fn after_a_second() -> Arc<BullyConfig> {
     with(|config| config.preemption = Preemption::After(Duration::from_secs(1)))
 }
 
-/// The same with another setting.
+/// Returns the preset with one change.
 fn with(change: impl FnOnce(&mut BullyConfig)) -> Arc<BullyConfig> {
     let mut config = lan();
     change(Arc::make_mut(&mut config));

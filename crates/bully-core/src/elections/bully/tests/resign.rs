@@ -29,7 +29,7 @@ fn announcements_of_the_term_that_was_resigned_are_void() {
     }
 }
 
-/// Its cool-down is over by the clock, and the timer has not said so yet.
+/// The cool-down has ended by the clock, but its timer has not fired yet.
 #[test]
 fn a_successor_cools_down_no_more() {
     let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
@@ -46,7 +46,7 @@ fn an_agent_that_cools_down_succeeds_in_the_last_slot_only() {
         let mut me = Kit::cooling_down().after(LOW, elected(MINE + 1, 1));
         me.hear(LOW, resign(MINE + 1, successor))
             .has_no_leader(MINE + 1)
-            .set(BullyTimer::Campaign, 9 * S) // behind all that do not cool down, and HIGH if it does
+            .set(BullyTimer::Campaign, 9 * S) // 8 steps for the cool-down, and 1 for HIGH
             .nothing_else_happened();
     }
 }

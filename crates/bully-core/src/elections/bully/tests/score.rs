@@ -10,8 +10,6 @@ fn ask(counter: u64, score: i32, term: u64) -> Elect {
     }
 }
 
-// ---- followers ----
-
 #[test]
 fn a_score_or_a_campaign_ends_the_cooldown_of_a_follower() {
     for (score, input) in [
@@ -26,8 +24,6 @@ fn a_score_or_a_campaign_ends_the_cooldown_of_a_follower() {
             .nothing_else_happened();
     }
 }
-
-// ---- candidates, and agents that wait ----
 
 #[test]
 fn a_round_belongs_to_one_score() {
@@ -52,7 +48,7 @@ fn a_round_belongs_to_one_score() {
                 .sent_to(&[HIGH, LOW], ask(2, score, 0)) // no agent is known to fail
                 .set(BullyTimer::Deadline, T)
                 .nothing_else_happened();
-            me.hear(HIGH, yields(1)).nothing_else_happened(); // to the former score
+            me.hear(HIGH, yields(1)).nothing_else_happened(); // an answer to the former score
         }
     }
 }

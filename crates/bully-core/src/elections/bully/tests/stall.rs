@@ -1,9 +1,8 @@
-//! An agent that was itself stalled: it is the one that slept, so it believes its suspicions no
-//! more, once.
+//! An agent that was stalled itself does not trust its suspicions, but only once.
 
 use super::*;
 
-/// Later than any message or jitter explains.
+/// Delay that no message and no jitter explains, in milliseconds.
 const LATE: u64 = D + J + 1;
 
 fn ask(counter: u64, term: u64) -> Elect {
@@ -67,7 +66,7 @@ fn an_agent_that_slept_while_it_waited_reads_its_mail_and_asks() {
         .nothing_else_happened();
 }
 
-/// Its timer counts no suspend, and the one that asks waits for it from then on.
+/// The agent's timer does not count a suspend of the host, and from now on the asker waits for this agent.
 #[test]
 fn an_agent_whose_wait_is_over_by_the_clock_acts_when_it_is_asked() {
     let mut me = Kit::waiting();

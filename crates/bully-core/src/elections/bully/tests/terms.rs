@@ -1,10 +1,10 @@
-//! Near the end of the terms nothing wraps, and no agent asks for a leadership that it could not take.
+//! Near the largest term no number wraps, and no agent asks for a leadership that it could not take.
 
 use super::*;
 
 const LAST: u64 = u64::MAX;
 
-/// The same machine after it has heard of that term.
+/// Returns the same machine after it has heard of the term `term`.
 fn having_seen(me: Kit, term: u64) -> Kit {
     let seen = Term(term);
     me.after(LOW, Ok { seen, ..ok(0) })

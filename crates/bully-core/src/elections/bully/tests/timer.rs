@@ -1,4 +1,4 @@
-//! Timers: early, due, and foreign to the role. Late ones are in `stall.rs`.
+//! Timers: early ones, due ones, and timers of other roles. `stall.rs` has late timers.
 
 use super::*;
 

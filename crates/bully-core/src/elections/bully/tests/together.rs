@@ -1,21 +1,21 @@
-//! A few machines together: whatever was lost, late, doubled or reordered before, one leader once
-//! it is calm, and the right one.
+//! A few machines together. Messages are lost, late, doubled and reordered at first. When the network is calm, the
+//! highest in rank is the only leader.
 //!
-//! The seeded simulator plays longer and larger games; these are here for the races that one
-//! machine alone does not show.
+//! The seeded simulator plays longer and larger histories. These tests find the races that one machine alone does not
+//! show.
 
 use super::*;
 
 type World = crate::elections::fixture::World<Bully>;
 
-/// A storm with misfortunes, and then calm.
+/// Returns a group after a storm with faults and a calm time.
 fn weathered(seed: u64, size: usize, config: Arc<BullyConfig>) -> World {
     let mut world = World::new(seed, size, config);
     for _ in 0..world.dice.below(25) {
         let pause = world.dice.below(400);
         let next = world.now.after(Duration::from_millis(pause));
         world.run(next);
-        world.misfortune();
+        world.random_fault();
     }
     world.weather = Weather::Calm;
     world.cuts.clear();
@@ -24,7 +24,7 @@ fn weathered(seed: u64, size: usize, config: Arc<BullyConfig>) -> World {
     world
 }
 
-/// A short rest, so that it is over when the calm ends.
+/// Returns the configuration with a cool-down that ends before the calm time.
 fn with_a_short_cooldown(mut config: Arc<BullyConfig>) -> Arc<BullyConfig> {
     let settings = Arc::make_mut(&mut config);
     settings.cooldown = Duration::from_secs(2);

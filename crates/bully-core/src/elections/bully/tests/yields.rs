@@ -1,4 +1,4 @@
-//! `Yield`: the early decision, and a leader's release. And `Ok` to a former incarnation.
+//! `Yield`: the early decision, and the end of a leadership. Also an `Ok` to a former incarnation.
 
 use super::*;
 
@@ -6,7 +6,7 @@ use super::*;
 fn the_last_yield_wins() {
     let mut me = Kit::asking_voters();
     me.hear(LOW, yields(1)).nothing_else_happened();
-    me.hear(LOW, yields(1)).nothing_else_happened(); // doubled
+    me.hear(LOW, yields(1)).nothing_else_happened(); // a copy
     me.hear(HIGH, yields(1)).led(1).nothing_else_happened();
 }
 
@@ -19,7 +19,7 @@ fn a_release_wins_even_when_a_follower_has_said_ok_before() {
         .nothing_else_happened();
 }
 
-/// It answers an earlier round.
+/// The release answers an earlier round.
 #[test]
 fn a_late_release_counts_while_no_later_term_is_known() {
     let again = Kit::asking_leader().after(HIGH, yields(1));

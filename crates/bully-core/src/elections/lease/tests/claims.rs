@@ -1,4 +1,4 @@
-//! Claims: of a better agent on a live holder.
+//! Claims of a better agent while another agent holds the lease.
 
 use super::{super::leader::Leading, *};
 use crate::driver::MembersReports as _;
@@ -36,7 +36,7 @@ fn a_better_agent_claims_and_repeats_it() {
         .nothing_else_happened();
 }
 
-/// `slow-waits`: it would have the lease for moments only.
+/// `slow-waits`: an agent with a slow store would have the lease for moments only.
 #[test]
 fn an_agent_with_a_slow_way_to_the_store_claims_nothing_and_takes_a_free_lease_a_step_later() {
     let claims = |millis| {
@@ -70,7 +70,7 @@ fn claims(me: &mut Kit, attempt: u64) -> StepEffects {
 }
 
 #[test]
-fn a_claim_is_heeded_once_it_was_there_for_long_enough() {
+fn a_leader_obeys_a_claim_that_has_lasted_for_long_enough() {
     let mut me = Kit::leading();
     let began = me.now;
     for attempt in 1.. {
@@ -87,8 +87,8 @@ fn a_claim_is_heeded_once_it_was_there_for_long_enough() {
     }
 }
 
-/// `released-for-whom-it-names`: the link to LOW is broken, and HIGH seems to be up. LOW still reaches the store. If the
-/// lease were released for HIGH, which may be gone, this agent would take it back and hand over again, for ever.
+/// `released-for-whom-it-names`: the link to LOW is broken, and LOW still reaches the store. HIGH seems to be up, but
+/// may be gone. If the lease were released for HIGH, this agent would take it back and hand over again, for ever.
 #[test]
 fn a_claimant_whose_link_is_broken_gets_the_lease_unless_its_end_was_reported() {
     for (has_ended, to) in [(false, LOW), (true, HIGH)] {
@@ -134,7 +134,7 @@ fn a_claim_within_the_margin_or_against_the_policy_is_not_heeded() {
     }
 }
 
-/// A better agent of another process, which the members here do not show.
+/// The claimant is a better agent of another process, which is not in the members of this process.
 #[test]
 fn a_claimant_of_another_process_goes_first_when_the_lease_is_free() {
     let mut me = Kit::following();

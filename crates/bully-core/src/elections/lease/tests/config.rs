@@ -1,4 +1,4 @@
-//! Which parameters fit together.
+//! Relations between the parameters.
 
 use super::*;
 use crate::protocol::{ClockKind, Leaders, Storage};
@@ -64,7 +64,7 @@ fn it_promises_one_leader_a_term_and_keeps_nothing() {
     assert_eq!(requirements.clock, ClockKind::CountsSuspend);
 }
 
-/// Defaults: of `lan`, H 60, d 9, J 10, S 18, D 240.
+/// Defaults of `lan` in milliseconds: H 60, d 9, J 10, S 18, D 240.
 #[test]
 fn the_longest_failover_counts_the_reads_the_wait_and_the_slots() {
     let longest = |ahead| config().worst_case_failover(ahead).as_millis();

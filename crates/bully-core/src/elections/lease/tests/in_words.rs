@@ -1,7 +1,7 @@
 //! Answers, questions and records in the words of the matrix.
 //!
-//! `r` is the agent's last request; an attempt of the agent has the number of its request. Of a record there is what
-//! differs from the records of `say.rs`.
+//! `r` is the agent's last request. An attempt of the agent has the number of its request. A record is written as its
+//! differences from the records of `say.rs`.
 
 use super::*;
 
@@ -16,7 +16,7 @@ pub(super) fn answer(me: &Kit, shown: &RegisterShown) -> (String, Columns) {
         answer,
     } = shown
     else {
-        panic!("it has a column that is not shown: {shown:?}");
+        panic!("a field has no column: {shown:?}");
     };
     let number = request.map_or("none".to_owned(), |number| request_of(me, number));
     let mut columns = vec![("request".to_owned(), number)];
@@ -138,7 +138,7 @@ fn elsewhere(name: &LeaseName) -> Option<String> {
     (*name != config().name).then(|| format!("name {}/{}", name.cluster, name.group))
 }
 
-/// Who wrote it, if that was this agent or another one than usual.
+/// Returns the writer of a record, if the writer is this agent, or another agent than `usual`.
 fn by(me: &Kit, nonce: &Nonce, usual: &str) -> Option<String> {
     if nonce.id == id(ME) {
         return Some(format!("by {}", version_of(me, &version(Some(nonce)))));

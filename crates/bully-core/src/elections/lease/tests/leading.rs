@@ -3,7 +3,7 @@
 use super::*;
 use crate::protocol::About;
 
-/// `renews-when-answered`: a second attempt would expect what the first one is about to replace.
+/// `renews-when-answered`: a second attempt would expect the record that the first attempt is about to replace.
 #[test]
 fn where_the_store_is_slow_the_next_renewal_is_made_when_the_last_is_answered() {
     let mut me = Kit::leading();
@@ -24,7 +24,7 @@ fn where_the_store_is_slow_the_next_renewal_is_made_when_the_last_is_answered() 
         .nothing_else_happened();
 }
 
-/// `lease-from-send-time`: one thing after the other is asked of a store.
+/// `lease-from-send-time`: a store gets one question after the other, so an attempt may wait before it is sent.
 #[test]
 fn a_renewal_counts_from_when_its_turn_at_the_store_came() {
     let mut me = Kit::leading();
@@ -51,13 +51,13 @@ fn the_lease_ends_by_the_clock_whatever_was_asked() {
     me.later(LEASE - H - 1);
     assert_eq!(me.view().leading, Some(Term(MINE)));
     me.later(1);
-    assert_eq!(me.view().leading, None, "also without a step");
+    assert_eq!(me.view().leading, None, "the lease ends without a step too");
     me.fire(BullyTimer::Lease)
         .lost(MINE, LostReason::LeaseExpired)
         .whatever();
 }
 
-/// Its attempts of before count no more: a leadership that was lost does not begin again in its term.
+/// Earlier attempts count no more, because a lost leadership must not begin again in its term.
 #[test]
 fn when_the_store_answers_again_it_takes_its_own_lease_in_a_new_term() {
     let mut me = Kit::leading();
@@ -75,7 +75,7 @@ fn when_the_store_answers_again_it_takes_its_own_lease_in_a_new_term() {
     assert_eq!(me.view().leading, Some(Term(MINE + 1)));
 }
 
-/// No agent that has seen it follows a leader of a lower one.
+/// An agent that has seen a term follows no leader of a lower term.
 #[test]
 fn it_takes_its_own_lease_again_above_a_term_that_another_has_seen() {
     let mut me = Kit::leading();
@@ -120,7 +120,7 @@ impl Kit {
     }
 }
 
-/// What the agent says of itself crosses in its next renewal; it shows that of itself at once.
+/// The agent's own view has the new text at once. Other agents get it with the next renewal.
 #[test]
 fn a_renewal_carries_what_the_holder_says_of_itself() {
     let mut me = Kit::leading();
@@ -153,7 +153,7 @@ fn a_follower_shows_what_the_record_of_its_leader_says_and_of_no_other_incarnati
     me.later(READ).sees(Some(saying(1, 3))).whatever();
     assert_eq!(me.view().about, about);
     me.later(READ).sees(Some(held(HIGH, OLD, 4))).whatever();
-    assert_eq!(me.view().about, None, "it was taken back");
+    assert_eq!(me.view().about, None, "the leader has removed the text");
     me.later(READ).sees(Some(saying(2, 5))).whatever();
     let view = me.view();
     let incarnation = view.leader.map(|leader| leader.incarnation);

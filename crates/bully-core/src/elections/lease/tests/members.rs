@@ -8,5 +8,5 @@ fn a_suspicion_changes_nothing_and_an_absence_frees_nothing() {
     assert_eq!(me.is_suspected(HIGH), NOTHING);
     me.leaves(HIGH).has_no_leader(OLD).next_slot(PATIENCE);
     me.later(READ).sees(Some(held(HIGH, OLD, 3))).whatever();
-    assert_eq!(me.leader().as_deref(), Some(HIGH), "it renews all the same");
+    assert_eq!(me.leader().as_deref(), Some(HIGH), "HIGH still renews");
 }

@@ -1,9 +1,9 @@
-//! The lease's cells, state by input: one file per input.
+//! The tests of the lease, state by input: one file for each input.
 //!
-//! `matrix.txt` has the outcome of every cell, in the words of `in_words.rs`. The tests are for the rules that a reader
-//! should know, and for what no single step shows.
+//! `matrix.txt` has the outcome of every cell, in the words of `in_words.rs`. The tests show important rules, and rules
+//! that need more than one step.
 //!
-//! How the common kit and the common suite ([`crate::elections::fixture`]) see this machine is here.
+//! This file connects the machine to the common kit and the common suite ([`crate::elections::fixture`]).
 
 mod claims;
 mod config;
@@ -33,7 +33,7 @@ use crate::protocol::{
 };
 use crate::{elections::fixture::*, parts::Participant};
 
-/// With the preset `lan`, in milliseconds: D, how long a reader waits, how long a drain may take, the cool-down,
+/// With the preset `lan`, in milliseconds: D, the pause between two reads, a slot, the longest drain, the cool-down,
 /// and D by the slowest clock against the fastest, rounded up.
 const LEASE: u64 = 240;
 const POLL: u64 = 88;
@@ -41,9 +41,9 @@ const SLOT: u64 = POLL;
 const DRAIN: u64 = 222;
 const COOLDOWN: u64 = 60_000;
 const PATIENCE: u64 = 300;
-/// A renewal of another agent in steps of this is never missed, and leaves no gap.
+/// Milliseconds between two reads of a test. No renewal of another agent is missed at this pace.
 const READ: u64 = 50;
-/// How long an attempt is given before its outcome is read.
+/// Milliseconds after which the outcome of an attempt is read.
 const E: u64 = 20;
 
 type Kit = crate::elections::fixture::Kit<Lease>;
@@ -88,7 +88,8 @@ impl Machine for Lease {
         match *message {}
     }
 
-    /// It holds a lease only in the term that it leads in, or would.
+    /// A leader writes a lease only in the term in which it leads. An agent releases a lease or claims it only while it
+    /// does not lead.
     fn may_ask(&self, leading: Option<Term>, question: &RegisterQuestion) {
         match question {
             RegisterQuestion::Read(_) => {}
@@ -102,7 +103,7 @@ impl Machine for Lease {
         }
     }
 
-    /// An agent that could take the lease has a time at which it does.
+    /// Asserts that exactly an agent that could take the lease has set its timer.
     fn follows(&self, _: &Self, now: Time) {
         if let State::Vacant = self.state
             && self.core.has_started
@@ -138,7 +139,7 @@ impl Suite for Lease {
     const LATE: &'static [u64] = &[0, E, POLL, DRAIN, LEASE, PATIENCE, 2 * COOLDOWN];
     const SLACKS: &'static [u64] = &[0, E, LEASE];
     const LEADS_BY_THE_CLOCK: bool = true;
-    /// `released-for-whom-it-names`: no member list has the agents of other processes.
+    /// `released-for-whom-it-names`: the agents of other processes are in no list of members.
     const NAMES_STRANGERS: bool = true;
 
     fn configs() -> Vec<Arc<LeaseConfig>> {
@@ -219,7 +220,7 @@ impl Kit {
         Self::voter(&Arc::new(config)).started()
     }
 
-    /// It has read, and no answer has come.
+    /// Returns an agent whose first read has no answer yet.
     fn starting() -> Self {
         Self::with(config())
     }
@@ -228,7 +229,7 @@ impl Kit {
         Self::new(&Arc::new(config()), MemberKind::Observer, Some(5)).started()
     }
 
-    /// It has seen a lease that was released, as it was before it looked.
+    /// Returns an agent that has seen a lease that was released before the agent's first read.
     fn with_a_slot() -> Self {
         Self::with_a_slot_by(config())
     }
@@ -239,7 +240,7 @@ impl Kit {
         me
     }
 
-    /// Follows HIGH, and has seen it renew its lease.
+    /// Returns a follower of HIGH that has seen HIGH renew the lease.
     fn following() -> Self {
         let mut me = Self::starting();
         me.sees(Some(held(HIGH, OLD, 1))).whatever();
@@ -248,7 +249,7 @@ impl Kit {
         me
     }
 
-    /// Has waited for long enough, and has asked for the lease.
+    /// Returns an agent that has waited for long enough, and has tried to take the lease.
     fn taking() -> Self {
         Self::taking_with(config())
     }
@@ -268,7 +269,7 @@ impl Kit {
         me
     }
 
-    /// Has asked to renew its lease.
+    /// Returns a leader that has tried to renew its lease.
     fn renewing() -> Self {
         let mut me = Self::leading();
         me.later(H).fire(BullyTimer::Heartbeat).whatever();
@@ -281,7 +282,7 @@ impl Kit {
         me
     }
 
-    /// Has resigned; the store has not confirmed that yet.
+    /// Returns an agent that has resigned. The store has not confirmed the release yet.
     fn giving_back() -> Self {
         let mut me = Self::draining();
         me.step(Input::Drained).whatever();
@@ -289,12 +290,11 @@ impl Kit {
         me
     }
 
-    /// The number of its last question.
     fn request(&self) -> u64 {
         self.machine.core.requests
     }
 
-    /// The register answers a read of now.
+    /// Answers a read that is sent now.
     fn sees(&mut self, lease: Option<LeaseRecord>) -> StepEffects {
         self.sees_both(lease, None)
     }
@@ -304,7 +304,7 @@ impl Kit {
         self.shown(Some(request), holds(lease, claim))
     }
 
-    /// Its last reads were answered after so many milliseconds.
+    /// Makes the last ten reads slow: each took this number of milliseconds.
     fn with_slow_answers(&mut self, millis: u64) {
         let core = &mut self.machine.core;
         for _ in 0..10 {
@@ -317,7 +317,7 @@ impl Kit {
         }
     }
 
-    /// A read leaves now, of that number.
+    /// Sends a read now, and returns its number.
     fn asks(&mut self) -> u64 {
         let core = &mut self.machine.core;
         core.requests += 1;
@@ -329,7 +329,7 @@ impl Kit {
         self.step(Input::Told(shown(request, answer)))
     }
 
-    /// So many milliseconds pass, in which every read shows the same.
+    /// Lets this number of milliseconds pass, in which every read shows the same lease.
     fn unchanged(&mut self, lease: Option<&LeaseRecord>, millis: u64) {
         for _ in 0..millis / READ {
             self.later(READ).sees(lease.cloned()).whatever();
@@ -337,7 +337,7 @@ impl Kit {
         self.later(millis % READ);
     }
 
-    /// The last attempt for the lease.
+    /// Returns the number and the record of the last attempt for the lease.
     fn attempt(&self) -> (u64, LeaseRecord) {
         let attempts = self.machine.core.attempts.iter().rev();
         let mut leases = attempts.filter_map(|attempt| match &attempt.record {
@@ -347,14 +347,14 @@ impl Kit {
         leases.next().unwrap()
     }
 
-    /// The register says that the last attempt was applied.
+    /// Answers that the last attempt was applied.
     fn applied(&mut self) -> StepEffects {
         let (request, record) = self.attempt();
         let version = version(Some(&record.nonce));
         self.shown(Some(request), Answer::Applied(version))
     }
 
-    /// A leader's renewal is due, and applied.
+    /// Renews a leader's lease: the timer fires, and the store applies the attempt.
     fn renewed(&mut self) {
         self.fire(BullyTimer::Heartbeat).whatever();
         self.applied().whatever();
@@ -362,14 +362,14 @@ impl Kit {
 }
 
 impl StepEffects {
-    /// Waits for its slot, and does nothing else.
+    /// Asserts that the agent waits for its slot, and does nothing else.
     #[track_caller]
     fn next_slot(self, millis: u64) {
         self.waits(BullyTimer::Campaign, millis)
             .nothing_else_happened();
     }
 
-    /// Set a timer; the milliseconds are rounded up.
+    /// Asserts that the timer was set for this number of milliseconds, rounded up.
     #[track_caller]
     fn waits(mut self, timer: BullyTimer, millis: u64) -> Self {
         match self.0.pop_front() {
@@ -392,14 +392,14 @@ impl StepEffects {
         self.asked(RegisterQuestion::Read(ReadRegister { request }))
     }
 
-    /// Asked to write that over what has this nonce.
+    /// Asserts that the agent tried to write `record` over the record with the nonce `over`.
     #[track_caller]
     fn swapped(self, request: u64, over: Option<&Nonce>, record: LeaseRecord) -> Self {
         self.asked(swap(request, over, Swapped::Lease(record)))
     }
 }
 
-/// In so many milliseconds, rounded up, is that timer due.
+/// Returns the milliseconds until the timer is due, rounded up.
 fn due(me: &Kit, timer: BullyTimer) -> u64 {
     let due = me.machine.core.alarms.due(timer).unwrap();
     u64::try_from(due.since(me.now).as_nanos().div_ceil(1_000_000)).unwrap()

@@ -27,5 +27,5 @@ fn a_late_word_of_its_lease_does_not_bring_it_back() {
     assert_eq!(me.shown(Some(request), applied), NOTHING);
     me.later(1).sees(Some(record)).whatever();
     assert_eq!(me.view().leading, None);
-    assert_eq!(me.attempt().1.holder, None, "it releases what was renewed");
+    assert_eq!(me.attempt().1.holder, None, "it releases the renewed lease");
 }

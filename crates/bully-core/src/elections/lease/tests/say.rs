@@ -32,7 +32,7 @@ fn cell<R>(content: Result<Option<R>, RecordError>, nonce: fn(&R) -> &Nonce) -> 
     }
 }
 
-/// Of what has that nonce: every attempt has its own.
+/// Returns the version of the record with this nonce. Every attempt has its own nonce.
 pub(super) fn version(nonce: Option<&Nonce>) -> Version {
     let text = nonce.map_or_else(String::new, ToString::to_string);
     Version::new(text.as_bytes()).unwrap()
@@ -77,7 +77,7 @@ pub(super) fn held(name: &str, term: u64, attempt: u64) -> LeaseRecord {
     }
 }
 
-/// Released by LOW, for that agent, which the others let for a time.
+/// Returns a lease that LOW has released. The other agents let the successor `next` take it first.
 pub(super) fn released(term: u64, next: Option<&str>) -> LeaseRecord {
     let wait = config().wait().into();
     LeaseRecord {
@@ -96,7 +96,7 @@ pub(super) fn claim(name: &str, attempt: u64) -> ClaimRecord {
     }
 }
 
-/// Each answer, about questions and terms of the past, the present and the future.
+/// Returns each answer, with questions and terms of the past, the present and the future.
 pub(super) fn every_answer(me: &Kit) -> impl Iterator<Item = Box<RegisterShown>> + use<> {
     let last = me.request();
     let term = me.view().term.0;
@@ -146,7 +146,7 @@ pub(super) fn every_answer(me: &Kit) -> impl Iterator<Item = Box<RegisterShown>>
     })
 }
 
-/// What the store says now, mostly to the last question.
+/// Draws an answer of the store, mostly to the last question.
 pub(super) fn any_answer(dice: &mut Dice, me: &Kit) -> Box<RegisterShown> {
     let last = me.request();
     let request = dice.pick(&[

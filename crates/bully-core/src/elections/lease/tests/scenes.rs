@@ -1,11 +1,10 @@
-//! A scene for each rule of what is seen.
+//! One scene for each rule about the records that a reader sees.
 
 use super::*;
 
-/// Whether the rule holds by these parameters.
+/// A test of one rule. It returns whether the rule holds with this configuration.
 pub(super) type Scene = fn(LeaseConfig) -> bool;
 
-/// Each with its name.
 macro_rules! scenes {
     ($($name:ident),+ $(,)?) => { [$((stringify!($name), $name as Scene)),+] };
 }
@@ -21,7 +20,7 @@ fn each_rule_holds_in_its_scene() {
         a_gap_ends_when_the_answer_arrives,
         a_gap_is_never_longer_than_a_lease,
         a_store_that_answers_slowly_elects,
-        what_is_told_is_as_old_as_its_read,
+        a_report_is_as_old_as_its_read,
         a_longer_gap_is_waited_for,
         an_absent_record_keeps_its_lease,
         an_earlier_release_is_waited_for,
@@ -36,7 +35,7 @@ fn each_rule_holds_in_its_scene() {
     }
 }
 
-/// Follows HIGH, which has renewed its lease before its eyes.
+/// Returns a follower of HIGH that has seen HIGH renew its lease.
 fn following(config: LeaseConfig) -> Kit {
     let mut me = Kit::with(config);
     for attempt in 1..3 {
@@ -46,7 +45,8 @@ fn following(config: LeaseConfig) -> Kit {
     me
 }
 
-/// It sees after a gap what it saw before: HIGH may have renewed what is gone.
+/// The agent sees the same record before and after a gap. HIGH may have renewed its lease in between, and the store may
+/// have lost the renewal.
 pub(super) fn a_gap_begins_the_wait_anew(config: LeaseConfig) -> bool {
     let mut me = following(config);
     me.later(PATIENCE - 1)
@@ -56,7 +56,8 @@ pub(super) fn a_gap_begins_the_wait_anew(config: LeaseConfig) -> bool {
     me.leader().is_some()
 }
 
-/// It sees after a gap that the lease was released: LOW may have taken it, and that is gone.
+/// After a gap the agent sees a released lease. LOW may have taken it in between, and the store may have lost LOW's
+/// record.
 pub(super) fn a_release_after_a_gap_is_waited_for(config: LeaseConfig) -> bool {
     let mut me = following(config);
     me.later(PATIENCE / 2 + POLL)
@@ -74,7 +75,7 @@ pub(super) fn a_term_outlives_its_record(config: LeaseConfig) -> bool {
     me.attempt().1.term > Term(OLD)
 }
 
-/// It is shown what it was shown, so long after it asked.
+/// Reads the same record as before. The answer takes this number of milliseconds.
 fn hangs(me: &mut Kit, millis: u64) {
     let request = me.asks();
     me.later(millis)
@@ -82,7 +83,7 @@ fn hangs(me: &mut Kit, millis: u64) {
         .whatever();
 }
 
-/// So many milliseconds later it has given up its leader.
+/// Returns whether the agent has given up its leader after this number of milliseconds.
 fn gives_up_after(me: &mut Kit, millis: u64) -> bool {
     me.unchanged(Some(&held(HIGH, OLD, 2)), millis);
     me.fire(BullyTimer::Lease).whatever();
@@ -102,7 +103,7 @@ pub(super) fn a_wait_begins_when_the_answer_arrived(config: LeaseConfig) -> bool
     follows && me.leader().is_none()
 }
 
-/// The answers are 60 ms apart, and of what was asked 160 ms apart.
+/// The answers are 60 ms apart, and their questions 160 ms apart.
 pub(super) fn a_store_that_goes_back_while_a_read_hangs_begins_the_wait_anew(
     config: LeaseConfig,
 ) -> bool {
@@ -121,11 +122,12 @@ pub(super) fn a_gap_ends_when_the_answer_arrives(config: LeaseConfig) -> bool {
     let second = me.asks();
     me.later(H - 9).shown(Some(first), same()).whatever();
     me.shown(Some(second), same()).whatever();
-    // What answers take makes the wait longer, by less than this.
+    // A slow answer makes the wait longer, but by less than 60 ms.
     !gives_up_after(&mut me, PATIENCE - POLL - H - 1 + 60)
 }
 
-/// The store takes 200 ms for each answer, a read leaves every 100 ms, and HIGH renews. Also the read that is under way.
+/// Returns an agent whose store takes 200 ms for each answer, while a read leaves every 100 ms and HIGH renews. Also
+/// returns the number of the read that has no answer yet.
 fn slow_store(config: LeaseConfig) -> (Kit, u64) {
     let mut me = following(config);
     let mut asked = me.asks();
@@ -136,7 +138,7 @@ fn slow_store(config: LeaseConfig) -> (Kit, u64) {
     (me, asked)
 }
 
-/// Another read leaves, and that one is answered.
+/// Sends another read, and answers the read `asked`.
 fn answers(me: &mut Kit, asked: u64, attempt: u64) -> u64 {
     let next = me.asks();
     me.later(SLOW / 2)
@@ -147,7 +149,7 @@ fn answers(me: &mut Kit, asked: u64, attempt: u64) -> u64 {
 
 const SLOW: u64 = 200;
 
-/// It goes on like that, and nothing changes any more.
+/// Continues with slow answers and without a new record for this number of milliseconds.
 fn goes_on_slowly((mut me, mut asked): (Kit, u64), millis: u64) -> Kit {
     for _ in 0..millis / (SLOW / 2) {
         asked = answers(&mut me, asked, 12);
@@ -160,7 +162,7 @@ pub(super) fn a_store_that_answers_slowly_elects(config: LeaseConfig) -> bool {
     goes_on_slowly(slow_store(config), 700).leader().is_none()
 }
 
-/// 400 ms after it saw nothing new, a leader that it could not hear for 328 ms may lead on.
+/// The last new record was seen 400 ms ago. But a leader whose renewals were hidden for 328 ms may still lead.
 pub(super) fn a_longer_gap_is_waited_for(config: LeaseConfig) -> bool {
     let me = goes_on_slowly(slow_store(config), PATIENCE + SLOW / 2);
     me.leader().is_some()
@@ -176,7 +178,7 @@ pub(super) fn a_gap_is_never_longer_than_a_lease(config: LeaseConfig) -> bool {
     me.role() == Role::Follower
 }
 
-pub(super) fn what_is_told_is_as_old_as_its_read(config: LeaseConfig) -> bool {
+pub(super) fn a_report_is_as_old_as_its_read(config: LeaseConfig) -> bool {
     let mut me = following(config);
     let told = RegisterShown::unasked(
         Duration::from_millis(90).into(),
@@ -210,14 +212,14 @@ pub(super) fn an_earlier_release_is_waited_for(config: LeaseConfig) -> bool {
     me.role() == Role::Follower
 }
 
-/// Nothing was seen between the read before the attempt and the answer to it.
+/// The agent saw nothing between the read before the attempt and the answer to the attempt.
 pub(super) fn a_late_attempt_is_waited_for(config: LeaseConfig) -> bool {
     let mut me = Kit::taking_with(config);
     me.later(POLL + H + 1).applied().whatever();
     me.view().leading.is_none()
 }
 
-/// HIGH was first; then the store goes back, and does what was asked before.
+/// HIGH was first. Then the store goes back to an older state and applies this agent's attempt.
 pub(super) fn an_attempt_has_no_second_chance(config: LeaseConfig) -> bool {
     let mut me = Kit::taking_with(config);
     let (request, record) = me.attempt();
@@ -229,7 +231,8 @@ pub(super) fn an_attempt_has_no_second_chance(config: LeaseConfig) -> bool {
     me.view().leading.is_none()
 }
 
-/// What was told does not lead to this release: LOW may have taken the lease after it, and that is gone.
+/// The reports of the store do not lead to this release. LOW may have taken the lease after it, and the store may have
+/// lost LOW's record.
 pub(super) fn a_broken_chain_is_waited_for(config: LeaseConfig) -> bool {
     let mut me = following(config);
     me.later(READ);
@@ -243,7 +246,7 @@ pub(super) fn a_broken_chain_is_waited_for(config: LeaseConfig) -> bool {
     me.role() == Role::Follower
 }
 
-/// It would expect what that one is about to replace.
+/// The next renewal would expect the record that the last renewal is about to replace.
 pub(super) fn a_renewal_waits_for_the_answer_to_the_last(config: LeaseConfig) -> bool {
     let mut me = Kit::taking_with(config);
     me.applied().whatever();

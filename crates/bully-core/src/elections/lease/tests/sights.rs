@@ -1,4 +1,4 @@
-//! What a follower makes of what it sees, and of what it does not.
+//! The reactions of a follower to new records, and to gaps between its reads.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn each_renewal_begins_the_wait_anew_and_an_unchanged_record_does_not() {
         .nothing_else_happened();
 }
 
-/// The store may have gone back to a backup, and HIGH may have renewed what is gone.
+/// The store may have gone back to a backup, and may have lost a renewal of HIGH.
 #[test]
 fn a_gap_in_the_reads_begins_the_wait_anew() {
     let mut me = Kit::following();
@@ -52,7 +52,8 @@ fn a_lease_that_is_released_before_its_eyes_is_free_and_one_after_a_gap_is_not()
         .next_slot(PATIENCE + SLOT);
 }
 
-/// A store that went back shows a leader whose token an older one exceeds.
+/// A store that went back to a backup shows a leader of a lower term. Its token would be lower than a token that is
+/// already in use.
 #[test]
 fn a_leader_of_a_lower_term_is_not_followed() {
     let mut me = Kit::following();
@@ -71,7 +72,7 @@ fn a_leader_of_a_lower_term_is_not_followed() {
         .nothing_else_happened();
 }
 
-/// H / 2 is 30 ms: two answers of that time leave no gap, and a later one does not delay the next read.
+/// H / 2 is 30 ms. Two answers that take 30 ms leave no gap. An answer that takes longer does not delay the next read.
 #[test]
 fn the_next_read_is_a_poll_after_a_quick_answer_and_a_poll_after_the_question_of_a_slow_one() {
     let mut me = Kit::following();

@@ -1,4 +1,4 @@
-//! `Start`, and what the register shows first.
+//! `Start`, and the first record that the register shows.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! From the slot to the lease, and every way in which that fails.
+//! From the slot to the lease, with every failure on this way.
 
 use super::*;
 use crate::driver::MembersReports as _;
@@ -24,7 +24,7 @@ fn in_its_slot_it_writes_over_what_it_has_seen() {
         .acquired(MINE)
         .nothing_else_happened();
     let ends = me.now.after(Duration::from_millis(LEASE - 3));
-    assert_eq!(me.view().valid_until, ends, "from when it was sent");
+    assert_eq!(me.view().valid_until, ends, "since it was sent");
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_read_before_the_attempt_says_nothing_about_it_and_one_after_it_does() {
     assert!(other.contract.is_armed(BullyTimer::Campaign));
     me.later(30).sees(Some(record)).whatever();
     let ends = me.now.after(Duration::from_millis(LEASE - 30));
-    assert_eq!(me.view().valid_until, ends, "recognised by its nonce");
+    assert_eq!(me.view().valid_until, ends, "by its nonce");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn an_attempt_that_is_applied_after_another_was_made_counts_from_when_it_was_sen
 }
 
 #[test]
-fn a_success_that_is_heard_after_the_lease_is_none() {
+fn a_success_that_is_heard_after_the_lease_does_not_count() {
     let mut me = Kit::taking();
     let (_, own) = me.attempt();
     me.later(LEASE);
@@ -69,9 +69,9 @@ fn a_success_that_is_heard_after_the_lease_is_none() {
     assert!(effects.events().is_empty(), "{effects:?}");
     assert!(
         me.contract.is_armed(BullyTimer::Campaign),
-        "it takes it anew"
+        "the agent takes the lease again"
     );
-    // So long nothing was read: the store may have gone back meanwhile.
+    // The agent read nothing for a whole lease, so the store may have gone back in the meantime.
     me.unchanged(Some(&own), READ + PATIENCE + SLOT);
     me.fire(BullyTimer::Campaign).whatever();
     let (_, record) = me.attempt();
@@ -79,7 +79,7 @@ fn a_success_that_is_heard_after_the_lease_is_none() {
 }
 
 #[test]
-fn one_that_became_ineligible_gives_it_back() {
+fn an_agent_that_became_ineligible_gives_the_lease_back() {
     let mut me = Kit::taking();
     me.set_score(None).whatever();
     let effects = me.applied();
@@ -93,7 +93,7 @@ fn one_that_became_ineligible_gives_it_back() {
     assert_eq!(record.next.as_ref().map(|next| &next.id), Some(&id(HIGH)));
 }
 
-/// The record alone would say 1, and the snapshot of this process says 40.
+/// The term after the deleted record would be 1, but the snapshot of this process has the term 40.
 #[test]
 fn the_term_is_above_all_that_was_seen_also_over_a_deleted_record() {
     let mut me = Kit::starting();
@@ -129,7 +129,8 @@ fn an_old_read_is_repeated_before_the_attempt() {
         .nothing_else_happened();
 }
 
-/// It may wait in the mailbox through a crash of the agent, which then asks as many questions again.
+/// The answer may wait in the mailbox while the agent crashes. The next incarnation would then ask the same number of
+/// questions.
 #[test]
 fn an_answer_to_a_former_incarnation_has_no_number_of_this_one() {
     let first_question_of = |incarnation| {

@@ -1,4 +1,4 @@
-//! Each record has one text, and no other text is read.
+//! Each record has exactly one text, and every other text is refused.
 
 use super::*;
 
@@ -125,7 +125,7 @@ fn the_text_about_the_holder_is_the_last_line_and_may_be_missing() {
         assert_eq!(written, format!("{HELD}about {text}\n"));
         assert_eq!(LeaseRecord::decode(written.as_bytes()), Ok(record));
     }
-    // As it was written before there was such a line.
+    // The format of records before this line existed.
     assert_eq!(LeaseRecord::decode(HELD.as_bytes()), Ok(held()));
 }
 
@@ -145,7 +145,7 @@ fn a_record_with_an_invalid_about_line_is_refused() {
         let read = LeaseRecord::decode(format!("{HELD}{line}").as_bytes());
         assert_eq!(read, Err(RecordError::Line { line: blamed }), "{line:?}");
     }
-    // A leadership that was released has no holder that could say it.
+    // A released lease has no holder, so it has no text about the holder.
     let released = released().encode() + "about a\n";
     let read = LeaseRecord::decode(released.as_bytes());
     assert_eq!(
@@ -156,7 +156,7 @@ fn a_record_with_an_invalid_about_line_is_refused() {
     );
 }
 
-/// What is replaced in the text above, by what, and the first word of the line that is blamed.
+/// Changes of the text above: the replaced part, its replacement, and the first word of the line that the error names.
 const WRONG: &[(&str, &str, &str)] = &[
     ("term 42\n", "", "term"),
     ("term 42", "term 042", "actix-bully"),

@@ -1,4 +1,4 @@
-//! `Elected` and `Heartbeat`: following, promising, acknowledging.
+//! `Elected` and `Heartbeat`: a voter follows, promises and acknowledges.
 
 use super::*;
 
@@ -29,7 +29,7 @@ fn an_agent_in_its_cooldown_says_that_it_is_not_eligible() {
         .nothing_else_happened();
 }
 
-/// One lease from the arrival of its last announcement: no other message prolongs it.
+/// The lease lasts from the arrival of the leader's last announcement. Messages of other agents do not prolong it.
 #[test]
 fn a_follower_knows_the_lease_of_its_leader_by_the_announcements_that_arrived() {
     let known = |me: &Kit| me.machine.prospects().followed_until;
@@ -41,11 +41,11 @@ fn a_follower_knows_the_lease_of_its_leader_by_the_announcements_that_arrived() 
     assert_eq!(known(&me), Some(heard.after(lease)));
     me.later(1).hear(LOW, heartbeat(OLD - 1, 1)).whatever();
     assert_eq!(known(&me), Some(heard.after(lease)), "of another agent");
-    // It has run out, and the promise has not.
+    // The lease has ended, and the promise has not.
     me.later(D);
     assert!(known(&me).is_some_and(|until| until < me.now));
     assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
-    assert_eq!(known(&Kit::leading()), None, "the view has its own");
+    assert_eq!(known(&Kit::leading()), None, "its view has it");
     assert_eq!(known(&Kit::vacant()), None);
 }
 
@@ -64,7 +64,7 @@ fn the_end_of_a_leader_is_known_and_a_silent_one_by_its_last_heartbeat() {
     assert_eq!(end(&ended), old(LeaderEnd::Ended));
     let resigned = me.clone().after(HIGH, resign(OLD, None));
     assert_eq!(end(&resigned), old(LeaderEnd::Resigned));
-    // The next leader is heard before this one is missed.
+    // The next leader is heard before the voter misses the present leader, and after.
     for (later, known) in [
         (H, LeaderEnd::Replaced),
         (4 * H, LeaderEnd::Silent { since }),

@@ -1,4 +1,4 @@
-//! A change of the voters that is under way, and who may not ask for one.
+//! A change of the voters that is in progress, and agents that may not ask for a change.
 
 use super::{epochs::*, *};
 use crate::elections::message::{AskChange, ChangeAnswer};
@@ -32,7 +32,7 @@ fn an_observer_gets_a_refusal_from_the_leader_and_no_answer_from_others() {
         .whatever();
 }
 
-/// While the questions are under way, another candidate gets this agent's vote.
+/// While this agent waits for consent to its own claim, it votes for another candidate.
 #[test]
 fn an_agent_that_has_voted_in_the_term_meanwhile_claims_it_no_more() {
     let mut me = Kit::asking();

@@ -1,4 +1,4 @@
-//! Commands to change the voters: who may be added, what is refused, and how the answer gets back.
+//! Commands to change the voters: the voters that may be added, the refusals, and the way of the answer.
 
 use super::{epochs::*, *};
 use crate::elections::message::{AskChange, ChangeAnswer};
@@ -93,7 +93,7 @@ fn no_change_begins_while_the_leader_steps_down_or_raises_its_term() {
         .nothing_else_happened();
 }
 
-/// A term that is still being claimed is not this agent's to seal in.
+/// A leader must not seal in a term that it has only claimed.
 #[test]
 fn a_leader_that_has_to_raise_its_term_meanwhile_resigns_and_seals_nothing() {
     let mut me = Kit::heard();
@@ -138,7 +138,7 @@ fn a_change_that_leaves_no_list_is_refused() {
     assert!(forgetful.check().is_ok());
 }
 
-/// The first voter of a group decides alone, and then needs the second one.
+/// The only voter of a group decides alone. Then it needs the vote of the second one.
 #[test]
 fn a_group_of_one_grows_to_two() {
     let config = valid(QuorumConfig::new([id(ME)]));
@@ -159,7 +159,7 @@ fn a_group_of_one_grows_to_two() {
 }
 
 #[test]
-fn a_follower_sends_a_change_on_and_hears_what_became_of_it() {
+fn a_follower_passes_a_change_on_and_gets_the_outcome() {
     let mut me = Kit::following();
     let (term, change) = (Term(OLD), Box::new(remove(LOW)));
     let ask = AskChange {
@@ -194,7 +194,7 @@ fn a_follower_sends_a_change_on_and_hears_what_became_of_it() {
     heard.whatever();
 }
 
-/// What takes more bytes in a record than in memory counts for what it takes.
+/// The limit counts the bytes in the record, which may be more than the bytes in memory.
 #[test]
 fn contacts_that_no_record_has_room_for_are_refused() {
     let mut me = Kit::heard().after(EYE, enlist(MINE));

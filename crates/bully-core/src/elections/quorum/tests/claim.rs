@@ -1,11 +1,11 @@
-//! `claim-for-a-reason` and `one-leader-per-term`, and what a copy that arrives late makes of them.
+//! `claim-for-a-reason` and `one-leader-per-term`, also with copies of messages that arrive late.
 
 use super::{
     net::{deliver, pass, three_by},
     *,
 };
 
-/// What a voter says to the leader that raises its term: its record is above the term that this one leads in.
+/// Returns a voter whose leader HIGH raises its term: the voter's record is above the term in which HIGH leads.
 fn raised(config: QuorumConfig) -> Kit {
     let mut me = Kit::following_by(config);
     me.hear(HIGH, claim(OLD + 1, 9)).whatever();
@@ -70,7 +70,7 @@ fn words(effects: &StepEffects) -> Vec<QuorumMessage> {
     effects.messages().into_iter().cloned().collect()
 }
 
-/// What an agent hears of another one's incarnation, and what it answers.
+/// Gives the agent the messages of an incarnation of `from`, and returns the agent's answers.
 fn told(to: &mut Kit, (from, life): (&str, u64), said: Vec<QuorumMessage>) -> Vec<QuorumMessage> {
     let answers = said.into_iter().map(|message| {
         let seen = to.hear_incarnation(from, life, message);
@@ -79,8 +79,8 @@ fn told(to: &mut Kit, (from, life): (&str, u64), said: Vec<QuorumMessage>) -> Ve
     answers.collect::<Vec<_>>().concat()
 }
 
-/// A resignation that arrives again much later, and a vote ahead that reaches the next incarnation of who asked for it.
-/// Who leads in the end.
+/// Returns the leaders at the end, after two late copies. One is a resignation. The other is a vote for a successor
+/// that reaches the next incarnation of the agent that asked for it.
 fn one_term_for_two(config: QuorumConfig) -> Vec<(&'static str, Term)> {
     let mut all = three_by(&config);
     all[2].1.step_down(ME).whatever(); // the votes ahead are lost
@@ -90,13 +90,13 @@ fn one_term_for_two(config: QuorumConfig) -> Vec<(&'static str, Term)> {
     assert_eq!(words(&seen), [resign(1, Some(ME)).into()]);
     deliver(&mut all, 2, seen);
     assert_eq!(all[1].1.view().leading, Some(Term(2)));
-    // It hands over in turn, with votes ahead, and ends before anybody hears that.
+    // ME hands over to LOW, with votes for LOW, and ends before LOW hears the resignation.
     let seen = all[1].1.step_down(LOW);
     deliver(&mut all, 1, seen);
     let seen = all[1].1.step(Input::Drained);
     assert_eq!(words(&seen), [gives(2, LOW, 3).into()]);
     drop(seen);
-    // It begins again, with its record, abstains, and asks.
+    // ME begins again with its record, abstains, and asks.
     pass(&mut all, P + W);
     let kept = vote(2, ME, P);
     let mut again = Kit::reborn(config, MemberKind::Voter, Some(5), kept.clone());
@@ -108,13 +108,13 @@ fn one_term_for_two(config: QuorumConfig) -> Vec<(&'static str, Term)> {
     again.machine = QuorumBully::new(identity, &config, Some(kept));
     let mut again = again.started();
     again.later(P + W).fire(BullyTimer::Election).whatever();
-    // The copies: HIGH's resignation of the first term, and its vote for LOW.
+    // The copies arrive: HIGH's resignation of the first term, and HIGH's vote for LOW.
     again.hear(HIGH, resign(1, Some(ME))).whatever();
     let seen = again.hear(HIGH, grants(3).of(LOW));
     let [low, _, high] = &mut all;
     let answers = told(&mut high.1, (ME, 2), words(&seen));
     drop(told(&mut again, (HIGH, 1), answers));
-    // LOW reads what waited for it.
+    // LOW receives the resignation of ME, which was delayed.
     let seen = low.1.hear(ME, gives(2, LOW, 3));
     let answers = told(&mut high.1, (LOW, 1), words(&seen));
     drop(told(&mut low.1, (HIGH, 1), answers));
@@ -125,13 +125,13 @@ fn one_term_for_two(config: QuorumConfig) -> Vec<(&'static str, Term)> {
         .collect()
 }
 
-/// `LeaderPerTerm`: any one of three locks is enough.
+/// `LeaderPerTerm`: three checks prevent a second leader, and each of them is enough.
 #[test]
-fn a_vote_that_was_given_ahead_elects_nobody_else() {
+fn a_vote_that_was_given_ahead_elects_no_other_agent() {
     assert_eq!(one_term_for_two(config()), [(LOW, Term(3))]);
 }
 
-/// What its removal breaks, whatever else holds: a vote counts for whom it was cast.
+/// A vote counts only for the incarnation for which it was cast.
 #[test]
 fn a_vote_for_another_agent_or_another_incarnation_does_not_count() {
     let mut ahead = Kit::claiming();

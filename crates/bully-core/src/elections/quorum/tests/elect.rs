@@ -1,9 +1,9 @@
-//! `Elect`, `Ok` and `Yield`: asking, and answering an asker. And `Campaign`.
+//! `Elect`, `Ok` and `Yield`: questions and their answers. Also `Campaign`.
 
 use super::*;
 
 #[test]
-fn it_objects_to_the_same_one_only_once() {
+fn an_agent_objects_only_once_to_the_same_leader() {
     let mut me = Kit::vacant();
     me.hear(LOW, elect(4, 1))
         .sent(LOW, objects(1, 4))
@@ -35,7 +35,7 @@ fn an_agent_whose_cooldown_is_over_objects_again() {
     me.later(1)
         .hear(LOW, elect(seen, 1))
         .sent(LOW, objects(1, seen))
-        .whatever(); // and asks itself
+        .whatever(); // this agent asks too
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn refusals_by_all_end_the_round_at_once() {
         .nothing_else_happened();
 }
 
-/// 80
+/// Scenario 80
 #[test]
 fn at_the_end_of_the_terms_it_does_not_campaign() {
     let vote = vote(LAST_TERM.0, None, P);

@@ -1,9 +1,9 @@
-//! Epochs of the voter list (81): terms of their own, a record that belongs to one, a quarantine.
+//! Epochs of the voter list (scenario 81): each epoch has its own terms and records, and begins with a quarantine.
 
 use super::*;
 use crate::{elections::quorum::epoch::SpokenTerm, protocol::MembershipError};
 
-/// The first term of the epoch after the first.
+/// First term of the epoch 1. The epochs count from 0.
 const NEXT: u64 = 1 << 40;
 
 fn of_epoch(epoch: u64) -> QuorumConfig {

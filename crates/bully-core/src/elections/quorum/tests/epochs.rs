@@ -1,4 +1,4 @@
-//! What is said about a change of the voters, in the tests' short form.
+//! The messages about a change of the voters, in the tests' short form.
 
 use super::*;
 use crate::elections::{
@@ -7,7 +7,7 @@ use crate::elections::{
 };
 use crate::protocol::{ChangeError, Changed, Decree, NewVoter, VoterChange, VotersEvent};
 
-/// The first term of the second epoch.
+/// First term of the epoch 1. The epochs count from 0.
 pub(super) const NEXT: u64 = 1 << 40;
 
 pub(super) fn voter(name: &str) -> NewVoter {
@@ -47,7 +47,7 @@ pub(super) fn install(epoch: u64, names: &[&str]) -> Install {
     }
 }
 
-/// A record that has sealed that term, for that list.
+/// Returns a record that has sealed this term for this list.
 pub(super) fn seals(term: u64, names: &[&str]) -> VotersRecord {
     VotersRecord {
         installed: None,
@@ -59,7 +59,7 @@ pub(super) fn seals(term: u64, names: &[&str]) -> VotersRecord {
     }
 }
 
-/// Led, and had a list decided that does not name it.
+/// Returns a former leader that decided a list without itself.
 pub(super) fn removed_by_itself(config: &QuorumConfig) -> Kit {
     let mut me = Kit::heard_by(config.clone());
     me.change(remove(ME)).whatever();
@@ -68,7 +68,7 @@ pub(super) fn removed_by_itself(config: &QuorumConfig) -> Kit {
     me
 }
 
-/// As a learner is configured that was made a voter, and removed: no list that was typed ever named it.
+/// Returns the configuration of a learner that was made a voter and removed again. No configured list names it.
 pub(super) fn typed_without_me(config: QuorumConfig) -> QuorumConfig {
     let typed = QuorumConfig::new([LOW, HIGH].map(id));
     valid(QuorumConfig {
@@ -78,7 +78,7 @@ pub(super) fn typed_without_me(config: QuorumConfig) -> QuorumConfig {
     })
 }
 
-/// A vote that reports such a seal.
+/// Returns the vote `reply`, which reports a seal of this term and list.
 pub(super) fn reports(reply: &ClaimReply, term: u64, names: &[&str]) -> ClaimReply {
     let seal = seals(term, names).seal.map(Box::new);
     ClaimReply {
@@ -112,7 +112,6 @@ pub(super) fn record(me: &Kit) -> &Vote {
 }
 
 impl Kit {
-    /// Gives the command to change the voters.
     pub(super) fn change(&mut self, change: VoterChange) -> StepEffects {
         self.step(Input::ChangeVoters(Box::new(change)))
     }

@@ -1,4 +1,4 @@
-//! Lists that were decided: who enters their epoch, and what crosses epochs.
+//! Lists that were decided: how agents enter their epoch, and messages between epochs.
 
 use super::{epochs::*, *};
 use crate::elections::{message::Install, vote::VotersRecord};
@@ -40,7 +40,7 @@ fn an_agent_that_starts_with_a_recorded_list_takes_part_by_it() {
     assert_eq!(
         me.machine.core.config.voters.len(),
         3,
-        "what was typed later counts"
+        "the later configuration counts"
     );
 }
 
@@ -60,7 +60,7 @@ fn an_agent_whose_record_knows_a_later_list_says_so_once() {
     me.hear(HIGH, heartbeat(NEXT + 3, 9))
         .new_leader(HIGH, NEXT + 3)
         .whatever();
-    // The configuration has caught up.
+    // The configuration names the new list too.
     let typed = valid(QuorumConfig {
         epoch: 1,
         ..QuorumConfig::new([ME, HIGH].map(id))
@@ -180,7 +180,7 @@ fn an_agent_that_had_a_list_decided_without_itself_tells_it_after_a_restart_unti
     me.hear(LOW, claim(OLD + 1, 1))
         .sent(LOW, told.clone())
         .nothing_else_happened();
-    // Twice: the record of a second incarnation says it, too.
+    // The record of the second incarnation has the list too.
     let mut me = reborn(record(&me).clone());
     me.start().whatever();
     me.hear(LOW, elected(NEXT + 5, 1)).whatever();
@@ -191,7 +191,7 @@ fn an_agent_that_had_a_list_decided_without_itself_tells_it_after_a_restart_unti
     me.hear(LOW, heartbeat(OLD, 1)).nothing_else_happened();
 }
 
-/// A bridge takes no list from an agent that may only observe.
+/// A bridge refuses a list from an agent that may only observe.
 #[test]
 fn an_observer_answers_no_earlier_epoch() {
     let mut me = Kit::observer();
@@ -200,7 +200,7 @@ fn an_observer_answers_no_earlier_epoch() {
 }
 
 #[test]
-fn a_learner_tells_nobody_a_list_before_one_names_it_whether_it_hears_of_it_or_starts_with_it() {
+fn a_learner_tells_no_list_before_a_list_names_it() {
     let config = QuorumConfig {
         learner: true,
         ..valid(QuorumConfig::new([LOW, HIGH].map(id)))
@@ -234,7 +234,7 @@ fn a_list_comes_from_one_of_its_voters_or_of_those_before() {
         .nothing_else_happened();
 }
 
-/// A voter that has the list of the new epoch already claims before the others do.
+/// The sender already has the list of the new epoch, so it should claim before the other voters.
 #[test]
 fn a_list_from_one_of_its_voters_lets_that_voter_go_first() {
     let first_wait = |from: &str| {

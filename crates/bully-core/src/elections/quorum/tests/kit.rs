@@ -1,9 +1,9 @@
-//! One machine in each of its roles, and the messages that brought it there.
+//! One machine in each of its roles.
 
 use super::*;
 
 impl Kit {
-    /// Not yet started, with a store that was never written.
+    /// Returns an agent that has not started. Its store is empty.
     pub(super) fn began(config: QuorumConfig, kind: MemberKind, score: Option<i32>) -> Self {
         Self::reborn(config, kind, score, Vote::default())
     }
@@ -17,7 +17,8 @@ impl Kit {
         Self::restored(&Arc::new(config), kind, score, Some(vote))
     }
 
-    /// Starts; the others say that they never heard of it. What came of the start, but for the question.
+    /// Starts the agent. The other voters answer that they have never heard it. Returns the effects of the start except
+    /// the question to these voters.
     pub(super) fn begin(&mut self) -> StepEffects {
         let mut effects = self.start();
         let is_recall = |effect: &Effect<QuorumMessage, _, _>| {
@@ -41,7 +42,7 @@ impl Kit {
         effects
     }
 
-    /// Started; the others have said that they never heard of it, and it was there at the first election.
+    /// Returns an agent after its start. The other voters have never heard it, and it took part in the first election.
     pub(super) fn known(config: QuorumConfig, score: Option<i32>) -> Self {
         let mut kit = Self::began(config, MemberKind::Voter, score);
         kit.begin().whatever();
@@ -51,12 +52,12 @@ impl Kit {
         kit
     }
 
-    /// A follower without a leader: HIGH goes first.
+    /// Returns a follower without a leader. HIGH has the first slot.
     pub(super) fn vacant() -> Self {
         Self::known(config(), Some(5))
     }
 
-    /// A follower of HIGH, which leads in the term [`OLD`].
+    /// Returns a follower of HIGH, which leads in the term [`OLD`].
     pub(super) fn following() -> Self {
         Self::vacant().after(HIGH, heartbeat(OLD, 9))
     }
@@ -66,7 +67,7 @@ impl Kit {
         kit.after(HIGH, heartbeat(OLD, 9))
     }
 
-    /// A follower of LOW in the term [`OLD`].
+    /// Returns a follower of LOW in the term [`OLD`].
     pub(super) fn following_low() -> Self {
         Self::vacant().after(LOW, heartbeat(OLD, 1))
     }
@@ -81,7 +82,7 @@ impl Kit {
         Self::began(config, MemberKind::Observer, Some(5)).started()
     }
 
-    /// Asks whether it may claim the term [`MINE`]: it has heard of the one before.
+    /// Returns an agent that asks whether it may claim the term [`MINE`]. It has seen the term before.
     pub(super) fn asking() -> Self {
         Self::asking_by(config())
     }
@@ -94,7 +95,7 @@ impl Kit {
         kit
     }
 
-    /// Has claimed the term [`MINE`].
+    /// Returns an agent that has claimed the term [`MINE`].
     pub(super) fn claiming() -> Self {
         Self::claiming_by(config())
     }
@@ -107,7 +108,7 @@ impl Kit {
         kit
     }
 
-    /// Has been elected, and holds no lease yet.
+    /// Returns an agent that has been elected and has no lease yet.
     pub(super) fn elected() -> Self {
         Self::elected_by(config())
     }
@@ -119,7 +120,7 @@ impl Kit {
         kit
     }
 
-    /// Leads in the term [`MINE`]: LOW has just acknowledged it.
+    /// Returns a leader in the term [`MINE`] that LOW has just acknowledged.
     pub(super) fn leading() -> Self {
         Self::leading_by(config())
     }
@@ -131,7 +132,7 @@ impl Kit {
         kit
     }
 
-    /// As [`leading`](Self::leading), and HIGH has acknowledged it too, so every voter is known to be there.
+    /// Returns a [leader](Self::leading) that HIGH has acknowledged too, so all voters are known to be up.
     pub(super) fn heard() -> Self {
         Self::heard_by(config())
     }
@@ -142,7 +143,8 @@ impl Kit {
         kit
     }
 
-    /// `prepare-before-drain`: that was what a leader asked for; the others vote until it drains.
+    /// Returns the effects of the beginning of the drain. By `prepare-before-drain`, the leader of `effects` may first
+    /// ask for votes for its successor; then LOW and HIGH vote.
     pub(super) fn prepared(&mut self, mut effects: StepEffects) -> StepEffects {
         let term = self.machine.core.voter.seen.0;
         for name in [LOW, HIGH] {
@@ -158,13 +160,12 @@ impl Kit {
         matches!(&self.machine.state, State::Leading(leading) if leading.preparing.is_some())
     }
 
-    /// Is asked to step down, and has prepared that.
+    /// Tells the leader to step down, and returns the effects of the beginning of the drain.
     pub(super) fn drains<'a>(&mut self, to: impl Into<Option<&'a str>>) -> StepEffects {
         let effects = self.step_down(to);
         self.prepared(effects)
     }
 
-    /// Every role, by its name.
     pub(super) fn roles() -> [(&'static str, Self); 10] {
         [
             ("vacant", Self::vacant()),
@@ -180,7 +181,7 @@ impl Kit {
         ]
     }
 
-    /// An acknowledgement of what is said at this moment.
+    /// Gives the leader an acknowledgement of an announcement that is sent now.
     pub(super) fn acked(&mut self, from: &str, score: i32) -> StepEffects {
         let echo = self.now;
         self.hear(from, ack(MINE, echo, score))

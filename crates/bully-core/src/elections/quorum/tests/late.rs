@@ -1,10 +1,11 @@
-//! A voter whose record is missing: when it abstains, and what excuses it.
+//! A voter without a record: when it abstains, and when it need not.
 
 use super::{memory::comes_with, *};
 use crate::elections::message::{QuorumMessage as Message, Recall};
 use crate::protocol::{StoreId, VotersEvent};
 
-/// Began with an empty record, and one of two voters with stores has answered that it knows of no election.
+/// Returns a voter that began with an empty record. LOW, one of the two voters with stores, has answered that it knows
+/// of no election.
 fn late(config: QuorumConfig) -> Kit {
     let mut me = Kit::began(config, MemberKind::Voter, Some(5)).started();
     comes_with(&mut me, LOW, 1, 7).whatever();
@@ -28,15 +29,15 @@ fn a_voter_without_a_record_abstains_when_it_hears_a_claim_of_a_later_election()
     me.later(1);
     assert!(me.hear(LOW, claim(3, 1)).writes(), "once");
     me.later(W);
-    assert!(me.hear(LOW, claim(4, 1)).writes(), "never again");
+    assert!(me.hear(LOW, claim(4, 1)).writes(), "not again");
 }
 
-/// The other voter has not answered yet: it may know it.
-pub(super) fn it_is_excused_by_all_only(config: QuorumConfig) -> bool {
+/// HIGH has not answered yet, and may know this voter.
+pub(super) fn only_all_voters_excuse_a_late_voter(config: QuorumConfig) -> bool {
     !late(config).hear(LOW, claim(2, 1)).writes()
 }
 
-/// Otherwise a fail-over would take a promise longer whenever a voter was started after the first election.
+/// Otherwise each voter that starts after the first election would lengthen a fail-over by a promise.
 #[test]
 fn a_late_voter_that_no_other_one_knows_does_not_abstain() {
     let mut me = late(config());
@@ -66,19 +67,19 @@ fn one_voter_that_knows_of_a_later_election_does_not_excuse_it() {
     assert!(!me.hear(LOW, claim(3, 1)).writes());
 }
 
-/// The leader of the first term is told of LOW's second incarnation, and then hears what the first one said.
-pub(super) fn what_was_denied_is_not_heard(config: QuorumConfig) -> bool {
+/// The leader of the first term hears the second incarnation of LOW. Then a message of LOW's first incarnation arrives.
+pub(super) fn an_incarnation_that_was_denied_is_not_heard(config: QuorumConfig) -> bool {
     let mut me = Kit::known(config, Some(5));
     let answer = me.hear_incarnation(LOW, 2, Recall { seen: Term(0) });
     let denies = matches!(
         answer.messages()[..],
         [Message::Recalled(Recalled { heard, .. })] if heard.incarnation.is_none()
     );
-    assert!(denies, "it knows none");
+    assert!(denies, "no earlier incarnation is known");
     !me.hear_incarnation(LOW, 1, claim(OLD + 1, 1)).writes()
 }
 
-/// Its wall clock was set back, or its file was moved to a host whose clock is behind.
+/// The wall clock of LOW was set back, or its file was moved to a host whose clock is behind.
 #[test]
 fn an_earlier_incarnation_of_the_same_store_is_heard() {
     for (store, is_heard) in [(7, true), (8, false)] {
@@ -107,13 +108,13 @@ fn an_incarnation_that_is_remembered_is_heard_although_a_later_one_asks() {
     me.later(1);
     assert!(
         me.view().leading.is_some(),
-        "a second process takes nothing"
+        "a second process does not end the lease"
     );
 }
 
-/// A lease that rests on its leader alone was never promised anything.
+/// If the lease rests on its leader alone, no voter has ever promised anything.
 #[test]
-fn with_a_lease_quorum_of_one_nobody_is_late() {
+fn with_a_lease_quorum_of_one_no_voter_is_late() {
     let config = valid(QuorumConfig {
         vote_quorum: Some(3),
         lease_quorum: Some(1),
@@ -122,7 +123,7 @@ fn with_a_lease_quorum_of_one_nobody_is_late() {
     assert!(late(config).hear(LOW, claim(2, 1)).writes());
 }
 
-/// The voter that answers has not heard of this epoch, and remembers the one before.
+/// The voter that answers has not heard of the present epoch, and remembers the epoch before.
 #[test]
 fn an_answer_of_an_earlier_epoch_tells_of_no_other_store_and_ends_no_agent() {
     for (seen, is_told) in [(0, false), (1, true)] {

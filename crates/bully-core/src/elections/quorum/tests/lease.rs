@@ -15,7 +15,7 @@ fn acknowledgements_of_something_else_do_not_count() {
         .nothing_else_happened();
 }
 
-/// 62: a predicate of the clock, not an event.
+/// Scenario 62: the leadership ends by the clock, without an input.
 #[test]
 fn the_leadership_ends_with_the_lease_before_any_step() {
     let mut me = Kit::leading();
@@ -41,7 +41,7 @@ fn an_elected_agent_that_is_not_acknowledged_gives_up() {
     me.fire(BullyTimer::Heartbeat).nothing_else_happened();
 }
 
-/// 58, `raise-term-without-gap`
+/// Scenario 58, `raise-term-without-gap`
 #[test]
 fn a_leader_with_a_lease_raises_its_term_without_a_gap() {
     let mut me = Kit::leading();

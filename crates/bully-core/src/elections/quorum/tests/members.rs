@@ -3,13 +3,13 @@
 use super::*;
 use crate::driver::MembersReports as _;
 
-/// 74
+/// Scenario 74
 #[test]
 fn the_confirmed_end_of_the_holder_voids_the_promise() {
     let mut me = Kit::following();
     me.ends(HIGH)
         .has_no_leader(OLD)
-        .asked(elect(OLD, 5)) // the first in rank: at once
+        .asked(elect(OLD, 5)) // at once, as the first in rank
         .set(BullyTimer::Round, E)
         .nothing_else_happened();
     me.hear(LOW, claim(OLD + 1, 1))
@@ -17,7 +17,8 @@ fn the_confirmed_end_of_the_holder_voids_the_promise() {
         .whatever();
 }
 
-/// `soon-after-end`: a voter that refuses has not heard of the end yet. Once: one that still refuses is bound.
+/// `soon-after-end`: a voter that refuses may not have heard of the end yet. If it refuses again, it is bound by its
+/// promise.
 #[test]
 fn a_refusal_after_a_confirmed_end_is_answered_by_another_question_soon_and_once() {
     let mut me = Kit::following();
@@ -39,7 +40,7 @@ fn a_refusal_after_a_confirmed_end_is_answered_by_another_question_soon_and_once
         .whatever();
 }
 
-/// 75
+/// Scenario 75
 #[test]
 fn a_suspicion_voids_no_promise() {
     let mut me = Kit::following();
@@ -50,7 +51,7 @@ fn a_suspicion_voids_no_promise() {
         .nothing_else_happened();
 }
 
-/// Another incarnation of the leader has begun and leads, and an end is reported.
+/// Returns the agent after the leader's next incarnation has been elected, and the end of the former one is reported.
 fn again(mut me: Kit) -> Kit {
     me.begins(HIGH, 2).whatever();
     me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
@@ -58,7 +59,7 @@ fn again(mut me: Kit) -> Kit {
     me
 }
 
-/// `only-confirmed-end-voids` (b): the leader restarted, was elected again, and now its former incarnation is reported.
+/// `only-confirmed-end-voids` (b)
 #[test]
 fn the_end_of_a_former_incarnation_voids_no_promise_to_the_present_one() {
     let mut me = again(Kit::vacant());
@@ -68,7 +69,7 @@ fn the_end_of_a_former_incarnation_voids_no_promise_to_the_present_one() {
         .nothing_else_happened();
 }
 
-/// A second process of the leader's name was here, and its end is told.
+/// Returns the agent after a second process with the leader's name has ended.
 fn twin_ends(mut me: Kit) -> Kit {
     me.begins(HIGH, 2).whatever();
     me.told(|members| members.end_told(&id(HIGH), Incarnation(2)))
@@ -76,14 +77,14 @@ fn twin_ends(mut me: Kit) -> Kit {
     me
 }
 
-/// `told-end-is-exact`: a second process of the leader's name was here, and its sentinel tells that it has ended.
+/// `told-end-is-exact`: the sentinel of a second process with the leader's name reports that this process has ended.
 #[test]
 fn the_end_of_a_second_process_of_the_leaders_name_voids_no_promise_to_the_first() {
     let mut me = twin_ends(Kit::following());
     me.hear(LOW, claim(9, 1))
         .sent(LOW, refuses(9, OLD, P).of(LOW))
         .nothing_else_happened();
-    // Its own end, told too, does.
+    // The end of the leader's own incarnation voids the promise.
     me.told(|members| members.end_told(&id(HIGH), Incarnation(1)))
         .whatever();
     me.hear(LOW, claim(9, 2)).wrote(9, LOW).whatever();

@@ -1,4 +1,4 @@
-//! What a voter may have forgotten, and who notices: the rules of the page `memory`.
+//! Voters that may have lost a part of their memory: the rules of the page `memory`.
 
 use super::*;
 use crate::driver::MembersReports as _;
@@ -18,7 +18,7 @@ fn heard(incarnation: u64, term: u64) -> Heard {
     }
 }
 
-/// A record of that term, which an incarnation before this one has written.
+/// Returns a record of this term that the incarnation before this one has written.
 fn written(term: u64) -> Vote {
     Vote {
         incarnation: Some(Incarnation(0)),
@@ -28,7 +28,7 @@ fn written(term: u64) -> Vote {
 
 // ---- one incarnation -------------------------------------------------------------------------
 
-/// `bound-to-one-incarnation`: a second process with a copy of the leader's store asks.
+/// `bound-to-one-incarnation`: a second process with a copy of the leader's store sends a question.
 pub(super) fn another_incarnation_is_refused(config: QuorumConfig) -> bool {
     let mut me = Kit::following_by(config);
     let asked = me.hear_incarnation(HIGH, 2, elect(OLD, 9));
@@ -55,7 +55,8 @@ pub(super) fn comes_with(me: &mut Kit, name: &str, incarnation: u64, store: u64)
     me.told(|members| members.join([member]))
 }
 
-/// Follows HIGH, which took part with the store 7, and comes back with the store 8.
+/// Returns whether a follower of HIGH refuses and reports HIGH when HIGH returns with the store 8 in place of the store
+/// 7. Also returns the follower.
 fn comes_with_another_store(config: QuorumConfig) -> (bool, Kit) {
     let mut me = Kit::known(config, Some(5));
     comes_with(&mut me, HIGH, 1, 7).whatever();
@@ -113,7 +114,7 @@ fn a_later_epoch_forgets_the_stores() {
     assert!(me.machine.core.voter.record.others.is_empty());
 }
 
-/// Its store may have been lost before it was given the later epoch.
+/// HIGH's store may have been lost before HIGH learned of the later epoch.
 #[test]
 fn messages_of_an_earlier_epoch_are_not_remembered() {
     let epoch = 1;
@@ -159,7 +160,7 @@ fn is_over(effects: &StepEffects) -> bool {
     effects.events().iter().any(|event| event.ends_agent())
 }
 
-/// Comes back with that record, and a voter remembers more, or not.
+/// Returns whether an agent that starts with this record ends when a voter has this memory of it.
 fn ends(config: QuorumConfig, record: Vote, remembered: Heard) -> bool {
     let mut me = Kit::reborn(config, MemberKind::Voter, Some(5), record);
     me.start().whatever();
@@ -191,7 +192,7 @@ fn a_record_below_what_another_voter_heard_ends_the_agent() {
     assert!(ends(config(), Vote::default(), heard(0, 1)), "empty");
 }
 
-/// A follower that is killed after its first acknowledgement, twice, with no vote between.
+/// The follower is killed three times after its first acknowledgement, and does not vote in between.
 #[test]
 fn a_follower_that_only_acknowledged_is_accepted_however_often_it_is_killed() {
     let mut leads = Kit::leading(); // LOW has acknowledged in its first incarnation
@@ -211,7 +212,8 @@ fn a_follower_that_only_acknowledged_is_accepted_however_often_it_is_killed() {
         leads
             .hear_incarnation(LOW, incarnation, ack(MINE, now, 1))
             .whatever();
-        // What is heard of this incarnation says nothing of the record that it began with.
+        // The answer does not change with messages of the present incarnation, because these do not show with which
+        // record it began.
         let asked = leads.hear_incarnation(LOW, incarnation, Recall { seen });
         let said = asked.messages();
         assert!(
@@ -275,7 +277,7 @@ fn a_voter_that_appears_after_the_start_is_asked_at_once() {
 }
 
 #[test]
-fn a_voter_asks_all_when_it_starts_and_whoever_has_not_answered_when_it_is_heard() {
+fn a_voter_asks_all_voters_at_its_start_and_silent_voters_when_it_hears_them() {
     let mut me = Kit::reborn(config(), MemberKind::Voter, Some(5), written(OLD));
     assert!(asks(&me.start()));
     assert!(!asks(&me.hear(HIGH, heartbeat(OLD, 9))), "within the round");
@@ -298,7 +300,7 @@ fn a_voter_without_a_record_votes_when_the_first_has_answered_or_after_a_round()
 
     let mut me = Kit::began(config(), MemberKind::Voter, Some(5)).started();
     me.later(E);
-    assert!(me.hear(HIGH, claim(1, 9)).writes(), "nobody answers");
+    assert!(me.hear(HIGH, claim(1, 9)).writes(), "no voter answers");
 }
 
 #[test]

@@ -1,10 +1,9 @@
-//! The quorum election's cells, role by input: one file per input.
+//! The tests of the quorum election, role by input: one file for each input.
 //!
-//! `matrix.txt` has the outcome of every cell. The tests are for the rules that a reader should know, and for what no
-//! single step shows.
+//! `matrix.txt` has the outcome of every cell. The tests show important rules, and rules that need more than one step.
 //!
-//! How the common kit and the common suite ([`crate::elections::fixture`]) see this machine is here: its
-//! needed timers, its roles, its messages. What is true of whole groups is tested in the simulated world.
+//! This file connects the machine to the common kit and the common suite ([`crate::elections::fixture`]): the timers
+//! that it needs, its roles and its messages. The simulated world tests the properties of whole groups.
 
 mod announce;
 mod asking;
@@ -65,10 +64,10 @@ use crate::{
     parts::Participant,
 };
 
-/// The last term of the first epoch.
+/// Last term of the epoch 0.
 const LAST_TERM: Term = Term(super::epoch::TERMS);
 
-/// The preset `in_process`, in milliseconds.
+/// Durations of the preset `in_process`, in milliseconds.
 const DELAY: u64 = 2;
 const H: u64 = 25;
 const S: u64 = 4;
@@ -76,7 +75,7 @@ const E: u64 = 5;
 const D: u64 = 100;
 const P: u64 = 125;
 const W: u64 = 18;
-/// A leader's grace period, and the longest drain.
+/// A leader's grace period and the longest drain, in milliseconds.
 const AFTER: u64 = 300;
 const DRAIN: u64 = 96;
 
@@ -122,12 +121,12 @@ impl Machine for QuorumBully {
         timers
     }
 
-    /// A follower's question has a round; the next role may begin before its timer is stopped.
+    /// A follower's question has a round. The follower may change its role before it stops the timer of the round.
     fn idle_timers(&self) -> BTreeSet<BullyTimer> {
         [BullyTimer::Round, BullyTimer::Election].into()
     }
 
-    /// A leader resigns after it has lost.
+    /// A leader resigns after it has lost the leadership.
     fn may_send(&self, leading: Option<Term>, _: &To, message: &QuorumMessage) {
         match message {
             QuorumMessage::Resign(_) => assert_eq!(leading, None, "the leadership ends first"),
@@ -156,7 +155,7 @@ impl Machine for QuorumBully {
     }
 
     fn may_store(&self, record: &Vote) {
-        // One that was just removed keeps the list that says so.
+        // An agent that was just removed still writes the list without its name.
         assert!(self.core.has_store && record.term <= self.core.voter.record.term);
     }
 }
@@ -221,7 +220,7 @@ impl Suite for QuorumBully {
         kit
     }
 
-    /// The others vote for the term that its successor shall have.
+    /// The other voters vote in the term that the leader will give its successor.
     fn prepared(me: &mut Kit, effects: StepEffects) -> StepEffects {
         me.prepared(effects)
     }
@@ -234,7 +233,7 @@ impl Suite for QuorumBully {
         every_message(me)
     }
 
-    /// Mostly an answer to what was asked last: without it no agent is elected.
+    /// Draws an answer to the last question in most cases, because no agent is elected without such answers.
     fn any_message(dice: &mut Dice, me: &Kit, _: &str) -> QuorumMessage {
         let core = &me.machine.core;
         let term = core.voter.record.term.0;
@@ -254,7 +253,7 @@ impl Suite for QuorumBully {
 common_suite!(QuorumBully, "/src/elections/quorum/tests");
 
 impl StepEffects {
-    /// Asked the other voters.
+    /// Asserts that the agent sent the message to both other voters.
     #[track_caller]
     fn asked(self, message: impl Into<QuorumMessage>) -> Self {
         let to = To::Set([HIGH, LOW].map(id).into());
@@ -262,13 +261,13 @@ impl StepEffects {
         self.next(&Effect::Send { to, message })
     }
 
-    /// Made this durable.
+    /// Asserts that the agent made a record of this vote durable.
     #[track_caller]
     fn wrote(self, term: u64, voted_for: &str) -> Self {
         self.wrote_record(&vote(term, voted_for, P))
     }
 
-    /// Made this durable, whatever it keeps of the others.
+    /// Asserts that the agent made this record durable. The memory of other agents in it is not compared.
     #[track_caller]
     fn wrote_record(mut self, expected: &Vote) -> Self {
         let Some(Effect::Persist(mut record)) = self.0.pop_front() else {
@@ -280,7 +279,7 @@ impl StepEffects {
     }
 }
 
-/// A record, with the longest promise that it keeps, in milliseconds.
+/// Returns a record. `promise` is the longest promise in it, in milliseconds.
 fn vote<'a>(term: u64, voted_for: impl Into<Option<&'a str>>, promise: u64) -> Vote {
     Vote {
         term: Term(term),
@@ -291,7 +290,7 @@ fn vote<'a>(term: u64, voted_for: impl Into<Option<&'a str>>, promise: u64) -> V
     }
 }
 
-/// A memory of that agent alone, which has led or voted in that term.
+/// Returns a memory of one agent, which has led or voted in this term.
 fn heard_of(name: &str, term: u64) -> BTreeMap<AgentId, Heard> {
     let heard = Heard {
         store: None,

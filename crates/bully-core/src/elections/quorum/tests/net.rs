@@ -1,9 +1,9 @@
-//! Three machines by hand, where the driver's side of the contract is broken on purpose.
+//! Three machines without a network. The tests break the driver's part of the contract on purpose.
 
 use super::*;
 use crate::driver::MembersReports as _;
 
-/// What a machine has to say, delivered at once to the agents that listen.
+/// Delivers the messages in `effects`, and all messages that follow from them, to the agents in `kits`.
 pub(super) fn deliver(kits: &mut [(&str, Kit)], from: usize, effects: StepEffects) {
     let mut queue: VecDeque<(usize, StepEffects)> = VecDeque::from([(from, effects)]);
     while let Some((from, effects)) = queue.pop_front() {
@@ -26,7 +26,7 @@ pub(super) fn deliver(kits: &mut [(&str, Kit)], from: usize, effects: StepEffect
     }
 }
 
-/// LOW, ME and HIGH, of which HIGH leads in the first term.
+/// Returns LOW, ME and HIGH. HIGH leads in the first term.
 fn three() -> [(&'static str, Kit); 3] {
     three_by(&config())
 }
@@ -62,7 +62,8 @@ fn leading(kits: &[(&str, Kit)]) -> Vec<Term> {
         .collect()
 }
 
-/// `only-confirmed-end-voids` (a): an end is confirmed only once its leadership is revoked, since a crashed agent runs no code.
+/// `only-confirmed-end-voids` (a): a driver must revoke a leadership before it confirms the end, because a crashed
+/// agent runs no code.
 #[test]
 fn an_end_that_is_confirmed_before_the_lease_ended_makes_two_lead() {
     let mut all = three();
@@ -76,11 +77,11 @@ fn an_end_that_is_confirmed_before_the_lease_ended_makes_two_lead() {
     assert_eq!(
         revoked.view().leading,
         Some(Term(1)),
-        "no agent had told it"
+        "HIGH has not heard of its reported end"
     );
 }
 
-/// 58
+/// Scenario 58
 #[test]
 fn a_voter_with_a_higher_term_costs_no_leadership() {
     let mut all = three();
@@ -94,7 +95,7 @@ fn a_voter_with_a_higher_term_costs_no_leadership() {
     }
 }
 
-/// 73
+/// Scenario 73
 #[test]
 fn two_that_claim_the_same_term_are_not_both_elected() {
     let mut all = three();

@@ -2,7 +2,7 @@
 
 use super::{super::pace::RoundPace, *};
 
-/// A claim that ran out twice: the agent waits for its slot, and has claimed nothing else.
+/// Returns an agent whose claim ran out twice. It waits for its slot, and has not claimed anything else.
 fn unvoted(config: QuorumConfig) -> Kit {
     let mut me = Kit::claiming_by(config);
     for _ in 0..2 {
@@ -11,7 +11,7 @@ fn unvoted(config: QuorumConfig) -> Kit {
     me
 }
 
-/// A round of questions that ran out, and the next one.
+/// Returns an agent in its second round of questions. The first round ran out.
 fn asking_again(config: QuorumConfig) -> Kit {
     let mut me = Kit::asking_by(config);
     me.later(E).fire(BullyTimer::Round).whatever();
@@ -19,7 +19,7 @@ fn asking_again(config: QuorumConfig) -> Kit {
     me
 }
 
-/// The length of the next round of questions, if the present one runs out.
+/// Lets the present round of questions run out, and returns the length of the next round.
 fn next_round(me: &mut Kit) -> Duration {
     let State::Asking(asking) = &me.machine.state else {
         panic!("it asks: {:?}", me.machine.state);
@@ -70,7 +70,7 @@ pub(super) fn a_late_vote_elects(config: QuorumConfig) -> bool {
     said.iter().any(elects)
 }
 
-/// Each of these ends the claim: a higher vote, an objection, a leader, a refusal, another score.
+/// The claim ends by a vote in a higher term, an objection, a leader, a refusal, or another score.
 #[test]
 fn a_late_vote_for_a_claim_that_has_ended_elects_no_agent() {
     let ends: [fn(&mut Kit); 5] = [

@@ -4,10 +4,10 @@ use super::*;
 use crate::elections::{quorum::Diskless, vote::SealRecord};
 use crate::protocol::{Decree, NewVoter};
 
-/// The term that is asked for ahead.
+/// Term that the leader asks for its successor.
 const NEXT: u64 = MINE + 1;
 
-/// Leads, hears both others, and was asked to hand over to LOW.
+/// Returns a leader that hears both other voters, and was asked to hand over to LOW.
 fn preparing() -> Kit {
     let mut me = Kit::heard();
     me.step_down(LOW)
@@ -17,7 +17,7 @@ fn preparing() -> Kit {
     me
 }
 
-/// A leader asks for a vote for its successor.
+/// Returns a leader's question for votes for its successor.
 fn ahead(term: u64, score: i32, successor: &str) -> Claim {
     Claim {
         successor: Some(Box::new(candidate(successor, 1))),
@@ -25,7 +25,7 @@ fn ahead(term: u64, score: i32, successor: &str) -> Claim {
     }
 }
 
-/// What it says when its work has ended.
+/// Ends the leader's work, and returns its resignation.
 fn resigns(me: &mut Kit) -> Resign {
     let effects = me.step(Input::Drained);
     match effects.messages()[..] {
@@ -34,7 +34,7 @@ fn resigns(me: &mut Kit) -> Resign {
     }
 }
 
-/// Follows HIGH, and has voted for that successor in the term after the one HIGH leads in.
+/// Returns a follower of HIGH that has voted for the successor in the term after HIGH's term.
 fn voted(successor: &str) -> Kit {
     voted_by(config(), successor)
 }
@@ -65,7 +65,7 @@ fn the_work_begins_to_end_once_a_quorum_has_voted() {
 }
 
 #[test]
-fn it_is_waited_for_half_a_lease_and_the_votes_count_all_the_same() {
+fn a_preparation_lasts_half_a_lease_and_later_votes_still_count() {
     let mut me = preparing().after(LOW, grants(NEXT).of(LOW));
     me.later(D / 2 - 1)
         .fire(BullyTimer::Drain)
@@ -92,7 +92,7 @@ fn a_voter_that_knows_a_higher_term_ends_the_preparation() {
     assert_eq!(resigns(&mut me), resign(MINE, Some(LOW)));
 }
 
-/// It cannot be followed in its own term by all, so it leads in a higher one: the votes are of no use.
+/// A voter is in a higher term, so the leader leads in a term above it. Votes in a lower term then are of no use.
 #[test]
 fn a_leader_that_has_to_raise_its_term_meanwhile_gives_none() {
     let mut me = preparing();
@@ -112,7 +112,7 @@ fn a_leader_that_has_to_raise_its_term_meanwhile_gives_none() {
     assert_eq!(resigns(&mut me), resign(NEXT + 4, Some(LOW)));
 }
 
-/// Whoever leads in a term must heed the seals that its votes report.
+/// A leader must obey the seals that the votes for its term report.
 #[test]
 fn no_term_is_given_whose_votes_report_a_seal() {
     let mut me = preparing();
@@ -150,7 +150,7 @@ fn nothing_is_prepared_without_disks_or_without_a_successor() {
     };
     let mut alone = Kit::heard();
     alone.later(2 * H + 1).acked(LOW, 1).whatever();
-    alone.later(D - 1); // led by a lease that is nearly over
+    alone.later(D - 1); // its lease has nearly ended
     let mut two = Kit::leading();
     two.acked(LOW, 1).whatever();
     let mut without_disks = Kit::heard();
@@ -181,16 +181,16 @@ fn a_voter_that_voted_ahead_goes_on_supporting_its_leader() {
         .sent(HIGH, ack(OLD, SAID, 5))
         .nothing_else_happened();
     assert_eq!(me.view().leader, Some(leader(HIGH, OLD)));
-    // With another score it says so by the way that a new leader takes.
+    // A heartbeat with another score is handled like the announcement of a new leader.
     let effects = me.hear(HIGH, heartbeat(OLD, 8));
     assert_eq!(effects.messages(), [&ack(OLD, SAID, 5).into()]);
     let effects = me.hear(HIGH, heartbeat(OLD, 8));
     assert_eq!(effects.messages(), [&ack(OLD, SAID, 5).into()]);
 }
 
-/// `one-vote-per-term`, and the promise to the leader holds on.
+/// `one-vote-per-term`; the promise to the leader remains.
 #[test]
-fn a_vote_ahead_is_a_vote_and_frees_nobody() {
+fn a_vote_ahead_is_a_vote_and_frees_no_promise() {
     let mut me = voted(LOW);
     me.hear(HIGH, ahead(OLD + 1, 9, ME))
         .sent(HIGH, refuses(OLD + 1, OLD + 1, 0))
@@ -250,7 +250,7 @@ fn the_successor_leads_in_the_given_term_and_writes_nothing() {
         .nothing_else_happened();
 }
 
-/// It was not heard when the leader asked ahead, or its vote was lost: it claims a term of its own, at once.
+/// The voter was not heard when the leader asked for votes, or its vote was lost. So it claims its own term at once.
 #[test]
 fn a_successor_that_is_given_nothing_claims() {
     let mut me = voted(ME);

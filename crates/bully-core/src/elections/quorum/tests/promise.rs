@@ -1,9 +1,9 @@
-//! Members with different timings: a lease is what was promised, and the record keeps the
+//! Members with different timings: a lease is as long as the promise of each voter allows, and the record keeps the
 //! longest promise.
 
 use super::*;
 
-/// What an acknowledgement counts for by its promise, and the leader's D.
+/// Returns the lease that an acknowledgement with this promise gives. It is at most the leader's D.
 fn span(promise: u64) -> Duration {
     let most = Timings::lease_within(Duration::from_millis(promise));
     most.min(Duration::from_millis(D))
@@ -20,7 +20,7 @@ fn start(kit: &mut Kit) -> StepEffects {
     kit.begin()
 }
 
-/// Comes back with the present P, after it kept that promise.
+/// Returns an agent that restarts with the configured P after a promise of `promise` milliseconds.
 fn reborn(config: QuorumConfig, promise: u64) -> Kit {
     Kit::reborn(config, MemberKind::Voter, Some(5), vote(OLD, HIGH, promise))
 }
@@ -54,7 +54,7 @@ fn a_leader_beats_three_times_within_the_shortest_promise() {
         .nothing_else_happened();
 }
 
-/// A voter that has not been heard for a lease makes no haste any more.
+/// A voter that has not been heard for a lease does not speed up the heartbeats any more.
 #[test]
 fn a_short_promise_of_long_ago_makes_no_haste() {
     let mut me = Kit::elected();
@@ -96,7 +96,7 @@ fn every_record_keeps_the_longer_promise_until_its_quarantine_is_over() {
         .nothing_else_happened();
 }
 
-/// A leader whose heartbeats suit longer promises does not know what an observer waits for.
+/// A leader whose voters promise for longer sends fewer heartbeats, and does not know the wait of an observer.
 #[test]
 fn an_observer_waits_as_long_as_a_slow_leader_asks() {
     let mut me = Kit::observer();
@@ -131,8 +131,8 @@ fn an_observer_waits_as_long_as_a_slow_leader_asks() {
         .nothing_else_happened();
 }
 
-/// `ask-before-takeover`: the leader's H is longer than this follower's, and its pace suits the promise:
-/// by its own clock, which may be the slowest while the follower's is the fastest.
+/// `ask-before-takeover`: the leader's H is longer than the follower's, and the leader's pace fits the promise. The
+/// leader's clock may be the slowest one, and the follower's clock the fastest one.
 #[test]
 fn a_leader_with_a_slower_pace_is_in_steady_contact() {
     let (lease, promise) = (Duration::from_millis(D), Duration::from_millis(5 * P));
@@ -143,13 +143,13 @@ fn a_leader_with_a_slower_pace_is_in_steady_contact() {
         preemption,
         ..config()
     };
-    // Both are more than three of its own H.
+    // All these pauses are longer than three times the follower's own H.
     for (pace, asks) in [(5 * H, true), (5 * P / 3, true), (2 * P, false)] {
         let mut me = Kit::known(config.clone(), Some(5));
         let asked = (0..30).any(|_| {
             let effects = me.later(pace).hear(LOW, heartbeat(OLD, 1));
             effects.messages().len() == 2
         });
-        assert_eq!(asked, asks, "it asks for the leadership in the end: {pace}");
+        assert_eq!(asked, asks, "whether it asks for the leadership: {pace}");
     }
 }

@@ -38,7 +38,7 @@ fn the_best_one_that_is_heard_succeeds() {
     assert_eq!(successor(me, Some(LOW)), None, "no voter was heard lately");
 }
 
-/// Messages overtake each other.
+/// The later resignation overtakes the earlier one.
 #[test]
 fn an_earlier_resignation_hides_no_later_one() {
     let mut me = Kit::following();
@@ -47,7 +47,7 @@ fn an_earlier_resignation_hides_no_later_one() {
     me.hear(HIGH, heartbeat(OLD, 9)).nothing_else_happened();
 }
 
-/// `resignation-is-final`, 67
+/// `resignation-is-final`, scenario 67
 #[test]
 fn the_successor_claims_at_once() {
     let mut me = Kit::following();
@@ -63,7 +63,7 @@ fn the_successor_claims_at_once() {
         .nothing_else_happened();
 }
 
-/// 68
+/// Scenario 68
 #[test]
 fn a_late_resignation_voids_no_newer_promise() {
     let mut me = Kit::following().after(HIGH, heartbeat(OLD + 1, 9));
@@ -73,7 +73,7 @@ fn a_late_resignation_voids_no_newer_promise() {
 }
 
 #[test]
-fn another_ones_resignation_voids_no_promise() {
+fn a_resignation_of_another_agent_voids_no_promise() {
     let mut me = Kit::following();
     me.hear(LOW, resign(50, Some(ME))).nothing_else_happened();
     me.hear(LOW, claim(51, 1))

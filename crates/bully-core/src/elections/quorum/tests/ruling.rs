@@ -1,9 +1,9 @@
-//! What a leader asks of its group before it gives up its leadership for another list of voters.
+//! The conditions under which a leader gives up its leadership for another list of voters.
 
 use super::{epochs::*, *};
 use crate::protocol::{ChangeError, Contact, NewVoter, VoterChange, VotersEvent};
 
-/// Leads, and has heard from LOW for longer than a promise lasts, and from HIGH only if that is said.
+/// Returns a leader that has heard LOW for longer than a promise lasts. It has heard HIGH too if `hears_high` is set.
 fn leading_for_long(hears_high: bool) -> Kit {
     let mut me = Kit::leading();
     for _ in 0..=P / H {
@@ -20,7 +20,7 @@ fn refused(change: VoterChange, heard: u32) -> Event {
     answered(change, Err(ChangeError::NoQuorum { heard, needed: 2 }))
 }
 
-/// HIGH may be there: its acknowledgement may still be on its way.
+/// HIGH may be up, and its acknowledgement may still be on its way.
 #[test]
 fn a_leader_that_is_new_refuses_nothing_for_voters_that_it_has_not_heard_yet() {
     let mut me = Kit::leading();
@@ -41,7 +41,7 @@ fn a_voter_that_is_there_no_more_counts_no_more() {
         .nothing_else_happened();
 }
 
-/// A new voter that was heard is one that is there.
+/// A new voter that the leader has heard counts as a voter that is up.
 #[test]
 fn a_dead_voter_is_replaced_and_one_is_added_beside_it() {
     for change in [
@@ -56,7 +56,7 @@ fn a_dead_voter_is_replaced_and_one_is_added_beside_it() {
     }
 }
 
-/// Whatever carries messages connects to the host before the same is asked again.
+/// The network can connect to the new voter's host before the command is repeated.
 #[test]
 fn a_leader_that_has_not_heard_a_new_voter_says_where_it_is_found_if_it_was_told() {
     let id = id("new");
@@ -79,7 +79,7 @@ fn a_leader_that_has_not_heard_a_new_voter_says_where_it_is_found_if_it_was_told
         .notified(Event::Voters(Box::new(VotersEvent::Wanted(new.clone()))))
         .notified(not_seen(&new))
         .nothing_else_happened();
-    // Another agent asks it no question of that kind, so nobody else is told.
+    // No other agent asks the new voter to enlist, so only a leader reports its contact.
     Kit::vacant()
         .change(VoterChange::Add(new))
         .nothing_else_happened();

@@ -1,4 +1,4 @@
-//! What others say to the machine under test, and it to them.
+//! The messages of a quorum election, in the tests' short form.
 
 use super::*;
 use crate::elections::{
@@ -15,7 +15,7 @@ pub(super) fn leadership(name: &str, term: u64) -> Leadership {
     Leadership { id, term }
 }
 
-/// A question for the term after `seen`.
+/// Returns a question for the term after `seen`.
 pub(super) fn elect(seen: u64, score: i32) -> Elect {
     Elect {
         round: round(1),
@@ -41,7 +41,7 @@ pub(super) fn objects(counter: u64, seen: u64) -> Ok {
     }
 }
 
-/// "I support another one for so many milliseconds more."
+/// "I support another agent for `millis` more milliseconds."
 pub(super) fn alive(counter: u64, seen: u64, millis: u64) -> Ok {
     let retry = Duration::from_millis(millis).into();
     Ok {
@@ -65,7 +65,6 @@ pub(super) fn claim(term: u64, score: i32) -> Claim {
     }
 }
 
-/// A vote for this agent.
 pub(super) fn grants(term: u64) -> ClaimReply {
     ClaimReply {
         term: Term(term),
@@ -88,7 +87,7 @@ pub(super) fn refuses(term: u64, seen: u64, millis: u64) -> ClaimReply {
     }
 }
 
-/// What a leader's clock shows in these tests, when it is not this machine's.
+/// Time of another leader's clock in these tests.
 pub(super) const SAID: Time = Time::from_millis(77);
 
 pub(super) fn elected(term: u64, score: i32) -> Elected {
@@ -119,7 +118,7 @@ pub(super) fn ack(term: u64, echo: Time, score: i32) -> Ack {
     }
 }
 
-/// To this agent, as the leader of [`MINE`].
+/// Returns a refusal to this agent, the leader of [`MINE`].
 pub(super) fn nack(term: u64) -> Nack {
     nack_of(MINE, term)
 }
@@ -132,7 +131,7 @@ pub(super) fn nack_of(of: u64, term: u64) -> Nack {
     }
 }
 
-/// What a voter heard of this agent's earlier incarnations.
+/// Returns a voter's memory of this agent's earlier incarnations.
 pub(super) fn recalled(heard: Heard) -> Recalled {
     Recalled {
         incarnation: Incarnation(1),
@@ -147,7 +146,7 @@ pub(super) fn candidate(name: &str, incarnation: u64) -> Candidate {
 }
 
 impl Kit {
-    /// A vote for whom this agent has asked in that term.
+    /// Returns a vote in this term for the agent's successor, or for the agent itself if it has none.
     pub(super) fn votes(&self, term: u64) -> ClaimReply {
         let reply = grants(term);
         if let State::Leading(Leading { ahead, .. }) = &self.machine.state
@@ -160,13 +159,13 @@ impl Kit {
 }
 
 impl ClaimReply {
-    /// The same answer about a vote for that agent.
+    /// Returns the same answer about a vote for the agent `name`.
     pub(super) fn of(self, name: &str) -> Self {
         let candidate = candidate(name, 1);
         Self { candidate, ..self }
     }
 
-    /// The same answer to that incarnation of whoever asked, about a vote for it.
+    /// Returns the same answer to this incarnation of the asker, about a vote for it.
     pub(super) fn addressed_to(self, incarnation: u64) -> Self {
         let incarnation = Incarnation(incarnation);
         let candidate = Candidate {
@@ -181,7 +180,7 @@ impl ClaimReply {
     }
 }
 
-/// Each message, about terms and rounds of the past, the present and the future.
+/// Returns each message, with terms and rounds of the past, the present and the future.
 pub(super) fn every_message(me: &Kit) -> Vec<QuorumMessage> {
     let seen = me.view().term.0;
     let mut all: Vec<QuorumMessage> = Vec::new();
@@ -234,7 +233,7 @@ pub(super) fn every_message(me: &Kit) -> Vec<QuorumMessage> {
     and_other_kinds(all, &terms, &[HIGH])
 }
 
-/// What is said about a change of the voters, to the list of the epoch after the first.
+/// Returns the messages about a change to the list of the epoch 1.
 fn of_a_change(term: u64) -> Vec<QuorumMessage> {
     let voter = |name: &str| NewVoter {
         id: id(name),
@@ -278,7 +277,7 @@ fn of_a_change(term: u64) -> Vec<QuorumMessage> {
     ]
 }
 
-/// `Resign`, with a term that its voters gave ahead.
+/// Returns a `Resign` with a term in which voters have voted for the successor.
 pub(super) fn gives(term: u64, successor: &str, given: u64) -> Resign {
     Resign {
         given: Some(Term(given)),

@@ -1,11 +1,10 @@
-//! The rules of a change of the voters, of a voter's memory, of slow voters, and of a takeover, each in one directed scene.
+//! One scene for each rule of a change of the voters, of a voter's memory, of slow voters, and of a takeover.
 
 use super::{epochs::*, late::*, memory::*, pace::*, slow::*, takeover::*, *};
 
-/// A scene says whether the rule held.
+/// A test of one rule. It returns whether the rule holds with this configuration.
 pub(super) type Scene = fn(QuorumConfig) -> bool;
 
-/// Each with its name.
 macro_rules! scenes {
     ($($name:ident),+ $(,)?) => { [$((stringify!($name), $name as Scene)),+] };
 }
@@ -14,7 +13,7 @@ macro_rules! scenes {
 fn each_rule_holds_in_its_scene() {
     let scenes = scenes![
         a_seal_is_written,
-        a_sealed_voter_acknowledges_nobody,
+        a_sealed_voter_acknowledges_no_leader,
         a_vote_reports_the_seal,
         a_reported_seal_is_heeded,
         the_highest_seal_is_adopted,
@@ -24,11 +23,11 @@ fn each_rule_holds_in_its_scene() {
         the_leader_of_its_term_voids_no_seal,
         the_leadership_is_lost_before_the_seal,
         no_change_begins_that_leaves_no_quorum,
-        a_list_is_told_by_the_one_that_knows_it_after_its_restart,
+        an_agent_that_knows_a_list_tells_it_after_its_restart,
         another_incarnation_is_refused,
         a_late_voter_abstains,
-        it_is_excused_by_all_only,
-        what_was_denied_is_not_heard,
+        only_all_voters_excuse_a_late_voter,
+        an_incarnation_that_was_denied_is_not_heard,
         another_store_is_not_heard,
         the_incarnation_is_written_before_the_first_ack,
         an_old_copy_ends,
@@ -36,14 +35,14 @@ fn each_rule_holds_in_its_scene() {
         a_late_vote_elects,
         a_late_answer_doubles_the_next_round,
         a_slow_voter_asks_no_leader_to_give_way,
-        a_leader_hands_over_to_the_best_voter_whichever_asks,
+        a_leader_hands_over_to_the_best_voter_for_any_asker,
     ];
     for (name, holds) in scenes {
         assert!(holds(config()), "{name}");
     }
 }
 
-/// Follows HIGH, and has sealed the term that HIGH led in.
+/// Returns a follower of HIGH that has sealed HIGH's term.
 fn sealed_by(config: QuorumConfig) -> Kit {
     Kit::following_by(config).after(HIGH, seal(OLD, &[ME, HIGH]))
 }
@@ -54,7 +53,7 @@ pub(super) fn a_seal_is_written(config: QuorumConfig) -> bool {
         .writes()
 }
 
-pub(super) fn a_sealed_voter_acknowledges_nobody(config: QuorumConfig) -> bool {
+pub(super) fn a_sealed_voter_acknowledges_no_leader(config: QuorumConfig) -> bool {
     let mut me = sealed_by(config);
     me.hear(HIGH, heartbeat(OLD, 9)).messages().is_empty()
 }
@@ -118,14 +117,12 @@ pub(super) fn the_leadership_is_lost_before_the_seal(config: QuorumConfig) -> bo
 
 pub(super) fn no_change_begins_that_leaves_no_quorum(config: QuorumConfig) -> bool {
     let mut me = Kit::leading_by(config);
-    // HIGH is down.
+    // The leader has not heard HIGH, so HIGH counts as down.
     me.change(remove(LOW)).whatever();
     matches!(&me.machine.state, State::Leading(leading) if leading.leaving.is_none())
 }
 
-pub(super) fn a_list_is_told_by_the_one_that_knows_it_after_its_restart(
-    config: QuorumConfig,
-) -> bool {
+pub(super) fn an_agent_that_knows_a_list_tells_it_after_its_restart(config: QuorumConfig) -> bool {
     let record = record(&removed_by_itself(&config)).clone();
     let mut again = Kit::reborn(typed_without_me(config), MemberKind::Voter, Some(5), record);
     let start = again.start();

@@ -1,4 +1,4 @@
-//! Seals: what ends an epoch, and who may still be supported in it.
+//! Seals: the end of an epoch, and the leaders that a sealed voter may still support.
 
 use super::{epochs::*, *};
 use crate::elections::{
@@ -27,7 +27,7 @@ fn a_leader_ends_its_work_and_its_leadership_before_it_seals() {
     assert_eq!(me.view().leading, None);
 }
 
-/// Otherwise it could be asked for the same term once more, and vote for another agent.
+/// Otherwise the voter could be asked for the same term again, and vote for another agent.
 #[test]
 fn a_voter_whose_seal_is_void_keeps_its_vote_of_that_term() {
     let voted = voted_after_a_void_seal(config());
@@ -44,7 +44,7 @@ fn voted_after_a_void_seal(config: QuorumConfig) -> Option<super::super::Candida
     record.voted_for.clone()
 }
 
-/// Sealing, as the former leader of the term [`MINE`]: LOW shall vote no longer.
+/// Returns a former leader of the term [`MINE`] that seals a list without LOW.
 fn sealing() -> Kit {
     let mut me = Kit::heard();
     me.change(remove(LOW)).whatever();
@@ -78,8 +78,8 @@ fn seals_of_another_term_do_not_count() {
     assert_eq!(record(&me).installed(), None);
 }
 
-/// `incarnation-before-word`: the sealer remembers this incarnation. With a record that does not name it, the next one
-/// would be taken for an old copy.
+/// `incarnation-before-word`: the leader remembers the incarnation that answered. With a record that does not name this
+/// incarnation, the next incarnation would count as an old copy.
 #[test]
 fn a_seal_that_an_earlier_incarnation_wrote_is_said_when_the_record_names_this_one() {
     let record = Vote {
@@ -119,7 +119,7 @@ fn a_list_that_cannot_follow_is_not_sealed() {
         .nothing_else_happened();
 }
 
-/// A leader of MINE that raises its term above [`MINE`] + 5.
+/// Returns a leader of [`MINE`] that raises its term above [`MINE`] + 5.
 fn raising() -> Kit {
     Kit::heard().after(HIGH, nack(MINE + 5))
 }

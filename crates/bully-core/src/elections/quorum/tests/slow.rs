@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Its last writes took longer than a round.
+/// Returns the agent after writes that each took longer than a round.
 fn slow(mut me: Kit) -> Kit {
     write(&mut me, 5, E + 1);
     me
@@ -18,7 +18,7 @@ fn is_slow(me: &Kit) -> bool {
     me.machine.prospects().slow_writes.is_some()
 }
 
-/// Whether it asks the leader that it outranks to give way, when it has heard it for long enough.
+/// Returns whether the agent asks LOW, a leader of a lower rank, to give way after the grace period.
 fn asks_to_take_over(me: &mut Kit) -> bool {
     let mut asks = false;
     for _ in 0..=AFTER / H {
@@ -53,7 +53,7 @@ fn the_median_of_ten_writes_counts_and_one_in_time_counts_as_none() {
 #[test]
 fn an_agent_that_would_take_over_or_is_slow_measures_its_disk() {
     let probes = |me: &Kit| me.machine.prospects().probes;
-    assert!(!probes(&Kit::following()), "its leader outranks it");
+    assert!(!probes(&Kit::following()), "its leader ranks above it");
     assert!(probes(&Kit::following_low()));
     assert!(probes(&slow(Kit::following())) && probes(&slow(Kit::leading())));
     assert!(!probes(&Kit::leading()) && !probes(&Kit::vacant()));
@@ -73,7 +73,7 @@ fn a_slow_voter_waits_as_long_as_all_together_and_says_that_it_is_slow() {
     me.later(P)
         .fire(BullyTimer::Election)
         .has_no_leader(OLD)
-        .set(BullyTimer::Election, 4 * S) // HIGH outranks it, and there are three voters
+        .set(BullyTimer::Election, 4 * S) // HIGH ranks above it, and there are three voters
         .nothing_else_happened();
 }
 
@@ -95,7 +95,7 @@ fn the_successor_is_one_that_is_not_slow_if_there_is_one() {
             named.step(Input::Drained).messages()[..],
             [QuorumMessage::Resign(resign)] if resign.successor == Some(id(HIGH))
         );
-        assert!(is_named, "a command is carried out");
+        assert!(is_named, "a command is executed");
         me.drains(None).whatever();
         let effects = me.step(Input::Drained);
         match effects.messages()[..] {

@@ -19,7 +19,7 @@ fn the_only_voter_leads_at_once() {
     );
 }
 
-/// `abstain-after-restart`, 59
+/// `abstain-after-restart`, scenario 59
 #[test]
 fn a_voter_that_may_have_promised_something_abstains() {
     let mut me = recovered(OLD);
@@ -43,7 +43,7 @@ fn a_voter_that_may_have_promised_something_abstains() {
         .nothing_else_happened();
 }
 
-/// `one-vote-per-term`, 58: over all its incarnations one vote a term.
+/// `one-vote-per-term`, scenario 58: all incarnations of a voter have one vote in a term.
 #[test]
 fn a_voter_that_comes_back_votes_for_no_other_in_that_term() {
     let mut me = recovered(OLD);

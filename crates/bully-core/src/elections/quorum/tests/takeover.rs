@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Follows LOW, and has heard it for as long as a leader's grace period lasts.
+/// Returns a follower of LOW that has heard LOW for a leader's grace period.
 fn steady() -> Kit {
     let mut me = Kit::following_low();
     for _ in 0..AFTER / H - 1 {
@@ -12,7 +12,7 @@ fn steady() -> Kit {
     me
 }
 
-/// HIGH wants the place of this leader.
+/// Returns a question of HIGH, which wants to replace this leader.
 fn wants(term: u64) -> Elect {
     Elect {
         takeover: Some(Box::new(leadership(ME, term))),
@@ -20,7 +20,7 @@ fn wants(term: u64) -> Elect {
     }
 }
 
-/// This one leads, and has heard HIGH for `millis`.
+/// Returns a leader that has heard HIGH for `millis`.
 fn heard(millis: u64) -> Kit {
     heard_by(config(), millis)
 }
@@ -38,10 +38,10 @@ fn heard_by(config: QuorumConfig, millis: u64) -> Kit {
 #[test]
 fn a_gap_begins_the_grace_period_anew() {
     let mut me = steady();
-    let asked = |effects: StepEffects| effects.messages().len() == 2; // not only acknowledged
+    let asked = |effects: StepEffects| effects.messages().len() == 2; // an acknowledgement and a question
     assert!(
         asked(me.clone().later(2 * H).hear(LOW, heartbeat(OLD, 1))),
-        "a gap of 3 H is none"
+        "3 H is not a gap"
     );
     for beats in 0..AFTER / H {
         let gap = if beats == 0 { 2 * H + 1 } else { H };
@@ -51,7 +51,7 @@ fn a_gap_begins_the_grace_period_anew() {
     assert!(asked(me.later(H).hear(LOW, heartbeat(OLD, 1))));
 }
 
-/// The same where more than the time has changed.
+/// The score of the leader changes after the gap.
 #[test]
 fn a_gap_before_another_score_begins_the_grace_period_anew() {
     for (gap, anew) in [(3 * H, false), (3 * H + 1, true)] {
@@ -68,14 +68,14 @@ fn a_gap_before_another_score_begins_the_grace_period_anew() {
     }
 }
 
-/// `leader-decides-takeover` at the leader: a gap in what it hears of a challenger.
+/// `leader-decides-takeover` at the leader: the acknowledgements of a challenger have a gap.
 #[test]
 fn a_gap_in_acknowledgements_begins_the_grace_period_anew() {
     let gap = |millis: u64| {
         let mut me = heard(AFTER);
         let rest = (0..millis / H).map(|_| H).chain([millis % H]);
         for pause in rest {
-            me.later(pause).acked(LOW, 1).whatever(); // the lease goes on
+            me.later(pause).acked(LOW, 1).whatever(); // LOW keeps the lease alive
         }
         me.acked(HIGH, 9).whatever();
         me
@@ -90,7 +90,7 @@ fn a_gap_in_acknowledgements_begins_the_grace_period_anew() {
         .nothing_else_happened();
 }
 
-/// A timer may fire early: the question stays open until its round has ended.
+/// A timer may fire early. The question stays open until its round has ended.
 #[test]
 fn a_question_to_take_over_is_open_for_a_round() {
     let asked = || steady().after(LOW, heartbeat(OLD, 1));
@@ -114,7 +114,7 @@ fn a_question_to_take_over_is_open_for_a_round() {
     assert!(!is_open(late));
 }
 
-/// `ask-before-takeover`: consent to an earlier question was for another moment.
+/// `ask-before-takeover`: the other voters gave their consent to an earlier question, at another moment.
 #[test]
 fn consent_to_an_earlier_challenge_does_not_count() {
     let mut me = steady().after(LOW, heartbeat(OLD, 1));
@@ -188,8 +188,8 @@ fn a_leader_yields_to_an_agent_that_was_steady_for_long_enough() {
         .nothing_else_happened();
 }
 
-/// A leader that ranks below LOW and HIGH hands over, because LOW asks. Returns its choice. It has heard LOW for the grace
-/// period, and HIGH for `high_for` milliseconds.
+/// Returns the successor that a leader below LOW and HIGH chooses when LOW asks to take over. The leader has heard LOW
+/// for the grace period, and HIGH for `high_for` milliseconds.
 fn successor_of_the_last(config: QuorumConfig, high_for: u64, is_slow: bool) -> Option<AgentId> {
     let mut me = Kit::leading_by(config);
     me.set_score(0).whatever();
@@ -215,15 +215,13 @@ fn successor_of_the_last(config: QuorumConfig, high_for: u64, is_slow: bool) -> 
 }
 
 /// `leader-decides-takeover`
-pub(super) fn a_leader_hands_over_to_the_best_voter_whichever_asks(config: QuorumConfig) -> bool {
+pub(super) fn a_leader_hands_over_to_the_best_voter_for_any_asker(config: QuorumConfig) -> bool {
     successor_of_the_last(config, AFTER, false) == Some(id(HIGH))
 }
 
 #[test]
-fn a_better_voter_that_is_slow_or_came_later_is_not_the_successor_of_another_ones_request() {
-    assert!(a_leader_hands_over_to_the_best_voter_whichever_asks(
-        config()
-    ));
+fn a_slow_or_late_better_voter_is_not_the_successor_of_an_asker() {
+    assert!(a_leader_hands_over_to_the_best_voter_for_any_asker(config()));
     let low = Some(id(LOW));
     assert_eq!(successor_of_the_last(config(), AFTER, true), low);
     assert_eq!(successor_of_the_last(config(), AFTER - H, false), low);
@@ -270,7 +268,7 @@ fn a_margin_keeps_a_leader_that_is_hardly_worse() {
     me.prepared(effects).drained(MINE, Some(HIGH)).whatever();
 }
 
-/// `wait-longer-for-flapping`, 57
+/// `wait-longer-for-flapping`, scenario 57
 #[test]
 fn an_agent_that_keeps_losing_the_leadership_waits_longer() {
     let mut me = Kit::vacant();

@@ -31,7 +31,7 @@ fn a_released_promise_binds_no_voter() {
     assert_eq!(me.machine.core.voter.promise, None);
 }
 
-/// `raise-term-without-gap`: it claims a higher term while it leads.
+/// `raise-term-without-gap`: the holder claims a higher term while it leads.
 #[test]
 fn the_holder_of_the_promise_keeps_it_when_it_claims_a_higher_term() {
     let mut me = Kit::following();
@@ -49,7 +49,7 @@ fn the_holder_of_the_promise_keeps_it_when_it_claims_a_higher_term() {
         .nothing_else_happened();
 }
 
-/// A later incarnation of the holder asks: what the former one was promised goes on.
+/// A later incarnation of the holder asks. The promise to the former incarnation is still valid.
 #[test]
 fn a_new_incarnation_waits_for_the_promise_to_the_old_one() {
     let mut me = Kit::following();

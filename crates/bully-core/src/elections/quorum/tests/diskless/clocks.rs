@@ -1,9 +1,9 @@
-//! `lowest-clock`, `refuse-by-the-clock`: wall clocks that are apart.
+//! `lowest-clock`, `refuse-by-the-clock`: wall clocks that differ.
 
 use super::{lives::claiming, *};
 use crate::protocol::ClockGap;
 
-/// So far apart two clocks may be, in milliseconds.
+/// Allowed difference between two clocks, in milliseconds.
 const APART: u64 = 10_000;
 const HOUR: u64 = 3_600_000;
 
@@ -26,7 +26,8 @@ fn apart(voter: &str, is_ahead: bool, millis: u64) -> ClockGap {
     }
 }
 
-/// The term below which it votes no more, after LOW has named a clock that is so far behind, or ahead.
+/// Returns the term up to which the agent votes no more, after LOW has named a clock that differs by `apart`
+/// milliseconds.
 fn floor(config: QuorumConfig, apart: i64) -> u64 {
     let mut me = asking(config);
     let clock = (BEGINS + ASKS).saturating_add_signed(apart);
@@ -46,12 +47,12 @@ fn where_the_clock_decides_the_lowest_one_and_ten_seconds_are_enough() {
     assert_eq!(floor(forgetful(), -10_000), own);
     assert_eq!(floor(forgetful(), -11_000), own - 1_000);
     assert_eq!(floor(forgetful(), -3_600_000), own - HOUR + APART);
-    // No false clock lowers the terms further.
+    // An answer with a false clock cannot lower the term further.
     let shortly = ABSTAINS - ASKS;
     assert_eq!(floor(forgetful(), i64::MIN), APART + shortly - 1);
 }
 
-/// Has asked whether it may claim; in which round.
+/// Returns an agent that waits for consent to its claim, and the number of its round.
 fn candidate_by(config: QuorumConfig, clock: u64, remembered: u64) -> (Kit, u64) {
     let mut me = recovered(config, remembered);
     me.later(2 * S + 10).fire(BullyTimer::Election).whatever();
@@ -72,7 +73,7 @@ fn the_term_after_those_seen_is_claimed_whatever_the_clocks_say() {
     assert_eq!(claim.term, Term(seen + 1));
 }
 
-/// It may have waited for an hour in a mailbox.
+/// The answer may have waited in a mailbox for an hour.
 #[test]
 fn a_clock_that_is_said_too_late_is_not_compared() {
     let mut me = asking(forgetful());
@@ -91,7 +92,7 @@ fn a_claim_by_a_clock_far_ahead_is_refused_with_the_own_clock() {
     assert!(refuses_by_clock(forgetful()));
 }
 
-/// Whether the candidate of such a claim hears of it.
+/// Returns whether the refusal names this voter's clock.
 fn refuses_by_clock(config: QuorumConfig) -> bool {
     let mut me = recovered(config, OLD);
     let now = BEGINS + ABSTAINS;
@@ -105,7 +106,7 @@ fn refuses_by_clock(config: QuorumConfig) -> bool {
     let refuses = effects.messages() == [&refusal.into()];
     assert!(!effects.writes());
     drop(effects);
-    assert_eq!(me.machine.core.voter.seen, Term(OLD), "nothing is learned");
+    assert_eq!(me.machine.core.voter.seen, Term(OLD), "no term is learned");
     refuses
 }
 
@@ -119,11 +120,11 @@ fn a_refusal_for_the_sake_of_a_clock_says_whose_clock_is_wrong() {
     };
     me.hear(LOW, refusal.clone()).nothing_else_happened();
     assert_eq!(gap(&me), Some(apart(LOW, false, HOUR)));
-    // HIGH's vote is enough.
+    // HIGH's vote is enough for the election.
     me.hear(HIGH, grants(term)).whatever();
     assert!(matches!(me.machine.state, State::Leading(_)));
 
-    // The same of a claim of a higher term.
+    // The same refusal for the claim of a higher term.
     let (mut me, term) = claiming(forgetful());
     me.hear(LOW, grants(term)).whatever();
     me.hear(LOW, ack(term, me.now, 1)).whatever();
@@ -158,7 +159,7 @@ fn the_clock_that_is_furthest_away_is_named_until_its_voter_restarts_or_says_ano
     assert_eq!(
         gap(&me),
         Some(apart(HIGH, false, 2 * HOUR)),
-        "the same that said it"
+        "the incarnation that named this clock"
     );
     let round = Round {
         incarnation: Incarnation(2),

@@ -1,10 +1,11 @@
-//! Five machines by hand: how a term of a leader is forgotten although a majority remembers at every moment.
+//! Five machines without a network: the voters could forget a leader's term although a majority remembers it at every
+//! moment.
 //!
-//! HIGH's clock is ahead, so that no other clock makes up for what is forgotten.
+//! HIGH's clock is ahead, so the clocks of the other voters do not reach the forgotten term.
 
 use super::*;
 
-/// Messages on their way: who said it, in which incarnation, to whom.
+/// Messages on their way: sender, incarnation of the sender, receiver, message.
 type Mail = VecDeque<(usize, Incarnation, usize, QuorumMessage)>;
 
 const NAMES: [&str; 5] = [HIGH, LOW, ME, "v4", "v5"];
@@ -45,7 +46,7 @@ impl Five {
         all
     }
 
-    /// That incarnation begins, and remembers nothing.
+    /// Starts an incarnation without memory.
     fn begin(&mut self, at: usize, incarnation: u64) {
         let kit = &mut self.kits[at];
         let score = if at == LEADER { 9 } else { 1 };
@@ -91,7 +92,7 @@ impl Five {
         }
     }
 
-    /// Whatever is on its way between these arrives, and what comes of it; the rest waits.
+    /// Delivers the chosen messages between these agents, and the messages that follow from them. Other messages wait.
     fn deliver(&mut self, among: &[usize], which: impl Fn(&QuorumMessage) -> bool) {
         let reaches = |(from, _, to, message): &(usize, _, usize, QuorumMessage)| {
             among.contains(from) && among.contains(to) && which(message)
@@ -103,7 +104,8 @@ impl Five {
         }
     }
 
-    /// So many milliseconds in which these timers of theirs fire, and they hear each other at once, and no other.
+    /// Lets this number of milliseconds pass. Only the agents `among` fire these timers. They hear each other at once,
+    /// and other messages are lost.
     fn pass(&mut self, millis: u64, among: &[usize], timers: &[BullyTimer]) {
         for _ in 0..millis {
             for kit in &mut self.kits {
@@ -119,7 +121,7 @@ impl Five {
         }
     }
 
-    /// In which term some agent leads.
+    /// Returns the highest term in which one of these agents leads.
     fn led(&self, among: &[usize]) -> Option<u64> {
         let led = among.iter().filter_map(|at| self.kits[*at].view().leading);
         led.map(|term| term.0).max()
@@ -128,8 +130,8 @@ impl Five {
 
 /// `ask-after-the-claims`
 ///
-/// LOW and ME have voted for HIGH, and restart; 4 and 5 answer them before they hear of the election. Then
-/// 4 acknowledges, so that HIGH leads, and restarts in its turn.
+/// LOW and ME vote for HIGH and restart. v4 and v5 answer them before they hear of the election. Then v4 acknowledges,
+/// so that HIGH leads. Then v4 restarts too.
 #[test]
 fn a_leaders_term_is_not_forgotten_one_voter_after_the_other() {
     assert!(!forgets_a_term(&five()));
@@ -158,24 +160,24 @@ fn forgets_a_term(config: &QuorumConfig) -> bool {
 
     all.deliver(&[LEADER, 1], |_| true); // LOW votes
     all.begin(1, 2);
-    all.deliver(&[1, 2, 3, 4], |_| true); // and asks, or not yet
+    all.deliver(&[1, 2, 3, 4], |_| true); // and asks, if it asks early
     all.deliver(&[LEADER, 2], |message| !is_announcement(message)); // ME votes: elected
-    all.deliver(&[LEADER, 2], |_| true); // and acknowledges
+    all.deliver(&[LEADER, 2], |_| true); // ME acknowledges
     assert_eq!(all.led(&everybody), None);
     all.begin(2, 2);
     all.deliver(&[1, 2, 3, 4], |_| true);
-    all.deliver(&[LEADER, 3], |message| !is_claim(message)); // so does 4: HIGH leads
+    all.deliver(&[LEADER, 3], |message| !is_claim(message)); // v4 acknowledges: HIGH leads
     let second = all.led(&everybody).unwrap();
     assert!(second > first + 1, "by its clock");
 
-    let others = [1, 2, 3, 4]; // HIGH is cut off for good
+    let others = [1, 2, 3, 4]; // HIGH is cut off for ever
     all.mail.clear();
-    all.pass(2 * ABSTAINS, &others, &[BullyTimer::Recover]); // 4 says nothing of it
+    all.pass(2 * ABSTAINS, &others, &[BullyTimer::Recover]); // v4 does not report the term
     all.begin(3, 2);
     all.deliver(&others, |_| true);
     all.pass(3 * ABSTAINS, &others, &TIMERS);
-    // Where the answers came in time, LOW and ME wait for HIGH; when three of five recover they may go on,
-    // and above all that was answered.
+    // If LOW and ME ask late enough, they wait for HIGH. When three of five voters recover, they may continue, in a
+    // term above all answers.
     let third = all.led(&others).expect("a leader");
     third < second
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Has claimed a term by the clock; which one.
+/// Returns a candidate that has claimed a term by the clock, and this term.
 pub(super) fn claiming(config: QuorumConfig) -> (Kit, u64) {
     let mut me = recovered(config, OLD);
     me.later(2 * S + 10).fire(BullyTimer::Election).whatever();
@@ -18,7 +18,7 @@ pub(super) fn claiming(config: QuorumConfig) -> (Kit, u64) {
     (me, term)
 }
 
-/// A vote for that incarnation.
+/// Returns a vote for this incarnation of the candidate.
 pub(super) fn vote_for(incarnation: u64, term: u64) -> ClaimReply {
     grants(term).addressed_to(incarnation)
 }
@@ -49,7 +49,7 @@ fn is_elected_by_another_vote(config: QuorumConfig) -> bool {
     is_elected(&other)
 }
 
-/// The voter may have restarted since and have abstained for as long as votes count.
+/// The voter may have restarted since, and have abstained for as long as votes count.
 #[test]
 fn a_vote_that_comes_too_late_does_not_count() {
     assert!(!is_elected_late(forgetful()));
@@ -70,7 +70,7 @@ fn is_elected_late(config: QuorumConfig) -> bool {
     is_elected(&me)
 }
 
-/// It echoes a clock of another boot: that might extend a lease by hours.
+/// The acknowledgement has a time of another boot's clock, which might extend a lease by hours.
 #[test]
 fn an_acknowledgement_of_another_incarnation_does_not_count() {
     assert!(!leads_by_another_acknowledgement(forgetful()));
@@ -86,7 +86,8 @@ fn leads_by_another_acknowledgement(config: QuorumConfig) -> bool {
     leads
 }
 
-/// A resignation of a forgotten incarnation arrives late, in a higher term, while its next one leads.
+/// A former incarnation of HIGH resigns in a higher term. The resignation arrives late, while the next incarnation of
+/// HIGH leads.
 #[test]
 fn a_resignation_of_another_incarnation_voids_nothing() {
     assert!(!voids_by_another_resignation(forgetful()));
@@ -103,13 +104,14 @@ fn voids_by_another_resignation(config: QuorumConfig) -> bool {
     voids
 }
 
-/// An announcement of a forgotten election, sent long ago, in a higher term than the live leader's.
+/// A voter receives a late announcement of a forgotten election. Its term is higher than the term of the present
+/// leader.
 #[test]
 fn a_higher_term_does_not_free_a_voter_from_its_promise() {
     assert_eq!(follows_a_stranger(forgetful()), [false, false]);
 }
 
-/// Whether LOW, and the former incarnation of its leader, are acknowledged.
+/// Returns whether the voter acknowledges LOW, and whether it acknowledges the former incarnation of its leader.
 fn follows_a_stranger(config: QuorumConfig) -> [bool; 2] {
     let mut me = recovered(config, OLD);
     me.hear_incarnation(HIGH, 2, heartbeat(OLD, 9)).whatever();
@@ -126,7 +128,7 @@ fn follows_a_stranger(config: QuorumConfig) -> [bool; 2] {
     follows
 }
 
-/// A standing leader's claim of a higher term has the same limit, and is made anew after it.
+/// A vote for a leader's claim of a higher term expires too. The leader then claims again.
 #[test]
 fn a_vote_for_a_raised_term_expires() {
     let (mut me, term) = claiming(forgetful());

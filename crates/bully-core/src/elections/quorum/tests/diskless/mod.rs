@@ -14,11 +14,12 @@ use crate::elections::{
 };
 use crate::protocol::Round;
 
-/// What the wall clock showed when this agent's own clock showed zero, and when a test begins.
+/// Times of the wall clock in milliseconds: when the agent's own clock showed zero, and when a test begins.
 const WALL: u64 = 90_000_000_000;
 const BEGINS: u64 = WALL + 1_000;
 
-/// (P + E) (1 + r) / (1 - r), in milliseconds, rounded up; it asks E before.
+/// Milliseconds for which a voter abstains: (P + E) (1 + r) / (1 - r), rounded up. It asks the other voters E before
+/// the end.
 const ABSTAINS: u64 = 163;
 const ASKS: u64 = 158;
 
@@ -40,12 +41,10 @@ fn voters(names: &[&str]) -> QuorumConfig {
     })
 }
 
-/// LOW, ME, HIGH, and one more.
 fn four() -> QuorumConfig {
     voters(&[LOW, ME, HIGH, "v4"])
 }
 
-/// LOW, ME, HIGH, and two more.
 fn five() -> QuorumConfig {
     voters(&[LOW, ME, HIGH, "v4", "v5"])
 }
@@ -66,19 +65,18 @@ fn recovers(counter: u64, term: u64) -> Recovered {
     }
 }
 
-/// An incarnation has begun.
 fn begun(config: QuorumConfig) -> Kit {
     Kit::new(&Arc::new(config), MemberKind::Voter, Some(5)).started()
 }
 
-/// It has asked, once.
+/// Returns an agent that has asked the other voters once.
 fn asking(config: QuorumConfig) -> Kit {
     let mut me = begun(config);
     me.later(ASKS).fire(BullyTimer::Recover).whatever();
     me
 }
 
-/// Both others remember that term: it takes part again.
+/// Returns an agent that takes part again, because both other voters remember this term.
 fn recovered(config: QuorumConfig, term: u64) -> Kit {
     let mut me = asking(config);
     me.later(ABSTAINS - ASKS);

@@ -1,11 +1,11 @@
-//! `raise-above-observers`: an observer that knows a higher term than all voters do.
+//! `raise-above-observers`: an observer knows a higher term than every voter.
 
 use super::{
     lives::{ack_of, claiming, vote_for},
     *,
 };
 
-/// An observer of that term, whose leader has fallen silent.
+/// Returns an observer whose leader of this term has become silent.
 fn observer(config: QuorumConfig, followed: u64) -> Kit {
     let config = valid(QuorumConfig {
         voters: [LOW, HIGH, "other"].map(id).into(),
@@ -32,15 +32,15 @@ fn an_observer_says_which_term_it_has_followed_to_a_leader_of_a_lower_one() {
             .nothing_else_happened();
     }
     me.hear(LOW, elected(term + 1, 1)).whatever();
-    // It follows: what is late says nothing of the leader.
+    // An observer that follows a leader ignores late messages of other leaders.
     me.hear(HIGH, elected(term, 9)).nothing_else_happened();
-    // With disks no term falls.
+    // With disks the terms never fall.
     let mut kept = observer(config(), OLD);
     kept.hear(LOW, elected(OLD - 1, 1)).nothing_else_happened();
 }
 
 #[test]
-fn a_leader_claims_a_term_above_it_and_leads_on() {
+fn a_leader_claims_a_term_above_an_observers_and_still_leads() {
     let (mut me, term) = claiming(forgetful());
     me.hear(EYE, followed(term + 5)).nothing_else_happened();
     me.hear(LOW, vote_for(1, term)).whatever();

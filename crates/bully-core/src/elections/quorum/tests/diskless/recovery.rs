@@ -56,8 +56,8 @@ fn it_asks_and_takes_part_above_what_a_quorum_of_others_remembers() {
     assert!(granted(&me.hear(LOW, claim(BEGINS, 1))));
 }
 
-/// Of four voters, where three elect, one is gone: two others that remember are enough, since one of them voted in any
-/// term that this one voted in.
+/// Three of four voters elect, and one voter is down. Two other voters with a memory are enough, because one of them
+/// voted in each term in which this voter voted.
 #[test]
 fn enough_others_remember_once_one_of_them_voted_in_every_term() {
     assert!(!takes_part_by_one_memory(four()));
@@ -67,14 +67,14 @@ fn enough_others_remember_once_one_of_them_voted_in_every_term() {
     me.hear(HIGH, remembers(1, 9)).whatever();
     assert!(me.machine.core.binds());
     assert_eq!(me.durable().0, 9);
-    // Of two, the other one voted in every term.
+    // In a group of two, the other voter voted in every term.
     let mut me = asking(voters(&[LOW, ME]));
     me.later(ABSTAINS - ASKS);
     me.hear(LOW, remembers(1, 7)).whatever();
     assert!(me.machine.core.binds());
 }
 
-/// Whether one of four that remembers is enough, while the others are silent.
+/// Returns whether one voter with a memory is enough in a group of four, while the other voters are silent.
 fn takes_part_by_one_memory(config: QuorumConfig) -> bool {
     let mut me = asking(config);
     me.hear(LOW, remembers(1, OLD)).whatever();
@@ -82,9 +82,10 @@ fn takes_part_by_one_memory(config: QuorumConfig) -> bool {
     me.machine.core.binds()
 }
 
-/// Of four voters one is gone and two have restarted: two that remember there cannot be, and three there are.
+/// Of four voters one is down and two have restarted. So only one voter remembers, and by the clock three answers are
+/// enough.
 #[test]
-fn that_many_others_are_not_asked_for_where_the_clock_decides() {
+fn fewer_memories_are_enough_where_the_clock_decides() {
     let mut me = asking(four());
     me.hear(LOW, remembers(1, OLD)).nothing_else_happened();
     me.hear(HIGH, recovers(1, 0)).nothing_else_happened();
@@ -93,12 +94,12 @@ fn that_many_others_are_not_asked_for_where_the_clock_decides() {
     let mut me = asking(four());
     me.hear(HIGH, recovers(1, 0)).nothing_else_happened();
     me.later(E).fire(BullyTimer::Recover).whatever();
-    assert!(!me.machine.core.binds(), "two are no quorum");
+    assert!(!me.machine.core.binds(), "two voters are not a quorum");
 }
 
-/// The words for an operator while it cannot go on.
+/// The recovery as an operator sees it while the agent waits.
 #[test]
-fn it_says_who_is_missing_and_how_many_restarts_would_do() {
+fn a_recovery_names_the_missing_voters_and_the_number_of_restarts() {
     let recovers_by = |me: &Kit| me.machine.prospects().recovers.unwrap();
     let mut me = asking(five());
     let begins = recovers_by(&me);
@@ -110,7 +111,7 @@ fn it_says_who_is_missing_and_how_many_restarts_would_do() {
     assert_eq!((waits.answers, waits.restarts), (2, Some(2)));
     assert_eq!(waits.remember, [LOW, HIGH].map(id));
     assert_eq!(waits.silent, ["v4", "v5"].map(id));
-    // They restart.
+    // LOW and HIGH restart.
     for voter in [LOW, HIGH] {
         me.hear(voter, recovers(1, OLD)).whatever();
     }
@@ -119,7 +120,7 @@ fn it_says_who_is_missing_and_how_many_restarts_would_do() {
     assert!(me.machine.core.binds());
 }
 
-/// Of three voters one has restarted and another one is gone: no leader until it returns.
+/// Of three voters one has restarted and another one is down. There is no leader before the latter returns.
 #[test]
 fn silence_is_no_answer() {
     assert!(!takes_part_after_silence(forgetful()));
@@ -147,14 +148,15 @@ fn votes_unanswered(config: QuorumConfig) -> bool {
     granted(&me.hear(LOW, claim(OLD, 1)))
 }
 
-/// LOW recovers as well, hears of it and goes on: it would not count as a forgetful voter any more, and this one would
+/// LOW recovers too, hears that this voter has continued, and must still count it as forgetful. Otherwise LOW would
 /// wait for ever.
 #[test]
 fn a_voter_that_continued_by_the_clock_still_counts_for_the_voters_that_forgot_with_it() {
     assert!(says_that_it_had_forgotten(forgetful()));
 }
 
-/// Whether LOW is told so, which recovered with it; others are not.
+/// Returns whether LOW learns that this voter had forgotten. Only LOW recovered at the same time, so HIGH and later
+/// incarnations of LOW do not learn it.
 fn says_that_it_had_forgotten(config: QuorumConfig) -> bool {
     let mut me = asking(config);
     me.hear_incarnation(LOW, 4, recovers(1, 0)).whatever();
@@ -180,7 +182,7 @@ fn says_that_it_had_forgotten(config: QuorumConfig) -> bool {
     says(LOW, 4) == (true, floor)
 }
 
-/// What a voter that recovers answers was true then; who remembers goes on to remember.
+/// The answer of a recovering voter is true only for its round. A voter with a memory keeps the memory.
 #[test]
 fn an_answer_of_one_that_recovers_counts_for_its_round_only() {
     let mut me = asking(forgetful());
@@ -208,7 +210,7 @@ fn answers_to_another_incarnation_count_for_nothing() {
         me.hear(LOW, old(counter)).nothing_else_happened();
         me.hear(HIGH, old(counter)).nothing_else_happened();
     }
-    me.hear(HIGH, remembers(2, 3)).nothing_else_happened(); // never asked
+    me.hear(HIGH, remembers(2, 3)).nothing_else_happened(); // this round was never asked
     me.hear(LOW, remembers(2, 3)).nothing_else_happened();
     assert!(!me.machine.core.binds());
 }
@@ -225,18 +227,18 @@ fn the_only_voter_rests_on_its_clock() {
     assert_eq!(me.view().leading, Some(Term(BEGINS + ABSTAINS)));
 }
 
-/// An answer that was given before the former incarnation's votes had to be counted does not know of them.
+/// Answers before the claims of a former incarnation are over may lack its last vote.
 ///
-/// Of five: this voter voted in 9, and restarted. LOW, `v4` and `v5` answer before HIGH's claim reaches LOW, whose
-/// vote is the third. So all that this voter asked know nothing of 9; and when LOW restarts in its turn and
-/// asks this one, `v4` and `v5`, only the leader remembers.
+/// Of five voters, this one voted in the term 9, and restarted. LOW, `v4` and `v5` answer before HIGH's claim reaches
+/// LOW, whose vote is the third. So no answer has the term 9. When LOW restarts too and asks this voter, `v4` and `v5`,
+/// only the leader remembers the term.
 #[test]
 fn answers_from_before_the_claims_were_over_count_for_nothing() {
     let (asks_early, votes) = votes_after_early_answers(five());
     assert!(!asks_early && !votes);
 }
 
-/// Whether it asks before the claims are over, and votes in 9 afterwards.
+/// Returns whether the voter asks before the claims are over, and whether it then votes in the term 9.
 fn votes_after_early_answers(config: QuorumConfig) -> (bool, bool) {
     let mut me = Kit::voter(&Arc::new(config));
     let up = |name| Member::up(id(name), MemberKind::Voter, None, Incarnation(1));
@@ -248,7 +250,7 @@ fn votes_after_early_answers(config: QuorumConfig) -> (bool, bool) {
     for voter in [LOW, "v4", "v5"] {
         me.hear(voter, remembers(1, OLD)).whatever();
     }
-    // Meanwhile LOW votes. When this one asks in time LOW knows of the term 9.
+    // LOW votes in the meantime. If this voter asks late enough, LOW's answer has the term 9.
     me.later(ASKS - 1).fire(BullyTimer::Recover).whatever();
     me.later(ABSTAINS - ASKS)
         .fire(BullyTimer::Recover)

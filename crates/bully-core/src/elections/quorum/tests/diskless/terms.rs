@@ -1,11 +1,11 @@
-//! `term-by-the-clock`, `no-term-ahead`, and what all members of a group share.
+//! `term-by-the-clock`, `no-term-ahead`, and the requirements that all members of a group share.
 
 use super::*;
 
-/// So far ahead another's clock may be, in milliseconds.
+/// Largest accepted lead of another clock, in milliseconds.
 const AHEAD: u64 = 10_000;
 
-/// The term of the first claim.
+/// Returns the term of the agent's first claim.
 fn claimed(config: QuorumConfig, remembered: u64) -> u64 {
     let mut me = recovered(config, remembered);
     me.later(2 * S + 10).fire(BullyTimer::Election).whatever();
@@ -26,7 +26,7 @@ fn a_claim_names_the_term_of_the_clock_or_the_term_after_the_highest_seen() {
     assert_eq!(claimed(forgetful(), ahead), ahead + 1);
 }
 
-/// A clock that is years ahead at one voter would use up what the others' clocks are good for.
+/// One clock that is years ahead would otherwise use up all terms that the clocks of the other voters can reach.
 #[test]
 fn no_vote_is_given_and_nothing_is_learned_far_ahead_of_the_own_clock() {
     takes_far_terms(forgetful(), false);
@@ -73,7 +73,7 @@ fn voters_with_and_without_disks_are_no_group_and_neither_are_two_promises() {
     assert_eq!(
         none.leaders,
         Leaders::PerInstant,
-        "the token is no fence by itself"
+        "the token alone does not fence"
     );
     let other = |timings: Timings| QuorumConfig {
         timings,
@@ -90,7 +90,7 @@ fn voters_with_and_without_disks_are_no_group_and_neither_are_two_promises() {
     assert!(none.are_like(&requirements(&other(heartbeat.build().unwrap()))));
 }
 
-/// The wait is in the configuration's own words: what a user prints before it begins.
+/// The configuration shows the wall clock of its host, so a user can print the wait before it begins.
 #[test]
 fn the_wall_clock_is_counted_from_2024() {
     let config = QuorumBully::on_host(Arc::new(forgetful()), 1_704_067_200_000 + 7);
