@@ -1,6 +1,5 @@
-//! The same questions, asked much further: too long for every change. None is cut short, so each is
-//! below what [`crate::case::MOST`] allows, and none has more than 8,000,000 states: that is as much
-//! as two of them at a time leave room for.
+//! The same questions, searched much further: too long for every change. No search is cut short, so each stays below
+//! [`crate::case::MOST`]. None has more than 8,000,000 states: two searches of that size at a time fit into the memory.
 
 use crate::{
     case::Case,
