@@ -1,4 +1,4 @@
-//! Says a frame again: what was decoded is encoded, and must be the same bytes.
+//! Encodes a decoded frame again: the bytes must be the same.
 
 use actix_bully::remote::internals::wire::{
     Frame, Messages, MessagesWriter, RawMessage, RawReceivers, RosterFrame, Targets,
@@ -6,7 +6,7 @@ use actix_bully::remote::internals::wire::{
 };
 use bytes::BytesMut;
 
-/// Panics if a frame that is read to its end would be written in other bytes.
+/// Encodes the frame `frame` again. Panics if the result differs from `body`.
 pub(crate) fn compare(body: &[u8], frame: Frame<'_>) {
     let mut out = BytesMut::new();
     match frame {

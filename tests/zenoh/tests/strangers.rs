@@ -1,4 +1,4 @@
-//! A stranger in the zenoh network: what it publishes is counted and refused, and the election goes on.
+//! A stranger in the zenoh network: its payloads are counted and refused, and the election goes on.
 
 use actix_bully_zenoh::ZenohOptions;
 use actix_bully_zenoh_tests::{Host, Raw, endpoint, over, play, secret, until};
@@ -6,7 +6,7 @@ use zenoh::Wait;
 
 const BOTH: [&str; 2] = ["a", "b"];
 
-/// A packet that opens a connection as that host.
+/// Returns a packet that opens a connection as `host`.
 fn open(session: u128, connection: u64, host: &str) -> Vec<u8> {
     let mut packet = vec![0xB7, 0x5A, 1, 0];
     packet.extend_from_slice(&session.to_be_bytes());
@@ -16,7 +16,7 @@ fn open(session: u128, connection: u64, host: &str) -> Vec<u8> {
     packet
 }
 
-/// Bytes on a connection.
+/// Returns a packet with bytes on a connection.
 fn data(session: u128, connection: u64, at: u64, bytes: &[u8]) -> Vec<u8> {
     let mut packet = open(session, connection, "");
     packet[3] = 2;
@@ -25,8 +25,8 @@ fn data(session: u128, connection: u64, at: u64, bytes: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// Where the machine stands still for a second a link falls silent, whatever a stranger does: one time out of three will
-/// do, since what a stranger breaks is broken each time.
+/// If the machine is busy for a second, a link falls silent without the stranger. So one success in three runs is
+/// enough: a fault by the stranger would break a link in each run.
 #[test]
 fn what_a_stranger_publishes_is_counted_and_no_link_breaks() {
     let is_unbroken = |_| {
@@ -51,7 +51,7 @@ async fn links_lost_to_a_stranger() -> u64 {
     .await;
     let stranger = Raw::stranger(&at);
     let all = "bully/default/inbox/a/*";
-    // Until the first arrives: a stranger that has just come may know of no inbox yet.
+    // A stranger that has just connected may not know the inbox yet, so it publishes until the first payload arrives.
     until("foreign payloads are counted", || {
         stranger.publish(all, b"foreign");
         a.count("packet_malformed") > 0
@@ -64,7 +64,7 @@ async fn links_lost_to_a_stranger() -> u64 {
         a.count("packet_malformed") >= 5
     })
     .await;
-    // Connections that are never gone on with, more than there are slots, as the peer and as a stranger.
+    // More connections than there are slots, none of which is completed; opened as the peer and as a stranger.
     for number in 0..500 {
         let host = if number % 2 == 0 { "b" } else { "mallory" };
         stranger.publish(all, &open(1, number, host));
@@ -74,7 +74,7 @@ async fn links_lost_to_a_stranger() -> u64 {
         a.count("too_many_connections") + a.count("packet_refused") > 100
     })
     .await;
-    // Bytes of no connection.
+    // Bytes on connections that do not exist.
     for number in 0..500 {
         stranger.publish(all, &data(2, number, 0, b"stray"));
     }
@@ -83,7 +83,8 @@ async fn links_lost_to_a_stranger() -> u64 {
         a.leader().is_some() && a.leader() == b.leader()
     })
     .await;
-    // Each link ends at both sides, and no stranger said anything to this one.
+    // A link that breaks is counted at both sides, so the counters of one side are enough: no stranger published to
+    // `b`.
     b.count("lost") + b.count("silent")
 }
 
@@ -129,7 +130,7 @@ fn a_forged_token_delays_a_link_and_does_not_prevent_it() {
     });
 }
 
-/// A token of the same key, declared by a stranger and taken back: the link may break, and is made again.
+/// A stranger declares a copy of a token, and takes it back. The link may break, and is then made again.
 #[test]
 fn a_token_that_a_stranger_copies_and_takes_back_ends_no_host() {
     play(async {
