@@ -5,7 +5,10 @@
 //! `touches.rs`, the places that a new message, timer or preset has to touch; `options.rs`, those of a new option of an
 //! election; `causes.rs`, errors that show their causes; `pieces.rs`, programs on pages; `page_paths.rs`, examples that
 //! need only their own crate; `do_sends.rs`, calls that ignore the bounds of a mailbox.
-#![expect(clippy::expect_used, reason = "a file that cannot be read fails the test")]
+#![expect(
+    clippy::expect_used,
+    reason = "a file that cannot be read fails the test"
+)]
 
 use std::fs;
 

@@ -108,7 +108,9 @@ fn ends(child: &mut Child) -> Result<ExitStatus, Wrong> {
         thread::sleep(Duration::from_millis(10));
     }
     child.kill()?;
-    Err(Wrong(String::from("the process did not end within a minute")))
+    Err(Wrong(String::from(
+        "the process did not end within a minute",
+    )))
 }
 
 /// The supervisor forgives five panics; the test causes six.

@@ -269,6 +269,13 @@ fn lose<E: Election>(world: &mut World<E>, message: &Loss, happens: impl Fn(&mut
         world.set_link(from, to, None);
     }
     let after = lost(world);
-    assert_eq!(after.0 - before.0, 1, "exactly one message is lost: {message:?}");
-    assert!(after.1 > before.1, "the lost message is of this kind: {message:?}");
+    assert_eq!(
+        after.0 - before.0,
+        1,
+        "exactly one message is lost: {message:?}"
+    );
+    assert!(
+        after.1 > before.1,
+        "the lost message is of this kind: {message:?}"
+    );
 }

@@ -141,7 +141,13 @@ impl Case {
         }
         let kept = fs::read_to_string(&path).unwrap_or_default();
         let is_other = kept.replace("\r\n", "\n") != outcome.trace;
-        is_other.then(|| format!("the path is not the one in {}:\n{}", path.display(), outcome.trace))
+        is_other.then(|| {
+            format!(
+                "the path is not the one in {}:\n{}",
+                path.display(),
+                outcome.trace
+            )
+        })
     }
 }
 

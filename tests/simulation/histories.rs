@@ -111,7 +111,9 @@ fn a_promise_that_is_broken_is_marked_in_the_recording() {
         let violation = outcome.report.violation.clone()?;
         Some((plan.recording(&outcome), violation))
     };
-    let (recording, violation) = (0..200).find_map(broken).expect("a history breaks the promise");
+    let (recording, violation) = (0..200)
+        .find_map(broken)
+        .expect("a history breaks the promise");
     let read = Recording::read(recording.to_jsonl().as_bytes()).unwrap();
     let marked = read.entries().iter().filter_map(|entry| {
         let What::Violation(text) = &entry.what else {

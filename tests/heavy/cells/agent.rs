@@ -72,7 +72,10 @@ fn a_leadership_that_was_taken_back_is_not_published() {
         });
         give_up(&leadership);
         is_told.store(true, Ordering::Release);
-        assert!(!leadership.is_leading(NOW), "no leadership after the agent left");
+        assert!(
+            !leadership.is_leading(NOW),
+            "no leadership after the agent left"
+        );
         agent.join().expect("the agent's thread");
         assert!(!leadership.is_leading(NOW) && leadership.tenure().is_none());
         assert_eq!(leadership.status(NOW).0.leading, None);
@@ -115,7 +118,10 @@ fn an_agent_that_left_while_it_was_restarted_leads_no_more() {
         assert!(leadership.departure().is_some() && !leadership.is_leading(NOW));
         assert!(!leadership.is_present(FIRST) && !leadership.is_present(SECOND));
         let ended = leadership.end(Scope::Agent).incarnation;
-        assert!(went_on || ended == SECOND, "the end of the second incarnation is returned");
+        assert!(
+            went_on || ended == SECOND,
+            "the end of the second incarnation is returned"
+        );
     });
 }
 
@@ -152,6 +158,9 @@ fn no_update_is_missed() {
         let (status, leads) = leadership.status(NOW);
         agent.join().expect("the agent's thread");
         assert_eq!(status.leading.is_some(), leads, "one state");
-        assert!(leads || updates.has_changed(), "the subscriber waits for ever");
+        assert!(
+            leads || updates.has_changed(),
+            "the subscriber waits for ever"
+        );
     });
 }

@@ -8,7 +8,7 @@
 //! | `RisingTrust` | the ballots that an agent trusts never fall, also over restarts (an observer: within one) |
 //! | `RisingLeadership` | the ballots that an agent leads by rise strictly, over restarts too |
 //! | `DiskFirst` | the ballot with which an agent is a candidate, and the ballot that it trusts, are durable |
-//! | `MajorityHeard` | an agent that begins to lead was answered by a majority in its last round, and a leader heard one |
+//! | `MajorityHeard` | a majority answered the last round of an agent that begins to lead; a leader heard a majority |
 //!
 //! An agent may trust the same ballot again after it trusted none: after it heard too few agents for a while, or
 //! crashed, it comes back to a leader that kept the leadership. A leadership that has ended never begins again with the

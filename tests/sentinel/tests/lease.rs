@@ -100,8 +100,5 @@ fn the_killed_holder_of_a_lease_of_15_s_is_followed_in_milliseconds() {
         "{kills} kills of the holder of a lease of {LEASE:?}: median {median:?}, most {most:?}"
     );
     assert_eq!(took.len(), kills);
-    assert!(
-        most < LEASE / 8,
-        "later than the next renewal: {took:?}"
-    );
+    assert!(most < LEASE / 8, "later than the next renewal: {took:?}");
 }

@@ -125,7 +125,10 @@ fn is_replaced(mut alone: Alone) {
         }
     };
     assert_eq!(alone.heard(Duration::from_millis(1)), None);
-    assert!(test_kill_process(former).is_err(), "the former sentinel is no zombie");
+    assert!(
+        test_kill_process(former).is_err(),
+        "the former sentinel is no zombie"
+    );
     alone.node.sentinel = next;
     alone.node.ready();
     thread::sleep(Duration::from_millis(300));

@@ -134,7 +134,10 @@ fn is_drawn(text: &str, cases: &[Case], names: &[String]) {
         }
         let longs: Vec<f64> = bars.iter().map(|bar| length(bar, &view)).collect();
         let longest = longs.iter().copied().fold(0.0, f64::max);
-        assert!(near(longest, LONGEST), "the longest bar fills its panel: {longest}");
+        assert!(
+            near(longest, LONGEST),
+            "the longest bar fills its panel: {longest}"
+        );
         if case.look() != Look::Agreement {
             assert!(
                 bars.iter().all(|bar| bar.named("rect").count() == 3),

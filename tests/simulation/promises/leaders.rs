@@ -66,7 +66,10 @@ fn contested(mode: Mode, seeds: u64, faults: &[Fault], longest: Option<Duration>
 fn two_for_at_most_two_delays(mode: Mode, seeds: u64) {
     let bound = mode.timings().delay_bound();
     let two = contested(mode, seeds, &BullyScenario::BOUNDED, Some(bound * 2));
-    assert!(two.times > 0, "two agents never lead at once: the promise is too weak");
+    assert!(
+        two.times > 0,
+        "two agents never lead at once: the promise is too weak"
+    );
     newcomers_disturb(mode, seeds / 3);
 }
 
@@ -164,7 +167,11 @@ pub(crate) fn astra_on_any_network() {
         world.pause("c");
         world.campaign("b");
         world.run_for(Mode::Astra.timings().victory_wait() * 2);
-        assert_eq!(world.believers(), names(3)[1..], "one believer hangs, the other one leads");
+        assert_eq!(
+            world.believers(),
+            names(3)[1..],
+            "one believer hangs, the other one leads"
+        );
     }
 }
 

@@ -97,7 +97,11 @@ pub(crate) fn available_heals_within_the_formula() {
     let limit = Mode::Available.timings().worst_case_failover(0).unwrap();
     for seed in 0..200 {
         let (mut world, sides) = divided(Mode::Available, seed);
-        assert_eq!(world.believers().len(), sides.len(), "each side has a leader before the heal");
+        assert_eq!(
+            world.believers().len(),
+            sides.len(),
+            "each side has a leader before the heal"
+        );
         world.heal();
         let settled = world.settle(limit);
         let leader = settled.unwrap_or_else(|why| panic!("seed {seed}: {why}"));
@@ -114,7 +118,11 @@ pub(crate) fn astra_heals_at_the_next_election() {
         ask(&mut world, &sides, seed);
         world.heal();
         world.run_for(Duration::from_secs(60));
-        assert_eq!(world.believers().len(), sides.len(), "without a campaign nothing changes");
+        assert_eq!(
+            world.believers().len(),
+            sides.len(),
+            "without a campaign nothing changes"
+        );
         let highest = world.highest().unwrap().id;
         world.campaign(&highest);
         let settled = world.settle(Mode::Astra.timings().victory_wait() * 2);
