@@ -141,7 +141,7 @@ fn a_node_whose_agent_has_ended_for_good_ends_and_says_so() -> Result<(), Wrong>
 }
 
 #[test]
-fn a_refused_init_leaves_no_file_and_says_what_caused_it() -> Result<(), Wrong> {
+fn a_refused_init_leaves_no_file_and_names_its_cause() -> Result<(), Wrong> {
     let folder = tempfile::tempdir()?;
     let fresh = folder.path().join("node-d");
     for store in [fresh.as_path(), folder.path()] {
@@ -153,7 +153,7 @@ fn a_refused_init_leaves_no_file_and_says_what_caused_it() -> Result<(), Wrong> 
         assert_eq!(output.status.code(), Some(2), "{why}");
         let (_, cause) = why.split_once("refuses the agent: ").unwrap_or_default();
         assert!(!cause.trim().is_empty(), "{why}");
-        assert!(!fresh.exists(), "the folder was made for it");
+        assert!(!fresh.exists(), "the refused start left its folder");
         assert!(!folder.path().join("d.vote").exists(), "{why}");
     }
     Ok(())
@@ -201,7 +201,7 @@ impl Configured {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             let line = self.lines.recv_timeout(left);
-            let line = line.map_err(|_| Wrong(format!("it never says {what:?}")))?;
+            let line = line.map_err(|_| Wrong(format!("no line contains {what:?}")))?;
             if line.contains(what) {
                 return Ok(line);
             }

@@ -26,7 +26,7 @@ pub(crate) fn compare(body: &[u8], frame: Frame<'_>) {
         Frame::Pong { seq, token } => encode_pong(seq, token, &mut out),
         Frame::Twin { seq } => encode_twin(seq, &mut out),
         Frame::Goodbye { why } => encode_goodbye(why, &mut out),
-        _ => panic!("a kind of frame that is not encoded again"),
+        _ => panic!("this kind of frame has no encoder here"),
     }
     assert_eq!(&out[4..], body);
 }

@@ -104,7 +104,7 @@ fn cell<R>(choices: &mut Choices<'_>, make: impl FnOnce(&mut Choices<'_>) -> Opt
 }
 
 fn version(choices: &mut Choices<'_>) -> Version {
-    Version::new(&[choices.below(4)]).expect("a short one")
+    Version::new(&[choices.below(4)]).expect("a short version")
 }
 
 fn nonce(choices: &mut Choices<'_>) -> Nonce {

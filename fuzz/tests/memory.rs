@@ -43,7 +43,7 @@ const HUGE: [&[u8]; 7] = [
 ];
 
 #[test]
-fn a_length_that_is_only_announced_costs_nothing() {
+fn an_announced_length_costs_no_memory() {
     for head in HUGE {
         assert!(peak(|| messages::check(&[b"\x00", head].concat())) < 256);
         let list = || decode_payload::<Vec<u64>>(head, Bounds::default());
@@ -142,7 +142,7 @@ fn no_stream_of_the_corpus_costs_more_than_twice_the_longest_frame() {
 
 /// Others may write anything into the store.
 #[test]
-fn no_record_costs_more_than_a_few_of_the_longest() {
+fn a_record_costs_at_most_eight_times_the_longest_record() {
     let most = u64::try_from(8 * MAX_RECORD).expect("a number");
     for bytes in corpus("records").into_iter().chain([vec![b'a'; 1 << 20]]) {
         let cost = peak(|| records::check(&bytes));
@@ -151,7 +151,7 @@ fn no_record_costs_more_than_a_few_of_the_longest() {
 }
 
 #[test]
-fn a_recording_costs_as_much_as_it_says_and_a_line_without_an_end_no_more_than_lines_may_have() {
+fn a_recording_costs_memory_by_its_length_and_an_endless_line_a_bounded_amount() {
     for bytes in corpus("recording") {
         let len = u64::try_from(bytes.len()).expect("a number");
         let cost = peak(|| drop(Recording::read(&bytes[..])));
@@ -187,7 +187,7 @@ fn a_message_is_read_without_an_allocation() {
         let Ok(Frame::Messages(mut messages)) = Frame::decode(body, Bounds::default()) else {
             panic!("messages");
         };
-        let message = messages.next().expect("a message").expect("a whole one");
+        let message = messages.next().expect("a message").expect("a complete message");
         let message: Result<AnyMessage, _> = decode_payload(message.payload, Bounds::default());
         assert!(message.is_ok());
     });

@@ -50,7 +50,7 @@ fn messages_are_replayed() {
 }
 
 #[test]
-fn the_corpus_before_and_behind_tls_is_replayed() {
+fn the_corpus_of_tls_is_replayed() {
     replay("tls", tls::check);
 }
 

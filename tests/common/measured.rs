@@ -89,7 +89,7 @@ impl CounterFn for One {
     fn increment(&self, by: u64) {
         self.change(|it| match it {
             Measured::Counter(value) => *value += by,
-            Measured::Gauge(_) | Measured::Histogram(_) => panic!("no counter: {it:?}"),
+            Measured::Gauge(_) | Measured::Histogram(_) => panic!("not a counter: {it:?}"),
         });
     }
 
@@ -102,7 +102,7 @@ impl GaugeFn for One {
     fn increment(&self, by: f64) {
         self.change(|it| match it {
             Measured::Gauge(value) => *value += by,
-            Measured::Counter(_) | Measured::Histogram(_) => panic!("no gauge: {it:?}"),
+            Measured::Counter(_) | Measured::Histogram(_) => panic!("not a gauge: {it:?}"),
         });
     }
 
@@ -119,7 +119,7 @@ impl HistogramFn for One {
     fn record(&self, value: f64) {
         self.change(|it| match it {
             Measured::Histogram(values) => values.push(value),
-            Measured::Counter(_) | Measured::Gauge(_) => panic!("no histogram: {it:?}"),
+            Measured::Counter(_) | Measured::Gauge(_) => panic!("not a histogram: {it:?}"),
         });
     }
 }

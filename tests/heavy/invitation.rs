@@ -250,7 +250,7 @@ impl Rules for Invitations {
     }
 }
 
-/// The sights: the first ones of every search, then those of three voters, then those of changing ranks.
+/// The sights: three of every search, one of searches with three voters, and one of searches where ranks change.
 const SIGHTS: [&str; 5] = [
     "all work in one group",
     "the lowest leads",

@@ -156,7 +156,7 @@ fn print_group(group: Group, arguments: &Arguments, sum: &mut Sum) {
 }
 
 fn take(next: &Mutex<std::vec::IntoIter<usize>>) -> Option<usize> {
-    next.lock().expect("no thread panics while it takes").next()
+    next.lock().expect("no thread panics with the lock").next()
 }
 
 fn print_case(case: &Case, outcome: &Outcome, took: Duration, with_traces: bool, sum: &mut Sum) {
@@ -179,7 +179,7 @@ fn print_case(case: &Case, outcome: &Outcome, took: Duration, with_traces: bool,
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "it measures")]
+#[expect(clippy::disallowed_methods, reason = "a search is measured in real time")]
 fn now() -> Instant {
     Instant::now()
 }

@@ -147,12 +147,12 @@ impl<P: Place> Cluster<P> {
         self.launch(host, false)?;
         let process = self.nodes[host].process.take();
         let Some(process) = process else {
-            return Err(Wrong(String::from("it was not started")));
+            return Err(Wrong(String::from("the node was not started")));
         };
         let done = process.wait_with_output()?;
         let said = fs::read_to_string(self.complaints(host))?;
         if done.status.success() {
-            return Err(Wrong(String::from("a node that cannot vote runs")));
+            return Err(Wrong(String::from("the node runs, but it must refuse")));
         }
         Ok(said)
     }
@@ -382,7 +382,7 @@ impl<P: Place> Drop for Cluster<P> {
     }
 }
 
-/// The same program by a clock that reads so many seconds more, in a time namespace of its own.
+/// Returns the program with a clock that shows `seconds` more, in a time namespace of its own.
 fn at_clock(seconds: u64, program: Command) -> Command {
     if seconds == 0 {
         return program;

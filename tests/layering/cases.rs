@@ -45,7 +45,7 @@ fn an_import_that_points_the_wrong_way_is_reported() {
 }
 
 #[test]
-fn what_the_directions_allow_is_not_reported() {
+fn an_allowed_import_is_not_reported() {
     for [file, source] in cases(RIGHT) {
         let found = violations(file, &source.replace("\\n", "\n"));
         assert!(found.is_empty(), "{file}, {source}: {found:?}");

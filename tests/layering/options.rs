@@ -32,12 +32,12 @@ const NOT_FUZZED: Reasons = &[
     (
         "QuorumConfig",
         "epoch",
-        "no machine sees it: the group compares it",
+        "no machine reads it: the group compares it",
     ),
     (
         "QuorumConfig",
         "learner",
-        "no machine sees it: the builder asks whether it may start",
+        "no machine reads it: the builder checks it at the start",
     ),
     (
         "LeaseConfig",

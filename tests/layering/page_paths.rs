@@ -38,7 +38,7 @@ fn no_example_of_a_crate_below_the_facade_names_the_facade() {
     for (_, folder) in PACKAGES.iter().filter(|(name, _)| BELOW.contains(name)) {
         let sources = root().join(folder);
         for file in rust_files(&sources) {
-            let source = fs::read_to_string(sources.join(&file)).expect("it is text");
+            let source = fs::read_to_string(sources.join(&file)).expect("a source file is text");
             let (lines, all) = facade_lines(&source);
             wrong.extend(lines.iter().map(|line| format!("{folder}/{file}:{line}")));
             examples += all;

@@ -15,7 +15,7 @@ const PAGES: [&str; 3] = [
 ];
 
 #[test]
-fn a_piece_of_a_program_is_one_of_an_example() {
+fn a_program_on_a_page_is_a_part_of_an_example() {
     if is_published() {
         return;
     }
@@ -37,7 +37,7 @@ fn a_piece_of_a_program_is_one_of_an_example() {
 
 /// The guide stays short: details have pages of their own.
 #[test]
-fn the_guide_for_a_change_has_two_screens() {
+fn the_guide_for_contributors_stays_short() {
     if is_published() {
         return;
     }

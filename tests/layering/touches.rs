@@ -140,7 +140,7 @@ const EVENTS: &[&str] = &[
 
 /// The compiler cannot check it: these files have an arm for unknown events, as applications have.
 #[test]
-fn an_event_is_decided_on_wherever_events_are() {
+fn an_event_is_handled_in_each_file_that_handles_events() {
     if is_published() {
         return;
     }

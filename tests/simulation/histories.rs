@@ -48,7 +48,7 @@ fn plan(command: &str) -> Plan {
 }
 
 #[test]
-fn what_was_found_once_is_not_found_again() {
+fn histories_that_once_failed_do_not_fail_again() {
     let found = include_str!("../found/histories.txt").lines();
     let found: Vec<&str> = found.filter(|line| line.starts_with("cargo ")).collect();
     assert!(!found.is_empty(), "the list is there");
@@ -64,7 +64,7 @@ fn what_was_found_once_is_not_found_again() {
 
 /// The command that a violation prints must reproduce the same history.
 #[test]
-fn the_printed_command_means_the_same_history() {
+fn the_printed_command_repeats_the_same_history() {
     let some = vec![Fault::OneWayCut, Fault::Crash];
     for (protocol, nodes, faults, timings) in [
         (Protocol::Bully, 1, Vec::new(), Preset::Drawn),
@@ -98,7 +98,7 @@ fn the_printed_command_means_the_same_history() {
 
 /// A history with a violation is saved as a recording in which the violation is marked.
 #[test]
-fn a_promise_that_is_broken_is_marked_in_the_recording() {
+fn a_broken_promise_is_marked_in_the_recording() {
     let broken = |seed| {
         let plan = plan(&format!(
             "cargo -- --protocol quorum --nodes 4 --seed {seed}"

@@ -79,7 +79,7 @@ fn rows(database: &Path) -> i64 {
 }
 
 #[test]
-fn a_database_that_is_away_ends_the_job_with_its_reason_and_panics_in_no_factory() {
+fn an_unavailable_database_ends_the_job_with_its_reason_and_no_factory_panics() {
     let folder = tempfile::tempdir().unwrap();
     let (home, away) = (folder.path().join("home"), folder.path().join("away"));
     fs::create_dir(&home).unwrap();

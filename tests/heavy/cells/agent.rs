@@ -83,7 +83,7 @@ fn a_leadership_that_was_taken_back_is_not_published() {
 }
 
 #[test]
-fn a_leadership_that_was_lost_and_won_again_is_not_published_either() {
+fn a_leadership_that_was_lost_and_won_again_is_not_published() {
     model(|| {
         let leadership = Arc::new(LeadershipMachine::new(FIRST, None));
         leadership.grow(FIRST, NOW, &leading(FIRST), |_| ());
@@ -157,7 +157,7 @@ fn no_update_is_missed() {
         let updates = leadership.updates();
         let (status, leads) = leadership.status(NOW);
         agent.join().expect("the agent's thread");
-        assert_eq!(status.leading.is_some(), leads, "one state");
+        assert_eq!(status.leading.is_some(), leads, "status and leadership agree");
         assert!(
             leads || updates.has_changed(),
             "the subscriber waits for ever"

@@ -175,7 +175,7 @@ pub(super) fn reorganization(
     search(Reorganizing::new(assumed, deadline), bounds)
 }
 
-/// Searches without commands: these elections begin by themselves.
+/// Searches without commands, for elections that begin by themselves.
 fn search<R: Rules>(rules: R, mut bounds: Bounds) -> Search {
     bounds.budget.campaigns = 0;
     timed(Lab {

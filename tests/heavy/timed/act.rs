@@ -169,7 +169,7 @@ impl<R: Rules> Lab<R> {
         self.step(world, agent, host, Input::TimedOut(armed.timer), None);
     }
 
-    /// Delivers the questions of a call and their answers at once, except those to the agents in `deaf`.
+    /// Delivers the messages of a call at once; the messages to the agents in `deaf` are lost.
     fn call(&self, world: &mut World<R>, deaf: u32) {
         let is_call = |sent: &SentMessage<MessageOf<R>>| match &sent.content {
             Content::Said(message) => self.rules.is_call(message),

@@ -49,7 +49,7 @@ fn in_time(since: &[Line], begun: usize) -> Result<(), Wrong> {
     let ready = ready.nth(begun / 2).map(|line| line.t);
     let leads = since.iter().rfind(|line| line.event == "leads");
     let (Some(ready), Some(leads)) = (ready, leads) else {
-        return Err(Wrong(String::from("none leads since they are back")));
+        return Err(Wrong(String::from("no node leads after the restarts")));
     };
     let took = Duration::from_micros(leads.t.saturating_sub(ready));
     let most = bound(since)? + BUSY;
@@ -57,7 +57,7 @@ fn in_time(since: &[Line], begun: usize) -> Result<(), Wrong> {
         return Ok(());
     }
     Err(Wrong(format!(
-        "one leads {took:?} after a majority has begun, not within {most:?}"
+        "a node leads {took:?} after the start of a majority, not within {most:?}"
     )))
 }
 

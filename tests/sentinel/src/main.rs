@@ -125,7 +125,7 @@ fn elected(name: &str, folder: &str, voters: &[String]) -> Result<BullyBuilder, 
 /// Takes the end of every child from the kernel, as programs do that are the first process of a container.
 #[expect(
     clippy::disallowed_methods,
-    reason = "it has a thread of its own, and no timer of an election waits for it"
+    reason = "the function has a thread of its own, and no timer of an election waits for it"
 )]
 fn reap() {
     loop {

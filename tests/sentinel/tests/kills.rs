@@ -81,7 +81,7 @@ fn serve() -> (String, JoinHandle<Written>) {
 }
 
 #[test]
-fn a_leader_is_killed_under_load_and_no_two_lead_and_no_older_token_passes() {
+fn killed_leaders_under_load_leave_one_leader_and_no_older_token_passes() {
     let kills = std::env::var("KILLS").ok().and_then(|n| n.parse().ok());
     let kills: usize = kills.unwrap_or(5);
     let (folder, ports) = (Folder::new(), ports::<3>());

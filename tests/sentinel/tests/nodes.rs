@@ -54,7 +54,7 @@ impl Alone {
 }
 
 #[test]
-fn a_node_that_is_killed_is_told_of_at_once() {
+fn the_end_of_a_killed_node_is_reported_at_once() {
     let mut took = Vec::new();
     for _ in 0..10 {
         let mut alone = Alone::start();
@@ -72,14 +72,14 @@ fn a_node_that_is_killed_is_told_of_at_once() {
 }
 
 #[test]
-fn a_node_that_aborts_is_told_of() {
+fn the_end_of_a_node_that_aborts_is_reported() {
     let alone = Alone::start();
     alone.node.signal(Signal::ABORT);
     assert!(alone.heard(SOON).is_some());
 }
 
 #[test]
-fn a_node_that_is_stopped_is_not_told_of_until_it_ends() {
+fn a_stopped_node_is_not_reported_until_it_ends() {
     let mut alone = Alone::start();
     alone.node.signal(Signal::STOP);
     assert_eq!(alone.heard(NEVER), None);
@@ -102,13 +102,13 @@ fn a_sentinel_that_is_asked_to_end_stays_for_as_long_as_its_node() {
 }
 
 #[test]
-fn a_sentinel_that_is_killed_says_nothing_and_another_one_with_other_bytes_takes_its_place() {
+fn a_killed_sentinel_sends_no_notice_and_is_replaced_by_one_with_other_bytes() {
     is_replaced(Alone::start());
 }
 
 /// The number of the former sentinel may belong to another process after its end was taken.
 #[test]
-fn a_sentinel_whose_end_another_part_of_the_program_has_taken_is_replaced_too() {
+fn a_sentinel_whose_end_another_part_of_the_program_has_read_is_replaced() {
     is_replaced(Alone::start_with(&[("REAPS", "1".to_owned())]));
 }
 

@@ -294,7 +294,7 @@ fn a_notice_with_wrong_bytes_is_counted_and_the_leader_leads_on() {
 }
 
 #[test]
-fn where_no_notice_comes_through_the_lease_decides_and_one_that_comes_too_late_changes_nothing() {
+fn without_a_notice_the_lease_decides_and_a_late_notice_changes_nothing() {
     let ports = ports();
     // A firewall that closes the ports for UDP: other sockets have the ports, so that no node receives a notice.
     let closed = ports.map(|port| UdpSocket::bind(("127.0.0.1", port)).unwrap());
@@ -329,7 +329,7 @@ fn where_no_notice_comes_through_the_lease_decides_and_one_that_comes_too_late_c
 }
 
 #[test]
-fn a_sentinel_that_took_the_place_of_another_one_is_believed_by_the_peers() {
+fn peers_believe_a_sentinel_that_replaced_another_one() {
     let mut three = Three::start();
     let leader = three.agree();
     kill_process(three.nodes[leader].sentinel, Signal::KILL).unwrap();

@@ -163,7 +163,7 @@ fn rounds(kill_mode: &str, kill: &[&str]) -> Vec<Outcome> {
 
 #[test]
 #[ignore = "needs root and systemd: `.ci/soak trials`"]
-fn where_the_main_process_of_a_unit_is_killed_its_sentinel_says_so() {
+fn a_sentinel_reports_the_killed_main_process_of_a_unit() {
     for kill_mode in ["control-group", "process"] {
         let outcomes = rounds(kill_mode, MAIN);
         assert!(
@@ -182,7 +182,7 @@ fn with_kill_mode_mixed_the_sentinel_races_with_systemd() {
 
 #[test]
 #[ignore = "needs root and systemd: `.ci/soak trials`"]
-fn where_the_whole_unit_is_killed_the_lease_decides() {
+fn if_the_whole_unit_is_killed_the_lease_decides() {
     rounds("control-group", ALL);
 }
 
@@ -221,7 +221,7 @@ impl Drop for Bounded {
 
 #[test]
 #[ignore = "needs root and control of memory: `.ci/soak trials`"]
-fn a_node_that_is_killed_for_its_memory_is_told_of_by_its_sentinel() {
+fn a_sentinel_reports_a_node_that_is_killed_for_its_memory() {
     for _ in 0..ROUNDS {
         let (folder, ports) = (Folder::new(), ports::<3>());
         let mut nodes = [0, 1, 2].map(|at| start(at, ports, &folder.0));

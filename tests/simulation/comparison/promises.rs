@@ -40,7 +40,7 @@ const PROMISES: [(&str, &str, Keeps); 9] = [
 ];
 
 #[test]
-fn every_election_is_held_to_its_promise() {
+fn every_election_keeps_its_promise() {
     let printed: Vec<_> = ALL.iter().map(|one| (one.name, one.promise)).collect();
     let held: Vec<_> = PROMISES
         .iter()
@@ -54,7 +54,7 @@ fn every_election_is_held_to_its_promise() {
 }
 
 #[test]
-fn in_the_end_all_agree_whatever_happened() {
+fn in_the_end_all_agents_agree_in_every_case() {
     for entrant in ALL {
         every(entrant.name, Case::ALL, "all agree", |measure| {
             measure.agreed.is_some()
@@ -169,7 +169,7 @@ fn lease(protocol: &'static str) {
 
 /// A store that reports changes saves the wait for the next read. It does not help to notice a crash sooner.
 #[test]
-fn a_store_that_tells_hands_over_sooner() {
+fn a_hand_over_is_faster_with_a_store_that_reports_changes() {
     let agreed = |protocol, case| {
         let measures = measures(protocol, case).iter();
         measures
@@ -213,7 +213,7 @@ fn ballot(protocol: &'static str) {
 /// Gossip always sends the same number of messages. So a round of an election counts only if an agent says something
 /// new in it.
 #[test]
-fn gossip_counts_by_what_it_says() {
+fn gossip_counts_only_rounds_with_new_content() {
     every("ballot", moments(), "new statements", |measure| {
         (1..=10).contains(&measure.rounds)
     });

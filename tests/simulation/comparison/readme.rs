@@ -38,7 +38,7 @@ fn the_overview_shows_every_case_and_every_election() {
 
 /// Compares the columns of our elections, in the cases that take little time.
 #[test]
-fn the_overview_is_what_is_measured() {
+fn the_overview_shows_the_measured_figures() {
     let shown = tables(block("--overview")).remove(0);
     let again = printed(&["--overview", "--case", "start", "--case", "crash"]);
     for line in &tables(&again)[0] {
@@ -48,7 +48,7 @@ fn the_overview_is_what_is_measured() {
 }
 
 #[test]
-fn the_table_of_a_crash_is_what_is_measured() {
+fn the_table_of_a_crash_shows_the_measured_figures() {
     let args = "--markdown --case crash --case flapping";
     let shown = block(args);
     let ours = |line: &&str| !line.starts_with("| raft ");

@@ -214,7 +214,7 @@ fn the_page_has_a_panel_and_a_table_for_each_case_and_loads_nothing() {
 
 /// The pictures of the README and of the page of the comparison also contain a Raft.
 #[test]
-fn the_pictures_that_are_shown_are_such_pictures() {
+fn the_pictures_of_the_readme_and_the_page_have_each_case_and_election() {
     let mut names: Vec<_> = ALL
         .iter()
         .map(|one| format!("{} ({})", one.name, one.source))
@@ -227,7 +227,7 @@ fn the_pictures_that_are_shown_are_such_pictures() {
 }
 
 #[test]
-fn where_it_cannot_be_written_it_says_so() {
+fn a_picture_that_cannot_be_written_is_an_error_with_its_path() {
     let folder = tempfile::tempdir().unwrap();
     let name = folder.path().to_str().unwrap();
     let wrong = run::told(&args(&["--svg", name]), &[]).unwrap_err();

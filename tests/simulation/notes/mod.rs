@@ -132,7 +132,7 @@ fn the_notes_have_no_time_out() {
     }
     let (noted, machine) = side_by_side("1982-coordinator-dies", 3, story, story);
     let under = noted.machine("2").unwrap().coordinator();
-    assert_eq!(under.map(AgentId::as_str), Some("3"), "it is dead");
+    assert_eq!(under.map(AgentId::as_str), Some("3"), "node 3 has crashed");
     assert_eq!(believers(&machine), ["2"]);
 }
 

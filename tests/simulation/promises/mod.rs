@@ -272,7 +272,7 @@ fn table(page: &'static str, begin: &str) -> Vec<Vec<&'static str>> {
 }
 
 #[test]
-fn the_readme_says_it_in_short_words() {
+fn the_readme_has_the_promises_in_short_words() {
     let page = include_str!("../../../README.md");
     let begin = "<!-- promises in short words: checked by tests/simulation/promises -->";
     let mut table = table(page, begin);
@@ -299,7 +299,7 @@ fn the_readme_says_it_in_short_words() {
 }
 
 #[test]
-fn the_page_says_what_is_checked() {
+fn the_page_has_the_checked_promises() {
     let page = include_str!("../../../src/elections/promises.md");
     let begin = "<!-- promises: checked by tests/simulation/promises -->";
     let mut table = table(page, begin);

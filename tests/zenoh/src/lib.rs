@@ -207,9 +207,9 @@ impl Raw {
         let ((ready, opened), (close, closed)) = (mpsc::channel(), mpsc::channel::<Session>());
         let thread = thread::spawn(move || {
             let session = zenoh::open(config).wait().expect("a session");
-            ready.send(session.clone()).expect("it is waited for");
+            ready.send(session.clone()).expect("the test waits for the session");
             drop(closed.recv());
-            session.close().wait().expect("it is open");
+            session.close().wait().expect("the session is open");
         });
         Self {
             session: Some(opened.recv_timeout(DEADLINE).expect("a session opens")),
@@ -220,8 +220,8 @@ impl Raw {
 
     /// Publishes a payload under any key.
     pub fn publish(&self, key: &str, payload: &[u8]) {
-        let session = self.session.as_ref().expect("it is open");
-        session.put(key, payload).wait().expect("it is open");
+        let session = self.session.as_ref().expect("the session is open");
+        session.put(key, payload).wait().expect("the session is open");
     }
 }
 

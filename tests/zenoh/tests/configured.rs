@@ -97,7 +97,7 @@ fn quic_uses_the_certificates_of_the_nodes() {
 }
 
 #[test]
-fn what_zenoh_refuses_is_blamed_on_the_section() {
+fn a_refusal_by_zenoh_names_the_section() {
     play(async {
         let at = endpoint();
         let zenoh = format!("zenoh.listen = [\"{at}\"]");

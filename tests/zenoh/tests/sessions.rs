@@ -49,7 +49,7 @@ fn three_sessions_elect_and_elect_again() {
         gone.bridge
             .drain(Duration::from_secs(5))
             .await
-            .expect("all take its last words");
+            .expect("all hosts receive its goodbye");
         until("the other two follow one of them", || {
             let now = hosts[0].leader();
             now.is_some() && now != leader && hosts[1].leader() == now
@@ -121,7 +121,7 @@ fn a_peer_is_dialled_by_its_name_and_found_when_it_comes() {
 }
 
 #[test]
-fn what_cannot_be_a_bridge_over_zenoh_is_refused_and_changes_nothing() {
+fn impossible_settings_over_zenoh_are_refused_and_change_nothing() {
     play(async {
         let group = actix_bully::Group::new("g").expect("a good name");
         let at = endpoint();

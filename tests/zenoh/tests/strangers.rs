@@ -28,7 +28,7 @@ fn data(session: u128, connection: u64, at: u64, bytes: &[u8]) -> Vec<u8> {
 /// If the machine is busy for a second, a link falls silent without the stranger. So one success in three runs is
 /// enough: a fault by the stranger would break a link in each run.
 #[test]
-fn what_a_stranger_publishes_is_counted_and_no_link_breaks() {
+fn payloads_of_a_stranger_are_counted_and_break_no_link() {
     let is_unbroken = |_| {
         let mut broken = 0;
         play(async { broken = links_lost_to_a_stranger().await });
@@ -60,7 +60,7 @@ async fn links_lost_to_a_stranger() -> u64 {
     for len in [0, 1, 35, 36, 100_000, 900_000] {
         stranger.publish(all, &vec![0xB7; len]);
     }
-    until("so are those of other lengths", || {
+    until("payloads of other lengths are counted", || {
         a.count("packet_malformed") >= 5
     })
     .await;
@@ -70,7 +70,7 @@ async fn links_lost_to_a_stranger() -> u64 {
         stranger.publish(all, &open(1, number, host));
         stranger.publish(all, &data(1, number, 0, b"not taken yet"));
     }
-    until("there is no room for most of them", || {
+    until("most connections are refused", || {
         a.count("too_many_connections") + a.count("packet_refused") > 100
     })
     .await;
@@ -95,7 +95,7 @@ fn a_forged_token_delays_a_link_and_does_not_prevent_it() {
         let a = Host::start("a", &BOTH, ZenohOptions::peer().listen(&at));
         until("b is looked for", || a.bridge.traffic().dials > 0).await;
         let stranger = Raw::stranger(&at);
-        let session = stranger.session.as_ref().expect("it is open");
+        let session = stranger.session.as_ref().expect("the session is open");
         let mut tokens = Vec::new();
         for n in 0..20_u128 {
             let key = format!("bully/default/live/b/{n:032x}");
@@ -111,7 +111,7 @@ fn a_forged_token_delays_a_link_and_does_not_prevent_it() {
             .liveliness()
             .declare_token("bully/default/live/b/odd");
         tokens.push(odd.wait().expect("a token"));
-        until("those too many are counted", || {
+        until("the surplus tokens are counted", || {
             a.count("token_refused") >= 12
         })
         .await;
@@ -122,7 +122,7 @@ fn a_forged_token_delays_a_link_and_does_not_prevent_it() {
         .await;
         std::thread::spawn(move || drop(tokens))
             .join()
-            .expect("they are taken back");
+            .expect("the tokens are taken back");
         until("they are linked", || {
             a.is_linked_with("b") && b.is_linked_with("a")
         })
@@ -147,7 +147,7 @@ fn a_token_that_a_stranger_copies_and_takes_back_ends_no_host() {
         .await;
         let copying = std::thread::spawn(move || {
             let stranger = Raw::stranger(&at);
-            let session = stranger.session.as_ref().expect("it is open");
+            let session = stranger.session.as_ref().expect("the session is open");
             let mut copied = 0;
             while copied < 10 {
                 let all = session.liveliness().get("bully/default/live/*/*").wait();

@@ -194,7 +194,7 @@ impl QuorumScenario {
         }
     }
 
-    /// Restarts every agent with a store, whatever list it is in: with a small quorum for the lease this is needed.
+    /// Restarts every agent with a store, in the list or not. A small quorum for the lease makes that necessary.
     pub(super) fn everyone_returns(&self, world: &mut World<Watched>) {
         let all: Vec<AgentId> = world.agents().cloned().collect();
         for id in all.into_iter().filter(|id| !self.is_observer(id)) {

@@ -154,7 +154,7 @@ impl Decrees {
             return Ok(());
         }
         Err(format!(
-            "AnswerTrue: {me} says that epoch {} did {change}, and it did not",
+            "AnswerTrue: {me} reports that epoch {} made {change}, which it did not",
             changed.epoch
         ))
     }

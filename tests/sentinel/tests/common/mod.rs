@@ -158,7 +158,7 @@ impl Node {
 
     /// Waits until it prints that there is no leader.
     pub fn leads_no_more(&mut self) {
-        while self.next(SOON).expect("that nobody leads").1 != "leader -" {}
+        while self.next(SOON).expect("the end of the leader").1 != "leader -" {}
     }
 
     /// Returns the value of a counter of its bridge.
