@@ -47,8 +47,8 @@ impl BullyScenario {
         Fault::StepDown,
     ];
 
-    /// Returns the scenario with the rules of `config`. The times for draining and cooling down are cut to half a second, so that
-    /// a history does not wait for them.
+    /// Returns the scenario with the rules of `config`. The times for draining and cooling down are cut to half a
+    /// second, so that a history does not wait for them.
     pub fn new(config: BullyConfig) -> Self {
         let short = Duration::from_millis(500);
         let config = BullyConfig {

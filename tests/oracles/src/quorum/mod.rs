@@ -122,6 +122,7 @@ impl QuorumScenario {
         }
     }
 
+    /// Returns the configurations and the record of the history.
     pub const fn watch(&self) -> &Watch {
         &self.watch
     }
