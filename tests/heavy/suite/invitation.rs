@@ -57,7 +57,7 @@ fn broken() -> Vec<Case> {
             shortest(3, 2, 2, |_, b| forgetful(b)),
         ),
         Case::breaks(
-            "n=3, the same, held to agreement alone",
+            "n=3, a crash that takes the disk, only agreement",
             "OneIncarnation",
             shortest(3, 2, 2, |r, b| {
                 r.held_to = HeldTo::Agreement;

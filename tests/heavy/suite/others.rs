@@ -82,14 +82,14 @@ fn reorganizations() -> Vec<Case> {
             reorganization(3, 1.0, (1, 3), 12, dies),
         ),
         Case::holds(
-            "the same, 22 ticks, the best crashes at 10, back by 11",
+            "reorganization, 22 ticks, a crash at 10, back by 11",
             reorganization(3, 1.0, (1, 3), 22, |b| {
                 b.budget.crashes = 1;
                 (b.mortal, b.crash_within, b.return_within) = (BEST, 10..=10, Some(0..=11));
             }),
         ),
         Case::holds(
-            "the same, ordered links, 12 ticks, at 2 to 6, any return",
+            "reorganization, ordered, 12 ticks, a crash at 2 to 6",
             reorganization(3, 1.0, (1, 3), 12, |b| {
                 (b.budget.crashes, b.order) = (1, Order::Fifo);
                 (b.mortal, b.crash_within) = (BEST, 2..=6);

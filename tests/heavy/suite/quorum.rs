@@ -53,7 +53,7 @@ pub(super) fn cases() -> Vec<Case> {
             }),
         ),
         Case::holds(
-            "the same, a leader steps down",
+            "2 terms, two on their way, 3 ticks, a leader steps down",
             search(2, 2, |_, b| {
                 b.horizon = Some(3);
                 b.budget.resigns = 1;

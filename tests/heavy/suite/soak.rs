@@ -104,7 +104,7 @@ fn others() -> Vec<Case> {
             }),
         ),
         Case::holds(
-            "ring, ordered links, 16 ticks, at 2 to 6, back by 8",
+            "ring, ordered, 16 ticks, a crash at 2 to 6, back by 8",
             ring_for_one(1, 3, 16, |b| {
                 (b.budget.crashes, b.order) = (1, Order::Fifo);
                 (b.crash_within, b.return_within) = (2..=6, Some(0..=8));
@@ -115,7 +115,7 @@ fn others() -> Vec<Case> {
             reorganization(3, 2.0, (2, 5), 22, dies),
         ),
         Case::holds(
-            "reorganization, ordered links, 16 ticks, at 0 to 8, back by 9",
+            "reorganization, ordered, 16 ticks, a crash at 0 to 8, back by 9",
             reorganization(3, 1.0, (1, 3), 16, |b| {
                 (b.budget.crashes, b.order) = (1, Order::Fifo);
                 (b.mortal, b.crash_within, b.return_within) = (BEST, 0..=8, Some(0..=9));
