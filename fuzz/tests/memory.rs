@@ -187,7 +187,10 @@ fn a_message_is_read_without_an_allocation() {
         let Ok(Frame::Messages(mut messages)) = Frame::decode(body, Bounds::default()) else {
             panic!("messages");
         };
-        let message = messages.next().expect("a message").expect("a complete message");
+        let message = messages
+            .next()
+            .expect("a message")
+            .expect("a complete message");
         let message: Result<AnyMessage, _> = decode_payload(message.payload, Bounds::default());
         assert!(message.is_ok());
     });

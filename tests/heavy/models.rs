@@ -179,7 +179,10 @@ fn print_case(case: &Case, outcome: &Outcome, took: Duration, with_traces: bool,
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a search is measured in real time")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a search is measured in real time"
+)]
 fn now() -> Instant {
     Instant::now()
 }

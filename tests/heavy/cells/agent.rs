@@ -157,7 +157,11 @@ fn no_update_is_missed() {
         let updates = leadership.updates();
         let (status, leads) = leadership.status(NOW);
         agent.join().expect("the agent's thread");
-        assert_eq!(status.leading.is_some(), leads, "status and leadership agree");
+        assert_eq!(
+            status.leading.is_some(),
+            leads,
+            "status and leadership agree"
+        );
         assert!(
             leads || updates.has_changed(),
             "the subscriber waits for ever"

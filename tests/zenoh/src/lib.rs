@@ -207,7 +207,9 @@ impl Raw {
         let ((ready, opened), (close, closed)) = (mpsc::channel(), mpsc::channel::<Session>());
         let thread = thread::spawn(move || {
             let session = zenoh::open(config).wait().expect("a session");
-            ready.send(session.clone()).expect("the test waits for the session");
+            ready
+                .send(session.clone())
+                .expect("the test waits for the session");
             drop(closed.recv());
             session.close().wait().expect("the session is open");
         });
@@ -221,7 +223,10 @@ impl Raw {
     /// Publishes a payload under any key.
     pub fn publish(&self, key: &str, payload: &[u8]) {
         let session = self.session.as_ref().expect("the session is open");
-        session.put(key, payload).wait().expect("the session is open");
+        session
+            .put(key, payload)
+            .wait()
+            .expect("the session is open");
     }
 }
 
