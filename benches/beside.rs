@@ -1,10 +1,10 @@
 //! Ends of leaders beside those of etcd, in turn, so that both meet the same machine.
 //!
-//! Decided here: the pairs, and what the times without a leader are compared with. A ratio below 1 means that ours was
+//! Decided here: the pairs, and the times of etcd with which ours are compared. A ratio below 1 means that ours was
 //! faster. Not here: how an end is measured (`processes.rs`, `etcd.rs`).
 //!
-//! A `kill -9` of `lan` waits for the lease of the leader, which etcd's members do not have: two members of etcd may
-//! believe for a time that they lead. With a sentinel the end is known, and nothing is waited for.
+//! After a `kill -9` with the timings `lan`, our nodes wait for the lease of the leader. etcd has no such lease: two of
+//! its members may believe for a time that they lead. With a sentinel our nodes hear of the end, and do not wait.
 
 use std::{path::Path, time::Duration};
 
@@ -22,7 +22,7 @@ const PAIRS: [(Row, etcd::End); 4] = [
 /// Time after which a member of etcd that was started again follows, and has written its messages.
 const ETCD_RESTS: Duration = Duration::from_millis(700);
 
-/// Measures the pairs of the rows that are asked for, and prints their times and ratios.
+/// Measures the pairs of the requested rows, and prints their times and ratios.
 pub(super) fn compare(
     node: &Path,
     rounds: usize,
@@ -38,7 +38,7 @@ pub(super) fn compare(
         for round in 0..rounds {
             let their_gap = |group: &mut etcd::Group| group.end_leader(*end);
             cluster.log.wait(ETCD_RESTS, |_| None::<()>);
-            // Each goes first every other time.
+            // The two groups take turns in going first.
             let (our, their) = if round % 2 == 0 {
                 let our = row.end_leader(&mut cluster)?;
                 (our, their_gap(&mut group)?)

@@ -77,7 +77,7 @@ fn heartbeat_received(c: &mut Criterion) {
     c.bench_function("core/heartbeat received", |b| b.iter(&mut step));
 }
 
-/// All steps after a leader's death in a group of 100: the work of one survivor until it follows again.
+/// All steps of one survivor after a leader's crash in a group of 100, until it follows again.
 fn failover_step(c: &mut Criterion) {
     let members = group(N);
     let mut after = (*members).clone();

@@ -1,5 +1,5 @@
-//! A leader panics: measures the time until every survivor knows the next leader, beside a bare actix broadcast to the
-//! same number of actors, in the same run. Also counts messages, and measures cold starts.
+//! The time from the panic of a leader until every survivor knows the next leader, beside a bare actix broadcast to the
+//! same number of actors, in the same run. It also counts messages, and measures cold starts.
 //!
 //! `cargo bench --bench election` in this folder prints the table of the README.
 
@@ -41,7 +41,7 @@ fn main() {
         "agents", "broadcast us", "fail-over us", "ratio", "messages", "cold start us", "messages"
     );
     for n in sizes {
-        // The membership is merged after 8 crashes, after 17, and after 35: these rounds include each kind.
+        // The membership is merged after 8 crashes, after 17, and after 35. So the rounds contain each kind.
         let rounds = if quick {
             40
         } else {
@@ -85,7 +85,10 @@ fn measure(n: u32, rounds: u32) -> Row {
                 let broadcast = micros(|| peers.broadcast()).await;
                 let before = group.counters().sent;
                 let failover = micros(|| fail_over(&agents, n - k)).await;
-                assert!(all_told(&agents, n - k), "an agent was told later");
+                assert!(
+                    all_told(&agents, n - k),
+                    "an agent learned of the leader later"
+                );
                 idle(n).await; // the report of the crash follows the announcement
                 most = most.max(group.counters().sent - before);
                 broadcasts.push(broadcast);
@@ -104,8 +107,8 @@ fn measure(n: u32, rounds: u32) -> Row {
     })
 }
 
-/// Lets the leader, agent `k`, panic. Ends when the survivor that is told last follows the next leader. Messages go out
-/// in the order of the names.
+/// Lets the leader, agent `k`, panic. Ends when the last survivor follows the next leader; messages go out in the order
+/// of the names.
 async fn fail_over(agents: &[BullyHandle], k: u32) {
     let survivors = &agents[..k as usize - 1];
     let next = survivors.last().expect("a successor").id();
@@ -120,7 +123,7 @@ async fn fail_over(agents: &[BullyHandle], k: u32) {
     }
 }
 
-/// Waits until all remaining work is done: a turn is 61 tasks.
+/// Waits until no work is left: a turn is 61 tasks.
 async fn idle(n: u32) {
     for _ in 0..n / 20 + 50 {
         yield_now().await;

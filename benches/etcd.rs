@@ -1,7 +1,7 @@
-//! The same ends of leaders in etcd, if its programs are installed: a store whose Raft group holds elections as well.
+//! The same ends of leaders in etcd, if its programs are installed: a store whose Raft group also elects leaders.
 //!
-//! Decided here: when a member of etcd knows its leader. Its log says so; the time of a line is the time at which it is
-//! read. Not here: the number of rounds, and how the times are printed (`beside.rs`, `processes.rs`).
+//! Decided here: when a member of etcd knows its leader. Its log shows that; the time of a line is the time at which it
+//! is read. Not here: the number of rounds, and the output of the times (`beside.rs`, `processes.rs`).
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -17,17 +17,17 @@ use tempfile::TempDir;
 
 use super::{Gap, NODES, Wrong, cluster::SOON, ports::free_port};
 
-/// The way in which its leader ends.
+/// The way in which the leader ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Killed,
-    /// SIGTERM: it transfers its leadership before it stops.
+    /// SIGTERM: the leader transfers its leadership before it stops.
     Terminated,
-    /// An operator asks it to transfer its leadership; measured from the beginning of the transfer.
+    /// An operator asks the leader to transfer its leadership; measured from the beginning of the transfer.
     Moved,
 }
 
-/// Heartbeat and election time-out like those of `lan`, in milliseconds.
+/// Heartbeat and election time-out like the preset `lan`, in milliseconds.
 const HEARTBEAT: &str = "20";
 const ELECTION: &str = "200";
 
@@ -40,12 +40,12 @@ struct Said {
 
 pub(super) struct Group {
     members: Vec<Child>,
-    /// Numbers by which their logs name the members.
+    /// The number of each member in the logs.
     numbers: [String; NODES],
     peers: Vec<String>,
     clients: Vec<String>,
     folder: TempDir,
-    /// The member that leads.
+    /// The present leader.
     leads: usize,
     said: Receiver<Said>,
     says: Sender<Said>,
@@ -78,7 +78,7 @@ struct Times {
     begun: Option<Instant>,
     /// The next leader leads.
     became: Option<Instant>,
-    /// The last surviving member knows.
+    /// The last surviving member knows the leader.
     known: Option<Instant>,
 }
 
@@ -103,9 +103,9 @@ impl Group {
         Ok(group)
     }
 
-    /// Ends the leader once. A member that ended is started again, and follows before this returns.
+    /// Ends the leader once. Restarts a member that ended, and waits until it follows.
     pub(super) fn end_leader(&mut self, end: End) -> Result<Gap, Wrong> {
-        // The leadership may have moved since: a member that was started again may hold an election.
+        // The leadership may have moved meanwhile: a restarted member may hold an election.
         while let Ok(Said { member, text, .. }) = self.said.try_recv() {
             let Some((number, leader)) = elected(&text) else {
                 continue;
@@ -123,7 +123,7 @@ impl Group {
             End::Moved => self.move_from(leader)?,
         }
         let (next, times) = self.leader(Some(leader))?;
-        let known = times.known.ok_or_else(|| Wrong("nobody leads".into()))?;
+        let known = times.known.ok_or_else(|| Wrong("no member leads".into()))?;
         let began = match end {
             End::Killed | End::Terminated => asked,
             End::Moved => times.begun.unwrap_or(asked),
@@ -175,7 +175,7 @@ impl Group {
         Ok(process)
     }
 
-    /// Waits until all others know a leader that is not that one; returns the leader, and the times.
+    /// Waits until all other members know a leader other than `former`. Returns the leader and the times.
     fn leader(&mut self, former: Option<usize>) -> Result<(usize, Times), Wrong> {
         let until = Instant::now() + SOON;
         let mut times = Times::default();
@@ -255,7 +255,7 @@ fn follow(member: usize, output: impl Read + Send + 'static, says: Sender<Said>)
     });
 }
 
-/// Sends the signal by a call of the kernel, as for our nodes.
+/// Sends the signal by a system call, as for our nodes.
 fn signal(process: &Child) -> Result<(), Wrong> {
     kill_process(Pid::from_child(process), Signal::TERM).map_err(|wrong| Wrong(wrong.to_string()))
 }

@@ -1,9 +1,9 @@
 //! The cost of idle groups: packets, bytes and processor time, by number of hosts.
 //!
-//! `cargo bench --bench idle` in this folder: a process of the node example for each host, all voters of one quorum with the
-//! timings `default`, over the loopback of a network namespace of their own, so that nothing else is counted. `--
-//! --beside PATH` measures a node example of another release in the same run; `-- --hosts 3,5` and `-- --seconds 20` choose.
-//! Linux, with namespaces for users (`unshare -rn`).
+//! `cargo bench --bench idle` in this folder: a process of the node example for each host, all voters of one quorum
+//! with the timings `default`. They use the loopback of a network namespace of their own, so that no other traffic is
+//! counted. `-- --beside PATH` also measures a node example of another release in the same run; `-- --hosts 3,5` and
+//! `-- --seconds 20` set the numbers. Linux, with namespaces for users (`unshare -rn`).
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -11,10 +11,10 @@
 )]
 
 #[path = "scale/src/costs.rs"]
-#[expect(dead_code, reason = "memory is not measured here")]
+#[expect(dead_code, reason = "this bench does not measure memory")]
 mod costs;
 #[path = "../tests/hosts/log.rs"]
-#[expect(dead_code, reason = "other programs ask more")]
+#[expect(dead_code, reason = "other programs use more of it")]
 mod log;
 mod node;
 #[path = "../tests/hosts/wrong.rs"]
@@ -34,7 +34,7 @@ use tempfile::TempDir;
 use log::Log;
 use wrong::Wrong;
 
-/// Set in the process that runs in a namespace of its own.
+/// Variable that is set for the process inside of the namespace.
 const INSIDE: &str = "BULLY_IDLE_INSIDE";
 /// Longest time until all agree.
 const SOON: Duration = Duration::from_secs(60);
@@ -76,7 +76,7 @@ fn main() -> Result<(), Wrong> {
     for hosts in hosts.split(',') {
         let hosts = hosts
             .parse()
-            .map_err(|_| Wrong(format!("{hosts} is no number of hosts")))?;
+            .map_err(|_| Wrong(format!("{hosts} is not a number of hosts")))?;
         if let Some(beside) = &beside {
             println!("{}", measure(beside, hosts, span)?.line("beside", hosts));
         }
@@ -129,7 +129,7 @@ fn measure(program: &Path, hosts: usize, span: Duration) -> Result<Cost, Wrong> 
     })
 }
 
-/// Counts so far.
+/// The counters at one moment.
 struct Reading {
     packets: u64,
     bytes: u64,
@@ -157,8 +157,8 @@ impl Group {
             command.args(["--quorum", &voters.join(","), "--init", "--json"]);
             command.args(["--score", &host.to_string(), "--dangerous-plaintext"]);
             command.arg("--store").arg(folder.path().join(name(host)));
-            // If many nodes start, the highest-ranked is not the first to lead, and it would take over during the
-            // measurement.
+            // If many nodes start, the highest-ranked node is not always the first leader, and would take over during
+            // the measurement.
             command.args(["--preempt-after", "3600000"]);
             for peer in (0..hosts).filter(|peer| *peer != host) {
                 command.args(["--peer", &format!("{}={}", name(peer), address(peer))]);
@@ -202,7 +202,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         for node in &mut self.nodes {
-            // A node that has ended is gone already.
+            // A node may have ended already.
             drop(node.kill());
             drop(node.wait());
         }

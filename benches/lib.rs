@@ -17,7 +17,7 @@ use bully_core::{
 };
 use tokio::task::yield_now;
 
-/// The name of the k-th agent; its score is k.
+/// Returns the name of the k-th agent, whose score is k.
 ///
 /// # Panics
 /// Never: the name is valid.
@@ -25,7 +25,7 @@ pub fn name(k: u32) -> AgentId {
     AgentId::new(&format!("agent-{k}")).expect("a valid name")
 }
 
-/// A closed group of agents 1 to n, all up.
+/// Returns a closed group of the agents 1 to n, all up.
 pub fn group(n: u32) -> Arc<Members> {
     let mut members = Members::new(true);
     let up = |k| Member::up(name(k), MemberKind::Voter, Some(k.into()), Incarnation(1));
@@ -33,7 +33,7 @@ pub fn group(n: u32) -> Arc<Members> {
     Arc::new(members)
 }
 
-/// Returns the k-th agent of that group, started at time zero, and its first effects.
+/// Returns the k-th agent of the group `members`, started at time zero, and its first effects.
 pub fn started(k: u32, members: &Arc<Members>) -> (Bully, EffectsOf<Bully>) {
     let identity = Identity {
         id: name(k),
@@ -57,7 +57,7 @@ pub struct Peers {
 }
 
 impl Peers {
-    /// Starts n of them.
+    /// Starts `n` actors.
     pub fn start(n: u32) -> Self {
         let told = Rc::new(Cell::new(0));
         let start = |_| {
@@ -74,7 +74,7 @@ impl Peers {
         }
     }
 
-    /// Sends all of them the message that ends an election; done when the last one has noted it.
+    /// Sends every actor the message that ends an election, and waits until the last actor has counted it.
     pub async fn broadcast(&self) {
         self.told.set(0);
         let elected = Elected {
@@ -121,11 +121,11 @@ pub async fn elect(n: u32) -> (Group, Vec<BullyHandle>) {
     (group, agents)
 }
 
-/// Returns the same agents before their election, in a group of this name: all were started in this turn of the
-/// arbiter.
+/// Returns the agents of [`elect`] before their election, in a group with this name. All were started in the same turn
+/// of the arbiter.
 ///
 /// # Panics
-/// Outside an actix System, or if the process has agents in another group of that name.
+/// Outside an actix System, or if the process has agents in another group with this name.
 pub fn begin(group: &str, n: u32) -> (Group, Vec<BullyHandle>) {
     let group: Group = Group::new(group).expect("a valid name");
     let start = |k: u32| {
@@ -140,7 +140,7 @@ pub fn begin(group: &str, n: u32) -> (Group, Vec<BullyHandle>) {
     (group, agents)
 }
 
-/// Waits until every agent follows the highest.
+/// Waits until every agent follows the highest-ranked one.
 ///
 /// # Panics
 /// Without agents.
@@ -153,7 +153,7 @@ pub async fn settled(agents: &[BullyHandle]) {
     }
 }
 
-/// A System to run in.
+/// Returns a System.
 pub fn system() -> actix_rt::SystemRunner {
     actix_rt::System::new()
 }

@@ -1,15 +1,15 @@
-//! Bytes on the heap per agent, over a bare actor, when all know their leader.
+//! The heap of an agent that knows its leader, compared with a bare actor, in bytes.
 //!
-//! `cargo bench --bench memory` in this folder; with the instruments of metrics: `--features actix-bully/metrics`, as it
-//! is where the whole workspace is built at once.
+//! `cargo bench --bench memory` in this folder. `--features actix-bully/metrics` adds the instruments of metrics, as a
+//! build of the whole workspace does.
 
 use actix_bully_benches::{Peers, elect, system};
 use tokio::task::yield_now;
 
-/// Most bytes of an agent over a bare actor, with the instruments of the feature `metrics` as well as without: 2 KiB,
-/// the part that reports when the agent has freed everything, the text that an agent publishes about itself, and the
-/// last sign of life and the end of its last leader. Among a hundred agents the history of their group adds 6 bytes to
-/// each.
+/// Largest heap of an agent beyond a bare actor, in bytes, with or without the feature `metrics`. It has 2 KiB, and
+/// room for the part that reports when the agent has freed everything, the text that an agent publishes about itself,
+/// and the last heartbeat and the end of its last leader. Among a hundred agents the history of their group adds 6
+/// bytes to each.
 const LIMIT: i64 = 2_224;
 
 fn main() {

@@ -1,4 +1,4 @@
-//! Checks whether a commit made anything slower: the times of clusters of two node programs, in turn.
+//! Checks whether a commit made failovers and restarts slower: measures clusters of two node programs, in turn.
 //!
 //! `cargo bench --bench pairs -- --before NODE` in this folder, where `NODE` is the node example of an earlier commit;
 //! `--rounds 200` for the figures of a release, `--only births` for one row. Three processes on loopback, a quorum with
@@ -12,10 +12,10 @@
 )]
 
 #[path = "../tests/hosts/check.rs"]
-#[expect(dead_code, reason = "other programs ask more")]
+#[expect(dead_code, reason = "other programs use more of it")]
 mod check;
 #[path = "../tests/hosts/cluster.rs"]
-#[expect(dead_code, reason = "other programs do more to their nodes")]
+#[expect(dead_code, reason = "other programs use more faults")]
 mod cluster;
 #[path = "../tests/hosts/log.rs"]
 mod log;
@@ -58,7 +58,7 @@ enum Course {
     Leader,
     /// Each node in turn is asked to stop, and started again.
     Rolling,
-    /// The leader's agent panics, and its next incarnation panics at once again.
+    /// The leader's agent panics, and its next incarnation panics at once.
     Panics,
 }
 
@@ -99,7 +99,7 @@ fn main() -> Result<(), Wrong> {
             ratio.from,
             ratio.to
         );
-        // One or two pairs prove nothing.
+        // A few pairs prove nothing.
         if ratio.from >= SLOWER && rounds >= 20 {
             slower.push(name);
         }
@@ -112,7 +112,7 @@ fn main() -> Result<(), Wrong> {
 }
 
 impl Course {
-    /// Returns the times with either program, in milliseconds, in turn.
+    /// Returns the times with each program, in milliseconds; the two programs take turns.
     fn pairs(self, before: &Path, now: &Path, rounds: usize) -> Result<Vec<(f64, f64)>, Wrong> {
         if self == Self::Births {
             let born = |program: &Path| {
@@ -132,7 +132,7 @@ impl Course {
         Ok(pairs)
     }
 
-    /// Disturbs a cluster once in this way.
+    /// Disturbs a cluster once. Returns the time until all nodes follow one leader.
     fn take(self, cluster: &mut Cluster<Loopback>, round: usize) -> Result<Duration, Wrong> {
         let leader = cluster.agree()?;
         let began = Instant::now();
@@ -162,19 +162,19 @@ impl Course {
                     lines.get(since..)?.iter().any(says).then_some(())
                 });
                 ended.ok_or_else(|| Wrong(String::from("the leader does not end")))?;
-                cluster.tell(leader, "panic")?; // the first thing that its next incarnation does
+                cluster.tell(leader, "panic")?; // for its next incarnation
             }
         }
         cluster.agree()?;
         let took = began.elapsed();
-        // Otherwise each round would meet the leader at the same moment between two heartbeats.
+        // The pause varies, so that the rounds meet the leader at different moments between two heartbeats.
         let phase = Duration::from_millis(u64::try_from(round % 50).unwrap_or(0));
         cluster.log.wait(PAUSE + phase, |_| None::<()>);
         Ok(took)
     }
 }
 
-/// Runs both `rounds` times; each goes first every other time.
+/// Runs both functions `rounds` times; they take turns in going first.
 fn in_turn(
     rounds: usize,
     mut before: impl FnMut(usize) -> Result<Duration, Wrong>,

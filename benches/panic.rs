@@ -1,5 +1,5 @@
-//! The cost of a panic for its thread, without any election. Three kinds: a panic that a test injects, a real panic,
-//! and a real panic that prints a backtrace.
+//! The cost of a panic for its thread, without any election. There are three kinds: an injected panic of a test, a real
+//! panic, and a real panic that prints a backtrace.
 //!
 //! `cargo bench --bench panic` in this folder. Each row is a process of its own, because the first backtrace of a
 //! process reads its debug information; "later" is the median of all others. The output goes through a pipe, as to a

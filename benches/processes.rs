@@ -17,10 +17,10 @@
 
 mod beside;
 #[path = "../tests/hosts/check.rs"]
-#[expect(dead_code, reason = "other programs ask more")]
+#[expect(dead_code, reason = "other programs use more of it")]
 mod check;
 #[path = "../tests/hosts/cluster.rs"]
-#[expect(dead_code, reason = "other programs do more to their nodes")]
+#[expect(dead_code, reason = "other programs use more faults")]
 mod cluster;
 mod etcd;
 #[path = "../tests/hosts/log.rs"]
@@ -57,19 +57,20 @@ use wrong::Wrong;
 
 const NODES: usize = 3;
 
-/// How a leader ends.
+/// The way in which a leader ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     /// `kill -9`: its connections are closed.
     Killed,
-    /// Its agent panics; the process goes on and says so.
+    /// Its agent panics; the process goes on and reports it.
     Panics,
-    /// SIGSTOP: its peers hear nothing from it, and no connection is refused.
+    /// SIGSTOP: its peers receive nothing from it, and no connection is refused.
     Silent,
     /// SIGTERM: it hands over.
     HandsOver,
-    /// `kill -9` beside a sentinel, with the votes in memory, or on the disk.
+    /// `kill -9` beside a sentinel, with the votes in memory.
     Told,
+    /// Like `Told`, with the votes on the disk.
     ToldOnDisk,
 }
 
@@ -158,7 +159,8 @@ fn print_head() {
 const ATTEMPTS: usize = 3;
 
 impl Row {
-    /// Measures and prints the row, again if it was late; returns whether it was within its formula at last.
+    /// Measures and prints the row, again while it is late. Returns whether it was within its formula in the last
+    /// attempt.
     fn is_within(&self, node: &Path, rounds: usize) -> Result<bool, Wrong> {
         for _ in 0..ATTEMPTS {
             let bound = self.bound();
@@ -174,8 +176,8 @@ impl Row {
         Ok(false)
     }
 
-    /// Returns the formula of a silent end; every other end is known sooner. With a sentinel: the longest time for the
-    /// slowest of a hundred, with votes in memory.
+    /// Returns the formula of a silent end, which is an upper bound for every end. With a sentinel and votes in memory,
+    /// returns the limit for all but the slowest of a hundred.
     fn bound(&self) -> Option<Duration> {
         if self.end == End::Told {
             return Some(Duration::from_millis(50));
@@ -226,7 +228,7 @@ impl Took {
         self.alone.extend(gap.alone);
     }
 
-    /// Prints the times, and returns the times until all knew, in order.
+    /// Prints the times. Returns the sorted times until all survivors knew the next leader.
     fn print(
         mut self,
         end: &str,
@@ -288,7 +290,7 @@ impl Row {
             quorum: self.quorum,
             diskless: false,
             timings: self.timings,
-            // No node takes over from a live leader, so that each end counts alone.
+            // No node takes over from a live leader, so that each end of a leader is measured alone.
             preempt: 3_600_000,
         };
         let place = Loopback::new(NODES);
@@ -304,7 +306,7 @@ impl Row {
         Cluster::start_with(node, place, setting, &self.folder(), &more)
     }
 
-    /// Ends the leader once, and waits until all follow one again.
+    /// Ends the leader once, and waits until all nodes follow one leader again.
     fn end_leader(&self, cluster: &mut Cluster<Loopback>) -> Result<Gap, Wrong> {
         let clock = BootClock::new().map_err(|wrong| Wrong(wrong.to_string()))?;
         let leader = settled(cluster, self)?;
@@ -343,7 +345,7 @@ impl Row {
     }
 }
 
-/// Returns a leader from which no node will take over: in the available mode an agent of a higher rank does, and would
+/// Returns a leader from which no node takes over. In the available mode an agent of a higher rank would take over, and
 /// end the leadership before this bench does.
 fn settled(cluster: &mut Cluster<Loopback>, row: &Row) -> Result<usize, Wrong> {
     if row.quorum {
@@ -353,20 +355,20 @@ fn settled(cluster: &mut Cluster<Loopback>, row: &Row) -> Result<usize, Wrong> {
     }
 }
 
-/// Returns the error with the lines of all nodes since the leader was ended.
+/// Returns the error with the lines of all nodes since the end of the leader.
 fn not_told(cluster: &Cluster<Loopback>, leader: usize, since: usize) -> Wrong {
     let lines = cluster.since(since);
     let said = lines.iter().filter(|line| line.event != "works");
     let said: Vec<_> = said.map(|line| format!("{line:?}")).collect();
     let leader = name(leader);
     Wrong(format!(
-        "not all were told who leads after {leader}:\n{}",
+        "not all nodes learned the leader after {leader}:\n{}",
         said.join("\n")
     ))
 }
 
 impl Row {
-    /// Whether a sentinel reports the end.
+    /// Returns whether a sentinel reports the end.
     fn is_told(&self) -> bool {
         matches!(self.end, End::Told | End::ToldOnDisk)
     }
@@ -410,7 +412,7 @@ fn without_leader(cluster: &Cluster<Loopback>, leader: usize, since: usize) -> O
     Some(Duration::from_micros(leads.saturating_sub(released)))
 }
 
-/// Returns the time at which a node learned of a leader other than that one.
+/// Returns the time at which a node learned of a leader other than `former`.
 fn first_told(lines: &[Line], host: usize, former: usize) -> Option<u64> {
     let told = lines.iter().find(|line| {
         line.host == host

@@ -2,8 +2,8 @@
 //! actor, both ways in turn.
 //!
 //! Most of the proxy's additional cost is one reading of the agent's clock for each message: the proxy must not serve a
-//! leadership that has run out, however short the time since the last message is. The reading takes two thirds of a
-//! send within a long burst, so the longest burst has a limit of its own instead of the aim, which is 2.
+//! leadership that has run out, however short the time since the last message is. In a long burst the reading takes two
+//! thirds of a send. So the longest burst has a limit of its own, instead of the usual aim of 2.
 //!
 //! `cargo bench --bench proxy` in this folder. Ratios are medians of rounds, of pairs that follow each other. The bench
 //! fails when a ratio misses its aim. For the cost of a proxy across hosts see `bridge/`.
@@ -48,7 +48,7 @@ struct Sink(u64);
 impl Actor for Sink {
     type Context = Context<Self>;
 
-    /// Has room for the longest burst: messages beyond it wait at the proxy, but not with an address.
+    /// Has room for the longest burst: the proxy holds back messages beyond the room, an address does not.
     fn started(&mut self, ctx: &mut Self::Context) {
         ctx.set_mailbox_capacity(room());
     }
@@ -119,10 +119,10 @@ fn main() -> ExitCode {
         assert_eq!(
             counts.delivered,
             rounds * 1_110,
-            "all went straight to the actor: {counts:?}"
+            "all messages went directly to the actor: {counts:?}"
         );
         if missed && !is_test {
-            println!("missed: a burst by a proxy is to take no more of one by an address than this: {BURSTS:?}");
+            println!("missed: longest time of a burst by a proxy, as a multiple of the time by an address: {BURSTS:?}");
             return ExitCode::FAILURE;
         }
         ExitCode::SUCCESS
@@ -138,7 +138,7 @@ async fn time(burst: u64, sink: &Addr<Sink>, send: impl Fn(Job)) -> f64 {
             size: burst,
         });
     }
-    // Messages beyond the room of the mailbox wait at the proxy.
+    // The proxy holds back messages beyond the room of the mailbox.
     let mut handled = 0;
     while handled < burst {
         handled += sink.send(Handled).await.expect("it runs");

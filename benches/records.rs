@@ -93,7 +93,7 @@ impl Program {
             told,
             says: BufReader::new(says),
         };
-        // The first operation of a file differs from the others.
+        // The first operation on a file takes longer than the others.
         program.time("vote")?;
         program.time("swap")?;
         Ok(program)

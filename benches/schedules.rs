@@ -1,4 +1,4 @@
-//! The cost of many schedules of one leader while nothing is due: processor time, descriptors and memory.
+//! The cost of many schedules of one leader while none is due: processor time, descriptors and memory.
 //!
 //! `cargo bench --bench schedules` in this folder: one agent whose lease and marks are in memory, with 10,000 schedules
 //! that are due once a day. `-- --schedules 1000`, `-- --seconds 30` and `-- --files` (lease and marks in a folder)
@@ -10,7 +10,7 @@
 )]
 
 #[path = "scale/src/costs.rs"]
-#[expect(dead_code, reason = "packets are not measured here")]
+#[expect(dead_code, reason = "this bench does not measure packets")]
 mod costs;
 
 use std::{
@@ -30,7 +30,7 @@ use actix_bully::{
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 /// Longest time until the agent leads, and until it has stored all marks.
 const SOON: Duration = Duration::from_secs(600);
-/// Largest part of a core that schedules may need while nothing is due, in percent.
+/// Largest part of a core that schedules may need while none is due, in percent.
 const MOST: f64 = 10.0;
 
 type Failure = Box<dyn std::error::Error>;
@@ -93,7 +93,7 @@ fn start(agent: &BullyHandle, schedules: u32) -> Result<Vec<ScheduleHandle>, Fai
     (0..schedules).map(start).collect()
 }
 
-/// The cost of the process while nothing happens.
+/// The cost of the process while it is idle.
 struct Cost {
     percent: f64,
     descriptors: usize,
@@ -108,7 +108,7 @@ impl Cost {
         reason = "less than 2^52 ns"
     )]
     async fn over(span: Duration) -> Result<Self, Failure> {
-        // By then all work that was begun is over.
+        // Work that has begun ends within this time.
         sleep(Duration::from_secs(1)).await;
         let process = std::process::id();
         let (begun, before) = (Instant::now(), costs::work(process)?);

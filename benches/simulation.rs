@@ -2,7 +2,10 @@
 //!
 //! `cargo bench --bench simulation` in this folder. On a busy machine, compare within one run only: the row above the
 //! histories measures the generator of their random numbers on the same core.
-#![expect(clippy::disallowed_methods, reason = "how fast it is, is real time")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the speed is measured in real time"
+)]
 
 use std::{
     hint::black_box,

@@ -1,7 +1,7 @@
-//! A median with its interval, for ratios of things that were measured in turn.
+//! A median with its interval, for ratios of measurements that were made in turn.
 //!
-//! Decided here: the interval. It uses only the order of the values, because the number of values below the true median
-//! is a sum of tosses of a coin.
+//! Decided here: the interval. It uses only the order of the values: each value is below the true median with
+//! probability 1/2, so the number of such values has a binomial distribution.
 
 /// A median, with its interval in 95 of 100 runs.
 pub(super) struct Spread {

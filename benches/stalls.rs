@@ -1,6 +1,6 @@
 //! The cost of short timings: elections although no process has ended.
 //!
-//! Decided here: what counts as a false election: a leadership in another term than the one before. Not here: how nodes
+//! Decided here: a false election is a leadership in another term than the one before. Not here: how nodes
 //! are started, and their output (`processes.rs`).
 
 use std::{path::Path, time::Duration};
@@ -9,18 +9,18 @@ use tempfile::TempDir;
 
 use super::{Row, Wrong, cluster::Cluster, loopback::Loopback, settled};
 
-/// The process that stands still.
+/// The process that is stopped.
 #[derive(Clone, Copy, Debug)]
 enum Who {
     Leader,
     Follower,
 }
 
-/// Length of each standstill, in milliseconds.
+/// Length of each stop, in milliseconds.
 const BURSTS: [u64; 4] = [100, 200, 300, 400];
 
 impl Row {
-    /// Stops a leader, and then a follower, a number of times for each of the lengths; prints the number of elections.
+    /// Stops a leader, and then a follower, `rounds` times for each length. Prints the number of elections.
     pub(super) fn bursts(&self, node: &Path, rounds: usize) -> Result<(), Wrong> {
         let secret = TempDir::new()?;
         let mut cluster = self.cluster(node, &secret)?;
@@ -62,7 +62,7 @@ impl Row {
         Ok(led(cluster) - before)
     }
 
-    /// Leaves the nodes alone for that time; prints the number of elections.
+    /// Leaves the nodes alone for `calm`. Prints the number of elections.
     pub(super) fn calm(&self, node: &Path, calm: Duration) -> Result<(), Wrong> {
         let secret = TempDir::new()?;
         let mut cluster = self.cluster(node, &secret)?;
@@ -79,7 +79,7 @@ impl Row {
     }
 }
 
-/// Returns the number of leaderships so far.
+/// Returns the number of leaderships until now.
 fn led(cluster: &Cluster<Loopback>) -> usize {
     cluster.beliefs().len()
 }

@@ -215,7 +215,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// The agent of the rover panics, without the noise of a panic.
+/// Lets the agent of the rover panic, without the output of a panic.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Crash;

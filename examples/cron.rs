@@ -120,14 +120,14 @@ async fn report(tick: Tick) {
     println!("{}  {leader} has ended {}", tick.due, tick.schedule);
 }
 
-/// A panic of the leading agent, without its noise.
+/// Lets the leading agent panic, without the output of a panic.
 fn crash(replicas: &[BullyHandle]) {
     for replica in replicas.iter().filter(|replica| replica.is_leader()) {
         replica.addr().do_send(Inject::Crash);
     }
 }
 
-/// A crashed agent comes back after a minute.
+/// Returns the policy by which a crashed agent comes back after a minute.
 fn patient() -> Result<RestartPolicy, Box<dyn Error>> {
     let policy = RestartPolicy::builder().window(HOUR);
     Ok(policy.backoff_base(MINUTE).backoff_max(MINUTE).build()?)

@@ -14,7 +14,7 @@ use std::error::Error;
 
 use actix_bully::{protocol::Score, testkit::cluster::Cluster};
 
-/// Load by which a challenger must be lower, in per cent.
+/// Load by which a challenger must be below the leader, in percent.
 const MARGIN: i32 = 20;
 
 /// The rule: less load is better.
@@ -34,9 +34,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("LOAD: worker-1  worker-2  worker-3  LEADER    MESSAGES");
     for loads in [
         [10, 30, 50], // the least load leads
-        [25, 20, 50], // now another has less, but only a little
-        [40, 20, 50], // by the margin: it takes over
-        [15, 20, 50], // less again, but only a little
+        [25, 20, 50], // worker-2 has less load, but only a little less
+        [40, 20, 50], // less by the margin: worker-2 takes over
+        [15, 20, 50], // worker-1 has less load, but only a little less
         [15, 60, 50], // the leader is busy
         [70, 60, 10],
     ] {

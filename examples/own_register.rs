@@ -8,7 +8,8 @@
 //! delivers their writes late. The register passes. The same register with a renaming instead of the link does not:
 //! `rename` replaces an existing file, so two processes can both believe that they wrote the next version.
 //!
-//! Not for production: files are not synced, old versions stay for ever, and calls block the thread. `FileRegister` does better.
+//! Not for production: files are not synced, old versions stay for ever, and calls block the thread. `FileRegister`
+//! avoids all of that.
 //!
 //! Try next: give it to agents as in `lease.rs`, instead of `FileRegister`.
 
@@ -37,7 +38,7 @@ struct Links {
     publish: Publish,
 }
 
-/// How a written file gets the name of the next version.
+/// The way in which a written file gets the name of the next version.
 #[derive(Clone, Copy, Debug)]
 enum Publish {
     Link,
@@ -116,7 +117,7 @@ impl Links {
             WRITTEN.fetch_add(1, Relaxed)
         );
         let beside = versions.join(beside);
-        // Nothing is changed until the file has its number.
+        // The store does not change until the file has its number.
         fs::create_dir_all(&versions).map_err(RegisterError::unreachable)?;
         fs::write(&beside, value).map_err(RegisterError::unreachable)?;
         let published = match self.publish {

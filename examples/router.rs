@@ -12,7 +12,7 @@
 //! that is on its way while a link or the leader is lost may end in `ProxyError::Unknown`: it is never sent again,
 //! because it may have been done. Time is virtual, so that the waits take no time.
 //!
-//! Try next: `.deliver_to_found(..)` with the actor of a singleton (`examples/singleton.rs`), and a buffer of one request.
+//! Try next: `.deliver_to_found(..)` with the actor of a singleton (`examples/singleton.rs`); a buffer of one request.
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::{error::Error, time::Duration};
@@ -49,7 +49,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     for (number, host) in (1..=6).zip(hosts.iter().cycle()) {
         sleep(Duration::from_millis(100)).await;
         if number == 4 {
-            // A panic of the leading agent, without its noise.
+            // Lets the leading agent panic, without the output of a panic.
             for host in hosts.iter().filter(|host| host.agent.is_leader()) {
                 println!(
                     "{:>6} ms  {} crashes",
@@ -113,7 +113,7 @@ struct Request {
     number: u32,
 }
 
-/// Does the work of the leader.
+/// The actor that does the work of the leader.
 struct Worker {
     name: String,
     done: u32,

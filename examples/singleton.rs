@@ -68,7 +68,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
         }
     }
 
-    // The highest first; each waits until its counter has stopped.
+    // The highest-ranked agent leaves first; each `leave` waits until the counter has stopped.
     for (agent, _) in hosts.iter().rev() {
         sleep(Duration::from_millis(500)).await;
         agent.leave(Duration::from_secs(5)).await?;

@@ -51,9 +51,9 @@ async fn run() -> Result<(), Box<dyn Error>> {
 
     println!("\nthe host of api-2 is lost: api-4 takes its place, with an empty store");
     let lost = replicas.take("api-2")?;
-    lost.leave(LIMIT).await?; // a lost host does not even do that
+    lost.leave(LIMIT).await?; // a host that is really lost would not leave
     replicas.start("api-4", 4, true)?;
-    replicas.settled().await; // the leader has to have heard it
+    replicas.settled().await; // the leader must have heard api-4
     let asked = replicas.any("api-1")?;
     let change = asked.replace_voter(id("api-2")?, voter("api-4")?, LIMIT);
     replicas.changed(change).await?;
@@ -87,7 +87,7 @@ impl Replicas {
 
     fn start(&mut self, name: &str, score: i32, is_new: bool) -> Result<(), Box<dyn Error>> {
         let mut agent = BullyAgent::builder(name)
-            .quorum(VOTERS) // what was decided since counts more
+            .quorum(VOTERS) // a decided change overrides this list
             .score(score)
             .preemption(Preemption::Never)
             .store(MemoryStore::new())

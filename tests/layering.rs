@@ -1,11 +1,14 @@
-//! Keeps the layers apart: reads the sources of every package and fails, with file and line, where an import points the
+//! Keeps the layers apart: reads the sources of every package, and fails with file and line where an import points the
 //! wrong way.
 //!
-//! The rule is the two tables and the few lines after them. How Rust is read for it: `mentions.rs`. What a
-//! new message, timer or preset has to touch: `touches.rs`; a new option of an election: `options.rs`. That
-//! errors say their causes: `causes.rs`; that pages show programs that are built: `pieces.rs`; that an example needs no other
-//! crate than its own: `page_paths.rs`; that what ignores the bounds of a mailbox says why: `do_sends.rs`.
-#![expect(clippy::expect_used, reason = "what cannot be read fails the test")]
+//! Decided here: the tables of packages, layers and outside crates. `mentions.rs` reads Rust for them. Other checks:
+//! `touches.rs`, the places that a new message, timer or preset has to touch; `options.rs`, those of a new option of an
+//! election; `causes.rs`, errors that show their causes; `pieces.rs`, programs on pages; `page_paths.rs`, examples that
+//! need only their own crate; `do_sends.rs`, calls that ignore the bounds of a mailbox.
+#![expect(
+    clippy::expect_used,
+    reason = "a file that cannot be read fails the test"
+)]
 
 use std::fs;
 
@@ -37,8 +40,8 @@ mod pieces;
 #[path = "layering/touches.rs"]
 mod touches;
 
-/// Our packages: the name by which others import one, and its sources. A layer of the facade goes by its folder
-/// alone, one of another package by both names.
+/// Our packages: the name by which other packages import it, and the folder of its sources. The name of a layer of the
+/// facade is its folder alone; the name of another package's layer has the package in front.
 const PACKAGES: &[(&str, &str)] = &[
     ("", "src"),
     ("bully_core", "crates/bully-core/src"),
@@ -48,8 +51,8 @@ const PACKAGES: &[(&str, &str)] = &[
     ("actix_bully_zenoh", "crates/actix-bully-zenoh/src"),
 ];
 
-/// A folder, and the layers of ours that it may know. The facade re-exports parts of `protocol`, `elections` and `record`
-/// of the core: its own layers know all of them by these names.
+/// A layer, and the other layers of ours that it may use. The facade re-exports parts of `protocol`, `elections` and
+/// `record` of the core: its own layers use all of them by these names.
 const LAYERS: &[(&str, &str)] = &[
     ("bully_core::protocol", "bully_core::driver"),
     (
@@ -58,7 +61,7 @@ const LAYERS: &[(&str, &str)] = &[
     ),
     ("bully_core::errors", ""),
     ("bully_core::random", "bully_core::protocol"),
-    // What stands for the package alone is its macros.
+    // The name of the package alone stands for its macros.
     ("bully_core::parts", "bully_core bully_core::protocol"),
     (
         "bully_core::elections",
@@ -151,11 +154,11 @@ const LAYERS: &[(&str, &str)] = &[
     ("actix_bully_zenoh", ""),
 ];
 
-/// What a layer may use beside `std`: crates, or modules of them.
+/// The crates, or modules of crates, that a layer may use beside `std`.
 const OUTSIDE: &[(&str, &str)] = &[
     ("bully_core::protocol", "serde thiserror tracing"),
     ("bully_core::parts", "serde tracing"),
-    // The tests of all elections read messages as JSON.
+    // The tests of the elections read messages as JSON.
     (
         "bully_core::elections",
         "serde serde_json thiserror tracing",
@@ -244,18 +247,18 @@ const OUTSIDE: &[(&str, &str)] = &[
     ),
 ];
 
-/// Modules of `std` that a layer has to be given like a crate.
+/// Modules of `std` that a layer may use only if its row of [`OUTSIDE`] has them.
 const GATED: &str = "std::fs std::net";
 
-/// These layers know no runtime, clock or chance, and nothing whose order differs between runs.
-/// Their tests may use one another's layers, and files: their golden texts. Other tests may use anything.
+/// The layers that use no runtime, clock or randomness, and no collection whose order differs between runs. Their tests
+/// may use other pure layers, and files for golden texts. Tests of other layers may use anything.
 const PURE: &str = "bully_core::protocol bully_core::driver bully_core::random bully_core::parts bully_core::elections bully_core::record bully_classics bully_sim::faults bully_sim::trace bully_sim::sim";
 const NEVER: &str = "actix tokio Instant SystemTime HashMap HashSet rand fastrand";
 
-/// What elections of one family speak: any of them may know these. Beside that no election knows another one.
+/// The modules that several elections of one family share. An election uses no other module of another election.
 const SHARED: &str = "fixture message numbered policy step timer vote";
 
-/// Files that only name what others hold.
+/// Files that contain only imports and re-exports.
 const FRONTS: &str = "lib prelude bully_core::lib bully_classics::lib bully_register::lib bully_sim::lib actix_bully_zenoh::lib";
 
 #[test]
@@ -273,14 +276,14 @@ fn every_import_points_the_right_way() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// Of two files that lead to each other, neither can be read alone.
+/// A reader of two files that call each other has to open both.
 #[test]
 fn no_files_of_a_machine_call_each_other_in_a_circle() {
     let mut files = Vec::new();
     for folder in MACHINES {
         let root = root().join(folder);
         for file in rust_files(&root) {
-            let source = fs::read_to_string(root.join(&file)).expect("it is text");
+            let source = fs::read_to_string(root.join(&file)).expect("a source file is text");
             files.push((file, source));
         }
     }
@@ -307,7 +310,7 @@ fn no_files_of_a_machine_call_each_other_in_a_circle() {
     }
 }
 
-/// The faults in a file, a line each.
+/// Returns the violations in a file, a line each.
 fn violations(file: &str, source: &str) -> Vec<String> {
     let place = module_of(file);
     let layer = layer_of(&place);
@@ -370,7 +373,7 @@ fn judge(place: &[&str], mention: &Mention<'_>, crates: &[String]) -> Result<(),
     })
 }
 
-/// Inside of one election's folder, no other election may be named.
+/// Checks that an election's folder does not name another election.
 fn judge_election(place: &[&str], target: &[&str]) -> Result<(), String> {
     let (Some(own), Some(other)) = (election_of(place), election_of(target)) else {
         return Ok(());
@@ -380,7 +383,7 @@ fn judge_election(place: &[&str], target: &[&str]) -> Result<(), String> {
     })
 }
 
-/// The folder among the machines.
+/// Returns the election's folder in the path of a module.
 fn election_of<'a>(module: &[&'a str]) -> Option<&'a str> {
     match module {
         ["bully_core", "elections", own, ..] | ["bully_classics", own, ..] => Some(*own),
@@ -388,7 +391,7 @@ fn election_of<'a>(module: &[&'a str]) -> Option<&'a str> {
     }
 }
 
-/// The name of the package that a path begins with; empty for the facade's own.
+/// Returns the name of the package with which a path begins; empty for the facade.
 fn package_of<'a>(path: &[&'a str]) -> &'a str {
     let is_ours = |first: &&&str| PACKAGES.iter().any(|(name, _)| name == *first);
     path.first().filter(is_ours).copied().unwrap_or_default()
@@ -409,7 +412,7 @@ fn listed(words: &str, word: &str) -> bool {
     words.split(' ').any(|each| each == word)
 }
 
-/// The first folder; of the folder for tests, also the second one, if that is a layer of its own.
+/// Returns the layer of a module: the first folder, or the first two if they are a layer of their own.
 fn layer_of(module: &[&str]) -> String {
     let inner = module.get(..2).unwrap_or(module).join("::");
     if row(LAYERS, &inner).is_some() || listed(FRONTS, &inner) {
@@ -418,7 +421,7 @@ fn layer_of(module: &[&str]) -> String {
     (*module.first().expect("a file has a name")).to_owned()
 }
 
-/// `std` but for its gated modules, and all that the list allows.
+/// Returns whether `path` is in the list, or in `std` but not in a gated module.
 fn may_use(allowed: &str, path: &[&str]) -> bool {
     let within = |modules: &str| {
         modules

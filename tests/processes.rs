@@ -10,7 +10,7 @@
 #[path = "hosts/check.rs"]
 mod check;
 #[path = "hosts/cluster.rs"]
-#[expect(dead_code, reason = "other programs do more to their nodes")]
+#[expect(dead_code, reason = "other programs use more faults")]
 mod cluster;
 #[path = "hosts/scenarios/incarnations.rs"]
 mod incarnations;
@@ -41,7 +41,7 @@ use wrong::Wrong;
 
 type Story = fn(&mut Cluster<Loopback>) -> Result<(), Wrong>;
 
-/// Three nodes in the quorum mode; in the end all agree, and there never were two leaders.
+/// Plays a story with three nodes in the quorum mode. In the end all agree, and there never were two leaders.
 fn play(story: Story) -> Result<(), Wrong> {
     let setting = Setting {
         hosts: 3,
@@ -56,7 +56,7 @@ fn play(story: Story) -> Result<(), Wrong> {
     cluster.verdict()
 }
 
-/// The example lies beside the tests: it is built with them.
+/// Returns the path of the example `node`. It is built together with the tests, into a folder beside them.
 fn node() -> PathBuf {
     example("node")
 }
@@ -74,7 +74,7 @@ fn a_leader_that_is_killed_is_replaced_and_comes_back_with_its_store() -> Result
 }
 
 #[test]
-fn a_follower_that_is_killed_costs_nobody_anything() -> Result<(), Wrong> {
+fn a_follower_that_is_killed_disturbs_no_other_node() -> Result<(), Wrong> {
     play(incarnations::follower_killed)
 }
 
@@ -98,7 +98,7 @@ fn a_node_that_lost_its_store_does_not_vote() -> Result<(), Wrong> {
     play(incarnations::store_lost)
 }
 
-/// How a process ends, unless it goes on for a minute.
+/// Waits for the end of a process, for at most a minute.
 fn ends(child: &mut Child) -> Result<ExitStatus, Wrong> {
     let deadline = Instant::now() + Duration::from_secs(60);
     while Instant::now() < deadline {
@@ -108,10 +108,12 @@ fn ends(child: &mut Child) -> Result<ExitStatus, Wrong> {
         thread::sleep(Duration::from_millis(10));
     }
     child.kill()?;
-    Err(Wrong(String::from("it goes on")))
+    Err(Wrong(String::from(
+        "the process did not end within a minute",
+    )))
 }
 
-/// Six panics are one more than the supervisor forgives.
+/// The supervisor forgives five panics; the test causes six.
 #[test]
 fn a_node_whose_agent_has_ended_for_good_ends_and_says_so() -> Result<(), Wrong> {
     let mut child = Command::new(node())
@@ -139,7 +141,7 @@ fn a_node_whose_agent_has_ended_for_good_ends_and_says_so() -> Result<(), Wrong>
 }
 
 #[test]
-fn a_refused_init_leaves_no_file_and_says_what_caused_it() -> Result<(), Wrong> {
+fn a_refused_init_leaves_no_file_and_names_its_cause() -> Result<(), Wrong> {
     let folder = tempfile::tempdir()?;
     let fresh = folder.path().join("node-d");
     for store in [fresh.as_path(), folder.path()] {
@@ -151,20 +153,20 @@ fn a_refused_init_leaves_no_file_and_says_what_caused_it() -> Result<(), Wrong> 
         assert_eq!(output.status.code(), Some(2), "{why}");
         let (_, cause) = why.split_once("refuses the agent: ").unwrap_or_default();
         assert!(!cause.trim().is_empty(), "{why}");
-        assert!(!fresh.exists(), "the folder was made for it");
+        assert!(!fresh.exists(), "the refused start left its folder");
         assert!(!folder.path().join("d.vote").exists(), "{why}");
     }
     Ok(())
 }
 
-/// A process of the example `configured`, and the lines that it says.
+/// A process of the example `configured`, and its output.
 struct Configured {
     process: Child,
     lines: Receiver<String>,
 }
 
 impl Configured {
-    /// One of three nodes with one file, which differ by their environment.
+    /// Starts one of three nodes with the same file and different environments.
     fn start(trio: &Trio, at: usize, votes: Votes) -> Result<Self, Wrong> {
         let mut command = Command::new(example("configured"));
         command
@@ -193,13 +195,13 @@ impl Configured {
         Ok(Self { process, lines })
     }
 
-    /// Waits for a line that holds this; the line.
+    /// Waits for a line that contains `what`. Returns the line.
     fn says(&self, what: &str) -> Result<String, Wrong> {
         let until = Instant::now() + Duration::from_secs(60);
         loop {
             let left = until.saturating_duration_since(Instant::now());
             let line = self.lines.recv_timeout(left);
-            let line = line.map_err(|_| Wrong(format!("it never says {what:?}")))?;
+            let line = line.map_err(|_| Wrong(format!("no line contains {what:?}")))?;
             if line.contains(what) {
                 return Ok(line);
             }
@@ -222,7 +224,7 @@ impl Drop for Configured {
     }
 }
 
-/// What becomes of a vote when its process ends.
+/// The place of a vote after its process ends.
 #[derive(Clone, Copy)]
 enum Votes {
     Stored,
@@ -231,7 +233,7 @@ enum Votes {
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
-/// One file for three nodes, and where they listen.
+/// The file of three nodes, and their addresses.
 struct Trio {
     folder: tempfile::TempDir,
     file: PathBuf,
@@ -266,7 +268,7 @@ fn trio() -> Result<Trio, Wrong> {
     })
 }
 
-/// A trio by configuration; whichever leads is asked to end by `signal`.
+/// Starts a trio by configuration, and asks its leader to end by `signal`. Checks that it hands over and ends well.
 fn ends_well_by(signal: &str) -> Result<(), Wrong> {
     let (trio, names) = (trio()?, NAMES);
     let start = |at: usize| Configured::start(&trio, at, Votes::Stored);
@@ -290,13 +292,13 @@ fn ends_well_by(signal: &str) -> Result<(), Wrong> {
     let status = ends(&mut nodes[leader].process)?;
     assert_eq!(status.code(), Some(0), "{status}");
     nodes[leader].says("has left")?;
-    // A silent end would take that long: it was a hand-over.
+    // Without a hand-over the next election would take longer than this.
     let silent = Timings::default().worst_case_quorum_failover(2);
     assert!(took < silent, "{took:?} of {silent:?}");
     Ok(())
 }
 
-/// Nothing of a process is left but the clock of its host.
+/// Only the clock of the host remains of a process.
 #[test]
 fn voters_without_a_disk_that_are_all_killed_elect_in_a_later_term() -> Result<(), Wrong> {
     let trio = trio()?;
@@ -316,12 +318,12 @@ fn voters_without_a_disk_that_are_all_killed_elect_in_a_later_term() -> Result<(
         let term: u64 = term.parse().map_err(|_| Wrong(first.clone()))?;
         assert!(term > before, "{term} after {before}");
         before = term;
-        drop(nodes); // by SIGKILL, all of them
+        drop(nodes); // kills all of them by SIGKILL
     }
     Ok(())
 }
 
-/// The file of the group's past, as a process that was killed left it.
+/// A process that is killed leaves a complete file of the group's past.
 #[test]
 fn a_thousand_leaderships_outlive_a_kill_within_their_bound() -> Result<(), Wrong> {
     let trio = trio()?;
@@ -346,10 +348,10 @@ fn a_thousand_leaderships_outlive_a_kill_within_their_bound() -> Result<(), Wron
             assert!(Instant::now() < until, "{first} is never in the file");
             thread::sleep(Duration::from_millis(20));
         }
-        drop(nodes); // by SIGKILL, all of them
+        drop(nodes); // kills all of them by SIGKILL
         let kept = std::fs::read_to_string(&file)?;
         let rows = kept.lines().filter(|line| line.contains("\"leadership\""));
-        assert_eq!(rows.count(), 1_000, "the oldest made room");
+        assert_eq!(rows.count(), 1_000, "the oldest leadership was dropped");
         assert!(
             kept.ends_with('\n') && kept.len() < 256 << 10,
             "{}",

@@ -2,7 +2,7 @@
 //! Each has a sender, a receiver and a message, encoded and decoded by rmp-serde. The receiver gets a `do_send` into
 //! its mailbox.
 //!
-//! It checks nothing, bounds nothing and forgets no peer: the least code for the same task.
+//! It has no checks, limits or history of peers: it is the least code for the same task.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -32,7 +32,7 @@ struct Received {
     message: AnyMessage,
 }
 
-/// Frames that go out. The writer has no lock, which would cost the bare side more.
+/// Sends frames. The writer has no lock: a lock would cost the connection by hand more.
 struct Writer {
     frames: FramedWrite<OwnedWriteHalf, LengthDelimitedCodec>,
     arena: BytesMut,
@@ -64,7 +64,7 @@ impl Writer {
     }
 }
 
-/// Hands every message to the actor that it names.
+/// Sends every message to the actor that it names.
 async fn deliver<A>(mut frames: Reader, actors: BTreeMap<String, Addr<A>>)
 where
     A: Actor<Context = Context<A>> + Handler<Received>,
@@ -92,7 +92,7 @@ impl Handler<Received> for Sink {
     type Result = ();
     fn handle(&mut self, message: Received, _: &mut Context<Self>) {
         if self.tally.note() {
-            self.answers.send(message).ok(); // over when the run is
+            self.answers.send(message).ok(); // fails when the run is over
         }
     }
 }

@@ -10,18 +10,19 @@
 //! | proxy (`proxied.rs`) | as the bridge, once for many | rmp-serde, the strict decoder | in the leader's actor |
 //! | payload only (`payload.rs`) | none | rmp-serde, the strict decoder | in the reader |
 //!
-//! The bridge is compared with the connection by hand: it does the same for actors as the bridge, without its checks,
-//! limits, counters and order. The proxy is compared with the bridge. Payload only has no aim: no application could use
-//! it, since its messages reach no actor. It shows the part of the cost that is frames, sockets and the codec.
+//! The bridge is compared with the connection by hand: both carry messages between actors, but the connection has no
+//! checks, limits, counters and order. The proxy is compared with the bridge. Payload only is compared with nothing: no
+//! application could use it, since its messages reach no actor. It shows the cost of frames, sockets and the codec.
 //!
-//! All hold the sender back in the same way. They are measured in turn; the ratios are medians of rounds. CPU is that
-//! of the process, both ends together. If there are two cores, each end has its own, as on two hosts. The bench fails
-//! when a ratio misses its aim.
+//! All four hold the sender back in the same way. They are measured in turn; the ratios are medians of rounds. CPU is
+//! the time of the process, with both ends. If there are two cores, each end has its own, as on two hosts. The bench
+//! fails when a ratio misses its aim.
 //!
-//! With thousands of messages ahead both ends always have work, and the amount of work counts. With 96 ahead the sender
-//! waits for the receiver: then it counts that neither end keeps back a message that the other end waits for.
+//! With thousands of messages ahead both ends always have work, so the ratio shows the amount of work. With 96 ahead
+//! the sender waits for the receiver, so the ratio also shows whether one end delays a message that the other waits
+//! for.
 //!
-//! `-- --only bridge` (or `by-hand`, `payload`, `proxy`) sends one backlog by that way, for a profiler.
+//! `-- --only bridge` (or `by-hand`, `payload`, `proxy`) sends one backlog in this way, for a profiler.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -60,9 +61,9 @@ use payload::Payload;
 use proxied::Proxied;
 use tally::Tally;
 
-/// Most CPU for each message of a backlog, as a multiple of that by hand.
+/// Largest CPU time for each message of a backlog by the bridge, as a multiple of the time by hand.
 const MOST_CPU: f64 = 1.3;
-/// Longest time for each message of a backlog by a proxy, as a multiple of that by the bridge alone.
+/// Longest time for each message of a backlog by the proxy, as a multiple of the time by the bridge.
 const MOST_PROXY: f64 = 1.3;
 
 /// Longest time to wait for a backlog: a message that is lost never arrives.
@@ -79,7 +80,7 @@ struct Plan {
 struct Row {
     name: &'static str,
     window: usize,
-    /// Least throughput by the bridge, as a share of that by hand.
+    /// Least throughput by the bridge, as a share of the throughput by hand.
     least: f64,
 }
 
@@ -133,7 +134,7 @@ fn main() -> ExitCode {
     actix_bully_benches::system().block_on(async {
         let near = ours::host("a", None);
         let (by_hand, payload) = serve(near.address(), far);
-        have_core(0); // only now: a thread that it starts begins with what it may have
+        have_core(0); // not earlier: threads that it starts inherit the limit
         let mut ways = Ways {
             by_hand: ByHand::dial(&by_hand, Arc::clone(&tally)).await,
             payload: Payload::dial(&payload, Arc::clone(&tally)).await,
@@ -163,7 +164,8 @@ fn serve(bridge: String, tally: Arc<Tally>) -> (SocketAddr, SocketAddr) {
             let payload = payload::serve(Arc::clone(&tally)).await;
             let bridge = ours::serve(Arc::clone(&tally), &bridge);
             let _leader = proxied::serve(&bridge.led, tally);
-            told.send((by_hand, payload)).expect("it waits for that");
+            told.send((by_hand, payload))
+                .expect("the main thread waits for the addresses");
             std::future::pending::<()>().await;
         });
     });
@@ -180,7 +182,7 @@ impl Ways {
             "payload" => self.payload.send(window, messages).await,
             "proxy" => self.proxy.send(window, messages).await,
             other => {
-                println!("{other} is none of bridge, by-hand, payload, proxy");
+                println!("{other} is not bridge, by-hand, payload or proxy");
                 return ExitCode::FAILURE;
             }
         }
@@ -206,7 +208,7 @@ impl Ways {
         }
         self.round_trips(plan).await;
         if plan.rounds == 1 {
-            return ExitCode::SUCCESS; // one round says nothing
+            return ExitCode::SUCCESS; // one round proves nothing
         }
         if missed {
             println!(
@@ -258,7 +260,7 @@ impl Ways {
     }
 }
 
-/// Prints a row beside each of the others; returns whether it misses its aim.
+/// Prints the ratios of a row. Returns whether the row misses its aim.
 fn line(row: &Row, costs: &[Costs]) -> bool {
     let (through, cpu) = beside(row, "by hand", costs, |costs| costs.by_hand);
     beside(row, "payload only", costs, |costs| costs.payload);

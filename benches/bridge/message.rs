@@ -1,11 +1,11 @@
-//! The message that is sent: a call for an election, which is never left out for a newer message.
+//! The message of the bench: a call for an election, which is never replaced by a newer message.
 
 use actix_bully::{
     elections::{AnyMessage, bully::Elect},
     protocol::{Incarnation, Round, Term},
 };
 
-/// Returns the message with that number.
+/// Returns the message with this number.
 pub(crate) fn message(counter: u64) -> AnyMessage {
     Elect {
         round: Round {

@@ -1,4 +1,4 @@
-//! The same over two bridges: from a group's delivery on one side to an actor's mailbox on the other side.
+//! The message over two bridges: from a group's delivery on one side to an actor's mailbox on the other side.
 
 use std::{sync::Arc, time::Duration};
 
@@ -36,7 +36,7 @@ pub(crate) fn host(name: &str, peer: Option<&str>) -> Host {
     let led = Group::new("led").expect("a valid name");
     let other = if name == "a" { "b" } else { "a" };
     let peer = peer.map_or_else(|| Peer::inbound(other), |at| Peer::new(other, at));
-    // A benchmark sends a flood, and a busy machine must not count as a silent peer.
+    // A benchmark sends many messages at once, and a busy machine must not count as a silent peer.
     let limits = Limits::builder()
         .rate(1 << 30)
         .burst(1 << 30)

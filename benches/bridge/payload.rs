@@ -1,5 +1,5 @@
-//! Less than any application could use: a frame carries a message without names, by the codec of the bridge, and no
-//! actor receives it. It shows the cost of frames, sockets and the codec alone.
+//! A frame carries a message without names, by the codec of the bridge, and no actor receives it. No application could
+//! use that. It shows the cost of frames, sockets and the codec alone.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 

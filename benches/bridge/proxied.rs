@@ -1,6 +1,7 @@
-//! The same by a proxy over two bridges: from the sender's agent on one side to the leader's actor on the other side.
+//! The message by a proxy over two bridges: from the sender's agent on one side to the leader's actor on the other
+//! side.
 //!
-//! Decided here: who leads, and the buffer of the proxy. Not here: how far the sender may be ahead (`tally.rs`), and
+//! Decided here: the leader, and the buffer of the proxy. Not here: how far the sender may be ahead (`tally.rs`), and
 //! the comparison (`main.rs`).
 
 use std::{sync::Arc, time::Duration};
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{message::message, tally::Tally};
 
-/// A message of an application, of the same size.
+/// A message of an application, as long as the others.
 #[derive(Message, Serialize, Deserialize)]
 #[rtype(result = "()")]
 struct Job(AnyMessage);
@@ -32,7 +33,7 @@ impl Handler<Job> for Sink {
     type Result = ();
     fn handle(&mut self, job: Job, _: &mut Context<Self>) {
         drop(job);
-        self.0.note(); // what is asked is answered by the proxy
+        self.0.note(); // the proxy answers a question
     }
 }
 
@@ -61,7 +62,7 @@ impl Proxied {
     /// Joins, and waits until the other end leads.
     pub(crate) async fn link(group: &Group, tally: Arc<Tally>) -> Self {
         let agent = agent(group, "follower", 1);
-        // The largest buffer that a proxy may have: only the tally holds the sender back, as on the other ways.
+        // The largest possible buffer of a proxy: only the tally holds the sender back, as in the other ways.
         let jobs = LeaderProxy::builder(&agent, "job")
             .buffer(1 << 20, 256 << 20)
             .start()

@@ -1,5 +1,5 @@
-//! Holds the sender back: it may be a limited number of messages ahead, and hears of the progress in steps. Also sends
-//! one question after the other.
+//! Holds the sender back: it may be a limited number of messages ahead, and learns of the progress in steps. It can
+//! also send one question after the other.
 
 use std::{
     ops::Range,
@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 #[derive(Debug)]
 pub(crate) struct Tally {
     credits: Semaphore,
-    /// Number of messages after which the sender hears of them; 0 while messages are answered instead.
+    /// Number of messages after which the sender learns of them; 0 while messages are answered instead.
     step: AtomicUsize,
     arrived: AtomicUsize,
 }
@@ -79,7 +79,7 @@ impl Tally {
         times
     }
 
-    /// Waits until that number of additional messages may be sent.
+    /// Waits until `messages` more messages may be sent.
     async fn wait(&self, messages: usize) {
         let messages = u32::try_from(messages).expect("a small window");
         let credits = self.credits.acquire_many(messages).await;

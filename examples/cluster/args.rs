@@ -12,10 +12,10 @@ use crate::protocol::Protocol;
 #[derive(Debug, Parser)]
 #[command(name = "cluster", after_help = "Without arguments it tells a story.")]
 pub(crate) struct Args {
-    /// How many agents there are: agent-1 to agent-N, the score of each is its number
+    /// Number of agents: agent-1 to agent-N, the score of each is its number
     #[arg(long, default_value_t = 5, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub(crate) agents: u32,
-    /// Which election
+    /// The election
     #[arg(long, value_enum, default_value_t)]
     pub(crate) protocol: Protocol,
     /// Begins the random numbers: the delays of messages, the jitter of time-outs

@@ -64,7 +64,7 @@ fn cells(agent: &AgentStatus, why: &str) -> [String; 8] {
     ]
 }
 
-/// Returns the text for a whole screen: the table at its top, then these lines, and then the prompt.
+/// Returns the text for a whole screen: the table at its top, then the lines `below`, and then the prompt.
 pub(crate) fn page(table: &[String], below: &[String], prompt: &str, colours: bool) -> String {
     let mut out = String::from("\x1b[H\x1b[2J");
     out.push_str(&rows(table, colours));

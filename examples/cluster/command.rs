@@ -28,7 +28,7 @@ pub(crate) enum Verb {
     Given(RecordedCommand),
     /// Lets time pass.
     Wait(Duration),
-    /// Lets time pass until that moment, counted from the beginning.
+    /// Lets time pass until this moment, counted from the beginning.
     Until(Duration),
     Status,
     Trace,
@@ -55,7 +55,7 @@ pub(crate) fn read(script: &str) -> Result<Vec<Command>, String> {
     commands.flat_map(for_each).map(|it| it.parse()).collect()
 }
 
-/// One command for each of the agents, one after the other: `restart 4 5` is `restart 4; restart 5`.
+/// Returns one command for each agent: `restart 4 5` is `restart 4; restart 5`.
 fn for_each(text: &str) -> Vec<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     match *words {

@@ -213,7 +213,7 @@ fn write_now(text: &str) {
     written.unwrap_or_default();
 }
 
-/// Writes a line, up to [`MOST_WRITTEN`] bytes in all, whatever the recording holds that is shown or replayed.
+/// Writes a line, up to [`MOST_WRITTEN`] bytes in all: a recording may be endless.
 pub(crate) fn line(line: &str) {
     let before = WRITTEN.fetch_add(line.len().saturating_add(1), Relaxed);
     if before > MOST_WRITTEN {
@@ -225,7 +225,7 @@ pub(crate) fn line(line: &str) {
     } else {
         line
     };
-    // If the reader has gone, such as `head`, that is not a failure.
+    // A reader such as `head` may have gone; that is not a failure.
     writeln!(io::stdout(), "{line}").unwrap_or_default();
 }
 

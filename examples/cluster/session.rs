@@ -31,7 +31,7 @@ pub(crate) type Wrong = Box<dyn Error>;
 pub(crate) struct Session<E: protocol::Election> {
     cluster: Cluster<E>,
     screen: Screen,
-    /// Whether agents need a command to campaign.
+    /// Whether agents need a command to campaign before the first election.
     awaits_campaign: bool,
     protocol: String,
     /// Number of lines of the recording that have been printed.

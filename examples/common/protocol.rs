@@ -69,7 +69,7 @@ pub(crate) trait Play {
     async fn play<E: Election>(self, cluster: ClusterBuilder<E>) -> Self::Outcome;
 }
 
-/// Runs a program with a cluster of this election, which begins with these agents.
+/// Runs a program with a cluster that holds this election, and begins with the agents `agents`.
 pub(crate) async fn run<P: Play>(
     protocol: Protocol,
     agents: &[RecordedAgent],
@@ -108,7 +108,7 @@ pub(crate) async fn run<P: Play>(
     }
 }
 
-/// Returns a cluster with these rules, which all agents share.
+/// Returns a cluster whose agents share the configuration `rules`.
 fn by<E: Election<Config = Arc<C>>, C>(agents: &[RecordedAgent], rules: C) -> ClusterBuilder<E> {
     with_agents(agents, Cluster::<E>::with_config(Arc::new(rules)))
 }

@@ -17,7 +17,7 @@ const LINE: f64 = 21.0;
 const NAMES: f64 = 152.0;
 const LONGEST: f64 = 140.0;
 const TOP: f64 = 46.0;
-/// The space above the first bar of a panel.
+/// Space above the first bar of a panel.
 const HEAD: f64 = 34.0;
 const ONE: Color = Color("#4e79a7", "one leads; or: until all agree");
 const TWO: Color = Color("#e15759", "two or more lead");
@@ -124,7 +124,7 @@ fn shares(row: &Row, most: f64) -> Vec<(f64, Color)> {
         return vec![(row.agreed_ms.unwrap_or(0.0) / most, ONE)];
     };
     let share = |ms: f64| (ms / 1e3 / seconds(lasts)).clamp(0.0, 1.0);
-    // Each is a median of its own, so together they may exceed the whole by a little.
+    // Each value is a median of its own, so together they may exceed the whole by a little.
     let two = share(row.contested_ms);
     let none = share(row.vacant_ms).min(1.0 - two);
     vec![(two, TWO), (1.0 - two - none, ONE), (none, NONE)]

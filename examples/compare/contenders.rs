@@ -38,7 +38,7 @@ pub(crate) trait Contender {
     /// The machine.
     type Election: Election;
 
-    /// Returns its parameters for these voters. The seed is for an election that draws random numbers by itself.
+    /// Returns its configuration for `voters`. The seed is for an election that draws random numbers by itself.
     fn config(voters: &[AgentId], seed: u64) -> <Self::Election as Election>::Config;
 
     /// Returns the store that the agents need; `None` if they need none.
@@ -46,7 +46,6 @@ pub(crate) trait Contender {
         None
     }
 
-    /// Returns the bytes of a message on the wire.
     fn size(message: &<Self::Election as Election>::Message) -> usize;
 
     /// Returns whether the election repeats such a message again and again.
@@ -55,12 +54,12 @@ pub(crate) trait Contender {
     }
 
     /// Returns the content of a repeated message, without its number. A content that the same agent has not received
-    /// before is new, and may cause other messages. `None`: it never causes any.
+    /// before may cause other messages. `None`: the message never causes any.
     fn says(_message: &<Self::Election as Election>::Message) -> Option<String> {
         None
     }
 
-    /// Whether an agent must be told to start, because it has no failure detector of its own.
+    /// Whether an agent needs a command to begin an election, because it has no failure detector of its own.
     const ASKED: bool = false;
 }
 
@@ -293,7 +292,7 @@ impl Contender for Gossip {
         packed(message)
     }
 
-    /// All its messages are gossip; an agent shows a new opinion in its next message.
+    /// All its messages are gossip. An agent shows a change of its state in its next message.
     fn says(message: &BallotMessage) -> Option<String> {
         if let BallotMessage::HeartbeatRequest(asked) = message {
             Some(format!("{:?} {:?}", asked.max, asked.standing))

@@ -1,9 +1,9 @@
 //! A machine around another machine, which sends the same messages and counts their costs.
 //!
-//! Every message has its size, and the length of the chain of messages that caused it, since the clock of the
-//! comparison was started. This length is the number of message delays that an election takes. Repeated messages
-//! (heartbeats) cause nothing. If an election has only repeated messages, because it gossips or asks a store again and
-//! again, then the messages with new content are counted.
+//! Every message has its size, and the length of the chain of messages that caused it since the meter was restarted.
+//! This length is the number of message delays that an election takes. Repeated messages (heartbeats) cause nothing. If
+//! an election has only repeated messages, because it gossips or asks a store again and again, then the messages with
+//! new content are counted.
 
 use std::{
     collections::BTreeMap,
@@ -21,13 +21,13 @@ use bully_core::protocol::{
 };
 use bully_sim::trace::MessageText;
 
-/// The parts that all machines of one world share.
+/// The settings that all machines of one world share.
 #[derive(Clone, Debug)]
 pub(crate) struct Metering<C, M> {
     pub(crate) config: C,
     /// Returns the bytes of a message.
     pub(crate) size: fn(&M) -> usize,
-    /// Whether the election repeats such a message again and again.
+    /// Whether the election repeats this message again and again.
     pub(crate) repeats: fn(&M) -> bool,
     /// Returns the content of a repeated message, if it may cause other messages.
     pub(crate) says: fn(&M) -> Option<String>,
@@ -108,13 +108,13 @@ pub(crate) struct Metered<E: Election> {
     /// Depth of the deepest message that was received since the meter was restarted.
     depth: u32,
     epoch: u64,
-    /// The last content of each kind for each of the others.
+    /// The last content of each kind that went to each of the other agents.
     told: BTreeMap<(Vec<AgentId>, &'static str), String>,
     said: EffectsOf<E>,
 }
 
 impl<E: Election> Metered<E> {
-    /// Returns the inner input; notes its depth.
+    /// Returns the input of the inner machine, and notes its depth.
     fn unstamp(&mut self, input: InputOf<Self>) -> Option<InputOf<E>> {
         let epoch = self.metering.meter.0.load(Ordering::Relaxed);
         if epoch != self.epoch {

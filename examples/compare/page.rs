@@ -11,7 +11,7 @@ use super::{
     table::{self, COLUMNS, blocks, cells, title},
 };
 
-/// Returns the page of these rows.
+/// Returns a page with these rows.
 pub(crate) fn html(rows: &[Row]) -> String {
     let seeds = rows.first().map_or(0, |row| row.seeds);
     let mut out = format!(

@@ -21,7 +21,7 @@ pub(crate) struct Row {
     pub(crate) protocol: &'static str,
     pub(crate) source: &'static str,
     pub(crate) promise: &'static str,
-    /// Number of seeds of which this is the median.
+    /// Number of seeds; the figures are their medians.
     pub(crate) seeds: usize,
     /// Time until all agreed; `None` if they did not agree with any seed.
     pub(crate) agreed_ms: Option<f64>,
@@ -34,7 +34,7 @@ pub(crate) struct Row {
     /// Messages until the agreement; for a case that lasts, per second.
     pub(crate) messages: f64,
     pub(crate) bytes: f64,
-    /// Messages that caused each other in turn.
+    /// Length of the longest chain of messages that caused each other.
     pub(crate) rounds: f64,
     /// Largest number of leaders at the same time, of all seeds.
     pub(crate) leaders_most: usize,

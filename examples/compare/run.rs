@@ -49,7 +49,7 @@ pub(crate) struct Args {
     page: Option<PathBuf>,
 }
 
-/// Compares these elections, as the command line says.
+/// Compares the elections as the command line demands.
 pub(crate) fn run(entrants: &[Entrant]) -> ExitCode {
     let args = Args::parse();
     let told = compare(&args, entrants)
@@ -57,7 +57,7 @@ pub(crate) fn run(entrants: &[Entrant]) -> ExitCode {
     match told {
         Ok(()) => ExitCode::SUCCESS,
         Err(wrong) => {
-            // Even if this fails, no other place is left to report it.
+            // If this fails too, no place is left to report it.
             drop(writeln!(stderr(), "compare: {wrong}"));
             ExitCode::from(2)
         }
@@ -77,7 +77,7 @@ pub(crate) fn compare(args: &Args, entrants: &[Entrant]) -> Result<String, Box<d
     told(args, &rows(args, entrants))
 }
 
-/// Returns these rows in the requested form.
+/// Returns the text of the rows in the requested form.
 ///
 /// # Errors
 /// A file that cannot be written.

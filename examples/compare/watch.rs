@@ -24,11 +24,11 @@ use super::{
 pub(crate) struct Measure {
     /// Time until all agreed, from the event or, for a case that lasts, from its healing; `None` if they never did.
     pub(crate) agreed: Option<Duration>,
-    /// Whether they agreed on the highest in rank.
+    /// Whether they agreed on the highest-ranked agent.
     pub(crate) highest: bool,
     /// Messages until the agreement; for a case that lasts, per second.
     pub(crate) messages: f64,
-    /// The same in bytes.
+    /// Bytes until the agreement; for a case that lasts, per second.
     pub(crate) bytes: f64,
     /// The longest chain of messages that caused each other until the agreement.
     pub(crate) rounds: u32,
@@ -210,7 +210,7 @@ fn agreement<C: Contender>(
     (Some((at, with)), measure)
 }
 
-/// Watches the case for this time.
+/// Watches a case that lasts for `span`.
 fn endure<C: Contender>(
     world: &mut Metric<C>,
     case: Case,
@@ -267,7 +267,7 @@ impl Watch {
     }
 }
 
-/// Adds up the messages until then.
+/// Adds up the messages until the time `until`.
 fn count(trace: &Trace, until: Time, measure: &mut Measure) {
     for entry in trace.entries().filter(|entry| entry.at <= until) {
         if let What::Sent { message, .. } | What::Lost { message, .. } = &entry.what {
@@ -279,7 +279,7 @@ fn count(trace: &Trace, until: Time, measure: &mut Measure) {
     }
 }
 
-/// Returns the number of leaderships that began since then.
+/// Returns the number of leaderships that began since the time `since`.
 fn elections<C: Contender>(world: &Metric<C>, since: Time) -> usize {
     let acquired = |name: &&str| {
         let events = world.events(name).iter();

@@ -53,7 +53,7 @@ async fn run(path: &str) -> Result<(), Box<dyn Error>> {
     // The library reports and warns by `tracing`: without this line its messages are lost.
     tracing_subscriber::fmt().with_writer(io::stderr).init();
     let running = Config::load(path, "JOBS")?.start()?;
-    // After this line a signal does not end the process, but this future.
+    // From here on a signal ends the future `leaving`, and not the process.
     let leaving = running.leave_on_signals(LEAVING);
     actix::spawn(tell(running.agent().clone()));
     leaving.await?;

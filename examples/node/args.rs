@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! The arguments of the command line.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -16,7 +16,7 @@ pub(crate) struct Args {
     /// The name of this node and of its agent
     #[arg(long)]
     pub(crate) name: String,
-    /// Its score; the highest leads
+    /// The score of the agent; the agent with the highest score leads
     #[arg(
         long,
         default_value_t = 0,
@@ -24,41 +24,41 @@ pub(crate) struct Args {
         allow_negative_numbers = true
     )]
     pub(crate) score: i64,
-    /// It votes and answers, but is never elected
+    /// The node votes and answers, but is never elected
     #[arg(long)]
     pub(crate) witness: bool,
-    /// Where it listens; another address than loopback needs --tls or --dangerous-plaintext
+    /// Address on which the node listens; an address other than loopback needs --tls or --dangerous-plaintext
     #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS")]
     pub(crate) listen: String,
-    /// Another node and where it listens; said once for each
+    /// Another node with its address; given once for each
     #[arg(long = "peer", value_name = "NAME=HOST:PORT", value_parser = peer)]
     pub(crate) peers: Vec<(String, String)>,
-    /// Which deployment this is: nodes of another one are refused
+    /// Name of the deployment: nodes of another deployment are refused
     #[arg(long, default_value = "demo", value_name = "NAME")]
     pub(crate) cluster: String,
     /// Never two leaders: all voters by name, the same at every node; needs --store or --diskless
     #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "memory")]
     pub(crate) quorum: Vec<String>,
-    /// The folder of the file in which it keeps its vote
+    /// The folder of the file with the node's vote
     #[arg(long, value_name = "DIR", group = "memory")]
     pub(crate) store: Option<PathBuf>,
-    /// No voter has a disk: each start waits, and says for how long at the longest. The same at every node
+    /// No voter has a disk: each start waits, and prints the longest time. The same at every node
     #[arg(long, requires = "quorum", group = "memory")]
     pub(crate) diskless: bool,
-    /// Creates that file: this node has never voted. Once for each node
+    /// Creates the file of the vote: this node has never voted. Given once for each node
     #[arg(long, requires = "store")]
     pub(crate) init: bool,
-    /// It may be missing in --quorum, and follows until it is added while the group runs
+    /// The node may be missing in --quorum, and follows until it is added while the group runs
     #[arg(long, requires = "quorum")]
     pub(crate) learner: bool,
-    /// How long to wait for what; the same at every node
+    /// Preset of the timings; the same at every node
     #[arg(long, value_enum, default_value_t)]
     pub(crate) timings: Preset,
-    /// How long a live leader is left in place before a node of higher rank takes over, in
-    /// milliseconds [default: 0; with --quorum 10000]
+    /// Time for which a live leader stays after a node of higher rank is there, in milliseconds [default: 0; with
+    /// --quorum 10000]
     #[arg(long, value_name = "MS")]
     pub(crate) preempt_after: Option<u64>,
-    /// Forgives the agent a thousand panics an hour, not just five in half a minute
+    /// Restarts the agent after up to a thousand panics an hour, not just five in half a minute
     #[arg(long)]
     pub(crate) forgiving: bool,
     /// The folder with ca.pem, NAME.pem and NAME.key
@@ -69,17 +69,17 @@ pub(crate) struct Args {
     #[cfg(feature = "secret")]
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
-    /// Has a sentinel beside it: if this process is killed, the others know at once. Needs --tls or --secret-file
+    /// Starts a sentinel: if this process is killed, the others know at once. Needs --tls or --secret-file
     #[cfg(feature = "sentinel")]
     #[arg(long)]
     pub(crate) sentinel: bool,
-    /// Talks in plain text, which any host in the network can read
+    /// Sends plain text, which any host in the network can read
     #[arg(long)]
     pub(crate) dangerous_plaintext: bool,
     /// Prints a JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
-    /// While it leads, says so every so many milliseconds
+    /// Interval at which a leader prints that it leads, in milliseconds
     #[arg(long, value_name = "MS", value_parser = value_parser!(u64).range(1..))]
     pub(crate) pulse: Option<u64>,
     /// Reads from standard input: score N | withdraw | campaign | step-down [NAME] | why |

@@ -57,7 +57,7 @@ pub(crate) async fn obey(agent: &BullyHandle, bridge: &BridgeHandle, screen: &Sc
     futures::future::pending::<()>().await;
 }
 
-/// Ends the link with that node, until it is added again.
+/// Ends the link with the node `node`, until it is added again.
 fn remove_peer(bridge: &BridgeHandle, node: &str) -> Result<(), Box<dyn Error>> {
     let is_peer = bridge.remove_peer(&NodeId::new(node)?);
     is_peer
@@ -65,7 +65,7 @@ fn remove_peer(bridge: &BridgeHandle, node: &str) -> Result<(), Box<dyn Error>> 
         .ok_or_else(|| "it is not a peer".into())
 }
 
-/// Begins a change of the voters, and reports its outcome; `false` if the words are not such a command.
+/// Begins a change of the voters, and reports its outcome. Returns `false` if the words are not such a command.
 fn change_voters(agent: &BullyHandle, screen: &Screen, line: &str, words: &[&str]) -> bool {
     let (screen, command, agent) = (screen.clone(), line.to_owned(), agent.clone());
     match words {
@@ -128,7 +128,7 @@ fn changed(screen: &Screen, command: String, outcome: Result<Changed, VotersErro
     });
 }
 
-/// Reports why a command was not carried out.
+/// Reports the reason why a command was not carried out.
 fn tell(screen: &Screen, command: &str, outcome: Result<(), impl ToString>) {
     if let Err(wrong) = outcome {
         let (command, why) = (command.to_owned(), wrong.to_string());

@@ -73,7 +73,7 @@ pub(crate) async fn run(
 
     let links = pin!(async {
         tell_links(events, &screen).await;
-        pending::<()>().await; // without a bridge the agent still has a part
+        pending::<()>().await; // an agent goes on without its bridge
     });
     let agents = pin!(join(
         tell_leaders(&agent, &screen),
@@ -115,7 +115,7 @@ fn start(
         let (args, group, store) = (args.clone(), group.clone(), store.clone());
         move || -> Result<BridgeHandle, Failure> {
             let mut bridge = bridge(&args, &group)?;
-            // The numbers of the node's incarnations grow, whatever the wall clock shows.
+            // The numbers of the node's incarnations grow, even if the wall clock is set back.
             if let Some(store) = store {
                 bridge = bridge.remember_in(store);
             }
@@ -215,7 +215,7 @@ async fn tell_leaders(agent: &BullyHandle, screen: &Screen) {
     let mut known: Option<Leader> = None;
     let mut listed = None;
     while let Some(status) = changes.next().await {
-        // A group with other voters has another leader, so this line is never late.
+        // A change of the voters always changes the leader too, so this line is never late.
         let voters = agent.voters();
         if let Some(voters) = voters.clone().filter(|_| voters != listed) {
             screen.say(&Happening::Voters(voters));

@@ -44,7 +44,7 @@ pub(crate) enum Happening {
     Released { term: Term },
     /// An event of the bridge to other hosts.
     Bridge { what: String },
-    /// The node's group has these voters.
+    /// The voters of the node's group.
     Voters(Voters),
     /// The reason for the present leader, or for its absence, and the measurements.
     Why(Box<Diagnosis>),
@@ -204,9 +204,9 @@ pub(crate) fn name(text: &str) -> Option<AgentId> {
     AgentId::new(text).ok()
 }
 
-/// Prints why the node does not start, or does not go on.
+/// Prints the reason why the node does not start or does not go on.
 pub(crate) fn error(wrong: &dyn std::error::Error) {
     let mut screen = std::io::stderr().lock();
-    // Even if this fails, no other place is left to report it.
+    // If this fails too, no place is left to report it.
     writeln!(screen, "node: {wrong}").ok();
 }

@@ -17,12 +17,12 @@ pub(crate) struct Votes {
     file: PathBuf,
     /// Whether the file is new.
     is_new: bool,
-    /// The folder, if it is new.
+    /// The folder of the file, if it is new.
     new_folder: Option<PathBuf>,
 }
 
 impl Votes {
-    /// Opens the file of a voter, or creates it. `None` without voters, and without a file.
+    /// Opens the file of a voter, or creates it. Returns `None` if there are no voters or no file.
     pub(crate) fn of(args: &Args) -> Result<Option<Self>, Box<dyn Error>> {
         let Some(folder) = args.store.as_ref().filter(|_| !args.quorum.is_empty()) else {
             return Ok(None);
@@ -53,8 +53,8 @@ impl Votes {
         Arc::clone(&self.store)
     }
 
-    /// Removes a file that was made for this start, because the node does not start. The node never took part, so its
-    /// next attempt is again the first.
+    /// Removes a file that was made for this start, because the node does not start. The node has never taken part, so
+    /// its next attempt needs `--init` again.
     pub(crate) fn give_up(self) {
         if let Err(wrong) = self.undo() {
             tracing::warn!(%wrong, "file of a refused --init not removed");

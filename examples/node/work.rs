@@ -31,7 +31,7 @@ pub(crate) async fn work(
         .await
 }
 
-/// Prints from time to time that it leads, after a check at that moment.
+/// Prints from time to time that it leads, each time after a check.
 async fn beat(guard: &LeaderGuard, screen: &Screen, pulse: Option<Duration>) {
     let Some(pulse) = pulse else {
         return futures::future::pending().await;

@@ -80,7 +80,7 @@ Exit code: 0 if every promise was kept, 1 if not (or if some fault never happene
 is invalid.";
 
 impl Args {
-    /// The kinds of faults that a history of this run may have.
+    /// Returns the kinds of faults that a history of this run may have.
     pub(crate) fn faults(&self) -> Vec<Fault> {
         let mut faults = self.faults.0.clone();
         if self.bounded && self.protocol.has_bounds() {
@@ -90,7 +90,7 @@ impl Args {
         faults
     }
 
-    /// The kinds of faults in words: `all` for every kind that can happen to this election.
+    /// Returns the kinds of faults in words: `all` for every kind that can happen to this election.
     pub(crate) fn faults_in_words(&self) -> String {
         let faults = self.faults();
         let possible = |fault: &Fault| self.protocol.takes(*fault);
@@ -104,7 +104,8 @@ impl Args {
         names(&faults)
     }
 
-    /// Which histories keep messages within the delay bound, in words; nothing for an election without such a bound.
+    /// Returns which histories keep messages within the delay bound, in words; empty for an election without such a
+    /// bound.
     pub(crate) const fn bounded_in_words(&self) -> &'static str {
         match (self.protocol.has_bounds(), self.bounded) {
             (true, true) => "; bounded",
@@ -113,7 +114,7 @@ impl Args {
         }
     }
 
-    /// The plan of the history of this seed.
+    /// Returns the plan of the history of this seed.
     pub(crate) fn plan(&self, seed: u64) -> Plan {
         Plan {
             protocol: self.protocol,

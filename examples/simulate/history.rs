@@ -80,7 +80,7 @@ impl Protocol {
         }
     }
 
-    /// Returns whether in a run of many histories this kind of fault must meet an agent in this situation.
+    /// Returns whether a run of many histories must contain this kind of fault for an agent in this situation.
     pub(crate) fn owes(self, fault: Fault, situation: Situation) -> bool {
         match self {
             Self::Quorum | Self::Diskless | Self::Voters => {
@@ -150,9 +150,9 @@ pub(crate) struct Outcome {
     pub(crate) report: HistoryReport,
     /// Longest time that agreement may take.
     pub(crate) bound: Duration,
-    /// Number of leaderships, where they are counted.
+    /// Number of leaderships, for elections that count them.
     pub(crate) elections: u64,
-    /// Number of changes of the voters, where they change.
+    /// Number of changes of the voters, if they change.
     pub(crate) changes: u64,
     /// Time without a leader because of a change, in a group without other faults.
     pub(crate) gap: Option<Duration>,
@@ -273,7 +273,7 @@ impl Plan {
         plan.run_with(&options, scenario)
     }
 
-    /// Returns the same plan with these faults only.
+    /// Returns the plan without the faults that are not in `allowed`.
     fn only(&self, allowed: &[Fault]) -> Self {
         let mut plan = self.clone();
         plan.faults.retain(|fault| allowed.contains(fault));
@@ -305,8 +305,8 @@ impl Plan {
         }
     }
 
-    /// The skew of the clocks. Every other history of the quorum election stretches its clocks to the
-    /// limit of its promises: a promise is a quarter longer than a lease.
+    /// Returns the skew of the clocks. Every other history of the quorum election stretches its clocks to the limit of
+    /// its promises: a promise is a quarter longer than a lease.
     const fn skew(&self) -> u32 {
         match self.protocol {
             Protocol::Quorum | Protocol::Voters | Protocol::Lease if self.seed % 2 == 1 => 110_000,
@@ -351,7 +351,7 @@ impl fmt::Display for Plan {
     }
 }
 
-/// Returns the names of these faults in the form of the command line.
+/// Returns the names of the faults as the command line has them.
 pub(crate) fn names(faults: &[Fault]) -> String {
     if faults.is_empty() {
         return String::from("none");

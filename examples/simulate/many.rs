@@ -26,7 +26,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Histories per second and core.
+    /// Returns the number of histories per second and core.
     pub(crate) fn rate(&self) -> u128 {
         let spent = self
             .took
@@ -36,8 +36,11 @@ impl Run {
     }
 }
 
-/// Runs the histories of these seeds.
-#[expect(clippy::disallowed_methods, reason = "how fast it is, is real time")]
+/// Runs the histories of the seeds `seeds`.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the speed is measured in real time"
+)]
 pub(crate) fn run(args: &Args, seeds: &Range<u64>) -> Run {
     let cores = || thread::available_parallelism().ok()?.get().try_into().ok();
     let threads = args.threads.or_else(cores).unwrap_or(1);
@@ -68,7 +71,7 @@ pub(crate) fn run(args: &Args, seeds: &Range<u64>) -> Run {
     }
 }
 
-/// The part of one thread.
+/// Runs the histories of one thread.
 fn work(args: &Args, end: u64, next: &AtomicU64, done: &AtomicU64) -> Summary {
     let mut summary = Summary::default();
     loop {
@@ -101,7 +104,7 @@ fn one(args: &Args, seed: u64, summary: &mut Summary) {
 fn words(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-    text.unwrap_or("without a word")
+    text.unwrap_or("without a text")
 }
 
 /// Waits for all threads.
@@ -121,7 +124,7 @@ fn to_go(took: Duration, done: u64, all: u64) -> String {
 }
 
 /// Shows a line in place of the last one, for a long run.
-#[expect(clippy::print_stderr, reason = "it shows how far a long run is")]
+#[expect(clippy::print_stderr, reason = "it shows the progress of a long run")]
 fn progress(took: Duration, line: &str) {
     if took >= SILENT && stderr().is_terminal() {
         eprint!("\r\x1b[K{line}");

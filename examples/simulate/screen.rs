@@ -21,14 +21,14 @@ use super::{
     summary::{Healing, Summary},
 };
 
-/// Prints a line. If the reader has gone, such as `head`, that is not a failure.
+/// Prints a line. A reader such as `head` may have gone; that is not a failure.
 macro_rules! line {
     ($($text:tt)*) => {
         writeln!(io::stdout(), $($text)*).unwrap_or_default()
     };
 }
 
-/// One history.
+/// Prints one history.
 pub(crate) fn history(plan: &Plan, outcome: &Outcome, as_json: bool) {
     let report = &outcome.report;
     if as_json {
@@ -42,7 +42,7 @@ pub(crate) fn history(plan: &Plan, outcome: &Outcome, as_json: bool) {
     }
 }
 
-/// Many histories.
+/// Prints the summary of many histories.
 pub(crate) fn summary(args: &Args, seeds: &Range<u64>, run: &Run) {
     if args.json {
         line!("{}", summary_as_json(args, seeds, run));
@@ -98,7 +98,7 @@ pub(crate) fn summary(args: &Args, seeds: &Range<u64>, run: &Run) {
 }
 
 /// Prints the error of a command.
-#[expect(clippy::print_stderr, reason = "what is wrong is no output")]
+#[expect(clippy::print_stderr, reason = "errors go to standard error")]
 pub(crate) fn error(wrong: &dyn Error) {
     eprintln!("error: {wrong}");
 }
@@ -136,7 +136,7 @@ fn protocol(args: &Args) -> String {
     value.map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-/// Tenths of hours.
+/// Returns the virtual time in tenths of hours.
 fn hours(summary: &Summary) -> u128 {
     summary.nanos / 360_000_000_000
 }

@@ -12,17 +12,17 @@ use bully_sim::{
 
 use super::history::{Outcome, Plan, Protocol};
 
-/// Everything that is counted.
+/// The sums and the extreme values of all histories.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Summary {
     pub(crate) histories: u64,
-    /// Virtual time, all histories together.
+    /// Virtual time of all histories together.
     pub(crate) nanos: u128,
     pub(crate) steps: u64,
     pub(crate) messages: u64,
     pub(crate) elections: u64,
-    /// Number of lists of voters that were installed, and the times without a leader for that reason, without other
-    /// faults.
+    /// Number of lists of voters that were installed, and the times without a leader because of a change, in groups
+    /// without other faults.
     pub(crate) changes: u64,
     pub(crate) gaps: Vec<Duration>,
     pub(crate) relapses: u64,
@@ -47,7 +47,8 @@ pub(crate) struct Broken {
     pub(crate) again: String,
 }
 
-/// The time of an agreement, beside its bound. The slower counts as the larger; of equals, that of the lower seed.
+/// The time of an agreement, with its bound. The slower one is the larger; if two are equal, the one with the lower
+/// seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Healing {
     /// Time in millionths of the bound.
@@ -127,7 +128,7 @@ impl Summary {
         middle.zip(gaps.last().copied())
     }
 
-    /// Returns the faults of this list that never happened.
+    /// Returns the faults of `faults` that never happened.
     pub(crate) fn missing(&self, faults: &[Fault]) -> Vec<Fault> {
         let never = |fault: &Fault| self.coverage.of(*fault) == 0;
         faults.iter().copied().filter(never).collect()

@@ -1,4 +1,4 @@
-//! Says a frame again: what was decoded is encoded, and must be the same bytes.
+//! Encodes a decoded frame again: the bytes must be the same.
 
 use actix_bully::remote::internals::wire::{
     Frame, Messages, MessagesWriter, RawMessage, RawReceivers, RosterFrame, Targets,
@@ -6,7 +6,7 @@ use actix_bully::remote::internals::wire::{
 };
 use bytes::BytesMut;
 
-/// Panics if a frame that is read to its end would be written in other bytes.
+/// Encodes the frame `frame` again. Panics if the result differs from `body`.
 pub(crate) fn compare(body: &[u8], frame: Frame<'_>) {
     let mut out = BytesMut::new();
     match frame {
@@ -26,7 +26,7 @@ pub(crate) fn compare(body: &[u8], frame: Frame<'_>) {
         Frame::Pong { seq, token } => encode_pong(seq, token, &mut out),
         Frame::Twin { seq } => encode_twin(seq, &mut out),
         Frame::Goodbye { why } => encode_goodbye(why, &mut out),
-        _ => panic!("a kind of frame that is not encoded again"),
+        _ => panic!("this kind of frame has no encoder here"),
     }
     assert_eq!(&out[4..], body);
 }

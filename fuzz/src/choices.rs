@@ -1,15 +1,15 @@
-//! The bytes as choices: of a number, of an agent, of a term, of a score.
+//! Bytes as choices: of a number, an agent, a term, a score.
 
 use std::sync::LazyLock;
 
 use actix_bully::protocol::{AgentId, Incarnation, Score, Term};
 
-/// The names of the agents: made once, since an incarnation is shorter than the making.
+/// The names of the agents; made once, because making them takes longer than a run.
 pub(crate) static NAMES: LazyLock<[AgentId; 5]> = LazyLock::new(|| {
     ["a", "b", "c", "eye", "stranger"].map(|name| AgentId::new(name).expect("a name"))
 });
 
-/// The bytes, taken one by one; zeros when there are none left.
+/// The remaining bytes. After the last byte every choice is zero.
 pub(crate) struct Choices<'a>(pub(crate) &'a [u8]);
 
 impl Choices<'_> {

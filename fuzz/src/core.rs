@@ -1,9 +1,8 @@
-//! The machines of the bully elections, with any inputs at any time.
+//! The machines of the bully elections, with any input at any time.
 //!
-//! Bytes become choices: which rules, which agents the others are, what happens next. The driver's part of
-//! the contract is kept (no message of an incarnation that has ended, no timer that was not set, time goes
-//! on); everything else may happen. Nothing panics, and what a machine tells agrees with what it
-//! shows.
+//! Bytes become choices: the rules, the other agents, the next input. The driver's part of the contract is kept: no
+//! message of an incarnation that has ended, no timer that was not set, and time goes on. Everything else may happen.
+//! No machine may panic, and its events must agree with its view.
 
 use std::{
     collections::BTreeMap,
@@ -41,18 +40,18 @@ use crate::{
     register::Register,
 };
 
-/// What does not depend on the bytes: made once, since an incarnation is shorter than the making.
+/// The configurations; made once, because making them takes longer than a run.
 struct Made {
     astra: Arc<AstraConfig>,
     bully: Vec<Arc<BullyConfig>>,
     lease: Vec<Arc<LeaseConfig>>,
-    /// Of one to three voters: without disks; by default; with a margin, and leaders left alone; with all votes and
-    /// no acknowledgement but the leader's own.
+    /// The configurations for one to three voters: without disks; the default; with a margin and without preemption;
+    /// with a quorum of all votes, and a lease that needs only the leader's own acknowledgement.
     quorum: [[Arc<QuorumConfig>; 4]; 3],
 }
 
-/// A choice that takes one more byte moves every later one: each file of `corpus/core` then plays another history. Tests
-/// expect no outcome of a file, but the find for which it was kept is lost until fuzzing makes it again.
+/// If a choice takes one more byte, every later choice moves: each file of `corpus/core` then plays another history. No
+/// test expects an outcome of a file. But the find for which the file was kept is lost until fuzzing makes it again.
 static MADE: LazyLock<Made> = LazyLock::new(|| {
     let timings = Timings::lan();
     let lease = LeaseConfig {
@@ -102,14 +101,14 @@ pub fn check(data: &[u8]) {
     let mut choices = Choices(data);
     let rules = choices.byte();
     match rules % 8 {
-        // Of the bytes that chose Astra some choose this since.
+        // A part of the bytes that chose Astra at first now chooses the lease.
         0 if rules >= 0xe0 => {
             let config = &MADE.lease[usize::from(choices.byte()) % MADE.lease.len()];
             run::<Lease>(&mut choices, config, None, STORE);
         }
         0 => run::<Astra>(&mut choices, &MADE.astra, None, members::<Astra>()),
         1..4 => {
-            // Two bytes, as the files of the corpus have them.
+            // Two bytes, because the files of the corpus have two.
             let chosen = usize::from(choices.byte()) + usize::from(choices.byte());
             let config = &MADE.bully[chosen % MADE.bully.len()];
             run::<Bully>(&mut choices, config, None, members::<Bully>());
@@ -144,7 +143,7 @@ fn time(choices: &mut Choices<'_>, now: Time) -> Time {
     }
 }
 
-/// The choices of a message's parts.
+/// The choices for the parts of a message.
 struct Parts<'a, 'b> {
     choices: &'a mut Choices<'b>,
     now: Time,
@@ -165,7 +164,7 @@ impl Choose for Parts<'_, '_> {
         }
     }
 
-    /// The first part of a score decides; the others are 0.
+    /// Only the first part of a score is chosen; the others are 0.
     fn signed(&mut self, field: &'static str) -> i64 {
         if field.is_empty() {
             return 0;
@@ -178,13 +177,13 @@ impl Choose for Parts<'_, '_> {
     }
 }
 
-/// Any message of an election.
+/// Makes any message of an election.
 fn message<M: DeserializeOwned>(choices: &mut Choices<'_>, now: Time) -> Option<M> {
     any(&mut Parts { choices, now })
 }
 
-/// The same of a quorum. A message does not carry `is_unentitled`: it is chosen here. Most lists are installed in the first
-/// term of their epoch.
+/// Makes any message of a quorum. A message does not carry `is_unentitled`, so it is chosen here. Most lists are
+/// installed in the first term of their epoch.
 fn voters_message(choices: &mut Choices<'_>, now: Time) -> Option<QuorumMessage> {
     let mut message = message(choices, now)?;
     match &mut message {
@@ -242,7 +241,7 @@ fn change(choices: &mut Choices<'_>, members: &mut Members) {
     }
 }
 
-/// One agent with what its driver keeps.
+/// One agent, and the state of its driver.
 struct Run<E: Election> {
     machine: E,
     effects: EffectsOf<E>,
@@ -254,13 +253,13 @@ struct Run<E: Election> {
     others: Others<E>,
 }
 
-/// What a member says, or the store, if anything; and what the store is asked.
+/// Two functions: one makes a message of a member or an answer of the store, and one notes a question to the store.
 type Others<E> = (
     fn(&Register, &mut Choices<'_>, Time) -> Option<Said<E>>,
     fn(&mut Register, <E as Election>::Ask),
 );
 
-/// Of a member, or of the store.
+/// A message of a member, or an answer of the store.
 type Said<E> = Result<<E as Election>::Message, <E as Election>::Told>;
 
 /// [`Others`] of a quorum.
@@ -269,7 +268,7 @@ const VOTERS: Others<QuorumBully> = (
     |_, never| match never {},
 );
 
-/// [`Others`] of an election whose members say nothing.
+/// [`Others`] of an election whose members send nothing.
 const STORE: Others<Lease> = (
     |register, choices, _| (!choices.one_in(8)).then(|| Err(register.says(choices))),
     Register::hear,
@@ -338,7 +337,7 @@ fn run<E>(
 }
 
 impl<E: Election<Timer = BullyTimer>> Run<E> {
-    /// What happens next; `None` where a driver would keep it from the machine.
+    /// Chooses the next input; `None` if a driver would not give it to the machine.
     fn input(&mut self, choices: &mut Choices<'_>) -> Option<InputOf<E>> {
         Some(match choices.below(16) {
             0..7 => {
@@ -409,7 +408,7 @@ impl<E: Election<Timer = BullyTimer>> Run<E> {
     }
 }
 
-/// The term it leads in after this event.
+/// Returns the term in which the agent leads after the event.
 fn heard(event: &Event, leads: Option<Term>) -> Option<Term> {
     match (event, leads) {
         (Event::Acquired { term }, None) => Some(*term),

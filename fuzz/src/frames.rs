@@ -1,6 +1,6 @@
-//! A stream of bytes on a link that is ready: it is cut into frames, and these are judged.
+//! A stream of bytes on a ready link: it is divided into frames, which are checked.
 //!
-//! The first byte says in which pieces the stream arrives, the second what the peer may.
+//! The first byte chooses the pieces in which the stream arrives, the second the rights of the peer.
 
 use actix_bully::{
     elections::AnyMessage,
@@ -16,7 +16,7 @@ use actix_bully::{
 
 use crate::again;
 
-/// Reads until the bytes or the link end.
+/// Reads until the end of the bytes or of the link.
 pub fn check(data: &[u8]) {
     let [piece, rights, stream @ ..] = data else {
         return;

@@ -1,7 +1,6 @@
 //! A stream of bytes on a new connection, from a stranger that found the port.
 //!
-//! The first byte says whether this side dialled, whether it knows the other, and whether it asks for
-//! a proof.
+//! The first byte chooses whether this side dialled, whether it knows the other side, and whether it asks for a proof.
 
 use std::{io, sync::Arc};
 
@@ -20,10 +19,10 @@ use bytes::BytesMut;
 use crate::again;
 
 const MINE: Nonce = Nonce([1; 8]);
-/// The one proof that is taken.
+/// The only proof that is accepted.
 const RIGHT: Proof = Proof([2; 32]);
 
-/// Takes one proof, whatever is stated.
+/// Accepts the right proof, with any statement.
 #[derive(Debug)]
 struct Lock;
 
@@ -41,12 +40,12 @@ impl Credential for Lock {
     }
 }
 
-/// Greets the other end.
+/// Plays a handshake with the bytes.
 pub fn check(data: &[u8]) {
     becomes_ready(data);
 }
 
-/// The same; returns whether the link becomes ready.
+/// Plays a handshake with the bytes. Returns whether the link becomes ready.
 pub fn becomes_ready(data: &[u8]) -> bool {
     let [how, stream @ ..] = data else {
         return false;
@@ -92,7 +91,7 @@ pub fn becomes_ready(data: &[u8]) -> bool {
             let is_owed = dialled.is_some() || !is_asking || is_proved;
             assert!(
                 is_owed || !has_ready(&out, &limits),
-                "a proof for a stranger"
+                "READY only after a proof"
             );
             if let Some(hello) = &said {
                 assert_eq!(hello.cluster, me.cluster);
@@ -105,14 +104,14 @@ pub fn becomes_ready(data: &[u8]) -> bool {
                 Ok(None) => {
                     assert!(
                         said.is_some() || has_agreed,
-                        "it said which node it is, or its conditions"
+                        "the peer sent its HELLO or its CONDITIONS"
                     );
                 }
                 Ok(Some(link)) => {
                     assert_eq!(how & 2, 0, "a stranger is never ready");
                     assert!(
                         has_agreed && is_proved == is_asking,
-                        "a proof if one is asked for"
+                        "the link has a proof if it needs one"
                     );
                     assert!(how & 4 == 0 || link.incarnation >= NodeIncarnation(50));
                     assert_eq!(link.version, version);
@@ -125,7 +124,7 @@ pub fn becomes_ready(data: &[u8]) -> bool {
     false
 }
 
-/// Whether this side has said READY.
+/// Returns whether this side has sent READY.
 fn has_ready(said: &[u8], limits: &Limits) -> bool {
     let mut frames = Frames::new(limits);
     frames.feed(said);

@@ -1,11 +1,11 @@
-//! What is thrown at `actix-bully`, and what must hold whatever it is.
+//! The fuzz targets of `actix-bully`, and the properties that hold for any input.
 //!
-//! Each module is one target: `check` takes any bytes and panics if something is wrong. The
-//! programs in `fuzz_targets/` let libFuzzer choose the bytes; `tests/replay.rs` gives those in
-//! `corpus/` once more, on a small stack. A new target is a module here, a program there, a
-//! `[[bin]]` in `Cargo.toml`, a folder in `corpus/`, and a line in `tests/replay.rs`.
+//! Each module is one target: `check` takes any bytes and panics if a property does not hold. In the programs of
+//! `fuzz_targets/` libFuzzer chooses the bytes; `tests/replay.rs` replays the files in `corpus/` on a small stack. A
+//! new target needs a module here, a program there, a `[[bin]]` in `Cargo.toml`, a folder in `corpus/`, and a line in
+//! `tests/replay.rs`.
 //!
-//! `.ci/run fuzz` runs each for 20 s, `.ci/soak fuzz` for as long as you like.
+//! `.ci/run fuzz` runs each target for 20 s, `.ci/soak fuzz` for any time.
 
 pub mod core;
 pub mod frames;

@@ -1,4 +1,5 @@
-//! The payload of a message: what is taken has one spelling, and another decoder reads the same.
+//! The payload of a message: an accepted payload is the only spelling of its message, and another decoder reads the
+//! same.
 //!
 //! The first byte chooses the type.
 
@@ -30,7 +31,7 @@ pub fn check(data: &[u8]) {
     }
 }
 
-/// Every shape that a message may have, and one that recurses.
+/// A type with every shape that a message may have, and a recursive one.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 enum Zoo {
@@ -55,10 +56,10 @@ fn one_spelling<M: Serialize + DeserializeOwned + Debug>(payload: &[u8]) {
         return;
     };
     let mut again = BytesMut::new();
-    encode_payload(&message, &mut again).expect("what was decoded can be encoded");
+    encode_payload(&message, &mut again).expect("a decoded message can be encoded");
     assert_eq!(again, payload, "{message:?}");
-    let other: M = rmp_serde::from_slice(payload).expect("the other decoder takes it too");
+    let other: M = rmp_serde::from_slice(payload).expect("the other decoder accepts it too");
     let mut encoded = BytesMut::new();
-    encode_payload(&other, &mut encoded).expect("what was decoded can be encoded");
+    encode_payload(&other, &mut encoded).expect("a decoded message can be encoded");
     assert_eq!(encoded, payload, "{other:?}");
 }

@@ -1,7 +1,7 @@
-//! A file that is said to be a recording of a run.
+//! The bytes of a file that may be a recording of a run.
 //!
-//! What is read is written and read again without a difference, and can be told in every way: as text, as drawings, as
-//! commands and as a test.
+//! A recording that was read is equal after it was written and read again. It can be shown in every form: as text, as
+//! drawings, as commands and as a test.
 
 use actix_bully::record::Recording;
 
@@ -11,14 +11,14 @@ pub fn check(data: &[u8]) {
         return;
     };
     let written = recording.to_jsonl();
-    let again = Recording::read(written.as_bytes()).expect("what was written is read");
+    let again = Recording::read(written.as_bytes()).expect("a written recording can be read");
     assert!(recording.first_difference(&again).is_none());
     assert_eq!(again.to_jsonl(), written);
     drop((recording.to_text(), recording.to_mermaid()));
-    // A drawing is opened in a browser: what a file says is text in it.
+    // A browser opens a drawing, so the content of the file must be plain text in it.
     let drawing = recording.to_svg(recording.ended());
     assert!(!drawing.contains("<script"));
-    // A run may have had what no command can do.
+    // A run may contain events for which there is no command.
     drop(recording.to_script());
     drop(recording.to_rust_test());
 }

@@ -1,7 +1,7 @@
-//! What a store holds where the record of a lease, or of a claim, is kept: whatever others wrote there.
+//! The text in a store where the record of a lease or a claim is kept: others may have written anything.
 //!
-//! The first byte says which record is read. What is read is what this crate would have written, byte by byte, and no
-//! longer than a record may be; so two stores that hold the same hold the same text.
+//! The first byte chooses the record. An accepted text is byte by byte what this crate would write, and no longer than
+//! a record may be. So two stores with the same record have the same text.
 
 use bully_core::elections::lease::{
     ClaimRecord, LeaseRecord, MAX_RECORD, RecordError, RegisterRecord,
@@ -26,7 +26,7 @@ fn read<R: RegisterRecord>(text: &[u8]) {
             assert_eq!(record.encode().as_bytes(), text);
         }
         Err(RecordError::TooLong { len }) => assert!(len == text.len() && len > MAX_RECORD),
-        // What is said of it is bounded too.
+        // The text of the error is bounded too.
         Err(wrong) => assert!(wrong.to_string().len() < MAX_RECORD),
     }
 }

@@ -1,4 +1,4 @@
-//! What a register may show an agent: what it was asked to write, what others wrote, and answers to nothing.
+//! The answers of a register to an agent: the agent's own writes, records of others, and answers to no question.
 
 use actix_bully::protocol::{About, AgentId};
 use bully_core::elections::{
@@ -11,7 +11,7 @@ use bully_core::elections::{
 
 use crate::choices::{Choices, incarnation, name, score, some, term};
 
-/// What an agent has asked last.
+/// The last questions of an agent.
 #[derive(Debug, Default)]
 pub(crate) struct Register {
     request: u64,
@@ -55,7 +55,7 @@ impl Register {
         })
     }
 
-    /// The agent's own attempt, or another agent's record.
+    /// Makes the record of the agent's own attempt, or of another agent.
     fn lease(&self, choices: &mut Choices<'_>) -> Option<LeaseRecord> {
         match choices.below(4) {
             0 => None,
@@ -104,7 +104,7 @@ fn cell<R>(choices: &mut Choices<'_>, make: impl FnOnce(&mut Choices<'_>) -> Opt
 }
 
 fn version(choices: &mut Choices<'_>) -> Version {
-    Version::new(&[choices.below(4)]).expect("a short one")
+    Version::new(&[choices.below(4)]).expect("a short version")
 }
 
 fn nonce(choices: &mut Choices<'_>) -> Nonce {
@@ -115,7 +115,7 @@ fn nonce(choices: &mut Choices<'_>) -> Nonce {
     }
 }
 
-/// Mostly that of the agent.
+/// Makes a group's name, mostly that of the agent.
 fn group(choices: &mut Choices<'_>) -> LeaseName {
     let id = |name| AgentId::new(name).expect("a name");
     LeaseName {

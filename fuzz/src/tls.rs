@@ -1,7 +1,7 @@
-//! Bytes at a port that demands TLS, and the bytes of a peer that has proven itself.
+//! Bytes at a port that demands TLS, and bytes of a peer after the handshake.
 //!
-//! The first byte says which. Without a handshake nothing gets in, whatever the bytes are. Behind
-//! one they arrive as they were sent, and are judged like those of any link that is ready.
+//! The first byte chooses between the two. Without a handshake no bytes get in. After a handshake they arrive
+//! unchanged, and are checked like the bytes of any ready link.
 
 use std::sync::OnceLock;
 
@@ -20,7 +20,7 @@ struct Nodes {
     dialler: TlsConfig,
 }
 
-/// Sends the bytes; panics if a stranger gets in, or a peer's bytes change.
+/// Sends the bytes. Panics if a stranger gets in, or if a peer's bytes change.
 pub fn check(data: &[u8]) {
     static NODES: OnceLock<Nodes> = OnceLock::new();
     let [kind, data @ ..] = data else {
@@ -47,7 +47,7 @@ pub fn check(data: &[u8]) {
     });
 }
 
-/// What arrives of what a peer sends.
+/// Returns the bytes that arrive when a peer sends `data`.
 async fn through(nodes: &Nodes, data: &[u8]) -> Vec<u8> {
     let (mut here, mut there) = ends::pair(&nodes.listener, &nodes.dialler).await;
     let mut arrived = Vec::new();
@@ -60,11 +60,11 @@ async fn through(nodes: &Nodes, data: &[u8]) -> Vec<u8> {
     arrived
 }
 
-/// A stranger's bytes in the place of a handshake.
+/// Sends a stranger's bytes in place of a handshake.
 async fn knock(nodes: &Nodes, data: &[u8]) {
     let (here, mut there) = ends::pipe();
     let sending = async move {
-        // It may have hung up before all was said.
+        // The node may have closed the connection before all bytes were sent.
         let _refused = there.write_all(data).await;
         let _refused = there.shutdown().await;
         let mut answer = Vec::new();

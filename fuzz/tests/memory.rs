@@ -1,5 +1,5 @@
-//! What is allocated for a frame, whatever it announces: never more at once than twice the longest
-//! frame, and for a message nothing but what its message owns.
+//! Allocations for a frame, whatever length it announces: never more at one time than twice the longest frame, and for
+//! a message only the memory that the message owns.
 
 use actix_bully::{
     elections::AnyMessage,
@@ -14,7 +14,7 @@ use actix_bully_fuzz::{frames, hello, messages, records};
 use allocation_counter::measure;
 use bully_core::elections::lease::MAX_RECORD;
 
-/// The most bytes that were in use at once while this ran, beyond those before.
+/// Returns the largest number of bytes that were in use during `run`, beyond those before it.
 fn peak(run: impl FnOnce()) -> u64 {
     measure(run).bytes_max
 }
@@ -23,7 +23,7 @@ fn most() -> u64 {
     u64::try_from(2 * Limits::default().frame()).expect("a number")
 }
 
-/// A body behind its length.
+/// Returns a body after its length.
 fn frame(body: &[u8]) -> Vec<u8> {
     let len = u32::try_from(body.len())
         .expect("a short body")
@@ -31,7 +31,7 @@ fn frame(body: &[u8]) -> Vec<u8> {
     [&len, body].concat()
 }
 
-/// Heads that announce a lot.
+/// Beginnings of values that announce a large length.
 const HUGE: [&[u8]; 7] = [
     b"\xdb\xff\xff\xff\xff",
     b"\xc6\xff\xff\xff\xff",
@@ -43,7 +43,7 @@ const HUGE: [&[u8]; 7] = [
 ];
 
 #[test]
-fn a_length_that_is_only_announced_costs_nothing() {
+fn an_announced_length_costs_no_memory() {
     for head in HUGE {
         assert!(peak(|| messages::check(&[b"\x00", head].concat())) < 256);
         let list = || decode_payload::<Vec<u64>>(head, Bounds::default());
@@ -80,7 +80,7 @@ fn a_length_that_is_only_announced_costs_nothing() {
     assert_eq!(cost, u64::try_from(Limits::READ_AHEAD).expect("a number"));
 }
 
-/// What grows most: as many items as fit, each as short as can be.
+/// The frame that grows most: as many items as fit, each as short as possible.
 #[test]
 fn nothing_grows_to_more_than_twice_the_longest_frame() {
     let items = 1_024_u16.to_be_bytes();
@@ -120,7 +120,7 @@ fn nothing_grows_to_more_than_twice_the_longest_frame() {
     assert_eq!(peak(|| assert!(refused())), 0);
 }
 
-/// The whole corpus: a connection with all its state.
+/// Plays the whole corpus: each file is a connection with all its state.
 #[test]
 fn no_stream_of_the_corpus_costs_more_than_twice_the_longest_frame() {
     for (corpus, check) in [
@@ -140,9 +140,9 @@ fn no_stream_of_the_corpus_costs_more_than_twice_the_longest_frame() {
     }
 }
 
-/// A store may hold anything where the record is kept.
+/// Others may write anything into the store.
 #[test]
-fn no_record_costs_more_than_a_few_of_the_longest() {
+fn a_record_costs_at_most_eight_times_the_longest_record() {
     let most = u64::try_from(8 * MAX_RECORD).expect("a number");
     for bytes in corpus("records").into_iter().chain([vec![b'a'; 1 << 20]]) {
         let cost = peak(|| records::check(&bytes));
@@ -151,7 +151,7 @@ fn no_record_costs_more_than_a_few_of_the_longest() {
 }
 
 #[test]
-fn a_recording_costs_as_much_as_it_says_and_a_line_without_an_end_no_more_than_lines_may_have() {
+fn a_recording_costs_memory_by_its_length_and_an_endless_line_a_bounded_amount() {
     for bytes in corpus("recording") {
         let len = u64::try_from(bytes.len()).expect("a number");
         let cost = peak(|| drop(Recording::read(&bytes[..])));
@@ -187,7 +187,10 @@ fn a_message_is_read_without_an_allocation() {
         let Ok(Frame::Messages(mut messages)) = Frame::decode(body, Bounds::default()) else {
             panic!("messages");
         };
-        let message = messages.next().expect("a message").expect("a whole one");
+        let message = messages
+            .next()
+            .expect("a message")
+            .expect("a complete message");
         let message: Result<AnyMessage, _> = decode_payload(message.payload, Bounds::default());
         assert!(message.is_ok());
     });

@@ -1,10 +1,10 @@
-//! The corpora once more, as plain tests: on a stack of 512 KiB, in a debug build.
+//! The corpora as plain tests: on a stack of 512 KiB, in a debug build.
 
 use std::{fs, path::Path};
 
 use actix_bully_fuzz::{core, frames, hello, messages, recording, records, tls};
 
-/// Gives every file of a corpus to its target; there has to be one.
+/// Gives every file of a corpus to its target. The corpus must not be empty.
 fn replay(corpus: &str, check: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("corpus")
@@ -33,7 +33,7 @@ fn hellos_are_replayed() {
     replay("hello", hello::check);
 }
 
-/// A change of the first frames would make every file end at the first one.
+/// If the first frames of a handshake change, every file would fail at the first frame.
 #[test]
 fn some_hellos_become_ready() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/hello");
@@ -50,7 +50,7 @@ fn messages_are_replayed() {
 }
 
 #[test]
-fn the_corpus_before_and_behind_tls_is_replayed() {
+fn the_corpus_of_tls_is_replayed() {
     replay("tls", tls::check);
 }
 

@@ -1,4 +1,4 @@
-//! Messages that no agent sent, to agents `agent-1` to `agent-5` of a cluster: scenario 27.
+//! Messages that no agent sent, to the agents `agent-1` to `agent-5` of a cluster: scenario 27.
 #![expect(clippy::unwrap_used, reason = "in the helpers of tests")]
 
 use std::time::Duration;
@@ -13,7 +13,7 @@ pub(crate) fn id(number: u32) -> AgentId {
     AgentId::new(&format!("agent-{number}")).unwrap()
 }
 
-/// What each agent believes, without what is left of a lease, which passes.
+/// Returns the status of each agent, without the rest of a lease, which changes with time.
 pub(crate) fn beliefs<E: Election>(cluster: &Cluster<E>) -> Vec<AgentStatus> {
     let status = cluster.status();
     let mut agents = status.agents().to_vec();
@@ -23,8 +23,9 @@ pub(crate) fn beliefs<E: Election>(cluster: &Cluster<E>) -> Vec<AgentStatus> {
     agents
 }
 
-/// Agent 4 begins its second incarnation; then a stranger sends this, and so does agent 4 in its former
-/// incarnation, and in the present one to a stranger. Nothing changes, and each message is counted.
+/// Restarts agent 4, and sends the message three times: from a stranger, from agent 4's former incarnation, and from
+/// its present incarnation to an agent that does not exist. Checks that nothing changes, and that each message is
+/// counted.
 pub(crate) async fn are_dropped<E: Election>(
     cluster: &mut Cluster<E>,
     message: impl Fn() -> E::Message,

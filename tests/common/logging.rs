@@ -1,4 +1,4 @@
-//! The log of a scene, for a test that is about its lines: [`logged`].
+//! The log of a scene, for a test of log lines: [`logged`].
 
 use std::{
     io::{self, Write},
@@ -8,13 +8,13 @@ use std::{
 
 use tracing::{Dispatch, Level, subscriber::NoSubscriber};
 
-/// The lines that were logged since they were taken last.
+/// The lines that were logged since the last call of [`about`](Self::about).
 #[derive(Clone, Default)]
 pub(crate) struct Lines(Arc<Mutex<Vec<u8>>>);
 
 impl Lines {
-    /// Takes all lines, and returns those with this word, in the order of their text: agents of one process hear of a
-    /// change in an order that means nothing.
+    /// Takes all lines, and returns those with `word`, sorted by their text: the order in which the agents of one
+    /// process hear of a change has no meaning.
     pub(crate) fn about(&self, word: &str) -> Vec<String> {
         let bytes = mem::take(&mut *self.bytes());
         let text = String::from_utf8_lossy(&bytes);
@@ -39,7 +39,7 @@ impl Write for Lines {
     }
 }
 
-/// Runs a scene on this thread, which reads the lines up to that level. They have neither a time nor a target.
+/// Runs a scene on this thread, and gives it the lines up to `level`. The lines have neither a time nor a target.
 pub(crate) fn logged<T>(level: Level, scene: impl FnOnce(Lines) -> T) -> T {
     beside_others();
     let lines = Lines::default();
@@ -54,10 +54,11 @@ pub(crate) fn logged<T>(level: Level, scene: impl FnOnce(Lines) -> T) -> T {
     tracing::subscriber::with_default(subscriber, || scene(lines))
 }
 
-/// Lets a test read what its own thread logs; to be called before its subscriber is set.
+/// Lets a test read the log of its own thread. It must be called before the test sets its subscriber.
 ///
-/// While a process has one subscriber, `tracing` settles what becomes of a line, for all threads, by the thread that
-/// comes to the line first, and a test beside this one has no subscriber. With more of them it asks each.
+/// While a process has only one subscriber, `tracing` decides once for all threads whether a line is logged: by the
+/// thread that reaches the line first, and another test's thread has no subscriber. With more subscribers it asks each
+/// of them.
 pub(crate) fn beside_others() {
     static KEPT: OnceLock<[Dispatch; 2]> = OnceLock::new();
     KEPT.get_or_init(|| [0; 2].map(|_| Dispatch::new(NoSubscriber::default())));

@@ -1,7 +1,7 @@
-//! Messages of a run are lost: one and no other, or all that are sent at one moment.
+//! Losses of messages: of one message alone, or of all messages that are sent at one moment.
 //!
-//! The same seed and the same calls give the same run. So a scene is played once to see which messages
-//! are sent in it, and once more for each message that is to be lost.
+//! The same seed and the same calls give the same run. So a scene is played once to find its messages, and once more
+//! for the loss of each message.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -18,13 +18,13 @@ use bully_sim::{
     trace::{MessageText, What},
 };
 
-/// How many messages of each kind were lost.
+/// Number of lost messages of each kind.
 type Losses = BTreeMap<&'static str, u64>;
 
-/// Makes a world, by seed.
+/// A function that makes a world from a seed.
 pub(crate) type Stage<E> = fn(u64) -> World<E>;
 
-/// What is done to a world; it takes no time.
+/// An action on a world; it takes no time.
 pub(crate) enum Act<E: Election> {
     Nothing,
     Crash(&'static str),
@@ -47,23 +47,23 @@ impl<E: Election> Act<E> {
                 true
             }
         };
-        assert!(is_done, "that can be done");
+        assert!(is_done, "the world refuses the action");
     }
 }
 
-/// Something that makes agents send messages.
+/// A situation in which agents send messages.
 pub(crate) struct Scene<E: Election> {
-    /// The world before.
+    /// The world before the action.
     pub(crate) stage: Stage<E>,
-    /// What is done to it.
+    /// The action that begins the scene.
     pub(crate) act: Act<E>,
-    /// For how long from then on messages are lost.
+    /// Time after the action during which messages are lost.
     pub(crate) span: Duration,
-    /// The leader in the end.
+    /// The expected leader in the end.
     pub(crate) leader: &'static str,
 }
 
-/// Returns the kinds of all messages of an election, but for these; each of these has the reason why no suite loses it.
+/// Returns the kinds of all messages of an election except the kinds in `spared`, which stand there with the reason.
 pub(crate) fn every_kind_but<E>(spared: &[(&str, &str)]) -> Vec<&'static str>
 where
     E: Election<Message: serde::de::DeserializeOwned>,
@@ -75,23 +75,23 @@ where
     kinds.into_iter().collect()
 }
 
-/// The messages to lose, and the scenes in which each of them is said.
+/// The kinds of messages to lose, and scenes that contain each of them.
 pub(crate) struct LossSuite<E: Election> {
     pub(crate) kinds: Vec<&'static str>,
     pub(crate) scenes: Vec<Scene<E>>,
     pub(crate) seeds: Range<u64>,
-    /// What has to come of it, whichever message is lost.
+    /// The check after each loss.
     pub(crate) then: fn(&mut World<E>, &str),
 }
 
 impl<E: Election> LossSuite<E> {
-    /// Loses one message, and no other, for each kind; at most so many of a kind in a scene.
+    /// Loses one message alone, for each kind; at most `most` messages of a kind in a scene.
     #[track_caller]
     pub(crate) fn lose_each(&self, most: usize) {
         self.lose(|scene, seed, lost| scene.lose_each(seed, &self.kinds, most, self.then, lost));
     }
 
-    /// Loses all messages of a kind that are sent at one moment.
+    /// Loses all messages of a kind that are sent at one moment, for each kind.
     #[track_caller]
     pub(crate) fn lose_first(&self) {
         self.lose(|scene, seed, lost| scene.lose_first(seed, &self.kinds, self.then, lost));
@@ -111,19 +111,19 @@ impl<E: Election> LossSuite<E> {
     }
 }
 
-/// A message to be lost, and how many steps are made behind the act until it is sent.
+/// A message to lose, and the number of steps between the action and its sending.
 #[derive(Debug)]
 struct Loss {
     steps: u64,
     kind: &'static str,
     from: AgentId,
     to: AgentId,
-    /// Whether something else goes the same way at the same moment.
+    /// Whether another message goes from the same sender to the same receiver at the same moment.
     in_company: bool,
 }
 
 impl<E: Election> Scene<E> {
-    /// Scenes in which messages are lost for so long.
+    /// Returns a function that makes scenes in which messages are lost for `span`.
     pub(crate) fn lasting(span: Duration) -> impl Fn(Stage<E>, Act<E>, &'static str) -> Self {
         move |stage, act, leader| Self {
             stage,
@@ -133,8 +133,8 @@ impl<E: Election> Scene<E> {
         }
     }
 
-    /// Plays the scene once for each of its messages of these kinds, which alone is lost, but for
-    /// no more than `most` of a kind, spread over the scene; each time looks what comes of it.
+    /// Plays the scene once for each of its messages of the given kinds, loses that message alone, and checks the
+    /// outcome. Of each kind it loses at most `most` messages, spread over the scene.
     fn lose_each(
         &self,
         seed: u64,
@@ -155,8 +155,8 @@ impl<E: Election> Scene<E> {
         }
     }
 
-    /// Plays the scene once for each kind, and loses all messages of that kind that are sent at the
-    /// first moment that has any; looks what comes of it.
+    /// Plays the scene once for each kind, loses all messages of the kind at the first moment that has any, and checks
+    /// the outcome.
     fn lose_first(
         &self,
         seed: u64,
@@ -194,7 +194,8 @@ impl<E: Election> Scene<E> {
             };
             let of_kind =
                 |one: &MessageText| new.iter().filter(|other| other.kind == one.kind).count();
-            // One that goes along with others, and to others as well, cannot be told apart.
+            // A message is left out if others go the same way and others of its kind go elsewhere: it cannot be lost
+            // alone.
             let may_be_lost =
                 |message: &&&MessageText| along(message) == 1 || of_kind(message) == 1;
             for message in new.iter().filter(may_be_lost) {
@@ -217,7 +218,7 @@ impl<E: Election> Scene<E> {
         }
     }
 
-    /// The scene up to this message, which is lost.
+    /// Plays the scene up to this message, and loses it.
     fn without(&self, seed: u64, message: &Loss) -> World<E> {
         let mut world = (self.stage)(seed);
         let Some(before) = message.steps.checked_sub(1) else {
@@ -235,7 +236,7 @@ impl<E: Election> Scene<E> {
     }
 }
 
-/// What was sent since so much was recorded.
+/// Returns the messages that were sent after the first `since` entries of the trace.
 fn sent<E: Election>(world: &World<E>, since: usize) -> Vec<&MessageText> {
     let new = world.trace().entries().skip(since);
     new.filter_map(|entry| match &entry.what {
@@ -245,8 +246,8 @@ fn sent<E: Election>(world: &World<E>, since: usize) -> Vec<&MessageText> {
     .collect()
 }
 
-/// While that happens, nothing goes this way; there is one message that would. Of several only
-/// those of its kind are lost, and then all of these: there is one.
+/// Loses the message while `happens` runs: either nothing arrives from its sender at its receiver, or, if other
+/// messages go the same way, no message of its kind arrives anywhere. In both cases one message is lost.
 fn lose<E: Election>(world: &mut World<E>, message: &Loss, happens: impl Fn(&mut World<E>)) {
     let Loss { from, to, kind, .. } = message;
     let lost = |world: &World<E>| {
@@ -268,6 +269,13 @@ fn lose<E: Election>(world: &mut World<E>, message: &Loss, happens: impl Fn(&mut
         world.set_link(from, to, None);
     }
     let after = lost(world);
-    assert_eq!(after.0 - before.0, 1, "one is lost: {message:?}");
-    assert!(after.1 > before.1, "of this kind: {message:?}");
+    assert_eq!(
+        after.0 - before.0,
+        1,
+        "exactly one message is lost: {message:?}"
+    );
+    assert!(
+        after.1 > before.1,
+        "the lost message is of this kind: {message:?}"
+    );
 }

@@ -1,4 +1,5 @@
-//! A recorder of metrics for tests, with what it was told of each series. `metrics-util` has one with sixteen crates.
+//! A recorder of metrics for tests, which keeps the values of each series. The one in `metrics-util` needs sixteen
+//! crates.
 #![expect(clippy::panic, reason = "a series has one kind")]
 
 use std::{
@@ -11,19 +12,19 @@ use metrics::{
     SharedString, Unit,
 };
 
-/// What a series has come to.
+/// The value of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Measured {
     Counter(u64),
     Gauge(f64),
-    /// Every value.
+    /// All recorded values.
     Histogram(Vec<f64>),
 }
 
 /// A description: name, unit and help.
 pub(crate) type Described = (String, Option<Unit>, String);
 
-/// Give it to `metrics::with_local_recorder`. A clone sees the same series.
+/// A recorder for `metrics::with_local_recorder`. Clones share the same series.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recording {
     series: Arc<Mutex<BTreeMap<Key, Measured>>>,
@@ -88,7 +89,7 @@ impl CounterFn for One {
     fn increment(&self, by: u64) {
         self.change(|it| match it {
             Measured::Counter(value) => *value += by,
-            Measured::Gauge(_) | Measured::Histogram(_) => panic!("no counter: {it:?}"),
+            Measured::Gauge(_) | Measured::Histogram(_) => panic!("not a counter: {it:?}"),
         });
     }
 
@@ -101,7 +102,7 @@ impl GaugeFn for One {
     fn increment(&self, by: f64) {
         self.change(|it| match it {
             Measured::Gauge(value) => *value += by,
-            Measured::Counter(_) | Measured::Histogram(_) => panic!("no gauge: {it:?}"),
+            Measured::Counter(_) | Measured::Histogram(_) => panic!("not a gauge: {it:?}"),
         });
     }
 
@@ -118,7 +119,7 @@ impl HistogramFn for One {
     fn record(&self, value: f64) {
         self.change(|it| match it {
             Measured::Histogram(values) => values.push(value),
-            Measured::Counter(_) | Measured::Gauge(_) => panic!("no histogram: {it:?}"),
+            Measured::Counter(_) | Measured::Gauge(_) => panic!("not a histogram: {it:?}"),
         });
     }
 }

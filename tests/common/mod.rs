@@ -1,11 +1,11 @@
-//! What several test files share: a System whose time is virtual.
+//! Modules that several test files share, and a System with virtual time.
 #![expect(clippy::unwrap_used, reason = "without a System there is no test")]
 
 use actix::System;
 use actix_rt::SystemRunner;
 use tokio::runtime::Builder;
 
-/// A System that begins with a paused clock: time passes when nothing else is left to do.
+/// Returns a System with a paused clock: time passes when no other work is left.
 pub(crate) fn virtual_system() -> SystemRunner {
     System::with_tokio_rt(|| {
         Builder::new_current_thread()

@@ -1,11 +1,11 @@
-//! The ballot leader election: BLE3 and what it depends on, in every order and without any bound on
-//! delays.
+//! The ballot leader election: BLE3 and the properties on which it depends, in every order of events and without a
+//! bound on delays.
 //!
-//! Held against it: a ballot belongs to one incarnation (`UniqueBallot`); the ballots that an agent trusts
-//! never fall, over restarts too (`RisingTrust`), and those that it leads by rise (`RisingLeadership`);
-//! the ballot that it is a candidate with or trusts is durable (`DiskFirst`); a leader heard a majority in its last
-//! round (`MajorityHeard`). An observer keeps no record: what it trusts never falls within one incarnation.
-//! Not: one leader at every instant, which is not promised.
+//! The model checks these invariants. A ballot belongs to one incarnation (`UniqueBallot`). The ballots that an agent
+//! trusts never fall, also over restarts (`RisingTrust`). The ballots with which an agent leads rise
+//! (`RisingLeadership`). The ballot with which an agent is a candidate, and the ballot that it trusts, are durable
+//! (`DiskFirst`). A leader heard a majority in its last round (`MajorityHeard`). An observer keeps no record: its trust
+//! never falls within one incarnation. The election does not promise that at most one agent leads at every instant.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,22 +18,22 @@ use crate::{
     timed::World,
 };
 
-/// A ballot election, and how it is judged.
+/// Rules of a ballot election for a model.
 #[derive(Clone, Debug)]
 pub struct Ballots {
     config: Arc<BallotConfig>,
-    /// How many vote: the first ones. The others observe.
+    /// Number of voters. They are the first agents; the other agents observe.
     voters: usize,
-    /// Held to what is not promised as well: that at most one leads.
+    /// Whether the model also checks that at most one agent leads, which the election does not promise.
     pub one_leader: bool,
-    /// The model looks no further than this round of an incarnation.
+    /// Last round of an incarnation that the model explores.
     pub rounds: u8,
-    /// Nor further than this number of a ballot.
+    /// Highest number of a ballot that the model explores.
     pub numbers: u8,
 }
 
 impl Ballots {
-    /// So many voters, whose rounds end at every tick or as much later as the model likes.
+    /// Returns the rules for `voters` voters. A round ends at a tick, or later by any time.
     pub fn new(voters: usize, rounds: u8, numbers: u8) -> Self {
         let timings = Timings::lan().to_builder().delay_bound(ticks(0.001));
         let config = BallotConfig {
@@ -54,16 +54,16 @@ impl Ballots {
     }
 }
 
-/// A ballot, as far as it orders: its number, and the position of its holder plus one.
+/// The parts of a ballot that order it: its number, and the position of its holder plus one.
 type Rank = (u8, u8);
 
-/// The highest number that the ledger have room for.
+/// Length of the ledger: one more than the highest number of a ballot.
 const ROOM: usize = 5;
 
-/// What was said and done in one history.
+/// The history of one path, as far as the invariants need it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Leaderships {
-    /// Which incarnation was a candidate with a number: for each agent, by number.
+    /// For each agent and each number of a ballot, the incarnation that was a candidate with it.
     taken: [[u8; ROOM]; 3],
     trusted: [Rank; 3],
     led: [u8; 3],
@@ -95,7 +95,7 @@ impl Leaderships {
         self.trusts(agent, (term, small(agent) + 1));
     }
 
-    /// `agent` says in a round of its incarnation which ballot it is a candidate with.
+    /// Notes the ballot with which `agent` is a candidate; `round` names the incarnation.
     fn declares(
         &mut self,
         agent: usize,
@@ -133,7 +133,7 @@ impl Rules for Ballots {
         &self.config
     }
 
-    /// Rounds have numbers; no rule asks how long ago one was.
+    /// A reading in the past makes no difference: rounds have numbers, and no rule reads the age of a round.
     fn memory(&self) -> Duration {
         Duration::ZERO
     }

@@ -1,9 +1,9 @@
-//! The plain bullies: the ASTRA rules, by which ranks alone decide and an agent has to be told to hold an
-//! election, and the default ones.
+//! The plain bullies: the ASTRA rules and the default rules. By the ASTRA rules only ranks decide, and an agent begins
+//! an election only by a command.
 //!
-//! Held against the ASTRA rules: at every instant at most one agent considers itself leader; and once
-//! nothing will happen by itself any more, every agent follows the highest in rank. By the default rules
-//! something always will, unless no agent watches its leader: then the second is held against them, too.
+//! The model checks two properties of the ASTRA rules: at most one agent considers itself leader at every instant; and
+//! when nothing more happens without a command, every agent follows the highest in rank. By the default rules the
+//! second property is checked only if no agent watches its leader: otherwise timers go on for ever.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,15 +21,15 @@ use crate::{
     timed::World,
 };
 
-/// An election by the ASTRA rules, and how it is judged.
+/// Rules of an ASTRA election for a model.
 #[derive(Clone, Debug)]
 pub struct Astra {
     config: Arc<AstraConfig>,
 }
 
 impl Astra {
-    /// With a deadline of T ticks. What the machines take for the delay bound is far below it, so that
-    /// the builder of the timings does not refuse what the model is to find.
+    /// Returns the rules with a deadline of `deadline` ticks. The configured delay bound is far below a quarter of it,
+    /// so that the builder of the timings does not refuse a deadline that the model is to find too short.
     ///
     /// # Panics
     /// If `deadline` is zero.
@@ -59,7 +59,7 @@ impl Rules for Astra {
         &self.config
     }
 
-    /// By these rules a deadline has passed or it has not; none asks how long ago.
+    /// A reading in the past makes no difference: no rule reads how long ago a deadline passed.
     fn memory(&self) -> Duration {
         Duration::ZERO
     }
@@ -69,7 +69,7 @@ impl Rules for Astra {
     }
 }
 
-/// An election by the default rules. Their timings are not in ticks: for models in which any timer may fire.
+/// The default rules. Their timings are not in ticks: for models in which any timer may fire at any time.
 #[derive(Clone, Debug, Default)]
 pub struct Plain {
     config: Arc<BullyConfig>,
@@ -92,14 +92,15 @@ impl Rules for Plain {
     }
 }
 
-/// An election by the default rules in which no agent watches its leader, so that all comes to rest.
+/// The default rules in which no agent watches its leader, so that the world comes to rest.
 #[derive(Clone, Debug)]
 pub struct Unwatched {
     config: Arc<BullyConfig>,
 }
 
 impl Unwatched {
-    /// With a deadline of T ticks. A message takes one tick at most, a step is two, and a cool-down is seven.
+    /// Returns the rules with a deadline of `deadline` ticks. A message takes one tick at most, a step is two ticks,
+    /// and a cool-down is seven.
     ///
     /// # Panics
     /// If `deadline` is below three.
@@ -130,7 +131,7 @@ impl Rules for Unwatched {
         &self.config
     }
 
-    /// The longest wait.
+    /// The longest wait of the rules.
     fn memory(&self) -> Duration {
         self.config.timings.victory_wait()
     }
@@ -147,8 +148,8 @@ fn broken<R: Rules>(world: &World<R>) -> Option<&'static str> {
     (world.is_at_rest() && !agree(world)).then_some("at rest all agree")
 }
 
-/// Whether all that run follow the highest of them in rank. No agent need have a leader before an
-/// election began, or after a crash: the agent that asked may be gone, and those below it wait.
+/// Returns whether all agents that run follow the highest-ranked of them. An agent may have no leader before an
+/// election began, and after a crash: the agent that asked may have crashed, and the agents below it wait.
 fn agree<R: Rules>(world: &World<R>) -> bool {
     let living = || (0..world.len()).filter(|agent| world.view(*agent).is_some());
     let best = living().max_by_key(|agent| (world.scores[*agent], *agent));

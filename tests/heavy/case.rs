@@ -1,7 +1,7 @@
-//! One search of one model, what is expected of it, and what it showed.
+//! One search of one model, its expected outcome, and its outcome.
 //!
-//! Decided here: how a search runs and when it is as expected; which there are is in
-//! [`crate::suite`], their numbers in `states.txt` ([`crate::states`]).
+//! Decided here: how a search runs, and when its outcome is as expected. The searches are in [`crate::suite`], their
+//! numbers of states in `states.txt` ([`crate::states`]).
 
 use std::{fmt, fs, hash::Hash, path::Path};
 
@@ -13,33 +13,33 @@ use crate::{
     timed::{self, Aim, Lab, SOUND},
 };
 
-/// No search generates more states than this, of which about one in seven is new: a change that makes
-/// a model endless must not take the machine's memory with it.
+/// Largest number of states that a search generates; about one in seven of them is new. A change that makes a model
+/// endless must not use up the machine's memory.
 pub const MOST: usize = 60_000_000;
 
-/// What a search found.
+/// The outcome of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// How many different states.
+    /// Number of different states.
     pub unique: usize,
-    /// The longest of the shortest ways to a state, in states.
+    /// Length of the longest of the shortest paths to a state, in states.
     pub depth: usize,
-    /// How the search ended.
+    /// The end of the search.
     pub end: End,
-    /// The shortest way to break an invariant, a line for each step.
+    /// The shortest path to a broken invariant, a line for each step.
     pub trace: String,
 }
 
-/// How a search ended.
+/// The end of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// All states were seen, every invariant holds in each, and what has to happen somewhere does.
+    /// Every state was seen; every invariant holds in each of them, and each expected sight occurs in some state.
     Holds,
-    /// All states were seen, and this never happened: the model shows less than it says.
+    /// Every state was seen, and this sight occurs in none: the model shows less than its name promises.
     Vacuous(&'static str),
     /// This invariant breaks, first in the state that was found last.
     Breaks(&'static str),
-    /// There are too many states.
+    /// The search was stopped: there are more states than [`MOST`].
     Cut,
 }
 
@@ -54,17 +54,17 @@ impl fmt::Display for End {
     }
 }
 
-/// A search that has to end as expected.
+/// A search with its expected outcome.
 pub struct Case {
-    /// What is searched, in a few words.
+    /// A short description of the search.
     pub name: String,
-    /// The group that asks it.
+    /// The name of the group that contains the case.
     pub group: &'static str,
-    /// How many different states, and the longest of the shortest ways to one of them, if `states.txt` says it.
+    /// Number of different states, and length of the longest of the shortest paths; `None` if `states.txt` has no row.
     pub size: Option<(usize, usize)>,
-    /// How it ends.
+    /// The expected end.
     pub end: End,
-    /// The file in `golden/` that holds the shortest way.
+    /// The file in `golden/` that holds the shortest path to the broken invariant.
     pub golden: Option<&'static str>,
     run: Box<dyn Fn() -> Outcome + Send + Sync>,
 }
@@ -78,17 +78,17 @@ impl fmt::Debug for Case {
 }
 
 impl Case {
-    /// A case that is expected to hold.
+    /// Returns a case that is expected to hold.
     pub fn holds(name: &str, search: Search) -> Self {
         Self::new(name, End::Holds, search)
     }
 
-    /// A case that holds, and in which this never happens, as it is to show.
+    /// Returns a case that holds, and in which the sight `what` is expected in no state.
     pub fn never(name: &str, what: &'static str, search: Search) -> Self {
         Self::new(name, End::Vacuous(what), search)
     }
 
-    /// A case in which this invariant breaks.
+    /// Returns a case in which the invariant `what` is expected to break.
     pub fn breaks(name: &str, what: &'static str, search: Search) -> Self {
         Self::new(name, End::Breaks(what), search)
     }
@@ -104,7 +104,7 @@ impl Case {
         }
     }
 
-    /// The same, and the way is kept as a text.
+    /// Keeps the path to the broken invariant in the file `golden`.
     #[must_use]
     pub fn kept_as(self, golden: &'static str) -> Self {
         Self {
@@ -113,13 +113,12 @@ impl Case {
         }
     }
 
-    /// Searches.
     pub fn run(&self) -> Outcome {
         (self.run)()
     }
 
-    /// What is not as expected, if anything: the end, the numbers, or a step of the kept way.
-    /// With `bless` numbers and way are written anew.
+    /// Returns the difference from the expected outcome, if there is one: the end, the numbers, or a step of the kept
+    /// path. With `bless` it writes the numbers and the path anew instead.
     pub fn fault(&self, outcome: &Outcome, bless: bool) -> Option<String> {
         if outcome.end != self.end {
             return Some(format!("expected: {}", self.end));
@@ -142,11 +141,17 @@ impl Case {
         }
         let kept = fs::read_to_string(&path).unwrap_or_default();
         let is_other = kept.replace("\r\n", "\n") != outcome.trace;
-        is_other.then(|| format!("not the way kept in {}:\n{}", path.display(), outcome.trace))
+        is_other.then(|| {
+            format!(
+                "the path is not the one in {}:\n{}",
+                path.display(),
+                outcome.trace
+            )
+        })
     }
 }
 
-/// How to search; nothing has been searched yet.
+/// A search that has not run yet.
 pub struct Search(Box<dyn Fn() -> Outcome + Send + Sync>);
 
 impl fmt::Debug for Search {
@@ -155,7 +160,7 @@ impl fmt::Debug for Search {
     }
 }
 
-/// A model with time.
+/// Returns the search of a model with time.
 pub fn timed<R: Rules>(lab: Lab<R>) -> Search {
     Search(Box::new(move || {
         let checker = first_failure(lab.clone().checker());
@@ -172,7 +177,7 @@ pub fn timed<R: Rules>(lab: Lab<R>) -> Search {
     }))
 }
 
-/// One thread: then the first way found is a shortest one, and all numbers repeat.
+/// Searches with one thread: then the first path found is a shortest one, and all numbers repeat.
 fn first_failure<M>(checker: CheckerBuilder<M>) -> impl Checker<M>
 where
     M: Model + Send + Sync + 'static,
@@ -204,7 +209,7 @@ where
     }
 }
 
-/// A number with its thousands apart.
+/// Formats a number with a space between its thousands.
 pub fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();

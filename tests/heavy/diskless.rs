@@ -1,26 +1,26 @@
-//! The quorum election of voters without a disk. A crash takes all that an agent knew, and the next
-//! incarnation begins at once.
+//! The quorum election of voters without a disk. A crash erases the whole memory of an agent, and the next incarnation
+//! begins at once.
 //!
-//! Held against it: `OneBeliever`, `LeaderPerTerm`, `TokenMonotone`, and of `NoRivalElected` that no agent leads
-//! while another one has announced itself in a higher term. What was voted is forgotten, and votes
-//! expire, so votes themselves prove nothing here.
+//! The model checks `OneBeliever`, `LeaderPerTerm`, `TokenMonotone`, and a part of `NoRivalElected`: no agent leads
+//! while another one has announced itself in a higher term. A voter forgets its votes, and votes expire, so votes
+//! themselves prove nothing here.
 //!
-//! **Terms by the clock.** A tick is a millisecond, and every wall clock says so many as its agent's own
-//! clock has counted. So the terms are small numbers above [`FIRST`], and a state has a date: a search
-//! ends at a tick ([`Bounds::horizon`](crate::timed::Bounds::horizon)).
+//! **Terms by the clock.** A tick is a millisecond, and an agent's wall clock shows as many milliseconds as its own
+//! clock has counted. So the terms are small numbers above [`FIRST`], and the date is a part of a state: a search ends
+//! at a tick ([`Bounds::horizon`](crate::timed::Bounds::horizon)).
 //!
-//! **Clocks that are wrong** ([`Walls::Behind`]): those of `b` and of every later incarnation are behind. Terms
-//! have to increase all the same while a majority remembers, and when none does any more only `OneBeliever` is held
-//! against them.
+//! **Wrong clocks** ([`Walls::Behind`]): the wall clocks of `b` and of every later incarnation are behind. Terms still
+//! have to increase while a majority remembers. When no majority remembers, the model checks only `OneBeliever`.
 //!
-//! **Questions of a voter that recovers** arrive at once, or some of them never do. Whoever asks again in the next
-//! round forgets late answers to the last one, so it is the others' questions and answers that wait for ever.
+//! **Questions of a voter that recovers** arrive at once, or some of them never arrive. An agent that asks again in the
+//! next round forgets late answers to the last round. So the questions and answers of the other agents are those that
+//! wait for ever.
 //!
-//! **An observer** ([`Forgetful::observed`]) is the lowest-ranked agent, beside two voters. When both have forgotten, terms
-//! may be below the one that it has followed; that it follows the next leader all the same is a sight, and no invariant:
-//! what it is told may always be lost.
+//! **An observer** ([`Forgetful::observed`]) is the lowest-ranked agent, beside two voters. When both voters have
+//! forgotten, terms may be below the term that the observer has followed. That it still follows the next leader is a
+//! sight and no invariant: a message to it may always be lost.
 //!
-//! A search begins with a leader, since a group that begins abstains first
+//! A search begins with a leader, because the voters of a new group abstain first
 //! ([`Bounds::prologue`](crate::timed::Bounds::prologue)).
 
 use std::{sync::Arc, time::Duration};
@@ -40,41 +40,43 @@ use crate::{
     timed::World,
 };
 
-/// What the wall clocks show when a model begins: the term before the first one.
+/// The reading of the wall clocks at the beginning of a model, as a term: the one before the first term.
 pub const FIRST: u64 = EPOCH / TICK;
 
-/// How many terms the ledger has room for.
+/// Number of terms in the ledger.
 const ROOM: usize = 24;
 
-/// What the wall clocks show.
+/// The readings of the wall clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Walls {
     /// The right time.
     Right,
-    /// Those of `b` and of every later incarnation are so many ticks behind the others.
+    /// The wall clocks of `b` and of every later incarnation are behind the others, by this many ticks.
     Behind(u8),
 }
 
-/// Voters without a disk, and how they are judged.
+/// Rules of an election between voters without a disk, for a model.
 #[derive(Clone, Debug)]
 pub struct Forgetful {
     voters: Quorum,
     first: Arc<QuorumConfig>,
     later: Arc<QuorumConfig>,
     walls: Walls,
-    /// The voters, a bit each; the others observe.
+    /// The voters, a bit each; the other agents observe.
     voting: u8,
-    /// Some agent has to lead after so many crashes, or the model shows less than it says.
+    /// Number of crashes after which some agent has to lead; otherwise the model shows less than its name promises.
     pub crashes: u8,
 }
 
 impl Forgetful {
-    /// Three voters with a lease of one reading of a clock, the lowest-ranked of which is not eligible.
+    /// Returns the rules for three voters with a lease of one reading of a clock. The lowest-ranked voter is not
+    /// eligible.
     pub fn new(walls: Walls) -> Self {
         Self::of(0b111, walls)
     }
 
-    /// Two voters, and an observer that knows a higher term than either when both have forgotten.
+    /// Returns the rules for two voters and an observer. The observer knows a higher term than both when both have
+    /// forgotten.
     pub fn observed() -> Self {
         Self::of(0b110, Walls::Behind(8))
     }
@@ -108,7 +110,7 @@ impl Forgetful {
 }
 
 impl Forgetful {
-    /// Whether terms have to increase: clocks are right, or a majority remembers.
+    /// Returns whether terms have to increase: clocks are right, or a majority remembers.
     fn has_terms(&self, ledger: &Ledger) -> bool {
         self.walls == Walls::Right || (ledger.forgot & self.voting).count_ones() < 2
     }
@@ -223,10 +225,10 @@ impl Rules for Forgetful {
     }
 }
 
-/// What an observer owes to voters that have forgotten.
+/// Sight: the observer follows a leader whose term is lower than the one that it knew.
 pub const FOLLOWED: &str = "the observer follows a leader of voters that forgot its term";
 
-/// Whether terms fell, and the observer, which remembers, follows an agent that leads by now.
+/// Returns whether terms fell, and the observer, which remembers, follows an agent that leads now.
 fn follows_again(world: &World<Forgetful>) -> bool {
     let followed = world.view(0).and_then(|view| view.leader);
     let leads = followed.is_some_and(|leader| {
@@ -236,29 +238,29 @@ fn follows_again(world: &World<Forgetful>) -> bool {
     leads && world.ledger.has_fallen() && world.incarnation(0) == Incarnation(1)
 }
 
-/// What was said and done in one history.
+/// The history of one path, as far as the invariants need it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ledger {
-    /// `LeaderPerTerm`: the agent that announced itself in a term: the position plus one.
+    /// `LeaderPerTerm`: for each term, the position plus one of the agent that announced itself.
     announced: [u8; ROOM],
     /// The first token.
     first: u8,
     /// `TokenMonotone`: the last token.
     token: u8,
-    /// Which agents have ever forgotten anything, a bit each.
+    /// The agents that have ever forgotten their state, a bit each.
     forgot: u8,
     /// The first invariant that was broken.
     broken: Option<&'static str>,
 }
 
 impl Ledger {
-    /// Whether an agent beside `me` has announced itself in a term above that one.
+    /// Returns whether an agent other than `me` has announced itself in a term above `term`.
     fn has_rival(&self, me: usize, term: u64) -> bool {
         let above = &self.announced[(index(term) + 1).min(ROOM)..];
         above.iter().any(|who| *who != 0 && *who != mark(me))
     }
 
-    /// Whether an agent has announced itself in a term below the first one that was led in.
+    /// Returns whether an agent has announced itself in a term below the first led term.
     fn has_fallen(&self) -> bool {
         let below = &self.announced[..usize::from(self.first)];
         below.iter().any(|who| *who != 0)
@@ -305,12 +307,12 @@ fn mark(agent: usize) -> u8 {
     u8::try_from(agent + 1).unwrap_or(u8::MAX)
 }
 
-/// A term as a small number; terms that are counted begin at zero.
+/// Returns a term as a small number; terms that are counted begin at zero.
 fn small(term: u64) -> u8 {
     u8::try_from(term.checked_sub(FIRST).unwrap_or(term)).unwrap_or(u8::MAX)
 }
 
-/// No search goes on for so long that a term is beyond the last entry.
+/// Returns the index of a term. Every search ends before a term is beyond the last entry.
 fn index(term: u64) -> usize {
     let index = usize::from(small(term));
     assert!(index < ROOM, "no room for term {term}");

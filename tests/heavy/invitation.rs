@@ -1,13 +1,12 @@
-//! The invitation election: agreement within each group, in every order and without any bound on
-//! delays.
+//! The invitation election: agreement within each group, in every order of events and without a bound on delays.
 //!
-//! Held against it, at every instant: two that name the same group have the same coordinator, and
-//! if both work, the same task (`OneCoordinator`, `OneTask`); an agent that works follows the coordinator
-//! of its group, and it follows no agent before (`IdleUntilReady`); a leadership names one
-//! incarnation (`OneIncarnation`); no agent is led from below (`LedFromAbove`). Over all incarnations: no number of a group
-//! is used twice (`NumberOnce`); no agent moves back to an older group (`GroupsRise`); what is said of
-//! a group is said after its number is durable (`DiskFirst`); and the task goes to agents that have joined,
-//! from one that leads (`TaskForMembers`). Not: one leader, which is not promised.
+//! The model checks these invariants at every instant. Two agents that name the same group have the same coordinator,
+//! and the same task if both work (`OneCoordinator`, `OneTask`). An agent that works follows the coordinator of its
+//! group; it follows no agent before (`IdleUntilReady`). A leadership names one incarnation (`OneIncarnation`). No
+//! agent has a leader that ranks below it (`LedFromAbove`). Over all incarnations: the number of a group is used once
+//! (`NumberOnce`); no agent moves back to an older group (`GroupsRise`); a message about a group is sent after its
+//! number is durable (`DiskFirst`); and a leader sends the task only to agents that have joined (`TaskForMembers`). The
+//! election does not promise one leader.
 
 use std::{cmp::Ordering, sync::Arc, time::Duration};
 
@@ -23,32 +22,32 @@ use crate::{
     timed::World,
 };
 
-/// An invitation election, and how it is judged.
+/// Rules of an invitation election for a model.
 #[derive(Clone, Debug)]
 pub struct Invitations {
-    /// They differ in the task.
+    /// The configuration of each agent. They differ in the task.
     configs: Vec<Arc<InvitationConfig>>,
-    /// The model looks no further than this number of a group.
+    /// Highest number of a group that the model explores.
     pub numbers: u8,
-    /// Whether all can be elected, with the scores of the beginning.
+    /// Whether every agent can be elected, with the scores of the beginning.
     pub has_fixed_ranks: bool,
-    /// What it is held to.
+    /// The properties that the model checks.
     pub held_to: HeldTo,
 }
 
-/// What an invitation election is held to.
+/// The properties that the model checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeldTo {
-    /// All that it promises, and what that is built on.
+    /// Every promise, and the properties on which the promises are built.
     All,
-    /// What its agents believe at one instant.
+    /// The agreement of agents at one instant.
     Agreement,
-    /// What it does not promise: that at most one leads.
+    /// That at most one agent leads, which the election does not promise.
     OneLeader,
 }
 
 impl Invitations {
-    /// `n` voters, groups numbered up to this one.
+    /// Returns the rules for `n` voters with groups numbered up to `numbers`.
     ///
     /// # Panics
     /// Never: the timings fit.
@@ -80,19 +79,19 @@ impl Invitations {
     }
 }
 
-/// A group, as far as it orders: its number, and the position of its coordinator plus one.
+/// The parts of a group that order it: its number, and the position of its coordinator plus one.
 type Rank = (u8, u8);
 
 fn rank(group: &ElectionId) -> Rank {
     (small(group.count.0), small(position(&group.id)) + 1)
 }
 
-/// What was said and done in one history.
+/// The history of one path, as far as the invariants need it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Groups {
-    /// For each agent, the latest group that it has joined or begun, and in which incarnation.
+    /// For each agent, the latest group that it has joined or begun, and the incarnation that did so.
     latest: [(Rank, u8); 3],
-    /// The numbers that it has led: a bit each.
+    /// For each agent, the numbers of the groups that it has led, a bit each.
     led: [u8; 3],
     /// The highest number that any agent gave a group.
     numbers: u8,
@@ -104,7 +103,7 @@ impl Groups {
         self.broken.get_or_insert(invariant);
     }
 
-    /// `agent` gives a number to a group of its own: to one it invites others to, or leads.
+    /// Notes that `agent` gives `number` to a group of its own, to which it invites others or which it leads.
     fn begins(&mut self, agent: usize, incarnation: u8, number: u8) {
         self.numbers = self.numbers.max(number);
         let (latest, since) = self.latest[agent];
@@ -189,7 +188,7 @@ impl Rules for Invitations {
         &self.configs[agent]
     }
 
-    /// A deadline has passed or it has not; how long ago does not matter.
+    /// A reading in the past makes no difference: no rule reads how long ago a deadline passed.
     fn memory(&self) -> Duration {
         Duration::ZERO
     }
@@ -251,7 +250,7 @@ impl Rules for Invitations {
     }
 }
 
-/// What has to happen in every search, between three, and where ranks change.
+/// The sights: three of every search, one of searches with three voters, and one of searches where ranks change.
 const SIGHTS: [&str; 5] = [
     "all work in one group",
     "the lowest leads",
@@ -261,7 +260,7 @@ const SIGHTS: [&str; 5] = [
 ];
 
 impl Invitations {
-    /// What `agent` alone gets wrong.
+    /// Returns the invariant that `agent` alone breaks.
     fn broken_by(&self, world: &World<Self>, agent: usize) -> Option<&'static str> {
         let (machine, view) = (world.machine(agent)?, world.view(agent)?);
         let believed = view.leader.as_ref().map(|leader| (&leader.id, leader.term));
@@ -277,7 +276,7 @@ impl Invitations {
     }
 }
 
-/// What these two do not agree on, though they should.
+/// Returns the invariant about agreement that the two agents break.
 fn disagree(world: &World<Invitations>, one: usize, other: usize) -> Option<&'static str> {
     let (a, b) = (world.machine(one)?, world.machine(other)?);
     if a.group()? != b.group()? {
@@ -294,7 +293,7 @@ fn disagree(world: &World<Invitations>, one: usize, other: usize) -> Option<&'st
     (work(a) && work(b) && incarnation(one) != incarnation(other)).then_some("OneIncarnation")
 }
 
-/// Whether all work in the same group.
+/// Returns whether all agents work in the same group.
 fn one_group(world: &World<Invitations>) -> bool {
     let best = world.believers().next().map(|(leader, _)| leader);
     best.is_some_and(|best| {
@@ -302,7 +301,7 @@ fn one_group(world: &World<Invitations>) -> bool {
     })
 }
 
-/// Whether `agent` works in the group that `leader` leads.
+/// Returns whether `agent` works in the group that `leader` leads.
 fn follows(world: &World<Invitations>, agent: usize, leader: usize) -> bool {
     let view = |agent| world.view(agent).and_then(|view| view.leader);
     agent != leader

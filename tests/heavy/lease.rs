@@ -1,11 +1,12 @@
-//! The election by a lease in a store: agents around one register, which is the last member of their world.
+//! The election by a lease in a store: agents and one register, which is the last member of their world.
 //!
-//! Held against it: one believer at any instant; tokens that increase; and no leadership after its own end by a
-//! release. The wall clock is that of the model, so a term is no lower than the tick in which it begins.
+//! The model checks that at most one agent considers itself leader at any instant, that tokens increase, and that no
+//! agent leads after it released the lease. The wall clock is the clock of the model, so a term is never lower than the
+//! tick in which it begins.
 //!
-//! What a store does wrong is asked of the register as a user would ask an agent: a command to campaign makes it
-//! keep a backup, a score makes it apply one question and say that it failed, and after a crash it goes back to its
-//! backup, if this model says so. During an outage no question reaches it.
+//! The faults of a store are commands to the register. A command to campaign makes it keep a backup. A score makes it
+//! apply one question and answer with a failure. After a crash it goes back to its backup, if [`Leases::goes_back`] is
+//! set. During an outage no question reaches it.
 
 use std::{ops::RangeInclusive, sync::Arc, time::Duration};
 
@@ -28,35 +29,35 @@ use crate::{
     timed::World,
 };
 
-/// The register's place among the members; every other one is an agent.
+/// Position of the register among the members; every other member is an agent.
 pub const REGISTER: usize = 2;
 
-/// An election by a lease, and how it is judged.
+/// Rules of an election by a lease, for a model.
 #[derive(Clone, Debug)]
 pub struct Leases {
     agent: SimulatedConfig,
     register: SimulatedConfig,
     lease: u8,
-    /// Whether the register goes back to its backup, or to nothing, when it begins again.
+    /// Whether the register goes back to its backup, or becomes empty, when it restarts.
     pub goes_back: bool,
     /// The ticks in which no question reaches the register.
     pub outage: Option<RangeInclusive<u16>>,
-    /// What becomes of reads.
+    /// The way of reads.
     pub reads: Reads,
-    /// The model looks no further than this many leaderships.
+    /// Number of leaderships that the model explores.
     pub leaderships: u8,
 }
 
-/// What becomes of a read that a timer asks for.
+/// The way of a read that a timer asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// It is answered at once, or never. Writes travel all the same, and so do their answers.
+    /// A read is answered at once, or never. Writes and their answers travel.
     Called,
-    /// It travels, and so does its answer.
+    /// A read travels, and so does its answer.
     Sent,
 }
 
-/// What was acquired and given back.
+/// The leases of one history that were acquired and released.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Tokens {
     leaderships: u8,
@@ -66,16 +67,16 @@ pub struct Tokens {
 }
 
 impl Leases {
-    /// A lease that covers so many readings of its holder's clock.
+    /// Returns the rules with a lease that covers `lease` readings of its holder's clock.
     ///
     /// # Panics
-    /// If `lease` is less than two: then no leader renews it in time.
+    /// If `lease` is less than two: then no leader can renew it in time.
     pub fn new(lease: u8, preemption: Preemption) -> Self {
         let readings = f64::from(lease) - 0.01;
         let timings = Timings::lan()
             .to_builder()
             .delay_bound(ticks(0.001))
-            // Reads in two ticks, one after the other, leave no gap; the absence of one in between does.
+            // Two reads in consecutive ticks leave no gap. If the read of a tick is missing, there is a gap.
             .detector(ticks(0.6), ticks(0.8))
             .step(ticks(0.01))
             .jitter(Duration::ZERO)
@@ -103,7 +104,7 @@ impl Leases {
         }
     }
 
-    /// The same with a register that tells of each change unasked.
+    /// Makes the register report each change without a question.
     #[must_use]
     pub fn told(mut self) -> Self {
         if let SimulatedConfig::Register(register) = &mut self.register {
@@ -133,7 +134,7 @@ impl Rules for Leases {
         (k != REGISTER).then(|| Score::from(u32::try_from(k).unwrap_or(0)))
     }
 
-    /// How long a lease may last by another clock, and a claim.
+    /// The duration of a lease by another clock, and of a claim.
     fn memory(&self) -> Duration {
         ticks(f64::from(self.lease) * 1.25 + 2.0)
     }

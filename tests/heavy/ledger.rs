@@ -1,7 +1,7 @@
-//! What a quorum election's invariants need to remember.
+//! The history of a quorum election that its invariants need.
 //!
-//! Decided here: what each step adds, and which invariants it breaks at once; those that depend on
-//! the clocks are judged in [`crate::quorum`]. As small as can be: it is part of every state.
+//! Decided here: what each step adds, and which invariants it breaks at once. [`crate::quorum`] judges the invariants
+//! that depend on clocks. The ledger is as small as possible, because it is a part of every state.
 
 use bully_core::{
     elections::quorum::{Claim, QuorumBully, QuorumMessage, Vote},
@@ -10,39 +10,39 @@ use bully_core::{
 
 use crate::rules::{Seen, name, position};
 
-/// The highest term that the ledger have room for; the model looks no further.
+/// Length of the ledger: one more than the highest term that the model explores.
 pub const ROOM: usize = 4;
 
-/// The most agents.
+/// Largest number of agents.
 pub const MOST: usize = 3;
 
-/// What was said and done in one history.
+/// The history of one path, as far as the invariants need it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ledger {
-    /// `VoteOnce`: for each term, the candidate that each voter voted for in all its incarnations: the position plus one.
+    /// `VoteOnce`: for each term, the candidate of each voter's vote in all its incarnations: the position plus one.
     votes: [[u8; MOST]; ROOM],
-    /// `CountedForItself`: for which incarnations of the candidate each of them was: a bit each.
+    /// `CountedForItself`: the incarnations of the candidate for which each vote was, a bit each.
     lives: [[u8; MOST]; ROOM],
-    /// `LeaderPerTerm`: the agent that announced itself in a term: the position plus one.
+    /// `LeaderPerTerm`: the agent that announced itself in each term: the position plus one.
     announced: [u8; ROOM],
-    /// `ResignFinal`: the agents that resigned a term: a bit each.
+    /// `ResignFinal`: the agents that resigned each term, a bit each.
     resigned: [u8; ROOM],
-    /// As `votes`, at the request of a leader: they count once that one has resigned.
+    /// Votes as in `votes`, given at the request of a leader. They count after this leader has resigned.
     ahead: [[u8; MOST]; ROOM],
-    /// The agent that such votes have elected: the position plus one.
+    /// The agent that the votes in `ahead` have elected: the position plus one.
     given: [u8; ROOM],
     /// `TokenMonotone`: the last token.
     token: u8,
     /// The highest term that any agent claimed.
     pub highest: u8,
-    /// The most rounds that any agent asked in one incarnation.
+    /// The largest number of rounds of questions in one incarnation.
     pub rounds: u8,
     /// The first invariant that was broken.
     pub broken: Option<&'static str>,
 }
 
 impl Ledger {
-    /// Whether an agent beside `me` has so many votes for a term above `term`, or for any (`NoRivalElected`).
+    /// Returns whether an agent other than `me` has a quorum of votes for a term above `term` (`NoRivalElected`).
     pub fn has_rival(&self, me: usize, term: u64, quorum: usize) -> bool {
         let above = self.votes.iter().enumerate().skip(index(term) + 1);
         let mut others = above.flat_map(|(_, votes)| {
@@ -53,12 +53,12 @@ impl Ledger {
         others.any(|votes| votes >= quorum)
     }
 
-    /// Whether `me` resigned that term (`ResignFinal`).
+    /// Returns whether `me` resigned `term` (`ResignFinal`).
     pub fn has_resigned(&self, me: usize, term: u64) -> bool {
         self.resigned[index(term)] & (1 << me) != 0
     }
 
-    /// Whether `me` was given that term.
+    /// Returns whether `me` was elected in `term` by votes at the request of a leader.
     pub fn was_given(&self, me: usize, term: u64) -> bool {
         self.given[index(term)] == mark(me)
     }
@@ -67,7 +67,7 @@ impl Ledger {
         self.broken.get_or_insert(invariant);
     }
 
-    /// `VoteOnce`, and `LeaderPerTerm` as far as votes go.
+    /// Checks `VoteOnce`, and the part of `LeaderPerTerm` that concerns votes.
     fn vote(
         &mut self,
         voter: usize,
@@ -99,7 +99,7 @@ impl Ledger {
         }
     }
 
-    /// A crash came before that record was durable: what it says of this agent's own vote was never so.
+    /// Forgets the vote of a record that a crash lost before it was durable.
     pub fn forget(&mut self, agent: usize, kept: Option<&Vote>, lost: &Vote) {
         let term = index(lost.term.0);
         let vote = &mut self.votes[term][agent];
@@ -108,13 +108,14 @@ impl Ledger {
         }
     }
 
-    /// Records one effect of a step of a voter, where `quorum` is what elects in truth.
+    /// Records one effect of a step of a voter; `quorum` is the number of votes that elects.
     pub fn note(&mut self, seen: &Seen<'_, QuorumBully>, quorum: usize) {
         let disk = seen.disk.map_or(Term::ZERO, |vote: &Vote| vote.term);
         match seen.effect {
             Effect::Persist(vote) if vote.term < disk => self.breaks("TermMonotone"),
             Effect::Persist(vote) => {
-                // A claim is out before; its candidate's own vote is one when it is durable.
+                // A claim is sent before its record is durable. The candidate's own vote counts when the record is
+                // durable.
                 let own = name(seen.agent);
                 let is_own = vote.voted_for.as_ref().is_some_and(|voted| voted.id == own);
                 if vote.term > disk && is_own {
@@ -205,7 +206,7 @@ impl Ledger {
         }
     }
 
-    /// `CountedForItself`: who announces itself has a quorum of votes that were given to it in this incarnation.
+    /// `CountedForItself`: an agent that announces itself has a quorum of votes for its present incarnation.
     pub fn counts(&mut self, seen: &Seen<'_, QuorumBully>, quorum: usize) {
         let Effect::Send { message, .. } = seen.effect else {
             return;
@@ -222,12 +223,12 @@ impl Ledger {
         }
     }
 
-    /// Where that is not asked, states are alike that differ in it alone.
+    /// Forgets `lives` where `CountedForItself` is not checked, so that states that differ only in it are equal.
     pub fn forget_lives(&mut self) {
         self.lives = Default::default();
     }
 
-    /// `DiskFirst`: what is said of a term is said after it is durable.
+    /// `DiskFirst`: a message about a term is sent after the term is durable.
     fn is_durable(&mut self, term: Term, disk: Term) {
         if disk < term {
             self.breaks("DiskFirst");
@@ -251,7 +252,7 @@ fn small(number: u64) -> u8 {
     u8::try_from(number).unwrap_or(u8::MAX)
 }
 
-/// What is beyond the last entry is beyond the boundary too, and is not read.
+/// Returns the index of a term. A term beyond the last entry is beyond the boundary too, so its entry is not read.
 fn index(term: u64) -> usize {
     usize::try_from(term).unwrap_or(usize::MAX).min(ROOM - 1)
 }

@@ -1,17 +1,17 @@
-//! Every interleaving of a few agents, under a model checker.
+//! Every interleaving of a few agents, by a model checker.
 //!
-//! | page | decides |
+//! | module | decides |
 //! |---|---|
-//! | [`rules`] | what a model asks of an election: its machine, and what may never be |
-//! | [`bully`], [`quorum`], [`ledger`] | the elections, and what is held against them |
+//! | [`rules`] | what a model needs of an election: its machine and its invariants |
+//! | [`bully`], [`quorum`], [`ledger`] | elections with their invariants, and the history that these need |
 //! | [`diskless`] | the quorum election of voters without a disk |
 //! | [`voters`] | the quorum election whose voters change while it runs |
-//! | [`lease`] | the election by a lease in a store, and what a store does wrong |
-//! | [`ballot`], [`reorganization`], [`ring`], [`invitation`] | the same, of other papers |
-//! | [`timed`] | a model with clocks, delays and crashes; [`relative`] when two moments are the same |
-//! | [`suite`], [`case`], [`states`] | which searches there are, and what each has to show |
+//! | [`lease`] | the election by a lease in a store, and the faults of a store |
+//! | [`ballot`], [`reorganization`], [`ring`], [`invitation`] | the elections of other papers |
+//! | [`timed`] | a model with clocks, delays and crashes; [`relative`] decides when two moments are the same |
+//! | [`suite`], [`case`], [`states`] | the searches, and the expected outcome of each |
 //!
-//! Another election takes a page like [`bully`], and its searches a list in [`suite`].
+//! Another election needs a module like [`bully`], and its searches a list in [`suite`].
 #![expect(
     clippy::missing_panics_doc,
     reason = "a model that cannot be built fails its test"

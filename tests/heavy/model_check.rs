@@ -1,5 +1,6 @@
-//! Every search but the soak ends as expected: to the last state, and step by step where a way to
-//! break something is kept as a text. `BLESS=1` rewrites those texts, and the numbers of states in `states.txt`.
+//! Every search but the soak ends as expected, with the expected number of states. Where a path to a broken invariant
+//! is kept as a text, each of its steps is as expected. `BLESS=1` rewrites these texts, and the numbers in
+//! `states.txt`.
 
 use std::env;
 
@@ -25,17 +26,17 @@ fn the_quorum_election_keeps_its_invariants() {
 }
 
 #[test]
-fn ends_that_sentinels_tell_save_the_wait_and_notices_that_tell_too_much_are_found() {
+fn notices_of_sentinels_save_the_wait_and_notices_that_report_too_much_are_found() {
     check(Group::Sentinel);
 }
 
 #[test]
-fn messages_that_arrive_late_and_twice_elect_nobody() {
+fn late_and_repeated_messages_elect_no_second_leader() {
     check(Group::Set);
 }
 
 #[test]
-fn voters_without_a_disk_keep_theirs() {
+fn voters_without_a_disk_keep_the_invariants() {
     check(Group::Diskless);
 }
 
@@ -69,10 +70,10 @@ fn every_search_has_a_row_in_the_file_of_states() {
     let rows = rows.filter(|row| is_searched(&row.group));
     let rows: Vec<_> = rows.map(|row| (row.group, row.name, row.end)).collect();
     let lacks = searches.iter().find(|search| !rows.contains(search));
-    assert_eq!(lacks, None, "BLESS=1 and this search write its row");
+    assert_eq!(lacks, None, "the search has no row: run it with BLESS=1");
     let extra = rows.iter().find(|row| !searches.contains(row));
-    assert_eq!(extra, None, "a row of a search that does not exist");
-    assert_eq!(rows.len(), searches.len(), "a row is there twice");
+    assert_eq!(extra, None, "states.txt has a row without a search");
+    assert_eq!(rows.len(), searches.len(), "states.txt has a row twice");
 }
 
 #[test]

@@ -1,12 +1,13 @@
-//! Prints what the searches show, and fails if that is not what is expected. With `BLESS=1` their numbers are written anew.
+//! Prints the outcomes of the searches, and fails if one is not as expected. With `BLESS=1` it writes their numbers
+//! anew.
 //!
 //! ```text
 //!   models                       every group but the soak
 //!   models threshold quorum      these groups
-//!   models --traces threshold    with the shortest way to each thing that breaks
-//!   models --only D=2            the searches whose name says that
-//!   models --most 400000         the searches that end with so many states at most
-//!   models --threads 1           so many at a time; 2 unless given, since each takes memory
+//!   models --traces threshold    with the shortest path to each broken invariant
+//!   models --only D=2            the searches whose name contains the text
+//!   models --most 400000         the searches with at most this number of states
+//!   models --threads 1           searches at a time; default 2, since each takes memory
 //! ```
 
 use std::{
@@ -49,7 +50,7 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// What the command line asks for.
+/// The arguments of the command line.
 struct Arguments {
     groups: Vec<Group>,
     with_traces: bool,
@@ -113,7 +114,7 @@ struct Sum {
     faults: usize,
 }
 
-/// A line for each search as soon as it and those before it have ended.
+/// Prints a line for each search as soon as this search and all before it have ended.
 fn print_group(group: Group, arguments: &Arguments, sum: &mut Sum) {
     let cases = arguments.cases(group);
     if cases.is_empty() {
@@ -125,7 +126,7 @@ fn print_group(group: Group, arguments: &Arguments, sum: &mut Sum) {
         "", "unique", "depth", "seconds"
     );
     let (results, ended) = mpsc::channel();
-    // The longest first, so that none of them is left alone at the end.
+    // The longest searches start first, so that no long search runs alone at the end.
     let mut positions: Vec<usize> = (0..cases.len()).collect();
     positions.sort_by_key(|position| Reverse(cases[*position].size));
     let next = Mutex::new(positions.into_iter());
@@ -155,7 +156,7 @@ fn print_group(group: Group, arguments: &Arguments, sum: &mut Sum) {
 }
 
 fn take(next: &Mutex<std::vec::IntoIter<usize>>) -> Option<usize> {
-    next.lock().expect("no thread panics while it takes").next()
+    next.lock().expect("no thread panics with the lock").next()
 }
 
 fn print_case(case: &Case, outcome: &Outcome, took: Duration, with_traces: bool, sum: &mut Sum) {
@@ -178,7 +179,10 @@ fn print_case(case: &Case, outcome: &Outcome, took: Duration, with_traces: bool,
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "it measures")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a search is measured in real time"
+)]
 fn now() -> Instant {
     Instant::now()
 }

@@ -1,12 +1,12 @@
-//! The quorum election, with a lease that covers so many readings of the holder's clock, and a
-//! promise that covers one more.
+//! The quorum election, with a lease that covers [`Quorum::new`]'s number of readings of the holder's clock, and a
+//! promise that covers one reading more.
 //!
-//! Held against it: the invariants of the crate's `elections::quorum::proof` but for `LeaseBacked`,
-//! `PromiseKept`, `NoDisrupt` and `Observers`.
+//! The model checks the invariants of the crate's `elections::quorum::proof`, except `LeaseBacked`, `PromiseKept`,
+//! `NoDisrupt` and `Observers`.
 //!
-//! **Questions.** An election begins by asking who would consent. That changes nothing durable, so
-//! nothing safe may depend on it, and with `Questions::Granted` every voter consents at once: more can
-//! happen than ever would, in far fewer steps. `Questions::Asked` sends them.
+//! **Questions.** An election begins with a question: would the voters consent? The question changes no durable state,
+//! so no safety may depend on it. With `Questions::Granted` every voter consents at once: this allows more histories
+//! than the real question, in far fewer steps. `Questions::Asked` sends the questions.
 
 use std::{sync::Arc, time::Duration};
 
@@ -25,39 +25,39 @@ use crate::{
     timed::World,
 };
 
-/// A quorum election, and how it is judged.
+/// Rules of a quorum election for a model.
 #[derive(Clone, Debug)]
 pub struct Quorum {
     config: Arc<QuorumConfig>,
-    /// How many readings of its clock a lease covers.
+    /// Number of readings of its clock that a lease covers.
     lease: u8,
-    /// How many votes elect.
+    /// Number of votes that elect.
     quorum: usize,
-    /// The model looks no further than this term, and this many rounds of questions in an incarnation.
+    /// Highest term that the model explores.
     pub terms: u8,
-    /// See there.
+    /// Number of rounds of questions in an incarnation that the model explores.
     pub rounds: u8,
-    /// Whether refused claims are answered with silence: a refusal changes when one asks again.
+    /// Whether the refusal of a claim is dropped. It only changes when the candidate asks again.
     pub mute: bool,
-    /// The first so many voters are not eligible.
+    /// Number of voters, from the first, that are not eligible.
     pub witnesses: usize,
-    /// What becomes of questions.
+    /// The way of questions.
     pub questions: Questions,
     /// Whether heartbeats are lost: a leadership then lasts for one lease.
     pub is_brief: bool,
-    /// Whether a leader has to be seen in a term that it was given.
+    /// Whether a sight demands a leader in a term that another leader gave to it.
     pub gives: bool,
-    /// Whether it is asked for which incarnation each vote was.
+    /// Whether the model checks for which incarnation each vote was.
     pub counts_lives: bool,
-    /// Whether an incarnation begins without the scores of the others, and without any word of theirs.
+    /// Whether an incarnation begins without the scores and messages of the other agents.
     pub is_untaught: bool,
-    /// An invariant that is not looked at, so that others are seen to break.
+    /// An invariant that the model does not check, so that it finds others that break.
     pub tolerated: Option<&'static str>,
-    /// Timings that only some have, and which.
+    /// Shorter timings of some voters, and which voters have them.
     short: Option<(Arc<QuorumConfig>, Short)>,
 }
 
-/// The voters that give the shorter of two promises, and lead for the shorter of two leases.
+/// The voters that give the shorter of two promises, and lead with the shorter of two leases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Short {
     /// All but the highest-ranked voter.
@@ -66,19 +66,19 @@ pub enum Short {
     Restarted,
 }
 
-/// What becomes of questions.
+/// The way of questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Questions {
     /// Every voter consents at once.
     Granted,
-    /// They travel, and so do the answers.
+    /// Questions travel, and so do the answers.
     Asked,
-    /// They arrive at once or never, and so do the answers.
+    /// Questions and answers arrive at once or never.
     Called,
 }
 
 impl Quorum {
-    /// `n` voters, a lease of so many readings; terms up to 3, questions granted.
+    /// Returns the rules for `n` voters and a lease of `lease` readings; terms up to 3, questions granted.
     pub fn new(n: usize, lease: u8) -> Self {
         let readings = f64::from(lease);
         let (config, quorum) = configured(n, (readings - 0.01, readings + 0.5));
@@ -100,7 +100,7 @@ impl Quorum {
         }
     }
 
-    /// The same without a cool-down of who handed over: it may be the next successor.
+    /// Removes the cool-down of an agent that handed over: it may be the next successor.
     #[must_use]
     pub fn without_cooldown(mut self) -> Self {
         let config = QuorumConfig::clone(&self.config);
@@ -111,8 +111,8 @@ impl Quorum {
         self
     }
 
-    /// Three voters with a lease of two readings, of which some have one of one reading. Promises cover
-    /// one reading more, as ever.
+    /// Returns the rules for three voters. A lease covers two readings, for the voters `shorter` one reading. Promises
+    /// always cover one reading more than the lease.
     pub fn mixed(shorter: Short) -> Self {
         let (short, _) = configured(3, (0.95, 1.2));
         Self {
@@ -122,7 +122,7 @@ impl Quorum {
     }
 }
 
-/// A lease and a promise of so many ticks; and how many votes elect.
+/// Returns a configuration with a lease and a promise in ticks, and the number of votes that elect.
 fn configured(n: usize, (lease, promise): (f64, f64)) -> (Arc<QuorumConfig>, usize) {
     let timings = Timings::lan()
         .to_builder()
@@ -146,7 +146,7 @@ fn configured(n: usize, (lease, promise): (f64, f64)) -> (Arc<QuorumConfig>, usi
 }
 
 impl Quorum {
-    /// Every voter would consent to this.
+    /// Returns the consent of every voter in `round`.
     fn consents(&self, round: Round) -> Vec<InputOf<QuorumBully>> {
         let consent = |from| Input::Received {
             from,
@@ -176,14 +176,14 @@ impl Rules for Quorum {
         }
     }
 
-    /// A lease is the longest span that is counted from the past; promises, and the cool-down
-    /// of an agent that stepped down, lie ahead.
+    /// A lease is the longest span that is counted from the past. Promises, and the cool-down of an agent that stepped
+    /// down, end in the future.
     fn memory(&self) -> Duration {
         ticks(f64::from(self.lease - 1))
     }
 
-    /// The scores of the others, in a message that means nothing else. Which agent learns them when makes
-    /// no difference to what is safe, and a great one to the number of states.
+    /// Returns the scores of the other agents, in a message that has no other effect. The moment at which an agent
+    /// learns them makes no difference to safety, and a great one to the number of states.
     fn taught(&self, agent: usize) -> Vec<InputOf<QuorumBully>> {
         let is_taught = |other: &usize| *other != agent && !self.is_untaught;
         let others = (0..self.config.voters.len()).filter(is_taught);
@@ -282,7 +282,7 @@ impl Rules for Quorum {
         }
     }
 
-    /// As a rule a second leader, after another one.
+    /// Shows a leader in the last term, thus a second leader after another one.
     fn shows(&self, sight: usize, world: &World<Self>) -> bool {
         let mut believers = world.believers();
         believers.any(|(me, term)| match sight {

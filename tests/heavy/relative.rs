@@ -1,15 +1,12 @@
-//! Hashes clock readings as "so long from now", so that states which differ only in the date are
-//! one state.
+//! A hash that reads clock readings as spans from now, so that states that differ only in the date are one state.
 //!
-//! A machine compares readings of its own clock with one another and with spans of time, never with
-//! a date, so moving all of them by the same amount changes nothing that it does. Every clock here
-//! starts at [`EPOCH`], a number so large that no counter comes near it: whatever hashes a `u64` of
-//! that size hashes a reading.
+//! A machine compares readings of its own clock with one another and with spans of time, never with a date. So moving
+//! all readings by the same amount changes none of its steps. Every clock here starts at [`EPOCH`], which is larger
+//! than any counter: a hashed `u64` of this size is a reading.
 //!
-//! What lies in the past is *old* if its age makes no difference any more. A **deadline** has passed
-//! or it has not. Of when something **happened**, the age counts while it is within some span of the
-//! rules, the *memory*. The two are told apart by their place on the clock: what happens, happens at
-//! a tick, and the rules' spans are no whole numbers of ticks.
+//! A reading in the past is *old* if its age makes no difference any more. A **deadline** has passed or it has not. The
+//! age of an **event** counts while it is within a span of the rules, the *memory*. The place on the clock tells the
+//! two apart: events happen at a tick, and the spans of the rules are not whole numbers of ticks.
 
 use std::{
     hash::{Hash, Hasher},
@@ -18,23 +15,23 @@ use std::{
 
 use bully_core::protocol::Time;
 
-/// What every clock shows at the beginning, in nanoseconds.
+/// Reading of every clock at the beginning, in nanoseconds.
 pub const EPOCH: u64 = 1_000_000_000_000_000_000;
 
-/// One tick of a model, in nanoseconds: a millisecond.
+/// Length of a tick of a model, in nanoseconds: a millisecond.
 pub const TICK: u64 = 1_000_000;
 
-/// The reading after so many ticks.
+/// Returns the reading after `ticks` ticks.
 pub const fn at(ticks: u16) -> Time {
     Time::from_nanos(EPOCH + (ticks as u64) * TICK)
 }
 
-/// So many ticks, which need not be a whole number.
+/// Returns the length of `n` ticks, which need not be a whole number.
 pub fn ticks(n: f64) -> Duration {
     Duration::from_secs_f64(n / 1_000.0)
 }
 
-/// A digest of `what`, in which readings count from `now`, and those before `memory` are old.
+/// Returns a digest of `what`. Readings count from `now`; readings older than `memory` are equal.
 pub fn digest(what: &impl Hash, now: Time, memory: Duration) -> u64 {
     let mut hasher = Relative {
         inner: Mixer::default(),

@@ -1,7 +1,7 @@
 //! The reorganization under synchrony: GM1, at every instant.
 //!
-//! Held against it: two in *Reorganization* or *Normal* have the same coordinator, and two in
-//! *Normal* the same task, whichever crashes and recovers when; so at most one considers itself leader.
+//! The model checks, for every time of crashes and recoveries: two agents in *Reorganization* or *Normal* have the same
+//! coordinator, and two agents in *Normal* the same task. So at most one agent considers itself leader.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,14 +10,15 @@ use bully_core::protocol::Timings;
 
 use crate::{relative::ticks, rules::Rules, timed::World};
 
-/// A reorganization, and how it is judged.
+/// Rules of a reorganization for a model.
 #[derive(Clone, Debug)]
 pub struct Reorganizing {
     config: Arc<ReorganizationConfig>,
 }
 
 impl Reorganizing {
-    /// T of so many ticks, for a delay bound of d. Checks are rarer than the model is long.
+    /// Returns the rules with T of `deadline` ticks and a delay bound d of `delay` ticks. The model ends before the
+    /// first check.
     ///
     /// # Panics
     /// If T is not above 2 d.
@@ -47,7 +48,7 @@ impl Rules for Reorganizing {
         &self.config
     }
 
-    /// All ages count: the horizon is near.
+    /// All ages count: the model ends before a reading is old.
     fn memory(&self) -> Duration {
         ticks(1_000.0)
     }

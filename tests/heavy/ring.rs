@@ -1,5 +1,5 @@
-//! The ring election under synchrony: no agent is passed over while a hop may take twice the longest
-//! delay, so at most one leads at every instant, and all follow the highest-ranked one in time.
+//! The ring election under synchrony. No agent is passed over while a hop may take twice the longest delay. So at most
+//! one agent leads at every instant, and in time all follow the highest-ranked agent.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,18 +12,17 @@ use crate::{
     timed::World,
 };
 
-/// A ring, and how it is judged.
+/// Rules of a ring election for a model.
 #[derive(Clone, Debug)]
 pub struct Rings {
     config: Arc<RingConfig>,
-    /// From this tick on all agree; `None` if no user asks.
+    /// The tick from which on all agents agree; `None` if the model does not check it.
     pub settled: Option<u16>,
 }
 
 impl Rings {
-    /// A ring with a Hop of so many ticks, in which all agree from some tick on. What the machines
-    /// take for the delay bound is far below the Hop, so that the builder does not refuse what the
-    /// model is to find.
+    /// Returns the rules with a Hop of `hop` ticks. The configured delay bound is far below the Hop, so that the
+    /// builder of the timings does not refuse a Hop that the model is to find too short.
     ///
     /// # Panics
     /// If `hop` is zero.
@@ -60,7 +59,7 @@ impl Rules for Rings {
         &self.config
     }
 
-    /// All ages count: the horizon is near.
+    /// All ages count: the model ends before a reading is old.
     fn memory(&self) -> Duration {
         ticks(1_000.0)
     }
@@ -74,7 +73,7 @@ impl Rules for Rings {
     }
 }
 
-/// Whether all that run follow the highest-ranked of them.
+/// Returns whether all agents that run follow the highest-ranked of them.
 fn agree(world: &World<Rings>) -> bool {
     let views = (0..world.len()).map(|agent| world.view(agent));
     let views: Vec<_> = views

@@ -1,7 +1,7 @@
-//! What a model needs to know of an election: which machine plays, and what may never be.
+//! The interface between a model and an election: its machine and its invariants.
 //!
-//! Decided here: the door that each election's page passes through ([`crate::bully`],
-//! [`crate::quorum`]); not how a model moves ([`crate::timed`]).
+//! Decided here: the trait that each election implements ([`crate::bully`], [`crate::quorum`]). How a model moves is
+//! decided in [`crate::timed`].
 
 use std::{fmt::Debug, hash::Hash, time::Duration};
 
@@ -11,16 +11,15 @@ use bully_core::protocol::{
 
 use crate::timed::World;
 
-/// What one participant says to another.
+/// A message of the election's machine.
 pub type MessageOf<R> = <<R as Rules>::Election as Election>::Message;
-/// The names of its timers.
+/// A timer of the election's machine.
 pub type TimerOf<R> = <<R as Rules>::Election as Election>::Timer;
-/// What its disk holds.
+/// The durable record of the election's machine.
 pub type DurableOf<R> = <<R as Rules>::Election as Election>::Durable;
 
-/// Which election is played, and what is held against it.
+/// The election that a model plays, and its invariants.
 pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
-    /// The machine.
     type Election: Election<
             Message: PeerMessage + Eq + Hash + Sync,
             Timer: Hash + Send + Sync,
@@ -29,13 +28,13 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
         + Hash
         + Send
         + Sync;
-    /// What has to be remembered of the past to judge the present.
+    /// The part of the past that the invariants need.
     type Ledger: Clone + Debug + Default + PartialEq + Hash + Send + Sync;
 
-    /// The machine's parameters.
+    /// The configuration of the machine.
     fn config(&self) -> &<Self::Election as Election>::Config;
 
-    /// The same of one agent in one incarnation, where they differ.
+    /// The configuration of one agent in one incarnation; the default is the same for all.
     fn config_of(
         &self,
         _who: usize,
@@ -44,25 +43,25 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
         self.config()
     }
 
-    /// The score of the k-th agent at first: the later in the alphabet, the higher.
+    /// The score of the `k`-th agent at the beginning: the later its name in the alphabet, the higher its score.
     fn score(&self, k: usize) -> Option<Score> {
         Some(Score::from(u32::try_from(k).unwrap_or(0)))
     }
 
-    /// Whether the k-th agent votes, or observes.
+    /// The kind of the `k`-th agent: voter or observer.
     fn kind(&self, _k: usize) -> MemberKind {
         MemberKind::Voter
     }
 
-    /// A reading older than this is old: at least the longest span of the rules, less one tick.
+    /// The age beyond which a reading is old: at least the longest span of the rules, less one tick.
     fn memory(&self) -> Duration;
 
-    /// Whether what an agent does depends on the date, and not only on how long ago something was.
+    /// Returns whether the behaviour of an agent depends on the date, and not only on the age of readings.
     fn reads_wall_clocks(&self) -> bool {
         false
     }
 
-    /// What an incarnation is told at its beginning, after `Start`.
+    /// The inputs of an incarnation at its beginning, after `Start`.
     fn taught(&self, _who: usize) -> Vec<InputOf<Self::Election>> {
         Vec::new()
     }
@@ -72,7 +71,7 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
         Owner::Sender
     }
 
-    /// What the world does at that tick about an effect at once, instead of carrying it out.
+    /// The inputs that the world returns at once for an effect at tick `now`, instead of carrying the effect out.
     fn shortcut(
         &self,
         _now: u16,
@@ -81,21 +80,21 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
         None
     }
 
-    /// Whether this is a question, or its answer, that arrives at once or never. Each that is asked when this timer
-    /// is due is heard by all, or by any of them.
+    /// Returns whether this message is a call: a question, or its answer, that arrives at once or never. When the timer
+    /// of [`makes_calls`](Self::makes_calls) fires, its questions reach any subset of the agents.
     fn is_call(&self, _message: &MessageOf<Self>) -> bool {
         false
     }
 
-    /// Whether calls are made when that is due.
+    /// Returns whether calls are made when this timer fires.
     fn makes_calls(&self, _timer: TimerOf<Self>) -> bool {
         false
     }
 
-    /// Records what a node did.
+    /// Records one effect of an agent.
     fn note(&self, _ledger: &mut Self::Ledger, _seen: &Seen<'_, Self::Election>) {}
 
-    /// A crash came before a record of a node was durable: this one was kept, that one lost.
+    /// Notes that a crash came before the record `lost` was durable; the disk has the record `kept`.
     fn forget(
         &self,
         _ledger: &mut Self::Ledger,
@@ -105,61 +104,60 @@ pub trait Rules: Clone + Debug + Sized + Send + Sync + 'static {
     ) {
     }
 
-    /// Which invariant does not hold in this world.
+    /// Returns an invariant that does not hold in this world.
     fn broken(&self, world: &World<Self>) -> Option<&'static str>;
 
-    /// What has to happen somewhere, so that the model is not vacuous: an agent is elected, as a
-    /// rule. At most five.
+    /// Sights: each must occur in some state, so that the model is not vacuous. At most five. By default: an agent is
+    /// elected.
     fn sights(&self) -> &'static [&'static str] {
         &["an agent leads"]
     }
 
-    /// Whether this world shows that one of them.
+    /// Returns whether this world shows the sight with this index.
     fn shows(&self, _sight: usize, world: &World<Self>) -> bool {
         world.believers().next().is_some()
     }
 
-    /// Whether the model looks any further.
+    /// Returns whether the search continues from this state.
     fn is_within(&self, _ledger: &Self::Ledger) -> bool {
         true
     }
 }
 
-/// Whose clock a message quotes.
+/// The agent whose clock a message quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// It says what time it is.
+    /// The sender: it quotes its own time.
     Sender,
-    /// It echoes what it was told.
+    /// The receiver: the sender returns a time that it received.
     Receiver,
 }
 
-/// One effect of one step, and what led to it.
+/// One effect of one step, with its cause.
 #[derive(Debug)]
 pub struct Seen<'a, E: Election> {
-    /// The agent that did the step.
+    /// The agent of the step.
     pub agent: usize,
-    /// In which incarnation of it.
+    /// The incarnation of the agent.
     pub incarnation: Incarnation,
-    /// What it was told, and by which agent, if that was the cause.
+    /// The message that caused the step, and its sender, if a message was the cause.
     pub heard: Option<(usize, &'a E::Message)>,
-    /// In which incarnation the other one said that.
+    /// The incarnation of the sender of the message.
     pub heard_of: Incarnation,
-    /// What is durable just before the effect.
+    /// The durable record just before the effect.
     pub disk: Option<&'a E::Durable>,
-    /// The effect.
     pub effect: &'a EffectOf<E>,
 }
 
-/// The name of the k-th agent.
+/// Returns the name of the agent at this position.
 ///
 /// # Panics
-/// If there are not so many messages.
+/// If `agent` is above 4.
 pub fn name(agent: usize) -> AgentId {
     AgentId::new(["a", "b", "c", "d", "e"][agent]).expect("a valid name")
 }
 
-/// Which agent has that name.
+/// Returns the position of the agent with this name.
 pub fn position(id: &AgentId) -> usize {
     usize::from(id.as_str().as_bytes()[0] - b'a')
 }

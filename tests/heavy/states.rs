@@ -1,4 +1,4 @@
-//! The numbers of every search: the file `states.txt`, and how it is written anew.
+//! The numbers of states of every search: the file `states.txt`, and how it is written anew.
 
 use std::{
     fs,
@@ -11,17 +11,17 @@ use crate::case::Case;
 /// A row of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The group that asks it.
+    /// The name of the search's group.
     pub group: String,
-    /// What is searched.
+    /// The name of the search.
     pub name: String,
-    /// How it ends.
+    /// The expected end.
     pub end: String,
-    /// How many different states, and the longest of the shortest ways to one of them.
+    /// Number of different states, and length of the longest of the shortest paths to one of them.
     pub size: (usize, usize),
 }
 
-/// All rows, in their order.
+/// Returns all rows, in the order of the file.
 pub fn rows() -> Vec<Row> {
     let mut group = "";
     let text = text();
@@ -41,7 +41,7 @@ pub fn rows() -> Vec<Row> {
     text.lines().filter_map(row).collect()
 }
 
-/// The same searches with the numbers that the file has for them.
+/// Returns the searches with the numbers that the file has for them.
 pub fn known(group: &'static str, mut cases: Vec<Case>) -> Vec<Case> {
     let rows = rows();
     for case in &mut cases {
@@ -53,7 +53,7 @@ pub fn known(group: &'static str, mut cases: Vec<Case>) -> Vec<Case> {
     cases
 }
 
-/// Writes the row of this search anew, or at the end of its group.
+/// Writes the row of this search anew, or adds it at the end of its group.
 pub fn write(case: &Case, (unique, depth): (usize, usize)) {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,12 +1,12 @@
-//! A path of a model as text: what happened, and what every agent believed then.
+//! A path of a model as text: each step, and every agent's view of the leader after it.
 //!
-//! Decided here: how a line looks; what is said of a step is in [`crate::timed`].
+//! Decided here: the layout of a line. [`crate::timed`] decides the text of a step.
 
 use std::fmt::Write;
 
 use bully_core::protocol::{AgentId, Role, View};
 
-/// Lines, each of which says what happened and which beliefs that changed.
+/// Lines of text: each has one step, and the views that the step changed.
 #[derive(Debug)]
 pub struct Story {
     text: String,
@@ -14,7 +14,7 @@ pub struct Story {
 }
 
 impl Story {
-    /// Begins where every agent believes this.
+    /// Begins a story with the given view of every agent.
     pub fn new(believed: Vec<String>) -> Self {
         Self {
             text: String::new(),
@@ -22,7 +22,7 @@ impl Story {
         }
     }
 
-    /// Adds one line.
+    /// Adds a line: the step `what`, and the views that changed.
     ///
     /// # Panics
     /// Never: a string takes everything.
@@ -35,13 +35,12 @@ impl Story {
         self.believed = believed;
     }
 
-    /// The whole of it.
     pub fn text(self) -> String {
         self.text
     }
 }
 
-/// What an agent believes, in a few words.
+/// Describes the view of an agent in a few words.
 pub fn belief(me: &AgentId, view: &View) -> String {
     match (&view.leading, &view.leader, view.role) {
         (Some(term), _, _) => format!("{me} LEADS in term {term}"),

@@ -1,20 +1,20 @@
 //! The quorum election whose voters change while it runs: three voters, and a learner that becomes one.
 //!
-//! Held against it, over all epochs: `OneBeliever`, `LeaderPerTerm`, `VoteOnce`, `TermMonotone`, `TokenMonotone`,
+//! The model checks over all epochs: `OneBeliever`, `LeaderPerTerm`, `VoteOnce`, `TermMonotone`, `TokenMonotone`,
 //! `NoRivalElected`, `DiskFirst`; and of the change itself:
 //!
-//! | invariant | what it says |
+//! | invariant | statement |
 //! |---|---|
-//! | `OneList` | one epoch has one list |
-//! | `SealedByQuorum` | a list is installed only if a quorum of the voters before has sealed for it in one term |
-//! | `NoBelieverAfterSeal` | once a quorum has sealed, no agent leads in that epoch, in whatever term |
-//! | `NoSupportAfterSeal` | no voter acknowledges a leader of a term that its durable seal forbids |
-//! | `SealKept` | no durable seal is given up but for a leader of a higher term |
-//! | `SealFinal` | whoever asked for a seal in a term leads in it no more |
-//! | `LostFirst` | and has said so before |
+//! | `OneList` | one epoch has one list of voters |
+//! | `SealedByQuorum` | a list is installed only if a quorum of the former voters has sealed for it in one term |
+//! | `NoBelieverAfterSeal` | after a quorum has sealed, no agent leads in any term of the sealed epoch |
+//! | `NoSupportAfterSeal` | no voter acknowledges the leader of a term that its durable seal forbids |
+//! | `SealKept` | a voter gives up a durable seal only for a leader of a higher term |
+//! | `SealFinal` | an agent that asked for a seal in a term no longer leads in this term |
+//! | `LostFirst` | an agent that asks for a seal has published before that it no longer leads |
 //!
-//! A search begins with a leader that has heard of its learner ([`Bounds::prologue`](crate::timed::Bounds::prologue)). After that
-//! what a learner says is dropped: it would only fill the wire. Every voter consents at once, as in
+//! A search begins with a leader that has heard of its learner ([`Bounds::prologue`](crate::timed::Bounds::prologue)).
+//! Messages of a learner after that are dropped: they would only fill the wire. Every voter consents at once, as in
 //! [`Questions::Granted`](crate::quorum::Questions).
 
 use std::{sync::Arc, time::Duration};
@@ -36,30 +36,30 @@ use crate::{
     timed::World,
 };
 
-/// So many of the lower bits of a term count the elections of one epoch.
+/// Number of the lower bits of a term. They count the elections of one epoch.
 const TERM_BITS: u32 = 40;
-/// So many terms of each epoch are told apart.
+/// Number of terms of each epoch in the ledger.
 const TERMS: usize = 9;
-/// So many epochs.
+/// Number of epochs in the ledger.
 const EPOCHS: usize = 3;
-/// The most agents.
+/// Largest number of agents.
 const MOST: usize = 4;
 
-/// Voters that change, and how they are judged.
+/// Rules of a quorum election whose voters change, for a model.
 #[derive(Clone, Debug)]
 pub struct Changing {
     voters: Quorum,
     learner: Arc<QuorumConfig>,
-    /// Some agent has to lead in that epoch, or the model shows less than it says.
+    /// Epoch in which some agent has to lead; otherwise the model shows less than its name promises.
     pub epoch: u64,
-    /// The model looks no further than so many terms of each epoch.
+    /// Highest term of each epoch that the model explores.
     pub terms: u64,
-    /// From that tick on a learner is not heard.
+    /// Tick from which on the messages of a learner are dropped.
     pub deaf_from: u16,
 }
 
 impl Default for Changing {
-    /// Voters `a`, `b` and `c`, and the learner `d`; a lease of one reading of a clock.
+    /// Returns the rules for the voters `a`, `b` and `c`, and the learner `d`; a lease covers one reading of a clock.
     fn default() -> Self {
         let voters = Quorum::new(3, 1);
         let learner = Arc::new(QuorumConfig {
@@ -77,7 +77,7 @@ impl Default for Changing {
 }
 
 impl Changing {
-    /// Every agent would consent to this.
+    /// Returns the consent of every agent in `round`.
     fn consents(round: Round, seen: Term) -> Vec<InputOf<QuorumBully>> {
         let consent = |from| Input::Received {
             from,
@@ -176,24 +176,25 @@ impl Rules for Changing {
     }
 }
 
-/// What was said and done in one history.
+/// The history of one path, as far as the invariants need it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ledger {
-    /// The voters of each epoch, a bit each; zero while nobody has its list.
+    /// The voters of each epoch, a bit each; zero while no agent has its list.
     lists: [u8; EPOCHS],
-    /// The candidate that each voter voted for in each term: the position plus one.
+    /// The candidate of each voter's vote in each term: the position plus one.
     votes: [[u8; MOST]; TERMS * EPOCHS],
-    /// The agent that announced itself in a term: the position plus one.
+    /// The agent that announced itself in each term: the position plus one.
     announced: [u8; TERMS * EPOCHS],
-    /// Who asked for seals in a term, a bit each.
+    /// The agents that asked for seals in each term, a bit each.
     asked: [u8; TERMS * EPOCHS],
-    /// Who has ever sealed in a term, and for which list; a bit for each voter. One list for each term.
+    /// The voters that have ever sealed in each term, a bit each, and the list for which they sealed. One list for each
+    /// term.
     sealed: [(u8, u8); TERMS * EPOCHS],
-    /// The term that each agent has said it leads in; zero for none.
+    /// The term in which each agent announced that it leads; zero for none.
     led: [u64; MOST],
     /// The last token.
     token: u64,
-    /// The highest term of an epoch that anybody claimed.
+    /// The highest term of an epoch that any agent claimed.
     highest: u64,
     /// The first invariant that was broken.
     broken: Option<&'static str>,
@@ -218,19 +219,20 @@ impl Default for Ledger {
 }
 
 impl Ledger {
-    /// Whether a quorum of the voters of an epoch has sealed in one term; for whatever list.
+    /// Returns whether a quorum of the voters of an epoch has sealed in one term, for any list.
     fn is_sealed(&self, epoch: u64) -> bool {
         (0..TERMS).any(|term| self.seals(epoch, term))
     }
 
-    /// The same of one term.
+    /// Returns whether a quorum of the voters of an epoch has sealed in `term`.
     fn seals(&self, epoch: u64, term: usize) -> bool {
         let epoch = small(epoch);
         let (sealed, _) = self.sealed[epoch * TERMS + term];
         is_quorum(sealed, self.lists[epoch])
     }
 
-    /// Whether an agent beside `me` has a quorum of votes for a term above that one, by the voters of its epoch.
+    /// Returns whether an agent other than `me` has a quorum of votes for a term above `term`, by the voters of its
+    /// epoch.
     fn has_rival(&self, me: usize, term: u64) -> bool {
         (index(term) + 1..TERMS * EPOCHS)
             .any(|above| (0..MOST).any(|agent| agent != me && self.is_elected(above, agent)))
@@ -243,7 +245,7 @@ impl Ledger {
         is_quorum(voters, self.lists[index / TERMS])
     }
 
-    /// A crash came before that record was durable.
+    /// Forgets the vote and the seal of a record that a crash lost before it was durable.
     fn forget(&mut self, agent: usize, kept: Option<&Vote>, lost: &Vote) {
         let vote = &mut self.votes[index(lost.term.0)][agent];
         if kept.is_none_or(|kept| kept.term < lost.term) && *vote == mark(agent) {
@@ -272,7 +274,8 @@ impl Ledger {
                     self.breaks("SealKept");
                 }
                 self.seal(seen.agent, vote);
-                // A claim is out before; its candidate's own vote is one when it is durable.
+                // A claim is sent before its record is durable. The candidate's own vote counts when the record is
+                // durable.
                 let own = name(seen.agent);
                 let is_own = vote.voted_for.as_ref().is_some_and(|voted| voted.id == own);
                 if vote.term > disk && is_own {
@@ -351,7 +354,7 @@ impl Ledger {
         }
     }
 
-    /// `OneList`, `SealedByQuorum`: somebody has this list.
+    /// Checks `OneList` and `SealedByQuorum` when an agent has a new list.
     fn install(&mut self, decree: &Decree) {
         let (at, list) = (small(decree.epoch), mask(decree.names()));
         if self.lists[at] == list {
@@ -390,7 +393,7 @@ impl Ledger {
         }
     }
 
-    /// `VoteOnce`, and `LeaderPerTerm` as far as votes go.
+    /// Checks `VoteOnce`, and the part of `LeaderPerTerm` that concerns votes.
     fn vote(&mut self, voter: usize, candidate: usize, term: Term) {
         let index = index(term.0);
         let before = std::mem::replace(&mut self.votes[index][voter], mark(candidate));
@@ -403,7 +406,7 @@ impl Ledger {
         }
     }
 
-    /// `DiskFirst`: what is said of a term is said after it is durable.
+    /// `DiskFirst`: a message about a term is sent after the term is durable.
     fn is_durable(&mut self, term: Term, disk: Term) {
         if disk < term {
             self.breaks("DiskFirst");
@@ -431,7 +434,7 @@ fn count(term: u64) -> u64 {
     term & ((1 << TERM_BITS) - 1)
 }
 
-/// What is beyond the last entry is beyond the boundary too, and is not read.
+/// Returns the index of a term. A term beyond the last entry is beyond the boundary too, so its entry is not read.
 fn index(term: u64) -> usize {
     small(epoch(term)) * TERMS + small(count(term)).min(TERMS - 1)
 }

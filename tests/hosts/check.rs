@@ -1,4 +1,4 @@
-//! What must hold of the merged lines, whatever happened.
+//! The properties of the merged lines of all nodes, whatever faults happened.
 
 use std::collections::BTreeMap;
 
@@ -6,25 +6,23 @@ use serde_json::Value;
 
 use crate::{Wrong, log::Line};
 
-/// From the first to the last moment at which a process found that it leads.
+/// A leadership, from the first to the last moment at which a process found that it leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Belief {
-    /// Which host.
+    /// The host.
     pub(crate) host: usize,
-    /// Which incarnation of its process.
+    /// The incarnation of its process.
     pub(crate) incarnation: u32,
-    /// The term.
     pub(crate) term: u64,
-    /// When it first found that it leads, in microseconds.
+    /// The first moment at which it found that it leads, in microseconds.
     pub(crate) from: u64,
-    /// When it last did.
+    /// The last moment, in microseconds.
     pub(crate) until: u64,
 }
 
-/// The leaderships, in the order of their beginning.
+/// Returns the leaderships in the order of their beginning.
 ///
-/// A process checks, then says at which time before the check it began to; between two checks in
-/// one term it led.
+/// A process that leads prints a time before its check. Between two checks in one term it led all the time.
 pub(crate) fn beliefs(lines: &[Line]) -> Vec<Belief> {
     let mut found: BTreeMap<(usize, u32, u64), (u64, u64)> = BTreeMap::new();
     for line in lines.iter().filter(|line| line.event == "works") {
@@ -46,11 +44,11 @@ pub(crate) fn beliefs(lines: &[Line]) -> Vec<Belief> {
     found
 }
 
-/// The promise of the quorum mode: at any moment at most one leads, in a term of its own, and each
-/// later leader in a higher one.
+/// Checks the promise of the quorum mode: at any moment at most one process leads, and each later leadership has a
+/// higher term.
 ///
 /// # Errors
-/// The two that break it.
+/// The two leaderships that break it.
 pub(crate) fn one_leader(lines: &[Line]) -> Result<(), Wrong> {
     let found = beliefs(lines);
     for pair in found.windows(2) {
@@ -66,7 +64,7 @@ pub(crate) fn one_leader(lines: &[Line]) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The promise of a change of voters: no two nodes ever know two lists by the number of one epoch.
+/// Checks the promise of a change of voters: no two nodes know different lists with the number of the same epoch.
 ///
 /// # Errors
 /// The two lists.
@@ -85,7 +83,7 @@ pub(crate) fn one_list(lines: &[Line]) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// How many microseconds two or more led at once.
+/// Returns for how long two or more processes led at once, in microseconds.
 pub(crate) fn contested(lines: &[Line]) -> u64 {
     let mut edges: Vec<(u64, i32)> = Vec::new();
     for belief in beliefs(lines) {

@@ -1,4 +1,4 @@
-//! A process of the node example on each host, and what can be done to it.
+//! A process of the node example on each host, and the faults that can happen to it.
 
 use std::{
     env,
@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-#[path = "cluster/agreement.rs"] // relative to this file, wherever it is included
+#[path = "cluster/agreement.rs"] // relative to this file: another file may include it
 mod agreement;
 #[path = "cluster/anew.rs"]
 mod anew;
@@ -23,45 +23,44 @@ use super::{
     log::{Line, Log},
 };
 
-/// Where the nodes are.
+/// The place of the nodes.
 pub(crate) trait Place {
-    /// How a program is run at the place of a node.
+    /// Returns the command that runs a program at the place of a node.
     fn program(&self, host: usize, program: &Path) -> Command;
 
-    /// Where a node listens.
+    /// Returns the address on which a node listens.
     fn address(&self, host: usize) -> String;
 }
 
-/// What every node is told.
+/// The settings of every node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
-    /// How many hosts there are; all vote.
+    /// Number of hosts. All of them vote.
     pub(crate) hosts: usize,
-    /// Never two leaders, or a leader on every side.
+    /// Whether the mode is the quorum mode; else the available mode.
     pub(crate) quorum: bool,
-    /// In the quorum mode: whether no voter has a store.
+    /// Whether no voter has a store, in the quorum mode.
     pub(crate) diskless: bool,
-    /// A preset of the timings.
+    /// The name of a preset of timings.
     pub(crate) timings: &'static str,
-    /// In the quorum mode: how long a live leader stays when one of a higher rank is there, in
-    /// milliseconds.
+    /// Time for which a live leader stays after a node of a higher rank is there, in milliseconds, in the quorum mode.
     pub(crate) preempt: u64,
 }
 
-/// Nodes a, b, c and so on; the later in the alphabet, the higher in rank.
+/// The nodes a, b, c and so on. A later name has a higher rank.
 #[derive(Debug)]
 pub(crate) struct Cluster<P: Place> {
     setting: Setting,
     /// The program of the nodes.
     program: PathBuf,
-    /// What each node is told beside the rest.
+    /// An additional argument of each node.
     pub(crate) flags: Vec<Option<&'static str>>,
-    /// What all nodes are told beside the rest.
+    /// Additional arguments of all nodes.
     more: Vec<String>,
     folder: TempDir,
-    /// Where they are: on hosts with cables and rules between them, or side by side.
+    /// The place: hosts with cables and rules between them, or one machine.
     pub(crate) net: P,
-    /// What they said.
+    /// The lines that the nodes printed.
     pub(crate) log: Log,
     nodes: Vec<Node>,
 }
@@ -71,30 +70,25 @@ struct Node {
     process: Option<Child>,
     incarnation: u32,
     frozen: bool,
-    /// How often its host was lost and begun anew, with another name and an empty store.
+    /// Number of times that the host was lost and replaced by one with another name and an empty store.
     lives: u32,
-    /// How much longer its host was up when it is started next, in seconds.
+    /// Seconds that the host was up longer than this machine, for its next start.
     up_before: u64,
 }
 
-/// How long anything may take that has to happen.
+/// Longest time for anything that has to happen.
 pub(crate) const SOON: Duration = Duration::from_secs(15);
-/// How often a leader says that it leads, in milliseconds.
+/// Interval of the lines of a leader, in milliseconds.
 const PULSE: &str = "2";
 
 impl<P: Place> Cluster<P> {
     /// Starts a node at every place and waits for the first leader.
-    ///
-    /// # Errors
-    /// What did not work.
     pub(crate) fn start(program: &Path, net: P, setting: Setting) -> Result<Self, Wrong> {
         Self::start_with(program, net, setting, &env::temp_dir(), &[])
     }
 
-    /// The same with stores in a folder in that one, and with more that all nodes are told.
-    ///
-    /// # Errors
-    /// What did not work.
+    /// Starts nodes like [`start`](Self::start), with stores in a new folder inside of `folder`, and with additional
+    /// arguments.
     pub(crate) fn start_with(
         program: &Path,
         net: P,
@@ -119,60 +113,51 @@ impl<P: Place> Cluster<P> {
         Ok(cluster)
     }
 
-    /// The numbers of all hosts.
+    /// Returns the numbers of all hosts.
     pub(crate) fn all(&self) -> Vec<usize> {
         (0..self.setting.hosts).collect()
     }
 
-    /// Starts a node again, with the store that it had.
-    ///
-    /// # Errors
-    /// What did not work.
+    /// Starts a node again with its former store.
     pub(crate) fn restart(&mut self, host: usize) -> Result<(), Wrong> {
         self.launch(host, false)
     }
 
-    /// Starts a node again, with the store that it had, on a host that has been up for so many seconds
-    /// more than this machine: its clock reads that much more.
-    ///
-    /// # Errors
-    /// What did not work.
+    /// Starts a node again with its former store. Its host has been up for `seconds` longer than this machine: its
+    /// clock shows that much more.
     pub(crate) fn restart_up_before(&mut self, host: usize, seconds: u64) -> Result<(), Wrong> {
         self.nodes[host].up_before = seconds;
         self.restart(host)
     }
 
-    /// Starts a node whose store is gone; says what it says about that.
+    /// Deletes the store of a node, starts the node, and returns the reason with which it refuses to run.
     ///
     /// # Errors
-    /// If it runs all the same.
+    /// If the node runs.
     pub(crate) fn restart_without_store(&mut self, host: usize) -> Result<String, Wrong> {
         fs::remove_dir_all(self.store(host))?;
         self.restart_refused(host)
     }
 
-    /// Starts a node that finds it cannot run; says what it says about that.
+    /// Starts a node that must refuse to run, and returns its reason.
     ///
     /// # Errors
-    /// If it runs all the same.
+    /// If the node runs.
     pub(crate) fn restart_refused(&mut self, host: usize) -> Result<String, Wrong> {
         self.launch(host, false)?;
         let process = self.nodes[host].process.take();
         let Some(process) = process else {
-            return Err(Wrong(String::from("it was not started")));
+            return Err(Wrong(String::from("the node was not started")));
         };
         let done = process.wait_with_output()?;
         let said = fs::read_to_string(self.complaints(host))?;
         if done.status.success() {
-            return Err(Wrong(String::from("a node that cannot vote runs")));
+            return Err(Wrong(String::from("the node runs, but it must refuse")));
         }
         Ok(said)
     }
 
     /// Kills a process at once.
-    ///
-    /// # Errors
-    /// What did not work.
     pub(crate) fn kill(&mut self, host: usize) -> Result<(), Wrong> {
         let node = &mut self.nodes[host];
         node.frozen = false;
@@ -183,7 +168,7 @@ impl<P: Place> Cluster<P> {
         Ok(())
     }
 
-    /// The name of the node that is on that host now.
+    /// Returns the present name of the node on a host.
     pub(crate) fn called(&self, host: usize) -> String {
         match self.nodes[host].lives {
             0 => name(host),
@@ -191,23 +176,20 @@ impl<P: Place> Cluster<P> {
         }
     }
 
-    /// Whether the others were never told of that one but by a change of the voters.
+    /// Returns whether a host was lost and replaced: then only a change of the voters tells the other nodes of it.
     pub(crate) fn is_begun_anew(&self, host: usize) -> bool {
         self.nodes[host].lives > 0
     }
 
     /// Asks a process to stop.
-    ///
-    /// # Errors
-    /// What did not work.
     pub(crate) fn ask_to_stop(&self, host: usize) -> Result<(), Wrong> {
         self.signal(host, Signal::TERM)
     }
 
-    /// Asks a process to stop, and waits until it has.
+    /// Asks a process to stop, and waits for its end.
     ///
     /// # Errors
-    /// What did not work, or that it did not end well.
+    /// A step that failed, or an end with a failure.
     pub(crate) fn stop(&mut self, host: usize) -> Result<(), Wrong> {
         self.ask_to_stop(host)?;
         let Some(mut process) = self.nodes[host].process.take() else {
@@ -220,10 +202,7 @@ impl<P: Place> Cluster<P> {
         Ok(())
     }
 
-    /// Stops a process in its tracks, as a long pause would.
-    ///
-    /// # Errors
-    /// What did not work.
+    /// Stops a process in the middle of its work, as a long pause would.
     pub(crate) fn freeze(&mut self, host: usize) -> Result<(), Wrong> {
         self.signal(host, Signal::STOP)?;
         self.nodes[host].frozen = true;
@@ -235,18 +214,12 @@ impl<P: Place> Cluster<P> {
     }
 
     /// Lets a frozen process go on.
-    ///
-    /// # Errors
-    /// What did not work.
     pub(crate) fn thaw(&mut self, host: usize) -> Result<(), Wrong> {
         self.nodes[host].frozen = false;
         self.signal(host, Signal::CONT)
     }
 
-    /// Brings a process back, whatever became of it.
-    ///
-    /// # Errors
-    /// What did not work.
+    /// Starts a process again, or lets it go on if it is frozen.
     pub(crate) fn revive(&mut self, host: usize) -> Result<(), Wrong> {
         if self.nodes[host].frozen {
             return self.thaw(host);
@@ -258,10 +231,7 @@ impl<P: Place> Cluster<P> {
         }
     }
 
-    /// Tells a node a command on its standard input.
-    ///
-    /// # Errors
-    /// What did not work.
+    /// Writes a command to a node's standard input.
     pub(crate) fn tell(&mut self, host: usize, command: &str) -> Result<(), Wrong> {
         let process = self.nodes[host].process.as_mut();
         let Some(input) = process.and_then(|process| process.stdin.as_mut()) else {
@@ -271,29 +241,29 @@ impl<P: Place> Cluster<P> {
         Ok(())
     }
 
-    /// All but one.
+    /// Returns all hosts but one.
     pub(crate) fn others(&self, host: usize) -> Vec<usize> {
         let mut all = self.all();
         all.retain(|other| *other != host);
         all
     }
 
-    /// What has been said since some line.
+    /// Returns the lines that were printed after the first `line` lines.
     pub(crate) fn since(&self, line: usize) -> Vec<Line> {
         self.log.lines().get(line..).unwrap_or_default().to_vec()
     }
 
-    /// How many lines there are.
+    /// Returns the number of lines.
     pub(crate) fn mark(&self) -> usize {
         self.log.lines().len()
     }
 
-    /// The leaderships so far.
+    /// Returns all leaderships until now.
     pub(crate) fn beliefs(&self) -> Vec<Belief> {
         check::beliefs(&self.log.lines())
     }
 
-    /// Which processes run and are not frozen.
+    /// Returns the hosts whose processes run and are not frozen.
     pub(crate) fn running(&mut self) -> Vec<usize> {
         let runs = |node: &mut Node| {
             let ended = |process: &mut Child| process.try_wait().ok().flatten().is_some();
@@ -305,10 +275,10 @@ impl<P: Place> Cluster<P> {
             .collect()
     }
 
-    /// Whether the promise of the quorum mode was kept, if it was made.
+    /// Checks the promise of the quorum mode, if that is the mode.
     ///
     /// # Errors
-    /// How it was broken.
+    /// The broken promise.
     pub(crate) fn verdict(&self) -> Result<(), Wrong> {
         if self.setting.quorum {
             let lines = self.log.lines();
@@ -319,10 +289,7 @@ impl<P: Place> Cluster<P> {
         }
     }
 
-    /// Leaves the stores and all that the nodes said where they are, for whoever looks for a fault; says where.
-    ///
-    /// # Errors
-    /// What did not work.
+    /// Keeps the stores and the lines of the nodes for a later search for a fault. Returns their folder.
     pub(crate) fn keep(&mut self) -> Result<PathBuf, Wrong> {
         self.folder.disable_cleanup(true);
         let mut file = File::create(self.folder.path().join("lines"))?;
@@ -363,7 +330,7 @@ impl<P: Place> Cluster<P> {
         command.args(self.flags[host]);
         command.args(&self.more);
         if self.is_begun_anew(host) {
-            command.arg("--learner"); // the list that is typed names the node before
+            command.arg("--learner"); // its list of voters names the lost node
         }
         if first && !self.setting.diskless {
             command.arg("--init");
@@ -385,7 +352,7 @@ impl<P: Place> Cluster<P> {
         Ok(())
     }
 
-    /// By a call of the kernel: to start a program for it takes as long as some of what is measured.
+    /// Uses a system call: a program that sends the signal would start too slowly for some measures.
     fn signal(&self, host: usize, signal: Signal) -> Result<(), Wrong> {
         kill_process(Pid::from_child(self.process(host)?), signal)
             .map_err(|wrong| Wrong(format!("{} got no {signal:?}: {wrong}", name(host))))
@@ -415,7 +382,7 @@ impl<P: Place> Drop for Cluster<P> {
     }
 }
 
-/// The same program by a clock that reads so many seconds more, in a time namespace of its own.
+/// Returns the program with a clock that shows `seconds` more, in a time namespace of its own.
 fn at_clock(seconds: u64, program: Command) -> Command {
     if seconds == 0 {
         return program;
@@ -429,7 +396,7 @@ fn at_clock(seconds: u64, program: Command) -> Command {
     command
 }
 
-/// The name of a host and of its node.
+/// Returns the name of a host, which is also the first name of its node.
 pub(crate) fn name(host: usize) -> String {
     let label = u8::try_from(host).map(|host| char::from(b'a' + host));
     label.map_or_else(|_| format!("n{host}"), String::from)

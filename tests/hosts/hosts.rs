@@ -1,13 +1,13 @@
-//! Real processes on hosts of their own, and everything that can happen to them.
+//! Real processes on hosts of their own, and all faults that can happen to them.
 //!
 //! ```text
 //! $ cargo build --release --example node
 //! $ cargo run --release --manifest-path tests/hosts/Cargo.toml -- --node target/release/examples/node
 //! ```
 //!
-//! Needs root, and the Debian packages iproute2 and nftables. `--list` names the scenarios, `--few`
-//! runs the nine that every change has to pass, names run those, `--nemesis SECONDS` draws faults
-//! by a seed, and `--operations SECONDS` draws what operators do as well.
+//! It needs root, and the Debian packages iproute2 and nftables. `--list` prints the names of the scenarios, `--few`
+//! runs the scenarios that every change has to pass, and names run the named ones. `--nemesis SECONDS` draws faults by
+//! a seed; `--operations SECONDS` also draws commands of operators.
 #![expect(
     clippy::print_stdout,
     clippy::indexing_slicing,
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is to be done.
+/// The work that the command line asks for.
 struct Order {
     node: PathBuf,
     scenarios: Vec<&'static Scenario>,
@@ -65,7 +65,7 @@ fn ordered() -> Result<Order, Wrong> {
         let text = text.and_then(|text| text.parse().ok());
         text.ok_or_else(|| {
             Wrong(String::from(
-                "say a number after --nemesis, --operations and --seed",
+                "give a number after --nemesis, --operations and --seed",
             ))
         })
     };

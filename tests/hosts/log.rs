@@ -1,4 +1,4 @@
-//! What the nodes say, merged: a line each, by the machine's one clock.
+//! The lines of all nodes, merged by the machine's one clock.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -12,36 +12,36 @@ use serde_json::Value;
 /// One line of one incarnation of one node.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
-    /// Microseconds since this machine was booted, whatever the clock of its host reads.
+    /// Microseconds since the boot of this machine, whatever the clock of the line's host shows.
     pub(crate) t: u64,
-    /// Which host.
+    /// The host.
     pub(crate) host: usize,
-    /// Which incarnation of its process, from 1 on.
+    /// The incarnation of its process, from 1 on.
     pub(crate) incarnation: u32,
-    /// What happened.
+    /// The kind of event.
     pub(crate) event: String,
-    /// Everything else that it says.
+    /// All fields of the line.
     pub(crate) rest: Value,
 }
 
 impl Line {
-    /// The term that it names.
+    /// Returns the term in the line.
     pub(crate) fn term(&self) -> Option<u64> {
         self.rest.get("term")?.as_u64()
     }
 
-    /// The leader that it names.
+    /// Returns the leader in the line.
     pub(crate) fn leader(&self) -> Option<&str> {
         self.rest.get("leader")?.as_str()
     }
 }
 
-/// The lines of all nodes so far. Clones are the same log.
+/// The lines of all nodes. Clones share the same log.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log(Arc<(Mutex<Vec<Line>>, Condvar)>);
 
 impl Log {
-    /// Reads what a process prints until it ends; its clock is that much ahead of this machine's.
+    /// Reads the output of a process until it ends. The clock of the process is `ahead` of this machine's.
     pub(crate) fn follow(
         &self,
         host: usize,
@@ -60,12 +60,11 @@ impl Log {
         });
     }
 
-    /// All lines so far.
     pub(crate) fn lines(&self) -> MutexGuard<'_, Vec<Line>> {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until something holds of the lines; `None` when it did not in time.
+    /// Waits until `find` returns a value for the lines; returns `None` if it does not in time.
     pub(crate) fn wait<T>(
         &self,
         within: Duration,
@@ -84,7 +83,7 @@ impl Log {
     }
 }
 
-/// A condition may depend on more than the lines: it is looked at this often anyway.
+/// Interval at which a condition is checked without a new line, because it may depend on more than the lines.
 const TICK: Duration = Duration::from_millis(5);
 
 fn line(host: usize, incarnation: u32, ahead: Duration, text: &str) -> Option<Line> {
@@ -99,7 +98,7 @@ fn line(host: usize, incarnation: u32, ahead: Duration, text: &str) -> Option<Li
     })
 }
 
-/// Whether that leader works in that term.
+/// Returns whether this leader has printed in its newest incarnation that it leads in this term.
 pub(crate) fn leads(lines: &[Line], (host, term): (usize, u64), newest: &[u32]) -> bool {
     lines.iter().rev().any(|line| {
         line.host == host

@@ -9,7 +9,7 @@ use super::{cluster::Place, ports::free_port};
 pub(crate) struct Loopback(Vec<u16>);
 
 impl Loopback {
-    /// So many that are free.
+    /// Takes free ports for `nodes` nodes.
     pub(crate) fn new(nodes: usize) -> Self {
         Self((0..nodes).map(|_| free_port()).collect())
     }

@@ -1,4 +1,4 @@
-//! Faults drawn by a seed, for as long as one likes; then all is healed and checked.
+//! Faults that a seed draws, for a given time. After them all is healed and checked.
 
 use std::{
     path::Path,
@@ -11,10 +11,10 @@ use crate::{
     net::{Hosts, Net},
 };
 
-/// Draws faults for so many seconds, of five hosts in the quorum mode; says what happened.
+/// Draws faults on five hosts in the quorum mode for `seconds`. Returns a summary.
 ///
 /// # Errors
-/// What should not have been.
+/// The promise that was broken, or a step that failed.
 pub(crate) fn run(node: &Path, seconds: u64, seed: u64) -> Result<String, Wrong> {
     let setting = Setting {
         hosts: 5,
@@ -90,7 +90,7 @@ impl Random {
         (z ^ (z >> 31)) % limit
     }
 
-    /// A place in a list of so many; 0 if it is empty.
+    /// Returns a random index into a list of length `len`; 0 if the list is empty.
     pub(crate) fn up_to(&mut self, len: usize) -> usize {
         let limit = u64::try_from(len).unwrap_or(1).max(1);
         usize::try_from(self.below(limit)).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Hosts in network namespaces: one Linux bridge, a cable to each, and rules that drop packets.
+//! Hosts in network namespaces: one Linux bridge with a cable to each host, and rules that drop packets.
 //!
 //! ```text
 //!   host a ── eth0 ═══ v1 ┐
@@ -6,7 +6,7 @@
 //!   host c ── eth0 ═══ v3 ┘
 //! ```
 //!
-//! Nothing of it is visible to the machine's own network. Everything goes when a `Net` is dropped.
+//! The machine's own network is not changed. Dropping a `Net` removes all of it.
 
 use std::{
     path::Path,
@@ -18,7 +18,7 @@ use crate::{
     cluster::{Cluster, Place},
 };
 
-/// The address of the k-th host, from 0 on.
+/// Returns the address of a host; the numbers of hosts begin at 0.
 fn address(host: usize) -> String {
     format!("10.77.0.{}", host + 1)
 }
@@ -40,10 +40,7 @@ impl Place for Net {
 pub(crate) type Hosts = Cluster<Net>;
 
 impl Hosts {
-    /// Drops everything between two groups of hosts, both ways.
-    ///
-    /// # Errors
-    /// What did not work.
+    /// Drops all packets between two groups of hosts, in both directions.
     pub(crate) fn split(&self, some: &[usize], others: &[usize]) -> Result<(), Wrong> {
         for (one, other) in some
             .iter()
@@ -56,9 +53,6 @@ impl Hosts {
     }
 
     /// Cuts a host off from all others.
-    ///
-    /// # Errors
-    /// What did not work.
     pub(crate) fn isolate(&self, host: usize) -> Result<(), Wrong> {
         self.split(&[host], &self.others(host))
     }
@@ -72,10 +66,7 @@ pub(crate) struct Net {
 }
 
 impl Net {
-    /// Hosts that all reach each other.
-    ///
-    /// # Errors
-    /// What the system said when it refused.
+    /// Makes hosts that all reach each other.
     pub(crate) fn up(hosts: usize) -> Result<Self, Wrong> {
         let net = Self {
             prefix: format!("ab{}", process::id()),
@@ -104,24 +95,18 @@ impl Net {
         Ok(net)
     }
 
-    /// The namespace of a host.
+    /// Returns the namespace of a host.
     pub(crate) fn namespace(&self, host: usize) -> String {
         format!("{}-h{host}", self.prefix)
     }
 
-    /// Drops what one host sends to another.
-    ///
-    /// # Errors
-    /// What the system said.
+    /// Drops the packets from one host to another.
     pub(crate) fn cut_one_way(&self, from: usize, to: usize) -> Result<(), Wrong> {
         let way = way(from, to);
         self.nft(&format!("add rule bridge f pass {way} counter drop"))
     }
 
-    /// Drops a share of what one host sends to another, in percent.
-    ///
-    /// # Errors
-    /// What the system said.
+    /// Drops a share of the packets from one host to another, in percent.
     pub(crate) fn lose(&self, from: usize, to: usize, percent: u32) -> Result<(), Wrong> {
         let way = way(from, to);
         let share = format!("numgen random mod 100 < {percent}");
@@ -130,14 +115,11 @@ impl Net {
         ))
     }
 
-    /// Removes all rules, resets and limits, and plugs every cable in.
-    ///
-    /// # Errors
-    /// What the system said.
+    /// Removes all rules, resets and limits, and plugs in every cable.
     pub(crate) fn heal(&self) -> Result<(), Wrong> {
         self.nft("flush chain bridge f pass")?;
         for host in 0..self.hosts {
-            // Most hosts have neither of these.
+            // Most hosts have no table and no limit, so a failure is ignored.
             let name = self.namespace(host);
             drop(run(
                 "ip",
@@ -150,10 +132,7 @@ impl Net {
         Ok(())
     }
 
-    /// How many packets the rules have dropped.
-    ///
-    /// # Errors
-    /// What the system said.
+    /// Returns the number of packets that the rules have dropped.
     pub(crate) fn dropped(&self) -> Result<u64, Wrong> {
         let listed = run(
             "ip",
@@ -175,10 +154,7 @@ impl Net {
         Ok(sum)
     }
 
-    /// A host answers another one's packets with a reset of the connection, in its own kernel.
-    ///
-    /// # Errors
-    /// What the system said.
+    /// Lets the kernel of a host answer the packets of host `to` with a reset of the connection.
     pub(crate) fn reset(&self, host: usize, to: usize) -> Result<(), Wrong> {
         let (name, to) = (self.namespace(host), address(to));
         let rules = format!(
@@ -189,10 +165,7 @@ impl Net {
         run("ip", &["netns", "exec", &name, "nft", &rules]).map(drop)
     }
 
-    /// Limits what a host sends, in kbit/s.
-    ///
-    /// # Errors
-    /// What the system said.
+    /// Limits the rate at which a host sends, in kbit/s.
     pub(crate) fn limit(&self, host: usize, kbit: u32) -> Result<(), Wrong> {
         let (name, rate) = (self.namespace(host), format!("{kbit}kbit"));
         let device = ["qdisc", "replace", "dev", "eth0", "root"];
@@ -200,10 +173,7 @@ impl Net {
         run("tc", &[&["-n", &name][..], &device, &limit].concat()).map(drop)
     }
 
-    /// Plugs a host's cable in or out.
-    ///
-    /// # Errors
-    /// What the system said.
+    /// Plugs in the cable of a host, or pulls it.
     pub(crate) fn plug(&self, host: usize, into: bool) -> Result<(), Wrong> {
         let (name, state) = (self.namespace(host), if into { "up" } else { "down" });
         ip(&["-n", &name, "link", "set", "eth0", state])
@@ -227,7 +197,7 @@ impl Drop for Net {
     }
 }
 
-/// Why there can be no such hosts here, if so.
+/// Returns the reason why such hosts are impossible on this machine, if there is one.
 pub(crate) fn missing() -> Option<String> {
     let tried = run("nft", &["--version"])
         .and_then(|_| run("tc", &["-V"]))

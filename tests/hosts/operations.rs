@@ -1,9 +1,9 @@
-//! What happens to a group over the years, in minutes: its nodes are restarted, killed, stopped, frozen and cut off, its
-//! voters are changed and hosts lost, in an order that a seed draws, over a network that loses packets all the time.
+//! The operations of years on a group, in minutes: nodes are restarted, killed, stopped, frozen and cut off, the voters
+//! change, and hosts are lost, in an order that a seed draws. The network loses packets all the time.
 //!
-//! Decided here: what is done, and what has to hold afterwards. At any moment one node leads at most, its terms
-//! increase over all restarts and changes of the voters, each epoch has one list, and once all is healed every node follows
-//! one leader and knows the voters that were asked for.
+//! Decided here: the operations, and the properties after them. At any moment at most one node leads. Terms increase
+//! over all restarts and changes of the voters. Each epoch has one list. After healing, every node follows one leader,
+//! and knows the voters that the commands asked for.
 
 use std::{
     collections::BTreeMap,
@@ -19,15 +19,15 @@ use crate::{
     voters::Electorate,
 };
 
-/// So many percent of all packets are lost, whatever else happens.
+/// Share of all packets that is lost, in percent.
 const LOSS: u32 = 2;
-/// After so many operations all is healed and checked.
+/// Number of operations before all is healed and checked.
 const ROUND: u64 = 8;
 
-/// Operates five hosts for `seconds`; says what happened.
+/// Operates five hosts for `seconds`. Returns a summary.
 ///
 /// # Errors
-/// What should not have been.
+/// The promise that was broken, or a step that failed.
 pub(crate) fn run(node: &Path, seconds: u64, seed: u64) -> Result<String, Wrong> {
     let setting = Setting {
         hosts: 5,
@@ -46,7 +46,7 @@ pub(crate) fn run(node: &Path, seconds: u64, seed: u64) -> Result<String, Wrong>
     let operations = group.live(seconds).map_err(|wrong| {
         let kept = group.cluster.keep();
         let place = kept.map_or_else(|wrong| wrong.to_string(), |path| path.display().to_string());
-        Wrong(format!("{wrong} (what the nodes said: {place})"))
+        Wrong(format!("{wrong} (the lines of the nodes: {place})"))
     })?;
     Ok(format!(
         "{operations} operations ({}; questions for voters: {}), {} leaderships, never two at once",
@@ -56,7 +56,7 @@ pub(crate) fn run(node: &Path, seconds: u64, seed: u64) -> Result<String, Wrong>
     ))
 }
 
-/// The hosts as they are called at first: all vote.
+/// Returns the first voters: all hosts, with their first names.
 fn voters(hosts: usize) -> Electorate {
     Electorate::new((0..hosts).map(name))
 }
@@ -69,7 +69,7 @@ fn shown(counts: &BTreeMap<&'static str, u64>) -> String {
     counts.join(", ")
 }
 
-/// The group, and what was done to it so far.
+/// The group, and the operations on it until now.
 struct Operated {
     cluster: Hosts,
     random: Random,
@@ -78,7 +78,7 @@ struct Operated {
 }
 
 impl Operated {
-    /// Operates for so many seconds; says how often.
+    /// Operates for `seconds`. Returns the number of operations.
     fn live(&mut self, seconds: u64) -> Result<u64, Wrong> {
         self.wire()?;
         let until = Instant::now() + Duration::from_secs(seconds);
@@ -99,7 +99,7 @@ impl Operated {
     fn operate(&mut self) -> Result<(), Wrong> {
         let running = self.cluster.running();
         let Some(&host) = running.get(self.random.up_to(running.len())) else {
-            return self.mend(); // all of them are down or frozen
+            return self.mend(); // all nodes are down or frozen
         };
         let others = self.cluster.others(host);
         let other = others[self.random.up_to(others.len())];
@@ -157,10 +157,10 @@ impl Operated {
         *self.counts.entry(what).or_default() += 1;
     }
 
-    /// Heals all, brings every node back, and checks.
+    /// Heals the network, brings every node back, and checks the group.
     fn settle(&mut self) -> Result<(), Wrong> {
         self.mend()?;
-        // A host that is new links nobody before it is added.
+        // A new host has no links before the change that adds it.
         self.voters.settle(&mut self.cluster)?;
         let linked = self.voters.linked(&mut self.cluster);
         self.cluster.agree_among(&linked)?;
@@ -177,7 +177,7 @@ impl Operated {
         Ok(())
     }
 
-    /// The network as it is at its best.
+    /// Sets the loss that the network always has.
     fn wire(&self) -> Result<(), Wrong> {
         let hosts = self.cluster.all();
         for (from, to) in hosts

@@ -1,9 +1,9 @@
-//! Changes of the voters, asked of any node while all else goes on.
+//! Changes of the voters, as commands to any node during other faults.
 //!
-//! Decided here: which changes may be asked for at a time, and when one counts as made. A change that is refused (another
-//! one runs, or the new voter was not heard) and one whose answer was lost are asked for again once all is healed:
-//! to ask twice does no harm. No node is told where a new one is but by the change itself. Then every node has to know
-//! the voters that were asked for, in one epoch; but for one that was begun anew and removed, which is no peer any more.
+//! Decided here: which changes may run at one time, and when a change counts as made. A change may be refused (another
+//! one runs, or the new voter was not heard), or its answer may be lost: then it is asked again after healing, which
+//! does no harm. Only the change itself gives the nodes the address of a new node. In the end every node must know the
+//! expected voters, in one epoch. A node that was begun anew and then removed is no peer any more, and is left out.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,31 +19,31 @@ use crate::{
     net::Hosts,
 };
 
-/// No fewer voters are left: with two none may be down.
+/// Smallest number of voters: with two of them no voter may be down.
 const LEAST: usize = 3;
-/// For how long a node asks for a change, and a little more.
+/// Time for which a node asks for a change, and a little more.
 const ASKED: Duration = Duration::from_secs(12);
-/// How long a change may take once all is healed, asked for again and again.
+/// Longest time for a change after healing, with repeated commands.
 const MADE: Duration = Duration::from_secs(60);
-/// How long to wait before one asks again.
+/// Time between two commands for the same change.
 const AGAIN: Duration = Duration::from_millis(200);
 
-/// What the voters are, and shall be.
+/// The present and the expected voters.
 #[derive(Debug)]
 pub(crate) struct Electorate {
-    /// The voters when all that was asked for is made.
+    /// The voters after all pending changes.
     voters: BTreeSet<String>,
     pending: Vec<Change>,
-    /// What became of all questions.
+    /// Number of commands for each outcome.
     pub(crate) counts: BTreeMap<&'static str, u64>,
 }
 
-/// A change that was asked for.
+/// A change for which a node was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Change {
     old: Option<String>,
     new: Option<(String, String)>,
-    /// Which node was asked, in which incarnation, after how many lines.
+    /// The node that was asked, its incarnation, and the number of lines before the command.
     asked: (usize, u32, usize),
 }
 
@@ -67,10 +67,7 @@ impl Electorate {
         }
     }
 
-    /// Removes a voter or adds a learner; says which.
-    ///
-    /// # Errors
-    /// What did not work.
+    /// Removes a voter or adds a learner. Returns a description.
     pub(crate) fn change(
         &mut self,
         cluster: &mut Hosts,
@@ -98,12 +95,9 @@ impl Electorate {
         Ok(Some("voter added"))
     }
 
-    /// A host is lost for good, with its store; a node of another name begins in its place.
+    /// Replaces a host that is lost for good, with its store, by a host with another name.
     ///
-    /// One at a time: two lost voters of three are no quorum, and nobody could replace them.
-    ///
-    /// # Errors
-    /// What did not work.
+    /// Only one host is lost at a time: two lost voters of three leave no quorum that could replace them.
     pub(crate) fn lose(
         &mut self,
         cluster: &mut Hosts,
@@ -129,8 +123,8 @@ impl Electorate {
         }))
     }
 
-    /// Whether the others are a quorum without that one, if nobody that is asked for becomes a voter before, and so many
-    /// more are lost for good. Where they are none, nothing can be decided any more.
+    /// Returns whether the other voters are a quorum without `subject`, if no pending voter is added before and `lost`
+    /// more voters are lost for good. Without a quorum no change can be decided any more.
     fn bears_without(&self, subject: &str, lost: usize) -> bool {
         let is_new = |name: &str| {
             let mut news = self.pending.iter().filter_map(|change| change.new.as_ref());
@@ -142,7 +136,7 @@ impl Electorate {
         live.count() > lost + self.pending.iter().filter(replaced).count()
     }
 
-    /// Whether a change of that name is under way.
+    /// Returns whether a change that names `name` is pending.
     fn is_touched(&self, name: &str) -> bool {
         self.pending.iter().any(|change| {
             let new = change.new.as_ref().map(|(new, _)| new.as_str());
@@ -150,7 +144,7 @@ impl Electorate {
         })
     }
 
-    /// Asks any node that runs, and goes on without its answer.
+    /// Asks a random running node for a change, without a wait for the answer.
     fn ask(
         &mut self,
         cluster: &mut Hosts,
@@ -166,10 +160,10 @@ impl Electorate {
         Ok(())
     }
 
-    /// All is healed: every change is made, and every node knows it.
+    /// Waits after healing until every change is made, and every node knows it.
     ///
     /// # Errors
-    /// What is not so.
+    /// The difference to the expected voters.
     pub(crate) fn settle(&mut self, cluster: &mut Hosts) -> Result<(), Wrong> {
         let pending = std::mem::take(&mut self.pending);
         for (nth, change) in pending.iter().enumerate() {
@@ -194,7 +188,7 @@ impl Electorate {
         }
     }
 
-    /// The nodes that the others have to link: one that was begun anew is a peer of theirs as long as it votes.
+    /// Returns the nodes that the others have to link. A node that was begun anew is a peer only as long as it votes.
     pub(crate) fn linked(&self, cluster: &mut Hosts) -> Vec<usize> {
         let mut hosts = cluster.running();
         hosts.retain(|host| {
@@ -203,8 +197,8 @@ impl Electorate {
         hosts
     }
 
-    /// Waits for the answer to a change, and asks for it again until it is made: any node but the new ones, which link
-    /// nobody before they are added.
+    /// Waits for the answer to a change, and asks again until it is made. It asks any node but the new ones, which have
+    /// no links before they are added.
     fn make(&mut self, cluster: &mut Hosts, change: &Change, new: &[usize]) -> Result<(), Wrong> {
         let words = change.to_string();
         let (mut host, mut incarnation, mut mark) = change.asked;
@@ -216,7 +210,7 @@ impl Electorate {
                     .log
                     .wait(ASKED, |lines| answer(lines, asked, &words))
             } else {
-                None // it has ended since, and nobody asks any more
+                None // the asked process has ended, so no answer will come
             };
             let (what, why) = answer.unwrap_or(("lost", String::new()));
             *self.counts.entry(what).or_default() += 1;
@@ -230,14 +224,14 @@ impl Electorate {
             let mut known = cluster.running();
             known.retain(|host| !new.contains(host));
             let later = known.iter().find(|one| **one > host);
-            host = *later.unwrap_or(&known[0]); // each in its turn
+            host = *later.unwrap_or(&known[0]); // each node in turn
             (incarnation, mark) = (cluster.incarnation(host), cluster.mark());
             cluster.tell(host, &words)?;
         }
     }
 }
 
-/// The hosts of those that shall become voters.
+/// Returns the hosts of the nodes that are to become voters.
 fn new_hosts(cluster: &Hosts, pending: &[Change]) -> Vec<usize> {
     let names = pending.iter().filter_map(|change| change.new.as_ref());
     let names: Vec<_> = names.map(|(name, _)| name).collect();
@@ -246,7 +240,7 @@ fn new_hosts(cluster: &Hosts, pending: &[Change]) -> Vec<usize> {
     hosts
 }
 
-/// What a node answers to a change, after so many lines.
+/// Returns a node's answer to a change, from the lines after `mark`.
 fn answer(
     lines: &[Line],
     (host, incarnation, mark): (usize, u32, usize),
@@ -270,7 +264,7 @@ fn answer(
     })
 }
 
-/// The voters that each node knows, with their epoch.
+/// For each node, the epoch and the voters that it knows.
 type Known = Vec<Option<(u64, BTreeSet<String>)>>;
 
 fn known(cluster: &mut Hosts, hosts: &[usize]) -> Result<Known, Wrong> {

@@ -1,8 +1,8 @@
-//! What a program about real processes says when it stops.
+//! The error of a program that checks real processes.
 
 use std::{error::Error, fmt, io};
 
-/// What did not work, or what does not hold.
+/// A step that failed, or a promise that was broken.
 #[derive(Debug)]
 pub(crate) struct Wrong(pub(crate) String);
 

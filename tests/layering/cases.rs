@@ -1,4 +1,4 @@
-//! Examples of imports and of calls: those that are reported, with what is said, and those that are not.
+//! Examples of imports and calls: some that the checks report, with the reported text, and some that they accept.
 
 use super::{loops::Calls, violations};
 
@@ -45,14 +45,14 @@ fn an_import_that_points_the_wrong_way_is_reported() {
 }
 
 #[test]
-fn what_the_directions_allow_is_not_reported() {
+fn an_allowed_import_is_not_reported() {
     for [file, source] in cases(RIGHT) {
         let found = violations(file, &source.replace("\\n", "\n"));
         assert!(found.is_empty(), "{file}, {source}: {found:?}");
     }
 }
 
-/// A file, what stands in it, and the line and fault reported for it.
+/// A file, its content, and the line and the text of the reported violation.
 const WRONG: &str = r"
 bully_core/protocol/id.rs    | use tokio::time::sleep;              | :1: bully_core::protocol never says tokio
 bully_core/protocol/id.rs    | \n\n use std::time::Instant;         | :3: bully_core::protocol never says Instant
@@ -94,7 +94,7 @@ remote/mod.rs        | pub(crate) use crate::{group::Group as G, store::*}; use 
 lib.rs               | pub use agent::A; #[cfg(doctest)] mod readme { fn f() {} }
 "#;
 
-/// The rows of such a table.
+/// Returns the rows of a table, cell by cell.
 fn cases<const COLUMNS: usize>(table: &str) -> impl Iterator<Item = [&str; COLUMNS]> {
     table.trim().lines().map(|line| {
         let cells: Vec<_> = line.split('|').map(str::trim).collect();

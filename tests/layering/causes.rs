@@ -1,7 +1,8 @@
-//! An error says its cause in its own words: who prints it with `{}` reads all of it.
+//! The text of an error names its cause: a caller that prints the error with `{}` sees the whole reason.
 //!
-//! Decided here: that the text of a variant with a cause names that cause. A caller that walks
-//! [`std::error::Error::source`] reads it again, which harms nobody; one that does not walk has else only half.
+//! Decided here: the text of a variant with a cause contains that cause. A caller that also walks
+//! [`std::error::Error::source`] prints the cause twice; without this rule, a caller that does not walk it would print
+//! half of the reason.
 
 use std::fs;
 
@@ -31,7 +32,7 @@ fn an_error_with_a_cause_shows_it() {
     );
 }
 
-/// Rust prints an error that `main` or a test returns by `Debug`.
+/// Rust prints an error that `main` or a test returns with `Debug`.
 #[test]
 fn an_error_that_main_returns_prints_its_text() {
     let (mut silent, mut told) = (Vec::new(), 0);
@@ -53,7 +54,7 @@ fn an_error_that_main_returns_prints_its_text() {
             }
         }
     }
-    assert!(told >= 60, "only {told} errors are public");
+    assert!(told >= 60, "found only {told} public errors");
     assert!(
         silent.is_empty(),
         "add `debug_is_text!(..)` below these:\n{}",
@@ -61,7 +62,7 @@ fn an_error_that_main_returns_prints_its_text() {
     );
 }
 
-/// Reasons of links, events and dropped messages: traces and counters contain them, and no call returns them to a `main`.
+/// Errors for traces and counters: reasons of links, events and dropped messages. No call returns them to a `main`.
 const SAID_TO_PEERS: &[&str] = &[
     "CertificateFault",
     "ChangeError",
@@ -74,7 +75,7 @@ const SAID_TO_PEERS: &[&str] = &[
     "WireError",
 ];
 
-/// The names of the public errors of a file whose texts are written by hand.
+/// Returns the names of the public errors of a file whose texts are written by hand.
 fn errors_by_hand(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(move |line| {
         let (_, name) = line.strip_prefix("impl ")?.split_once("Error for ")?;
@@ -86,7 +87,7 @@ fn errors_by_hand(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The names of the public errors of a file.
+/// Returns the names of the public errors of a file that derive their texts.
 fn public_errors(text: &str) -> impl Iterator<Item = &str> {
     text.split("thiserror::Error").skip(1).filter_map(|rest| {
         let rest = rest.split_once(")]\n")?.1;
@@ -135,17 +136,17 @@ struct Variant<'a> {
     fields: &'a str,
 }
 
-/// What has a text of its own, with what stands behind it up to the next one.
+/// Returns each item with an error text, with the source up to the next text.
 fn variants(text: &str) -> impl Iterator<Item = Variant<'_>> {
     text.split("#[error(").skip(1).filter_map(|rest| {
         let (message, fields) = rest.split_once(")]\n")?;
-        // What follows the error itself is another item.
+        // The rest after the closing brace is another item.
         let fields = fields.split("\n}").next().unwrap_or(fields);
         Some(Variant { message, fields })
     })
 }
 
-/// The name by which a message shows the cause.
+/// Returns the name by which a message shows the cause.
 fn cause(fields: &str) -> Option<&str> {
     let marked = ["#[from]", "#[source]"]
         .iter()

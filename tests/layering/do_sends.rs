@@ -1,7 +1,8 @@
-//! That each `do_send` says why it may ignore the bounds of a mailbox.
+//! Every `do_send` has a comment with the reason why it may ignore the bounds of a mailbox.
 //!
-//! actix queues such a message, however full a mailbox is. An `Intake` hands over the messages of users, within the
-//! bounds; each other `do_send` stands under a comment that begins with `do_send:`, and says how few it sends.
+//! actix queues such a message even if the mailbox is full. An `Intake` hands over the messages of users, within the
+//! bounds. Every other `do_send` stands under a comment that begins with `do_send:`, and says how few messages it
+//! sends.
 
 use std::{fs, path::Path};
 
@@ -17,7 +18,7 @@ fn each_do_send_says_why_it_may_ignore_a_bound() {
     }
     assert!(
         wrong.is_empty(),
-        "say it in a comment that begins with `do_send:`\n{wrong:#?}"
+        "give the reason in a comment that begins with `do_send:`\n{wrong:#?}"
     );
 }
 
@@ -31,7 +32,7 @@ fn an_unexplained_send_is_found() {
     assert_eq!(unexplained(tests).count(), 0);
 }
 
-/// The lines with an unexplained call, before the tests of a file.
+/// Returns the lines of calls without a reason, before the tests of a file.
 fn unexplained(source: &str) -> impl Iterator<Item = usize> {
     let code = source
         .split("#[cfg(test)]\nmod tests {")
@@ -46,8 +47,8 @@ fn unexplained(source: &str) -> impl Iterator<Item = usize> {
         if !is_call || line.starts_with("//") {
             continue;
         }
-        // The statement that it ends, with its comment.
-        let above = lines.get(..at).into_iter().flatten().rev().take(SO_FAR);
+        // The statement that ends in the call, with its comment.
+        let above = lines.get(..at).into_iter().flatten().rev().take(LONGEST);
         let mut above =
             above.take_while(|line| !line.contains("do_send(") || line.starts_with("//"));
         if !above.any(|line| line.starts_with("// do_send: ")) {
@@ -57,5 +58,5 @@ fn unexplained(source: &str) -> impl Iterator<Item = usize> {
     found.into_iter()
 }
 
-/// Most lines from a comment down to its call.
-const SO_FAR: usize = 3;
+/// Largest number of lines from a comment down to its call.
+const LONGEST: usize = 3;

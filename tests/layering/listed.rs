@@ -1,5 +1,5 @@
-//! What the guides, tables and tools list: each preset is offered, each planted defect has a test, each package a place,
-//! and each file that is named exists.
+//! The lists of guides, tables and tools are complete: each preset is offered, each planted defect has a test, each
+//! package is in the workspace and the guide, and each named file exists.
 
 use std::{
     fs,
@@ -8,7 +8,7 @@ use std::{
 
 use super::touches::{Missing, all_of, is_published, read, root, variants};
 
-/// The text of a file that a patch adds.
+/// Returns the text of a file that a patch adds.
 fn added(patch: &str, file: &str) -> String {
     let beginning = format!("+++ b/{file}\n");
     let of_file = patch.split_once(&beginning).map_or("", |(_, rest)| rest);
@@ -17,7 +17,7 @@ fn added(patch: &str, file: &str) -> String {
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// The elections that the patch has defects of. All of an election's are looked for by its tests.
+/// The elections in which the patch plants defects. The tests of an election look for all of its defects.
 const ELECTIONS_WITH_DEFECTS: &[(&str, &str)] = &[
     ("core", "astra"),
     ("core", "bully"),
@@ -145,14 +145,14 @@ fn the_guide_names_files_that_exist() {
     missing.report();
 }
 
-/// Where each preset has to be: its own table, the test that it is valid, what it costs, and the tools
-/// that offer presets. Of these the last two leave out some, and say why in their words.
+/// The places of each preset: its own table, the test that it is valid, its cost, and the tools that offer presets.
+/// Some places leave presets out; the reason stands beside them.
 const PRESETS: &[(&str, &[&str])] = &[
     ("crates/bully-core/src/protocol/timings.rs", &[]),
-    ("benches/failover.rs", &["astra"]), // no failure detector, so no bound
-    ("examples/simulate/history.rs", &["astra"]), // drawn with its own election only
-    ("examples/node/args.rs", &["astra", "in_process"]), // between hosts
-    ("src/config/value.rs", &["astra"]), // no failure detector, so no agent would notice
+    ("benches/failover.rs", &["astra"]), // no failure detector, so no bound on a failover
+    ("examples/simulate/history.rs", &["astra"]), // only drawn with its own election
+    ("examples/node/args.rs", &["astra", "in_process"]), // not for hosts
+    ("src/config/value.rs", &["astra"]), // no failure detector: no agent would notice a crash
 ];
 
 #[test]

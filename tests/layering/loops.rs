@@ -1,13 +1,12 @@
-//! The files of a machine whose methods call one another in a circle: the largest set of files in which
-//! each leads to every other one.
+//! The files of a machine whose methods call each other in a circle: the largest set of files in which each file leads
+//! to every other.
 //!
-//! A reader who follows a method into one of them has to open all before an end is in sight. Rust is
-//! read line by line, as it is formatted here: a method begins with its `fn`, indented once, and ends
-//! with the brace below it.
+//! A reader who follows a method of such a file has to open all files of the circle. Rust is read line by line, as it
+//! is formatted here: a method begins with its `fn`, indented once, and ends with the brace below it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The files of a machine: which methods are in each, and which it calls on its own object.
+/// The methods that each file of a machine contains, and the methods that it calls on its own object.
 #[derive(Debug, Default)]
 pub(crate) struct Calls<'a> {
     homes: BTreeMap<&'a str, BTreeSet<&'a str>>,
@@ -15,7 +14,7 @@ pub(crate) struct Calls<'a> {
 }
 
 impl<'a> Calls<'a> {
-    /// Takes one file.
+    /// Reads one file.
     pub(crate) fn read(&mut self, file: &'a str, source: &'a str) {
         let called = self.calls.entry(file).or_default();
         let mut is_in_method = false;
@@ -31,7 +30,7 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// The files of the largest circle; none if no two lead to each other.
+    /// Returns the files of the largest circle; none if no two files lead to each other.
     pub(crate) fn largest_loop(&self) -> BTreeSet<&'a str> {
         let reach: BTreeMap<_, _> = self
             .calls
@@ -48,7 +47,7 @@ impl<'a> Calls<'a> {
         loops.max_by_key(BTreeSet::len).unwrap_or_default()
     }
 
-    /// The calls from one of these files to another one of them.
+    /// Returns the calls between these files.
     pub(crate) fn among(&self, files: &BTreeSet<&str>) -> Vec<String> {
         let mut found = Vec::new();
         for from in files {
@@ -61,7 +60,7 @@ impl<'a> Calls<'a> {
         found
     }
 
-    /// All files that one leads to.
+    /// Returns all files to which a file leads.
     fn reach(&self, from: &str) -> BTreeSet<&'a str> {
         let mut found = BTreeSet::new();
         let mut next: Vec<&str> = vec![from];
@@ -77,7 +76,7 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// The name of the method that begins on this line.
+/// Returns the name of the method that begins on this line.
 fn begins(line: &str) -> Option<&str> {
     let line = line
         .strip_prefix("    ")
@@ -89,7 +88,7 @@ fn begins(line: &str) -> Option<&str> {
     is_head.then(|| word(after))
 }
 
-/// What is called on `self` or `Self` on this line.
+/// Returns the names that are called on `self` or `Self` on this line.
 fn calls(line: &str) -> impl Iterator<Item = &str> {
     let code = line.split("//").next().unwrap_or_default();
     ["self.", "Self::"].into_iter().flat_map(move |how| {

@@ -1,18 +1,17 @@
-//! Reads as much Rust as the rule of the layers takes: words, paths, blocks.
+//! Reads the words, paths and blocks of Rust sources.
 //!
-//! Comments and literals do not count. A group is taken apart: `a::{b, c::d}` mentions `a::b` and
-//! `a::c::d`.
+//! It skips comments and literals. It expands a group: `a::{b, c::d}` mentions `a::b` and `a::c::d`.
 
 use std::iter::Peekable;
 use std::slice::Iter;
 
-/// A word, or a path of them, where it stands.
+/// A word or a path in a source text.
 pub(crate) struct Mention<'a> {
     pub(crate) line: usize,
-    /// The modules opened in this file around it.
+    /// The modules that the file opens around the mention.
     pub(crate) module: Vec<&'a str>,
     pub(crate) path: Vec<&'a str>,
-    /// Whether it is compiled for tests only.
+    /// Whether the mention is compiled for tests only.
     pub(crate) is_test: bool,
 }
 
@@ -22,7 +21,7 @@ struct Token<'a> {
     text: &'a str,
 }
 
-/// What is known of a `{ .. }`, or of the next one to come.
+/// The properties of a `{ .. }`, or of the next one.
 #[derive(Default)]
 struct Block<'a> {
     module: Option<&'a str>,
@@ -31,7 +30,7 @@ struct Block<'a> {
 
 type Tokens<'t, 'a> = Peekable<Iter<'t, Token<'a>>>;
 
-/// All words and paths of a source text, in order.
+/// Returns all words and paths of a source text, in order.
 pub(crate) fn mentions(source: &str) -> Vec<Mention<'_>> {
     let tokens = tokens(source);
     let mut rest = tokens.iter().peekable();
@@ -61,7 +60,7 @@ pub(crate) fn mentions(source: &str) -> Vec<Mention<'_>> {
     found
 }
 
-/// Whether `[cfg(test)]`, or a longer condition of this kind, follows.
+/// Returns whether `[cfg(test)]`, or a longer condition of this kind, follows.
 fn is_test_only(rest: &mut Tokens<'_, '_>) -> bool {
     if rest.next_if(|token| token.text == "[").is_none()
         || rest.next_if(|token| token.text == "cfg").is_none()
@@ -75,7 +74,7 @@ fn is_test_only(rest: &mut Tokens<'_, '_>) -> bool {
     !words.contains(&"not") && (words.contains(&"test") || words.contains(&"doctest"))
 }
 
-/// The paths that begin with this word: several where it is `first::{a, b::c}`.
+/// Returns the paths that begin with this word: several for `first::{a, b::c}`.
 fn paths<'a>(first: Token<'a>, rest: &mut Tokens<'_, 'a>) -> Vec<Vec<Token<'a>>> {
     let mut path = vec![first];
     while rest.next_if(|token| token.text == "::").is_some() {
@@ -124,7 +123,7 @@ fn tokens(source: &str) -> Vec<Token<'_>> {
     found
 }
 
-/// How long the token at the beginning is, and whether it is code: not space, comment or literal.
+/// Returns the length of the first token, and whether it is code (not space, comment or literal).
 fn measure(text: &str) -> (usize, bool) {
     let through = |from: usize, end: &str| {
         text[from..]
@@ -153,7 +152,7 @@ fn measure(text: &str) -> (usize, bool) {
     }
 }
 
-/// How long a string with escapes is.
+/// Returns the length of a string with escapes.
 fn string(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, letter) in text.char_indices().skip(1) {
@@ -167,7 +166,7 @@ fn string(text: &str) -> usize {
     text.len()
 }
 
-/// Where the inside of `r#".."#` begins, and what ends it.
+/// Returns the position of the inside of `r#".."#`, and the text that ends it.
 fn raw_string(text: &str) -> Option<(usize, String)> {
     let quoted = text.strip_prefix('b').unwrap_or(text).strip_prefix('r')?;
     let inside = quoted.trim_start_matches('#').strip_prefix('"')?;

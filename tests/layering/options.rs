@@ -1,14 +1,14 @@
-//! What a new option of an election has to touch: every public field of every configuration.
+//! The places that a new option of an election has to touch: an option is a public field of a configuration.
 //!
-//! Decided here: which configurations there are, and which setters, as the sources say. An option that
-//! leaves a place out is listed with the reason. Not here: whether `check` knows the option, what it means
-//! for the longest failover, and `CHANGELOG.md`; no reader of text can judge these.
+//! Decided here: how the configurations and their setters are found in the sources. A list names each option that
+//! leaves a place out, with the reason. Not here: whether `check` knows the option, its effect on the longest failover,
+//! and `CHANGELOG.md`. A reader of text cannot judge these.
 
 use std::fs;
 
 use super::touches::{MACHINES, Missing, all_of, has_word, is_published, read, root};
 
-/// An option that no call of the builder sets, and why.
+/// The options without a setter of the builder, with the reason.
 const NO_SETTER: Reasons = &[
     ("QuorumConfig", "voters", "`quorum` takes them"),
     (
@@ -22,27 +22,27 @@ const NO_SETTER: Reasons = &[
         "rare: users write the struct",
     ),
     ("QuorumConfig", "wait", "rare: users write the struct"),
-    ("LeaseConfig", "name", "it comes with the register"),
+    ("LeaseConfig", "name", "the register sets it"),
     ("LeaseConfig", "poll", "rare: users write the struct"),
 ];
 
-/// An option that fuzzing does not vary, and why. A length of time needs no reason: whichever timer is
-/// set may be the next to fire.
+/// The options that fuzzing does not vary, with the reason. A duration needs no reason: fuzzing fires any timer next,
+/// whatever its duration.
 const NOT_FUZZED: Reasons = &[
     (
         "QuorumConfig",
         "epoch",
-        "no machine sees it: the group compares it",
+        "no machine reads it: the group compares it",
     ),
     (
         "QuorumConfig",
         "learner",
-        "no machine sees it: the builder asks whether it may start",
+        "no machine reads it: the builder checks it at the start",
     ),
     (
         "LeaseConfig",
         "name",
-        "the records that it is shown name other groups",
+        "fuzzing varies the group's name in the records",
     ),
 ];
 
@@ -112,22 +112,21 @@ fn an_option_of_an_election_is_set_fuzzed_and_tested() {
     missing.report();
 }
 
-/// The configuration of an election, and where its unit tests are.
+/// The configuration of an election.
 struct Config {
     name: String,
     tests: String,
-    /// The function that makes it for tests, if it has one.
+    /// The function that makes samples of it for tests, if there is one.
     samples: Option<String>,
     options: Vec<Field>,
 }
 
-/// A public field, with its type.
 struct Field {
     field: String,
     kind: String,
 }
 
-/// Every election's: the file `config` of its folder defines it.
+/// Returns the configuration of every election; the file `config` in the election's folder defines it.
 fn configs() -> Vec<Config> {
     let folders = MACHINES.into_iter().flat_map(|all| {
         let folders = fs::read_dir(root().join(all)).expect("the folder is there");
@@ -157,7 +156,7 @@ fn configs() -> Vec<Config> {
     configs
 }
 
-/// The fields that users see: what is broken on purpose is hidden from them.
+/// Returns the fields that users see. A field for planted defects is hidden from them.
 fn fields(body: &str) -> Vec<Field> {
     let mut is_hidden = false;
     let mut found = Vec::new();
@@ -177,8 +176,8 @@ fn fields(body: &str) -> Vec<Field> {
     found
 }
 
-/// Whether tests name an option, or its default as a constant (`DRAIN`), or its type, where that is called
-/// as the option is (`Timings`).
+/// Returns whether tests name an option, its default as a constant (`DRAIN`), or its type if it has the option's name
+/// (`Timings`).
 fn is_named(tests: &str, field: &str, kind: &str) -> bool {
     let is_own_type = kind.eq_ignore_ascii_case(&field.replace('_', ""));
     has_word(tests, field)
@@ -186,7 +185,7 @@ fn is_named(tests: &str, field: &str, kind: &str) -> bool {
         || is_own_type && has_word(tests, kind)
 }
 
-/// The settings that the builder's calls put into that configuration; `None` if the builder makes none of that kind.
+/// Returns the options that setters of the builder set in `config`; `None` if the builder makes no such configuration.
 fn setters<'a>(settings: &'a str, config: &str) -> Option<Vec<&'a str>> {
     let columns = ["BullyConfig", "AstraConfig", "QuorumConfig", "LeaseConfig"];
     let column = columns.iter().position(|name| *name == config)?;
@@ -202,7 +201,7 @@ fn setters<'a>(settings: &'a str, config: &str) -> Option<Vec<&'a str>> {
     Some(set.map(|(setting, _)| setting).collect())
 }
 
-/// What fuzzing makes of that configuration; `None` if no such machine is fuzzed.
+/// Returns the code of the fuzzer that makes `config`; `None` if no such machine is fuzzed.
 fn made(fuzzing: &str, config: &str) -> Option<String> {
     if !has_word(fuzzing, config) {
         return None;

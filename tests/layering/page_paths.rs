@@ -1,14 +1,12 @@
-//! An example in the documentation of a crate below the facade is right on the page of its own crate: a program with that
-//! crate alone does not have the facade.
+//! The example of a crate below the facade must compile for a user of that crate alone, who does not have the facade.
 //!
-//! Decided here: no code block names the facade, in hidden lines either. Where the facade shows the page too, the example
-//! hides its imports: a reader imports these items from the crate of the page.
+//! Decided here: no code block names the facade, in hidden lines either. If the facade shows the page too, the example
+//! hides its imports: a reader imports the items from the crate of the page.
 
 use std::fs;
 
 use super::{PACKAGES, rust_files, touches::root};
 
-/// The crates whose pages may not need the facade.
 const BELOW: [&str; 4] = [
     "bully_core",
     "bully_classics",
@@ -16,7 +14,7 @@ const BELOW: [&str; 4] = [
     "bully_sim",
 ];
 
-/// The lines of examples that name the facade, and the number of lines of all examples.
+/// Returns the lines of examples that name the facade, and the number of lines of all examples.
 fn facade_lines(source: &str) -> (Vec<usize>, usize) {
     let (mut found, mut all, mut is_code) = (Vec::new(), 0, false);
     for (line, text) in (1..).zip(source.lines()) {
@@ -40,7 +38,7 @@ fn no_example_of_a_crate_below_the_facade_names_the_facade() {
     for (_, folder) in PACKAGES.iter().filter(|(name, _)| BELOW.contains(name)) {
         let sources = root().join(folder);
         for file in rust_files(&sources) {
-            let source = fs::read_to_string(sources.join(&file)).expect("it is text");
+            let source = fs::read_to_string(sources.join(&file)).expect("a source file is text");
             let (lines, all) = facade_lines(&source);
             wrong.extend(lines.iter().map(|line| format!("{folder}/{file}:{line}")));
             examples += all;

@@ -1,10 +1,11 @@
-//! Modules, crates and files by their paths.
+//! The paths of modules, crates and files.
 
 use std::{fs, path::Path};
 
 use super::{PACKAGES, mentions::Mention, package_of, touches::root};
 
-/// The path from the root of all packages; empty if it does not begin with one of them, `crate`, `self` or `super`.
+/// Returns the full path from the package on; empty if `mention` does not begin with a package, `crate`, `self` or
+/// `super`.
 pub(super) fn resolve<'a>(place: &[&'a str], mention: &Mention<'a>) -> Vec<&'a str> {
     let package = package_of(place);
     let (mut target, rest) = match mention.path.split_first() {
@@ -28,7 +29,7 @@ pub(super) fn resolve<'a>(place: &[&'a str], mention: &Mention<'a>) -> Vec<&'a s
     target
 }
 
-/// `elections/bully/mod.rs` is the module `elections::bully`.
+/// Returns the module of a file: `elections::bully` for `elections/bully/mod.rs`.
 pub(super) fn module_of(file: &str) -> Vec<&str> {
     let words = file.trim_end_matches(".rs").split('/');
     let mut module: Vec<_> = words.filter(|word| !word.is_empty()).collect();
@@ -36,7 +37,7 @@ pub(super) fn module_of(file: &str) -> Vec<&str> {
     module
 }
 
-/// The crates that a path can begin with: `std` and the dependencies in the manifests.
+/// Returns the crates with which a path can begin: `std` and the dependencies in the manifests.
 pub(super) fn crates() -> Vec<String> {
     let mut names = vec!["std".to_owned()];
     for (_, folder) in PACKAGES {
@@ -56,7 +57,7 @@ pub(super) fn crates() -> Vec<String> {
     names
 }
 
-/// All Rust files below a folder, as paths from there with `/` between.
+/// Returns all Rust files below a folder, relative to it and with `/` between.
 pub(super) fn rust_files(root: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(root).expect("the folder is there") {

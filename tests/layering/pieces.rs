@@ -1,13 +1,13 @@
-//! A piece of a program on a page is a piece of a program that is built, and the page of an alias names its methods.
+//! The programs on pages are parts of programs that are built, and the page of an alias names its methods.
 //!
-//! Decided here: what `<!-- program: PATH -->` before a block means: each part of the block, as `// ..` divides it, stands
-//! in that file. And that the guide has a row for each finding and each alert.
+//! Decided here: the meaning of `<!-- program: PATH -->` before a block: each part of the block, as `// ..` divides it,
+//! stands in that file. The guide has a row for each finding and each alert.
 
 use std::collections::BTreeSet;
 
 use super::touches::{all_of, is_published, read, variants};
 
-/// The pages with such blocks.
+/// Pages with such blocks.
 const PAGES: [&str; 3] = [
     "README.md",
     "src/guide/after_refusal.md",
@@ -15,7 +15,7 @@ const PAGES: [&str; 3] = [
 ];
 
 #[test]
-fn a_piece_of_a_program_is_one_of_an_example() {
+fn a_program_on_a_page_is_a_part_of_an_example() {
     if is_published() {
         return;
     }
@@ -35,9 +35,9 @@ fn a_piece_of_a_program_is_one_of_an_example() {
     assert!(parts >= 3, "only {parts} parts");
 }
 
-/// Long details have pages of their own.
+/// The guide stays short: details have pages of their own.
 #[test]
-fn the_guide_for_a_change_has_two_screens() {
+fn the_guide_for_contributors_stays_short() {
     if is_published() {
         return;
     }
@@ -61,7 +61,7 @@ fn the_guide_has_the_file_of_three_hosts() {
     assert!(read("src/guide/three_hosts.md").contains(&block));
 }
 
-/// No row is missing, none is there twice, and none is about a finding that no longer exists.
+/// No row is missing or twice there, and none describes a finding that no longer exists.
 #[test]
 fn the_guide_has_a_row_for_each_finding_and_alert() {
     let page = read("src/guide/running.md");
@@ -87,7 +87,7 @@ fn the_guide_has_a_row_for_each_finding_and_alert() {
     assert_eq!(rows, alerts);
 }
 
-/// The names in the first cells of a page's tables.
+/// Returns the names in the first cells of a page's tables.
 fn first_cells(page: &str) -> Vec<String> {
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
     let cells = rows.filter_map(|row| Some(row.split_once("` |")?.0));
@@ -97,7 +97,7 @@ fn first_cells(page: &str) -> Vec<String> {
         .collect()
 }
 
-/// rustdoc shows no method on the page of an alias.
+/// rustdoc shows no methods on the page of an alias.
 #[test]
 fn the_pages_of_the_handle_and_the_builder_name_each_method() {
     let page = read("src/agent/bully.rs");
@@ -134,7 +134,7 @@ fn blocks(page: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Without what stands at the ends of lines.
+/// Removes the spaces at the beginning and the end of each line.
 fn lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     lines.join("\n")

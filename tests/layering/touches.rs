@@ -1,22 +1,22 @@
-//! What a new message, timer, input, or field of the view has to touch. Each test fails with the list of the
-//! places that do not know it yet. Presets, planted defects and packages: `listed.rs`.
+//! The places that a new message, timer, input, or field of the view has to touch. A test fails with the list of the
+//! places that lack it. Presets, planted defects and packages are in `listed.rs`, the options of elections in
+//! `options.rs`.
 //!
-//! Decided here: the places that no compiler asks for, since they are tables, lists and generators. What a
-//! `match` decides is not here: those are exhaustive. An option of an election is in `options.rs`.
-//! `PLACES.md` says the same in words.
+//! Decided here: the places that the compiler does not check, since they are tables, lists and generators. The compiler
+//! checks an exhaustive `match`. `PLACES.md` describes the places in words.
 //!
-//! Sources are read as text: an item is named where its name stands as a whole word.
+//! Sources are read as text: an item is named if its name occurs as a whole word.
 
 use std::{fs, path::PathBuf};
 
 use super::rust_files;
 
-/// The messages of one family of elections, and the places that name each of them.
+/// The messages of one family of elections, and the places that must name each of them.
 struct Messages {
-    /// The enum, and the file that defines it.
+    /// The enum of the messages, and the file that defines it.
     all: &'static str,
     defined: &'static str,
-    /// Their pages: the table of roles and inputs of one of them has a row for the message.
+    /// The elections' pages: the table of roles and inputs of at least one of them has a row for the message.
     pages: &'static [&'static str],
 }
 
@@ -77,7 +77,7 @@ fn a_message_is_in_every_list_of_messages() {
     missing.report();
 }
 
-/// The file that defines timers, and the pages and unit tests of the machines that set them.
+/// A file that defines timers, and the machines that set them: their pages and unit tests must name each timer.
 const TIMERS: &[(&str, &[&str])] = &[
     (
         "crates/bully-core/src/elections/timer.rs",
@@ -129,7 +129,7 @@ fn a_timer_is_in_its_machines_table_and_unit_tests() {
     missing.report();
 }
 
-/// Where each event is decided on, beside an arm for those of a later core.
+/// Files that handle each event, and have an arm for unknown events of a later core.
 const EVENTS: &[&str] = &[
     "src/agent/drive.rs",
     "src/agent/log.rs",
@@ -138,9 +138,9 @@ const EVENTS: &[&str] = &[
     "src/dashboard/entries.rs",
 ];
 
-/// The compiler does not ask: applications have an arm for events that they do not know, and so have these.
+/// The compiler cannot check it: these files have an arm for unknown events, as applications have.
 #[test]
-fn an_event_is_decided_on_wherever_events_are() {
+fn an_event_is_handled_in_each_file_that_handles_events() {
     if is_published() {
         return;
     }
@@ -152,14 +152,14 @@ fn an_event_is_decided_on_wherever_events_are() {
     are_named("Event", &events, EVENTS);
 }
 
-/// What gives a machine its inputs: each of them in every role, random ones, and those of fuzzing.
+/// The generators of inputs: every input in every role, random inputs, and the inputs of fuzzing.
 const INPUTS: &[&str] = &[
     "crates/bully-core/src/elections/fixture/cells.rs",
     "crates/bully-core/src/elections/fixture/random.rs",
     "fuzz/src/core.rs",
 ];
 
-/// The compiler does not ask: these make inputs, and match none.
+/// The compiler cannot check it: the files make inputs, and match none.
 #[test]
 fn an_input_is_given_in_every_role_at_random_and_by_fuzzing() {
     if is_published() {
@@ -173,7 +173,7 @@ fn an_input_is_given_in_every_role_at_random_and_by_fuzzing() {
     are_named("Input", &inputs, INPUTS);
 }
 
-/// Fails where a file does not name each variant with its enum.
+/// Fails if a file does not name each variant with its enum.
 fn are_named(of: &str, variants: &[String], files: &[&str]) {
     let mut missing = Missing::default();
     for file in files {
@@ -187,16 +187,16 @@ fn are_named(of: &str, variants: &[String], files: &[&str]) {
     missing.report();
 }
 
-/// The elections that run another one, with the methods that none of theirs has.
+/// The elections that wrap another one, with the methods that they lack on purpose.
 const WRAPPERS: [(&str, &[&str]); 2] = [
     ("src/agent/any/mod.rs", &[]),
     (
         "crates/bully-core/src/elections/lease/simulated/mod.rs",
-        &["note_write", "admits"], // an agent of a lease keeps no record
+        &["note_write", "admits"], // an agent with a lease keeps no record
     ),
 ];
 
-/// A method with a default is otherwise lost in silence.
+/// A wrapper that lacks a method with a default uses the default: the compiler does not notice.
 #[test]
 fn an_election_around_another_one_has_each_of_its_methods() {
     if is_published() {
@@ -220,8 +220,8 @@ fn an_election_around_another_one_has_each_of_its_methods() {
     missing.report();
 }
 
-/// Where each field of a view has to be used: an agent publishes it, the simulator holds it to its rules
-/// or shows it, and fuzzing compares it with the events.
+/// The folders that use each field of a view: an agent publishes it, the simulator checks or shows it, and fuzzing
+/// compares it with the events.
 const VIEWS: &[&str] = &["src/agent", "crates/bully-sim/src/sim", "fuzz/src"];
 
 #[test]
@@ -246,7 +246,7 @@ fn a_field_of_the_view_is_published_simulated_and_fuzzed() {
     missing.report();
 }
 
-/// What is not where it has to be.
+/// The places that lack an item.
 #[derive(Default)]
 pub(super) struct Missing(Vec<String>);
 
@@ -261,7 +261,7 @@ impl Missing {
     }
 }
 
-/// Whether this is the package as it is published, which leaves fuzzing, benches and the guide at home.
+/// Returns whether this is the published package, which contains no fuzzing, benches or guide.
 pub(super) fn is_published() -> bool {
     !root().join("fuzz").exists()
 }
@@ -274,7 +274,7 @@ pub(super) fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|wrong| unreachable!("{path}: {wrong}"))
 }
 
-/// A file; or all Rust files of a folder, one behind the other; or `NAME.rs`, where there is no folder.
+/// Returns the text of a file, of all Rust files of a folder, or of `NAME.rs` if there is no folder.
 pub(super) fn all_of(folder: &str) -> String {
     let path = root().join(folder);
     if path.is_file() {
@@ -290,7 +290,7 @@ pub(super) fn all_of(folder: &str) -> String {
         .collect()
 }
 
-/// Where the files of a machine are.
+/// Returns the folder of a machine.
 pub(super) fn folder_of(machine: &str) -> String {
     MACHINES
         .iter()
@@ -299,7 +299,7 @@ pub(super) fn folder_of(machine: &str) -> String {
         .unwrap_or_else(|| unreachable!("{machine} has no folder"))
 }
 
-/// The folders that have one for each machine.
+/// The folders that contain a folder for each machine.
 pub(super) const MACHINES: [&str; 2] = [
     "crates/bully-core/src/elections",
     "crates/bully-classics/src",
@@ -309,13 +309,13 @@ fn page_of(machine: &str) -> String {
     format!("{}/mod.rs", folder_of(machine))
 }
 
-/// The rows of the tables on a page.
+/// Returns the rows of the tables on a page.
 fn rows(page: &str) -> String {
     let rows = page.lines().filter(|line| line.starts_with("//! |"));
     rows.flat_map(|row| [row, "\n"]).collect()
 }
 
-/// The messages of the enum that the macro `messages!` defines.
+/// Returns the messages of the enum that the macro `messages!` defines.
 fn names<'a>(source: &'a str, all: &str) -> Vec<&'a str> {
     let begin = format!("pub enum {all} ");
     let (_, rest) = source.split_once(&begin).unwrap_or_default();
@@ -326,7 +326,7 @@ fn names<'a>(source: &'a str, all: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// The names in an enum whose definition contains this.
+/// Returns the variants of the enum whose definition contains `definition`.
 pub(super) fn variants(source: &str, definition: &str) -> Vec<String> {
     let Some((_, rest)) = source.split_once(definition) else {
         return Vec::new();

@@ -1,9 +1,8 @@
-//! Elections under chaos: after everything has gone wrong and is healed, one leader, the right one.
+//! Elections under chaos: after all faults have healed, the right agent leads.
 //!
-//! A few hundred histories, so that every `cargo test` runs them; a failure prints the line that
-//! runs it again. What was found once is replayed for ever: `found/histories.txt`. Not here: single
-//! rules; those are beside the machine.
-#![expect(clippy::panic, reason = "a test says what it found")]
+//! A few hundred histories run with every `cargo test`; a failure prints the command that runs it again. Histories that
+//! once failed are replayed for ever: `found/histories.txt`. Single rules are tested beside the machine.
+#![expect(clippy::panic, reason = "a test prints the history that failed")]
 
 use std::time::Duration;
 
@@ -33,14 +32,14 @@ fn options() -> ChaosOptions {
     }
 }
 
-/// So many seeds from this one on; `SEEDS=1 FIRST=7` runs others.
+/// Returns `count` seeds from `first` on; `SEEDS=1 FIRST=7` selects other seeds.
 fn seeds(first: u64, count: u64) -> std::ops::Range<u64> {
     let read = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let first = read("FIRST").unwrap_or(first);
     first..first + read("SEEDS").unwrap_or(count)
 }
 
-/// What the example's command line says.
+/// Returns the plan of a command line of the example.
 fn plan(command: &str) -> Plan {
     let words = command.split_once(" -- ").map_or("", |(_, words)| words);
     let words = std::iter::once("simulate").chain(words.split(' '));
@@ -48,9 +47,8 @@ fn plan(command: &str) -> Plan {
     args.plan(args.seed.unwrap_or(1))
 }
 
-/// Histories that once ended badly.
 #[test]
-fn what_was_found_once_is_not_found_again() {
+fn histories_that_once_failed_do_not_fail_again() {
     let found = include_str!("../found/histories.txt").lines();
     let found: Vec<&str> = found.filter(|line| line.starts_with("cargo ")).collect();
     assert!(!found.is_empty(), "the list is there");
@@ -64,9 +62,9 @@ fn what_was_found_once_is_not_found_again() {
     }
 }
 
-/// Otherwise the line that a broken promise prints would reproduce something else.
+/// The command that a violation prints must reproduce the same history.
 #[test]
-fn the_printed_command_means_the_same_history() {
+fn the_printed_command_repeats_the_same_history() {
     let some = vec![Fault::OneWayCut, Fault::Crash];
     for (protocol, nodes, faults, timings) in [
         (Protocol::Bully, 1, Vec::new(), Preset::Drawn),
@@ -98,9 +96,9 @@ fn the_printed_command_means_the_same_history() {
     }
 }
 
-/// What breaks a promise can be looked at: the history, as a recording whose violation is marked.
+/// A history with a violation is saved as a recording in which the violation is marked.
 #[test]
-fn a_promise_that_is_broken_is_marked_in_the_recording() {
+fn a_broken_promise_is_marked_in_the_recording() {
     let broken = |seed| {
         let plan = plan(&format!(
             "cargo -- --protocol quorum --nodes 4 --seed {seed}"
@@ -113,7 +111,9 @@ fn a_promise_that_is_broken_is_marked_in_the_recording() {
         let violation = outcome.report.violation.clone()?;
         Some((plan.recording(&outcome), violation))
     };
-    let (recording, violation) = (0..200).find_map(broken).expect("a history finds it");
+    let (recording, violation) = (0..200)
+        .find_map(broken)
+        .expect("a history breaks the promise");
     let read = Recording::read(recording.to_jsonl().as_bytes()).unwrap();
     let marked = read.entries().iter().filter_map(|entry| {
         let What::Violation(text) = &entry.what else {
@@ -125,8 +125,8 @@ fn a_promise_that_is_broken_is_marked_in_the_recording() {
     assert_eq!(marked.collect::<Vec<_>>(), [found]);
 }
 
-/// Of many histories of the bully every other one; of a single one what the line says, so that those
-/// which were found keep their meaning.
+/// Among many histories of the bully, every other one keeps the delay bound. A single history keeps it only by an
+/// option, so that the commands of histories that once failed keep their meaning.
 #[test]
 fn every_other_history_of_the_bully_keeps_its_delay_bound() {
     let args = |words: &str| Args::try_parse_from(words.split(' ')).unwrap();
@@ -152,7 +152,7 @@ fn every_other_history_of_the_bully_keeps_its_delay_bound() {
     );
 }
 
-/// Clap drops a requirement that another option forbids.
+/// Clap drops a requirement of an option if another option forbids the required one.
 #[test]
 fn an_option_of_many_histories_is_refused_for_a_single_one() {
     for option in ["--hash", "--threads 2"] {
@@ -189,7 +189,7 @@ fn ballots_keep_every_invariant() {
     keeps_every_invariant("ballot", 40);
 }
 
-/// Every other one keeps the paper's assumptions.
+/// Every other history keeps the paper's assumptions.
 #[test]
 fn reorganizations_keep_their_promises() {
     keeps_every_invariant("reorganization", 100);
@@ -238,7 +238,7 @@ fn history(seed: u64, config: &BullyConfig) -> HistoryReport {
     chaos(seed, size(seed), &options(), &mut scenario)
 }
 
-/// Runs these seeds; every history must end well, and every kind of fault must have happened.
+/// Runs these seeds. Every history must end without a violation, and every kind of fault must have happened.
 fn histories(seeds: std::ops::Range<u64>, config: &BullyConfig) {
     let mut coverage = Coverage::default();
     for seed in seeds {
@@ -262,7 +262,7 @@ fn after_healing_the_highest_ranked_agent_leads() {
     histories(seeds(0, 400), &BullyConfig::default());
 }
 
-/// Without a failure detector a silent leader is followed for ever.
+/// Without a failure detector an agent follows a silent leader for ever, so such configurations are left out.
 #[test]
 fn after_healing_an_agent_leads_by_each_option() {
     let samples = BullyConfig::samples().into_iter();
@@ -271,7 +271,7 @@ fn after_healing_an_agent_leads_by_each_option() {
     }
 }
 
-/// The network keeps its delay bound, and two may lead for so long.
+/// Returns options in which the network keeps its delay bound, and two agents may lead for `longest`.
 fn bounded(longest: Duration) -> ChaosOptions {
     ChaosOptions {
         faults: BullyScenario::BOUNDED.to_vec(),
@@ -280,7 +280,7 @@ fn bounded(longest: Duration) -> ChaosOptions {
     }
 }
 
-/// Crashes, restarts and duels in a network that keeps its delay bound d: two lead for at most 2 d.
+/// Crashes, restarts and duels in a network that keeps its delay bound d: two agents lead for at most 2 d.
 #[test]
 fn two_lead_for_two_message_delays_at_most() {
     let options = bounded(BullyConfig::default().timings.delay_bound() * 2);
@@ -294,11 +294,11 @@ fn two_lead_for_two_message_delays_at_most() {
     }
     assert!(
         contested > Duration::ZERO,
-        "two never led at once: nothing was tried"
+        "two agents never led at once: the test shows nothing"
     );
 }
 
-/// The check sees what it is there for.
+/// A stricter limit fails, so the check of the limit works.
 #[test]
 fn two_do_lead_for_half_a_message_delay() {
     let options = bounded(BullyConfig::default().timings.delay_bound() / 2);

@@ -1,5 +1,5 @@
-//! What whole histories show: seeded chaos, the promises of every election, the
-//! comparison with others, and recorded runs.
+//! Properties of whole histories: seeded chaos, the promises of every election, the comparison with others, and
+//! recorded runs.
 
 mod comparison;
 #[path = "../support/golden.rs"]

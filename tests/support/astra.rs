@@ -1,7 +1,7 @@
-//! The ASTRA agent's rules exactly as the seed has them, faults and all: A1 to A5.
+//! The ASTRA agent's rules exactly as the seed has them, with their faults: A1 to A5.
 //!
-//! It exists so that each fault can be seen beside its repair (`tests/elections/traces/`). It cannot reach
-//! a user of the crate: it is not in it.
+//! The tests show each fault beside its repair (`tests/elections/traces/`). No user of the crate can reach this code,
+//! which is not a part of it.
 
 use std::{collections::BTreeSet, convert::Infallible, fmt, sync::Arc, time::Duration};
 
@@ -13,10 +13,10 @@ use bully_core::protocol::{
     PeerMessage, Requirements, Rules, View,
 };
 
-/// The seed has no terms.
+/// The term of every leader; the seed has no terms.
 const TERM: Term = Term(1);
 
-/// `elect(name, score)`, `result("ok")`, `elected(name)`.
+/// The messages `elect(name, score)`, `result("ok")` and `elected(name)`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Astra {
     Elect(Score),
@@ -48,7 +48,7 @@ impl PeerMessage for Astra {
     }
 }
 
-/// What the belief `participants` was made to hold.
+/// The agents in the belief `participants`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Participants {
     /// Every agent, itself included.
@@ -57,7 +57,7 @@ pub(crate) enum Participants {
     Others,
 }
 
-/// The agent's beliefs. `leaders` is a set: in ASTRA, beliefs accumulate.
+/// The agent's beliefs. `leaders` is a set, because beliefs accumulate in ASTRA.
 #[derive(Debug)]
 pub(crate) struct AsWritten {
     me: Identity,
@@ -66,12 +66,12 @@ pub(crate) struct AsWritten {
     holding: bool,
     leaders: BTreeSet<AgentId>,
     failed: BTreeSet<AgentId>,
-    /// Each run of the goal sleeps on its own.
+    /// Number of runs of the goal. Each of them sleeps on its own.
     intentions: u32,
 }
 
 impl AsWritten {
-    /// All agents that this one believes to lead.
+    /// Returns all agents that this agent believes to lead.
     pub(crate) fn leaders(&self) -> String {
         let names: Vec<&str> = self.leaders.iter().map(AgentId::as_str).collect();
         format!("{{{}}}", names.join(", "))
@@ -113,7 +113,7 @@ impl AsWritten {
             out.send_all(Astra::Elected);
             if self.includes_me {
                 let me = self.me.id.clone();
-                self.believe(&me, self.me.incarnation, out); // it is a participant itself
+                self.believe(&me, self.me.incarnation, out); // the agent is a participant itself
             }
         }
         self.failed.clear();
@@ -123,7 +123,7 @@ impl AsWritten {
     fn believe(&mut self, leader: &AgentId, incarnation: Incarnation, out: &mut EffectsOf<Self>) {
         let leads = self.leaders.contains(&self.me.id);
         self.leaders.insert(leader.clone());
-        // Only what the contract of events has a word for: it knows no two leaders.
+        // Sends an event only for a change that events can express: they know one leader at a time.
         if *leader == self.me.id && !leads {
             out.notify(Event::Acquired { term: TERM });
         } else if !leads {

@@ -1,7 +1,7 @@
-//! Gossip leader election exactly as the pseudo-code has it, faults and all: lines 1 to 37.
+//! Gossip leader election exactly as the pseudo-code has it, with its faults: lines 1 to 37.
 //!
-//! It exists so that each fault can be seen beside its repair (`tests/elections/ballot/`, `tests/elections/traces/`).
-//! It cannot reach a user of the crate: it is not in it.
+//! The tests show each fault beside its repair (`tests/elections/ballot/`, `tests/elections/traces/`). No user of the
+//! crate can reach this code, which is not a part of it.
 
 use std::{collections::BTreeSet, convert::Infallible, fmt, sync::Arc, time::Duration};
 
@@ -13,10 +13,10 @@ use bully_core::protocol::{
     PeerMessage, Requirements, Rules, View,
 };
 
-/// (n, pid)
+/// A ballot (n, pid).
 type Number = (u64, AgentId);
 
-/// HEARTBEATREQUEST and HEARTBEATREPLY.
+/// The messages HEARTBEATREQUEST and HEARTBEATREPLY.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Ble {
     Request { round: u64, max: Number },
@@ -53,7 +53,7 @@ impl PeerMessage for Ble {
     }
 }
 
-/// Its variables, and how often it triggered *Leader*.
+/// The variables of the pseudo-code, and the number of times that it triggered *Leader*.
 #[derive(Debug)]
 pub(crate) struct AsWritten {
     me: Identity,
@@ -69,7 +69,7 @@ pub(crate) struct AsWritten {
 }
 
 impl AsWritten {
-    /// How often it triggered *Leader*.
+    /// Returns how often the agent triggered *Leader*.
     pub(crate) const fn triggered(&self) -> u64 {
         self.triggered
     }
@@ -114,7 +114,7 @@ impl AsWritten {
         }
     }
 
-    /// Tells what the contract of events has a word for: it knows changes only.
+    /// Sends an event if the leader changes: events express only changes.
     fn follow(&mut self, leader: Option<Number>, out: &mut EffectsOf<Self>) {
         let (led, before) = (self.leads(), self.leader());
         self.leader = leader;
@@ -139,10 +139,10 @@ impl Election for AsWritten {
     type Ask = Infallible;
     type Told = Infallible;
     type Durable = ();
-    /// Δ
+    /// The delay Δ.
     type Config = Duration;
 
-    /// 1 to 7: nothing is remembered.
+    /// Lines 1 to 7. The agent remembers nothing.
     fn new(me: Identity, delta: &Duration, _durable: Option<()>) -> Self {
         let ballot = (0, me.id.clone());
         Self {
@@ -171,9 +171,9 @@ impl Election for AsWritten {
         match input {
             Input::Start(all) => {
                 self.all = all;
-                out.set_timer((), self.delay); // 8
+                out.set_timer((), self.delay); // line 8
             }
-            // 20 to 28
+            // Lines 20 to 28.
             Input::TimedOut(()) => {
                 if self.ballots.len() + 1 >= self.all.len().div_ceil(2) {
                     self.check_leader(out);
@@ -184,7 +184,7 @@ impl Election for AsWritten {
                 out.send_all(Ble::Request { round, max });
                 out.set_timer((), self.delay);
             }
-            // 29 to 32
+            // Lines 29 to 32.
             Input::Received {
                 from,
                 message: Ble::Request { round, max },
@@ -196,7 +196,7 @@ impl Election for AsWritten {
                 let ballot = self.ballot.clone();
                 out.send(&from, Ble::Reply { round, ballot });
             }
-            // 33 to 37
+            // Lines 33 to 37.
             Input::Received {
                 from,
                 message: Ble::Reply { round, ballot },

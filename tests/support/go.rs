@@ -1,11 +1,10 @@
-//! The Go program's nodes exactly as written, faults and all: `handleMessage`, `StartElection`,
-//! `becomeLeader`, `sendHeartbeat`, `checkLeader`, `Crash` and `Recover`.
+//! The Go program's nodes exactly as written, with their faults: `handleMessage`, `StartElection`, `becomeLeader`,
+//! `sendHeartbeat`, `checkLeader`, `Crash` and `Recover`.
 //!
-//! It exists so that each fault can be seen beside its repair (`tests/elections/programs/`). It cannot reach a
-//! user of the crate: it is not in it. Nodes are named by their numbers. What a node reads of
-//! another one, `IsAlive`, is what the world has told it. A crash is a flag there, so `Term` stays in
-//! memory. The program's locks, and the deadlock and the race between them, are not here: a machine
-//! shares nothing.
+//! The tests show each fault beside its repair (`tests/elections/programs/`). No user of the crate can reach this code,
+//! which is not a part of it. The name of a node is its number. The field `IsAlive` of another node is the node's state
+//! in the world. A crash only sets a flag in the program, so `Term` stays in memory. The program's locks, with their
+//! deadlock and race, are left out: a machine shares nothing.
 
 use std::{convert::Infallible, fmt, sync::Arc, time::Duration};
 
@@ -19,7 +18,7 @@ use bully_core::protocol::{
 
 const HEARTBEAT: Duration = Duration::from_millis(500);
 const CHECK: Duration = Duration::from_secs(2);
-/// `time.Sleep(1 * time.Second)` in `StartElection`.
+/// Duration of `time.Sleep(1 * time.Second)` in `StartElection`.
 const SLEEP: Duration = Duration::from_secs(1);
 const SILENCE: Duration = Duration::from_secs(3);
 const RECOVERY: Duration = Duration::from_millis(500);
@@ -70,7 +69,7 @@ pub(crate) enum NodeState {
     Leader,
 }
 
-/// What may be built in.
+/// The proposed optimizations that a node uses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Optimizations {
     /// "Election suppression": ignore duplicate elections during an ongoing one.
@@ -81,7 +80,7 @@ pub(crate) struct Optimizations {
 pub(crate) enum Timer {
     Heartbeat,
     Check,
-    /// One call of `StartElection` each; nothing cancels a sleep.
+    /// The sleep of one call of `StartElection`; nothing cancels it.
     Sleep(u32),
     Recovery,
 }
@@ -92,7 +91,7 @@ pub(crate) struct Node {
     me: Identity,
     peers: Arc<Members>,
     state: NodeState,
-    /// -1 is `None`.
+    /// The leader; `None` for -1.
     current_leader: Option<AgentId>,
     term: u64,
     heartbeat_received: Time,
@@ -105,7 +104,7 @@ impl Node {
         self.state
     }
 
-    /// `CurrentLeader`, as the program prints it.
+    /// Returns `CurrentLeader`, as the program prints it.
     pub(crate) fn current_leader(&self) -> &str {
         self.current_leader.as_ref().map_or("-1", AgentId::as_str)
     }
@@ -114,7 +113,7 @@ impl Node {
         self.term
     }
 
-    /// `n.ID > other`: the numbers are names of one digit.
+    /// Returns `n.ID > other`: the numbers are names of one digit.
     fn is_higher_than(&self, other: &AgentId) -> bool {
         self.me.id > *other
     }
@@ -124,7 +123,7 @@ impl Node {
         Message { r#type, term }
     }
 
-    /// `sendTo` each node that is alive.
+    /// Calls `sendTo` for each node that is alive.
     fn broadcast(&self, r#type: MessageType, out: &mut EffectsOf<Self>) {
         self.send_where(|_| true, r#type, out);
     }
@@ -168,7 +167,7 @@ impl Node {
         self.broadcast(MessageType::Coordinator, out);
     }
 
-    /// `checkLeader`, with its guard `CurrentLeader != -1`.
+    /// Does as `checkLeader`, with its guard `CurrentLeader != -1`.
     fn check_leader(&mut self, now: Time, out: &mut EffectsOf<Self>) {
         let silent = now.since(self.heartbeat_received) > SILENCE;
         if self.state != NodeState::Leader && silent && self.current_leader.is_some() {
@@ -226,12 +225,12 @@ impl Node {
         out.persist(term);
     }
 
-    /// What `GetLeader` looks at.
+    /// Returns the state that `GetLeader` reads.
     fn leads(&self) -> Option<Term> {
         (self.state == NodeState::Leader).then_some(Term(self.term))
     }
 
-    /// `CurrentLeader`, unless it is known to be dead: the world's own checks accept no dead one.
+    /// Returns `CurrentLeader`, unless the node knows that it is dead: the world accepts no dead leader.
     fn leader(&self) -> Option<Leader> {
         let id = self.current_leader.clone()?;
         let incarnation = if id == self.me.id {
@@ -248,7 +247,7 @@ impl Node {
     }
 }
 
-/// How long until a ticker that began at 0 ticks next.
+/// Returns the time until the next tick of a ticker that began at 0.
 fn until_next(tick: Duration, now: Time) -> Duration {
     let past = now.since(Time::ZERO).as_nanos() % tick.as_nanos();
     tick.saturating_sub(Duration::from_nanos(u64::try_from(past).unwrap_or(0)))
@@ -259,7 +258,7 @@ impl Election for Node {
     type Timer = Timer;
     type Ask = Infallible;
     type Told = Infallible;
-    /// `Term`: a crash is a flag, and memory stays.
+    /// The field `Term`: a crash sets a flag, and the memory stays.
     type Durable = u64;
     type Config = Optimizations;
 
@@ -306,7 +305,7 @@ impl Election for Node {
                 self.check_leader(now, out);
                 out.set_timer(Timer::Check, CHECK);
             }
-            // "If still candidate": of whichever election.
+            // "If still candidate": of any election.
             Input::TimedOut(Timer::Sleep(_)) => {
                 if self.is_candidate() {
                     self.become_leader(out);

@@ -1,6 +1,6 @@
-//! A text beside the tests, which a reviewer has read.
+//! The golden texts beside the tests, which a reviewer has read.
 
-/// Compares a text with the file at this path, from the folder of the package. `BLESS=1` writes the file.
+/// Compares `text` with the file at `path` in the folder of the package. `BLESS=1` writes the file.
 pub(crate) fn golden(path: &str, text: &str) {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     if std::env::var_os("BLESS").is_some() {

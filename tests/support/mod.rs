@@ -1,4 +1,4 @@
-//! What several integration tests share.
+//! Modules that several integration tests share.
 
 pub(crate) mod astra;
 pub(crate) mod ble;

@@ -1,7 +1,8 @@
-//! Ports for servers that can only be told a number.
+//! Ports for servers that cannot choose a port themselves.
 //!
-//! A port that the kernel chose and that was let go again may be given to the next connection before the server listens
-//! there. These are below the ports that Linux chooses from, so that only a server of a fixed port can be in the way.
+//! If the kernel chooses a port and the test frees it, the kernel may give it to the next connection before the server
+//! listens. The ports here are below the range of Linux's own choice, so only another server with a fixed port can use
+//! one.
 
 use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket},
@@ -9,18 +10,18 @@ use std::{
     sync::atomic::{AtomicU32, Ordering::Relaxed},
 };
 
-/// A port of loopback that nobody has, for TCP or UDP, and that this process gives once.
+/// Returns a port of loopback that is free for TCP and UDP. This process returns each port once.
 #[allow(clippy::expect_used, reason = "no test goes on without a port")]
 pub(crate) fn free_port() -> u16 {
     static SERIAL: AtomicU32 = AtomicU32::new(0);
-    // Processes side by side begin at different places.
+    // Parallel processes begin at different ports.
     let first = process::id().wrapping_mul(97);
     let all = (0..PORTS).map(|_| first.wrapping_add(SERIAL.fetch_add(1, Relaxed)) % PORTS);
     let mut ports = all.filter_map(|at| u16::try_from(FIRST + at).ok());
     ports.find(|port| is_free(*port)).expect("a port is free")
 }
 
-/// The same as an address, for each of these.
+/// Returns a free port's address for each item.
 #[allow(dead_code, reason = "not every test that has this file needs it")]
 pub(crate) fn free_addresses<T, const N: usize>(of: [T; N]) -> [SocketAddr; N] {
     of.map(|_| (Ipv4Addr::LOCALHOST, free_port()).into())

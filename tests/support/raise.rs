@@ -1,4 +1,4 @@
-//! The third step of moving from a lease to a quorum, in the words of its page (`src/elections/moving.md`).
+//! The third step of a move from a lease to a quorum, in the words of its page (`src/elections/moving.md`).
 
 use actix_bully::{
     elections::quorum::Vote,

@@ -1,4 +1,4 @@
-//! An answer of a server that is asked without a socket, as the tests of the routes and of the dashboard read it.
+//! The answer of a server that is called without a socket, for the tests of the routes and of the dashboard.
 
 use actix_web::{
     body::{BoxBody, to_bytes},
@@ -7,7 +7,7 @@ use actix_web::{
 };
 use serde_json::Value;
 
-/// An answer that has ended.
+/// A complete answer.
 #[derive(Debug)]
 pub struct Told {
     /// The status.
@@ -19,7 +19,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// Waits for the whole answer.
+    /// Waits for the complete answer.
     pub async fn of(response: ServiceResponse<BoxBody>) -> Self {
         let (status, headers) = (response.status(), response.headers().clone());
         let body = to_bytes(response.into_body()).await.unwrap_or_default();
@@ -30,18 +30,18 @@ impl Told {
         }
     }
 
-    /// The body as JSON.
+    /// Returns the body as JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("{self:?}"))
     }
 
-    /// The message of a refusal; empty without one.
+    /// Returns the message of a refusal; empty for other answers.
     pub fn message(&self) -> String {
         let message = &self.json()["message"];
         message.as_str().unwrap_or_default().to_owned()
     }
 
-    /// A header's text; empty without one.
+    /// Returns the text of a header; empty if there is none.
     pub fn header(&self, name: &str) -> &str {
         let value = self.headers.get(name).map(|value| value.to_str());
         value.and_then(Result::ok).unwrap_or_default()

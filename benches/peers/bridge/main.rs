@@ -2,8 +2,8 @@
 //! from one thread to another.
 //!
 //! `cargo run --release --features telepathy --bin bridge` in this folder. Both are measured in turn; the figures are
-//! medians of pairs. CPU is that of the process, both ends together. Each encodes in its own way; both hold the sender
-//! back in the same way.
+//! medians of pairs. CPU is the time of the process, with both ends. Each way has its own encoding; both hold the
+//! sender back in the same way.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -17,7 +17,7 @@ mod cost;
 #[path = "../../bridge/message.rs"]
 mod message;
 #[path = "../../bridge/ours.rs"]
-#[expect(dead_code, reason = "round trips are measured elsewhere")]
+#[expect(dead_code, reason = "this program measures no round trips")]
 mod ours;
 #[path = "../../bridge/tally.rs"]
 mod tally;

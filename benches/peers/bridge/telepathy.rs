@@ -1,4 +1,4 @@
-//! The same over actix-telepathy: two clusters of one node each, joined.
+//! The message over actix-telepathy: two clusters of one node each, joined.
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -44,7 +44,7 @@ impl Handler<Call> for Sink {
     }
 }
 
-/// Returns a port of this host that was free just now: its clusters do not take port 0.
+/// Returns a free port of this host: a cluster of actix-telepathy does not accept port 0.
 fn free() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("it listens")
@@ -74,7 +74,7 @@ impl Handler<ClusterLog> for Lookout {
     fn handle(&mut self, log: ClusterLog, _: &mut Self::Context) {
         if let ClusterLog::NewMember(node) = log {
             let sink = node.get_remote_addr(Sink::ACTOR_ID.to_string());
-            self.0.send(sink).expect("it waits for that");
+            self.0.send(sink).expect("the sending end waits for it");
         }
     }
 }
@@ -91,7 +91,7 @@ pub(crate) struct Telepathy {
 }
 
 impl Telepathy {
-    /// Joins the node there.
+    /// Joins the node at this address.
     pub(crate) async fn link(at: SocketAddr, tally: Arc<Tally>) -> Self {
         let (told, mut joined) = mpsc::unbounded_channel();
         let lookout = Lookout(told).start();

@@ -1,14 +1,14 @@
 //! A lease in etcd beside other ways on it, in one run: the rule of client-go (`rule.rs`), and `etcdctl`.
 //!
 //! `cargo build --release --package actix-bully-scale`, then `target/release/beside` (Debian's packages etcd-server and
-//! etcd-client): three processes that want to work; one of them works. *Kill -9*: from the end of this process until
-//! the next one works. *Hand-over*: from the signal that asks it to end until the next one works. `--rounds 20` sets
-//! the number of rounds; slow rows get a part of it, as a row says. `--only lease-lan,rule-lan` chooses rows.
+//! etcd-client): three processes compete, and one of them works. *Kill -9*: the time from the end of this process until
+//! the next one works. *Hand-over*: the time from the signal that asks it to end until the next one works. `--rounds
+//! 20` sets the number of rounds; slow rows get a part of it. `--only lease-lan,rule-lan` chooses rows.
 //!
-//! Durations are the same if rows say so: a candidate of the rule waits (`LeaseDuration`) as long as the promise of a
-//! preset lasts, and the other two durations keep the proportions of Kubernetes' defaults, 15, 10 and 2 s. The rule
-//! releases the record on a hand-over (`ReleaseOnCancel`, which is off unless a program asks for it). The session of
-//! `etcdctl elect` lasts 60 s; that of `etcdctl lock` is the shortest that this etcd grants. The etcdctl of etcd 3.4
+//! Rows with comparable durations have the same name after the hyphen: a candidate of the rule waits (`LeaseDuration`)
+//! as long as the promise of the preset, and the other two durations have the proportions of Kubernetes' defaults, 15,
+//! 10 and 2 s. The rule releases the record on a hand-over (`ReleaseOnCancel`, which is off by default). The session of
+//! `etcdctl elect` lasts 60 s; `etcdctl lock` has the shortest session that this etcd grants. The etcdctl of etcd 3.4
 //! reacts only to SIGINT; the other programs get SIGTERM.
 #![expect(
     clippy::disallowed_methods,
@@ -50,7 +50,7 @@ struct Args {
 struct Row {
     name: &'static str,
     what: Program,
-    /// Time after which a candidate's knowledge of the working process is as fresh as possible.
+    /// Time after which every candidate knows the working process.
     settle: Duration,
     /// Divisor of the number of rounds, for slow rows.
     part: usize,
@@ -111,7 +111,7 @@ const fn row(name: &'static str, what: Program, settle: u64, part: usize) -> Row
 const PROCESSES: usize = 3;
 /// Longest time until the next process works.
 const SOON: Duration = Duration::from_secs(150);
-/// As quick as in benches/etcd.rs: a session of a second is granted.
+/// The intervals of benches/etcd.rs: with them etcd grants a session of a second.
 const QUICK: &[&str] = &["--heartbeat-interval", "20", "--election-timeout", "200"];
 
 fn main() -> Result<(), Wrong> {
@@ -164,7 +164,7 @@ impl End {
     }
 }
 
-/// A process that works, and the time at which it said so.
+/// A process that works, and the time at which it printed so.
 type Works = (usize, Instant);
 
 /// Three processes, which run until the value is dropped.
@@ -209,7 +209,7 @@ impl<'a> Group<'a> {
                 command.env("ETCDCTL_API", "3");
                 command.args(["--endpoints", &self.endpoint]).args(words);
                 if words.first() == Some(&"elect") {
-                    command.arg(&name); // what it proposes
+                    command.arg(&name); // its proposal
                 }
                 command
             }
@@ -220,8 +220,8 @@ impl<'a> Group<'a> {
         let output = output.ok_or_else(|| Wrong("it has no output".into()))?;
         let says = self.says.clone();
         thread::spawn(move || {
-            // The first line says that the process works, whatever its text is. The rest is read, because a full or
-            // closed pipe would stop the process.
+            // The first line shows that the process works, whatever its text is. The other lines are read because a
+            // full or closed pipe would stop the process.
             for (number, _) in BufReader::new(output)
                 .lines()
                 .map_while(Result::ok)
@@ -236,7 +236,7 @@ impl<'a> Group<'a> {
     }
 
     fn next(&self) -> Result<Works, Wrong> {
-        let none = |_| Wrong(format!("{}: nobody works in time", self.row.name));
+        let none = |_| Wrong(format!("{}: no process works in time", self.row.name));
         self.said.recv_timeout(SOON).map_err(none)
     }
 
@@ -261,7 +261,7 @@ impl<'a> Group<'a> {
 impl Drop for Group<'_> {
     fn drop(&mut self) {
         for child in &mut self.running {
-            // A process that has ended is gone already.
+            // A process may have ended already.
             drop(child.kill());
             drop(child.wait());
         }

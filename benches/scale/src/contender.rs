@@ -1,8 +1,8 @@
 //! `contender NAME ENDPOINT lease PRESET` and `contender NAME ENDPOINT rule LEASE RENEW RETRY` (milliseconds): a
-//! process that wants to work alone, by a lease in etcd: ours, or by the rule of client-go.
+//! process that competes for work, by a lease in etcd: ours, or by the rule of client-go.
 //!
-//! It prints `works` on a line when its work begins. On SIGINT and SIGTERM it hands over, and ends. When its standard
-//! input ends, it ends too.
+//! It prints `works` on a line when its work begins. On SIGINT and SIGTERM it hands over, and ends. It also ends when
+//! its standard input ends.
 #![expect(
     clippy::print_stdout,
     reason = "a process is asked to say what it does"

@@ -11,14 +11,14 @@ pub(crate) fn work(process: u32) -> io::Result<u64> {
     Ok(sum)
 }
 
-/// Returns the running time of the thread with that folder in `/proc`, in nanoseconds.
+/// Returns the running time of the thread with this folder in `/proc`, in nanoseconds.
 pub(crate) fn work_of(thread: &Path) -> io::Result<u64> {
     let said = fs::read_to_string(thread.join("schedstat"))?;
     let ran = said.split_whitespace().next();
     Ok(ran.and_then(|ran| ran.parse().ok()).unwrap_or(0))
 }
 
-/// Returns the memory of a process in KiB. Of a page that several processes share, each counts a part.
+/// Returns the memory of a process in KiB. A page that several processes share counts in part for each.
 pub(crate) fn memory(process: u32) -> io::Result<u64> {
     let said = fs::read_to_string(format!("/proc/{process}/smaps_rollup"))?;
     let line = said.lines().find_map(|line| line.strip_prefix("Pss:"));
@@ -26,8 +26,8 @@ pub(crate) fn memory(process: u32) -> io::Result<u64> {
     number.ok_or_else(|| io::Error::other("the kernel names no Pss"))
 }
 
-/// Returns the bytes and packets that were sent over the loopback of this namespace so far. The received ones are the
-/// same: the function reads only one of the two counts.
+/// Returns the bytes and packets that were sent over the loopback of this namespace. Each is received as well, so one
+/// of the two counts is enough.
 pub(crate) fn sent() -> io::Result<(u64, u64)> {
     let said = fs::read_to_string("/proc/net/dev")?;
     let line = said

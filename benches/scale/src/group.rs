@@ -1,4 +1,4 @@
-//! A number of processes that elect a leader, by one of several ways.
+//! Processes that elect a leader in one of several ways.
 
 use std::{
     env,
@@ -17,7 +17,7 @@ use crate::{Wrong, costs, log::Log, stores::Store};
 
 /// Longest time until all agree.
 const SOON: Duration = Duration::from_secs(300);
-/// Time from the agreement until the work of the election is over.
+/// Time from the agreement until the election causes no more work.
 const SETTLE: Duration = Duration::from_secs(5);
 /// Address of the router of a zenoh network.
 #[cfg(feature = "zenoh")]
@@ -25,7 +25,7 @@ const ROUTER: &str = "tcp/127.0.0.1:7399";
 /// Number of voters: enough for a group of any size.
 const VOTERS: usize = 5;
 
-/// The way by which they know of each other.
+/// The way in which the processes know of each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Way {
     /// Links of the bridge, each process with each
@@ -61,7 +61,7 @@ impl Way {
         }
     }
 
-    /// Whether they send to each other over the loopback, instead of to a store.
+    /// Returns whether the processes send to each other over the loopback, instead of to a store.
     const fn has_links(self) -> bool {
         !matches!(self, Self::Files | Self::Postgres | Self::Etcd)
     }
@@ -69,7 +69,7 @@ impl Way {
 
 /// The cost of idle processes.
 pub(crate) struct Idle {
-    /// Percent of one core, all processes together, without the store's.
+    /// Processor time of all processes together, without the store, in percent of one core.
     pub(crate) cpu_percent: f64,
     /// Memory of each process.
     pub(crate) memory_mib: f64,
@@ -88,7 +88,7 @@ pub(crate) struct Group {
     folder: TempDir,
 }
 
-/// The server that runs beside them.
+/// The server that runs beside the processes.
 enum Beside {
     Nothing,
     Store(Store),
@@ -108,7 +108,7 @@ impl Beside {
         })
     }
 
-    /// Returns the operations of a store so far: transactions, or requests of clients.
+    /// Returns the number of a store's operations until now: transactions, or requests of clients.
     fn operations(&self) -> Option<i64> {
         match self {
             Self::Store(store) => store.operations(),
@@ -120,7 +120,7 @@ impl Beside {
 }
 
 impl Group {
-    /// Starts a number of processes; returns the time until all knew one leader.
+    /// Starts `processes` processes. Returns the time until all knew one leader.
     pub(crate) fn start(way: Way, processes: usize) -> Result<(Self, Duration), Wrong> {
         let mut group = Self {
             way,
@@ -171,7 +171,7 @@ impl Group {
             Way::Zenoh => {
                 let at = |process| format!("tcp/{}", address(process));
                 command.args(["zenoh", "--listen", &at(process)]);
-                // One of the two runs when the other one was killed.
+                // Two addresses, so that one is left when a process is killed.
                 for first in (0..2).filter(|first| *first != process) {
                     command.args(["--connect", &at(first)]);
                 }
@@ -191,7 +191,7 @@ impl Group {
         command.arg(self.folder.path());
         for peer in (0..processes).filter(|peer| *peer != process) {
             if self.way != Way::Mesh && process.min(peer) >= VOTERS {
-                continue; // two observers have nothing to say to each other
+                continue; // observers need no link to each other
             }
             let peer = if is_named {
                 name(peer)
@@ -202,8 +202,8 @@ impl Group {
         }
     }
 
-    /// Waits until all running processes know one leader of a higher term than that; returns the leader, its term, and
-    /// the time at which the last one knew, in microseconds.
+    /// Waits until all running processes know one leader with a term above `after`. Returns the leader, its term, and
+    /// the time at which the last process knew it, in microseconds.
     fn agree(&self, after: u64) -> Result<(usize, u64, u64), Wrong> {
         let running = || (0..self.running.len()).filter(|process| self.running[*process].is_some());
         let agreed = self.log.wait(SOON, |lines| {
@@ -224,7 +224,7 @@ impl Group {
         agreed.ok_or_else(|| Wrong(format!("{} processes do not agree", self.running.len())))
     }
 
-    /// Measures the idle cost for that time.
+    /// Measures the idle cost for the time `span`.
     #[expect(
         clippy::cast_precision_loss,
         clippy::as_conversions,
@@ -254,12 +254,12 @@ impl Group {
         })
     }
 
-    /// Kills the leader; returns the time until all others knew the next leader.
+    /// Kills the leader. Returns the time until all others knew the next leader.
     pub(crate) fn kill_leader(&mut self) -> Result<Duration, Wrong> {
         let (leader, term, _) = self.agree(0)?;
         let mut child = self.running[leader]
             .take()
-            .ok_or_else(|| Wrong("it has ended".into()))?;
+            .ok_or_else(|| Wrong("the leader has ended".into()))?;
         let clock =
             actix_bully::clock::BootClock::new().map_err(|wrong| Wrong(wrong.to_string()))?;
         let began = actix_bully::clock::Clock::now(&clock).as_nanos() / 1_000;
@@ -276,7 +276,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         for child in self.running.iter_mut().flatten() {
-            // A process that has ended is gone already.
+            // A process may have ended already.
             drop(child.kill());
             drop(child.wait());
         }
@@ -291,7 +291,7 @@ fn address(process: usize) -> String {
     format!("127.0.0.1:{}", 7_400 + process)
 }
 
-/// Returns the path of the program beside this one.
+/// Returns the path of the participant, which is in the folder of this program.
 fn participant() -> Result<PathBuf, Wrong> {
     let this = env::current_exe()?;
     let folder = this.parent().unwrap_or_else(|| Path::new("."));

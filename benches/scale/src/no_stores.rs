@@ -1,4 +1,4 @@
-//! Stands in for the stores that are servers, in a build without them.
+//! Replaces the stores that are servers, in a build without them.
 
 use crate::{Wrong, group::Way};
 

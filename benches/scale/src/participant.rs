@@ -1,8 +1,8 @@
-//! One process with one agent: `participant NAME bridge ..`, `participant NAME zenoh ..` or `participant NAME lease STORE`.
+//! A process with one agent: `participant NAME bridge ..`, `participant NAME zenoh ..`, `participant NAME lease STORE`.
 //!
-//! It prints each leader that it learns of, as a line of JSON, with the time of the clock that all processes of a host
-//! share: `{"t":MICROSECONDS,"event":"leader","leader":NAME,"term":TERM}`. It ends with its standard input.
-#![expect(clippy::print_stdout, reason = "it is asked to say what it knows")]
+//! It prints each leader that it learns of as a line of JSON, with the time of the clock that all processes of a host
+//! share: `{"t":MICROSECONDS,"event":"leader","leader":NAME,"term":TERM}`. It ends when its standard input ends.
+#![expect(clippy::print_stdout, reason = "a program prints its output")]
 
 use std::{
     error::Error,
@@ -42,7 +42,7 @@ struct Args {
     way: Way,
 }
 
-/// The way by which it knows of the others.
+/// The way in which the process knows of the others.
 #[derive(Debug, Subcommand)]
 enum Way {
     /// By links of the bridge to all of them: a quorum of the voters, all others observe
@@ -167,7 +167,7 @@ fn start(args: &Args, group: &Group, elections: &ElectionArbiter) -> Result<Bull
     Ok(agent.join(group).start_in_arbiter(&elections.handle())?)
 }
 
-/// Runs a bridge on the thread of the election: a heartbeat that changes threads wakes each of them.
+/// Runs a bridge on the thread of the election: each additional thread would have to wake for a heartbeat.
 fn run(
     elections: &ElectionArbiter,
     group: &Group,
@@ -200,7 +200,7 @@ fn taking_part(agent: BullyBuilder, name: &str, quorum: &Quorum) -> Result<Bully
     })
 }
 
-/// Returns a function that makes a bridge with links to those peers, on the thread where the bridge shall run.
+/// Returns a function that makes a bridge with links to the given peers, on the thread where the bridge shall run.
 fn links(
     name: &str,
     listen: &str,
@@ -220,7 +220,7 @@ fn links(
     })
 }
 
-/// The same over zenoh.
+/// Returns a function that makes a bridge over zenoh.
 #[cfg(feature = "zenoh")]
 fn over_zenoh(
     name: &str,

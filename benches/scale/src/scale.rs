@@ -1,10 +1,10 @@
 //! The limits of each way of electing: the cost of many processes on one machine.
 //!
 //! `cargo run --release --package actix-bully-scale --bin scale` (Linux; PostgreSQL's server for `postgres`): with the
-//! timings `default`, a process each. `-- --ways bridge,postgres`, `-- --processes 3,10,30` and `-- --seconds 10`
-//! choose. The traffic is counted for the whole loopback: in a namespace of its own (`unshare --net`, then
-//! `ip link set lo up`) there is no other traffic. With `--features zenoh` there are the ways `zenoh` and
-//! `zenoh-router`; with `--no-default-features` no server is built, and `postgres` and `etcd` do not start.
+//! timings `default`, a process for each agent. `-- --ways bridge,postgres`, `-- --processes 3,10,30` and `-- --seconds
+//! 10` choose. The traffic is counted for the whole loopback: in a namespace of its own (`unshare --net`, then `ip link
+//! set lo up`) there is no other traffic. With `--features zenoh` there are the ways `zenoh` and `zenoh-router`; with
+//! `--no-default-features` no server is built, and `postgres` and `etcd` do not start.
 //!
 //! Read on: `participant.rs` is one of the processes, `group.rs` starts all of them, `costs.rs` reads their costs.
 #![expect(
@@ -16,7 +16,7 @@
 mod costs;
 mod group;
 #[path = "../../../tests/hosts/log.rs"]
-#[expect(dead_code, reason = "other programs ask more")]
+#[expect(dead_code, reason = "other programs use more of it")]
 mod log;
 #[cfg(feature = "stores")]
 mod stores;

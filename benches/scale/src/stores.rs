@@ -12,7 +12,7 @@ pub(crate) enum Store {
 }
 
 impl Store {
-    /// Starts the server for that number of processes.
+    /// Starts the server for `processes` processes.
     #[expect(clippy::unnecessary_wraps, reason = "where no store is built it fails")]
     pub(crate) fn start(way: Way, processes: usize) -> Result<Self, Wrong> {
         Ok(match way {
@@ -29,7 +29,7 @@ impl Store {
         }
     }
 
-    /// Returns the number of its operations so far: transactions, or requests of clients.
+    /// Returns the number of the store's operations until now: transactions, or requests of clients.
     pub(crate) fn operations(&self) -> Option<i64> {
         match self {
             Self::Postgres(server) => server.operations(),
@@ -38,7 +38,7 @@ impl Store {
     }
 }
 
-/// Starts a server that takes that number of clients.
+/// Starts a server that accepts two connections for each process.
 fn server(processes: usize) -> Server {
     let mut server = Server::start();
     let connections = 2 * processes + 20;

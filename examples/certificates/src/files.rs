@@ -1,4 +1,4 @@
-//! The places of the files, the users who may read them, and the check that none is overwritten.
+//! The paths of the files, the users who may read them, and the check that none is overwritten.
 
 use std::{
     fs::{self, OpenOptions},
@@ -62,7 +62,7 @@ impl Folder {
 }
 
 fn is_there(path: &Path) -> Result<bool, CertificateError> {
-    // A link that leads nowhere exists as well.
+    // A broken symbolic link exists as well.
     match fs::symlink_metadata(path) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -91,7 +91,7 @@ fn restrict(options: &mut OpenOptions, mode: u32) {
     options.mode(mode);
 }
 
-/// On other systems the folder's own permissions count.
+/// On other systems the permissions of the folder count.
 #[cfg(not(unix))]
 const fn restrict(_: &mut OpenOptions, _: u32) {}
 

@@ -5,8 +5,8 @@
 //! http://127.0.0.1:8080/
 //! ```
 //!
-//! Open that address: the leader of five agents crashes and comes back. Then crash, hang and cut off agents yourself, or
-//! choose another scenario or election. Try next:
+//! Open that address: the leader of five agents crashes and comes back. Then crash, hang and cut off agents yourself,
+//! or choose another scenario or election. Try next:
 //!
 //! ```text
 //! $ cargo run -p dashboard-page -- --agents 200
@@ -58,10 +58,10 @@ use protocol::{Play, Protocol};
 #[derive(Debug, Parser)]
 #[command(name = "dashboard")]
 struct Args {
-    /// How many agents there are: agent-1 to agent-N, the score of each is its number
+    /// Number of agents: agent-1 to agent-N, the score of each is its number
     #[arg(long, default_value_t = 5, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     agents: u32,
-    /// Which election they hold first
+    /// The election that they hold first
     #[arg(long, value_enum, default_value_t)]
     protocol: Protocol,
     /// Shows a second election on the same faults, among agents of the same names
@@ -70,10 +70,10 @@ struct Args {
     /// Begins the random numbers
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
-    /// Where the page is served, on this host's loopback address; 0 takes a free port
+    /// Port of the page on this host's loopback address; 0 takes a free port
     #[arg(long, default_value_t = 8080)]
     port: u16,
-    /// Lets time pass as it does
+    /// Lets time pass in real time
     #[arg(long)]
     real_time: bool,
     /// Shows a recording instead of agents that run; a broken promise is marked in it
@@ -124,7 +124,7 @@ impl Play for Begin<'_> {
         }
         // Agents that have not settled can be shown too.
         cluster.settle().await.ok();
-        // Slow enough to see a message on its way.
+        // Messages take long enough to be seen on their way.
         cluster.set_network(quick.to_builder().delay(ms(10)..=ms(30)).build()?);
         Ok(Staged::new(self.protocol.to_string(), cluster))
     }

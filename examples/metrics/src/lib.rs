@@ -36,7 +36,7 @@ pub async fn serve(listener: TcpListener, page: PrometheusHandle) {
     actix_rt::spawn(upkeep(Rc::clone(&page)));
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            tokio::time::sleep(PAUSE).await; // as when no file descriptor is left
+            tokio::time::sleep(PAUSE).await; // for instance because no file descriptor is left
             continue;
         };
         let page = Rc::clone(&page);
@@ -47,7 +47,7 @@ pub async fn serve(listener: TcpListener, page: PrometheusHandle) {
     }
 }
 
-/// Sums up the histograms, which otherwise grow until a request for the page. Such a request may come after days.
+/// Sums up the histograms. Without that they grow until a request for the page, which may come after days.
 async fn upkeep(page: Rc<PrometheusHandle>) {
     loop {
         page.run_upkeep();
@@ -63,7 +63,7 @@ async fn answer(mut stream: TcpStream, page: &PrometheusHandle) -> io::Result<()
         }
     }
     let (status, text) = if head.starts_with(b"GET /metrics ") {
-        page.run_upkeep(); // what was described since the last one is shown then
+        page.run_upkeep(); // adds new descriptions to the page
         ("200 OK", page.render())
     } else {
         ("404 Not Found", "the page is /metrics\n".to_owned())
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[actix_rt::test]
-    async fn the_page_shows_who_leads_and_all_series_of_agents() {
+    async fn the_page_shows_the_leader_and_all_series_of_agents() {
         let page = install().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let at = listener.local_addr().unwrap();
@@ -170,7 +170,7 @@ mod tests {
 
     /// `alerts.test.yml` tests when each alert fires.
     #[test]
-    fn the_alerts_look_at_series_that_there_are() {
+    fn the_alerts_name_only_series_that_exist() {
         for text in [
             include_str!("../alerts.yml"),
             include_str!("../alerts.test.yml"),
@@ -179,7 +179,7 @@ mod tests {
             assert!(names.len() > 6, "{names:?}");
             let is_series = |name: &&&str| series().iter().any(|row| row.name == **name);
             let wrong: Vec<_> = names.iter().filter(|name| !is_series(name)).collect();
-            assert!(wrong.is_empty(), "names of no series: {wrong:?}");
+            assert!(wrong.is_empty(), "names without a series: {wrong:?}");
         }
     }
 
@@ -196,11 +196,7 @@ mod tests {
         };
         let shown: Vec<_> = series().iter().filter(shown).map(|row| row.name).collect();
         let all: Vec<_> = series().iter().map(|row| row.name).collect();
-        assert_eq!(shown, all, "what the board shows, and what there is");
-        assert_eq!(
-            names.len(),
-            all.len(),
-            "a name that is no series: {names:?}"
-        );
+        assert_eq!(shown, all, "the board shows each series");
+        assert_eq!(names.len(), all.len(), "a name without a series: {names:?}");
     }
 }

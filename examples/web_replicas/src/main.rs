@@ -9,7 +9,7 @@ use actix_web::{App, HttpServer, web as routes};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use rusqlite::{Connection, TransactionBehavior::Immediate};
 
-/// The buckets of the histograms, all of which are times.
+/// The buckets of the histograms, which all count seconds.
 const SECONDS: [f64; 8] = [0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0];
 
 /// The job that only one of the replicas may do.
@@ -70,11 +70,11 @@ async fn answer(leader: routes::ReqData<LeaderGuard>) -> String {
 
 #[actix_web::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    tracing_subscriber::fmt().with_writer(io::stderr).init(); // who leads, and what fails
+    tracing_subscriber::fmt().with_writer(io::stderr).init(); // changes of the leader, and failures
     // Without buckets the exporter writes summaries, of which the board of `examples/metrics` shows nothing.
     let metrics = PrometheusBuilder::new().set_buckets(&SECONDS)?;
     let metrics = metrics.install_recorder()?;
-    let page = metrics.clone(); // its histograms would gather for as long as no scraper asks
+    let page = metrics.clone(); // without upkeep its histograms grow until a scraper asks
     let upkeep = repeat_with(move || page.run_upkeep());
     thread::spawn(|| upkeep.for_each(|()| thread::park_timeout(Duration::from_secs(5))));
     let path = env::var("DATABASE").map_err(|_| "set DATABASE")?;
@@ -102,7 +102,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         leave.await.ok();
     });
     let url = format!("http://{}", server.addrs()[0]);
-    node.agent().set_about(Some(url.parse()?))?; // where the others lead to while it leads
+    node.agent().set_about(Some(url.parse()?))?; // the target of the others' redirects while it leads
     println!("{url}");
     Ok(server.run().await?)
 }

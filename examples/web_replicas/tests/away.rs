@@ -1,8 +1,8 @@
-//! A replica whose database is away for a while: its job ends with the reason, no factory panics, and the job goes on
-//! when the database is back.
+//! A replica whose database is unavailable for a while: its job ends with the reason, no factory panics, and the job
+//! goes on when the database is back.
 #![expect(
     clippy::disallowed_methods,
-    reason = "a process lives in real time, and no runtime is here that could be held up"
+    reason = "a process lives in real time, and there is no runtime that a wait would block"
 )]
 
 use std::{
@@ -20,7 +20,7 @@ use rusqlite::Connection;
 /// Longest wait for an event that must happen.
 const SOON: Duration = Duration::from_secs(30);
 
-/// Ends the process with the test.
+/// Kills the process when the test ends.
 struct Replica(Child);
 
 impl Drop for Replica {
@@ -30,7 +30,7 @@ impl Drop for Replica {
     }
 }
 
-/// A replica that is a majority by itself, and the lines of its log.
+/// Starts a replica that is a majority by itself. Returns it with the lines of its log.
 fn start(folder: &Path, database: &Path, mode: &str) -> (Replica, Receiver<String>) {
     let config = folder.join("jobs.toml");
     let text = format!(
@@ -55,7 +55,7 @@ fn start(folder: &Path, database: &Path, mode: &str) -> (Replica, Receiver<Strin
     (Replica(process), lines)
 }
 
-/// Waits for a line with this text; no line may tell of a panic.
+/// Waits for a line with this text. Panics if a line reports a panic.
 fn wait_for(lines: &Receiver<String>, text: &str) -> String {
     let end = Instant::now() + SOON;
     let mut before = String::new();
@@ -79,7 +79,7 @@ fn rows(database: &Path) -> i64 {
 }
 
 #[test]
-fn a_database_that_is_away_ends_the_job_with_its_reason_and_panics_in_no_factory() {
+fn an_unavailable_database_ends_the_job_with_its_reason_and_no_factory_panics() {
     let folder = tempfile::tempdir().unwrap();
     let (home, away) = (folder.path().join("home"), folder.path().join("away"));
     fs::create_dir(&home).unwrap();

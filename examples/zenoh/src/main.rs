@@ -31,7 +31,7 @@ struct Args {
     /// The name of another host; may be given more than once.
     #[arg(long)]
     peer: Vec<String>,
-    /// Endpoint at which others connect to it, for instance tcp/127.0.0.1:7447.
+    /// Endpoint at which other hosts connect to it, for instance tcp/127.0.0.1:7447.
     #[arg(long)]
     listen: Vec<String>,
     /// Another host to connect to.

@@ -1,4 +1,4 @@
-//! What an agent's thread publishes, while a handle on another thread makes it leave.
+//! The state that an agent's thread publishes, while a handle on another thread makes the agent leave.
 
 use bully_core::protocol::{Incarnation, Leader, Role, Term, Time, View};
 use loom::{
@@ -48,11 +48,11 @@ fn leading(by: Incarnation) -> View {
     }
 }
 
-/// `ElectionHandle::leave`, whose deadline has passed.
+/// Does as `ElectionHandle::leave` after its deadline.
 fn give_up(leadership: &LeadershipMachine) {
     leadership.leave();
     leadership.end(Scope::Agent);
-    assert!(!leadership.is_leading(NOW), "revoked, and told");
+    assert!(!leadership.is_leading(NOW), "the leadership is revoked");
 }
 
 #[test]
@@ -65,14 +65,17 @@ fn a_leadership_that_was_taken_back_is_not_published() {
             move || {
                 leadership.grow(FIRST, NOW, &leading(FIRST), |_| {
                     let is_told = is_told.load(Ordering::Acquire);
-                    assert!(!is_told, "it has ended, and the group hears that it leads");
+                    assert!(!is_told, "the group hears of a leadership that has ended");
                 });
                 leadership.shrink(FIRST, Some(&leading(FIRST)));
             }
         });
         give_up(&leadership);
         is_told.store(true, Ordering::Release);
-        assert!(!leadership.is_leading(NOW), "from now on for ever");
+        assert!(
+            !leadership.is_leading(NOW),
+            "no leadership after the agent left"
+        );
         agent.join().expect("the agent's thread");
         assert!(!leadership.is_leading(NOW) && leadership.tenure().is_none());
         assert_eq!(leadership.status(NOW).0.leading, None);
@@ -80,7 +83,7 @@ fn a_leadership_that_was_taken_back_is_not_published() {
 }
 
 #[test]
-fn a_leadership_that_was_lost_and_won_again_is_not_published_either() {
+fn a_leadership_that_was_lost_and_won_again_is_not_published() {
     model(|| {
         let leadership = Arc::new(LeadershipMachine::new(FIRST, None));
         leadership.grow(FIRST, NOW, &leading(FIRST), |_| ());
@@ -115,7 +118,10 @@ fn an_agent_that_left_while_it_was_restarted_leads_no_more() {
         assert!(leadership.departure().is_some() && !leadership.is_leading(NOW));
         assert!(!leadership.is_present(FIRST) && !leadership.is_present(SECOND));
         let ended = leadership.end(Scope::Agent).incarnation;
-        assert!(went_on || ended == SECOND, "the place to give back");
+        assert!(
+            went_on || ended == SECOND,
+            "the end of the second incarnation is returned"
+        );
     });
 }
 
@@ -135,7 +141,7 @@ fn an_end_is_confirmed_once_and_only_when_no_work_runs() {
         leadership.leave();
         let is_confirmed = leadership.end(Scope::Agent).is_confirmed;
         let (has_worked, confirms) = worker.join().expect("the worker's thread");
-        assert!(has_worked || is_confirmed, "nothing else will confirm it");
+        assert!(has_worked || is_confirmed, "no later step confirms the end");
         assert!(is_confirmed != confirms, "said once");
     });
 }
@@ -151,7 +157,14 @@ fn no_update_is_missed() {
         let updates = leadership.updates();
         let (status, leads) = leadership.status(NOW);
         agent.join().expect("the agent's thread");
-        assert_eq!(status.leading.is_some(), leads, "one state");
-        assert!(leads || updates.has_changed(), "it waits for ever");
+        assert_eq!(
+            status.leading.is_some(),
+            leads,
+            "status and leadership agree"
+        );
+        assert!(
+            leads || updates.has_changed(),
+            "the subscriber waits for ever"
+        );
     });
 }

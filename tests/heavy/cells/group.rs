@@ -44,7 +44,7 @@ fn a_change_is_seen_or_signalled_again() {
         registry.join().expect("the registry's thread");
         assert!(
             seen == 2 || is_due.load(Ordering::Relaxed),
-            "a change that the bridge never sees"
+            "the bridge never sees a change"
         );
     });
 }

@@ -1,7 +1,7 @@
 //! Every interleaving of the threads that share one agent, under loom.
 //!
-//! What they share is the crate's own files, compiled once more with loom's locks and atomics: a
-//! reading, a writing and a lock are each a place where another thread may run.
+//! The tests compile the crate's own files once more with loom's locks and atomics: another thread may run at each
+//! read, write and lock.
 #![allow(
     dead_code,
     reason = "the files have more than what threads race for here"

@@ -7,7 +7,7 @@ pub use loom::sync::{
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
-/// A counter of changes, as tokio's watch is one.
+/// A counter of changes, like tokio's watch channel.
 pub mod watch {
     use std::sync::Arc;
 

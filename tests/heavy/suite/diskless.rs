@@ -1,5 +1,5 @@
-//! The quorum election between three voters without a disk, or two and an observer: some restart, or all, and forget
-//! everything.
+//! The quorum election of three voters without a disk, or two and an observer. Some voters or all restart, and forget
+//! their whole state.
 
 use crate::{
     case::{Case, Search, timed},
@@ -7,10 +7,10 @@ use crate::{
     timed::{Aim, Bounds, Crash, Lab},
 };
 
-/// A leader leads by then.
+/// Tick at which an agent leads.
 const BEGUN: u16 = 5;
 
-/// Some clocks are so far behind.
+/// The clocks of `b` and of later incarnations, in the searches with wrong clocks.
 pub(super) const WRONG: Walls = Walls::Behind(8);
 
 pub(super) fn cases() -> Vec<Case> {
@@ -64,7 +64,7 @@ fn holds() -> Vec<Case> {
     ]
 }
 
-/// Both voters restart, and an observer remembers.
+/// Returns the case in which both voters restart, and an observer remembers.
 fn observed() -> Case {
     Case::holds(
         "no disk: both voters restart, an observer remembers",
@@ -84,7 +84,7 @@ pub(super) fn observed_lab() -> Lab<Forgetful> {
     }
 }
 
-/// The same, further.
+/// Returns the case that goes further.
 pub(super) fn soak() -> Case {
     let further = search(Walls::Right, 4, |b| b.budget.crashes = 1);
     Case::holds(
@@ -93,7 +93,7 @@ pub(super) fn soak() -> Case {
     )
 }
 
-/// So many ticks after the prologue, with one message on its way at most.
+/// Searches `ticks` ticks after the prologue, with at most one message on its way.
 fn search(walls: Walls, ticks: u16, change: impl Fn(&mut Bounds)) -> Search {
     timed(lab(walls, ticks, change))
 }
@@ -110,7 +110,7 @@ pub(super) fn lab(walls: Walls, ticks: u16, change: impl Fn(&mut Bounds)) -> Lab
     }
 }
 
-/// Three agents of which one leads, so many ticks further; with one message on its way at most.
+/// Returns the limits for three agents of which one leads, `ticks` ticks after the prologue.
 fn beginning(ticks: u16) -> Bounds {
     let mut bounds = Bounds::new(3);
     (bounds.wire, bounds.crash) = (1, Crash::Unseen);

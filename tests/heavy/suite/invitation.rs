@@ -1,4 +1,4 @@
-//! The invitation election, in every order: agreement within each group, and not one leader.
+//! The invitation election, in every order of events: agreement within each group, without a promise of one leader.
 
 use crate::{
     case::{Case, Search, timed},
@@ -12,7 +12,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// What holds.
+/// Returns the searches that hold.
 fn sound() -> Vec<Case> {
     vec![
         Case::holds(
@@ -41,7 +41,7 @@ fn sound() -> Vec<Case> {
     ]
 }
 
-/// What is not promised.
+/// Returns the searches for properties that are not promised.
 fn broken() -> Vec<Case> {
     let two = "at most one leads";
     let forgetful = |b: &mut Bounds| (b.budget.crashes, b.crash) = (1, Crash::Forgetful);
@@ -57,7 +57,7 @@ fn broken() -> Vec<Case> {
             shortest(3, 2, 2, |_, b| forgetful(b)),
         ),
         Case::breaks(
-            "n=3, the same, held to agreement alone",
+            "n=3, a crash that takes the disk, only agreement",
             "OneIncarnation",
             shortest(3, 2, 2, |r, b| {
                 r.held_to = HeldTo::Agreement;
@@ -68,14 +68,13 @@ fn broken() -> Vec<Case> {
     ]
 }
 
-/// A leader may be asked to step down: then it may be led from below.
+/// Lets a leader step down: then an agent may have a leader that ranks below it.
 pub(super) fn resigns(rules: &mut Invitations, bounds: &mut Bounds) {
     rules.has_fixed_ranks = false;
     bounds.budget.resigns = 1;
 }
 
-/// So many agents, groups numbered so far, so many messages on their way at once: what does not fit
-/// is lost.
+/// Searches `n` agents. A message beyond `wire` messages on their way is lost.
 pub(super) fn search(
     n: usize,
     numbers: u8,

@@ -1,8 +1,8 @@
-//! A lease in a store: two agents and a register, with what a store does wrong.
+//! A lease in a store: two agents and a register, with the faults of a store.
 //!
-//! Most searches begin when an agent has just taken the lease, which covers two readings of its clock, and see another
-//! one lead in the third tick. Where the store forgets, messages arrive within their tick or never: an answer that was
-//! on its way while the store was away would show as unchanged what was lost.
+//! Most searches begin when an agent has just taken a lease of two readings of its clock, and end after another agent
+//! leads in the third tick. Where the store forgets, a message arrives within its tick or never: an answer that was on
+//! its way during the outage would show the lost record as unchanged.
 
 use bully_core::elections::lease::Preemption;
 
@@ -12,7 +12,7 @@ use crate::{
     timed::{Aim, Bounds, Crash, Lab},
 };
 
-/// In this tick an agent takes a lease of two readings that no agent held.
+/// The tick in which an agent takes a lease of two readings that no agent held.
 const TAKEN: u16 = 4;
 
 pub(super) fn cases() -> Vec<Case> {
@@ -73,26 +73,26 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// What makes the register say that it failed, once.
+/// The score of the register: with it the register answers one question with a failure.
 pub(super) const UNKNOWN: [(usize, i32); 1] = [(REGISTER, 1)];
 
-/// Just before the lease is taken.
+/// Begins the search just before an agent takes the lease.
 pub(super) fn begins_before(bounds: &mut Bounds) {
     bounds.prologue = TAKEN - 1;
     bounds.horizon = Some(bounds.prologue + 3);
 }
 
-/// Before the lease is taken, with writes and answers that arrive up to two ticks late.
+/// Begins the search before an agent takes the lease. Writes and answers arrive up to two ticks late.
 fn arrives_late(rules: &mut Leases, bounds: &mut Bounds) {
     rules.reads = Reads::Called;
-    // Each agent has read at the very beginning, so it is taken a tick earlier.
+    // With this way of reads, each agent has read at tick 0, so the lease is taken one tick earlier.
     bounds.prologue = TAKEN - 2;
     bounds.horizon = Some(bounds.prologue + 4);
     bounds.delay = Some(2);
 }
 
-/// The store is away for the tick that comes so many after the first, and may then show an earlier record; so many
-/// ticks in all.
+/// Makes the store unavailable in the tick `away` ticks after the prologue; after it the store may show an earlier
+/// record. The search ends `last` ticks after the prologue.
 pub(super) fn forgets(rules: &mut Leases, bounds: &mut Bounds, away: u16, last: u16) {
     let away = bounds.prologue + away;
     (rules.goes_back, rules.outage) = (true, Some(away..=away));
@@ -103,18 +103,18 @@ pub(super) fn forgets(rules: &mut Leases, bounds: &mut Bounds, away: u16, last: 
     bounds.horizon = Some(bounds.prologue + last);
 }
 
-/// What was renewed may be lost.
+/// Lets the store lose a renewal.
 pub(super) fn returns_renewed(rules: &mut Leases, bounds: &mut Bounds) {
     forgets(rules, bounds, 3, 4);
 }
 
-/// What was released may be taken, and that lost.
+/// Lets the store lose that a released lease was taken.
 pub(super) fn returns_released(rules: &mut Leases, bounds: &mut Bounds) {
     forgets(rules, bounds, 2, 4);
     bounds.budget.resigns = 1;
 }
 
-/// Two messages on their way: by far the largest, and so for the soak.
+/// Returns the case with two messages on their way. It is by far the largest, so it is in the soak.
 pub(super) fn two_on_their_way() -> Case {
     Case::holds(
         "lease: two on their way, 3 ticks",
@@ -122,12 +122,12 @@ pub(super) fn two_on_their_way() -> Case {
     )
 }
 
-/// A lease of two readings that was just taken, one message on its way.
+/// Searches with a lease of two readings that was just taken, and one message on its way.
 fn search(change: impl Fn(&mut Leases, &mut Bounds)) -> Search {
     long(2, change)
 }
 
-/// The same of so many readings.
+/// Searches like [`search`], with a lease of `lease` readings.
 fn long(lease: u8, change: impl Fn(&mut Leases, &mut Bounds)) -> Search {
     timed(lab(lease, change))
 }

@@ -1,8 +1,8 @@
-//! The quorum election between three voters of which one loses its store: it begins anew with an empty one.
+//! The quorum election of three voters of which one loses its store, and restarts with an empty one.
 //!
-//! A search begins when an agent leads by the vote of the one that will forget it. The third voter has heard of the
-//! leader, and of no vote. Questions and their answers arrive at once or never. Heartbeats are lost, so a leadership
-//! lasts for one lease.
+//! A search begins when an agent leads by the vote of the voter that will lose its store. The third voter has heard of
+//! the leader, and of no vote. Questions and their answers arrive at once or never. Heartbeats are lost, so a
+//! leadership lasts for one lease.
 
 use crate::{
     case::{Case, Search, timed},
@@ -21,7 +21,7 @@ pub(super) fn soak() -> Case {
     Case::holds("memory: one loses its store, three on their way", search(3))
 }
 
-/// So many messages wait to arrive at a time; two ticks pass.
+/// Searches two ticks with at most `wire` messages on their way.
 fn search(wire: usize) -> Search {
     timed(lab(wire))
 }

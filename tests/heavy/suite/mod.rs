@@ -1,7 +1,8 @@
-//! All searches, and how each has to end.
+//! All searches, with the expected end of each.
 //!
-//! Decided here: which bounds are worth it. The numbers of states are in `states.txt`. A number that changes without a
-//! change of the rules is a fault of the model; with one, it is looked at and written anew.
+//! Decided here: the limits of each search. The numbers of states are in `states.txt`. A number that changes without a
+//! change of the rules shows a fault of the model. After a change of the rules, look at the difference and write the
+//! numbers anew.
 
 mod diskless;
 mod invitation;
@@ -18,7 +19,7 @@ mod without_time;
 
 use crate::{case::Case, states};
 
-/// Searches that answer one question.
+/// Searches that answer the same question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     /// What happens without synchrony?
@@ -27,7 +28,7 @@ pub enum Group {
     Threshold,
     /// Is the quorum election safe?
     Quorum,
-    /// Is it safe where sentinels tell of ends, and are notices that tell too much found?
+    /// Is the quorum election safe where sentinels report ends, and does the search find notices that report too much?
     Sentinel,
     /// Is it safe where the network is a set of messages?
     Set,
@@ -43,12 +44,12 @@ pub enum Group {
     Others,
     /// Does the invitation election agree within each group?
     Invitation,
-    /// The same as above, much further.
+    /// The same questions as above, much further.
     Soak,
 }
 
 impl Group {
-    /// All of them, in order.
+    /// All groups, in order.
     pub const ALL: [Self; 12] = [
         Self::WithoutTime,
         Self::Threshold,
@@ -64,7 +65,7 @@ impl Group {
         Self::Soak,
     ];
 
-    /// As it is called on the command line.
+    /// Returns the name of the group on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::WithoutTime => "without-time",
@@ -82,7 +83,7 @@ impl Group {
         }
     }
 
-    /// The question.
+    /// Returns the question that the group answers.
     pub fn question(self) -> &'static str {
         match self {
             Self::WithoutTime => "Without time: any timer may fire, any message may wait for ever",
@@ -100,7 +101,7 @@ impl Group {
         }
     }
 
-    /// Its searches.
+    /// Returns the searches of the group.
     pub fn cases(self) -> Vec<Case> {
         let cases = match self {
             Self::WithoutTime => without_time::cases(),

@@ -1,7 +1,7 @@
-//! The elections of the other papers, each held against what its page promises.
+//! The elections of the other papers, each with the promises of its page.
 //!
-//! Where an agent crashes, the search is kept small enough to end: by when it may crash, by which it
-//! is, by when its next incarnation may begin, or by messages that arrive in order. The names say which.
+//! Where an agent crashes, a limit keeps the search small enough to end: the last tick of the crash, the agent, the
+//! last tick of its return, or messages in order. The names of the searches say which.
 
 use crate::{
     ballot::Ballots,
@@ -14,7 +14,7 @@ use crate::{
 
 const GM1: &str = "GM1 OneCoordinator";
 
-/// The highest-ranked of three.
+/// The highest-ranked of three agents.
 pub(super) const BEST: Option<usize> = Some(2);
 
 pub(super) fn cases() -> Vec<Case> {
@@ -45,14 +45,14 @@ fn rings() -> Vec<Case> {
     ]
 }
 
-/// An agent crashes up to this tick, and does not return; links keep the order.
+/// Lets an agent crash up to the tick `last`, and not return; links keep the order.
 fn ends_by(bounds: &mut Bounds, last: u16) {
     dies(bounds);
     bounds.order = Order::Fifo;
     bounds.crash_within = 0..=last;
 }
 
-/// An agent crashes, and does not return.
+/// Lets an agent crash and not return.
 pub(super) fn dies(bounds: &mut Bounds) {
     bounds.budget.crashes = 1;
     bounds.return_within = None;
@@ -82,14 +82,14 @@ fn reorganizations() -> Vec<Case> {
             reorganization(3, 1.0, (1, 3), 12, dies),
         ),
         Case::holds(
-            "the same, 22 ticks, the best crashes at 10, back by 11",
+            "reorganization, 22 ticks, a crash at 10, back by 11",
             reorganization(3, 1.0, (1, 3), 22, |b| {
                 b.budget.crashes = 1;
                 (b.mortal, b.crash_within, b.return_within) = (BEST, 10..=10, Some(0..=11));
             }),
         ),
         Case::holds(
-            "the same, ordered links, 12 ticks, at 2 to 6, any return",
+            "reorganization, ordered, 12 ticks, a crash at 2 to 6",
             reorganization(3, 1.0, (1, 3), 12, |b| {
                 (b.budget.crashes, b.order) = (1, Order::Fifo);
                 (b.mortal, b.crash_within) = (BEST, 2..=6);
@@ -123,13 +123,13 @@ fn ballots() -> Vec<Case> {
     ]
 }
 
-/// This agent crashes, so often, and its next incarnation begins at once with what is on its disk.
+/// Lets this agent crash `times` times. Its next incarnation begins at once with the record on its disk.
 pub(super) fn returns(bounds: &mut Bounds, agent: usize, times: u8) {
     (bounds.budget.crashes, bounds.mortal) = (times, Some(agent));
 }
 
-/// So many voters of three agents, so many rounds of an incarnation, ballots up to the number 3, one message
-/// on its way at once, no bound on delays; any timer may fire as soon as it is set.
+/// Searches with `voters` voters among three agents, up to `rounds` rounds of an incarnation and ballot number 3. One
+/// message is on its way at most, and its delay has no bound; any timer may fire as soon as it is set.
 pub(super) fn ballot(
     voters: usize,
     rounds: u8,
@@ -142,12 +142,13 @@ pub(super) fn ballot(
     timed(Lab { rules, bounds, aim })
 }
 
-/// All agree from the last tick on.
+/// Searches for a disagreement at the last tick.
 pub(super) fn ring(delay: u8, hop: u8, last: u16, change: impl Fn(&mut Bounds)) -> Search {
     rings_until(last, delay, Rings::new(hop, Some(last)), change)
 }
 
-/// At most one leads; heartbeats are beyond the last tick, and an agent that returns waits for one.
+/// Searches for two leaders. The next heartbeat would come after the last tick, and an agent that returns waits for
+/// one.
 pub(super) fn ring_for_one(delay: u8, hop: u8, last: u16, change: impl Fn(&mut Bounds)) -> Search {
     rings_until(last, delay, Rings::new(hop, None), change)
 }
@@ -159,7 +160,7 @@ fn rings_until(last: u16, delay: u8, rules: Rings, change: impl Fn(&mut Bounds))
     search(rules, bounds)
 }
 
-/// With a longest delay, which the machines take for so many ticks, and a deadline.
+/// Searches with a longest delay of `delay` ticks, a configured delay bound of `assumed` ticks, and a deadline.
 pub(super) fn reorganization(
     n: usize,
     assumed: f64,
@@ -174,7 +175,7 @@ pub(super) fn reorganization(
     search(Reorganizing::new(assumed, deadline), bounds)
 }
 
-/// No agent is asked for anything: these begin by themselves.
+/// Searches without commands, for elections that begin by themselves.
 fn search<R: Rules>(rules: R, mut bounds: Bounds) -> Search {
     bounds.budget.campaigns = 0;
     timed(Lab {

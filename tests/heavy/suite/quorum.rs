@@ -1,4 +1,4 @@
-//! The quorum election between three voters, without any bound on delays.
+//! The quorum election of three voters, without a bound on delays.
 
 use crate::{
     case::{Case, Search, timed},
@@ -53,7 +53,7 @@ pub(super) fn cases() -> Vec<Case> {
             }),
         ),
         Case::holds(
-            "the same, a leader steps down",
+            "2 terms, two on their way, 3 ticks, a leader steps down",
             search(2, 2, |_, b| {
                 b.horizon = Some(3);
                 b.budget.resigns = 1;
@@ -70,7 +70,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Voters with different timings, or with others after a crash.
+/// Searches with voters of which some have shorter timings, from the start or after a crash.
 pub(super) fn mixed(shorter: Short, terms: u8, change: impl Fn(&mut Bounds)) -> Search {
     let mut bounds = Bounds::new(3);
     (bounds.wire, bounds.crash) = (1, Crash::Unseen);
@@ -84,12 +84,12 @@ pub(super) fn mixed(shorter: Short, terms: u8, change: impl Fn(&mut Bounds)) -> 
     })
 }
 
-/// So many on their way at once, so many terms, and a lease of one reading.
+/// Searches with `wire` messages on their way, terms up to `terms`, and a lease of one reading.
 pub(super) fn search(wire: usize, terms: u8, change: impl Fn(&mut Quorum, &mut Bounds)) -> Search {
     search_with(1, wire, terms, change)
 }
 
-/// The same with a lease of so many readings. The lowest-ranked voter is not eligible.
+/// Searches like [`search`], with a lease of `lease` readings. The lowest-ranked voter is not eligible.
 pub(super) fn search_with(
     lease: u8,
     wire: usize,

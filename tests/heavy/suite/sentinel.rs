@@ -1,8 +1,8 @@
-//! Voters with sentinels: a crash is told to each other host by a notice of its own, which may be late, come after
-//! the next incarnation was heard, or never come. A voter that reads it keeps its promise to that incarnation no longer.
+//! Voters with sentinels. A notice reports a crash to each other host; it may arrive late, after a message of the next
+//! incarnation, or never. A voter that reads the notice no longer keeps its promise to the incarnation that ended.
 //!
-//! Most begin with a leader. If no time passes, so that no promise ends by the clock, a second leader shows what a notice is for: without notices
-//! there is none. What a notice must not do is broken on purpose, at the host that reads it.
+//! Most searches begin with a leader. If no time passes, no promise ends by the clock, so only a notice allows a second
+//! leader. Two searches break the rules of a notice on purpose, at the host that reads it.
 
 use crate::{
     case::{Case, Search, timed},
@@ -10,7 +10,7 @@ use crate::{
     timed::{Aim, Bounds, Crash, Lab, Notices},
 };
 
-/// From then on an agent leads, with a lease of one reading.
+/// Tick from which on an agent leads, with a lease of one reading.
 const BEGUN: u16 = 1;
 const SECOND: &str = "an agent leads in the last term";
 const RIVAL: &str = "NoRivalElected";
@@ -59,12 +59,13 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// One term more, two on their way, the lowest-ranked voter not eligible, one crash, one tick.
+/// Searches one term more, with two messages on their way, one crash and one tick; the lowest-ranked voter is not
+/// eligible.
 fn search(change: impl Fn(&mut Bounds)) -> Search {
     timed(lab(Aim::Everything, change))
 }
 
-/// The same, until a rule is seen to be broken.
+/// Searches for the shortest path to a broken rule.
 fn broken(change: impl Fn(&mut Bounds)) -> Search {
     timed(lab(Aim::Shortest, change))
 }

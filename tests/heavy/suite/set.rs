@@ -1,10 +1,10 @@
-//! The quorum election where the network is a set of messages: a sent message may arrive at any later moment, some
-//! arrive once more, and the incarnation of the receiver that is there then hears it.
+//! The quorum election where the network is a set of messages: a message may arrive at any later moment, and some
+//! arrive once more, at the incarnation of the receiver that runs then.
 //!
 //! A search begins after a first hand-over, whose messages may arrive once more as well. Questions and their answers
-//! arrive at once or never: they name their round. Heartbeats are lost, so a leadership lasts for one lease: the
-//! question here is who may lead in a term, and other searches ask for how long. Two messages at a time wait to arrive
-//! first; copies need no room.
+//! arrive at once or never: they name their round. Heartbeats are lost, so a leadership lasts for one lease: these
+//! searches check which agent may lead in a term, and other searches check for how long. At most two messages wait to
+//! arrive for the first time; copies need no room.
 
 use crate::{
     case::{Case, Search, timed},
@@ -26,8 +26,8 @@ pub(super) fn cases() -> Vec<Case> {
     )]
 }
 
-/// The same, further. A tick multiplies the states by six to seven; a search of four ticks had 6.7 GB and was far from
-/// its end.
+/// Returns the cases that go further. A tick multiplies the states by six to seven: a search of four ticks used 6.7 GB,
+/// and was far from its end.
 pub(super) fn soak() -> [Case; 2] {
     let further = |how| {
         search(how, 1, |_, bounds| {
@@ -46,8 +46,8 @@ pub(super) fn soak() -> [Case; 2] {
     ]
 }
 
-/// Up to `repeats` messages arrive once more; one agent restarts, and one leader is asked to hand over. The third term
-/// is the last, and six ticks pass.
+/// Searches with up to `repeats` repeated messages, one restart and one hand-over. The third term is the last, and six
+/// ticks pass.
 fn search(how: HandOver, repeats: u8, change: impl Fn(&mut Quorum, &mut Bounds)) -> Search {
     timed(lab(how, repeats, change))
 }
@@ -65,7 +65,7 @@ pub(super) fn lab(
         bounds.budget.crashes,
         bounds.budget.resigns,
     ) = (repeats, 1, 1);
-    // With less than two readings a lease ends before a hand-over that could not be prepared begins.
+    // With one reading, the lease would end before a hand-over that could not be prepared begins.
     let lease = match how {
         HandOver::Prepared => 1,
         HandOver::Unprepared => 2,

@@ -1,6 +1,5 @@
-//! The same questions, asked much further: too long for every change. None is cut short, so each is
-//! below what [`crate::case::MOST`] allows, and none has more than 8,000,000 states: that is as much
-//! as two of them at a time leave room for.
+//! The same questions, searched much further: too long for every change. No search is cut short, so each stays below
+//! [`crate::case::MOST`]. None has more than 8,000,000 states: two searches of that size at a time fit into the memory.
 
 use crate::{
     case::Case,
@@ -105,7 +104,7 @@ fn others() -> Vec<Case> {
             }),
         ),
         Case::holds(
-            "ring, ordered links, 16 ticks, at 2 to 6, back by 8",
+            "ring, ordered, 16 ticks, a crash at 2 to 6, back by 8",
             ring_for_one(1, 3, 16, |b| {
                 (b.budget.crashes, b.order) = (1, Order::Fifo);
                 (b.crash_within, b.return_within) = (2..=6, Some(0..=8));
@@ -116,7 +115,7 @@ fn others() -> Vec<Case> {
             reorganization(3, 2.0, (2, 5), 22, dies),
         ),
         Case::holds(
-            "reorganization, ordered links, 16 ticks, at 0 to 8, back by 9",
+            "reorganization, ordered, 16 ticks, a crash at 0 to 8, back by 9",
             reorganization(3, 1.0, (1, 3), 16, |b| {
                 (b.budget.crashes, b.order) = (1, Order::Fifo);
                 (b.mortal, b.crash_within, b.return_within) = (BEST, 0..=8, Some(0..=9));

@@ -1,4 +1,4 @@
-//! The bound on the deadline of a plain bully: one leader at every instant if and only if T > 2 D.
+//! The bound on the deadline of a plain bully: at most one agent leads at every instant if and only if T > 2 D.
 
 use crate::{
     bully::{Astra, Unwatched},
@@ -68,7 +68,7 @@ fn to_the_last(bounds: &mut Bounds) {
     (bounds.budget.resigns, bounds.successor) = (1, Some(0));
 }
 
-/// The default rules: the score of the highest in rank becomes one after the other of these.
+/// Searches with the default rules. The score of the highest-ranked agent becomes each of `scores` in turn.
 fn falls(n: usize, scores: &[i32]) -> Search {
     unwatched(n, |bounds| {
         bounds.budget.scores = scores.iter().map(|score| (n - 1, *score)).collect();
@@ -95,7 +95,7 @@ fn shortest(n: usize, delay: u8, deadline: u8, change: impl Fn(&mut Bounds)) -> 
     search(n, delay, deadline, Aim::Shortest, change)
 }
 
-/// Every user may ask for an election once.
+/// Lets every user ask for an election once.
 pub(super) fn search(
     n: usize,
     delay: u8,

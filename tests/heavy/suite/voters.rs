@@ -9,7 +9,7 @@ use crate::{
     voters::Changing,
 };
 
-/// The tick at which a leader leads that has heard of its learner.
+/// The tick at which a leader leads and has heard of its learner.
 const BEGUN: u16 = 1;
 
 pub(super) fn cases() -> Vec<Case> {
@@ -45,7 +45,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// The same, further.
+/// Returns the cases that go further.
 pub(super) fn soak() -> Vec<Case> {
     vec![
         Case::holds(
@@ -70,12 +70,12 @@ fn voter(k: usize) -> NewVoter {
     }
 }
 
-/// Three voters become four.
+/// Returns the change from three voters to four.
 pub(super) fn add() -> VoterChange {
     VoterChange::Add(voter(3))
 }
 
-/// The learner in the place of the lowest-ranked voter.
+/// Returns the change that puts the learner in the place of the lowest-ranked voter.
 fn replace() -> VoterChange {
     VoterChange::Replace {
         old: name(0),
@@ -83,7 +83,7 @@ fn replace() -> VoterChange {
     }
 }
 
-/// So many ticks after the prologue, with two messages on their way at most.
+/// Searches `ticks` ticks after the prologue, with at most two messages on their way.
 fn search(changes: &[VoterChange], ticks: u16, change: impl Fn(&mut Bounds)) -> Search {
     timed(lab(changes, ticks, change))
 }

@@ -1,6 +1,6 @@
 //! Without time: any timer may fire as soon as it is set, any message may wait for ever, and two plain bullies lead.
 //!
-//! That votes are safe all the same is searched further, with clocks: `quorum.rs`.
+//! That votes are safe without synchrony is searched further, with clocks, in `quorum.rs`.
 
 use crate::{
     bully::{Astra, Plain},
@@ -18,7 +18,7 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Every user may ask for an election once.
+/// Lets every user ask for an election once.
 fn two<R: Rules>(n: usize, rules: R, name: &str, golden: &'static str) -> Case {
     let mut bounds = Bounds::new(n);
     bounds.clocks = Clocks::Jump;

@@ -1,4 +1,4 @@
-//! Carries out one thing that happens: the same duties that any driver of a machine has.
+//! Carries out one action of a model, with the duties of any driver of a machine.
 
 mod effects;
 
@@ -76,7 +76,7 @@ impl<R: Rules> Lab<R> {
         }
     }
 
-    /// The first or the next incarnation of `agent`, among the members as they are.
+    /// Begins the first or the next incarnation of `agent`, among the present members.
     pub(super) fn begin(&self, world: &mut World<R>, agent: usize) {
         let mut host = Host::clone(&world.nodes[agent].host);
         let kind = self.rules.kind(agent);
@@ -91,7 +91,7 @@ impl<R: Rules> Lab<R> {
         }
     }
 
-    /// A message that has arrived may do so once more.
+    /// Adds a copy of a message that has arrived: the copy may arrive later once more.
     fn repeat(&self, world: &mut World<R>, copy: SentMessage<MessageOf<R>>) {
         world.left.repeats -= 1;
         world.wire.push(SentMessage {
@@ -100,7 +100,7 @@ impl<R: Rules> Lab<R> {
         });
     }
 
-    /// What happens before the search begins.
+    /// Plays the time before the search begins.
     pub(super) fn play_prologue(&self, world: &mut World<R>) {
         let mut lab = self.clone();
         (lab.bounds.wire, lab.bounds.delay) = (usize::MAX, None);
@@ -116,7 +116,7 @@ impl<R: Rules> Lab<R> {
         }
     }
 
-    /// One agent leads, and another one does in its place. Their messages are remembered.
+    /// Plays a hand-over of the leadership, and keeps its messages in `world.past`.
     fn hand_over(&self, world: &mut World<R>, how: HandOver) {
         self.calm(world, &mut Vec::new());
         let before = world.believers().next().expect("an agent leads");
@@ -169,7 +169,7 @@ impl<R: Rules> Lab<R> {
         self.step(world, agent, host, Input::TimedOut(armed.timer), None);
     }
 
-    /// Questions and answers arrive at once, but for those to these.
+    /// Delivers the messages of a call at once; the messages to the agents in `deaf` are lost.
     fn call(&self, world: &mut World<R>, deaf: u32) {
         let is_call = |sent: &SentMessage<MessageOf<R>>| match &sent.content {
             Content::Said(message) => self.rules.is_call(message),
@@ -224,7 +224,7 @@ impl<R: Rules> Lab<R> {
         }
     }
 
-    /// What was said before the record stays said.
+    /// Takes the last record from the disk. The messages that were sent before the record stay sent.
     fn unwrite(&self, world: &mut World<R>, agent: usize) {
         let mut host = Host::clone(&world.nodes[agent].host);
         let Some(before) = host.unwritten.take() else {
@@ -272,7 +272,7 @@ impl<R: Rules> Lab<R> {
         }
     }
 
-    /// To each other host by itself, in whatever order.
+    /// Sends a notice to each other host. The notices may arrive in any order.
     fn send_notices(&self, world: &mut World<R>, agent: usize, ended: Incarnation) {
         let others = (0..self.bounds.n).filter(|to| *to != agent);
         world.wire.extend(others.map(|to| SentMessage {
@@ -285,7 +285,7 @@ impl<R: Rules> Lab<R> {
         }));
     }
 
-    /// What the host of the receiver learns from it of the sender's incarnations; says whether its agent is told.
+    /// Updates what the receiver's host knows of the sender's incarnations. Returns whether its agent gets the message.
     fn learns(&self, world: &mut World<R>, sent: &SentMessage<MessageOf<R>>) -> bool {
         if !matches!(self.bounds.crash, Crash::Noticed | Crash::Lost) {
             return true;
@@ -304,7 +304,7 @@ impl<R: Rules> Lab<R> {
                 };
                 ended.is_some_and(|ended| known.down(&id, ended))
             }
-            // A link says in which incarnation an agent runs before anything that the agent says.
+            // A link names the incarnation of an agent before it carries the agent's first message.
             Content::Said(_) if present < Some(sent.incarnation) => {
                 known.up(&id, sent.incarnation);
                 known.set_store(&id, world.nodes[sent.from].host.store);
@@ -320,7 +320,7 @@ impl<R: Rules> Lab<R> {
         is_news
     }
 
-    /// Whether an agent that is down will stay so: then nothing is sent there.
+    /// Returns whether an agent that is down stays down: then no message is sent to it.
     fn is_final(&self, world: &World<R>) -> bool {
         let last = self
             .bounds
@@ -343,7 +343,7 @@ impl<R: Rules> Lab<R> {
         self.begin(world, agent);
     }
 
-    /// The supervisors know something about `agent`; word of it is on its way to the others.
+    /// Changes the members that the supervisors know, and sends the other agents an update about `agent`.
     fn report(
         &self,
         world: &mut World<R>,

@@ -1,26 +1,25 @@
 //! A group with clocks: a model of our own, in which time passes in ticks.
 //!
-//! Decided here: what may happen next. What a machine makes of it is the machine's business
-//! ([`Rules`] says which one plays,
-//! and what may never be); how a step is carried out is in `act.rs`.
+//! Decided here: the actions that may come next. The machine decides its own behaviour ([`Rules`] names the machine and
+//! its invariants), and `act.rs` how a step is carried out.
 //!
 //! ```text
 //!   Deliver  a message arrives, in any order         Tick      every clock moves on, or all but one
-//!   Lose     it never does (asynchronous only)       Crash    an incarnation ends; the disk stays
+//!   Lose     a message never arrives (not synchronous) Crash    an incarnation ends; the disk stays
 //!   Fire     a timer that is due                     Restart  the next incarnation begins
-//!   Campaign, SetScore, StepDown, ChangeVoters: what a user asks
+//!   Campaign, SetScore, StepDown, ChangeVoters: commands of a user
 //!   Doubt    an agent is suspected for nothing        Forge    a notice of an agent that goes on
-//!   Repeat   a message arrives, and stays           Recall   one of before the search arrives once more
+//!   Repeat   a message arrives, and stays            Recall   a message of before the search arrives again
 //! ```
 //!
 //! **A network that is a set.** Without synchrony a message arrives at any later moment, at any incarnation of its
-//! receiver. At most [`Budget::repeats`] arrived messages do so once more. That is decided when a message
-//! first arrives: the copy takes no room on the wire, and may never come.
+//! receiver. At most [`Budget::repeats`] of the messages that have arrived may arrive once more. The model decides this
+//! when a message first arrives: the copy takes no room on the wire, and may never arrive.
 //!
-//! **Synchrony** ([`Bounds::delay`]): no time passes while a message has been on its way for the
-//! longest delay, or a timer is due. Nothing waits for a message to an agent that is down: whether it arrived
-//! before the next incarnation begins is decided then. Without it, messages wait for ever or are lost, and timers are as
-//! late as they like.
+//! **Synchrony** ([`Bounds::delay`]): no time passes while a message has been on its way for the longest delay, or a
+//! timer is due. A message to an agent that is down does not hold time up: when the next incarnation begins, the model
+//! decides whether the message arrived before. Without synchrony, messages wait for ever or are lost, and timers may be
+//! late without a bound.
 
 mod act;
 mod trace;
@@ -42,106 +41,105 @@ use world::Content;
 
 type MessageInFlight<R> = world::SentMessage<MessageOf<R>>;
 
-/// How far a model goes.
+/// The limits of a model.
 #[derive(Clone, Debug)]
 pub struct Bounds {
-    /// How many agents.
+    /// Number of agents.
     pub n: usize,
-    /// Synchrony: the longest delay in ticks; `None` for none.
+    /// Synchrony: the longest delay in ticks; `None` without synchrony.
     pub delay: Option<u8>,
-    /// How time passes.
+    /// The way in which time passes.
     pub clocks: Clocks,
     /// Whether a message may overtake an earlier one of the same sender to the same receiver.
     pub order: Order,
-    /// The most that may be on its way at once; what does not fit is lost.
+    /// Largest number of messages on their way; a message beyond it is lost.
     pub wire: usize,
-    /// Whether a message that fits may be lost as well; otherwise it may wait for ever.
+    /// Whether a message that has room may be lost as well; otherwise it may wait for ever.
     pub loss: bool,
-    /// So many ticks pass in good order before the search begins: every message arrives at once, and every timer
-    /// fires when it is due.
+    /// Number of ticks before the search begins, without faults: every message arrives at once, and every timer fires
+    /// when it is due.
     pub prologue: u16,
-    /// A first hand-over between the prologue and the search, in good order but for this. Its messages may
+    /// A hand-over between the prologue and the search, without faults other than this setting names. Its messages may
     /// arrive once more during the search.
     pub handed_over: Option<HandOver>,
-    /// The last tick, if there is one.
+    /// The last tick; `None` without a last tick.
     pub horizon: Option<u16>,
-    /// What may be done to the group.
+    /// The commands and faults that may happen.
     pub budget: Budget,
     /// The agent that a leader names when it is asked to step down; `None` for none.
     pub successor: Option<usize>,
-    /// What a crash is.
+    /// The kind of a crash.
     pub crash: Crash,
-    /// What a host makes of a sentinel's notice.
+    /// The ends that a host accepts from a sentinel's notice.
     pub notices: Notices,
     /// The only agent that may crash; `None` for any.
     pub mortal: Option<usize>,
-    /// When: at which ticks.
+    /// Ticks in which a crash may happen.
     pub crash_within: RangeInclusive<u16>,
-    /// At which ticks the next incarnation may begin after a crash that is [told](Crash::Told); `None` for
-    /// never.
+    /// Ticks in which the next incarnation may begin after a crash of the kind [`Told`](Crash::Told); `None` for never.
     pub return_within: Option<RangeInclusive<u16>>,
 }
 
-/// How time passes.
+/// The way in which time passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clocks {
-    /// In ticks, for all at once, as a rule.
+    /// In ticks, for all clocks at once. One clock may miss a tick if the budget allows it.
     Tick,
-    /// For each alone, and only to the next tick at which a timer that fires is due: any timer may
-    /// fire as soon as it is set. For rules in which no agent reads what another's clock shows.
+    /// For each clock alone, and only to the next tick at which a timer that fires is due: any timer may fire as soon
+    /// as it is set. For rules in which no agent reads a time of another agent's clock.
     Jump,
 }
 
-/// In which order messages arrive.
+/// The order in which messages arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// In any.
+    /// Any order.
     Any,
-    /// Those of one sender to one receiver in the order in which they were sent.
+    /// The order of sending, for messages of one sender to one receiver.
     Fifo,
 }
 
-/// How the hand-over goes that comes before the search.
+/// The way of the hand-over before the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandOver {
-    /// As it should.
+    /// Every message arrives.
     Prepared,
     /// The messages to prepare it are lost.
     Unprepared,
 }
 
-/// What a crash is, and which agents hear of it.
+/// The kind of a crash, and the agents that hear of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crash {
-    /// The supervisors tell the others, which may hear of it late; the next incarnation may begin, or not.
+    /// The supervisors report the crash to the other agents, perhaps late. The next incarnation may begin or not.
     Told,
-    /// No agent hears of it, and the next incarnation begins at once.
+    /// No agent hears of the crash, and the next incarnation begins at once.
     Unseen,
-    /// The same, and what was durable is gone: no driver may do that.
+    /// Like `Unseen`, but the durable record is gone. No real driver may do this.
     Forgetful,
-    /// The next incarnation begins at once, and the others hear that the former one has certainly ended.
+    /// The next incarnation begins at once, and the other agents hear that the former one has certainly ended.
     Reported,
-    /// The next incarnation begins at once, and a sentinel tells each other host of the end of the former one: soon,
-    /// late, when the next one was heard long since, or never.
+    /// The next incarnation begins at once, and a sentinel sends each other host a notice of the former one's end. It
+    /// arrives soon, late (after a message of the next incarnation), or never.
     Noticed,
-    /// The next incarnation begins at once with an empty store of another id. Each other host learns that with the
-    /// first message of it.
+    /// The next incarnation begins at once, with an empty store that has another id. Each other host learns of the
+    /// store with the first message of the incarnation.
     Lost,
 }
 
-/// Which ends a host takes from a notice.
+/// The ends that a host accepts from a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notices {
-    /// That of the incarnation that the notice names, if its bytes are right.
+    /// The end of the incarnation that the notice names, if this incarnation has ended.
     Checked,
-    /// Wrong: that of whichever incarnation it knows.
+    /// Wrong: the end of the incarnation that the host knows, whichever the notice names.
     OfAnyIncarnation,
-    /// Wrong: whatever it is told, also of a process that still runs.
+    /// Wrong: the end of the incarnation that the notice names, also while its process still runs.
     Unchecked,
 }
 
 impl Bounds {
-    /// So many agents to which nothing is done, with no bound on anything.
+    /// Returns the limits for `n` agents without commands or faults, and with no bound on anything.
     pub fn new(n: usize) -> Self {
         Self {
             n,
@@ -178,61 +176,64 @@ impl Bounds {
 /// A model: rules and bounds.
 #[derive(Clone, Debug)]
 pub struct Lab<R> {
-    /// Which election is played.
+    /// The election that is played.
     pub rules: R,
-    /// How far.
+    /// The limits.
     pub bounds: Bounds,
-    /// Whether the search ends with the first world in which an invariant does not hold.
+    /// The aim of the search.
     pub aim: Aim,
 }
 
-/// What a search is for.
+/// The aim of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aim {
-    /// All worlds.
+    /// To see all worlds.
     Everything,
-    /// The shortest way to break an invariant.
+    /// To find the shortest path to a broken invariant.
     Shortest,
 }
 
-/// One thing that happens.
+/// One action of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// The message at this position arrives.
+    /// The message at this position of the wire arrives.
     Deliver(usize),
-    /// It arrives, and may do so once more at any later moment, in whichever incarnation of its receiver.
+    /// The message at this position arrives, and may arrive once more at any later moment, at any incarnation of its
+    /// receiver.
     Repeat(usize),
-    /// The message at this position of the past, before the search began, arrives once more.
+    /// The message at this position of `past`, from before the search, arrives once more.
     Recall(usize),
-    /// It never does.
+    /// The message at this position never arrives.
     Lose(usize),
-    /// The timer at this position of that node is due.
+    /// The timer at the second position of this agent fires.
     Fire(usize, usize),
-    /// The same of a timer at which questions are asked; to these, a bit each, they never arrive.
+    /// A timer that makes a call fires. The questions and answers of the call never reach the agents in the last field,
+    /// a bit each.
     Call(usize, usize, u32),
-    /// Time passes; one clock may miss it.
+    /// A tick passes; the clock of this agent may miss it.
     Tick(Option<usize>),
-    /// An incarnation ends.
+    /// The incarnation of this agent ends.
     Crash(usize),
-    /// The same while its last record is being written, which is lost.
+    /// The incarnation of this agent ends while its last record is being written; the record is lost.
     CrashWriting(usize),
-    /// The next one begins; these of the messages to it, a bit each, have arrived before.
+    /// The next incarnation of this agent begins. The messages to it in the last field, a bit each, have arrived
+    /// before.
     Restart(usize, u32),
     /// A user asks for an election.
     Campaign(usize),
-    /// A user asks that this leader hands over, which has no work to end.
+    /// A user asks this leader to hand over. The leader has no work to end.
     StepDown(usize),
     /// The score at this position of the budget is set.
     SetScore(usize),
-    /// All are told that this one may be gone. It is not.
+    /// The supervisors suspect this agent, and tell all others. The agent still runs.
     Doubt(usize),
-    /// All are told by forged notices, or by a sentinel that is wrong, that this one has ended. It has not.
+    /// A forged notice, or one of a faulty sentinel, tells all others that this agent has ended. The agent still runs.
     Forge(usize),
-    /// A user asks this leader, which has no work to end, for the change at this position of the budget.
+    /// A user asks this leader for the change at this position of the budget. The leader has no work to end.
     ChangeVoters(usize, usize),
 }
 
-/// No invariant is broken.
+/// The name of the property that no invariant is broken.
 pub const SOUND: &str = "sound";
 
 impl<R: Rules> Model for Lab<R> {
@@ -283,7 +284,7 @@ impl<R: Rules> Model for Lab<R> {
         let mut next = world.clone();
         self.act(&mut next, &action);
         let is_repeated = matches!(action, Action::Recall(_));
-        // A message that changes nothing is as good as none, and leaves one repetition more.
+        // A repetition that changes nothing is left out: it would only use up the budget.
         (!is_repeated || !next.does_as(world)).then_some(next)
     }
 
@@ -300,7 +301,7 @@ impl<R: Rules> Model for Lab<R> {
                 shown::<R, 3>,
                 shown::<R, 4>,
             ];
-            assert!(sights.len() <= shown.len(), "no room for so many sights");
+            assert!(sights.len() <= shown.len(), "too many sights");
             let named = sights.iter().zip(shown);
             properties.extend(named.map(|(name, shown)| Property::sometimes(name, shown)));
         }
@@ -312,14 +313,14 @@ impl<R: Rules> Model for Lab<R> {
     }
 }
 
-/// The checker takes functions, which know nothing but what they are given.
+/// The checker takes functions without state, so the index of the sight is a parameter of the type.
 fn shown<R: Rules, const SIGHT: usize>(lab: &Lab<R>, world: &World<R>) -> bool {
     lab.rules.shows(SIGHT, world)
 }
 
 impl<R: Rules> Lab<R> {
-    /// Whether a message is behind another one. An update about an incarnation arrives before its messages do,
-    /// whatever the order; and of two that are equal, which comes first makes no difference.
+    /// Returns whether a message has to wait for an earlier one. An update about an incarnation always arrives before
+    /// the messages of this incarnation. Of two equal messages the order makes no difference.
     fn waits<'a>(
         &self,
         sent: &MessageInFlight<R>,
@@ -333,12 +334,12 @@ impl<R: Rules> Lab<R> {
         earlier.into_iter().any(ahead)
     }
 
-    /// Which messages may have arrived while an agent was down that now begins its next incarnation: all sets
-    /// of them that leave no message behind which another one waits.
+    /// Adds the restarts of `agent`, one for each set of messages that may have arrived while it was down. A set is
+    /// left out if a message of it would have to wait for one that has not arrived.
     fn add_restarts(&self, world: &World<R>, agent: usize, actions: &mut Vec<Action>) {
         let sent = || world.wire.iter().filter(|sent| sent.to == agent);
         let count = sent().count();
-        assert!(count < 32, "no room for so many messages to the dead");
+        assert!(count < 32, "at most 31 messages to an agent that is down");
         for missed in 0..1u32 << count {
             let is_missed = |nth: usize| missed & (1 << nth) != 0;
             let left = |until| {
@@ -355,7 +356,7 @@ impl<R: Rules> Lab<R> {
         }
     }
 
-    /// Time passes unless synchrony forbids it.
+    /// Adds a tick, unless synchrony forbids it.
     fn add_ticks(&self, world: &World<R>, actions: &mut Vec<Action>) {
         let is_over = self.bounds.horizon.is_some_and(|last| world.now >= last);
         if is_over || self.bounds.clocks == Clocks::Jump {
@@ -377,7 +378,7 @@ impl<R: Rules> Lab<R> {
         }
     }
 
-    /// What users, crashes and supervisors may do.
+    /// Adds the commands of users, and the faults.
     fn add_deeds(&self, world: &World<R>, actions: &mut Vec<Action>) {
         let is_deadly = self.bounds.crash_within.contains(&world.now);
         for agent in 0..self.bounds.n {
@@ -419,7 +420,7 @@ impl<R: Rules> Lab<R> {
         }
     }
 
-    /// What `agent` is told when a message arrives.
+    /// Returns the input of the receiver when a message arrives.
     fn opened(&self, world: &World<R>, sent: &MessageInFlight<R>) -> InputOf<R::Election> {
         match &sent.content {
             Content::Members => Input::Members(Arc::clone(&world.members)),
@@ -432,7 +433,6 @@ impl<R: Rules> Lab<R> {
         }
     }
 
-    /// The clock of `agent`.
     fn clock(&self, world: &World<R>, agent: usize) -> Time {
         world.clock(agent)
     }

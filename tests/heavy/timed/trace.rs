@@ -1,4 +1,4 @@
-//! A path as text: what happened, when, and what every agent believed then.
+//! A path as text: each step with its time, and every agent's view of the leader after it.
 
 use stateright::Path;
 
@@ -11,7 +11,7 @@ use crate::{
     story::{Story, belief},
 };
 
-/// One line for each step.
+/// Returns the path as text, one line for each step.
 pub fn trace<R: Rules>(path: Path<World<R>, Action>) -> String {
     let steps: Vec<_> = path.into();
     let Some((first, _)) = steps.first() else {

@@ -1,4 +1,4 @@
-//! One moment of a group: its machines, its clocks, the messages on their way, and what may still happen.
+//! One moment of a group: its machines, its clocks, the messages on their way, and the budget of commands and faults.
 
 use std::{
     hash::{Hash, Hasher},
@@ -18,54 +18,54 @@ use crate::{
     rules::{MessageOf, Owner, Rules, name},
 };
 
-/// What the machine `R` plays against; the same [digest](Hash) means the same future.
+/// The world of the machine of `R`. Two worlds with the same [digest](Hash) have the same future.
 #[derive(Clone, Debug)]
 pub struct World<R: Rules> {
     pub(super) nodes: Vec<Slot<R::Election>>,
     pub(super) wire: Vec<SentMessage<MessageOf<R>>>,
-    /// What arrived before the search began, and may do so again. The same in every world of one search.
+    /// The messages that arrived before the search began, and may arrive again. The same in every world of one search.
     pub(super) past: Arc<[SentMessage<MessageOf<R>>]>,
-    /// How many ticks have passed.
+    /// Number of ticks that have passed.
     pub now: u16,
-    /// The members, as the supervisors know them.
+    /// The members that the supervisors know.
     pub(super) members: Arc<Members>,
     members_digest: u64,
-    /// What may still be done to the group.
+    /// The commands and faults that may still happen.
     pub left: Budget,
-    /// Whether any agent was ever made to hold an election, by a user or by a restart.
+    /// Whether any agent ever began an election by a command of a user or by a restart.
     pub stirred: bool,
-    /// The score of each.
+    /// The score of each agent.
     pub scores: Vec<Option<Score>>,
-    /// What was said and done, as far as the invariants need it.
+    /// The part of the history that the invariants need.
     pub ledger: R::Ledger,
     memory: Duration,
     counts_time: bool,
     counts_clocks: bool,
 }
 
-/// A machine, and where it runs; shared between worlds that differ elsewhere.
+/// A host and its clock. Worlds that differ only elsewhere share the host.
 #[derive(Clone, Debug)]
 pub(super) struct Slot<E: Election> {
     pub host: Arc<Host<E>>,
-    /// The ticks that its clock has counted.
+    /// Number of ticks that the clock has counted.
     pub clock: u16,
     digest: u64,
 }
 
-/// What belongs to one name.
+/// The machine of one name, with its timers, its disk, and its driver's knowledge.
 #[derive(Debug)]
 pub(super) struct Host<E: Election> {
-    /// `None` after a crash.
+    /// The machine; `None` after a crash.
     pub machine: Option<E>,
     pub timers: Vec<Armed<E::Timer>>,
     pub disk: Option<E::Durable>,
-    /// What was on the disk before the last step, if that said something and then wrote: the next crash may come
-    /// between the two.
+    /// The content of the disk before the last step, if this step sent a message and then wrote: the next crash may
+    /// come between the two.
     pub unwritten: Option<Option<E::Durable>>,
     pub incarnation: Incarnation,
-    /// Which store the disk is; `None` where none is ever lost.
+    /// The id of the store on the disk; `None` if no store is ever lost.
     pub store: Option<StoreId>,
-    /// What its driver knows of the members: what the machine was told last.
+    /// The members that the driver knows, as the machine heard them last.
     pub known: Arc<Members>,
 }
 
@@ -83,8 +83,7 @@ impl<E: Election + Clone> Clone for Host<E> {
     }
 }
 
-/// A timer that was set. It does not fire before `from`. If the delay of a timer is bounded, the time does not pass `to`
-/// before the timer has fired.
+/// A timer that was set. It is due at `from`, and fires at `to` at the latest under synchrony.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Armed<T> {
     pub timer: T,
@@ -92,57 +91,57 @@ pub(super) struct Armed<T> {
     pub to: Time,
 }
 
-/// Something on its way.
+/// A message or a notice on its way.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SentMessage<M> {
     pub from: usize,
     pub to: usize,
     pub incarnation: Incarnation,
-    /// For how many ticks it has been on its way, where that matters.
+    /// Number of ticks on the way, if the model has a longest delay.
     pub age: u8,
-    /// Whether it has arrived before.
+    /// Whether the message has arrived before.
     pub is_copy: bool,
     pub content: Content<M>,
 }
 
-/// What is on its way.
+/// The content of a message or a notice.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Content<M> {
-    /// What one agent says to another.
+    /// A message of one agent to another.
     Said(Arc<M>),
-    /// An update of the members, as of when it arrives.
+    /// An update of the members, with their state when it arrives.
     Members,
-    /// The sentinel beside the sender says that the sender's process has ended.
+    /// The notice of the sentinel beside the sender that the sender's process has ended.
     Notice,
 }
 
-/// What may still be done to the group.
+/// The commands and faults that may still happen.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Budget {
-    /// The agents whose users may still ask for an election.
+    /// For each agent, whether its user may still ask for an election.
     pub campaigners: Vec<bool>,
-    /// How many elections users may still ask for.
+    /// Number of elections for which users may still ask.
     pub campaigns: u8,
-    /// How many ticks one clock may still miss.
+    /// Number of ticks that a clock may still miss.
     pub slow: u8,
-    /// How many may still crash.
+    /// Number of crashes left.
     pub crashes: u8,
-    /// How many leaders may still be asked to step down.
+    /// Number of leaders that may still be asked to step down.
     pub resigns: u8,
-    /// How often an agent may still be suspected for nothing.
+    /// Number of wrong suspicions left.
     pub doubts: u8,
-    /// How many notices may still be told of agents that go on.
+    /// Number of false ends left: notices to all about an agent that still runs.
     pub forgeries: u8,
-    /// How many messages that have arrived may arrive once more.
+    /// Number of messages that have arrived and may arrive once more.
     pub repeats: u8,
-    /// Which scores may still be set, and of which agents.
+    /// The scores that may still be set, with their agents.
     pub scores: Vec<(usize, i32)>,
-    /// Which changes of the voters a leader may still be asked for.
+    /// The changes of the voters for which a leader may still be asked.
     pub changes: Vec<VoterChange>,
 }
 
 impl<R: Rules> World<R> {
-    /// All are there, and none has begun.
+    /// Returns the world in which all agents are up, and none has begun.
     pub(super) fn new(rules: &R, bounds: &Bounds) -> Self {
         let mut members = Members::new(false);
         let member = |k| Member::up(name(k), rules.kind(k), rules.score(k), Incarnation(1));
@@ -181,73 +180,71 @@ impl<R: Rules> World<R> {
         }
     }
 
-    /// What the clock of `agent` shows.
+    /// Returns the reading of the clock of `agent`.
     pub fn clock(&self, agent: usize) -> Time {
         at(self.nodes[agent].clock)
     }
 
-    /// The clock of `agent` moves on to its first tick that is not before `due`, unless it is there.
+    /// Moves the clock of `agent` on to the first tick that is not before `due`.
     pub(super) fn await_time(&mut self, agent: usize, due: Time) {
         while self.clock(agent) < due {
             self.nodes[agent].clock += 1;
         }
     }
 
-    /// Whether both are alike, whatever is left of their budgets.
+    /// Returns whether the two worlds are equal except for their budgets.
     pub(super) fn does_as(&self, other: &Self) -> bool {
         let same = |(mine, theirs): (&Slot<_>, &Slot<_>)| mine.digest == theirs.digest;
         let mut nodes = self.nodes.iter().zip(&other.nodes);
         nodes.all(same) && self.wire.len() == other.wire.len() && self.ledger == other.ledger
     }
 
-    /// What `agent` believes now; `None` while it is down.
+    /// Returns the view of `agent`; `None` while it is down.
     pub fn view(&self, agent: usize) -> Option<View> {
         let machine = self.nodes[agent].host.machine.as_ref()?;
         Some(machine.view(self.clock(agent)))
     }
 
-    /// The machine of `agent`; `None` while it is down.
+    /// Returns the machine of `agent`; `None` while it is down.
     pub fn machine(&self, agent: usize) -> Option<&R::Election> {
         self.nodes[agent].host.machine.as_ref()
     }
 
-    /// Whether `agent` is not down.
     pub(super) fn is_up(&self, agent: usize) -> bool {
         self.nodes[agent].host.machine.is_some()
     }
 
-    /// Whether an incarnation of `agent` has ended, and no other one has begun.
+    /// Returns whether an incarnation of `agent` has ended, and no next one has begun.
     pub(super) fn is_dead(&self, agent: usize) -> bool {
         !self.is_up(agent) && self.incarnation(agent) > Incarnation(0)
     }
 
-    /// How many agents there are, dead or alive.
+    /// Returns the number of agents, including those that are down.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// Which incarnation of `agent` this is, or was the last.
+    /// Returns the present or the last incarnation of `agent`.
     pub fn incarnation(&self, agent: usize) -> Incarnation {
         self.nodes[agent].host.incarnation
     }
 
-    /// The agents that believe that they lead, with their terms.
+    /// Returns the agents that consider themselves leader, with their terms.
     pub fn believers(&self) -> impl Iterator<Item = (usize, u64)> {
         let leading = |agent| Some((agent, self.view(agent)?.leading?.0));
         (0..self.nodes.len()).filter_map(leading)
     }
 
-    /// Whether nothing will happen by itself any more.
+    /// Returns whether nothing more will happen without a command or a fault.
     pub fn is_at_rest(&self) -> bool {
         self.wire.is_empty() && self.nodes.iter().all(|slot| slot.host.timers.is_empty())
     }
 
-    /// Replaces what belongs to `agent`, or only notes that its clock has moved on.
+    /// Replaces the host of `agent`, or only updates the digest after its clock has moved on.
     pub(super) fn settle(&mut self, agent: usize, host: Option<Host<R::Election>>) {
         let (now, memory) = (self.clock(agent), self.memory);
         let slot = &mut self.nodes[agent];
@@ -257,13 +254,13 @@ impl<R: Rules> World<R> {
         slot.digest = digest(&Dated(&*slot.host, now), now, memory);
     }
 
-    /// The supervisors know something else.
+    /// Replaces the members that the supervisors know.
     pub(super) fn change_members(&mut self, members: Members) {
         self.members_digest = digest(&members, Time::ZERO, self.memory);
         self.members = Arc::new(members);
     }
 
-    /// The incarnation that `agent` begins, from what is on its disk.
+    /// Returns the identity with which `agent` begins, made from its disk.
     pub(super) fn identity(
         &self,
         agent: usize,
@@ -287,7 +284,7 @@ impl<R: Rules> World<R> {
     }
 }
 
-/// What belongs to one name, as far as it decides the future: a timer that is due is due.
+/// The parts of a host that decide its future. All timers that are overdue have the same hash.
 struct Dated<'a, E: Election>(&'a Host<E>, Time);
 
 impl<E> Hash for Dated<'_, E>
@@ -332,7 +329,7 @@ impl<R: Rules> Hash for World<R> {
 }
 
 impl<R: Rules> World<R> {
-    /// Order does not count among messages, and their readings belong to one clock.
+    /// Returns the digest of a message. Its readings belong to one clock; the order of messages does not count.
     fn digest_of(&self, sent: &SentMessage<MessageOf<R>>) -> u64 {
         let clock = match &sent.content {
             Content::Said(message) => match R::clock_in(message) {
@@ -360,7 +357,7 @@ impl<R: Rules> PartialEq for World<R> {
     }
 }
 
-/// The effects of one step, carried out by the caller.
+/// Returns the effects of one step, which the caller carries out.
 pub(super) fn handle<E: Election>(
     machine: &mut E,
     now: Time,

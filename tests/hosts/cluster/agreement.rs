@@ -1,4 +1,4 @@
-//! What the nodes agree on: waiting for a leader, or for none.
+//! The waits for a leader, or for none.
 
 use std::time::{Duration, Instant};
 
@@ -8,23 +8,20 @@ use crate::{
     log::{Line, leads},
 };
 
-/// How long to wait before one looks again.
+/// Time between two looks at the lines.
 const TURN: Duration = Duration::from_millis(100);
 
 impl<P: Place> Cluster<P> {
-    /// Waits until all that run say that the same one of them leads; returns it.
+    /// Waits until all running nodes say that the same one of them leads. Returns it.
     ///
     /// # Errors
-    /// The leader that each follows, when they do not agree in time.
+    /// The leader that each node follows, if they do not agree in time.
     pub(crate) fn agree(&mut self) -> Result<usize, Wrong> {
         let running = self.running();
         self.agree_among(&running)
     }
 
-    /// Waits until all follow the one of the highest rank: no node takes over from it any more.
-    ///
-    /// # Errors
-    /// As [`agree`](Self::agree).
+    /// Waits until all follow the highest-ranked node, so that no other node takes over any more.
     pub(crate) fn highest_leads(&mut self) -> Result<usize, Wrong> {
         let highest = self.all().last().copied().unwrap_or_default();
         for _ in 0..50 {
@@ -36,19 +33,16 @@ impl<P: Place> Cluster<P> {
         Err(Wrong(format!("{} does not lead", name(highest))))
     }
 
-    /// Waits until these say that the same one of them leads, and it does.
-    ///
-    /// # Errors
-    /// As [`agree`](Self::agree).
+    /// Waits until the nodes `some` say that the same one of them leads, and it does. Returns it.
     pub(crate) fn agree_among(&self, some: &[usize]) -> Result<usize, Wrong> {
         self.agree_on(some, |leader| some.contains(&leader))
     }
 
-    /// Waits until these follow one leader that is such a leader. On a busy machine another one may lead before it, for
-    /// a moment.
+    /// Waits until the nodes `some` follow one leader for which `is_such` holds. On a busy machine another node may
+    /// lead before it for a moment.
     ///
     /// # Errors
-    /// The leader that each of them follows.
+    /// The leader that each of the nodes follows.
     pub(crate) fn agree_on(
         &self,
         some: &[usize],
@@ -71,10 +65,10 @@ impl<P: Place> Cluster<P> {
         })
     }
 
-    /// Waits until none of these says that it leads, for so long as a leader would have shown.
+    /// Waits until no node of `some` has printed for `after` that it leads.
     ///
     /// # Errors
-    /// The nodes that do.
+    /// The nodes, if one of them still leads.
     pub(crate) fn none_leads(&self, some: &[usize], after: Duration) -> Result<(), Wrong> {
         let pause = self.pulses_pause(some, after);
         if pause {
@@ -84,7 +78,7 @@ impl<P: Place> Cluster<P> {
         Err(Wrong(format!("one of {} still leads", names.join(", "))))
     }
 
-    /// Waits for `after` without a pulse of these hosts.
+    /// Waits until these hosts have printed no pulse for `after`. Returns whether that happened in time.
     fn pulses_pause(&self, some: &[usize], after: Duration) -> bool {
         let works = |line: &&Line| line.event == "works" && some.contains(&line.host);
         let mut seen = None;
@@ -99,7 +93,7 @@ impl<P: Place> Cluster<P> {
         quiet.is_some()
     }
 
-    /// The leader that a node follows at last, and in which term.
+    /// Returns the leader that a node followed last, and the term.
     fn follows(&self, lines: &[Line], host: usize, newest: &[u32]) -> Option<(usize, u64)> {
         let last = lines.iter().rev().find(|line| {
             line.host == host

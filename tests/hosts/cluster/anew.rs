@@ -1,19 +1,16 @@
-//! Hosts that are lost for good, and begun anew.
+//! Hosts that are lost for good, and replaced.
 
 use super::{Cluster, Place};
 use crate::Wrong;
 
 impl<P: Place> Cluster<P> {
-    /// Starts a node of another name with an empty store, in the place of one that was killed.
-    ///
-    /// # Errors
-    /// What did not work.
+    /// Starts a node with another name and an empty store, in the place of a killed node.
     pub(crate) fn begin_anew(&mut self, host: usize) -> Result<(), Wrong> {
         self.nodes[host].lives += 1;
         self.launch(host, true)
     }
 
-    /// Which incarnation of its process a host runs.
+    /// Returns the incarnation of the process on a host.
     pub(crate) fn incarnation(&self, host: usize) -> u32 {
         self.nodes[host].incarnation
     }

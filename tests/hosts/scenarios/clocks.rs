@@ -1,4 +1,4 @@
-//! Hosts whose clocks have nothing in common.
+//! Hosts whose clocks differ by years.
 
 use crate::{
     Wrong,
@@ -8,16 +8,16 @@ use crate::{
 
 const YEAR: u64 = 365 * 24 * 3_600;
 
-/// A clock that a lease is measured by counts from the boot of its host, so those of two hosts are years
-/// apart, and that of a host which is booted again begins anew. Nothing may be read of one by the other,
-/// and nothing of a clock may be in what a store keeps.
+/// The clock that measures a lease counts from the boot of its host. So the clocks of two hosts are years apart, and a
+/// host that is booted again has a new clock. No host may compare another host's readings with its own, and a store may
+/// keep no reading.
 pub(crate) fn booted_years_apart<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     for (host, years) in [(0, 3), (1, 10), (2, 1)] {
         cluster.kill(host)?;
         cluster.restart_up_before(host, years * YEAR)?;
         cluster.agree()?;
     }
-    // Its clock goes back by years, and the record that it wrote before is still there.
+    // After the reboot the clock is years behind, and the record from before the reboot is still there.
     let leader = cluster.agree()?;
     cluster.kill(leader)?;
     let next = cluster.agree()?;

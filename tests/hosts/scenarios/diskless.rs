@@ -1,7 +1,7 @@
-//! Voters without a disk: what all of them knew may be gone.
+//! Voters without a disk: all voters may forget their state.
 //!
-//! Decided here: how many restart at once, and how soon one has to lead again. Each node says at its start how long
-//! that takes at the longest, counted from when a majority has begun: the formula is held against it.
+//! Decided here: how many voters restart at once, and how soon a node has to lead again. Each node prints at its start
+//! the longest time that this takes, counted from the start of a majority. The scenarios check that bound.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use crate::{
     log::Line,
 };
 
-/// What a busy machine may add: processes that share two cores begin, and connect.
+/// Additional time on a busy machine: processes that share two cores start and connect.
 const BUSY: Duration = Duration::from_millis(500);
-/// Long enough to have begun, and shorter than any wait.
+/// Time after which a process has started. It is shorter than any wait.
 const MOMENT: Duration = Duration::from_millis(700);
 
 pub(crate) fn all_killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
@@ -28,7 +28,7 @@ pub(crate) fn all_killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong
     in_time(&cluster.since(mark), cluster.all().len())
 }
 
-/// The one that is left is no majority, and knows more than the two that come back.
+/// The remaining voter is no majority, and knows more than the two that come back.
 pub(crate) fn two_killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong> {
     let leader = cluster.agree()?;
     let other = cluster.others(leader)[0];
@@ -39,17 +39,17 @@ pub(crate) fn two_killed<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong
     cluster.restart(leader)?;
     cluster.restart(other)?;
     cluster.agree()?;
-    // With the first of them a majority has begun.
+    // With the first of the two that come back, a majority runs.
     in_time(&cluster.since(mark), 1)
 }
 
-/// Whether one leads soon enough after so many nodes were ready.
+/// Checks that a node leads soon enough after a majority of `begun` restarted nodes was ready.
 fn in_time(since: &[Line], begun: usize) -> Result<(), Wrong> {
     let mut ready = since.iter().filter(|line| line.event == "ready");
     let ready = ready.nth(begun / 2).map(|line| line.t);
     let leads = since.iter().rfind(|line| line.event == "leads");
     let (Some(ready), Some(leads)) = (ready, leads) else {
-        return Err(Wrong(String::from("none leads since they are back")));
+        return Err(Wrong(String::from("no node leads after the restarts")));
     };
     let took = Duration::from_micros(leads.t.saturating_sub(ready));
     let most = bound(since)? + BUSY;
@@ -57,11 +57,11 @@ fn in_time(since: &[Line], begun: usize) -> Result<(), Wrong> {
         return Ok(());
     }
     Err(Wrong(format!(
-        "one leads {took:?} after a majority has begun, not within {most:?}"
+        "a node leads {took:?} after the start of a majority, not within {most:?}"
     )))
 }
 
-/// How long a start takes at the longest, as a node has said since.
+/// Returns the longest time of a start, as a node printed it.
 fn bound(since: &[Line]) -> Result<Duration, Wrong> {
     let number = |line: &Line| line.rest.get("worst_case_start_ms")?.as_f64();
     let millis = since.iter().find_map(number);

@@ -1,4 +1,4 @@
-//! Processes that end, come back, or stand still.
+//! Processes that end, come back, or freeze.
 
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ pub(crate) fn hand_over<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong>
         .iter()
         .any(|line| line.event == "left" && line.rest["politely"] == true)
     {
-        return Err(Wrong(String::from("it did not leave politely")));
+        return Err(Wrong(String::from("no clean hand-over")));
     }
     let released = since.iter().find(|line| line.event == "released");
     let leads = since.iter().find(|line| line.event == "leads");
@@ -83,10 +83,10 @@ pub(crate) fn store_lost<P: Place>(cluster: &mut Cluster<P>) -> Result<(), Wrong
     }
 }
 
-/// That another one leads.
+/// Checks that another node leads.
 pub(crate) fn differ(leader: usize, next: usize) -> Result<(), Wrong> {
     if leader == next {
-        Err(Wrong(String::from("the same one leads")))
+        Err(Wrong(String::from("the same node leads")))
     } else {
         Ok(())
     }

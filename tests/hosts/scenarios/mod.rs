@@ -1,7 +1,7 @@
-//! The scenarios: what happens, and what must come of it.
+//! The scenarios: faults on hosts, and their expected outcomes.
 //!
-//! Each ends with everything healed and all agreed; then the merged lines of all nodes are checked
-//! for two leaders at once. A scenario also makes sure that its fault really happened.
+//! At the end of each scenario all is healed and all nodes agree. Then the merged lines of all nodes are checked for
+//! two leaders at once. A scenario also checks that its fault really happened.
 
 mod clocks;
 mod diskless;
@@ -18,20 +18,20 @@ use crate::{
     net::{Hosts, Net},
 };
 
-/// One thing that can happen.
+/// A fault with its expected outcome.
 #[derive(Debug)]
 pub(crate) struct Scenario {
-    /// Its name, for the command line.
+    /// The name on the command line.
     pub(crate) name: &'static str,
-    /// What happens.
+    /// A description of the fault.
     pub(crate) what: &'static str,
-    /// How many hosts.
+    /// Number of hosts.
     pub(crate) hosts: usize,
-    /// Whether the quorum mode is on.
+    /// Whether the mode is the quorum mode.
     pub(crate) quorum: bool,
     /// Whether no voter has a store.
     pub(crate) diskless: bool,
-    /// Whether every change has to pass it.
+    /// Whether every change has to pass the scenario.
     pub(crate) first: bool,
     play: fn(&mut Hosts) -> Result<(), Wrong>,
 }
@@ -69,10 +69,10 @@ impl Scenario {
         self
     }
 
-    /// Plays it; a remark about how it went.
+    /// Plays the scenario. Returns a remark about the leaderships.
     ///
     /// # Errors
-    /// What should not have been.
+    /// The promise that was broken, or a step that failed.
     pub(crate) fn run(&self, node: &Path) -> Result<String, Wrong> {
         let setting = Setting {
             hosts: self.hosts,
@@ -92,7 +92,7 @@ impl Scenario {
     }
 }
 
-/// All of them.
+/// All scenarios.
 pub(crate) const ALL: &[Scenario] = &[
     quorum(
         "leader_isolated",
@@ -157,7 +157,7 @@ pub(crate) const ALL: &[Scenario] = &[
     quorum(
         "follower_killed",
         3,
-        "a follower is killed: no other notices",
+        "a follower is killed: the others follow on",
         incarnations::follower_killed,
     ),
     quorum(
@@ -210,7 +210,7 @@ pub(crate) const ALL: &[Scenario] = &[
     quorum(
         "diskless_all_killed",
         3,
-        "no disk: all are killed, so nobody remembers",
+        "no disk: all are killed, so no voter remembers",
         diskless::all_killed,
     )
     .diskless()

@@ -1,4 +1,4 @@
-//! Lines that are bad, not cut.
+//! Bad connections that are not cut.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ pub(super) fn flapping(cluster: &mut Hosts) -> Result<(), Wrong> {
         cluster.net.plug(leader, true)?;
         cluster.log.wait(Duration::from_millis(300), |_| None::<()>);
     }
-    // A node that comes and goes does not bounce the leadership.
+    // A node that comes and goes must not move the leadership each time.
     match cluster.beliefs().len() - before {
         0..=4 => Ok(()),
         many => Err(Wrong(format!("{many} leaderships in eight cuts"))),

@@ -1,11 +1,11 @@
-//! Which host reaches which.
+//! Partitions: which host reaches which other.
 
 use std::time::Duration;
 
 use super::incarnations::differ;
 use crate::{Wrong, net::Hosts};
 
-/// Longer than a lease and a promise of the default timings.
+/// A time longer than a lease and a promise of the default timings.
 const LONG: Duration = Duration::from_millis(1_500);
 
 pub(super) fn leader_isolated(cluster: &mut Hosts) -> Result<(), Wrong> {
@@ -46,7 +46,7 @@ pub(super) fn deaf(cluster: &mut Hosts) -> Result<(), Wrong> {
     differ(leader, next)
 }
 
-/// That for a long time no other leads but this one, and that these follow it.
+/// Checks that for a long time only `leader` leads, and that `followers` follow it.
 fn stays(cluster: &mut Hosts, leader: usize, followers: &[usize]) -> Result<(), Wrong> {
     let before = cluster.mark();
     cluster.log.wait(LONG, |_| None::<()>);
@@ -58,11 +58,11 @@ fn stays(cluster: &mut Hosts, leader: usize, followers: &[usize]) -> Result<(), 
     if cluster.agree_among(followers)? == leader {
         Ok(())
     } else {
-        Err(Wrong(String::from("they follow another one")))
+        Err(Wrong(String::from("the followers follow another leader")))
     }
 }
 
-/// That the fault is one: packets were dropped.
+/// Checks that the fault happened: packets were dropped.
 pub(super) fn happened(cluster: &Hosts) -> Result<(), Wrong> {
     match cluster.net.dropped()? {
         0 => Err(Wrong(String::from("not a packet was dropped"))),

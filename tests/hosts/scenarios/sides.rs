@@ -1,4 +1,4 @@
-//! The available mode: a leader on every side, and one when all is healed.
+//! The available mode: a leader on every side, and one leader after healing.
 
 use super::partitions::happened;
 use crate::{Wrong, net::Hosts};

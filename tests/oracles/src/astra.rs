@@ -1,9 +1,9 @@
 //! The plain ASTRA rules under chaos.
 //!
-//! Decided here: what is owed, which is what a bully owes ([`BullyScenario`](crate::BullyScenario)) but for two limits of these
-//! rules. They compare ranks and no terms, so terms may fall. And an agent that cannot be elected cannot
-//! ask which agent leads: of two announcements that cross each other it may believe the wrong one for ever. So in
-//! these histories every agent is a voter with a score.
+//! Decided here: the properties, which are those of a bully ([`BullyScenario`](crate::BullyScenario)) except for two
+//! limits of these rules. They compare ranks and no terms, so terms may fall. And an agent that cannot be elected
+//! cannot ask which agent leads: of two announcements that cross each other it may believe the wrong one for ever. So
+//! in these histories every agent is a voter with a score.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,15 +15,15 @@ use bully_core::{
 };
 use bully_sim::sim::{Participant, TermOrder, World, chaos::Scenario};
 
-/// A group with the plain ASTRA rules: after healing, and once all campaign, the highest-ranked agent
-/// leads, and all follow it.
+/// A group with the plain ASTRA rules. After healing, and after all agents campaign, the highest-ranked agent leads,
+/// and all follow it.
 #[derive(Clone, Debug)]
 pub struct AstraScenario {
     config: Arc<AstraConfig>,
 }
 
 impl Default for AstraScenario {
-    /// A history need not wait for long drains and cool-downs: they take half a second.
+    /// Drains and cool-downs take half a second, so that a history does not wait for them.
     fn default() -> Self {
         let half = Duration::from_millis(500);
         let config = AstraConfig {
@@ -42,14 +42,14 @@ impl Scenario for AstraScenario {
 
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Astra> {
         let score = self.score(random);
-        // A bully would be an observer now and then: the same seed draws the same history.
+        // The draw for which a bully may become an observer: the same seed draws the same history.
         let _ = random.chance(80);
         Participant::voter(id, score, Arc::clone(&self.config))
     }
 
     fn score(&mut self, random: &mut SplitMix64) -> Option<Score> {
         let score = i64::try_from(random.below(10)).unwrap_or(0);
-        let _ = random.chance(70); // a bully would have none
+        let _ = random.chance(70); // the draw of a bully without a score
         Some(Score::from(score))
     }
 
@@ -71,7 +71,7 @@ impl Scenario for AstraScenario {
         TermOrder::Any
     }
 
-    /// These rules have no failure detector: an agent has to start.
+    /// Lets every agent campaign, since these rules have no failure detector.
     fn healed(&mut self, world: &mut World<Astra>) {
         let all: Vec<AgentId> = world.agents().cloned().collect();
         for agent in all {

@@ -1,21 +1,21 @@
-//! The ballot leader election under chaos: BLE3 after every step, BLE1 and BLE2 once all is healed.
+//! The ballot leader election under chaos: BLE3 after every step, BLE1 and BLE2 after healing.
 //!
-//! Decided here: what is owed. Whatever happens:
+//! Decided here: the properties. With every fault:
 //!
 //! | property | |
 //! |---|---|
 //! | `UniqueBallot` | a ballot number of one agent belongs to one incarnation, and has one score |
-//! | `RisingTrust` | the ballots that an agent trusts never fall, over restarts too (an observer's: within an incarnation) |
-//! | `RisingLeadership` | the ballots that an agent leads by strictly rise, over restarts too |
-//! | `DiskFirst` | the ballot that it is a candidate with, and the one that it trusts, are durable |
-//! | `MajorityHeard` | an agent that begins to lead was answered by a majority in its last round, and a leader heard one |
+//! | `RisingTrust` | the ballots that an agent trusts never fall, also over restarts (an observer: within one) |
+//! | `RisingLeadership` | the ballots that an agent leads by rise strictly, over restarts too |
+//! | `DiskFirst` | the ballot with which an agent is a candidate, and the ballot that it trusts, are durable |
+//! | `MajorityHeard` | a majority answered the last round of an agent that begins to lead; a leader heard a majority |
 //!
-//! An agent may trust the same ballot again after it trusted none: an agent that heard too few for a while,
-//! or crashed, comes back to a leader that kept the leadership meanwhile. A leadership that has ended
-//! never begins again by the same ballot: that is `RisingLeadership`.
+//! An agent may trust the same ballot again after it trusted none: after it heard too few agents for a while, or
+//! crashed, it comes back to a leader that kept the leadership. A leadership that has ended never begins again with the
+//! same ballot: that is `RisingLeadership`.
 //!
-//! And once all is healed (BLE1, BLE2): one leader, if a majority of the voters runs and one of them
-//! may be elected; else none. Which one it is, is up to the ballots.
+//! After healing (BLE1, BLE2): one leader, if a majority of the voters runs and one of them may be elected; else none.
+//! The ballots decide which agent leads.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -33,14 +33,14 @@ use bully_sim::sim::{
 #[derive(Clone, Debug)]
 pub struct BallotScenario {
     config: Arc<BallotConfig>,
-    /// Which incarnation each ballot belongs to, and with which score.
+    /// The incarnation and the score of each ballot.
     taken: BTreeMap<(AgentId, u64), (Incarnation, Score)>,
     trusted: BTreeMap<AgentId, (Incarnation, BallotNumber)>,
     led: BTreeMap<AgentId, Led>,
     elections: u64,
 }
 
-/// The last ballot that an agent led by.
+/// The last ballot of an agent's leaderships.
 #[derive(Clone, Debug)]
 struct Led {
     incarnation: Incarnation,
@@ -49,7 +49,7 @@ struct Led {
 }
 
 impl BallotScenario {
-    /// These voters; every other agent observes.
+    /// Returns the scenario with the voters of `config`; every other agent observes.
     pub fn new(config: BallotConfig) -> Self {
         Self {
             config: Arc::new(config),
@@ -60,12 +60,12 @@ impl BallotScenario {
         }
     }
 
-    /// The first `n` agents of a history, with timings as the seed will.
+    /// Returns a scenario with the first `n` agents as voters, and timings that the seed decides.
     ///
     /// # Errors
     /// [`SettingError`] when `n` is zero.
     pub fn drawn(seed: u64, n: usize) -> Result<Self, SettingError> {
-        // The history draws from the seed itself: its first draws would else be these.
+        // Another seed than the history's, whose first draws would be the same.
         let mut random = SplitMix64::new(seed ^ 0x0BA1_107E);
         let timings = match random.below(8) {
             0 => Timings::default(),
@@ -83,12 +83,12 @@ impl BallotScenario {
         Ok(Self::new(config))
     }
 
-    /// The rules' parameters.
+    /// Returns the configuration.
     pub const fn config(&self) -> &Arc<BallotConfig> {
         &self.config
     }
 
-    /// How many leaderships began in this history.
+    /// Returns the number of leaderships that began in this history.
     pub const fn elections(&self) -> u64 {
         self.elections
     }
@@ -103,7 +103,7 @@ impl BallotScenario {
         self.check_leadership(id, machine, incarnation)
     }
 
-    /// `UniqueBallot`, and `DiskFirst` of the own ballot.
+    /// Checks `UniqueBallot`, and `DiskFirst` of the agent's own ballot.
     fn check_own(
         &mut self,
         world: &World<Ballot>,
@@ -126,7 +126,7 @@ impl BallotScenario {
         }
     }
 
-    /// `RisingTrust`, and `DiskFirst` of the ballot that is trusted.
+    /// Checks `RisingTrust`, and `DiskFirst` of the trusted ballot.
     fn check_trust(
         &mut self,
         world: &World<Ballot>,
@@ -155,7 +155,7 @@ impl BallotScenario {
         Ok(())
     }
 
-    /// `RisingLeadership`, `MajorityHeard`.
+    /// Checks `RisingLeadership` and `MajorityHeard`.
     fn check_leadership(
         &mut self,
         id: &AgentId,
@@ -207,7 +207,7 @@ impl BallotScenario {
 impl Scenario for BallotScenario {
     type Election = Ballot;
 
-    /// Now and then a voter is a witness; an agent that is not listed observes.
+    /// Draws a voter, and now and then a witness. An agent that is not listed observes.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Ballot> {
         let config = Arc::clone(&self.config);
         if !config.voters.contains(&id) {
@@ -221,8 +221,8 @@ impl Scenario for BallotScenario {
         self.config.timings.delay_bound()
     }
 
-    /// A hand-over that has begun, and a cool-down; then rounds, at their longest: one that has just begun,
-    /// one to notice, one to elect, and one more for a rival of the same number.
+    /// A hand-over that has begun, and a cool-down; then rounds of the longest duration: one that has just begun, one
+    /// to notice, one to elect, and one more for a rival with the same number.
     fn settles_within(&self, skew: u32) -> Duration {
         let config = &self.config;
         let all = config.cap() * 4 + config.drain + config.cooldown;
@@ -252,7 +252,7 @@ impl Scenario for BallotScenario {
         }
     }
 
-    /// All of them: an update moves several in one step, and so does what happens between two steps.
+    /// All agents are checked: an update changes several agents in one step, and so do faults between two steps.
     fn check(&mut self, world: &World<Ballot>) -> Result<(), String> {
         world
             .agents()

@@ -1,9 +1,9 @@
-//! The bully under chaos: what it owes by its default rules.
+//! The bully under chaos, by its default rules.
 //!
-//! Decided here: what is owed. In every history: once all is healed, the highest-ranked agent that
-//! may be elected leads, and all follow it. Where messages keep within the delay bound and no agent hangs
-//! ([`BullyScenario::BOUNDED`]), one leads, or two for no longer than two delays: that is for
-//! [`contested_for`](bully_sim::sim::chaos::ChaosOptions::contested_for) to ask.
+//! Decided here: the properties. In every history: after healing, the highest-ranked agent that may be elected leads,
+//! and all follow it. Where messages keep within the delay bound and no agent hangs ([`BullyScenario::BOUNDED`]), one
+//! agent leads, or two for at most two delays: a caller checks this with
+//! [`contested_for`](bully_sim::sim::chaos::ChaosOptions::contested_for).
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,8 +17,8 @@ use bully_sim::sim::{
     chaos::{Expected, Fault, Scenario},
 };
 
-/// A group of bullies with one configuration: after healing, the highest-ranked agent that may be
-/// elected leads, and all follow it.
+/// A group of bullies with one configuration. After healing, the highest-ranked agent that may be elected leads, and
+/// all follow it.
 #[derive(Clone, Debug)]
 pub struct BullyScenario {
     config: Arc<BullyConfig>,
@@ -31,11 +31,10 @@ impl Default for BullyScenario {
 }
 
 impl BullyScenario {
-    /// The faults that leave messages within the delay bound and agents awake: crashes and returns
-    /// at any time, duplicates, any order, hand-overs, members that leave, and scores that
-    /// changes.
+    /// The faults that keep messages within the delay bound and agents awake: crashes and returns at any time,
+    /// duplicates, any order, hand-overs, members that leave, and scores that change.
     ///
-    /// Not among them: a newcomer. Until all know of it, it is heard by some and not by others.
+    /// `Join` is not among them: until all agents know a newcomer, only some of them hear it.
     pub const BOUNDED: [Fault; 9] = [
         Fault::Duplication,
         Fault::Reordering,
@@ -48,8 +47,8 @@ impl BullyScenario {
         Fault::StepDown,
     ];
 
-    /// With these rules; the times for draining and cooling down are cut to half a second, so that a
-    /// history need not wait for them.
+    /// Returns the scenario with the rules of `config`. The times for draining and cooling down are cut to half a
+    /// second, so that a history does not wait for them.
     pub fn new(config: BullyConfig) -> Self {
         let short = Duration::from_millis(500);
         let config = BullyConfig {
@@ -66,7 +65,7 @@ impl BullyScenario {
 impl Scenario for BullyScenario {
     type Election = Bully;
 
-    /// Mostly voters with scores from 0 to 9; now and then a witness or an observer.
+    /// Draws mostly voters with scores from 0 to 9; now and then a witness or an observer.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Bully> {
         let config = Arc::clone(&self.config);
         let score = self.score(random);
@@ -77,7 +76,7 @@ impl Scenario for BullyScenario {
         self.config.timings.delay_bound()
     }
 
-    /// A failover, and a second one by an agent of higher rank; before that a cool-down.
+    /// A cool-down, a failover, and a second one by an agent of higher rank.
     fn settles_within(&self, skew: u32) -> Duration {
         let config = &self.config;
         let detection = config.timings.detector().map(|found| found.detection);
@@ -100,8 +99,8 @@ impl Scenario for BullyScenario {
     }
 }
 
-/// How long agreement may take after healing: after a first failover, the vain wait for an agent of a higher rank, and
-/// an election by another one.
+/// Returns the time that agreement may take after healing: a first failover, the vain wait for an agent of a higher
+/// rank, and an election by another agent.
 pub(super) fn settles_within(t: &Timings, first: Duration, skew: u32) -> Duration {
     let second = t.step() + t.victory_wait() + t.deadline() + t.delay_bound() * 8;
     let all = first + second;

@@ -1,8 +1,8 @@
-//! The invitation election under chaos: what it promises of each group, whatever happens.
+//! The invitation election under chaos.
 //!
-//! Decided here: what is owed. After every step, with every fault there is: voters that name the same
-//! group have the same coordinator, those that work in it the same task, no number names two groups,
-//! and the number of one's own is durable. Once all is healed: one group, and the highest in rank coordinates it.
+//! Decided here: the properties. After every step, with every fault: voters that name the same group have the same
+//! coordinator; voters that work in it have the same task; no number names two groups; and the number of an agent's own
+//! group is durable. After healing: one group, which the highest-ranked agent coordinates.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -14,18 +14,18 @@ use bully_core::{
 };
 use bully_sim::sim::{Participant, World, chaos::Scenario};
 
-/// Groups that invite each other.
+/// A group of agents with an invitation election.
 #[derive(Clone, Debug)]
 pub struct InvitationScenario {
     config: InvitationConfig,
-    /// Which incarnation formed a group of that number, and the task of those that work in it.
+    /// For each group, the incarnation that formed it.
     formed: BTreeMap<ElectionId, Incarnation>,
     tasks: BTreeMap<ElectionId, Task>,
 }
 
 impl InvitationScenario {
-    /// With timings as the seed will; draining and cooling down take half a second each, so that a history
-    /// need not wait for them.
+    /// Returns a scenario with timings that the seed decides. Draining and cooling down take half a second each, so
+    /// that a history does not wait for them.
     ///
     /// # Errors
     /// None: every preset that is drawn has a failure detector.
@@ -91,8 +91,7 @@ impl InvitationScenario {
 impl Scenario for InvitationScenario {
     type Election = InvitationElection;
 
-    /// Mostly voters with scores from 0 to 9, each with a task of its own; now and then a witness
-    /// or an observer.
+    /// Draws mostly voters with scores from 0 to 9, each with a task of its own; now and then a witness or an observer.
     fn participant(
         &mut self,
         id: AgentId,
@@ -111,8 +110,8 @@ impl Scenario for InvitationScenario {
         self.config.timings.delay_bound()
     }
 
-    /// A silence that has to be noticed and proved, a slot, a task that does not come, and three
-    /// merges of which two leave an agent out; before that a drain and a cool-down.
+    /// A drain and a cool-down; a silence that has to be noticed and proved, a slot, a task that does not come, and
+    /// three merges of which two leave an agent out.
     fn settles_within(&self, skew: u32) -> Duration {
         let c = &self.config;
         let t = &c.timings;
@@ -135,8 +134,7 @@ impl Scenario for InvitationScenario {
         ]
     }
 
-    /// All of them: whatever two voters know of a group, it is the same. An update moves several in one
-    /// step, and so does what happens between two steps.
+    /// All voters are checked: an update changes several agents in one step, and so do faults between two steps.
     fn check(&mut self, world: &World<InvitationElection>) -> Result<(), String> {
         voters(world).try_for_each(|(id, machine)| self.look_at(world, id, machine))
     }

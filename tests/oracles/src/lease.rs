@@ -1,14 +1,14 @@
 //! The lease in a store under chaos. The first agent of a history is the register; it fails as the others do.
 //!
-//! Decided here: what is owed. After every step:
+//! Decided here: the properties. After every step:
 //!
 //! | property | |
 //! |---|---|
 //! | `OneBeliever` | at most one agent considers itself leader |
-//! | `RisingTerms` | each leadership has a term above those of all before it |
+//! | `RisingTerms` | each leadership has a higher term than all before it |
 //!
-//! And once all is healed: one leader, if the register runs and an agent may be elected; else none. Which one it is,
-//! is up to the policy and to what was there first.
+//! After healing: one leader, if the register runs and an agent may be elected; else none. The policy and the former
+//! leader decide which agent leads.
 
 use std::{sync::Arc, time::Duration};
 
@@ -26,21 +26,21 @@ use bully_sim::sim::{
 #[derive(Clone, Debug)]
 pub struct LeaseScenario {
     config: Arc<LeaseConfig>,
-    /// The register's name: it is a member of the world.
+    /// The register's name. The register is a member of the world.
     name: AgentId,
     register: RegisterConfig,
-    /// The last leadership that was seen.
     last: Option<(AgentId, Term)>,
     leaderships: u64,
 }
 
 impl LeaseScenario {
-    /// Timings, policy and register as the seed will; the register is sound after so long.
+    /// Returns a scenario with timings, policy and register that the seed decides; the register fails for `fails_for`
+    /// at most.
     ///
     /// # Errors
-    /// None: the names are fixed, and are names.
+    /// None: the names are fixed, and valid.
     pub fn drawn(seed: u64, fails_for: Duration) -> Result<Self, IdError> {
-        // The history draws from the seed itself: its first draws would else be these.
+        // Another seed than the history's, whose first draws would be the same.
         let mut random = SplitMix64::new(seed ^ 0x1EA5_E000);
         let timings = match random.below(8) {
             0 => Timings::default(),
@@ -74,13 +74,13 @@ impl LeaseScenario {
         })
     }
 
-    /// How many leaderships began in this history.
+    /// Returns the number of leaderships that began in this history.
     pub const fn elections(&self) -> u64 {
         self.leaderships
     }
 
-    /// Whether such a fault can happen to a lease. No member leaves for ever: it could be the register; and a disk
-    /// that is lost is that of the register, which then has another promise.
+    /// Returns whether `fault` can happen to a lease. Faults that take a member or its disk away for ever are left out:
+    /// the member could be the register.
     pub fn can_happen(fault: Fault) -> bool {
         let is_of_members = matches!(fault, Fault::Leave | Fault::Forgotten | Fault::LostStorage);
         fault.is_general() && !is_of_members
@@ -103,11 +103,11 @@ impl Scenario for LeaseScenario {
         self.config.timings.delay_bound()
     }
 
-    /// A hand-over that has begun, and a cool-down; a holder that is gone; the one that is chosen then is gone as well;
-    /// and a better agent that takes over once more.
+    /// A hand-over that has begun, and a cool-down; then the wait for a holder that is gone, for the next holder that
+    /// is gone as well, and for a better agent that takes over.
     fn settles_within(&self, skew: u32) -> Duration {
         let config = &self.config;
-        let one = config.worst_case_failover(8) * 2; // of those that cool down as well
+        let one = config.worst_case_failover(8) * 2; // twice: for agents that cool down as well
         let idle = config.timings.lease() + config.cooldown * 2;
         let all = one * 3 + idle;
         all + all * skew / 1_000_000 * 2

@@ -1,5 +1,4 @@
-//! What each election owes under chaos: its scenario for the simulator, with the properties that are checked
-//! after every step.
+//! The properties of each election under chaos: its scenario for the simulator checks them after every step.
 //!
 //! ```
 //! use bully_sim::sim::chaos::{ChaosOptions, chaos};
@@ -7,8 +6,7 @@
 //! assert!(report.violation.is_none(), "{report}");
 //! ```
 //!
-//! Decided here: what is owed. Not here: what goes wrong, which is
-//! [`chaos`](bully_sim::sim::chaos).
+//! Decided here: the properties. The faults are decided in [`chaos`](bully_sim::sim::chaos).
 
 mod astra;
 mod ballot;
@@ -31,7 +29,8 @@ pub use quorum::{QuorumScenario, Watch, Watched};
 pub use reorganization::ReorganizationScenario;
 pub use ring::RingScenario;
 
-/// The voters that are up, hanging ones included, with their machines. An observer is told last.
+/// Returns the voters that are up, including those that hang, with their machines. An observer is left out, because it
+/// hears of changes last.
 fn voters<E: Election>(world: &World<E>) -> impl Iterator<Item = (&AgentId, &E)> {
     world.agents().filter_map(|id| {
         let me = world.known(id)?.get(id)?;

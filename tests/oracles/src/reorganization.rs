@@ -1,9 +1,8 @@
-//! The reorganization under chaos: what the paper promises, where it promises it.
+//! The reorganization under chaos: the promises of the paper, under its assumptions.
 //!
-//! Decided here: what is owed. In every history: once all is healed, the highest agent that
-//! may be elected coordinates, and all work under it (GM2); and after every step, that the count by
-//! which a voter works is durable. In histories that keep the paper's assumptions also, after every
-//! step, that two at work agree (GM1).
+//! Decided here: the properties. In every history: after healing, the highest-ranked agent that may be elected
+//! coordinates, and all work under it (GM2); and after every step, the count by which a voter works is durable. In
+//! histories that keep the paper's assumptions, two working agents agree after every step (GM1).
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,7 +19,7 @@ use bully_sim::sim::{
     chaos::{Fault, Scenario},
 };
 
-/// A group that reorganizes itself.
+/// A group of agents with a reorganization.
 #[derive(Clone, Debug)]
 pub struct ReorganizationScenario {
     config: ReorganizationConfig,
@@ -35,11 +34,11 @@ enum Assumptions {
 }
 
 impl ReorganizationScenario {
-    /// The faults that the paper allows: crashes and recoveries at any time, duplicates, any order,
-    /// late timers, clocks that are a little off, and users that call for elections.
+    /// The faults that the paper allows: crashes and recoveries at any time, duplicates, any order, late timers, clocks
+    /// that are a little off, and users that call for elections.
     ///
-    /// Not allowed: loss, cuts, long delays and pauses; members that come and go, and scores
-    /// that changes (stepping down changes it).
+    /// It does not allow loss, cuts, long delays, pauses, members that come and go, and scores that change (a step-down
+    /// changes the score).
     pub const ALLOWED: [Fault; 8] = [
         Fault::Duplication,
         Fault::Reordering,
@@ -51,13 +50,13 @@ impl ReorganizationScenario {
         Fault::Campaign,
     ];
 
-    /// With timings and a way to answer as the seed will; draining and cooling down take half a second each,
-    /// so that a history need not wait for them.
+    /// Returns a scenario with timings and a way to answer that the seed decides. Draining and cooling down take half a
+    /// second each, so that a history does not wait for them.
     ///
     /// # Errors
     /// None: every preset that is drawn has a failure detector.
     pub fn drawn(seed: u64) -> Result<Self, SettingError> {
-        // The history draws from the seed itself: its first draws would else be these.
+        // Another seed than the history's, whose first draws would be the same.
         let mut random = SplitMix64::new(seed ^ 0x51AE_1982);
         let timings = match random.below(4) {
             0 => Timings::default(),
@@ -83,8 +82,7 @@ impl ReorganizationScenario {
         })
     }
 
-    /// The history keeps the paper's assumptions: GM1 is checked after every step. Only with
-    /// faults that are [`ALLOWED`](Self::ALLOWED).
+    /// Checks GM1 after every step. The history must have only faults that are [`ALLOWED`](Self::ALLOWED).
     #[must_use]
     pub const fn as_assumed(mut self) -> Self {
         self.assumptions = Assumptions::Hold;
@@ -95,8 +93,7 @@ impl ReorganizationScenario {
 impl Scenario for ReorganizationScenario {
     type Election = Reorganization;
 
-    /// Mostly voters with scores from 0 to 9, each with a task of its own; now and then a witness
-    /// or an observer.
+    /// Draws mostly voters with scores from 0 to 9, each with a task of its own; now and then a witness or an observer.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Reorganization> {
         let task = Task(random.next_u64());
         let config = Arc::new(ReorganizationConfig {
@@ -111,8 +108,8 @@ impl Scenario for ReorganizationScenario {
         self.config.timings.delay_bound()
     }
 
-    /// A silence that has to be noticed and proved, waiting twice for an agent that does not
-    /// come, and three elections of which two fail at the end; before that a drain and a cool-down.
+    /// A drain and a cool-down; a silence that has to be noticed and proved, two waits for an agent that does not come,
+    /// and three elections of which two fail at the end.
     fn settles_within(&self, skew: u32) -> Duration {
         let c = &self.config;
         let t = &c.timings;
@@ -137,7 +134,7 @@ impl Scenario for ReorganizationScenario {
         ]
     }
 
-    /// `DiskFirst`, and GM1, for all voters that are up.
+    /// Checks `DiskFirst`, and GM1, for all voters that are up.
     fn check(&mut self, world: &World<Reorganization>) -> Result<(), String> {
         voters(world).try_for_each(|(id, _)| disk_first(world, id))?;
         if self.assumptions == Assumptions::Broken {
@@ -160,7 +157,7 @@ impl Scenario for ReorganizationScenario {
     }
 }
 
-/// No voter works by a count that its next incarnation would not know.
+/// Checks that no voter works by a count that its next incarnation would not know.
 fn disk_first(world: &World<Reorganization>, id: &AgentId) -> Result<(), String> {
     let Some(leader) = world.view(id).and_then(|view| view.leader) else {
         return Ok(());
@@ -174,7 +171,7 @@ fn disk_first(world: &World<Reorganization>, id: &AgentId) -> Result<(), String>
     }
 }
 
-/// Whether a value, if there is one, is the first or like those before it.
+/// Returns whether `value` is `None`, or the first value, or equal to the values before it.
 fn same<T: PartialEq>(first: &mut Option<T>, value: Option<T>) -> bool {
     let Some(value) = value else { return true };
     match first {

@@ -1,4 +1,4 @@
-//! The ring under chaos: what it owes at every step, and once all is healed.
+//! The ring under chaos: its properties after every step, and after healing.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,22 +15,21 @@ use bully_sim::sim::{Participant, World, chaos::Scenario};
 
 /// A ring with one configuration.
 ///
-/// After healing the highest-ranked agent that may be elected leads, and all follow it. At every
-/// step: no agent waits for an answer of a member that it knows to be dead, and an election that an
-/// agent takes part in gives way to a stronger one only.
+/// After healing the highest-ranked agent that may be elected leads, and all follow it. After every step: no agent
+/// waits for an answer of a member that it knows to be gone, and an agent leaves an election only for a stronger one.
 #[derive(Clone, Debug)]
 pub struct RingScenario {
     config: Arc<RingConfig>,
-    /// All that ever took part: what is waited for grows with the ring.
+    /// All agents that ever took part: the longest wait grows with the ring.
     names: BTreeSet<AgentId>,
-    /// Which election each incarnation takes part in.
+    /// The election in which each incarnation takes part.
     elections: BTreeMap<AgentId, (Incarnation, Option<RingElectionId>)>,
-    /// How many elections gave way to a stronger one.
+    /// Number of elections that gave way to a stronger one.
     suppressed: u64,
 }
 
 impl Default for RingScenario {
-    /// A history need not wait for long drains and cool-downs: they take half a second.
+    /// Drains and cool-downs take half a second, so that a history does not wait for them.
     fn default() -> Self {
         let half = Duration::from_millis(500);
         let config = RingConfig {
@@ -48,12 +47,12 @@ impl Default for RingScenario {
 }
 
 impl RingScenario {
-    /// How many elections gave way to a stronger one so far.
+    /// Returns the number of elections that have given way to a stronger one.
     pub fn suppressed(&self) -> u64 {
         self.suppressed
     }
 
-    /// A member that is known to be dead is sent nothing, so no agent waits for it.
+    /// Checks that no agent waits for a member that it knows to be gone: it sends such a member nothing.
     fn leaves_the_dead_alone(world: &World<Ring>, agent: &AgentId) -> Result<(), String> {
         let (Some(ring), Some(known)) = (world.machine(agent), world.known(agent)) else {
             return Ok(());
@@ -70,7 +69,7 @@ impl RingScenario {
         }
     }
 
-    /// `yield-to-stronger`: of two elections the weaker gives way.
+    /// Checks `yield-to-stronger`: of two elections the weaker gives way.
     fn suppresses_the_weaker(
         &mut self,
         world: &World<Ring>,
@@ -106,7 +105,7 @@ impl RingScenario {
 impl Scenario for RingScenario {
     type Election = Ring;
 
-    /// Mostly voters with scores from 0 to 9; now and then a witness or an observer.
+    /// Draws mostly voters with scores from 0 to 9; now and then a witness or an observer.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Ring> {
         self.names.insert(id.clone());
         let config = Arc::clone(&self.config);
@@ -118,8 +117,8 @@ impl Scenario for RingScenario {
         self.config.timings.delay_bound()
     }
 
-    /// A cool-down, a silence that has to be noticed, an election without an outcome, and then slots
-    /// and elections until the highest in rank leads.
+    /// A cool-down, a silence that has to be noticed, an election without an outcome, and then slots and elections
+    /// until the highest-ranked agent leads.
     fn settles_within(&self, skew: u32) -> Duration {
         let (config, n) = (&self.config, self.names.len());
         let t = &config.timings;
@@ -136,7 +135,7 @@ impl Scenario for RingScenario {
     }
 
     fn check(&mut self, world: &World<Ring>) -> Result<(), String> {
-        // All of them: a new snapshot moves several in one step.
+        // All agents are checked: a new snapshot changes several agents in one step.
         for agent in world.agents() {
             Self::leaves_the_dead_alone(world, agent)?;
             self.suppresses_the_weaker(world, agent)?;

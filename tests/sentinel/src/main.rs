@@ -1,15 +1,17 @@
-//! A node with a sentinel: `sentinel-node NAME FOLDER PORT NAME=PORT..` on loopback, a voter with its vote in that folder.
+//! A node with a sentinel: `sentinel-node NAME FOLDER PORT NAME=PORT..` on loopback, a voter whose vote is in the
+//! folder.
 //!
-//! While it leads it writes `NAME TERM TIME` to the resource at the address in `RESOURCE`, about each millisecond: the time is
-//! one before it has checked that it leads. With `EPOCH` the group has had its voters replaced so often; with `AVAILABLE` it has
-//! no voters; with `LEASE` it has a lease of so many seconds in a register in the folder. With `REAPS` it takes the ends of all its
-//! children, the sentinel's too.
+//! While it leads, it writes `NAME TERM TIME` to the resource at the address in `RESOURCE`, about each millisecond. The
+//! time is a moment before its check that it leads. `EPOCH` is the epoch of its list of voters. With `AVAILABLE` the
+//! group has no voters. With `LEASE` the group has a lease of this number of seconds, in a register in the folder. With
+//! `REAPS` the node takes the ends of all its children from the kernel, that of the sentinel too.
 //!
-//! It prints `sentinel PROCESS`, `leader NAME` whenever that changes, and for each line that it reads the counts of its
-//! bridge and how many links that has. After the line `eat` it takes memory until it is killed for that.
+//! It prints `sentinel PROCESS`, and `leader NAME` for each change of the leader. For each line that it reads, it
+//! prints the counters of its bridge and the number of links. After the line `eat` it allocates memory until the kernel
+//! kills it.
 #![expect(
     clippy::print_stdout,
-    reason = "the test that started it reads what it prints"
+    reason = "the test that started it reads its output"
 )]
 
 use std::{
@@ -96,13 +98,13 @@ async fn run(sentinel: Sentinel) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// By the election that the environment names.
+/// Returns the agent of the election that the environment names.
 fn elected(name: &str, folder: &str, voters: &[String]) -> Result<BullyBuilder, Box<dyn Error>> {
     let mut agent = BullyAgent::builder(name);
     if let Ok(lease) = env::var("LEASE") {
         let lease = Duration::from_secs(lease.parse()?);
         let timings = Timings::default().to_builder();
-        // As often in a lease as other users of stores renew theirs.
+        // The interval of renewals that other users of stores have.
         let timings = timings.detector(lease / 8, lease);
         let timings = timings.lease(lease, lease * 2).build()?;
         let register = FileRegister::open(Path::new(folder).join("register"))?;
@@ -123,26 +125,26 @@ fn elected(name: &str, folder: &str, voters: &[String]) -> Result<BullyBuilder, 
 /// Takes the end of every child from the kernel, as programs do that are the first process of a container.
 #[expect(
     clippy::disallowed_methods,
-    reason = "it has a thread of its own, and no timer of an election waits for it"
+    reason = "the function has a thread of its own, and no timer of an election waits for it"
 )]
 fn reap() {
     loop {
         if rustix::process::wait(rustix::process::WaitOptions::empty()).is_err() {
-            std::thread::sleep(Duration::from_millis(1)); // there is none
+            std::thread::sleep(Duration::from_millis(1)); // there is no child
         }
     }
 }
 
-/// Takes memory until the kernel kills this process.
+/// Allocates memory until the kernel kills this process.
 fn eat() {
     let mut eaten = Vec::new();
     loop {
-        // Each page is written to, so that it is there.
+        // Only a page that was written to uses memory.
         eaten.push(vec![1_u8; 1 << 20]);
     }
 }
 
-/// The voter's, which is new if there is none.
+/// Opens the store of the voter, or creates it.
 fn store(folder: &str, name: &str) -> Result<FileStore<Vote>, Box<dyn Error>> {
     let path = format!("{folder}/{name}.vote");
     let identity = StoreIdentity {
@@ -157,7 +159,7 @@ fn store(folder: &str, name: &str) -> Result<FileStore<Vote>, Box<dyn Error>> {
     })
 }
 
-/// Writes to the resource for as long as this node leads.
+/// Writes to the resource while this node leads.
 async fn write(agent: BullyHandle, name: String, resource: String) {
     let Ok(socket) = UdpSocket::bind("127.0.0.1:0") else {
         return;

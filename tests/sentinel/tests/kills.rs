@@ -1,7 +1,7 @@
-//! The leader of three is killed under load, again and again: no two lead at one time, and the resource that all write to
-//! takes nothing of an older token after a newer one. In real time.
+//! The leader of three nodes is killed under load, again and again. No two nodes lead at one time, and the resource to
+//! which all write accepts no older token after a newer one. In real time.
 //!
-//! `KILLS=500` kills so often; without it a handful is killed.
+//! `KILLS=500` sets the number of kills.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::disallowed_methods,
@@ -21,16 +21,16 @@ use common::{Folder, Node, ports};
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
-/// When a leader has first and last found that it leads in a term.
+/// For each term, its leader and the first and last time at which it found that it leads.
 type Spans = BTreeMap<u64, (String, u64, u64)>;
 
-/// What the resource was written, behind a fence.
+/// The rows that the resource got, behind a fence.
 #[derive(Default)]
 struct Written {
     spans: Spans,
     token: u64,
     taken: u64,
-    /// Of an older token.
+    /// Number of rows with an older token.
     refused: u64,
 }
 
@@ -51,7 +51,7 @@ impl Written {
         (self.token, self.taken) = (token, self.taken + 1);
     }
 
-    /// No two led at one time: each has last found that it leads before the next one first did.
+    /// Checks that no two nodes led at one time: each leadership's last time is before the first time of the next one.
     fn one_leader(&self) {
         let spans: Vec<_> = self.spans.iter().collect();
         for pair in spans.windows(2) {
@@ -63,7 +63,7 @@ impl Written {
     }
 }
 
-/// The resource, until it is told to stop.
+/// Runs the resource until a message stops it.
 fn serve() -> (String, JoinHandle<Written>) {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap().to_string();
@@ -81,7 +81,7 @@ fn serve() -> (String, JoinHandle<Written>) {
 }
 
 #[test]
-fn a_leader_is_killed_under_load_and_no_two_lead_and_no_older_token_passes() {
+fn killed_leaders_under_load_leave_one_leader_and_no_older_token_passes() {
     let kills = std::env::var("KILLS").ok().and_then(|n| n.parse().ok());
     let kills: usize = kills.unwrap_or(5);
     let (folder, ports) = (Folder::new(), ports::<3>());
@@ -104,7 +104,7 @@ fn a_leader_is_killed_under_load_and_no_two_lead_and_no_older_token_passes() {
         for node in &mut nodes {
             node.linked(2);
         }
-        // The voter that is back abstains for a promise of `lan`: without it there is no quorum.
+        // The voter that came back abstains for a promise of `lan`. Without it there would be no quorum.
         thread::sleep(Duration::from_millis(350));
         let since = Instant::now();
         nodes[leader].child.kill().unwrap();
@@ -136,7 +136,7 @@ fn a_leader_is_killed_under_load_and_no_two_lead_and_no_older_token_passes() {
     written.one_leader();
 }
 
-/// Until all but the former leader follow another one; its place.
+/// Waits until all nodes but the former leader follow another one. Returns its index.
 fn follows(nodes: &mut [Node], former: Option<usize>) -> usize {
     let name = former.map_or("", |at| NAMES[at]);
     let others = nodes.iter_mut().filter(|node| node.name != name);

@@ -1,5 +1,5 @@
-//! Three processes with a lease of 15 s in a folder, with links and sentinels beside it: what the end of the holder costs
-//! the others; in real time.
+//! Three processes with a lease of 15 s in a folder, with links and sentinels. The tests measure how long the others
+//! have no leader after the end of the holder, in real time.
 //!
 //! `KILLS=20 cargo test --release -p actix-bully-sentinel-tests --test lease -- --nocapture` prints the times.
 #![cfg(target_os = "linux")]
@@ -48,9 +48,9 @@ impl Three {
         Node::start_with(NAMES[at], &self.folder.0, self.ports[at], &peers, &lease)
     }
 
-    /// Until all follow one leader and are linked; its place.
+    /// Waits until all nodes follow one leader and are linked. Returns its index.
     fn agree(&mut self) -> usize {
-        // An empty register is waited for as long as for a lease that was deleted.
+        // Before an empty register is used, the agents wait as long as for a lease whose record was deleted.
         let within = LEASE * 2;
         let heard = self.nodes.iter_mut();
         let leader = heard.map(|node| node.leader_within("", within).1).last();
@@ -62,7 +62,7 @@ impl Three {
     }
 }
 
-/// However long the lease is, the kernel's word for the end of its holder frees it: the next agent waits for no lease.
+/// The kernel reports the end of the holder, which frees the lease, however long it is: the next agent need not wait.
 #[test]
 fn the_killed_holder_of_a_lease_of_15_s_is_followed_in_milliseconds() {
     let kills: usize = env::var("KILLS").map_or(2, |kills| kills.parse().unwrap());
@@ -77,7 +77,7 @@ fn the_killed_holder_of_a_lease_of_15_s_is_followed_in_milliseconds() {
             if at != leader {
                 let (told, name) = node.leader_within(NAMES[leader], LEASE * 2);
                 let is_first = *next.get_or_insert_with(|| name.clone()) == name;
-                assert!(is_first, "two follow two leaders");
+                assert!(is_first, "two nodes follow different leaders");
                 if node.name == name {
                     took.push(told.duration_since(killed));
                 }
@@ -91,7 +91,7 @@ fn the_killed_holder_of_a_lease_of_15_s_is_followed_in_milliseconds() {
             node.linked(2);
         }
         leader = next;
-        // An agent that has seen one record only waits for its lease: the store may have gone back before.
+        // An agent that has seen only one record waits for its lease: the store may have gone back before.
         std::thread::sleep(LEASE / 2);
     }
     took.sort_unstable();
@@ -100,8 +100,5 @@ fn the_killed_holder_of_a_lease_of_15_s_is_followed_in_milliseconds() {
         "{kills} kills of the holder of a lease of {LEASE:?}: median {median:?}, most {most:?}"
     );
     assert_eq!(took.len(), kills);
-    assert!(
-        most < LEASE / 8,
-        "before the next renewal was due: {took:?}"
-    );
+    assert!(most < LEASE / 8, "later than the next renewal: {took:?}");
 }

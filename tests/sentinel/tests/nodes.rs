@@ -1,4 +1,4 @@
-//! A sentinel beside a real process that is killed, stopped, or ends by itself; in real time.
+//! A sentinel beside a real process that is killed, stopped, or ends by itself. In real time.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::disallowed_methods,
@@ -18,7 +18,7 @@ use actix_bully::remote::sentinel::EndNotice;
 use common::{Folder, NEVER, Node, SOON, ports};
 use rustix::process::{Signal, kill_process, test_kill_process};
 
-/// A node whose one peer is a socket that hears notices.
+/// A node whose only peer is a socket that receives its notices.
 struct Alone {
     node: Node,
     peer: UdpSocket,
@@ -36,7 +36,7 @@ impl Alone {
         let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
         let at = peer.local_addr().unwrap().port();
         let node = Node::start_with("a", &folder.0, port, &[("b", at)], variables);
-        // Its bridge has ordered its sentinel something by then.
+        // After this time the bridge has sent its first orders to the sentinel.
         thread::sleep(Duration::from_millis(300));
         Self {
             node,
@@ -54,7 +54,7 @@ impl Alone {
 }
 
 #[test]
-fn a_node_that_is_killed_is_told_of_at_once() {
+fn the_end_of_a_killed_node_is_reported_at_once() {
     let mut took = Vec::new();
     for _ in 0..10 {
         let mut alone = Alone::start();
@@ -72,14 +72,14 @@ fn a_node_that_is_killed_is_told_of_at_once() {
 }
 
 #[test]
-fn a_node_that_aborts_is_told_of() {
+fn the_end_of_a_node_that_aborts_is_reported() {
     let alone = Alone::start();
     alone.node.signal(Signal::ABORT);
     assert!(alone.heard(SOON).is_some());
 }
 
 #[test]
-fn a_node_that_is_stopped_is_not_told_of_until_it_ends() {
+fn a_stopped_node_is_not_reported_until_it_ends() {
     let mut alone = Alone::start();
     alone.node.signal(Signal::STOP);
     assert_eq!(alone.heard(NEVER), None);
@@ -102,13 +102,13 @@ fn a_sentinel_that_is_asked_to_end_stays_for_as_long_as_its_node() {
 }
 
 #[test]
-fn a_sentinel_that_is_killed_says_nothing_and_another_one_with_other_bytes_takes_its_place() {
+fn a_killed_sentinel_sends_no_notice_and_is_replaced_by_one_with_other_bytes() {
     is_replaced(Alone::start());
 }
 
-/// The number of the former one may be another process's by then.
+/// The number of the former sentinel may belong to another process after its end was taken.
 #[test]
-fn a_sentinel_whose_end_another_part_of_the_program_has_taken_is_replaced_too() {
+fn a_sentinel_whose_end_another_part_of_the_program_has_read_is_replaced() {
     is_replaced(Alone::start_with(&[("REAPS", "1".to_owned())]));
 }
 
@@ -125,7 +125,10 @@ fn is_replaced(mut alone: Alone) {
         }
     };
     assert_eq!(alone.heard(Duration::from_millis(1)), None);
-    assert!(test_kill_process(former).is_err(), "it is no zombie");
+    assert!(
+        test_kill_process(former).is_err(),
+        "the former sentinel is no zombie"
+    );
     alone.node.sentinel = next;
     alone.node.ready();
     thread::sleep(Duration::from_millis(300));
@@ -145,7 +148,7 @@ fn a_sentinel_has_one_thread_and_little_memory() {
     assert_eq!(number("Threads:"), 1);
     let (all, own) = (number("VmRSS:"), number("RssAnon:"));
     println!("a sentinel's memory: {all} KiB, of which its own {own} KiB");
-    // What is not its own are pages of the program's file, which the node has in memory as well.
+    // The rest are pages of the program's file, which the node has in memory as well.
     assert!(own <= 2048, "{own} KiB");
     let rollup = alone.node.rollup();
     let kib = |what: &str| -> u32 {

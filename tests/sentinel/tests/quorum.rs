@@ -1,4 +1,5 @@
-//! Three voters with sentinels in real processes: what the end of the leader's costs the others; in real time.
+//! Three voters with sentinels in real processes. The tests check the failover after the end of the leader's process.
+//! In real time.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::disallowed_methods,
@@ -29,7 +30,7 @@ struct Three {
     nodes: Vec<Node>,
     ports: [u16; 3],
     folder: Folder,
-    /// What its nodes are started with, beside the resource.
+    /// Additional variables of the nodes' environment.
     variables: Vec<(&'static str, String)>,
 }
 
@@ -42,7 +43,7 @@ impl Three {
         Self::with(ports, Vec::new())
     }
 
-    /// Three whose leader writes to that resource.
+    /// Starts three nodes, whose leader writes to `resource`.
     fn writing_to(resource: &UdpSocket) -> Self {
         let address = resource.local_addr().unwrap().to_string();
         Self::with(ports(), vec![("RESOURCE", address)])
@@ -72,13 +73,13 @@ impl Three {
         Node::start_with(NAMES[at], folder, port, &peers, &self.variables)
     }
 
-    /// A second process of that node's name, in a folder of its own.
+    /// Starts a second process with the name of a node, in a folder of its own.
     fn twin(&self, at: usize) -> Node {
         let [port] = ports();
         self.spawn_in(at, &self.folder.0.join("twin"), port)
     }
 
-    /// It will find a copy of that node's store.
+    /// Copies the store of a node into the folder of its [`twin`](Self::twin).
     fn copy_store(&self, at: usize) {
         let to = self.folder.0.join("twin");
         fs::create_dir_all(&to).unwrap();
@@ -86,7 +87,7 @@ impl Three {
         copy(&self.folder.0.join(&name), &to.join(&name));
     }
 
-    /// Until all follow one leader; its place.
+    /// Waits until all nodes follow one leader. Returns its index.
     fn agree(&mut self) -> usize {
         let heard = self.nodes.iter_mut().map(|node| node.leader_after("").1);
         let heard: Vec<_> = heard.collect();
@@ -97,7 +98,7 @@ impl Three {
         NAMES.iter().position(|name| **name == leader).unwrap()
     }
 
-    /// How long until both others follow one of them, after something happened to the leader.
+    /// Waits until both other nodes follow one of them. Returns the time since `since`.
     fn fails_over(&mut self, leader: usize, since: Instant) -> Duration {
         let others = self
             .nodes
@@ -122,7 +123,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What leaders write for a while. Each row is of a time before its writer checked that it led.
+/// Checks that no two leaders write at one time. The time in each row is before its writer's check that it led.
 fn never_two(resource: &UdpSocket, within: Duration) {
     let mut spans: BTreeMap<(SocketAddr, String), (u64, u64)> = BTreeMap::new();
     let (began, mut row) = (Instant::now(), [0; 128]);
@@ -148,7 +149,7 @@ fn never_two(resource: &UdpSocket, within: Duration) {
     }
 }
 
-/// Who writes within that time.
+/// Returns the addresses that write within this time.
 fn writers(resource: &UdpSocket, within: Duration) -> BTreeSet<SocketAddr> {
     let (began, mut row) = (Instant::now(), [0; 128]);
     let mut all = BTreeSet::new();
@@ -159,8 +160,8 @@ fn writers(resource: &UdpSocket, within: Duration) -> BTreeSet<SocketAddr> {
     all
 }
 
-/// A second process of the leader's name, with a copy of its store, is killed beside its sentinel: what that tells is the end
-/// of the second process alone, and the promises to the first one hold.
+/// A second process with the leader's name and a copy of its store is killed. Its sentinel reports the end of the
+/// second process alone, so the promises to the first process still hold.
 #[test]
 fn the_end_of_a_second_process_of_the_leaders_name_frees_no_promise_to_the_first() {
     let mut believed = 0;
@@ -178,7 +179,7 @@ fn the_end_of_a_second_process_of_the_leaders_name_frees_no_promise_to_the_first
     assert!(believed > 0, "no sentinel was heard");
 }
 
-/// Its host was set up anew, and nobody noticed that the former one runs.
+/// The host was set up anew while the former process still runs.
 #[test]
 fn a_second_process_with_a_new_store_never_leads_beside_the_first() {
     for _ in 0..3 {
@@ -191,7 +192,7 @@ fn a_second_process_with_a_new_store_never_leads_beside_the_first() {
     }
 }
 
-/// `one-store-per-voter`, and what the refusal advises.
+/// The rule `one-store-per-voter`, and the remedy that the refusal names.
 #[test]
 fn a_voter_with_a_new_store_takes_part_once_the_epoch_is_raised() {
     let mut three = Three::start();
@@ -208,7 +209,7 @@ fn a_voter_with_a_new_store_takes_part_once_the_epoch_is_raised() {
     three.nodes[lost] = three.spawn(lost);
     three.nodes[lost].leader_after("");
     three.nodes[lost].linked(2);
-    // Nobody hears its acknowledgements, so the other follower cannot be missed.
+    // The leader gets no acknowledgement of the voter with the new store, so it needs the other follower.
     three.nodes[(leader + 2) % 3].signal(Signal::STOP);
     three.nodes[leader].leads_no_more();
 
@@ -221,10 +222,10 @@ fn a_voter_with_a_new_store_takes_part_once_the_epoch_is_raised() {
     let leader = three.agree();
     let spare = (0..3).find(|at| *at != leader && *at != lost).unwrap();
     three.nodes[spare].signal(Signal::STOP);
-    assert_eq!(three.nodes[leader].next(NEVER), None, "it leads on");
+    assert_eq!(three.nodes[leader].next(NEVER), None, "the leader leads on");
 }
 
-/// `later-process-leads`: two processes of one name have no majority to choose between them, but their peers do.
+/// `later-process-leads`: the peers choose between two processes of one name, because the two have no majority for it.
 #[test]
 fn in_the_available_mode_the_earlier_process_of_a_name_gives_up() {
     let resource = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -240,7 +241,7 @@ fn in_the_available_mode_the_earlier_process_of_a_name_gives_up() {
     }
 }
 
-/// The lease of `lan` is 240 ms, and a promise 300 ms: nobody could be elected before without a notice.
+/// The lease of `lan` is 240 ms and a promise 300 ms. Without a notice no agent could be elected before their end.
 #[test]
 fn voters_wait_for_no_lease_of_a_leader_that_was_killed() {
     let mut took = Vec::new();
@@ -293,9 +294,9 @@ fn a_notice_with_wrong_bytes_is_counted_and_the_leader_leads_on() {
 }
 
 #[test]
-fn where_no_notice_comes_through_the_lease_decides_and_one_that_comes_too_late_changes_nothing() {
+fn without_a_notice_the_lease_decides_and_a_late_notice_changes_nothing() {
     let ports = ports();
-    // As a firewall that closes the ports for UDP: other sockets have them, so that no node hears there.
+    // A firewall that closes the ports for UDP: other sockets have the ports, so that no node receives a notice.
     let closed = ports.map(|port| UdpSocket::bind(("127.0.0.1", port)).unwrap());
     let mut three = Three::at(ports);
     let leader = three.agree();
@@ -315,7 +316,7 @@ fn where_no_notice_comes_through_the_lease_decides_and_one_that_comes_too_late_c
     three.nodes[leader] = back;
     three.nodes[leader].leader_after("");
     three.nodes[other].linked(2);
-    // The bridge tries once a second whether its port is free.
+    // The bridge tries once a second whether its UDP port is free.
     let (socket, began) = (UdpSocket::bind("127.0.0.1:0").unwrap(), Instant::now());
     while three.nodes[other].count("notice_other_incarnation") == 0 {
         assert!(began.elapsed() < SOON);
@@ -328,11 +329,11 @@ fn where_no_notice_comes_through_the_lease_decides_and_one_that_comes_too_late_c
 }
 
 #[test]
-fn a_sentinel_that_took_the_place_of_another_one_is_believed_by_the_peers() {
+fn peers_believe_a_sentinel_that_replaced_another_one() {
     let mut three = Three::start();
     let leader = three.agree();
     kill_process(three.nodes[leader].sentinel, Signal::KILL).unwrap();
-    // A second until it is missed, and the links are made anew.
+    // The node notices after a second that its sentinel is gone. Then the links are made anew.
     thread::sleep(Duration::from_secs(4));
     let since = Instant::now();
     three.nodes[leader].child.kill().unwrap();

@@ -1,7 +1,7 @@
-//! What a system does to a node with a sentinel: systemd that kills a unit, and a kernel that is out of memory. In real time.
+//! A system that kills a node with a sentinel: systemd kills a unit, or the kernel runs out of memory. In real time.
 //!
-//! Each trial needs root, and `systemd` as the first process of a pid namespace or a control group of its own, so all of
-//! them are run by hand: `.ci/soak trials`.
+//! Each trial needs root, and `systemd` as the first process of a pid namespace, or a control group of its own. So the
+//! trials are run by hand: `.ci/soak trials`.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::disallowed_methods,
@@ -21,16 +21,16 @@ use std::{
 
 use common::{Folder, Node, SOON, ports};
 
-/// The last one is the unit's, and ranks highest.
+/// The last node is the unit's, and ranks highest.
 const NAMES: [&str; 3] = ["a", "b", "z"];
 
-/// A systemd of its own, which has one unit: the node `z`.
+/// A systemd with one unit: the node `z`.
 struct Systemd {
     child: Child,
     folder: Folder,
 }
 
-/// Run in new namespaces. The units are put where only this systemd looks.
+/// Commands of the first process in the new namespaces. Only this systemd sees the units.
 const FIRST: &str = "mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system && \
     cp \"$0\"/z.service \"$0\"/trial.target /run/systemd/system && \
     exec env -i container=trial PATH=\"$PATH\" /lib/systemd/systemd --system --unit=trial.target \
@@ -58,7 +58,7 @@ impl Systemd {
         Self { child, folder }
     }
 
-    /// Its first process, as this namespace numbers it.
+    /// Returns the id of its first process.
     fn first(&self) -> String {
         let id = self.child.id();
         let list = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
@@ -74,13 +74,13 @@ impl Systemd {
         String::from_utf8(done.stdout).unwrap()
     }
 
-    /// How often the node of the unit was started anew.
+    /// Returns how often the node of the unit was restarted.
     fn restarts(&self) -> String {
         let shown = self.systemctl(&["show", "-p", "NRestarts", "z.service"]);
         shown.trim().trim_start_matches("NRestarts=").to_owned()
     }
 
-    /// What the node has printed.
+    /// Returns the output of the node.
     fn printed(&self) -> String {
         fs::read_to_string(self.folder.0.join("out")).unwrap_or_default()
     }
@@ -95,11 +95,11 @@ impl Drop for Systemd {
     }
 }
 
-/// What came of it: the time from the command until both others follow the next leader, and at how many of both a notice
-/// was believed.
+/// The time from the command until both other nodes follow the next leader, and the number of nodes that believed a
+/// notice.
 type Outcome = (Duration, usize);
 
-/// Two nodes beside the unit's, which leads, until something is done to that one.
+/// Starts two nodes beside the unit's node, waits until it leads, and kills it by the command `kill`.
 fn with_unit(kill_mode: &str, kill: &[&str]) -> Outcome {
     let (folder, ports) = (Folder::new(), ports::<3>());
     let votes = folder.0.clone();
@@ -129,7 +129,7 @@ fn with_unit(kill_mode: &str, kill: &[&str]) -> Outcome {
     let believed = others.each_mut().map(|node| node.count("notice_believed"));
     let began = Instant::now();
     while unit.restarts() != "1" {
-        assert!(began.elapsed() < SOON, "it is not started anew");
+        assert!(began.elapsed() < SOON, "systemd does not restart the node");
         thread::sleep(Duration::from_millis(20));
     }
     (took, believed.iter().filter(|count| **count > 0).count())
@@ -141,12 +141,12 @@ fn start(at: usize, ports: [u16; 3], votes: &Path) -> Node {
     Node::start(NAMES[at], votes, ports[at], &peers)
 }
 
-/// When this node follows `a` or `b` after `z`. Its lines up to then were read, or name `z` at last.
+/// Waits until this node follows `a` or `b` after `z`. Returns the time. The node printed only `z` before.
 fn led_by_another(node: &mut Node) -> Instant {
     node.leader_after("z").0
 }
 
-/// A kill of the main process alone is what a crash is.
+/// Kills the main process alone, as a crash does.
 const MAIN: &[&str] = &["kill", "--kill-whom=main", "-s", "KILL", "z.service"];
 const ALL: &[&str] = &["kill", "--kill-whom=all", "-s", "KILL", "z.service"];
 
@@ -163,7 +163,7 @@ fn rounds(kill_mode: &str, kill: &[&str]) -> Vec<Outcome> {
 
 #[test]
 #[ignore = "needs root and systemd: `.ci/soak trials`"]
-fn where_the_main_process_of_a_unit_is_killed_its_sentinel_says_so() {
+fn a_sentinel_reports_the_killed_main_process_of_a_unit() {
     for kill_mode in ["control-group", "process"] {
         let outcomes = rounds(kill_mode, MAIN);
         assert!(
@@ -173,7 +173,7 @@ fn where_the_main_process_of_a_unit_is_killed_its_sentinel_says_so() {
     }
 }
 
-/// systemd kills what is left of the unit as soon as it has heard of the end, as the sentinel does at the same moment.
+/// systemd kills the rest of the unit as soon as it hears of the end, at the same moment at which the sentinel does.
 #[test]
 #[ignore = "needs root and systemd: `.ci/soak trials`"]
 fn with_kill_mode_mixed_the_sentinel_races_with_systemd() {
@@ -182,11 +182,11 @@ fn with_kill_mode_mixed_the_sentinel_races_with_systemd() {
 
 #[test]
 #[ignore = "needs root and systemd: `.ci/soak trials`"]
-fn where_the_whole_unit_is_killed_the_lease_decides() {
+fn if_the_whole_unit_is_killed_the_lease_decides() {
     rounds("control-group", ALL);
 }
 
-/// A control group of version 1 or 2 that may use so much memory.
+/// A control group of version 1 or 2 with a limit of memory.
 struct Bounded(PathBuf);
 
 impl Bounded {
@@ -212,7 +212,7 @@ impl Bounded {
 impl Drop for Bounded {
     fn drop(&mut self) {
         let began = Instant::now();
-        // Its processes end a moment later than they are killed.
+        // The processes end a moment after they are killed.
         while fs::remove_dir(&self.0).is_err() && began.elapsed() < SOON {
             thread::sleep(Duration::from_millis(5));
         }
@@ -221,7 +221,7 @@ impl Drop for Bounded {
 
 #[test]
 #[ignore = "needs root and control of memory: `.ci/soak trials`"]
-fn a_node_that_is_killed_for_its_memory_is_told_of_by_its_sentinel() {
+fn a_sentinel_reports_a_node_that_is_killed_for_its_memory() {
     for _ in 0..ROUNDS {
         let (folder, ports) = (Folder::new(), ports::<3>());
         let mut nodes = [0, 1, 2].map(|at| start(at, ports, &folder.0));

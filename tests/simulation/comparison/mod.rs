@@ -1,7 +1,7 @@
-//! The comparison of the elections: that it shows what each of them promises, and that what it
-//! prints and draws is what was measured.
+//! The comparison of the elections: it shows the promise of each election, and it prints and draws the measured
+//! figures.
 //!
-//! The program itself is `examples/compare`; its parts are compiled into this test.
+//! The program itself is `examples/compare`; this test compiles its parts.
 
 #![expect(
     clippy::panic,
@@ -26,7 +26,7 @@ mod readme;
 #[path = "../../../examples/compare/report.rs"]
 mod report;
 #[path = "../../../examples/compare/run.rs"]
-#[expect(dead_code, reason = "the program's own beginning is not run here")]
+#[expect(dead_code, reason = "the test does not run `main`")]
 mod run;
 mod svg;
 #[path = "../../../examples/compare/table.rs"]
@@ -47,7 +47,7 @@ const SEEDS: u64 = 3;
 
 type Key = (&'static str, &'static str);
 
-/// Every case with every election, seed by seed: measured once for all tests.
+/// Measures of every case with every election, seed by seed; measured once for all tests.
 static MEASURED: LazyLock<BTreeMap<Key, Vec<Measure>>> = LazyLock::new(|| {
     let of = |entrant: &'static Entrant| {
         Case::ALL.map(|case| {
@@ -70,19 +70,19 @@ fn measures(protocol: &'static str, case: Case) -> &'static [Measure] {
     &MEASURED[&(protocol, case.name())]
 }
 
-/// All that there is, of one seed: the first.
+/// The rows of every case and election, with one seed.
 static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| run::rows(&args(&["--seeds", "1"]), ALL));
 
 fn args(args: &[&str]) -> Args {
     Args::try_parse_from(["compare"].iter().chain(args)).unwrap()
 }
 
-/// What the program prints with these arguments.
+/// Returns the text that the program prints with these arguments.
 fn printed(words: &[&str]) -> String {
     run::compare(&args(words), ALL).unwrap()
 }
 
-/// What it would print of all that there is.
+/// Returns the text that the program prints of [`ROWS`] with these arguments.
 fn told(words: &[&str]) -> String {
     run::told(&args(words), &ROWS).unwrap()
 }

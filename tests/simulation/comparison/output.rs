@@ -1,4 +1,4 @@
-//! What the program prints: JSON with every field of every row, and Markdown that is a table.
+//! The output of the program: JSON with every field of every row, and Markdown with tables.
 
 use clap::Parser;
 use serde_json::Value;
@@ -33,7 +33,7 @@ const FIELDS: [&str; 18] = [
     "elections",
 ];
 
-/// Of one seed each figure is the measure itself.
+/// With one seed each figure is the measure itself.
 #[test]
 fn json_has_a_row_for_each_case_and_election_and_every_field() {
     let rows: Value = serde_json::from_str(&told(&["--json"])).unwrap();
@@ -95,7 +95,7 @@ fn figures_of(row: &Value, key: (&'static str, &'static str)) {
     }
 }
 
-/// The cells of a line of a Markdown table.
+/// Returns the cells of a line of a Markdown table.
 pub(crate) fn cells(line: &str) -> Vec<&str> {
     let inside = line
         .strip_prefix('|')
@@ -104,8 +104,8 @@ pub(crate) fn cells(line: &str) -> Vec<&str> {
     inside.split('|').map(str::trim).collect()
 }
 
-/// The tables of a text, line by line and cell by cell. Each is well made: a head, a rule, lines of
-/// as many cells; an empty line before and behind it.
+/// Returns the tables of a text, line by line and cell by cell. Panics unless each is a valid table: a head, a rule,
+/// and lines with the same number of cells; an empty line before and after it.
 pub(crate) fn tables(text: &str) -> Vec<Vec<Vec<&str>>> {
     let blocks = text.split("\n\n").map(str::trim);
     let mut tables = Vec::new();
@@ -165,7 +165,7 @@ fn the_overview_has_a_line_for_each_case_and_a_column_for_each_election() {
         .filter(|case| case.look() != Look::Agreement);
     let lasting: Vec<_> = lasting.map(|case| case.name().to_owned()).collect();
     assert_eq!(first(&meanwhile), lasting);
-    // What it says of one, read against the measure itself.
+    // One figure of the overview is compared with the measure.
     let quorum = ALL.iter().position(|one| one.name == "quorum").unwrap() + 1;
     let line = meanwhile
         .iter()

@@ -1,8 +1,8 @@
-//! Each election is held to its row of `elections`' table of promises: where it promises one leader
-//! there is one, where it promises a leader on each side there are several.
+//! Each election keeps its promise in the table of `elections`.
 //!
-//! Messages take 20 ms at most in all cases. An election that promises something while nothing is lost is held to
-//! it in the cases without a fault of the network; to one agreed leader in the end all are held.
+//! A promise of one leader, or of a leader on each side, holds in the measures. Messages take 20 ms at most in all
+//! cases. If a promise supposes that no message is lost, it is checked in the cases without a fault of the network. In
+//! the end all agents agree on one leader, with every election.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const MS: fn(u64) -> Duration = Duration::from_millis;
 
 type Keeps = fn(&'static str);
 
-/// The election, what it promises by the program's own words, and what that means here.
+/// An election, its promise in the words of the program, and the check of the promise.
 const PROMISES: [(&str, &str, Keeps); 9] = [
     ("astra", "one, if no message is late", one_at_once),
     ("bully", "always a leader", bully),
@@ -40,7 +40,7 @@ const PROMISES: [(&str, &str, Keeps); 9] = [
 ];
 
 #[test]
-fn every_election_is_held_to_its_promise() {
+fn every_election_keeps_its_promise() {
     let printed: Vec<_> = ALL.iter().map(|one| (one.name, one.promise)).collect();
     let held: Vec<_> = PROMISES
         .iter()
@@ -54,7 +54,7 @@ fn every_election_is_held_to_its_promise() {
 }
 
 #[test]
-fn in_the_end_all_agree_whatever_happened() {
+fn in_the_end_all_agents_agree_in_every_case() {
     for entrant in ALL {
         every(entrant.name, Case::ALL, "all agree", |measure| {
             measure.agreed.is_some()
@@ -62,7 +62,7 @@ fn in_the_end_all_agree_whatever_happened() {
     }
 }
 
-/// Every seed of these cases shows this.
+/// Checks that every seed of these cases has the property `what`.
 #[track_caller]
 fn every(
     protocol: &'static str,
@@ -83,7 +83,7 @@ fn every(
     }
 }
 
-/// What is over at once, and loses no message.
+/// Returns the cases without a lasting fault; they lose no message.
 fn moments() -> impl Iterator<Item = Case> {
     let at_once = |case: &Case| case.look() == Look::Agreement;
     Case::ALL.into_iter().filter(at_once)
@@ -97,9 +97,10 @@ fn is_never_vacant(measure: &Measure) -> bool {
     measure.vacant.is_zero()
 }
 
-/// In the end the highest agent leads; each side of a partition has a leader of its own for most of the time.
+/// Checks that the highest-ranked agent leads in the end, and that each side of a partition has a leader of its own for
+/// most of the time.
 fn the_highest_leads_on_every_side(protocol: &'static str) {
-    // But for the case after which the highest agent cools down.
+    // After a hand-over the highest-ranked agent cools down.
     let cases = Case::ALL.into_iter();
     let cases = cases.filter(|case| *case != Case::HandOver);
     every(protocol, cases, "of the highest", |measure| measure.highest);
@@ -110,7 +111,7 @@ fn the_highest_leads_on_every_side(protocol: &'static str) {
     }
 }
 
-/// The side with a majority has a leader, the others none.
+/// Checks that the side with a majority has a leader, and no other side has one.
 fn only_a_majority_leads(protocol: &'static str) {
     every(
         protocol,
@@ -123,20 +124,21 @@ fn only_a_majority_leads(protocol: &'static str) {
     });
 }
 
-/// One while nothing is lost and no agent is passed over; a coordinator (GM1 of the paper) falls with the network.
+/// Checks that at most one agent leads while no message is lost and no agent is passed over. A coordinator (GM1 of the
+/// paper) steps down when the network fails.
 fn one_at_once(protocol: &'static str) {
     every(protocol, moments(), "one at once", one_leads);
     the_highest_leads_on_every_side(protocol);
 }
 
-/// "One; two for at most two delays after a start, a crash, a recovery, a hand-over."
+/// Checks "one; two for at most two delays after a start, a crash, a recovery, a hand-over".
 fn bully(protocol: &'static str) {
     let two_delays = MS(2 * 20);
     every(protocol, moments(), "one but for two delays", |measure| {
         measure.contested <= two_delays
     });
     the_highest_leads_on_every_side(protocol);
-    // No agent waits for a majority, so there is always one.
+    // No agent waits for a majority, so there is always a leader.
     let lasting = [Case::Chain, Case::Star, Case::Mute, Case::DeafFollower];
     every(protocol, lasting, "always a leader", is_never_vacant);
 }
@@ -146,15 +148,15 @@ fn quorum(protocol: &'static str) {
     only_a_majority_leads(protocol);
 }
 
-/// The agents that reach the store have a leader, the others none. It stands with the larger side, with one of two
-/// pairs, and where a star has its hub. The first to take a lease need not be the highest, to which it hands over after 10 s.
+/// Checks that the agents that reach the store have a leader, and no others. The store is on the larger side, with one
+/// of two pairs, and at the hub of a star. The first holder of a lease may be of lower rank; it hands over after 10 s.
 fn lease(protocol: &'static str) {
     every(protocol, Case::ALL, "never two", one_leads);
     let moves = [Case::Split, Case::Deaf, Case::Mute];
     every(protocol, moves, "near the store", |measure| {
         (1..=2).contains(&measure.elections) && measure.vacant < MS(2_000)
     });
-    // Unless the leader is one that reaches the store still.
+    // In these cases the leader may still reach the store.
     let some_move = [Case::Chain, Case::Shattered];
     every(protocol, some_move, "near the store", |measure| {
         measure.elections <= 2 && measure.vacant < MS(2_000)
@@ -165,9 +167,9 @@ fn lease(protocol: &'static str) {
     });
 }
 
-/// A store that tells of a change spares the wait for the next read, and a failure is noticed no sooner.
+/// A store that reports changes saves the wait for the next read. It does not help to notice a crash sooner.
 #[test]
-fn a_store_that_tells_hands_over_sooner() {
+fn a_hand_over_is_faster_with_a_store_that_reports_changes() {
     let agreed = |protocol, case| {
         let measures = measures(protocol, case).iter();
         measures
@@ -178,11 +180,12 @@ fn a_store_that_tells_hands_over_sooner() {
     assert!(agreed("lease-told", Case::HandOver) < agreed("lease", Case::HandOver) / 2);
     assert!(
         agreed("lease-told", Case::Crash) > MS(700),
-        "its lease is over"
+        "the lease has to end first"
     );
 }
 
-/// What is asked of a store and what it answers counts, also while nothing happens: the holder asks twice a heartbeat.
+/// Questions to a store and its answers count as messages, also while nothing changes: the holder asks twice per
+/// heartbeat.
 #[test]
 fn questions_to_a_store_and_its_answers_are_messages() {
     for protocol in ["lease", "lease-told"] {
@@ -192,13 +195,13 @@ fn questions_to_a_store_and_its_answers_are_messages() {
         every(
             protocol,
             [Case::HandOver],
-            "release, take, know",
+            "release, acquire, learn",
             |measure| (3..=8).contains(&measure.rounds),
         );
     }
 }
 
-/// Two may lead for a while: until the round is over in which the former one misses its majority.
+/// Checks that two agents lead at most until the end of the round in which the former leader misses its majority.
 fn ballot(protocol: &'static str) {
     only_a_majority_leads(protocol);
     let partitions = [Case::Split, Case::Deaf, Case::Mute, Case::Shattered];
@@ -207,10 +210,10 @@ fn ballot(protocol: &'static str) {
     });
 }
 
-/// Gossip costs the same whatever happens; what an election is made of are the rounds in which
-/// an agent says something new. Two suffice for an election; of the heartbeats no others count.
+/// Gossip always sends the same number of messages. So a round of an election counts only if an agent says something
+/// new in it.
 #[test]
-fn gossip_counts_by_what_it_says() {
+fn gossip_counts_only_rounds_with_new_content() {
     every("ballot", moments(), "new statements", |measure| {
         (1..=10).contains(&measure.rounds)
     });
@@ -221,18 +224,18 @@ fn gossip_counts_by_what_it_says() {
 
 #[test]
 fn a_one_way_link_differs_from_a_cut_link() {
-    // A leader that hears no agent is still heard: to a bully nothing has happened.
+    // The other agents still hear a deaf leader, so a bully elects no other leader.
     every("bully", [Case::Deaf], "stays", |measure| {
         measure.leaders == 1 && measure.elections == 0
     });
-    // One that is not heard is replaced, and one that hears no agent announces itself in vain.
+    // A mute leader is replaced, and a deaf follower announces itself in vain.
     every(
         "bully",
         [Case::Mute, Case::DeafFollower],
         "two",
         |measure| measure.leaders >= 2 && measure.elections >= 1,
     );
-    // A leader without acknowledgements ends by itself; one deaf follower changes nothing.
+    // A leader without acknowledgements steps down. A deaf follower changes nothing.
     every("quorum", [Case::Deaf, Case::Mute], "replaced", |measure| {
         measure.elections == 1
     });

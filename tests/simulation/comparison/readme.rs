@@ -1,13 +1,13 @@
-//! The page `examples/COMPARISON.md` says what the program prints.
+//! The page `examples/COMPARISON.md` shows the output of the program.
 //!
-//! Its blocks are printed with a Raft beside ours: all of it is compared by `.ci/run peers`. Here
-//! are its lines of our own elections, measured again where that is quick.
+//! Its blocks also contain a Raft: `.ci/run peers` compares them completely. This test compares the lines of our own
+//! elections, in the cases that take little time.
 
 use crate::comparison::{cases::Case, contenders::ALL, output::tables, printed};
 
 const PAGE: &str = include_str!("../../../examples/COMPARISON.md");
 
-/// The block that is printed with these arguments.
+/// Returns the block that is printed with these arguments.
 fn block(args: &str) -> &'static str {
     let begin = format!("<!-- compare: {args} -->\n");
     let (_, after) = PAGE
@@ -32,13 +32,13 @@ fn the_overview_shows_every_case_and_every_election() {
     assert_eq!(
         meanwhile.len() - 2,
         Case::ALL.len() - 5,
-        "the five that are over at once"
+        "the five cases without a lasting fault"
     );
 }
 
-/// Its columns of ours, in the cases that are quick.
+/// Compares the columns of our elections, in the cases that take little time.
 #[test]
-fn the_overview_is_what_is_measured() {
+fn the_overview_shows_the_measured_figures() {
     let shown = tables(block("--overview")).remove(0);
     let again = printed(&["--overview", "--case", "start", "--case", "crash"]);
     for line in &tables(&again)[0] {
@@ -48,7 +48,7 @@ fn the_overview_is_what_is_measured() {
 }
 
 #[test]
-fn the_table_of_a_crash_is_what_is_measured() {
+fn the_table_of_a_crash_shows_the_measured_figures() {
     let args = "--markdown --case crash --case flapping";
     let shown = block(args);
     let ours = |line: &&str| !line.starts_with("| raft ");

@@ -1,4 +1,4 @@
-//! The picture and the page: well-formed, with a panel for each case and a bar for each row.
+//! The picture and the page are well-formed, with a panel for each case and a bar for each row.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::comparison::{
     run, told,
 };
 
-/// An element: its name, its attributes, and the text and elements in it.
+/// An element: its name, its attributes, and its content.
 #[derive(Debug, Default)]
 struct Element {
     name: String,
@@ -40,8 +40,8 @@ impl Element {
     }
 }
 
-/// Reads what is well-formed XML without comments and declarations; panics at anything else. Each <
-/// has its >, each element is closed in order, and there is one around all.
+/// Parses well-formed XML without comments and declarations, and panics at anything else: an open bracket without an
+/// end, an element that is not closed in order, or more than one root.
 fn parsed(text: &str) -> Element {
     let mut open = vec![Element::default()];
     let mut remaining = text;
@@ -108,7 +108,8 @@ fn unescaped(text: &str) -> String {
     out
 }
 
-/// A panel for each case, in it a bar for each of these; nothing is drawn outside.
+/// Checks that there is a panel for each case, with a bar for each name, and that nothing is drawn outside of the
+/// picture.
 fn is_drawn(text: &str, cases: &[Case], names: &[String]) {
     let svg = parsed(text);
     let space = "http://www.w3.org/2000/svg";
@@ -133,21 +134,24 @@ fn is_drawn(text: &str, cases: &[Case], names: &[String]) {
         }
         let longs: Vec<f64> = bars.iter().map(|bar| length(bar, &view)).collect();
         let longest = longs.iter().copied().fold(0.0, f64::max);
-        assert!(near(longest, LONGEST), "it fills its panel: {longest}");
+        assert!(
+            near(longest, LONGEST),
+            "the longest bar fills its panel: {longest}"
+        );
         if case.look() != Look::Agreement {
             assert!(
                 bars.iter().all(|bar| bar.named("rect").count() == 3),
-                "two, one, none"
+                "a part for two leaders, one and none"
             );
             assert!(
                 longs.iter().all(|long| near(*long, LONGEST)),
-                "all of the time"
+                "the bar shows the whole time"
             );
         }
     }
 }
 
-/// How long the parts of a bar are together, which lie side by side within the picture.
+/// Returns the length of a bar, whose parts must lie side by side within the picture.
 fn length(bar: &Element, view: &[f64]) -> f64 {
     let mut from: Option<f64> = None;
     let mut whole = 0.0;
@@ -164,7 +168,7 @@ fn length(bar: &Element, view: &[f64]) -> f64 {
 
 const LONGEST: f64 = 140.0;
 
-/// But for what is lost by writing one digit.
+/// Returns whether two figures are equal, up to the rounding to one digit.
 fn near(one: f64, other: f64) -> bool {
     (one - other).abs() < 0.2
 }
@@ -208,9 +212,9 @@ fn the_page_has_a_panel_and_a_table_for_each_case_and_loads_nothing() {
     }
 }
 
-/// Those that the README and the page of the comparison show have a Raft in them as well.
+/// The pictures of the README and of the page of the comparison also contain a Raft.
 #[test]
-fn the_pictures_that_are_shown_are_such_pictures() {
+fn the_pictures_of_the_readme_and_the_page_have_each_case_and_election() {
     let mut names: Vec<_> = ALL
         .iter()
         .map(|one| format!("{} ({})", one.name, one.source))
@@ -223,7 +227,7 @@ fn the_pictures_that_are_shown_are_such_pictures() {
 }
 
 #[test]
-fn where_it_cannot_be_written_it_says_so() {
+fn a_picture_that_cannot_be_written_is_an_error_with_its_path() {
     let folder = tempfile::tempdir().unwrap();
     let name = folder.path().to_str().unwrap();
     let wrong = run::told(&args(&["--svg", name]), &[]).unwrap_err();

@@ -1,5 +1,5 @@
-//! The 1982 protocol as the notes known as *Bully* have it, beside the machine that follows the
-//! paper: what is wrong with each rule, and what comes of the same story here.
+//! The 1982 protocol as the notes known as *Bully* describe it, beside the machine that follows the paper: the fault of
+//! each rule of the notes, and the outcome of the same story here.
 //!
 //! The texts are in `tests/elections/traces/`; `BLESS=1 cargo test --test simulation notes` rewrites them.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
@@ -27,7 +27,7 @@ mod noted;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// Nodes "1" to "n"; no node is told of a crash, as in the notes.
+/// Returns a world of nodes "1" to "n". As in the notes, no node hears of a crash.
 fn world<E: Election>(n: i32, config: &E::Config) -> World<E> {
     let agent = |number: i32| {
         let id = AgentId::new(&number.to_string()).unwrap();
@@ -49,7 +49,7 @@ fn repaired(n: i32) -> World<Reorganization> {
     world(n, &Arc::new(ReorganizationConfig::new(Timings::lan())))
 }
 
-/// Plays a story by both, and holds them to their texts.
+/// Plays a story with both protocols, and compares both with their texts.
 fn side_by_side(
     name: &str,
     n: i32,
@@ -85,7 +85,7 @@ fn believers(world: &World<Reorganization>) -> Vec<String> {
     world.believers().iter().map(ToString::to_string).collect()
 }
 
-/// "Sets its status to Reorganization" is the last that the notes say: no node is ever Normal.
+/// "Sets its status to Reorganization" is the last sentence of the notes: no node is ever Normal.
 #[test]
 fn the_notes_end_at_reorganization() {
     fn story<E: Election>(world: &mut World<E>) {
@@ -99,12 +99,12 @@ fn the_notes_end_at_reorganization() {
     assert_eq!(believers(&machine), ["2"]);
 }
 
-/// "i < j < n" leaves the highest node out: it is never asked, and another one coordinates as well.
+/// "i < j < n" leaves out the highest node: no node asks it, and another node coordinates as well.
 #[test]
 fn the_notes_leave_the_highest_node_out() {
     fn story<E: Election>(world: &mut World<E>) {
         world.run_for(MS(600));
-        world.campaign("2"); // it asks no node, and halts 1
+        world.campaign("2"); // node 2 asks no node, and halts 1
         world.run_for(MS(1_000));
     }
     let (noted, machine) = side_by_side("1982-highest-left-out", 3, story, story);
@@ -122,7 +122,7 @@ fn the_notes_leave_the_highest_node_out() {
     assert_eq!(believers(&machine), ["3"]);
 }
 
-/// No Timeout: when the coordinator dies no node notices.
+/// Without a Timeout no node notices that the coordinator has crashed.
 #[test]
 fn the_notes_have_no_time_out() {
     fn story<E: Election>(world: &mut World<E>) {
@@ -132,11 +132,11 @@ fn the_notes_have_no_time_out() {
     }
     let (noted, machine) = side_by_side("1982-coordinator-dies", 3, story, story);
     let under = noted.machine("2").unwrap().coordinator();
-    assert_eq!(under.map(AgentId::as_str), Some("3"), "it is dead");
+    assert_eq!(under.map(AgentId::as_str), Some("3"), "node 3 has crashed");
     assert_eq!(believers(&machine), ["2"]);
 }
 
-/// A node that was halted waits for "I am elected" for ever.
+/// A halted node waits for "I am elected" for ever.
 #[test]
 fn the_notes_let_a_halted_node_wait_for_ever() {
     let dies_while_all_are_halted = MS(208);
@@ -147,13 +147,13 @@ fn the_notes_let_a_halted_node_wait_for_ever() {
     assert_eq!(noted.machine("1").unwrap().status(), Status::Election);
     assert_eq!(noted.machine("2").unwrap().coordinator(), None);
     let mut machine = repaired(3);
-    machine.run_for(MS(8)); // it needs no T to halt: no node is above it
+    machine.run_for(MS(8)); // it halts the others without a wait for T: no node is above it
     machine.crash("3");
     machine.run_for(MS(5_000));
     assert_eq!(believers(&machine), ["2"]);
 }
 
-/// An election, a crash and a recovery, as the paper has them.
+/// An election, a crash and a recovery, by the rules of the paper.
 #[test]
 fn a_crash_and_a_recovery() {
     let mut world = repaired(3);

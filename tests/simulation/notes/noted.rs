@@ -1,7 +1,7 @@
-//! The 1982 protocol exactly as the notes known as *Bully* have it, faults and all.
+//! The 1982 protocol exactly as the notes known as *Bully* describe it, with its faults.
 //!
-//! Nodes have ids 1 to n; the score of an agent is its id. The notes know a recovery of no node
-//! ("a scenario where the failure node won't be recovered").
+//! Nodes have ids 1 to n; the score of an agent is its id. In the notes no node recovers ("a scenario where the failure
+//! node won't be recovered").
 
 use std::{convert::Infallible, fmt, sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use bully_core::protocol::{
     PeerMessage, Requirements, Rules, To, View,
 };
 
-/// T.
+/// The time T of the notes.
 const DEADLINE: Duration = Duration::from_millis(200);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,7 +51,7 @@ impl PeerMessage for Note {
     }
 }
 
-/// What the notes call the status; they name no other.
+/// The status of a node. The notes name no others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     Election,
@@ -107,7 +107,7 @@ impl Noted {
             .collect()
     }
 
-    /// Part 1: "all nodes (j) whose ids are higher than its own (i < j < n)".
+    /// Sends part 1: "all nodes (j) whose ids are higher than its own (i < j < n)".
     fn contact(&self, out: &mut EffectsOf<Self>) {
         let n = i64::try_from(self.members.len()).unwrap_or(i64::MAX);
         let higher = self.ids(|j, i| i < j && j < Score::from(n));
@@ -117,7 +117,7 @@ impl Noted {
         out.set_timer(Timer::Contact, DEADLINE);
     }
 
-    /// Part 2: "sends Halt to lower priority node k".
+    /// Sends part 2: "sends Halt to lower priority node k".
     fn halt(&self, out: &mut EffectsOf<Self>) {
         let lower = self.ids(|k, i| k < i);
         if !lower.is_empty() {
@@ -198,7 +198,7 @@ impl Election for Noted {
         }
     }
 
-    /// No node ever leads: the notes end before the work begins.
+    /// Shows no leader: the notes end before the work begins.
     fn view(&self, _: Time) -> View {
         View {
             about: None,

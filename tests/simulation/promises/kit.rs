@@ -1,4 +1,4 @@
-//! Worlds for the promises: one mode per column, partitions drawn by a seed.
+//! Worlds for the promises: one mode for each column, with partitions that a seed draws.
 
 use std::{sync::Arc, time::Duration};
 
@@ -50,8 +50,8 @@ impl Mode {
         }
     }
 
-    /// Agents `a`, `b`, … of which the last has the highest rank and leads. Messages take up to
-    /// the delay bound.
+    /// Returns a world of the agents `a`, `b`, … in which the last one has the highest rank and leads. Messages take up
+    /// to the delay bound.
     pub(crate) fn led(self, seed: u64, n: usize) -> World<AnyBully> {
         let bound = self.timings().delay_bound();
         let delay = Conditions::builder().delay(bound / 20..=bound);
@@ -81,7 +81,7 @@ impl Mode {
     }
 }
 
-/// The rules of the first column.
+/// Returns the configuration of the first column.
 pub(crate) fn available() -> BullyConfig {
     BullyConfig {
         timings: Mode::Available.timings(),
@@ -89,7 +89,7 @@ pub(crate) fn available() -> BullyConfig {
     }
 }
 
-/// Two or three sides, drawn by the seed.
+/// Returns two or three sides, which the seed draws.
 pub(crate) fn sides(seed: u64, n: usize) -> Vec<Vec<AgentId>> {
     let mut random = SplitMix64::new(seed);
     let mut all = names(n);
@@ -107,14 +107,14 @@ pub(crate) fn sides(seed: u64, n: usize) -> Vec<Vec<AgentId>> {
     sides
 }
 
-/// The agents of this side that consider themselves leader.
+/// Returns the agents of this side that consider themselves leader.
 pub(crate) fn believers(world: &World<AnyBully>, side: &[AgentId]) -> Vec<AgentId> {
     let mut all = world.believers();
     all.retain(|name| side.contains(name));
     all
 }
 
-/// The leader that each of this side follows or is.
+/// Returns whether each agent of this side follows `leader`, or is it.
 pub(crate) fn follow(world: &World<AnyBully>, side: &[AgentId], leader: &AgentId) -> bool {
     side.iter().all(|name| {
         let leads = world.view(name).and_then(|view| view.leader);

@@ -25,8 +25,8 @@ fn options(mode: Mode, faults: &[Fault]) -> ChaosOptions {
     }
 }
 
-/// The rules of ASTRA compare no terms, so terms may go back (see `Event`): that ends a history
-/// before its time, and is no fault.
+/// Returns whether the history ended because terms fell. The rules of ASTRA compare no terms, so this is no fault (see
+/// `Event`).
 pub(crate) fn goes_back(violation: Option<&Violation>) -> bool {
     violation.is_some_and(|v| v.what.starts_with("NewLeader in a lower term"))
 }
@@ -35,7 +35,8 @@ fn is_excepted(mode: Mode, report: &HistoryReport) -> bool {
     mode == Mode::Astra && goes_back(report.violation.as_ref())
 }
 
-/// For how long two led at once, in so many histories, none of which breaks its promise.
+/// Returns for how long two agents led at once in the histories of `seeds` seeds. Panics if a history breaks its
+/// promise.
 fn contested(mode: Mode, seeds: u64, faults: &[Fault], longest: Option<Duration>) -> Contested {
     let options = ChaosOptions {
         contested_for: longest,
@@ -65,7 +66,10 @@ fn contested(mode: Mode, seeds: u64, faults: &[Fault], longest: Option<Duration>
 fn two_for_at_most_two_delays(mode: Mode, seeds: u64) {
     let bound = mode.timings().delay_bound();
     let two = contested(mode, seeds, &BullyScenario::BOUNDED, Some(bound * 2));
-    assert!(two.times > 0, "two never lead: the promise is too weak");
+    assert!(
+        two.times > 0,
+        "two agents never lead at once: the promise is too weak"
+    );
     newcomers_disturb(mode, seeds / 3);
 }
 
@@ -88,7 +92,7 @@ pub(crate) fn astra_within_the_delay_bound() {
     newcomers_disturb(Mode::Astra, 300);
 }
 
-/// No history breaks an invariant, and at no instant two lead.
+/// Checks that no history breaks an invariant, and that at most one agent leads at every instant.
 pub(crate) fn one_leads<S: Scenario>(
     seeds: Range<u64>,
     faults: &[Fault],
@@ -115,7 +119,8 @@ pub(crate) fn quorum_within_the_delay_bound() {
     one_leads(0..150, &BullyScenario::BOUNDED, |_| 0, drawn);
 }
 
-/// Without disks. With clocks that agree terms increase for ever; with others while a majority of the voters remembers.
+/// Checks voters without disks. If clocks agree, terms increase for ever; else while a majority of the voters
+/// remembers.
 fn diskless(seeds: Range<u64>, faults: &[Fault]) {
     one_leads(seeds, faults, QuorumScenario::diskless_skew, |seed| {
         let n = size(seed);
@@ -123,7 +128,7 @@ fn diskless(seeds: Range<u64>, faults: &[Fault]) {
     });
 }
 
-/// All faults, and restarts of several voters at the same moment.
+/// Returns all faults, and restarts of several voters at the same moment.
 fn any() -> Vec<Fault> {
     let mut faults = Fault::ALL.to_vec();
     if !faults.contains(&Fault::Outage) {
@@ -144,8 +149,8 @@ pub(crate) fn diskless_shares_no_term_while_a_majority_remembers() {
     diskless(1_000..1_060, &any());
 }
 
-/// One for each side of a partition, which the rows of the partition show; and two where messages
-/// are slow, or lost, or an agent hangs.
+/// Two agents lead where messages are slow or lost, or an agent hangs. The rows of the partition show the leader of
+/// each side.
 pub(crate) fn available_on_any_network() {
     for fault in [Fault::LongDelay, Fault::Loss, Fault::Pause] {
         let two = contested(Mode::Available, 100, &[fault], None);
@@ -162,19 +167,23 @@ pub(crate) fn astra_on_any_network() {
         world.pause("c");
         world.campaign("b");
         world.run_for(Mode::Astra.timings().victory_wait() * 2);
-        assert_eq!(world.believers(), names(3)[1..], "one hangs, one leads");
+        assert_eq!(
+            world.believers(),
+            names(3)[1..],
+            "one believer hangs, the other one leads"
+        );
     }
 }
 
-/// All faults, and every clock wrong by up to 11 %.
+/// Checks all faults, with every clock wrong by up to 11 %.
 pub(crate) fn quorum_on_any_network() {
     one_leads(0..150, &Fault::ALL, |_| 110_000, drawn);
     assert!(clocks_that_err(400_000).0 > 0, "the clocks do not matter");
     assert_eq!(clocks_that_err(110_000).0, 0);
 }
 
-/// The leader's clock is slow, those of the others are fast, and it is cut off: how often two
-/// considered themselves leader at once, and how often two in one term.
+/// Isolates a leader with a slow clock from agents with fast clocks. Returns how often two agents considered themselves
+/// leader at once, and how often in one term.
 fn clocks_that_err(ppm: i32) -> (u32, u32) {
     let (mut two, mut in_one_term) = (0, 0);
     for seed in 0..40 {
@@ -196,7 +205,7 @@ fn terms(world: &World<AnyBully>) -> Vec<Term> {
     terms.collect()
 }
 
-/// Whether two consider themselves leader in the same term.
+/// Returns whether two agents consider themselves leader in the same term.
 fn is_shared(world: &World<AnyBully>) -> bool {
     let terms = terms(world);
     let different: BTreeSet<Term> = terms.iter().copied().collect();
@@ -217,13 +226,13 @@ pub(crate) fn astra_shares_a_term() {
     assert!(shared, "the promise is too weak");
 }
 
-/// The invariants of the scenario's record, over all incarnations and all faults; and whatever the clocks do.
+/// Checks the invariants over all incarnations and faults, and that no wrong clock leads to two leaders in one term.
 pub(crate) fn quorum_shares_no_term() {
     one_leads(1_000..1_080, &Fault::ALL, |_| 0, drawn);
     assert_eq!(clocks_that_err(400_000).1, 0);
 }
 
-/// The leader of five hangs; for so long it considers itself leader.
+/// Lets the leader of five agents hang. Returns for how long it considers itself leader, up to `for_long`.
 fn hangs(mode: Mode, seed: u64, for_long: Duration) -> Duration {
     let mut world = mode.led(seed, 5);
     let began = world.now();

@@ -1,4 +1,4 @@
-//! A lease in a store: what it shares with the quorum, and what it owes to its store.
+//! A lease in a store: the properties that it shares with the quorum, and those that depend on its store.
 
 use std::{ops::Range, sync::Arc, time::Duration};
 
@@ -18,7 +18,7 @@ use super::{
 
 const REGISTER: &str = "register";
 
-/// The register is one of the agents.
+/// Checks that at most one agent leads at every instant. The register is one of the agents.
 fn one_leads(seeds: Range<u64>, faults: &[Fault], skew: fn(u64) -> u32) {
     let faults = faults.iter().copied();
     let faults: Vec<_> = faults.filter(|f| LeaseScenario::can_happen(*f)).collect();
@@ -33,7 +33,7 @@ pub(super) fn within_the_delay_bound() {
     one_leads(0..100, &BullyScenario::BOUNDED, |_| 0);
 }
 
-/// All faults, and every clock wrong by up to 11 %.
+/// Checks all faults, with every clock wrong by up to 11 %.
 pub(super) fn on_any_network() {
     one_leads(0..100, &Fault::ALL, |_| 110_000);
     assert!(clocks_that_err(400_000) > 0, "the clocks do not matter");
@@ -44,7 +44,7 @@ pub(super) fn shares_no_term_while_the_store_remembers() {
     one_leads(1_000..1_060, &Fault::ALL, |_| 110_000);
 }
 
-/// The leader's clock is slow, those of the others are fast, and it is cut off: how often two considered themselves
+/// Isolates a leader with a slow clock from agents with fast clocks. Returns how often two agents considered themselves
 /// leader at once.
 fn clocks_that_err(ppm: i32) -> u32 {
     let two = (0..40).filter(|seed| {
@@ -67,7 +67,8 @@ fn config() -> LeaseConfig {
     }
 }
 
-/// Agents `a`, `b`, … of which the last has the highest rank and leads. Messages take up to the delay bound.
+/// Returns a world of the agents `a`, `b`, … in which the last one has the highest rank and leads. Messages take up to
+/// the delay bound.
 fn led(seed: u64, n: usize) -> World<Simulated> {
     let bound = config().timings.delay_bound();
     let delay = Conditions::builder().delay(bound / 20..=bound);
@@ -87,7 +88,7 @@ fn led(seed: u64, n: usize) -> World<Simulated> {
     world
 }
 
-/// A group that is led, and then divided for long enough; and the agents of the side with the register.
+/// Returns a group that was led, and then divided until each side settled; and the agents on the side of the register.
 fn divided(seed: u64) -> (World<Simulated>, Vec<AgentId>) {
     let n = size(seed);
     let (mut world, mut sides) = (led(seed, n), sides(seed, n));

@@ -1,14 +1,13 @@
-//! What the page of the elections and the README promise is what is checked here.
+//! The promises of the page of the elections and of the README are checked here.
 //!
-//! Each cell of the page's table is here with the property that proves it on the simulator: what is
-//! said never to happen does not, what is said to be possible does. No promise changes
-//! without its test: the texts have to be the same, cell by cell.
+//! Each cell of the page's table stands beside a property that the simulator checks: an impossible event does not
+//! happen, and a possible event does. The texts must be equal, cell by cell, so no promise changes without its test.
 #![expect(
     clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "what does not hold fails the test"
+    reason = "a promise that does not hold fails the test"
 )]
 
 mod kit;
@@ -26,7 +25,7 @@ const COLUMNS: [&str; 5] = [
     "a lease in a store",
 ];
 
-/// What the page says in one cell, and what proves it.
+/// The text of one cell of the page, and the property that checks it.
 struct Promise {
     text: &'static str,
     property: fn(),
@@ -166,7 +165,7 @@ const PROMISES: [(&str, [Promise; 5]); 6] = [
     ),
 ];
 
-/// The rows that are no promise of how many lead: their words are held too.
+/// The rows that do not promise a number of leaders: only their texts are compared.
 const WORDS: [(&str, [&str; 5]); 3] = [
     (
         "who leads",
@@ -200,7 +199,7 @@ const WORDS: [(&str, [&str; 5]); 3] = [
     ),
 ];
 
-/// What the README says in short words, and the row of the page that it is short for.
+/// The short rows of the README, and the row of the page for which each stands.
 const SHORT: [(&str, [&str; 3], &str); 6] = [
     (
         "leads",
@@ -258,7 +257,7 @@ const SHORT: [(&str, [&str; 3], &str); 6] = [
     ),
 ];
 
-/// The rows of a table of promises, cell by cell, the title first.
+/// Returns the rows of a table of promises, cell by cell, with the title first.
 fn table(page: &'static str, begin: &str) -> Vec<Vec<&'static str>> {
     let (_, after) = page.split_once(begin).unwrap();
     let (table, _) = after.split_once("<!-- end of promises -->").unwrap();
@@ -273,7 +272,7 @@ fn table(page: &'static str, begin: &str) -> Vec<Vec<&'static str>> {
 }
 
 #[test]
-fn the_readme_says_it_in_short_words() {
+fn the_readme_has_the_promises_in_short_words() {
     let page = include_str!("../../../README.md");
     let begin = "<!-- promises in short words: checked by tests/simulation/promises -->";
     let mut table = table(page, begin);
@@ -300,7 +299,7 @@ fn the_readme_says_it_in_short_words() {
 }
 
 #[test]
-fn the_page_says_what_is_checked() {
+fn the_page_has_the_checked_promises() {
     let page = include_str!("../../../src/elections/promises.md");
     let begin = "<!-- promises: checked by tests/simulation/promises -->";
     let mut table = table(page, begin);
@@ -321,10 +320,10 @@ fn the_page_says_what_is_checked() {
     let mut rows: Vec<&str> = table.iter().map(|row| row[0]).collect();
     names.sort_unstable();
     rows.sort_unstable();
-    assert_eq!(rows, names, "each row is there once");
+    assert_eq!(rows, names, "the test has each row of the page once");
 }
 
-/// Runs the properties of one row.
+/// Checks the properties of one row.
 fn kept(row: &str) {
     let promises = PROMISES.iter().find(|(name, _)| *name == row).unwrap();
     for (column, promise) in COLUMNS.iter().zip(&promises.1) {

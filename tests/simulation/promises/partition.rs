@@ -10,7 +10,7 @@ use crate::promises::{
     leaders,
 };
 
-/// A group that is led, and then divided for long enough that each side has done what it will.
+/// Returns a group that was led, and then divided until each side settled.
 pub(crate) fn divided(mode: Mode, seed: u64) -> (World<AnyBully>, Vec<Vec<AgentId>>) {
     let n = size(seed);
     let (mut world, sides) = (mode.led(seed, n), sides(seed, n));
@@ -26,7 +26,7 @@ pub(crate) fn divided(mode: Mode, seed: u64) -> (World<AnyBully>, Vec<Vec<AgentI
     (world, sides)
 }
 
-/// The highest of this side, and no other, leads all of it.
+/// Checks that the highest-ranked agent of this side, and no other, leads the whole side.
 #[track_caller]
 fn the_highest_leads(world: &World<AnyBully>, side: &[AgentId], seed: u64) {
     let highest = side.iter().max().unwrap();
@@ -45,7 +45,7 @@ pub(crate) fn each_side_has_a_leader() {
     }
 }
 
-/// A member of each side that had no leader asks.
+/// Lets an agent of each side campaign.
 pub(crate) fn ask(world: &mut World<AnyBully>, sides: &[Vec<AgentId>], seed: u64) {
     for side in sides {
         let asks = side.iter().cycle().nth(usize::try_from(seed % 7).unwrap());
@@ -60,7 +60,7 @@ pub(crate) fn each_side_that_asks_has_a_leader() {
         let (mut world, sides) = divided(Mode::Astra, seed);
         world.run_for(Duration::from_secs(30));
         if seed % 3 != 1 {
-            // Where the cut is noticed, an agent that loses sight of the leader asks by itself.
+            // With the other seeds the cut is suspected, and an agent that lost its leader asks by itself.
             assert_eq!(world.believers().len(), 1, "no agent asked; seed {seed}");
         }
         ask(&mut world, &sides, seed);
@@ -97,7 +97,11 @@ pub(crate) fn available_heals_within_the_formula() {
     let limit = Mode::Available.timings().worst_case_failover(0).unwrap();
     for seed in 0..200 {
         let (mut world, sides) = divided(Mode::Available, seed);
-        assert_eq!(world.believers().len(), sides.len(), "until it has healed");
+        assert_eq!(
+            world.believers().len(),
+            sides.len(),
+            "each side has a leader before the heal"
+        );
         world.heal();
         let settled = world.settle(limit);
         let leader = settled.unwrap_or_else(|why| panic!("seed {seed}: {why}"));
@@ -105,8 +109,8 @@ pub(crate) fn available_heals_within_the_formula() {
     }
 }
 
-/// Where the sides' terms differ some go back, and the world, which allows that to no agent, ends
-/// the run: those runs prove nothing, the others have to be enough.
+/// Where the terms of the sides differ, some terms fall. The simulator forbids that and ends the run. Such runs prove
+/// nothing, so enough others are needed.
 pub(crate) fn astra_heals_at_the_next_election() {
     let mut agreed = 0;
     for seed in 0..200 {
@@ -114,7 +118,11 @@ pub(crate) fn astra_heals_at_the_next_election() {
         ask(&mut world, &sides, seed);
         world.heal();
         world.run_for(Duration::from_secs(60));
-        assert_eq!(world.believers().len(), sides.len(), "no agent asked");
+        assert_eq!(
+            world.believers().len(),
+            sides.len(),
+            "without a campaign nothing changes"
+        );
         let highest = world.highest().unwrap().id;
         world.campaign(&highest);
         let settled = world.settle(Mode::Astra.timings().victory_wait() * 2);
@@ -125,7 +133,7 @@ pub(crate) fn astra_heals_at_the_next_election() {
         assert_eq!(leader, highest, "seed {seed}");
         agreed += 1;
     }
-    assert!(agreed > 80, "{agreed} ended in their time");
+    assert!(agreed > 80, "only {agreed} runs ended with one leader");
 }
 
 pub(crate) fn heals_within_the_formula(mode: Mode) {

@@ -1,6 +1,7 @@
-//! What the tests of zenoh have in common: hosts, a router, and raw sessions that break the rules.
+//! The parts that the tests of zenoh share: hosts, a router, and raw sessions that break the rules.
 //!
-//! Not here: any rule. Nothing waits for a time; everything waits for what is to come, with a deadline.
+//! Decided here: no rule of zenoh or of the bridge. A test waits for an event, with a deadline, and never for a fixed
+//! time.
 
 #[path = "../../tls/src/authority.rs"]
 #[expect(
@@ -43,28 +44,28 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use zenoh::{Config, Session, Wait};
 
-/// Sockets know no virtual time.
+/// Longest time for an event: sockets have no virtual time.
 pub const DEADLINE: Duration = Duration::from_secs(30);
 
-/// One host, with one agent of its name.
+/// One host, with one agent of the host's name.
 pub struct Host {
-    /// Its bridge.
+    /// The bridge of the host.
     pub bridge: BridgeHandle,
-    /// Its agent, of a quorum of all hosts.
+    /// The agent of the host, a voter in a quorum of all hosts.
     pub agent: BullyHandle,
-    /// Removed with it.
+    /// The folder of the votes; it is removed with the host.
     records: Option<TempDir>,
 }
 
 impl Host {
-    /// A host of this name, whose peers and voters are all of these.
+    /// Starts a host whose peers and voters are the hosts `all`.
     pub fn start(name: &str, all: &[&str], zenoh: ZenohOptions) -> Self {
         Self::with(name, all, |builder| {
             over(builder, zenoh).secret(secret("ours"))
         })
     }
 
-    /// A host whose bridge is made otherwise.
+    /// Starts a host with a bridge that `bridge` makes.
     pub fn with(
         name: &str,
         all: &[&str],
@@ -76,7 +77,7 @@ impl Host {
         host
     }
 
-    /// A host that keeps its votes in that folder.
+    /// Starts a host that keeps its votes in a folder.
     pub fn kept(
         name: &str,
         all: &[&str],
@@ -110,32 +111,32 @@ impl Host {
         }
     }
 
-    /// Whether its agent considers that one the leader.
+    /// Returns whether the agent follows `leader`, or is it.
     pub fn follows(&self, leader: &str) -> bool {
         let found = self.agent.leader();
         found.is_some_and(|found| found.id.as_str() == leader)
     }
 
-    /// The leader as its agent sees it.
+    /// Returns the leader that the agent knows.
     pub fn leader(&self) -> Option<String> {
         self.agent.leader().map(|found| found.id.to_string())
     }
 
-    /// Whether that peer is linked.
+    /// Returns whether the peer is linked.
     pub fn is_linked_with(&self, peer: &str) -> bool {
         let peers = self.bridge.peers();
         let peer = peers.iter().find(|status| status.node.as_str() == peer);
         matches!(peer.expect("a peer").link, LinkStatus::Linked { .. })
     }
 
-    /// What was counted under that name.
+    /// Returns the value of a counter.
     pub fn count(&self, name: &str) -> u64 {
         let count = self.bridge.counters().get(name);
         count.expect("there is such a counter")
     }
 }
 
-/// A bridge with these peers, without a network. It redials soon.
+/// Returns a bridge with these peers and without a network. It redials within 500 ms.
 pub fn builder(name: &str, all: &[&str]) -> BridgeBuilder {
     let limits = Limits::builder().dial_max(Duration::from_millis(500));
     let limits = limits.build().expect("good limits");
@@ -146,18 +147,18 @@ pub fn builder(name: &str, all: &[&str]) -> BridgeBuilder {
     )
 }
 
-/// That bridge over zenoh.
+/// Lets the bridge use zenoh.
 pub fn over(builder: BridgeBuilder, options: ZenohOptions) -> BridgeBuilder {
     builder.transport(ZenohTransport::new(options))
 }
 
-/// A secret of 32 bytes that begins with this word.
+/// Returns a secret of 32 bytes that begins with `word`.
 pub fn secret(word: &str) -> Secret {
     Secret::new(format!("{word:-<32}").as_bytes()).expect("a long secret")
 }
 
-/// An endpoint of loopback that no other test has, whatever runs beside it: zenoh names the port that it has by an
-/// unstable interface only, and a port that is free just now may be taken before it listens there.
+/// Returns an endpoint of loopback that no other test uses. Only an unstable interface of zenoh tells the port that
+/// zenoh has chosen, and another process may take a free port before zenoh listens on it.
 pub fn endpoint() -> String {
     static SERIAL: AtomicU8 = AtomicU8::new(1);
     let [_, _, high, low] = std::process::id().to_be_bytes();
@@ -165,7 +166,7 @@ pub fn endpoint() -> String {
     format!("tcp/127.{serial}.{high}.{low}:7447")
 }
 
-/// A port of loopback on which no process hears datagrams just now.
+/// Returns a port of loopback on which no process receives datagrams now.
 pub fn free_udp_port() -> u16 {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     socket.local_addr().expect("an address").port()
@@ -173,19 +174,19 @@ pub fn free_udp_port() -> u16 {
 
 /// A session of zenoh itself, on a thread of its own, until it is dropped.
 pub struct Raw {
-    /// It may publish and declare on any thread.
+    /// The session; it may publish and declare on any thread.
     pub session: Option<Session>,
     close: Option<mpsc::Sender<Session>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl Raw {
-    /// A router that listens there.
+    /// Starts a router that listens on `at`.
     pub fn router(at: &str) -> Self {
         Self::open(&json!({ "mode": "router", "listen": { "endpoints": [at] } }))
     }
 
-    /// A router that listens there and is linked with the one at `other`.
+    /// Starts a router that listens on `at` and is linked with the router at `other`.
     pub fn router_behind(at: &str, other: &str) -> Self {
         Self::open(&json!({
             "mode": "router",
@@ -194,7 +195,7 @@ impl Raw {
         }))
     }
 
-    /// A stranger that connects there.
+    /// Connects a stranger to `at`.
     pub fn stranger(at: &str) -> Self {
         Self::open(&json!({ "mode": "client", "connect": { "endpoints": [at] } }))
     }
@@ -206,9 +207,11 @@ impl Raw {
         let ((ready, opened), (close, closed)) = (mpsc::channel(), mpsc::channel::<Session>());
         let thread = thread::spawn(move || {
             let session = zenoh::open(config).wait().expect("a session");
-            ready.send(session.clone()).expect("it is waited for");
+            ready
+                .send(session.clone())
+                .expect("the test waits for the session");
             drop(closed.recv());
-            session.close().wait().expect("it is open");
+            session.close().wait().expect("the session is open");
         });
         Self {
             session: Some(opened.recv_timeout(DEADLINE).expect("a session opens")),
@@ -217,10 +220,13 @@ impl Raw {
         }
     }
 
-    /// Publishes under any key.
+    /// Publishes a payload under any key.
     pub fn publish(&self, key: &str, payload: &[u8]) {
-        let session = self.session.as_ref().expect("it is open");
-        session.put(key, payload).wait().expect("it is open");
+        let session = self.session.as_ref().expect("the session is open");
+        session
+            .put(key, payload)
+            .wait()
+            .expect("the session is open");
     }
 }
 
@@ -235,7 +241,7 @@ impl Drop for Raw {
     }
 }
 
-/// Waits until something holds.
+/// Waits until `holds` returns true.
 pub async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let waiting = async {
         while !holds() {
@@ -247,7 +253,7 @@ pub async fn until(what: &str, mut holds: impl FnMut() -> bool) {
         .unwrap_or_else(|_| panic!("never: {what}"));
 }
 
-/// The first event in which this finds something.
+/// Waits for the first event for which `find` returns a value.
 pub async fn event<T>(
     mut events: impl Stream<Item = BridgeEvent> + Unpin,
     mut find: impl FnMut(BridgeEvent) -> Option<T>,
@@ -267,7 +273,7 @@ pub async fn event<T>(
 
 /// Runs a scene on a System of its own.
 pub fn play(scene: impl Future<Output = ()>) {
-    // In a task of a bridge a panic would be taken for a failed dial.
+    // A task of a bridge would handle a panic as a failed dial.
     panic::set_hook(Box::new(|panic| {
         eprintln!("{panic}");
         if panic.to_string().contains("Zenoh runtime") {
@@ -277,7 +283,7 @@ pub fn play(scene: impl Future<Output = ()>) {
     System::new().block_on(scene);
     assert!(
         !HAS_PANICKED.load(Relaxed),
-        "zenoh was asked on a thread of actors"
+        "a thread of actors called zenoh"
     );
 }
 

@@ -11,7 +11,7 @@ use actix_bully_zenoh::starter;
 use actix_bully_zenoh_tests::{Authority, DEADLINE, endpoint, free_udp_port, play, until};
 use tempfile::TempDir;
 
-/// A configuration of that node, whose only peer is the other one.
+/// Returns the configuration of `node`, whose only peer is `peer`.
 fn config(node: &str, peer: &str, more: &str) -> Config {
     let text = format!(
         "node = \"{node}\"\ngroup = \"jobs\"\npeers = [{{ node = \"{peer}\" }}]\ntimings.preset = \"lan\"\n{more}"
@@ -28,7 +28,8 @@ fn follows(node: &RunningNode, leader: &str) -> bool {
     found.is_some_and(|found| found.id == leader)
 }
 
-/// The two elect the second, whose name is higher; when that has left, the first leads.
+/// Checks that the two nodes elect the second, whose name is higher, and that the first leads after the second has
+/// left.
 async fn elect_in_turn(first: &Config, second: &Config) {
     let (one, other) = (
         start(first).expect("it starts"),
@@ -59,7 +60,7 @@ fn nodes_with_a_secret_find_each_other_by_name() {
     });
 }
 
-/// The files of the section `tls`.
+/// Writes the files of the section `tls`.
 fn certified(folder: &Path, authority: &Authority, node: &str) -> String {
     let leaf = authority.node(node);
     let files = [
@@ -76,7 +77,8 @@ fn certified(folder: &Path, authority: &Authority, node: &str) -> String {
         })
 }
 
-/// The first is at `localhost`, by which name the second connects; so its certificate proves both.
+/// The first node is at `localhost`, and the second connects by that name; so the first node's certificate has both
+/// names.
 #[test]
 fn quic_uses_the_certificates_of_the_nodes() {
     play(async {
@@ -95,7 +97,7 @@ fn quic_uses_the_certificates_of_the_nodes() {
 }
 
 #[test]
-fn what_zenoh_refuses_is_blamed_on_the_section() {
+fn a_refusal_by_zenoh_names_the_section() {
     play(async {
         let at = endpoint();
         let zenoh = format!("zenoh.listen = [\"{at}\"]");

@@ -1,6 +1,6 @@
 //! Three processes that find each other by zenoh: the leader is killed or frozen, and comes back.
 //!
-//! `ZENOH_ROUNDS` says how often; 5 by default.
+//! `ZENOH_ROUNDS` sets the number of rounds; default 5.
 #![expect(
     clippy::disallowed_methods,
     reason = "processes are watched in real time"
@@ -27,7 +27,7 @@ struct Processes {
     folder: TempDir,
     endpoints: [String; 3],
     running: BTreeMap<&'static str, (Child, ChildStdin)>,
-    /// Whom each follows, as it last said.
+    /// The leader of each process, as it last printed.
     follows: BTreeMap<&'static str, String>,
     said: Receiver<(u32, &'static str, String)>,
     say: Sender<(u32, &'static str, String)>,
@@ -95,7 +95,7 @@ impl Processes {
         self.follows.remove(name);
     }
 
-    /// Waits until all of these follow one that is not `former`.
+    /// Waits until all processes of `who` follow one leader other than `former`.
     fn agree(&mut self, who: &[&str], former: Option<&str>) -> &'static str {
         let began = Instant::now();
         loop {
@@ -114,7 +114,7 @@ impl Processes {
             let (process, name, leader) = self.said.recv_timeout(rest).unwrap_or_else(|_| {
                 panic!("{who:?} never follow one of them: {:?}", self.follows);
             });
-            // Of a process that has ended something may still be read.
+            // Lines of a process that has ended may still arrive.
             if self
                 .running
                 .get(name)

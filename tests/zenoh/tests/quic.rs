@@ -1,4 +1,4 @@
-//! zenoh over QUIC with certificates: hosts of one authority elect, and one of another is never seen.
+//! zenoh over QUIC with certificates: hosts of one authority elect, and a host of another authority is never seen.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -10,7 +10,7 @@ use actix_bully_zenoh_tests::{
 use futures::FutureExt;
 use tempfile::TempDir;
 
-/// Options with a certificate of that authority. Every host is at `localhost`, and its certificate says so.
+/// Adds a certificate of the authority to the options. Every host is at `localhost`, and its certificate says so.
 fn with_certificate(folder: &Path, authority: &Authority, options: ZenohOptions) -> ZenohOptions {
     let leaf = authority.node("localhost");
     let parts = [
@@ -57,7 +57,7 @@ fn hosts_of_one_authority_elect_and_one_of_another_is_never_seen() {
         })
         .await;
         until("they are linked", || a.is_linked_with("b")).await;
-        // Until here sockets had their time. What follows are timers of this bridge alone.
+        // The sockets need no more time from here on. The rest are timers of this bridge alone.
         tokio::time::pause();
         tokio::time::advance(Duration::from_secs(11)).await;
         let unseen = event(&mut events, |event| match event {
@@ -69,7 +69,7 @@ fn hosts_of_one_authority_elect_and_one_of_another_is_never_seen() {
             BridgeEvent::NeverSeen { node, .. } => Some(node),
             _ => None,
         });
-        assert_eq!(more.now_or_never(), None, "only that one");
+        assert_eq!(more.now_or_never(), None, "no event about another host");
         assert_eq!(stranger.leader(), None);
         tokio::time::resume();
     });

@@ -1,4 +1,4 @@
-//! Hosts of two subnets that only a router joins, and a router that is away.
+//! Hosts of two subnets that only a router joins, and a router that goes away.
 
 use actix_bully::remote::BridgeEvent;
 use actix_bully_zenoh::ZenohOptions;
@@ -41,7 +41,7 @@ fn clients_elect_through_a_router_that_comes_goes_and_comes_back() {
             hosts.iter().all(|host| host.leader().is_none())
         })
         .await;
-        // A client that is cut off knows nothing of the others: none is suspected to have ended.
+        // A client that is cut off learns nothing of the others, so it suspects no host to have ended.
         let away = event(&mut events, |event| match event {
             BridgeEvent::PeerUnreachable { .. } => Some(true),
             BridgeEvent::PeerLost { .. } => Some(false),
@@ -54,7 +54,7 @@ fn clients_elect_through_a_router_that_comes_goes_and_comes_back() {
     });
 }
 
-/// Each subnet has a router of its own, and these two are linked; no host reaches one of the other subnet.
+/// Each subnet has a router of its own, and the two routers are linked. No host reaches a host of the other subnet.
 #[test]
 fn two_subnets_elect_through_their_routers() {
     play(async {

@@ -1,4 +1,4 @@
-//! Sessions of one process, as of several hosts: they find each other, elect, and part.
+//! Sessions of one process that act as several hosts: they find each other, elect, and leave.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use actix_bully_zenoh_tests::{
 
 const ALL: [&str; 3] = ["a", "b", "c"];
 
-/// Three hosts of which two know the third.
+/// Starts three hosts, of which the second and the third know the first.
 fn three(with: impl Fn(&str, ZenohOptions) -> Host) -> Vec<Host> {
     let seed = endpoint();
     let hosts = ALL.iter().map(|name| {
@@ -49,7 +49,7 @@ fn three_sessions_elect_and_elect_again() {
         gone.bridge
             .drain(Duration::from_secs(5))
             .await
-            .expect("all take its last words");
+            .expect("all hosts receive its goodbye");
         until("the other two follow one of them", || {
             let now = hosts[0].leader();
             now.is_some() && now != leader && hosts[1].leader() == now
@@ -121,7 +121,7 @@ fn a_peer_is_dialled_by_its_name_and_found_when_it_comes() {
 }
 
 #[test]
-fn what_cannot_be_a_bridge_over_zenoh_is_refused_and_changes_nothing() {
+fn impossible_settings_over_zenoh_are_refused_and_change_nothing() {
     play(async {
         let group = actix_bully::Group::new("g").expect("a good name");
         let at = endpoint();
@@ -151,7 +151,7 @@ fn what_cannot_be_a_bridge_over_zenoh_is_refused_and_changes_nothing() {
         let both = over(builder("a", &all), ZenohOptions::peer().listen(&at)).listen("127.0.0.1:0");
         let refused = both.carry(&group).start().expect_err("it is refused");
         assert!(refused.to_string().contains(".listen("), "{refused}");
-        let one = start(ZenohOptions::peer().listen(&at)).expect("nothing was changed");
+        let one = start(ZenohOptions::peer().listen(&at)).expect("a refusal leaves the group free");
         let other = actix_bully::Group::new("g").expect("a good name");
         let second = over(builder("b", &all), ZenohOptions::peer().listen(&at));
         let refused = second

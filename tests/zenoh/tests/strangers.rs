@@ -1,4 +1,4 @@
-//! A stranger in the zenoh network: what it publishes is counted and refused, and the election goes on.
+//! A stranger in the zenoh network: its payloads are counted and refused, and the election goes on.
 
 use actix_bully_zenoh::ZenohOptions;
 use actix_bully_zenoh_tests::{Host, Raw, endpoint, over, play, secret, until};
@@ -6,7 +6,7 @@ use zenoh::Wait;
 
 const BOTH: [&str; 2] = ["a", "b"];
 
-/// A packet that opens a connection as that host.
+/// Returns a packet that opens a connection as `host`.
 fn open(session: u128, connection: u64, host: &str) -> Vec<u8> {
     let mut packet = vec![0xB7, 0x5A, 1, 0];
     packet.extend_from_slice(&session.to_be_bytes());
@@ -16,7 +16,7 @@ fn open(session: u128, connection: u64, host: &str) -> Vec<u8> {
     packet
 }
 
-/// Bytes on a connection.
+/// Returns a packet with bytes on a connection.
 fn data(session: u128, connection: u64, at: u64, bytes: &[u8]) -> Vec<u8> {
     let mut packet = open(session, connection, "");
     packet[3] = 2;
@@ -25,10 +25,10 @@ fn data(session: u128, connection: u64, at: u64, bytes: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// Where the machine stands still for a second a link falls silent, whatever a stranger does: one time out of three will
-/// do, since what a stranger breaks is broken each time.
+/// If the machine is busy for a second, a link falls silent without the stranger. So one success in three runs is
+/// enough: a fault by the stranger would break a link in each run.
 #[test]
-fn what_a_stranger_publishes_is_counted_and_no_link_breaks() {
+fn payloads_of_a_stranger_are_counted_and_break_no_link() {
     let is_unbroken = |_| {
         let mut broken = 0;
         play(async { broken = links_lost_to_a_stranger().await });
@@ -51,7 +51,7 @@ async fn links_lost_to_a_stranger() -> u64 {
     .await;
     let stranger = Raw::stranger(&at);
     let all = "bully/default/inbox/a/*";
-    // Until the first arrives: a stranger that has just come may know of no inbox yet.
+    // A stranger that has just connected may not know the inbox yet, so it publishes until the first payload arrives.
     until("foreign payloads are counted", || {
         stranger.publish(all, b"foreign");
         a.count("packet_malformed") > 0
@@ -60,21 +60,21 @@ async fn links_lost_to_a_stranger() -> u64 {
     for len in [0, 1, 35, 36, 100_000, 900_000] {
         stranger.publish(all, &vec![0xB7; len]);
     }
-    until("so are those of other lengths", || {
+    until("payloads of other lengths are counted", || {
         a.count("packet_malformed") >= 5
     })
     .await;
-    // Connections that are never gone on with, more than there are slots, as the peer and as a stranger.
+    // More connections than there are slots, none of which is completed; opened as the peer and as a stranger.
     for number in 0..500 {
         let host = if number % 2 == 0 { "b" } else { "mallory" };
         stranger.publish(all, &open(1, number, host));
         stranger.publish(all, &data(1, number, 0, b"not taken yet"));
     }
-    until("there is no room for most of them", || {
+    until("most connections are refused", || {
         a.count("too_many_connections") + a.count("packet_refused") > 100
     })
     .await;
-    // Bytes of no connection.
+    // Bytes on connections that do not exist.
     for number in 0..500 {
         stranger.publish(all, &data(2, number, 0, b"stray"));
     }
@@ -83,7 +83,8 @@ async fn links_lost_to_a_stranger() -> u64 {
         a.leader().is_some() && a.leader() == b.leader()
     })
     .await;
-    // Each link ends at both sides, and no stranger said anything to this one.
+    // A link that breaks is counted at both sides, so the counters of one side are enough: no stranger published to
+    // `b`.
     b.count("lost") + b.count("silent")
 }
 
@@ -94,7 +95,7 @@ fn a_forged_token_delays_a_link_and_does_not_prevent_it() {
         let a = Host::start("a", &BOTH, ZenohOptions::peer().listen(&at));
         until("b is looked for", || a.bridge.traffic().dials > 0).await;
         let stranger = Raw::stranger(&at);
-        let session = stranger.session.as_ref().expect("it is open");
+        let session = stranger.session.as_ref().expect("the session is open");
         let mut tokens = Vec::new();
         for n in 0..20_u128 {
             let key = format!("bully/default/live/b/{n:032x}");
@@ -110,7 +111,7 @@ fn a_forged_token_delays_a_link_and_does_not_prevent_it() {
             .liveliness()
             .declare_token("bully/default/live/b/odd");
         tokens.push(odd.wait().expect("a token"));
-        until("those too many are counted", || {
+        until("the surplus tokens are counted", || {
             a.count("token_refused") >= 12
         })
         .await;
@@ -121,7 +122,7 @@ fn a_forged_token_delays_a_link_and_does_not_prevent_it() {
         .await;
         std::thread::spawn(move || drop(tokens))
             .join()
-            .expect("they are taken back");
+            .expect("the tokens are taken back");
         until("they are linked", || {
             a.is_linked_with("b") && b.is_linked_with("a")
         })
@@ -129,7 +130,7 @@ fn a_forged_token_delays_a_link_and_does_not_prevent_it() {
     });
 }
 
-/// A token of the same key, declared by a stranger and taken back: the link may break, and is made again.
+/// A stranger declares a copy of a token, and takes it back. The link may break, and is then made again.
 #[test]
 fn a_token_that_a_stranger_copies_and_takes_back_ends_no_host() {
     play(async {
@@ -146,7 +147,7 @@ fn a_token_that_a_stranger_copies_and_takes_back_ends_no_host() {
         .await;
         let copying = std::thread::spawn(move || {
             let stranger = Raw::stranger(&at);
-            let session = stranger.session.as_ref().expect("it is open");
+            let session = stranger.session.as_ref().expect("the session is open");
             let mut copied = 0;
             while copied < 10 {
                 let all = session.liveliness().get("bully/default/live/*/*").wait();

@@ -1,4 +1,4 @@
-//! One step of a machine, and what becomes of its effects.
+//! One step of a machine, and its effects.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl<R: Rules> Lab<R> {
-    /// One input, and what follows from it at once.
+    /// Handles one input, and the inputs that follow from it at once.
     pub(super) fn step(
         &self,
         world: &mut World<R>,
@@ -39,7 +39,7 @@ impl<R: Rules> Lab<R> {
         world.settle(agent, Some(host));
     }
 
-    #[expect(clippy::too_many_arguments, reason = "what a driver has at hand")]
+    #[expect(clippy::too_many_arguments, reason = "the state of a driver")]
     fn carry_out(
         &self,
         world: &mut World<R>,
@@ -82,12 +82,12 @@ impl<R: Rules> Lab<R> {
                 Effect::CancelTimer(timer) => host.timers.retain(|armed| armed.timer != timer),
                 Effect::Send { to, message } => {
                     has_spoken = true;
-                    host.unwritten = None; // that was said after the record, and rests on it
+                    host.unwritten = None; // the message was sent after the record, and depends on it
                     self.post(world, agent, host, &to, Arc::new(message));
                 }
-                // The work that a leader does has no length here.
+                // A leader's work takes no time in a model.
                 Effect::Notify(Event::Draining { .. }) => inputs.push_back(Input::Drained),
-                // A store is a member of its world.
+                // A model has no store beside the world: a register is a member of it.
                 Effect::Notify(_) | Effect::Ask(_) => {}
             }
         }
@@ -103,7 +103,7 @@ impl<R: Rules> Lab<R> {
     ) {
         let mut add = |to| {
             let is_gone = self.is_final(world) && world.is_dead(to);
-            // A notice takes no link's room, and neither does a copy.
+            // Notices and copies need no room of a link.
             let is_said = |sent: &&SentMessage<_>| sent.content != Content::Notice && !sent.is_copy;
             let is_full = world.wire.iter().filter(is_said).count() >= self.bounds.wire;
             if is_gone || is_full && !self.rules.is_call(&message) {

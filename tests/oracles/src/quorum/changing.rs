@@ -1,7 +1,7 @@
-//! The same while the voters are changed: who is asked for which change, and what must come of it.
+//! The quorum election while its voters change: the commands that the agents get, and the expected outcome.
 //!
-//! A history begins with some voters and some learners. Every agent restarts with the list of the beginning,
-//! as its operator typed it; what it has learned since is in its record.
+//! A history begins with some voters and some learners. Every agent restarts with the first list, as its operator typed
+//! it; the lists that it has learned since are in its record.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use bully_core::{
 use bully_sim::sim::{Participant, Situation, World, chaos::Expected};
 
 impl QuorumScenario {
-    /// The first `n` agents of a history, voters and learners, whose list of voters is changed.
+    /// Returns a scenario with the first `n` agents of a history, voters and learners, whose list of voters changes.
     ///
     /// # Errors
     /// [`SettingError`] when `n` is zero.
@@ -31,13 +31,13 @@ impl QuorumScenario {
         Ok(scenario)
     }
 
-    /// Whether an agent of this name has no store: such a one only observes.
+    /// Returns whether an agent of this name has no store, so that it only observes.
     fn is_observer(&self, id: &AgentId) -> bool {
         let last = id.as_str().bytes().next_back().unwrap_or(0);
         last % 5 == 4 && !self.watch.sound.voters.contains(id)
     }
 
-    /// Whoever has a store may become a voter.
+    /// Returns a learner, or an observer if the agent has no store.
     pub(super) fn learner(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Watched> {
         if self.is_observer(&id) {
             return Participant::observer(id, self.watch.clone());
@@ -45,7 +45,7 @@ impl QuorumScenario {
         self.with_store(id, random)
     }
 
-    /// For how long a user goes on asking.
+    /// Returns the time for which a user goes on asking.
     pub(super) fn asks_within(&self) -> Duration {
         if self.changes {
             self.slowest.promise() * 20
@@ -54,7 +54,7 @@ impl QuorumScenario {
         }
     }
 
-    /// Asks some agent, the leader or another one, for some change of the last list.
+    /// Asks an agent, the leader or another one, for a change of the last list.
     pub(super) fn ask(
         &self,
         world: &mut World<Watched>,
@@ -112,8 +112,8 @@ impl QuorumScenario {
         }
     }
 
-    /// The number of the last list that anybody keeps. What an agent had only begun to write when it crashed
-    /// is no list yet.
+    /// Returns the number of the last list that any agent keeps. A list that an agent had only begun to write when it
+    /// crashed does not count.
     fn last_epoch(&self, world: &World<Watched>) -> u64 {
         let kept = world.agents().filter_map(|id| world.durable(id));
         let kept = kept
@@ -124,16 +124,16 @@ impl QuorumScenario {
         kept.chain(run).max().unwrap_or(self.watch.sound.epoch)
     }
 
-    /// The parameters of that list.
+    /// Returns the configuration with the last list.
     fn last_list(&self, world: &World<Watched>) -> QuorumConfig {
         let (first, ledger) = (&self.watch.sound, self.watch.ledger());
         let last = ledger.decrees.config(self.last_epoch(world), first);
         last.unwrap_or_else(|| QuorumConfig::clone(first))
     }
 
-    /// Whether some running voter of that list takes it from this agent: from one of the same list, or of the one
-    /// that the voter has. Where every agent that knows a list has left both, its voters learn of it from no agent,
-    /// as if it had never been decided: a group without a quorum.
+    /// Returns whether some running voter of `list` would learn the list from `teller`. A voter learns only from an
+    /// agent of the same list, or of the list that the voter has. If every agent that knows the list is in neither, its
+    /// voters learn of it from no agent: then the group has no quorum, as if the list had never been decided.
     fn is_heard(
         &self,
         world: &World<Watched>,
@@ -151,8 +151,9 @@ impl QuorumScenario {
             })
     }
 
-    /// Who must lead in the end: the highest-ranked voter of the last list. Every running agent learns of that list, if
-    /// one that knows it runs and [is heard](Self::is_heard), or a quorum of the list before, which has sealed it.
+    /// Returns the leader that the group must have in the end: the highest-ranked voter of the last list. Every running
+    /// agent learns of that list, if an agent that knows it runs and [is heard](Self::is_heard), or if a quorum of the
+    /// list before runs, which has sealed it.
     pub(super) fn expected_of_changes(&self, world: &World<Watched>) -> Expected {
         let (first, ledger) = (&self.watch.sound, self.watch.ledger());
         let quorum_of = |config: &QuorumConfig| {
@@ -193,7 +194,7 @@ impl QuorumScenario {
         }
     }
 
-    /// With a small quorum for the lease all return, whatever list they are in.
+    /// Restarts every agent with a store, in the list or not. A small quorum for the lease makes that necessary.
     pub(super) fn everyone_returns(&self, world: &mut World<Watched>) {
         let all: Vec<AgentId> = world.agents().cloned().collect();
         for id in all.into_iter().filter(|id| !self.is_observer(id)) {
@@ -203,7 +204,7 @@ impl QuorumScenario {
         }
     }
 
-    /// How many changes of the voters were made in this history.
+    /// Returns the number of changes of the voters that were made in this history.
     pub fn changes(&self) -> u64 {
         self.watch.ledger().decrees.installed()
     }

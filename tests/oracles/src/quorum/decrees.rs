@@ -1,7 +1,7 @@
-//! What all the agents of one history have sealed, installed and answered about their voters.
+//! All seals, lists and answers of the agents of one history about their voters.
 //!
-//! Decided here: the invariants of a change of the voters, from what can be seen outside. An *epoch* is the
-//! upper part of a term, and names a list of voters.
+//! Decided here: the invariants of a change of the voters, from inputs, effects and views. An *epoch* is the upper part
+//! of a term, and names a list of voters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,15 +10,15 @@ use bully_core::{
     protocol::{AgentId, Changed, Decree, Term, VoterChange},
 };
 
-/// So many bits of a term count the elections of one epoch.
+/// Number of the lower bits of a term. They count the elections of one epoch.
 const BITS: u32 = 40;
 
-/// The epoch of a term.
+/// Returns the epoch of a term.
 pub(super) const fn epoch_of(term: Term) -> u64 {
     term.0 >> BITS
 }
 
-/// These parameters with the voters of that list.
+/// Returns `config` with the voters of `list`.
 pub(super) fn under(config: &QuorumConfig, list: &Decree) -> QuorumConfig {
     let wide = |n: Option<u32>| n.and_then(|n| usize::try_from(n).ok());
     QuorumConfig {
@@ -30,27 +30,27 @@ pub(super) fn under(config: &QuorumConfig, list: &Decree) -> QuorumConfig {
     }
 }
 
-/// The part of the record of a history that is about lists of voters.
+/// The part of a history's record that concerns lists of voters.
 #[derive(Debug, Default)]
 pub(super) struct Decrees {
-    /// `OneList`: what was installed in each epoch.
+    /// `OneList`: the list that was installed in each epoch.
     lists: BTreeMap<u64, Decree>,
-    /// `SealedFirst`: which voters have sealed for which list, in which term.
+    /// `SealedFirst`: the voters that have sealed for a list in a term.
     seals: Vec<(Term, Decree, BTreeSet<AgentId>)>,
     /// `NoAckAfterSeal`: the highest term that each voter has ever sealed.
     highest: BTreeMap<AgentId, Term>,
-    /// How many changes were answered, with which outcome.
+    /// Number of changes that were answered as done.
     pub(super) done: u64,
     pub(super) refused: u64,
 }
 
 impl Decrees {
-    /// How many lists were installed.
+    /// Returns the number of lists that were installed.
     pub(super) fn installed(&self) -> u64 {
         u64::try_from(self.lists.len()).unwrap_or(u64::MAX)
     }
 
-    /// The parameters of that epoch; `first` are those of the beginning.
+    /// Returns the configuration of `epoch`; `first` is the configuration of the beginning.
     pub(super) fn config(&self, epoch: u64, first: &QuorumConfig) -> Option<QuorumConfig> {
         if epoch == first.epoch {
             return Some(first.clone());
@@ -58,7 +58,7 @@ impl Decrees {
         self.lists.get(&epoch).map(|list| under(first, list))
     }
 
-    /// A crash came before the agent had written that it sealed, or its list.
+    /// Forgets a seal or a list that a crash kept from the disk.
     pub(super) fn was_cut_short(&mut self, me: &AgentId, kept: &Vote) {
         let sealed = kept.seal().map_or(Term::ZERO, |seal| seal.term);
         if let Some(highest) = self.highest.get_mut(me)
@@ -73,7 +73,7 @@ impl Decrees {
         }
     }
 
-    /// A voter has written that it sealed.
+    /// Notes that a voter has written its seal.
     pub(super) fn seals(&mut self, me: &AgentId, term: Term, next: &Decree) {
         let highest = self.highest.entry(me.clone()).or_default();
         *highest = term.max(*highest);
@@ -87,7 +87,7 @@ impl Decrees {
         }
     }
 
-    /// `NoAckAfterSeal`
+    /// Checks `NoAckAfterSeal`.
     pub(super) fn acknowledges(&self, me: &AgentId, term: Term) -> Result<(), String> {
         match self.highest.get(me) {
             Some(sealed) if term <= *sealed => Err(format!(
@@ -97,7 +97,7 @@ impl Decrees {
         }
     }
 
-    /// `OneList`, `SealedFirst`: an agent has this list now.
+    /// Checks `OneList` and `SealedFirst` when an agent has a new list.
     pub(super) fn installs(
         &mut self,
         me: &AgentId,
@@ -133,7 +133,7 @@ impl Decrees {
         ))
     }
 
-    /// `AnswerTrue`: an agent was told that the voters are changed.
+    /// Checks `AnswerTrue` when an agent hears that the voters are changed.
     pub(super) fn answers(
         &mut self,
         me: &AgentId,
@@ -154,7 +154,7 @@ impl Decrees {
             return Ok(());
         }
         Err(format!(
-            "AnswerTrue: {me} says that epoch {} did {change}, and it did not",
+            "AnswerTrue: {me} reports that epoch {} made {change}, which it did not",
             changed.epoch
         ))
     }

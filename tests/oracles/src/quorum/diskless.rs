@@ -1,8 +1,8 @@
-//! The same without disks: which wall clocks the hosts have, and when all have recovered.
+//! The quorum election without disks: the wall clocks of the hosts, and the time until all have recovered.
 //!
-//! What is owed is the same, but for the terms: they increase while a majority remembers, and after that
-//! where no wall clock is ahead of another. Every other history has such clocks, the others rates as
-//! different as promises allow.
+//! The properties are those with disks, except for the terms: they increase while a majority remembers, and after that
+//! only if no wall clock is ahead of another. Half of the histories have such clocks; in the others the clocks run at
+//! rates as different as promises allow.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -14,7 +14,7 @@ use bully_core::{
 };
 use bully_sim::sim::{Participant, World, chaos::Scenario};
 
-/// What the wall clocks of all hosts show when a history begins: some day in 2026.
+/// Reading of all wall clocks when a history begins: a day in 2026.
 const DAY: u64 = 90_000_000_000;
 
 /// The wall clock of each voter's host.
@@ -24,13 +24,13 @@ pub(super) struct Hosts {
 }
 
 impl QuorumScenario {
-    /// The first `n` agents of a history, voters without disks. That of an odd seed has clocks that agree; it
-    /// must be run with no skew.
+    /// Returns a scenario with the first `n` agents as voters without disks. With an odd seed the clocks agree, and the
+    /// history must run without skew.
     ///
     /// # Errors
     /// [`SettingError`] when `n` is zero.
     pub fn diskless(seed: u64, n: usize) -> Result<Self, SettingError> {
-        // By the slowest timings a history would take so long that its clocks differ by more than 10 s.
+        // With the slowest timings a history would take so long that its clocks differ by more than 10 s.
         let drawn = timings_of(seed);
         let timings = if drawn == Timings::wan() {
             Timings::default()
@@ -42,7 +42,7 @@ impl QuorumScenario {
         Ok(Self::without_disks(&config, has_right_clocks))
     }
 
-    /// By how many parts in a million clocks may run fast or slow in the history of that seed.
+    /// Returns the skew of the clocks in the history of this seed, in parts per million.
     pub const fn diskless_skew(seed: u64) -> u32 {
         match seed % 4 {
             0 => 50_000,
@@ -51,7 +51,7 @@ impl QuorumScenario {
         }
     }
 
-    /// These voters, without disks. Terms are owed to increase for ever if their clocks agree.
+    /// Returns the scenario with these voters, without disks. Terms must always increase if the voters' clocks agree.
     pub fn without_disks(config: &QuorumConfig, has_right_clocks: bool) -> Self {
         let scenario = Self::new(QuorumConfig {
             diskless: Some(Diskless::default()),
@@ -61,7 +61,7 @@ impl QuorumScenario {
         scenario
     }
 
-    /// As with a disk, but for the clocks.
+    /// Returns a participant like one with a disk, with clocks of its own.
     pub(super) fn without_disk(
         &mut self,
         id: AgentId,
@@ -74,7 +74,7 @@ impl QuorumScenario {
         let skew = i32::try_from(random.between(0, 100_000)).unwrap_or(0) - 50_000;
         let offset = random.below(100_000);
         let is_right = self.watch.ledger().has_right_clocks;
-        // A voter that comes back has the clocks that it had.
+        // A voter that comes back has the same clocks as before.
         let at_zero = self.hosts.at_zero.entry(id.clone());
         let at_zero = *at_zero.or_insert(DAY - offset);
         Participant {
@@ -84,7 +84,7 @@ impl QuorumScenario {
         }
     }
 
-    /// An incarnation abstains, asks until it is answered, and may have begun as others did.
+    /// An incarnation abstains, and asks until it is answered. The voters that it asks may recover at the same time.
     pub(super) fn recovers_within(&self) -> Duration {
         let config = &self.watch.sound;
         let Some(_) = &config.diskless else {
@@ -97,7 +97,7 @@ impl QuorumScenario {
         Timings::least_promise(t.promise() + t.round()) * 2 + again * 4
     }
 
-    /// One that has restarted and one that is gone leave no leader to three: so all return.
+    /// Restarts every voter. Of three voters, one that restarted and one that is gone leave no quorum.
     pub(super) fn all_return(&self, world: &mut World<Watched>) {
         for id in &self.watch.sound.voters {
             let score = world.score(id).or_else(|| Some(1.into()));

@@ -1,4 +1,4 @@
-//! For how long no agent leads while the voters are changed, where nothing goes wrong.
+//! The time without a leader while the voters change and no fault happens.
 
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ use bully_sim::{
 };
 
 impl QuorumScenario {
-    /// Three voters by the default timings get a fourth one, on a calm network, and the work of the leader ends
-    /// at once: how long the group has no leader. `None` if the change was not made.
+    /// Returns for how long a group has no leader while it gets a fourth voter. It has three voters with the default
+    /// timings and a calm network, and the leader's work ends at once. `None` if the change was not made.
     pub fn gap_of_a_change(seed: u64) -> Option<Duration> {
         let voters: Vec<AgentId> = (0..3).filter_map(name).collect();
         let learner = name(3)?;

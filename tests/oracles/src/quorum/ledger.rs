@@ -1,8 +1,8 @@
-//! What all the agents of one history have said and done, and which of it may not be.
+//! The record of one history: the messages, writes and announcements of all its agents, and the invariants that they
+//! break.
 //!
-//! Decided here: the invariants, by name, from what can be seen outside: inputs, effects, views.
-//! The voters' promises are kept a second time, by the rules as they are written, so that a voter
-//! that forgets one is noticed at once.
+//! Decided here: the invariants, by name, from inputs, effects and views. The record computes the voters' promises a
+//! second time, by the written rules, so that it notices at once when a voter forgets a promise.
 
 mod change;
 mod votes;
@@ -18,40 +18,39 @@ use bully_core::{
     protocol::{AgentId, Incarnation, Term, Time, Timings},
 };
 
-/// The record of one history.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    /// `VoteOnce`: the candidate that each voter voted for in each term, in all its incarnations.
+    /// `VoteOnce`: the candidate of each voter's vote in each term, in all its incarnations.
     votes: BTreeMap<(AgentId, Term), AgentId>,
     /// The voters of each candidate.
     grants: BTreeMap<(Term, AgentId), BTreeSet<AgentId>>,
-    /// `NoRivalElected`: which agent has a quorum of votes in a term.
+    /// `NoRivalElected`: the agent that has a quorum of votes in each term.
     elected: BTreeMap<Term, AgentId>,
     last_elected: Term,
-    /// `LeaderPerTerm`: which agent announced itself in a term, and in which incarnation.
+    /// `LeaderPerTerm`: the agent and incarnation that announced itself in each term.
     announced: BTreeMap<Term, (AgentId, Incarnation)>,
-    /// Whether some voter has two memories, or lost one: then only `OneBeliever`, `LeaderPerTerm` and `TokenMonotone` are
-    /// owed, and of each leadership only the leaders' own word. Votes and promises of a voter with two memories are not
-    /// those of one voter.
+    /// Whether some voter has two memories, or lost its memory. Votes and promises of such a voter are not those of one
+    /// voter: then only `OneBeliever`, `LeaderPerTerm` and `TokenMonotone` are checked, and of a leadership only the
+    /// leader's own announcements count.
     pub(super) is_doubtful: bool,
     /// `TokenMonotone`: the last token.
     token: Term,
-    /// Who has that token, and which was the last one before.
+    /// The agent that has the last token, and the token before it.
     last_token: Option<(AgentId, Term)>,
-    /// `ResignFinal`: which agent resigned which term.
+    /// `ResignFinal`: the agents that resigned, with the terms.
     resigned: BTreeSet<(AgentId, Term)>,
     last_resigned: Term,
-    /// What each voter wrote and promised.
+    /// The records and promises of each voter.
     voters: Vec<Voter>,
-    /// Without disks: who has begun, and not said anything yet that rests on a memory.
+    /// Without disks: the voters that have begun, and have not yet voted or acknowledged.
     forgetful: BTreeSet<AgentId>,
-    /// Without disks: no wall clock is ahead of another, so that terms increase whatever is forgotten.
+    /// Without disks: whether no wall clock is ahead of another, so that terms increase even if all voters forget.
     pub(super) has_right_clocks: bool,
-    /// What was sealed and installed.
+    /// The seals and the lists.
     pub(super) decrees: Decrees,
     /// The first broken invariant.
     pub(super) broken: Option<String>,
-    /// How many leaderships began.
+    /// Number of leaderships that began.
     pub(super) elections: u64,
 }
 
@@ -61,12 +60,12 @@ struct Voter {
     id: AgentId,
     /// `TermMonotone`, `DiskFirst`: its durable record.
     disk: Vote,
-    /// `LeaseBacked`, `PromiseKept`: what binds it, by its own clock.
+    /// `LeaseBacked`, `PromiseKept`: the quarantine and the promise that bind the voter, by its own clock.
     quarantine: Time,
     promise: Option<Promise>,
-    /// `record-longest-promise`: no promise that it gave and that may still hold is longer.
+    /// `record-longest-promise`: the longest of the voter's promises that may still hold.
     longest: Duration,
-    /// `claim-beside-own-vote`: what it claims, while its own vote is not durable.
+    /// `claim-beside-own-vote`: the voter's claim, while its own vote is not durable.
     claim: Option<Claim>,
 }
 
@@ -79,8 +78,8 @@ struct Promise {
 }
 
 impl Voter {
-    /// `record-longest-promise`: its incarnation promises no more than this; what earlier ones promised is over when the
-    /// quarantine is.
+    /// `record-longest-promise`: notes a promise of the present incarnation. The promises of earlier incarnations end
+    /// with the quarantine.
     fn promises(&mut self, now: Time, span: Duration) {
         self.longest = if now < self.quarantine {
             span.max(self.longest)
@@ -91,7 +90,7 @@ impl Voter {
 }
 
 impl Ledger {
-    /// There are few voters, and their names are told apart by their hashes: a walk is quick.
+    /// A linear search is fast: there are few voters, and their names differ in their hashes.
     fn voter(&self, id: &AgentId) -> Option<&Voter> {
         self.voters.iter().find(|voter| voter.id == *id)
     }
@@ -106,14 +105,14 @@ impl Ledger {
         }
     }
 
-    /// Whatever any voter remembers.
+    /// Notes that an invariant is broken which holds also if a voter's memory is doubtful.
     fn breaks_for_all(&mut self, invariant: &str, what: &str) {
         self.broken
             .get_or_insert_with(|| format!("{invariant}: {what}"));
     }
 
-    /// A voter without a disk begins: it remembers nothing. When so many do not that no quorum remembers, terms
-    /// increase only by the clocks.
+    /// Notes that a voter without a disk begins and remembers nothing. If fewer than a quorum remember, terms increase
+    /// only by the clocks.
     fn forgets(&mut self, me: &AgentId, config: &QuorumConfig) {
         self.votes.retain(|(voter, _), _| voter != me);
         if !config.voters.contains(me) {
@@ -128,7 +127,7 @@ impl Ledger {
         }
     }
 
-    /// An incarnation begins with this record.
+    /// Notes that an incarnation begins with this record.
     pub(super) fn begins(&mut self, me: &AgentId, vote: Vote, config: &QuorumConfig) {
         if config.diskless.is_some() {
             self.forgets(me, config);
@@ -140,7 +139,7 @@ impl Ledger {
         match self.voter_mut(me) {
             Some(voter) => {
                 if voter.disk != vote {
-                    // What a crash kept from the disk was promised to nobody.
+                    // The promise of a record that a crash kept from the disk was sent to no agent.
                     voter.longest = vote.promise.into();
                 }
                 (voter.disk, voter.claim) = (vote, None);
@@ -156,8 +155,8 @@ impl Ledger {
         }
     }
 
-    /// `abstain-after-restart`, seen from outside: a voter that may have promised something is bound for P, or for longer if it may
-    /// have promised more.
+    /// `abstain-after-restart`, from the outside: a voter that may have promised is bound for P, or for longer if it
+    /// may have given a longer promise.
     pub(super) fn starts(&mut self, now: Time, me: &AgentId, config: &QuorumConfig) {
         let Some(voter) = self.voter_mut(me) else {
             return;
@@ -205,7 +204,7 @@ impl Ledger {
         }
     }
 
-    /// A candidate asks for votes. Its own counts when it is durable.
+    /// Notes a candidate's claim. Its own vote counts when it is durable.
     pub(super) fn claims(&mut self, now: Time, me: &AgentId, claim: &Claim, config: &QuorumConfig) {
         let voter = self
             .voter_mut(me)
@@ -216,7 +215,7 @@ impl Ledger {
         }
     }
 
-    /// `DiskFirst`: what is said of a term is said after it is durable.
+    /// Checks `DiskFirst`: a message about a term is sent after the term is durable.
     pub(super) fn speaks(&mut self, me: &AgentId, term: Term, kind: &str) {
         if self.voter(me).is_none_or(|voter| voter.disk.term < term) {
             self.breaks("DiskFirst", &format!("{me} sends {kind} of term {term}"));
@@ -246,7 +245,8 @@ impl Ledger {
         }
     }
 
-    /// `ElectedFirst`: a quorum has voted for it. The only voter of a group says nothing of its vote.
+    /// Checks `ElectedFirst`: a quorum has voted for the agent. The only voter of a group sends no message about its
+    /// vote.
     fn is_elected(&mut self, me: &AgentId, term: Term, config: &QuorumConfig) {
         if config.voters.len() > 1 && self.elected.get(&term) != Some(me) {
             let what = format!("{me} announces itself in term {term}, which is not its own");
@@ -269,7 +269,7 @@ impl Ledger {
         self.token = self.token.max(term);
     }
 
-    /// Whether that record says more than the one before of anything but the other voters.
+    /// Returns whether the record differs from the one before in more than the other voters.
     pub(super) fn decides(&self, me: &AgentId, vote: &Vote) -> bool {
         let before = self.voter(me).map(|voter| &voter.disk);
         before.is_none_or(|before| {
@@ -282,22 +282,22 @@ impl Ledger {
         })
     }
 
-    /// `NoDisrupt`: a question, or a claim that is refused, changes nothing durable.
+    /// Notes a broken `NoDisrupt`: a question, or a claim that is refused, changes nothing durable.
     pub(super) fn disturbs(&mut self, me: &AgentId, kind: &str) {
         let what = format!("{me} writes because of {kind}");
         self.breaks("NoDisrupt", &what);
     }
 
-    /// `Observers`: an observer only listens.
+    /// Notes a broken `Observers`: an observer only listens.
     pub(super) fn meddles(&mut self, me: &AgentId, kind: &str) {
         self.breaks("Observers", &format!("the observer {me} sends {kind}"));
     }
 
-    /// `LeaseBacked`: whether a quorum for the lease supports this leader; `reading` is a voter's own clock, if
-    /// it runs. An agent that does not run supports no other.
+    /// Checks `LeaseBacked`: a quorum for the lease supports this leader. `reading` returns the reading of a voter's
+    /// own clock; a voter that does not run supports no other agent.
     ///
     /// # Errors
-    /// Says what is wrong.
+    /// Describes the violation.
     pub(super) fn check_lease(
         &self,
         me: &AgentId,
@@ -314,9 +314,9 @@ impl Ledger {
             .filter(supports)
             .filter(|v| config.voters.contains(&v.id));
         let enough = config.lease_quorum().saturating_sub(1);
-        let mut support = theirs.take(enough).count(); // mostly the first few will do
+        let mut support = theirs.take(enough).count(); // the first voters are usually enough
         if support < enough {
-            // Of voters that never ran there is no record.
+            // A voter that never ran has no record.
             let unborn = config.voters.iter().filter(|id| self.voter(id).is_none());
             support += unborn.filter(|id| *id != me).count();
         }
@@ -330,11 +330,11 @@ impl Ledger {
         ))
     }
 
-    /// `OneBeliever`, `NoRivalElected`, `ResignFinal`, at this instant. Returns the believer whose lease is to be
-    /// checked.
+    /// Checks `OneBeliever`, `NoRivalElected` and `ResignFinal` at this instant. Returns the believer, whose lease the
+    /// caller checks.
     ///
     /// # Errors
-    /// Says what is wrong.
+    /// Describes the violation.
     pub(super) fn check<'a>(
         &self,
         mut believers: impl Iterator<Item = (&'a AgentId, Term)>,
@@ -353,7 +353,7 @@ impl Ledger {
         if self.is_doubtful {
             return Ok(None);
         }
-        // Mostly neither anything was resigned nor anybody elected in this term or above.
+        // Usually there is no resignation and no election in this term or above.
         if self.last_resigned >= term && self.resigned.contains(&(me.clone(), term)) {
             return Err(format!("ResignFinal: {me} in term {term}"));
         }

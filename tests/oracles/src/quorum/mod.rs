@@ -1,6 +1,6 @@
-//! The quorum election under chaos: its invariants after every step, agreement once all is healed.
+//! The quorum election under chaos: its invariants after every step, agreement after healing.
 //!
-//! Decided here: what is owed. Whatever happens, as long as the clocks keep within their bound:
+//! Decided here: the properties. With every fault, as long as the clocks keep within their bound:
 //!
 //! | invariant | |
 //! |---|---|
@@ -9,25 +9,25 @@
 //! | `VoteOnce` | a voter votes once in a term, in all its incarnations |
 //! | `TermMonotone` | a durable term never decreases |
 //! | `TokenMonotone` | of two leaderships the later one has the higher term |
-//! | `LeaseBacked` | an agent that believes has a quorum of voters that are bound to it, abstain, or do not run |
-//! | `PromiseKept` | a vote is only given by a voter that is not bound |
-//! | `NoRivalElected` | while one believes, no other has a quorum of votes for a higher term |
-//! | `ElectedFirst` | an agent announces itself in a term for which a quorum voted for it; if ahead, after its predecessor has resigned |
-//! | `ResignFinal` | no agent believes in a term that it resigned |
-//! | `DiskFirst` | nothing is said of a term, and no promise given, that is not durable, but for a claim |
+//! | `LeaseBacked` | a believer has a quorum of voters, each of which is bound to it, abstains, or does not run |
+//! | `PromiseKept` | only a voter that is not bound to another agent votes |
+//! | `NoRivalElected` | while one agent believes that it leads, no other has a quorum of votes for a higher term |
+//! | `ElectedFirst` | an agent announces itself after a quorum voted for it; if ahead, after the leader resigned |
+//! | `ResignFinal` | no agent believes that it leads in a term that it resigned |
+//! | `DiskFirst` | a term and a promise are durable before a message names them, except a claim |
 //! | `NoDisrupt` | a question, and a refused claim, change nothing durable |
-//! | `Observers` | an observer says nothing |
+//! | `Observers` | an observer sends nothing |
 //!
-//! Where the voters are changed, over all lists, and also:
+//! Where the voters change, over all lists, and also:
 //!
 //! | invariant | |
 //! |---|---|
 //! | `OneList` | in each epoch one list of voters at most is installed |
-//! | `SealedFirst` | a quorum of the voters of the list before has sealed it in one term, durably |
+//! | `SealedFirst` | a quorum of the voters of the former list has sealed the new list durably in one term |
 //! | `NoAckAfterSeal` | a voter that sealed a term acknowledges no leader of that term or a lower one |
-//! | `AnswerTrue` | who is told that the voters are changed finds them so |
+//! | `AnswerTrue` | an agent that hears that the voters are changed has the changed list |
 //!
-//! And once all is healed, one leader: the highest-ranked voter of the last list, if it may preempt.
+//! After healing: one leader. It is the highest-ranked voter of the last list, if preemption allows it.
 
 mod changing;
 mod decrees;
@@ -59,21 +59,21 @@ use bully_sim::sim::{
 #[derive(Clone, Debug)]
 pub struct QuorumScenario {
     watch: Watch,
-    /// The longest of the promises that members of this history give.
+    /// The timings with the longest promise in this history.
     slowest: Timings,
-    /// Of voters without disks.
+    /// The wall clocks, for voters without disks.
     hosts: Hosts,
-    /// Whether the voters are changed.
+    /// Whether the voters change.
     changes: bool,
 }
 
 impl QuorumScenario {
-    /// These voters; every other agent observes.
+    /// Returns the scenario with the voters of `config`; every other agent observes.
     pub fn new(config: QuorumConfig) -> Self {
         Self::unsound(config.clone(), config)
     }
 
-    /// Agents with one configuration, judged by another one.
+    /// Returns a scenario whose agents use `config`, and whose properties are those of `sound`.
     pub fn unsound(config: QuorumConfig, sound: QuorumConfig) -> Self {
         Self {
             slowest: sound.timings.clone(),
@@ -87,7 +87,8 @@ impl QuorumScenario {
         }
     }
 
-    /// The first `n` agents of a history, with quorums and preemption as the seed will.
+    /// Returns a scenario with the first `n` agents of a history, and with quorums and preemption that the seed
+    /// decides.
     ///
     /// # Errors
     /// [`SettingError`] when `n` is zero.
@@ -95,7 +96,7 @@ impl QuorumScenario {
         draw(seed, n, timings_of(seed)).map(Self::new)
     }
 
-    /// The same with these timings.
+    /// Returns the scenario of [`drawn`](Self::drawn) with these timings.
     ///
     /// # Errors
     /// As [`drawn`](Self::drawn).
@@ -103,15 +104,16 @@ impl QuorumScenario {
         draw(seed, n, timings).map(Self::new)
     }
 
-    /// Whether such a fault can meet a voter in such a situation. An agent that asks or defers knows no
-    /// leader, and a leader knows itself.
+    /// Returns whether `fault` can meet a voter in this situation. A candidate and a waiting agent know no leader, and
+    /// a leader knows itself.
     pub fn is_reachable(fault: Fault, situation: Situation) -> bool {
         let Situation { role, has_leader } = situation;
         if matches!(fault, Fault::Restart | Fault::Join | Fault::Outage) {
             return role == Role::Follower && !has_leader; // as an incarnation begins
         }
         if fault.is_of_memory() {
-            return has_leader && role != Role::Candidate && role != Role::Waiting; // rare, and mostly these
+            // These faults are rare, and mostly meet a leader or a follower.
+            return has_leader && role != Role::Candidate && role != Role::Waiting;
         }
         match role {
             Role::Follower => true,
@@ -120,23 +122,23 @@ impl QuorumScenario {
         }
     }
 
-    /// The rules' parameters, and the record.
+    /// Returns the configurations and the record of the history.
     pub const fn watch(&self) -> &Watch {
         &self.watch
     }
 
-    /// The rules' parameters as they ought to be.
+    /// Returns the sound configuration.
     pub fn sound(&self) -> &QuorumConfig {
         &self.watch.sound
     }
 
-    /// How many leaderships began in this history.
+    /// Returns the number of leaderships that began in this history.
     pub fn elections(&self) -> u64 {
         self.watch.ledger().elections
     }
 }
 
-/// Mostly in-process timings, all others now and then.
+/// Returns the timings of a seed: mostly those within a process, now and then others.
 fn timings_of(seed: u64) -> Timings {
     let mut random = SplitMix64::new(seed ^ 0x510E_CA57);
     match random.below(8) {
@@ -147,7 +149,7 @@ fn timings_of(seed: u64) -> Timings {
     }
 }
 
-/// Who leads once all is healed, of a group whose highest-ranked voter that runs is this one.
+/// Returns the leader that the group must have after healing; `highest` is its highest-ranked voter that runs.
 fn owed(
     world: &World<Watched>,
     highest: Option<(Score, &AgentId)>,
@@ -156,7 +158,7 @@ fn owed(
     let Some((_, highest)) = highest else {
         return Expected::NoLeader;
     };
-    // `slow-waits`: a voter finds after minutes only that its disk is fast again.
+    // `slow-waits`: a voter notices only after minutes that its disk is fast again.
     let machine = world.machine(highest);
     let is_slow = machine.is_some_and(|machine| machine.prospects().slow_writes.is_some());
     match preemption {
@@ -165,12 +167,13 @@ fn owed(
     }
 }
 
-/// How long a leader with these timings is left alone, if it is not for ever.
+/// Returns for how long the policy lets a leader with these timings lead.
 fn grace_of(timings: &Timings) -> Duration {
     timings.promise().saturating_mul(2)
 }
 
-/// Every fifth history has other quorums than majorities, every third leaves its leaders alone.
+/// Draws a configuration. Every fifth history has quorums other than majorities; in every third no agent takes over
+/// from a leader.
 fn draw(seed: u64, n: usize, timings: Timings) -> Result<QuorumConfig, SettingError> {
     let mut random = SplitMix64::new(seed ^ 0x510E_CA57);
     random.next_u64(); // the timings' draw
@@ -193,8 +196,8 @@ fn draw(seed: u64, n: usize, timings: Timings) -> Result<QuorumConfig, SettingEr
     config.check().map(|()| config)
 }
 
-/// What decides who leads, and last what decides who votes. A change of the voters is rare: a trap waits for what it
-/// says twice as often.
+/// The kinds of messages that decide which agent leads, and last those that decide which agents vote. A change of the
+/// voters is rare, so a trap waits for messages of a change twice as often.
 const DECISIVE: [&str; 13] = [
     "claim",
     "claim_reply",
@@ -211,11 +214,11 @@ const DECISIVE: [&str; 13] = [
     "install",
 ];
 
-/// So many of them, at the end, are about a change.
+/// Number of kinds, at the end of [`DECISIVE`], that belong to a change.
 const OF_A_CHANGE: usize = 6;
 
 impl QuorumScenario {
-    /// A participant with a store, which can be a voter: its clock is off, and runs at a rate of its own.
+    /// Returns a participant with a store, which can be a voter. Its clock is off, and runs at a rate of its own.
     fn with_store(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Watched> {
         let score = self.score(random);
         let skew = i32::try_from(random.between(0, 100_000)).unwrap_or(0);
@@ -230,10 +233,11 @@ impl QuorumScenario {
 impl Scenario for QuorumScenario {
     type Election = Watched;
 
-    /// Now and then a voter is a witness; an agent that is not listed observes.
+    /// Draws a voter, and now and then a witness. An agent that is not listed observes.
     fn participant(&mut self, id: AgentId, random: &mut SplitMix64) -> Participant<Watched> {
         let watch = self.watch.clone();
-        // The agent shares its name with the configuration, so that two equal names are mostly one pointer.
+        // The agent and the configuration share one name, so that a comparison of two equal names usually compares one
+        // pointer.
         let listed = watch.sound.voters.iter().find(|voter| **voter == id);
         let id = listed.unwrap_or(&id).clone();
         if watch.sound.diskless.is_some() {
@@ -252,9 +256,9 @@ impl Scenario for QuorumScenario {
         self.watch.sound.timings.delay_bound()
     }
 
-    /// Promises and quarantines run out; a few rounds; then the grace periods of several leaders in
-    /// turn, each with a hand-over: of the first two up to 16 times what it was, then up to 4, 2
-    /// and 1, since the flaps are counted half after each 16.
+    /// The ends of promises and quarantines; a few rounds; then the grace periods of several leaders in turn, each with
+    /// a hand-over. The grace periods of the first two are up to 16 times as long, then up to 4, 2 and 1 times, since
+    /// the number of flaps is halved after each period of 16.
     fn settles_within(&self, skew: u32) -> Duration {
         let (config, t) = (&self.watch.sound, &self.slowest);
         let rounds = (t.round() * 2 + t.step() + t.jitter() + config.wait()) * 10;
@@ -272,8 +276,8 @@ impl Scenario for QuorumScenario {
         all + all * skew / 1_000_000 * 2
     }
 
-    /// Without disks all have the same promise, many restart at once, and of two processes of a name one abstains. Where
-    /// the voters are changed, each epoch forgets which stores took part.
+    /// Without disks all voters need the same promise, and of two processes of a name one abstains; but many voters may
+    /// restart at once. Where the voters change, each epoch forgets which stores took part.
     fn takes(&self, fault: Fault) -> bool {
         let is_of_disks = matches!(
             fault,
@@ -287,8 +291,8 @@ impl Scenario for QuorumScenario {
         fault.is_general() || is_own || fault == Fault::LaterIncarnation
     }
 
-    /// Leases and promises up to five times as long, and heartbeats as rare; every other promise as
-    /// short as `promise-outlasts-lease` allows. All wait for messages as before.
+    /// Leases and promises up to five times as long, and heartbeats up to five times as rare. Every other promise is as
+    /// short as `promise-outlasts-lease` allows. The waits for messages stay the same.
     fn timings(&mut self, random: &mut SplitMix64) -> Option<Timings> {
         let t = &self.watch.sound.timings;
         let detector = t.detector()?;
@@ -319,9 +323,9 @@ impl Scenario for QuorumScenario {
         watch.retimed(timings, grace_of(timings)).ok()
     }
 
-    /// Where the record of every other voter names the agent's store: no rule helps where two processes of a name are
-    /// heard by voters that never met the other one, or where a voter lost its store and another was cut off since the
-    /// birth.
+    /// Returns whether `agent` may now get a second memory or lose its store: the record of every other voter must name
+    /// the agent's store. No rule helps if voters hear two processes of a name and have never met the other process, or
+    /// if a voter lost its store and another voter was cut off since the birth of the group.
     fn doubts_memory(&mut self, world: &World<Watched>, agent: &AgentId) -> bool {
         let sound = &self.watch.sound;
         let mut others = sound.voters.iter().filter(|id| *id != agent);
@@ -346,13 +350,13 @@ impl Scenario for QuorumScenario {
     fn may_lose_storage(&self) -> usize {
         let sound = &self.watch.sound;
         if self.changes {
-            // With a small quorum for the lease all have to return.
+            // With a small quorum for the lease all voters have to return.
             return usize::from(sound.vote_quorum() == sound.lease_quorum());
         }
         sound.voters.len() - sound.vote_quorum().max(sound.lease_quorum())
     }
 
-    /// A promise of one second is what others' faults are made for.
+    /// The faults of the simulator are made for a promise of one second.
     fn stretch(&self) -> u32 {
         let seconds = self.watch.sound.timings.promise().as_secs();
         u32::try_from(seconds).unwrap_or(1).max(1)
@@ -382,8 +386,8 @@ impl Scenario for QuorumScenario {
         owed(world, highest, config.preemption)
     }
 
-    /// With a small quorum for the lease, a leader may outlive the chance to elect another one:
-    /// then all voters return.
+    /// With a small quorum for the lease, a leader may lead while no election is possible any more: then all voters
+    /// return.
     fn healed(&mut self, world: &mut World<Watched>) {
         let config = Arc::clone(&self.watch.sound);
         if config.diskless.is_some() {

@@ -1,6 +1,6 @@
-//! A quorum machine under observation: everything that goes in and comes out is recorded.
+//! A quorum machine whose inputs and effects are all recorded.
 //!
-//! Decided here: nothing. The machine inside is the one that users run.
+//! Decided here: nothing. The machine inside is the production machine.
 
 use std::{
     convert::Infallible,
@@ -21,7 +21,7 @@ use bully_core::{
     },
 };
 
-/// A [`QuorumBully`] whose every step is held against the invariants.
+/// A [`QuorumBully`] that checks the invariants at every step.
 #[derive(Debug)]
 pub struct Watched {
     id: AgentId,
@@ -29,26 +29,27 @@ pub struct Watched {
     kind: MemberKind,
     machine: QuorumBully,
     watch: Watch,
-    /// The parameters as they ought to be, with the voters of its epoch.
+    /// The sound configuration, with the voters of the machine's epoch.
     present: Arc<QuorumConfig>,
 }
 
-/// The rules' parameters, and the record that all agents of a history share.
+/// The configurations, and the record that all agents of a history share.
 #[derive(Clone, Debug)]
 pub struct Watch {
     pub(super) config: Arc<QuorumConfig>,
-    /// The parameters as they ought to be, whatever the others are.
+    /// The configuration by which the invariants are checked. It stays sound if `config` is wrong on purpose.
     pub(super) sound: Arc<QuorumConfig>,
     pub(super) ledger: Arc<Mutex<Ledger>>,
 }
 
 impl Watch {
-    /// From now on some voter has two memories, or lost one: only what leaders say of themselves is judged.
+    /// Notes that some voter has two memories, or lost its memory: from now on only the leaders' own announcements are
+    /// checked.
     pub fn doubts_memory(&self) {
         self.ledger().is_doubtful = true;
     }
 
-    /// Other voters, in the same record: what one epoch may not do while another goes on.
+    /// Returns a watch with the voters of another epoch and the same record.
     #[must_use]
     pub fn epoch(&self, config: QuorumConfig) -> Self {
         let config = Arc::new(config);
@@ -59,7 +60,8 @@ impl Watch {
         }
     }
 
-    /// Voters without a disk, one of them on a host whose wall clock showed this when its own clock showed zero.
+    /// Returns a watch for voters without a disk, on a host whose wall clock shows `wall_at_zero` when its own clock
+    /// shows zero.
     #[must_use]
     pub fn on_host(&self, wall_at_zero: u64) -> Self {
         let host = |config: &Arc<QuorumConfig>| {
@@ -76,7 +78,7 @@ impl Watch {
         }
     }
 
-    /// A member with other timings, in the same record.
+    /// Returns a watch for a member with other timings and the same record.
     pub(super) fn retimed(&self, timings: &Timings, grace: Duration) -> Result<Self, SettingError> {
         let retimed = |config: &QuorumConfig| {
             let mut config = QuorumConfig {
@@ -127,7 +129,7 @@ impl Election for Watched {
         }
     }
 
-    /// The machine writes straight into `out`; what it wrote is read there.
+    /// The machine writes its effects into `out`, where this function reads them.
     fn handle(&mut self, now: Time, input: InputOf<Self>, out: &mut EffectsOf<Self>) {
         let shared = Arc::clone(&self.watch.ledger);
         let mut ledger = shared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -164,7 +166,7 @@ impl Election for Watched {
     }
 }
 
-/// What the step answers.
+/// The input to which a step answers.
 enum Asked {
     Probe,
     Claim(AgentId, Claim),
@@ -173,7 +175,7 @@ enum Asked {
 }
 
 impl Watched {
-    /// The parameters as they ought to be, with the voters of its epoch.
+    /// The sound configuration, with the voters of the machine's epoch.
     pub(super) const fn sound(&self) -> &Arc<QuorumConfig> {
         &self.present
     }
@@ -182,12 +184,12 @@ impl Watched {
         self.present.epoch
     }
 
-    /// Whether it could vote if it were listed.
+    /// Returns whether the agent could vote if it were listed.
     pub(super) fn has_store(&self) -> bool {
         self.kind == MemberKind::Voter
     }
 
-    /// It has that list of voters now.
+    /// Notes that the agent has the list of voters `list` now.
     fn enters(&mut self, now: Time, list: &Decree, ledger: &mut Ledger) {
         if list.epoch > self.present.epoch {
             self.present = Arc::new(under(&self.present, list));
@@ -316,7 +318,7 @@ impl Watched {
             (QuorumMessage::Sealed(sealed), _) => ledger.says_sealed(&self.id, sealed.term),
             (QuorumMessage::Seal(seal), _) => {
                 ledger.says_sealed(&self.id, seal.term);
-                ledger.resigns(&self.id, seal.term); // it leads no more in that term
+                ledger.resigns(&self.id, seal.term); // the agent no longer leads in this term
             }
             (QuorumMessage::Resign(resign), _) => {
                 ledger.resigns(&self.id, resign.term);
@@ -328,7 +330,7 @@ impl Watched {
         }
     }
 
-    /// What an agent may say that is in no list: nothing that decides anything.
+    /// Returns whether an agent in no list may send this message: a message without influence on any decision.
     fn may_say(&self, message: &QuorumMessage) -> bool {
         match message {
             QuorumMessage::AskChange(_) | QuorumMessage::Behind(_) => true,

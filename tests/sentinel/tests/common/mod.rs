@@ -1,4 +1,4 @@
-//! Processes of a node with a sentinel, and what they print.
+//! Processes of a node with a sentinel, and their output.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 #[path = "../../../support/ports.rs"]
@@ -17,12 +17,12 @@ use std::{
 use ports::free_port;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// What does not come within this does not come: most of it takes milliseconds.
+/// Longest time for an expected event. Most take milliseconds.
 pub const SOON: Duration = Duration::from_secs(10);
-/// For so long something that must not come is waited for.
+/// Time for which a test waits for an event that must not happen.
 pub const NEVER: Duration = Duration::from_millis(500);
 
-/// A folder in memory, if there is one, that is removed at the end.
+/// A folder that is removed at the end. It is in memory if possible.
 pub struct Folder(pub PathBuf);
 
 impl Folder {
@@ -46,12 +46,12 @@ impl Drop for Folder {
     }
 }
 
-/// Ports that are free for TCP and for UDP.
+/// Returns ports that are free for TCP and for UDP.
 pub fn ports<const N: usize>() -> [u16; N] {
     [(); N].map(|()| free_port())
 }
 
-/// A node's process.
+/// The process of a node.
 pub struct Node {
     pub child: Child,
     pub name: &'static str,
@@ -69,7 +69,7 @@ impl Node {
         Self::start_with(name, folder, port, peers, &[])
     }
 
-    /// One with variables of its own: see the program's page.
+    /// Starts a node with additional variables of its environment; the page of the program describes them.
     pub fn start_with(
         name: &'static str,
         folder: &Path,
@@ -107,10 +107,10 @@ impl Node {
         node
     }
 
-    /// Until its sentinel ignores the signals, which it does before it waits.
+    /// Waits until its sentinel catches the signals. The sentinel does so before it waits for the node's end.
     pub fn ready(&self) {
         let began = Instant::now();
-        // SIGTERM is number 15, and the later of the two.
+        // SIGTERM is number 15. The sentinel catches it after the others.
         while self.caught() & (1 << 14) == 0 {
             assert!(began.elapsed() < SOON);
             thread::sleep(Duration::from_millis(1));
@@ -123,27 +123,27 @@ impl Node {
         u64::from_str_radix(caught.unwrap().trim(), 16).unwrap()
     }
 
-    /// What the kernel says of its sentinel.
+    /// Returns the kernel's status of its sentinel.
     pub fn status(&self) -> String {
         fs::read_to_string(format!("/proc/{}/status", self.sentinel.as_raw_pid())).unwrap()
     }
 
-    /// What the kernel says of its sentinel's memory.
+    /// Returns the kernel's figures about the memory of its sentinel.
     pub fn rollup(&self) -> String {
         fs::read_to_string(format!("/proc/{}/smaps_rollup", self.sentinel.as_raw_pid())).unwrap()
     }
 
-    /// The next line, and when it came.
+    /// Returns the next line that it prints, and the time.
     pub fn next(&mut self, within: Duration) -> Option<(Instant, String)> {
         self.lines.recv_timeout(within).ok()
     }
 
-    /// When it says that a leader other than this one leads, and which.
+    /// Waits until it prints a leader other than `former`. Returns the time and the leader.
     pub fn leader_after(&mut self, former: &str) -> (Instant, String) {
         self.leader_within(former, SOON)
     }
 
-    /// The same, where it may take that long.
+    /// Waits like [`leader_after`](Self::leader_after), for at most `within`.
     pub fn leader_within(&mut self, former: &str, within: Duration) -> (Instant, String) {
         loop {
             let (at, line) = self.next(within).expect("a leader");
@@ -156,12 +156,12 @@ impl Node {
         }
     }
 
-    /// Until it says that nobody leads.
+    /// Waits until it prints that there is no leader.
     pub fn leads_no_more(&mut self) {
-        while self.next(SOON).expect("that nobody leads").1 != "leader -" {}
+        while self.next(SOON).expect("the end of the leader").1 != "leader -" {}
     }
 
-    /// How often its bridge has counted something.
+    /// Returns the value of a counter of its bridge.
     pub fn count(&mut self, what: &str) -> u64 {
         let counts = self.ask();
         let after = counts.split_once(&format!("\"{what}\", "));
@@ -169,7 +169,7 @@ impl Node {
         number.map_or(0, |(number, _)| number.parse().unwrap())
     }
 
-    /// Until its bridge has so many links.
+    /// Waits until its bridge has `links` links.
     pub fn linked(&mut self, links: usize) {
         let began = Instant::now();
         while !self.ask().ends_with(&format!(" links {links}")) {
@@ -178,7 +178,7 @@ impl Node {
         }
     }
 
-    /// What it says of its bridge.
+    /// Returns the line about its bridge.
     fn ask(&mut self) -> String {
         self.say("counts");
         loop {
@@ -189,7 +189,7 @@ impl Node {
         }
     }
 
-    /// Gives it a line to read.
+    /// Writes a line to its standard input.
     pub fn say(&mut self, line: &str) {
         writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
     }
@@ -198,10 +198,10 @@ impl Node {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// The sentinels that its process has now.
+    /// Returns the children of its process: its sentinels.
     pub fn children(&self) -> Vec<Pid> {
         let id = self.child.id();
-        // Whichever thread started it.
+        // Any thread may have started the child.
         let tasks = fs::read_dir(format!("/proc/{id}/task")).unwrap();
         tasks
             .filter_map(Result::ok)

@@ -1,7 +1,7 @@
 //! `host NAME FOLDER LISTEN CONNECT..`: a process with one voter of a, b and c, which finds the others by zenoh.
 //!
-//! It keeps its votes in that folder, and says whom it follows whenever that changes: `follows NAME`, or
-//! `follows -` for no leader. It ends with its standard input.
+//! It keeps its votes in the folder. For each change of the leader it prints `follows NAME`, or `follows -` for no
+//! leader. It ends when its standard input ends.
 
 use std::{env, io, path::PathBuf, process::exit, thread, time::Duration};
 

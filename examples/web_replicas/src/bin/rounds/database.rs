@@ -41,7 +41,7 @@ impl Database {
     /// Waits for a new row, and returns it.
     pub(crate) fn leader(&self, within: Duration) -> Result<Row, Wrong> {
         let before = self.row("ORDER BY rowid DESC")?.map_or(0, |row| row.number);
-        until(within, "nobody writes", || {
+        until(within, "no replica writes", || {
             let newest = self.row("ORDER BY rowid DESC")?;
             Ok(newest.filter(|row| row.number > before))
         })
@@ -50,7 +50,7 @@ impl Database {
     /// Waits for the first row of the next leader.
     pub(crate) fn next(&self, before: &Row, within: Duration) -> Result<Gap, Wrong> {
         let next = format!("WHERE fence > {} ORDER BY rowid", before.fence);
-        let first = until(within, "nobody took the job over", || self.row(&next))?;
+        let first = until(within, "no replica took the job over", || self.row(&next))?;
         let last = format!("WHERE rowid < {} ORDER BY rowid DESC", first.number);
         let last = self.row(&last)?.ok_or("the former rows are gone")?;
         let lasted = Duration::try_from_secs_f64(first.at - last.at)?;
@@ -73,7 +73,7 @@ impl Database {
         if wrong > 0 {
             return Err(format!("{wrong} rows have a lower fence than one before them").into());
         }
-        // Two leaders with one fence would be two writers with it.
+        // Two leaders with the same fence would write rows with the same fence.
         let writers = "SELECT count(*) FROM (
             SELECT fence FROM job GROUP BY fence HAVING count(DISTINCT node) > 1)";
         let twice: i64 = self.0.query_row(writers, (), |row| row.get(0))?;

@@ -11,7 +11,7 @@ use super::Wrong;
 
 const INSIDE: &str = "WEB_REPLICAS_NAMESPACE";
 
-/// Runs this program again in a namespace where it may mount; `None` if it runs there already, or cannot.
+/// Runs this program again in a namespace where it may mount. Returns `None` if it runs there already, or cannot.
 pub(crate) fn in_own_namespace() -> Option<ExitCode> {
     if env::var_os(INSIDE).is_some() {
         return None;
@@ -41,7 +41,7 @@ pub(crate) fn in_own_namespace() -> Option<ExitCode> {
     })
 }
 
-/// Mounts a disk of 2 MiB, of which a vote takes half; returns whether that was allowed.
+/// Mounts a disk of 2 MiB, of which a vote takes half. Returns whether the mount was allowed.
 pub(crate) fn mount(at: &Path) -> bool {
     let mut mount = Command::new("mount");
     mount

@@ -1,6 +1,6 @@
-//! Three replicas, and rounds in which the leader ends: killed, frozen, asked to stop, cut off, on a full disk. In every round,
-//! no row with a lower fence may follow a row with a higher fence, and the job may not pause for longer than the
-//! printed bound. Within that bound each remaining replica leads to the new leader.
+//! Three replicas, and rounds in which the leader is killed, frozen, asked to stop, cut off, or on a full disk. In every
+//! round, no row with a lower fence may follow a row with a higher fence, and the job may not pause for longer than the
+//! printed bound. Within that bound each remaining replica redirects to the new leader.
 //!
 //! ```text
 //! cargo run -p web-replicas --bin rounds -- 10
@@ -16,7 +16,7 @@
 //! those rounds are skipped, and the last line says this.
 #![expect(
     clippy::disallowed_methods,
-    reason = "processes live in real time, and no runtime is here that could be held up"
+    reason = "processes live in real time, and there is no runtime that a wait would block"
 )]
 
 mod database;
@@ -47,7 +47,7 @@ type Wrong = Box<dyn Error>;
 enum End {
     /// `kill -9`.
     Kill,
-    /// The leader stands still for longer than its lease, and continues.
+    /// The leader is stopped for longer than its lease, and continues.
     Freeze,
     /// SIGTERM: the leader hands over.
     Terminate,
@@ -160,7 +160,7 @@ fn play(rounds: usize, lease: Option<&str>) -> Result<(), Wrong> {
     }
     println!("{rows} rows, and none with a lower fence after a higher one");
     if held > 0 {
-        println!("frozen in the midst of a write, and thawed: {held} times");
+        println!("frozen in the middle of a write, and thawed: {held} times");
     }
     if !replicas.has_small_disks() {
         println!("full disk: left out, {}", without_disks(lease));
@@ -168,7 +168,7 @@ fn play(rounds: usize, lease: Option<&str>) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Returns whether these replicas can end so.
+/// Returns whether the replicas can have this end of a leader.
 fn is_possible(end: End, replicas: &Replicas) -> bool {
     match end {
         End::FullDisk => replicas.has_small_disks(),

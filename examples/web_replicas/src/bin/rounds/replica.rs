@@ -47,7 +47,7 @@ pub(crate) struct Replicas {
 struct Replica {
     name: &'static str,
     folder: PathBuf,
-    /// Whether it keeps its own votes.
+    /// Whether the replica keeps its own votes.
     votes: bool,
     process: Option<Child>,
     /// Address of its routes.
@@ -169,7 +169,7 @@ impl Replicas {
         disk::make_room(&self.find(name)?.folder.join(DISK))
     }
 
-    /// Returns whether the replica says that it leads.
+    /// Returns whether the replica's routes show that it leads.
     pub(crate) fn leads(&self, name: &str) -> bool {
         let replica = self.all.iter().find(|replica| replica.name == name);
         replica
@@ -239,7 +239,7 @@ impl Replicas {
         if leading == 1 {
             return Ok(());
         }
-        Err(format!("{leading} replicas say by their metrics that they lead").into())
+        Err(format!("{leading} replicas lead by their metrics").into())
     }
 
     /// Ends all replicas, the leader last.
@@ -366,7 +366,7 @@ impl Replica {
     }
 }
 
-/// Reads and drops later output, which would fill the pipe.
+/// Reads and drops the rest of the output, which would fill the pipe.
 fn drain(mut lines: BufReader<ChildStdout>) {
     thread::spawn(move || io::copy(&mut lines, &mut io::sink()));
 }

@@ -18,8 +18,7 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// Starts to ask the replicas at these addresses, until all of them lead to one leader, which is not the former
-    /// leader.
+    /// Starts to ask the replicas at the addresses `through`, until all of them lead to one leader other than `former`.
     pub(crate) fn watch(through: Vec<String>, former: &str) -> Self {
         let former = former.to_owned();
         Self {
@@ -38,7 +37,7 @@ impl Way {
 fn find(through: &[String], former: &str) -> Result<Instant, String> {
     let end = Instant::now() + SOON;
     loop {
-        // Stops at the first replica that leads nowhere: a replica that stands still is waited for.
+        // Stops at the first replica that does not lead to a leader: a frozen replica makes the round wait.
         let leaders: Result<Vec<_>, _> = through.iter().map(|at| leader_by(at)).collect();
         if let Ok(Some((first, rest))) = leaders.as_deref().map(<[_]>::split_first)
             && first != former
@@ -55,7 +54,7 @@ fn find(through: &[String], former: &str) -> Result<Instant, String> {
     }
 }
 
-/// Returns the leader, as it names itself on both routes, asked through the replica at this address.
+/// Returns the name of the leader that answers both routes through the replica at the address `at`.
 pub(crate) fn leader_by(at: &str) -> Result<String, String> {
     let name = follow(at, "/job")?;
     let told = follow(at, "/leader")?;
@@ -99,5 +98,5 @@ pub(crate) fn ask(at: &str, path: &str, within: Duration) -> Result<(String, Str
     Ok((head.to_owned(), body.to_owned()))
 }
 
-/// Longest wait for an answer. A replica that stands still answers nothing.
+/// Longest wait for an answer. A frozen replica does not answer.
 const PATIENCE: Duration = Duration::from_millis(25);

@@ -1,7 +1,7 @@
-//! The wires between the replicas: each replica reaches each other one through a wire of this program, which can be cut.
+//! The wires between the replicas: each replica reaches each other replica through a wire that this program can cut.
 //!
-//! Decided here: a cut wire delivers nothing and closes nothing, like a pulled cable. After the cut it delivers what the
-//! kernel has kept meanwhile.
+//! Decided here: a cut wire delivers nothing and closes nothing, like a pulled cable. After the cut it delivers the
+//! bytes that the kernel has kept meanwhile.
 
 use std::{
     io::{self, Read, Write},
@@ -28,7 +28,7 @@ impl Cable {
     }
 }
 
-/// Opens a wire to that address, over the cables of both ends; returns the address of its beginning.
+/// Opens a wire to the address `to`, over the cables of both ends. Returns the address of its beginning.
 pub(crate) fn open(to: &str, cables: [&Cable; 2]) -> io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let from = listener.local_addr()?.to_string();
@@ -37,7 +37,7 @@ pub(crate) fn open(to: &str, cables: [&Cable; 2]) -> io::Result<String> {
         for near in listener.incoming().map_while(Result::ok) {
             wait(&cables);
             let Ok(far) = TcpStream::connect(&to) else {
-                continue; // the replica does not run: the end of `near` says so
+                continue; // the replica does not run: `near` is closed
             };
             let Ok(ends) = both(&near, &far) else {
                 continue;
@@ -77,7 +77,7 @@ fn carry(mut from: TcpStream, mut to: TcpStream, cables: &[Cable; 2]) {
     from.shutdown(Shutdown::Both).ok();
 }
 
-/// Waits until both cables are in their sockets.
+/// Waits until both cables are plugged in.
 fn wait(cables: &[Cable; 2]) {
     while cables.iter().any(Cable::is_pulled) {
         sleep(Duration::from_millis(2));

@@ -1,4 +1,4 @@
-//! What a change of the voters does to the record of a history, and what a crash in the midst of a step undoes.
+//! The effects of a change of the voters on the record of a history, and those of a crash in the middle of a step.
 
 use bully_core::{
     elections::quorum::Vote,
@@ -8,7 +8,8 @@ use bully_core::{
 use super::Ledger;
 
 impl Ledger {
-    /// A crash cut the last step short: what the machine wanted to say after this record was never said.
+    /// Takes back the part of the last step that a crash cut off: the machine never sent the messages that follow this
+    /// record.
     pub(super) fn was_cut_short(&mut self, me: &AgentId, kept: &Vote) {
         let is_said = |term: Term, candidate: &AgentId| {
             let is_kept = || {
@@ -39,21 +40,21 @@ impl Ledger {
         self.decrees.was_cut_short(me, kept);
     }
 
-    /// What is wrong with a change of the voters, if anything is.
+    /// Notes the violation of a change of the voters, if there is one.
     pub(in crate::quorum) fn holds(&mut self, of_a_change: Result<(), String>) {
         if let Err(what) = of_a_change {
             self.broken.get_or_insert(what);
         }
     }
 
-    /// An agent enters a later epoch: what it promised before binds it no longer.
+    /// Notes that an agent enters a later epoch: its earlier promise no longer binds it.
     pub(in crate::quorum) fn enters(&mut self, now: Time, me: &AgentId) {
         if let Some(voter) = self.voter_mut(me) {
             (voter.promise, voter.quarantine) = (None, now);
         }
     }
 
-    /// `DiskFirst`: who says that it sealed has written so.
+    /// Checks `DiskFirst`: an agent that reports a seal has written it.
     pub(in crate::quorum) fn says_sealed(&mut self, me: &AgentId, term: Term) {
         let record = self.voter(me).and_then(|voter| voter.disk.seal());
         if record.is_none_or(|seal| seal.term != term) {

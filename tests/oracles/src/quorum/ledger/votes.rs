@@ -1,4 +1,4 @@
-//! What a vote and a promise break: `VoteOnce`, `PromiseKept`, `DiskFirst`.
+//! The invariants that a vote or a promise may break: `VoteOnce`, `PromiseKept`, `DiskFirst`.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use bully_core::{
 use super::{Ledger, Promise};
 
 impl Ledger {
-    /// `VoteOnce`, `PromiseKept`: `me` votes for the agent that made this claim.
+    /// Checks `VoteOnce` and `PromiseKept`: `me` votes for the agent that sent the claim.
     pub(in super::super) fn votes(
         &mut self,
         now: Time,
@@ -34,14 +34,14 @@ impl Ledger {
             self.breaks("PromiseKept", &what);
         }
         if let Some(voter) = self.voter_mut(me) {
-            voter.promise.take_if(|p| p.holder != *candidate); // it was free, or was released
+            voter.promise.take_if(|p| p.holder != *candidate); // the voter was free, or the claim releases it
         }
         if diskless {
-            return; // votes are forgotten, or come too late: who announces itself has counted enough
+            return; // a voter forgets votes; the candidate that announces itself has counted them
         }
         let grants = self.grants.entry((term, candidate.clone())).or_default();
         grants.insert(me.clone());
-        // By the configuration as it ought to be: a majority at least.
+        // The sound configuration demands a majority at least.
         if grants.len() >= config.vote_quorum() {
             self.last_elected = self.last_elected.max(term);
             let first = self
@@ -74,7 +74,7 @@ impl Ledger {
         promised || now < voter.quarantine
     }
 
-    /// `me` acknowledges a leader, which is a promise to it.
+    /// Notes that `me` acknowledges a leader, which is a promise to it.
     pub(in super::super) fn promises(
         &mut self,
         now: Time,
@@ -102,7 +102,7 @@ impl Ledger {
         }
     }
 
-    /// Without disks: a voter that abstains, or is bound to another incarnation, acknowledges none.
+    /// Checks without disks: a voter that abstains, or is bound to another incarnation, acknowledges no leader.
     fn binds(&mut self, now: Time, me: &AgentId, leader: (&AgentId, Incarnation)) {
         self.forgetful.remove(me);
         let Some(voter) = self.voter(me) else {
@@ -116,7 +116,7 @@ impl Ledger {
         }
     }
 
-    /// `DiskFirst`: no promise is given that the record does not keep.
+    /// Checks `DiskFirst`: a voter gives no promise that is longer than its record says.
     fn records(&mut self, me: &AgentId, ack: &Ack, span: Duration) {
         self.speaks(me, ack.term, "an acknowledgement");
         let recorded = self.voter(me).map(|voter| voter.disk.promise);
@@ -126,7 +126,7 @@ impl Ledger {
         }
     }
 
-    /// `me` hears that an incarnation resigned.
+    /// Notes that `me` hears of the resignation of an incarnation.
     pub(in super::super) fn hears_resign(
         &mut self,
         me: &AgentId,
@@ -140,7 +140,7 @@ impl Ledger {
         }
     }
 
-    /// `me` hears which incarnations have ended.
+    /// Notes that `me` hears which incarnations have ended.
     pub(in super::super) fn hears_members(&mut self, me: &AgentId, members: &Members) {
         let ended = |p: &mut Promise| {
             let holder = members.get(&p.holder);
@@ -151,7 +151,7 @@ impl Ledger {
         }
     }
 
-    /// `vote-ahead`: `me` votes for the successor of the leader that it is bound to, and stays so.
+    /// Checks `vote-ahead`: `me` votes for the successor of the leader to which it is bound, and stays bound.
     pub(in super::super) fn votes_ahead(
         &mut self,
         now: Time,
@@ -172,7 +172,7 @@ impl Ledger {
         grants.insert(me.clone());
     }
 
-    /// A leader has resigned: from now on the votes ahead elect its successor.
+    /// Notes that a leader has resigned: from now on the votes ahead elect its successor.
     pub(in super::super) fn gives(
         &mut self,
         me: &AgentId,
