@@ -107,7 +107,10 @@ const LAYERS: &[(&str, &str)] = &[
     ("clock", "protocol"),
     ("group", "protocol shown bully_core::driver"),
     ("guide", ""),
-    ("history", "protocol clock group shown"),
+    (
+        "history",
+        "protocol clock group shown bully_core::elections",
+    ),
     (
         "register",
         "protocol elections clock group bully_core::elections bully_register bully_register::conformance",

@@ -367,9 +367,8 @@ impl<E: Election> ElectionHandle<E> {
     /// no work of [`lead`](Self::lead) runs, and another agent may take its name.
     ///
     /// # Errors
-    /// [`LeaveError::TimedOut`] if leaving took longer than `deadline`. The leadership is revoked and the agent stopped
-    /// all the same, as if it had crashed; its name is free when its work has ended. [`LeaveError::NoRuntime`] outside
-    /// of a runtime with timers; then nothing was done.
+    /// [`LeaveError::TimedOut`] after `deadline`. The leadership is revoked and the agent stopped as by a crash; its name
+    /// is free when its work has ended. [`LeaveError::NoRuntime`] outside of a runtime with timers: nothing was done.
     pub async fn leave(&self, deadline: Duration) -> Result<(), LeaveError> {
         let began = Instant::now();
         // The search of a successor gets a quarter of the time: a store that hangs must leave time to hand over.
@@ -382,7 +381,8 @@ impl<E: Election> ElectionHandle<E> {
             Ok(None) => {}
             Err(NoTimers) => return Err(LeaveError::NoRuntime),
         }
-        self.addr.do_send(AgentCommand::Stop); // beyond the mailbox's bound if need be: it must not be lost
+        // do_send: may exceed the mailbox's bound by one message, which must not be lost.
+        self.addr.do_send(AgentCommand::Stop);
         self.shared.leave(); // the end was asked for
         self.shared.end(Scope::Agent); // even if the agent hangs
         Err(LeaveError::TimedOut { deadline })

@@ -44,7 +44,7 @@ pub enum RunError {
         reason: StoreError,
     },
     /// The store of the schedules' progress (marks) cannot be used, or the agent has ended.
-    #[error("the store in `quorum.marks_file` cannot be used: {}", Marks(reason))]
+    #[error("the store in `quorum.marks_file` cannot be used: {reason}", reason = Marks(reason))]
     Schedules {
         /// The reason.
         #[source]

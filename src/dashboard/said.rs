@@ -8,7 +8,7 @@ use std::{borrow::Cow, time::Duration};
 use serde::Serialize;
 
 use super::moment::{AgentFacts, AgentState, PageMoment, all_millis, short};
-use crate::{elections::quorum::epoch::SpokenTerm, protocol::AgentId, shown};
+use crate::{agent::SpokenTerm, protocol::AgentId, shown};
 
 /// An entry of the log.
 #[derive(Clone, Debug, PartialEq, Serialize)]

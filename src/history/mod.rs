@@ -37,9 +37,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use bully_core::elections::quorum::epoch::SpokenTerm;
+
 use crate::{
     clock::WallTime,
-    elections::quorum::epoch::SpokenTerm,
     group::Attachments,
     protocol::{AgentId, LostReason, Term, Time},
     shown,
