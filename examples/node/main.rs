@@ -15,9 +15,9 @@
 //! `kill -9`: the next node leads as soon as the lease has run out. Start it again without `--init`, which is given
 //! once for each node.
 //!
-//! Without `--quorum` and `--store` every side of a partition has a leader. For other machines use `--tls`, and
-//! certificates that `examples/certificates` makes in a minute. On this machine any other user can join as one of the
-//! nodes, unless all have the same `--secret-file`.
+//! Without `--quorum` and `--store` every side of a partition has a leader. For other machines build it with
+//! `cargo run --features tls`, and use `--tls` and certificates that `examples/certificates` makes in a minute. On this
+//! machine any other user can join as one of the nodes, unless all have the same `--secret-file`.
 //!
 //! Read on: `run.rs` is the program, `work.rs` the work that only the leader does.
 

@@ -124,9 +124,11 @@ use super::{ClusterId, NodeId};
 
 #[cfg(feature = "testkit")]
 pub use pipes::{PipeHost, Pipes};
-pub(crate) use security::Security;
 #[cfg(feature = "tls")]
-pub(crate) use security::{Secured, Securing};
+pub(crate) use security::Secured;
+#[cfg(any(feature = "tls", test))]
+pub(crate) use security::Securing;
+pub(crate) use security::Security;
 pub use tcp::Tcp;
 
 for_tests! {
