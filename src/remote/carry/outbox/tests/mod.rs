@@ -62,11 +62,7 @@ fn sink() -> GroupSink {
 }
 
 fn play(test: impl Future<Output = ()>) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build();
-    runtime.unwrap().block_on(test);
+    crate::testkit::virtual_system().block_on(test);
 }
 
 fn take(sink: &GroupSink, by: LinkId) -> Result<Batch, Outdated> {
