@@ -86,24 +86,6 @@ fn a_silent_connection_gives_way_before_one_that_has_spoken() {
     assert_eq!(lost(&all), [0], "all have said something: the oldest");
 }
 
-#[test]
-fn silent_connections_never_keep_out_one_that_speaks() {
-    let gate = gate(&Limits::builder());
-    let mut silent = Vec::new();
-    for number in 0..1_000_usize {
-        silent.push(enter(&gate, &format!("s{}", number % 100)));
-        if number % 64 == 63 {
-            let honest = enter(&gate, "h");
-            honest.heard();
-            for more in 0..1_000 {
-                silent.push(enter(&gate, &format!("t{more}")));
-            }
-            assert_eq!(lost(&[&honest]), [0; 0]);
-        }
-        silent.truncate(200);
-    }
-}
-
 /// What silent strangers cannot take: that would take an address of a peer.
 #[test]
 fn an_address_of_a_peer_has_places_of_its_own() {

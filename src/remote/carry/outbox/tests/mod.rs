@@ -110,17 +110,6 @@ fn messages_come_out_as_they_were_said_and_a_repeated_one_counts_once() {
     });
 }
 
-#[test]
-fn repeated_messages_never_fill_a_queue() {
-    play(async {
-        let sink = sink();
-        for term in 0..200_000 {
-            sink.carry(&[id("x")], message("a", heartbeat(term)));
-        }
-        assert_eq!(taken(&sink), [bytes(&heartbeat(199_999))]);
-    });
-}
-
 /// Says more than fits; says how many messages that were.
 fn flood(sink: &GroupSink) -> u64 {
     let lost = sink.outbox.lost();
