@@ -36,7 +36,7 @@ async fn hear(raw: &mut Raw, token: u64) -> (Vec<Option<u32>>, usize) {
                 if message.payload == said {
                     receivers.push(match message.to {
                         RawReceivers::One(number) => Some(number),
-                        _ => None,
+                        RawReceivers::All | RawReceivers::Several(_) => None,
                     });
                 }
             }

@@ -66,9 +66,11 @@ fn a_connection_that_is_refused_again_and_again_is_told_of_a_few_times_and_count
         sleep(MS(1_100)).await;
         refused(&mut scene, &[0; 4], "malformed").await;
         let more = scene.told();
-        let left_out = |event: &BridgeEvent| match event {
-            BridgeEvent::LeftOut { events } => Some(*events),
-            _ => None,
+        let left_out = |event: &BridgeEvent| {
+            if let BridgeEvent::LeftOut { events } = event {
+                return Some(*events);
+            }
+            None
         };
         let left_out: u64 = told.iter().chain(&more).filter_map(left_out).sum();
         assert_eq!(u64::try_from(refusals).unwrap() + left_out, TIMES);

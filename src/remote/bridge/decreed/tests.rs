@@ -47,14 +47,14 @@ fn shown(changes: &PeerChanges) -> String {
             .map_or(String::new(), |at| format!(" at {at}"));
         format!("+{node}{at} ({})", roles(rights))
     });
-    let changed = change
+    let regranted = change
         .iter()
         .map(|(node, rights)| format!("~{node} ({})", roles(rights)));
     let removed = remove.iter().map(|node| format!("-{node}"));
     let refused = refused
         .iter()
         .map(|(of, why)| format!("!{} {why:?}", of.voter));
-    let all = added.chain(changed).chain(removed).chain(refused);
+    let all = added.chain(regranted).chain(removed).chain(refused);
     all.collect::<Vec<_>>().join(", ")
 }
 

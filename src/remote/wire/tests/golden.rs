@@ -196,8 +196,8 @@ pub(super) fn again(frame: Frame<'_>) -> Option<Vec<u8>> {
 fn each_frame_has_its_bytes_and_is_read_as_it_was_written() {
     let mut text = String::new();
     for (name, bytes) in frames() {
-        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        writeln!(text, "{name}\n  {digits}").unwrap();
+        let digits: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        writeln!(text, "{name}\n  {}", digits.concat()).unwrap();
         let frame = Frame::decode(body(&bytes), bounds()).unwrap();
         if let Frame::Messages(messages) = frame.clone() {
             writeln!(text, "  {}", messages.seq).unwrap();
