@@ -22,7 +22,7 @@ const ALL: u32 = if cfg!(debug_assertions) {
     16_000
 };
 
-/// Others on this thread are polled before it is done.
+/// Others on this thread are polled before it is done. A yield of the runtime would come after more than one turn.
 async fn next_turn() {
     let mut is_next = false;
     poll_fn(|cx| {
@@ -35,27 +35,22 @@ async fn next_turn() {
     .await;
 }
 
-/// The most members that came, and the most that ended, between two turns of another task.
-#[derive(Clone, Default)]
-struct Most(Rc<Cell<(usize, usize)>>);
-
-impl Most {
-    fn watch(group: &Group) -> Self {
-        let most = Self::default();
-        let (group, cell) = (group.clone(), Rc::clone(&most.0));
-        actix::spawn(async move {
-            let (mut members, mut ended) = count(&group);
-            while Rc::strong_count(&cell) > 1 {
-                next_turn().await;
-                let now = count(&group);
-                let (came, went) = cell.get();
-                let more = (now.0.saturating_sub(members), now.1.saturating_sub(ended));
-                cell.set((came.max(more.0), went.max(more.1)));
-                (members, ended) = now;
-            }
-        });
-        most
-    }
+/// Watches, in each turn of a task, the most members that came, and the most that ended, since its turn before.
+fn watch(group: &Group) -> Rc<Cell<(usize, usize)>> {
+    let most = Rc::<Cell<_>>::default();
+    let (group, cell) = (group.clone(), Rc::clone(&most));
+    actix::spawn(async move {
+        let (mut members, mut ended) = count(&group);
+        while Rc::strong_count(&cell) > 1 {
+            next_turn().await;
+            let now = count(&group);
+            let (came, went): (usize, usize) = cell.get();
+            let more = (now.0.saturating_sub(members), now.1.saturating_sub(ended));
+            cell.set((came.max(more.0), went.max(more.1)));
+            (members, ended) = now;
+        }
+    });
+    most
 }
 
 /// How many members there are, and how many have ended for certain.
@@ -99,7 +94,7 @@ fn others_have_a_turn_after_each_roster_of_a_peer_with_thousands_of_agents() {
             let mut scene = Scene::set(&patient(), peers).await;
             let (before, ended) = count(scene.group());
             assert_eq!(ended, 0);
-            let most = Most::watch(scene.group());
+            let most = watch(scene.group());
             let mut raw = Raw::dial(scene.at()).await.greet("x").await;
             let all = usize::try_from(agents).unwrap();
             announced(&mut raw, agents, each, true).await;
@@ -107,7 +102,7 @@ fn others_have_a_turn_after_each_roster_of_a_peer_with_thousands_of_agents() {
             until("all are members", || count(&group).0 == before + all).await;
             announced(&mut raw, agents, each, false).await;
             until("all have ended", || count(&group).1 == all).await;
-            assert_eq!(most.0.get(), (each, each), "{agents} agents");
+            assert_eq!(most.get(), (each, each), "{agents} agents");
             scene.is_unhurt().await;
         }
     });

@@ -1,8 +1,8 @@
 //! A node under attack with an honest peer, and a hostile one that speaks bytes.
 
 use std::{
-    io, iter,
-    net::{IpAddr, SocketAddr},
+    iter,
+    net::SocketAddr,
     time::{Duration, Instant},
 };
 
@@ -20,7 +20,7 @@ use actix_bully::{
             Nonce,
             wire::{
                 Allowance, Frame, Hello, LinkConditions, MessagesWriter, Opening, RosterContent,
-                RosterFrame, Targets, Versions, encode_payload, encode_proof,
+                RosterFrame, Targets, Versions, encode_payload, encode_ping, encode_proof,
             },
         },
         transport::Tcp,
@@ -31,7 +31,7 @@ use bytes::{BufMut, BytesMut};
 use futures::{FutureExt, Stream, StreamExt};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpSocket, TcpStream},
+    net::TcpStream,
 };
 
 pub(crate) const MS: fn(u64) -> Duration = Duration::from_millis;
@@ -275,13 +275,6 @@ impl Raw {
         Self { stream, seq, link }
     }
 
-    /// From another address of this host, where the system may have no port left.
-    pub(crate) async fn try_dial_from(from: IpAddr, at: SocketAddr) -> io::Result<Self> {
-        let socket = TcpSocket::new_v4()?;
-        socket.bind(SocketAddr::new(from, 0))?;
-        Ok(Self::with(socket.connect(at).await?))
-    }
-
     /// Says this; the other end may have closed before it is done.
     pub(crate) async fn say(&mut self, bytes: &[u8]) -> bool {
         self.stream.write_all(bytes).await.is_ok()
@@ -293,12 +286,6 @@ impl Raw {
         let mut body = vec![0; usize::try_from(len).unwrap()];
         self.stream.read_exact(&mut body).await.ok()?;
         Some(body)
-    }
-
-    /// Reads whatever comes, to the end.
-    pub(crate) async fn outlast(&mut self) {
-        let mut rest = [0; 1_024];
-        while matches!(self.stream.read(&mut rest).await, Ok(1..)) {}
     }
 
     /// Reads to the end, which must come; says which goodbye came before it.
@@ -328,13 +315,8 @@ impl Raw {
     }
 
     /// Becomes a ready link of that node.
-    pub(crate) async fn greet(self, name: &str) -> Self {
-        self.greet_with(hello(name)).await
-    }
-
-    /// The same, with that HELLO.
-    pub(crate) async fn greet_with(mut self, mine: Hello) -> Self {
-        self.hello(mine).await;
+    pub(crate) async fn greet(mut self, name: &str) -> Self {
+        self.hello(hello(name)).await;
         let link = self.link;
         self.say(&framed(|out| conditions().encode(out))).await;
         self.say(&framed(|out| encode_proof(link, &[], out))).await;
@@ -365,6 +347,13 @@ impl Raw {
         let seq = self.next();
         let roster = roster(seq, 0, Some("g"), &content);
         self.say(&roster).await;
+    }
+
+    /// All that was said before was read: the link still answers.
+    pub(crate) async fn has_been_read(&mut self) {
+        let seq = self.next();
+        self.say(&framed(|out| encode_ping(seq, 0xabcd, out))).await;
+        while !self.hear().await.unwrap().ends_with(b"\xcd\xab\xcd") {}
     }
 
     /// One message of agent 0 in group 0.

@@ -11,8 +11,6 @@
 
 mod about;
 mod breaches;
-mod bytes;
-mod crowds;
 mod ends;
 mod kit;
 mod members;

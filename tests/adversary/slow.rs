@@ -1,15 +1,17 @@
-//! Peers that send a byte at a time, that send too much, and that never read.
+//! Peers that are more than there is room for, that send a byte at a time or too much, and that never read.
 
 use actix::clock::sleep;
 use actix_bully::remote::{
-    Limits, Peer,
+    BridgeEvent, Limits, Peer,
     internals::wire::{MessagesWriter, Targets, encode_payload, encode_ping},
     transport::Tcp,
 };
 use bytes::BytesMut;
 use tokio::net::TcpSocket;
 
-use super::kit::{INCARNATION, MS, Raw, Scene, framed, hello, nack, patient, play, until};
+use super::kit::{
+    INCARNATION, MS, Raw, Scene, allow_sockets, framed, hello, nack, patient, play, until,
+};
 
 /// One byte, and a pause, until the other end closes.
 async fn trickle(raw: &mut Raw, bytes: &[u8]) {
@@ -19,6 +21,32 @@ async fn trickle(raw: &mut Raw, bytes: &[u8]) {
         }
         sleep(MS(20)).await;
     }
+}
+
+/// Which connection gives way to which: `src/remote/bridge/gate/tests.rs`.
+#[test]
+fn a_storm_of_connections_is_counted_and_passes() {
+    if let Err(why) = allow_sockets(2_048) {
+        println!("skipped: {why}");
+        return;
+    }
+    play(async {
+        let long = MS(20_000);
+        let limits = patient().handshake(long).first_byte(long);
+        let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
+        let before = scene.counts();
+        let mut open = Vec::new();
+        for _ in 0..1_000 {
+            open.push(Raw::dial(scene.at()).await);
+        }
+        let refused = ("too_many_connections", 992);
+        scene.counted(&before, &[refused]).await;
+        scene.is_unhurt().await;
+        drop(open);
+        scene.counted(&before, &[refused, ("lost", 8)]).await;
+        let _x = Raw::dial(scene.at()).await.greet("x").await;
+        scene.is_unhurt().await;
+    });
 }
 
 #[test]
@@ -33,16 +61,23 @@ fn a_greeting_that_comes_byte_by_byte_is_not_waited_for() {
         assert_eq!(raw.ends().await, None);
         scene.counted(&before, &[("handshake_timeout", 1)]).await;
 
-        // A greeting that is late is not read any more.
-        let mut raw = Raw::dial(scene.at()).await;
-        sleep(MS(600)).await;
-        raw.say(&greeting).await;
-        assert_eq!(raw.ends().await, None);
         // One that says hello and no more is as late.
         let mut raw = Raw::dial(scene.at()).await;
         raw.hello(hello("x")).await;
         assert_eq!(raw.ends().await, None);
-        scene.counted(&before, &[("handshake_timeout", 3)]).await;
+        scene.counted(&before, &[("handshake_timeout", 2)]).await;
+        // A caller has no other report than this one.
+        let is_told = |event: &BridgeEvent| {
+            matches!(
+                event,
+                BridgeEvent::Refused {
+                    node: None,
+                    name: "handshake_timeout",
+                    ..
+                }
+            )
+        };
+        assert!(scene.told().iter().any(is_told));
         scene.is_unhurt().await;
     });
 }

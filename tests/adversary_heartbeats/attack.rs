@@ -14,7 +14,10 @@ use std::{
 use actix::clock::{sleep, timeout};
 use tokio::sync::oneshot;
 
-use super::kit::{MS, Raw, framed, hello, play};
+use super::{
+    kit::{MS, framed, hello, play},
+    restart::dial_from,
+};
 
 /// So many are half open at once.
 pub(crate) const HALF_OPEN: usize = 1_000;
@@ -73,7 +76,7 @@ async fn half_open(at: SocketAddr, number: usize, held: Arc<AtomicUsize>) {
     let greeting = framed(|out| hello("b").encode(out));
     loop {
         sleep(MS(50)).await;
-        let Ok(mut raw) = Raw::try_dial_from(address(1, number), at).await else {
+        let Ok(mut raw) = dial_from(address(1, number), at).await else {
             continue;
         };
         // The system may have dropped the last packet of its own greeting, in so large a crowd.
@@ -94,14 +97,14 @@ async fn half_open(at: SocketAddr, number: usize, held: Arc<AtomicUsize>) {
 
 async fn connect_and_go(at: SocketAddr) {
     for number in 0.. {
-        drop(Raw::try_dial_from(address(2, number), at).await);
+        drop(dial_from(address(2, number), at).await);
         sleep(MS(1)).await;
     }
 }
 
 async fn announce_the_longest_frame(at: SocketAddr) {
     for number in 0.. {
-        if let Ok(mut raw) = Raw::try_dial_from(address(3, number), at).await {
+        if let Ok(mut raw) = dial_from(address(3, number), at).await {
             raw.say(&u32::MAX.to_be_bytes()).await;
             drop(timeout(MS(1_000), raw.ends()).await);
         }

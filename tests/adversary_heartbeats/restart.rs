@@ -10,8 +10,8 @@
 mod ports;
 
 use std::{
-    fmt,
-    net::{Ipv4Addr, SocketAddr},
+    fmt, io,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
@@ -28,7 +28,7 @@ use actix_bully::{
     protocol::Timings,
     remote::{BridgeBuilder, Limits, Peer},
 };
-use tokio::sync::oneshot;
+use tokio::{net::TcpSocket, sync::oneshot};
 
 use ports::free_addresses;
 
@@ -178,9 +178,16 @@ impl Attack {
     }
 }
 
+/// A connection from another address of this host, where the system may have no port left.
+pub(super) async fn dial_from(from: IpAddr, at: SocketAddr) -> io::Result<Raw> {
+    let socket = TcpSocket::new_v4()?;
+    socket.bind(SocketAddr::new(from, 0))?;
+    Ok(Raw::with(socket.connect(at).await?))
+}
+
 async fn be_silent(from: Ipv4Addr, at: SocketAddr, attackers: &Attackers, count: &AtomicUsize) {
     // Until the node is there: it is about to be started.
-    let Ok(mut raw) = Raw::try_dial_from(from.into(), at).await else {
+    let Ok(mut raw) = dial_from(from.into(), at).await else {
         return sleep(MS(1)).await;
     };
     count.fetch_add(1, Relaxed);
@@ -189,7 +196,7 @@ async fn be_silent(from: Ipv4Addr, at: SocketAddr, attackers: &Attackers, count:
         Manner::Waits => MS(5_000),
         Manner::Hurries => MS(10),
     };
-    drop(timeout(most, raw.outlast()).await);
+    drop(timeout(most, async { while raw.hear().await.is_some() {} }).await);
 }
 
 /// Under attack all agree in less than twice the calm time.

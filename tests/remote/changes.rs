@@ -131,21 +131,6 @@ fn no_agent_leads_for_less_than_an_election_while_the_voters_change() {
 }
 
 #[test]
-fn a_host_that_was_away_during_two_changes_learns_the_last_list() {
-    scene(async |pipes, folder| {
-        let [a, b, c, d] = four(pipes, folder).await;
-        a.stop().await;
-        agent(&b).add_voter(at("d"), LIMIT).await.unwrap();
-        settled(&[&b, &c, &d], 1, &["a1", "b1", "c1", "d1"]).await;
-        agent(&d).remove_voter(id("b1"), LIMIT).await.unwrap();
-        settled(&[&b, &c, &d], 2, &["a1", "c1", "d1"]).await;
-        let a = host(pipes, "a", &others("a"), 2_000, folder);
-        settled(&[&a, &b, &c, &d], 2, &["a1", "c1", "d1"]).await;
-        until("it knows the new host", || a.is_linked("d")).await;
-    });
-}
-
-#[test]
 fn a_voter_that_is_not_there_is_refused_when_the_time_is_over_and_at_once_without_a_contact() {
     scene(async |pipes, folder| {
         let [a, b, c, d] = four(pipes, folder).await;

@@ -107,22 +107,6 @@ fn all_follow(nodes: &[&RunningNode], leader: &str) -> bool {
     nodes.iter().all(follows)
 }
 
-#[test]
-fn two_lines_are_enough_for_an_agent_that_leads_alone() {
-    play(async {
-        let running = config(LEAST, &[]).start().unwrap();
-        let leader = running.agent().wait_for_leader(MS(5_000)).await.unwrap();
-        assert_eq!(leader.id, "api-1");
-        assert!(running.bridge().is_none());
-        assert!(
-            format!("{running:?}").contains("arbiter: None"),
-            "{running:?}"
-        );
-        running.leave(MS(5_000)).await.unwrap();
-        assert_eq!(running.group().members().len(), 0);
-    });
-}
-
 /// And is let in again at once, without a key for that, though its wall clock is set back since.
 #[test]
 fn a_trio_elects_by_quorum_and_a_leader_that_leaves_hands_over() {
@@ -309,21 +293,6 @@ fn a_folder_that_goes_while_the_parts_start_ends_them() {
         let again = start(&config, pipes, 2).expect("its store and its address are free");
         again.leave(MS(5_000)).await.unwrap();
     });
-}
-
-#[test]
-fn a_secret_that_is_too_short_is_refused_and_not_shown() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("secret");
-    fs::write(&path, "hunter2").unwrap();
-    only_for_its_owner(&path);
-    let mut config = Config::new("a", "g");
-    config.listen = Some("127.0.0.1:0".to_owned());
-    config.secret_file = Some(path);
-    let refused = System::new().block_on(async { config.start().unwrap_err() });
-    let said = format!("{refused} {refused:?} {config:?}");
-    assert!(said.contains("a secret of 7 bytes is too short"), "{said}");
-    assert!(!said.contains("hunter2"), "{said}");
 }
 
 fn only_for_its_owner(path: &Path) {

@@ -1,155 +1,128 @@
-//! Hosts that are far from each other: what is sent over pipes arrives later, by a delay that a test may change.
+//! Hosts that are far from each other, or short of descriptors: what is sent over pipes arrives later, by a delay that a test
+//! may change, and connections are refused while a test says so.
 
 use std::{
-    collections::VecDeque,
     io,
     net::SocketAddr,
-    pin::Pin,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed},
     },
-    task::{Context, Poll, ready},
     time::Duration,
 };
 
-use actix::clock::{Instant, Sleep, sleep_until};
+use actix::clock::{Instant, sleep_until};
 use actix_bully::remote::transport::{
     IncomingStream, Listener, Pending, PipeHost, Pipes, Stream, Transport,
 };
-use futures::FutureExt;
-use tokio::io::{AsyncRead, ReadBuf, ReadHalf, join, split};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, duplex, join, split},
+    sync::mpsc::unbounded_channel,
+};
 
-/// How long every byte takes, one way. Clones are the same distance.
+/// How long every byte takes, one way, and what the system refuses. Clones are the same distance.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Distance(Arc<AtomicU64>);
+pub(crate) struct Distance(Arc<Trouble>);
+
+#[derive(Debug, Default)]
+pub(crate) struct Trouble {
+    millis: AtomicU64,
+    pub(crate) is_short: AtomicBool,
+    /// How often a connection was accepted or dialled meanwhile.
+    pub(crate) accepts: AtomicU32,
+    pub(crate) dials: AtomicU32,
+}
+
+impl Trouble {
+    fn check(&self, asked: &AtomicU32) -> io::Result<()> {
+        const EMFILE: i32 = 24;
+        if self.is_short.load(Relaxed) {
+            asked.fetch_add(1, Relaxed);
+            return Err(io::Error::from_raw_os_error(EMFILE));
+        }
+        Ok(())
+    }
+}
+
+impl std::ops::Deref for Distance {
+    type Target = Trouble;
+
+    fn deref(&self) -> &Trouble {
+        &self.0
+    }
+}
 
 impl Distance {
     pub(crate) fn set(&self, one_way: Duration) {
         let millis = u64::try_from(one_way.as_millis()).unwrap();
-        self.0.store(millis, Relaxed);
-    }
-
-    fn get(&self) -> Duration {
-        Duration::from_millis(self.0.load(Relaxed))
+        self.millis.store(millis, Relaxed);
     }
 
     /// A host at that distance from every other.
     pub(crate) fn host(&self, pipes: &Pipes, name: &str) -> FarHost {
-        FarHost {
-            pipes: pipes.host(name),
-            distance: self.clone(),
-        }
+        FarHost(pipes.host(name), self.clone())
     }
 }
 
 #[derive(Debug)]
-pub(crate) struct FarHost {
-    pipes: PipeHost,
-    distance: Distance,
-}
+pub(crate) struct FarHost(PipeHost, Distance);
 
 impl Transport for FarHost {
     fn dial<'a>(&'a self, address: &'a str) -> Pending<'a, Box<dyn Stream>> {
-        let dialled = self.pipes.dial(address);
-        Box::pin(dialled.map(|dialled| Ok(far(dialled?, &self.distance))))
+        Box::pin(async move {
+            self.1.check(&self.1.dials)?;
+            Ok(far(self.0.dial(address).await?, self.1.clone()))
+        })
     }
 
     fn listen(&self, address: &str) -> io::Result<Box<dyn Listener>> {
-        let distance = self.distance.clone();
-        let listener = self.pipes.listen(address)?;
-        Ok(Box::new(FarListener { listener, distance }))
+        let listener = self.0.listen(address)?;
+        Ok(Box::new(FarListener(listener, self.1.clone())))
     }
 
     fn is_loopback(&self, address: &str) -> bool {
-        self.pipes.is_loopback(address)
+        self.0.is_loopback(address)
     }
 }
 
-struct FarListener {
-    listener: Box<dyn Listener>,
-    distance: Distance,
-}
+struct FarListener(Box<dyn Listener>, Distance);
 
 impl Listener for FarListener {
     fn local_addr(&self) -> Option<SocketAddr> {
-        self.listener.local_addr()
+        self.0.local_addr()
     }
 
     fn accept(&mut self) -> Pending<'_, IncomingStream> {
-        let distance = self.distance.clone();
-        let come_in = self.listener.accept();
-        Box::pin(come_in.map(move |arrival| {
-            let IncomingStream { stream, from } = arrival?;
-            let stream = far(stream, &distance);
+        Box::pin(async move {
+            self.1.check(&self.1.accepts)?;
+            let IncomingStream { stream, from } = self.0.accept().await?;
+            let stream = far(stream, self.1.clone());
             Ok(IncomingStream { stream, from })
-        }))
+        })
     }
 }
 
-fn far(stream: Box<dyn Stream>, distance: &Distance) -> Box<dyn Stream> {
-    let (stream, writer) = split(stream);
-    let reader = FarReader {
-        stream,
-        distance: distance.clone(),
-        on_the_way: VecDeque::new(),
-        next: Box::pin(sleep_until(Instant::now())),
-    };
+/// Keeps what arrives until it is due; later bytes never overtake earlier ones.
+fn far(stream: Box<dyn Stream>, distance: Distance) -> Box<dyn Stream> {
+    let (mut arrives, writer) = split(stream);
+    let (mut late, reader) = duplex(1 << 20);
+    let (keep, mut kept) = unbounded_channel();
+    actix::spawn(async move {
+        let mut bytes = [0; 4_096];
+        while let Ok(len @ 1..) = arrives.read(&mut bytes).await {
+            let due = Instant::now() + Duration::from_millis(distance.millis.load(Relaxed));
+            if keep.send((due, bytes[..len].to_vec())).is_err() {
+                break;
+            }
+        }
+    });
+    actix::spawn(async move {
+        while let Some((due, bytes)) = kept.recv().await {
+            sleep_until(due).await;
+            if late.write_all(&bytes).await.is_err() {
+                break;
+            }
+        }
+    });
     Box::new(join(reader, writer))
-}
-
-/// Keeps what arrives until it is due.
-struct FarReader {
-    stream: ReadHalf<Box<dyn Stream>>,
-    distance: Distance,
-    /// What is read at which instant; nothing: the end.
-    on_the_way: VecDeque<(Instant, Vec<u8>)>,
-    next: Pin<Box<Sleep>>,
-}
-
-impl FarReader {
-    /// Takes what the pipe has; later bytes never overtake earlier ones.
-    fn take(&mut self, task: &mut Context<'_>) -> io::Result<()> {
-        loop {
-            let mut bytes = [0; 4_096];
-            let mut buf = ReadBuf::new(&mut bytes);
-            let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(task, &mut buf) else {
-                return Ok(());
-            };
-            read?;
-            let after = self.on_the_way.back().map(|(at, _)| *at);
-            let due = Instant::now() + self.distance.get();
-            let due = after.map_or(due, |after| due.max(after));
-            let filled = buf.filled().to_vec();
-            let is_end = filled.is_empty();
-            self.on_the_way.push_back((due, filled));
-            if is_end {
-                return Ok(());
-            }
-        }
-    }
-}
-
-impl AsyncRead for FarReader {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        task: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        self.take(task)?;
-        let Some((due, _)) = self.on_the_way.front() else {
-            return Poll::Pending;
-        };
-        let due = *due;
-        self.next.as_mut().reset(due);
-        ready!(self.next.as_mut().poll_unpin(task));
-        if let Some((due, mut bytes)) = self.on_the_way.pop_front() {
-            let rest = bytes.split_off(bytes.len().min(buf.remaining()));
-            buf.put_slice(&bytes);
-            if !rest.is_empty() {
-                self.on_the_way.push_front((due, rest));
-            }
-        }
-        Poll::Ready(Ok(()))
-    }
 }

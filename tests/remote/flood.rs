@@ -4,19 +4,59 @@ use actix::clock::{Instant, sleep};
 use actix_bully::{
     Group,
     agent::BullyAgent,
-    elections::AnyMessage,
-    protocol::{AgentId, Term},
+    elections::{AnyMessage, bully::Elect},
+    protocol::{AgentId, Incarnation, Round, Term},
     remote::{Limits, transport::Pipes},
 };
 use bully_core::{elections::bully::Resign, protocol::To};
 
-use super::{
-    kit::{Host, MS, builder, id, play, scene, until},
-    load::{self, linked, say_to_b1},
-};
+use super::kit::{Host, MS, all_follow, builder, id, play, scene, until};
+
+/// A message that no other one replaces.
+pub(crate) fn elect(counter: u64) -> AnyMessage {
+    let incarnation = Incarnation(1);
+    Elect {
+        round: Round {
+            incarnation,
+            counter,
+        },
+        score: 1.into(),
+        seen: Term(0),
+        ..Elect::default()
+    }
+    .into()
+}
+
+/// Lets an agent of this group say that.
+pub(crate) fn say(
+    group: &Group,
+    from: &str,
+    to: &To,
+    messages: impl IntoIterator<Item = AnyMessage>,
+) {
+    let from = id(from);
+    let incarnation = group.members().get(&from).unwrap().incarnation.unwrap();
+    for message in messages {
+        group.deliver(&from, incarnation, to, message);
+    }
+}
+
+/// Two linked hosts with these limits and an agent each, of which the one with the higher score leads.
+async fn linked(pipes: &Pipes, limits: [&Limits; 2], scores: [i32; 2]) -> [Host; 2] {
+    let host = |name: &str, peer: &str, limits: &Limits| {
+        Host::with(|group| builder(pipes, name, &[peer]).limits(*limits).carry(group))
+    };
+    let (mut a, mut b) = (host("a", "b", limits[0]), host("b", "a", limits[1]));
+    a.agent("a1", scores[0]);
+    b.agent("b1", scores[1]);
+    let leader = if scores[0] > scores[1] { "a1" } else { "b1" };
+    all_follow(&[&a, &b], leader).await;
+    sleep(MS(500)).await;
+    [a, b]
+}
 
 /// No leadership ends by it: the term is over. About as long as a message gets.
-fn resign() -> AnyMessage {
+pub(crate) fn resign() -> AnyMessage {
     let successor = AgentId::new(&"x".repeat(AgentId::MAX_LEN)).unwrap();
     let (term, successor) = (Term(0), Some(successor));
     Resign {
@@ -35,8 +75,14 @@ fn closed(hosts: &[Host; 2]) -> u64 {
     hosts.iter().map(count).sum()
 }
 
-fn say(host: &Host, messages: usize) {
-    say_to_b1(host, std::iter::repeat_with(resign).take(messages));
+fn resigns(a: &Host, times: usize) {
+    let to = To::One(id("b1"));
+    say(
+        &a.group,
+        "a1",
+        &to,
+        std::iter::repeat_with(resign).take(times),
+    );
 }
 
 /// For so long a side with these limits of its own says so many bytes each millisecond to one with those limits; the
@@ -51,7 +97,7 @@ async fn flood(own: &Limits, limits: &Limits, millis: u64, each: usize) {
     while began.elapsed() < MS(millis) {
         let messages = each / MESSAGE;
         said += messages;
-        say(a, messages);
+        resigns(a, messages);
         sleep(MS(1)).await;
         assert!(b.follows("a1"), "after {:?}", began.elapsed());
     }
@@ -72,7 +118,7 @@ async fn flood(own: &Limits, limits: &Limits, millis: u64, each: usize) {
     // It is over at once: what is said now arrives.
     sleep(MS(1_000)).await;
     let before = b.bridge.traffic().messages_in;
-    say(a, 10);
+    resigns(a, 10);
     sleep(MS(20)).await;
     assert!(b.bridge.traffic().messages_in >= before + 10);
     assert_eq!(a.bridge.peers()[0].lost, lost);
@@ -99,7 +145,7 @@ fn messages_for_an_agent_that_has_left_do_not_close_the_link() {
         let shut = closed(&hosts);
         pipes.partition_one_way("b", "a");
         b.agents[0].leave(MS(1_000)).await.unwrap();
-        say(a, 20);
+        resigns(a, 20);
         sleep(MS(50)).await;
         let counters = b.bridge.counters();
         let (_, unknown) = counters
@@ -143,7 +189,7 @@ fn messages_of_one_frame_go_to_the_groups_that_they_name() {
         let (before, frames) = (sent(), other.traffic().frames_in);
         for group in [0, 1, 1, 0, 1] {
             let to = To::One(id("b1"));
-            load::say(&from[group], "a1", &to, [resign()]);
+            say(&from[group], "a1", &to, [resign()]);
         }
         sleep(MS(1)).await;
         assert_eq!(other.traffic().frames_in, frames + 1, "in one frame");

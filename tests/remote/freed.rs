@@ -6,12 +6,12 @@ use actix::{System, clock::sleep};
 use actix_bully::{
     agent::ElectionArbiter,
     operate::{Command, Operated, Order, Outcome, OutcomeVerdict},
-    remote::{BridgeEvent, LinkStatus, Peer, RemoteBridge},
+    remote::{BridgeEvent, RemoteBridge},
     testkit::Inject,
 };
 use futures::StreamExt;
 
-use super::kit::{Host, MS, address, are_linked, builder, group, scene, until};
+use super::kit::{Host, MS, are_linked, group, scene, until};
 
 const SOON: Duration = Duration::from_secs(20);
 
@@ -38,26 +38,6 @@ fn a_port_is_free_when_a_drain_has_returned_and_when_the_end_is_told() {
             let at = bridge.local_addr().unwrap();
             TcpListener::bind(at).expect("the port is free");
         }
-    });
-}
-
-/// Where the name of b leads for now, a process of the name a listens.
-#[test]
-fn a_peer_whose_address_led_to_this_node_once_is_dialled_again() {
-    scene(async |pipes, _| {
-        let at_b = |name: &str, host: &str| {
-            let bridge = builder(pipes, name, &[]).transport(pipes.host(host));
-            bridge.listen(&address("b"))
-        };
-        let old = at_b("a", "old").carry(&group()).start().unwrap();
-        let a = builder(pipes, "a", &["b"]).carry(&group()).start().unwrap();
-        sleep(MS(1_000)).await;
-        old.drain(MS(1_000)).await.unwrap();
-        let inbound = at_b("b", "b").peer(Peer::inbound("a"));
-        let b = inbound.carry(&group()).start().unwrap();
-        let is_linked = || matches!(a.peers()[0].link, LinkStatus::Linked { .. });
-        until("a dials b", is_linked).await;
-        b.stop();
     });
 }
 

@@ -8,8 +8,8 @@ use actix_bully::{
 use bully_core::protocol::To;
 
 use super::{
+    flood::{elect, resign, say},
     kit::{Host, MS, all_follow, builder, id, scene, until},
-    load::{elect, say},
 };
 
 /// Two hosts; `b` takes less than `a`, whose limits are the defaults.
@@ -44,10 +44,11 @@ fn many_agents_elect_with_a_peer_that_takes_short_frames_of_few_items() {
         }
         all_follow(&[&a, &b], "b00").await;
         sleep(MS(1_000)).await;
-        // More messages than it takes in a frame, and one to more agents than it takes in an array.
+        // More messages, and longer ones, than it takes in a frame, and one to more agents than it takes in an array.
         let before = b.bridge.traffic().messages_in;
         let to = To::One(id("b01"));
-        say(&a.group, "a00", &to, (0..1_000).map(elect));
+        let long = std::iter::repeat_with(resign).take(1_000);
+        say(&a.group, "a00", &to, long);
         sleep(MS(5)).await;
         let arrived = b.bridge.traffic().messages_in - before;
         assert!((1_000..1_010).contains(&arrived), "{arrived}");
@@ -58,6 +59,20 @@ fn many_agents_elect_with_a_peer_that_takes_short_frames_of_few_items() {
         sleep(MS(5)).await;
         let told = b.group.counters().sent - told;
         assert!(told >= 99, "{told} of 99 were told");
+
+        // To all of a node it crosses once. So does an election, in a few frames and not in thousands.
+        let (before, told) = (a.bridge.traffic().messages_out, b.group.counters().sent);
+        say(&a.group, "a00", &To::All, [elect(8)]);
+        sleep(MS(5)).await;
+        let crossed = a.bridge.traffic().messages_out - before;
+        assert!(crossed <= 2, "{crossed}: another message may come between");
+        assert!(b.group.counters().sent - told >= 100);
+        let out = || [&a, &b].map(|host| host.bridge.traffic().messages_out);
+        let before = out();
+        b.agents[0].leave(MS(1_000)).await.unwrap();
+        until("b01 leads", || a.follows("b01")).await;
+        let crossed: u64 = out().iter().sum::<u64>() - before.iter().sum::<u64>();
+        assert!(crossed < 500, "{crossed} messages crossed");
         assert_eq!((breaches(&a), breaches(&b)), (vec![], vec![]));
         assert_eq!(a.bridge.peers()[0].lost, 0);
     });

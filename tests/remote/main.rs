@@ -5,10 +5,8 @@
     reason = "a scene that cannot be set fails the test"
 )]
 
-mod about;
 mod ages;
 mod changes;
-mod clocks;
 #[path = "../common/mod.rs"]
 mod common;
 #[cfg(feature = "serde")]
@@ -17,14 +15,12 @@ mod decrees;
 mod diagnosis;
 mod diskless;
 mod elections;
-mod epochs;
 mod far;
 mod features;
 mod flood;
 mod freed;
 mod kit;
 mod limits;
-mod load;
 #[path = "../common/logging.rs"]
 mod logging;
 #[cfg(feature = "serde")]
@@ -35,14 +31,10 @@ mod measured;
 mod messages;
 mod metrics;
 mod names;
-mod past;
 mod pipes;
-mod processes;
 mod proxy;
 mod quiet;
 mod rights;
-#[cfg(feature = "secret")]
-mod secrets;
 #[cfg(all(feature = "secret", feature = "sentinel"))]
 mod sentinels;
 mod shortage;

@@ -1,4 +1,4 @@
-//! Names that two hosts want: which has one, which is refused, and what becomes of an agent that moves.
+//! Names that two hosts want: which has one, and which is refused. Agents that move: `tests/simulated_network`.
 
 use actix::clock::sleep;
 use actix_bully::{
@@ -56,50 +56,6 @@ fn a_name_that_an_agent_of_a_linked_host_has_is_taken() {
             let takes = |event: &BridgeEvent| matches!(event, BridgeEvent::NameTakenOver { node: n, agent, by: Holder::Here, .. } if *n == node("b") && *agent == id("x"));
             assert!(told(&mut events).iter().any(takes));
             until("the next x leads", || a.follows("x")).await;
-        }
-    });
-}
-
-/// An agent leaves its host while that is cut off, and starts at another one; which leader the others follow
-/// in the end, and which agent considers itself leader there.
-async fn moves(incarnations: [u64; 3]) {
-    let pipes = Pipes::new();
-    let [at_a, at_b, at_c] = incarnations;
-    let mut a = host(&pipes, "a", &["b", "c"], at_a);
-    let mut b = host(&pipes, "b", &["a", "c"], at_b);
-    let mut c = host(&pipes, "c", &["a", "b"], at_c);
-    a.agent("y", 1);
-    c.agent("z", 2);
-    b.agent("x", 5);
-    all_follow(&[&a, &c], "x").await;
-    pipes.partition("a", "b");
-    pipes.partition("b", "c");
-    b.agents[0].leave(MS(2_000)).await.unwrap();
-    all_follow(&[&a, &c], "z").await;
-    assert!(start_again(&a, "x").is_err(), "b is still linked");
-    until("b is given up", || !a.is_linked("b") && !c.is_linked("b")).await;
-    let x = a.agent("x", 5);
-    all_follow(&[&a, &c], "x").await;
-    sleep(MS(1_000)).await;
-    pipes.heal("a", "b");
-    pipes.heal("b", "c");
-    for _ in 0..10_000 {
-        sleep(MS(1)).await;
-        assert!(a.follows("x") && c.follows("x"), "{incarnations:?}");
-    }
-    assert!(x.is_leader() && a.is_linked("b") && c.is_linked("b"));
-    assert_eq!(a.group.counters().stale + c.group.counters().stale, 0);
-}
-
-#[test]
-fn an_agent_that_moved_to_another_host_is_heard_whichever_host_is_older() {
-    play(async {
-        for incarnations in [
-            [1_000, 2_000, 3_000],
-            [2_000, 1_000, 3_000],
-            [3_000, 2_000, 1_000],
-        ] {
-            moves(incarnations).await;
         }
     });
 }

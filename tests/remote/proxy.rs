@@ -12,12 +12,12 @@ use actix::{
 use actix_bully::{
     agent::BullyHandle,
     leader::{LeaderProxy, ProxyError},
-    remote::{Limits, transport::Pipes},
+    remote::Limits,
     testkit::Inject,
 };
 use serde::{Deserialize, Serialize};
 
-use super::kit::{Host, MS, others, pair, play, scene, until};
+use super::kit::{Host, MS, pair, scene, until};
 #[cfg(feature = "metrics")]
 use super::measured::{Measured, Recording};
 
@@ -59,87 +59,6 @@ fn job(number: u64) -> Job {
         millis,
         text,
     }
-}
-
-/// Hosts `a`, `b` and `c` with an agent each, of which the last one leads, and their proxies.
-struct Scene {
-    pipes: Pipes,
-    hosts: Vec<Host>,
-    proxies: Vec<LeaderProxy<Job>>,
-    done: Done,
-}
-
-impl Scene {
-    async fn set() -> Self {
-        let (pipes, done) = (Pipes::new(), Done::default());
-        let mut scene = Self {
-            pipes,
-            hosts: Vec::new(),
-            proxies: Vec::new(),
-            done,
-        };
-        for (score, name) in (1..).zip(["a", "b", "c"]) {
-            let mut host = Host::start(&scene.pipes, name, &others(name));
-            let agent = host.agent(name, score);
-            let worker = Worker(name, Arc::clone(&scene.done)).start();
-            let proxy = LeaderProxy::builder(&agent, "job").deliver_to(worker.recipient());
-            scene.proxies.push(proxy.start().unwrap());
-            scene.hosts.push(host);
-        }
-        let hosts = &scene.hosts;
-        until("c leads", || hosts.iter().all(|host| host.follows("c"))).await;
-        sleep(MS(500)).await;
-        scene
-    }
-
-    fn done(&self) -> Vec<(&'static str, u64)> {
-        std::mem::take(&mut *self.done.lock().unwrap())
-    }
-}
-
-#[test]
-fn messages_and_answers_cross_to_the_leader_and_back() {
-    play(async {
-        let scene = Scene::set().await;
-        for number in 0..200 {
-            scene.proxies[0].do_send(job(number));
-        }
-        for (from, number) in [(0, 500), (1, 501), (2, 502)] {
-            let answer = scene.proxies[from].send(job(number), SOON).await;
-            assert_eq!(answer.unwrap(), format!("c did {number}"));
-        }
-        let done = scene.done();
-        assert!(done.iter().all(|(at, _)| *at == "c"));
-        let numbers = done.iter().map(|(_, number)| *number);
-        assert!(numbers.eq((0..200).chain(500..503)));
-    });
-}
-
-#[test]
-fn an_ask_in_the_middle_of_which_the_link_is_cut_is_answered_or_unknown() {
-    play(async {
-        let mut scene = Scene::set().await;
-        let proxy = scene.proxies[0].clone();
-        let slow = |number| Job {
-            millis: 300,
-            ..job(number)
-        };
-        // A link that comes back: the answer waits for it.
-        let asked = proxy.clone();
-        let ask = actix::spawn(async move { asked.send(slow(1), SOON).await });
-        sleep(MS(100)).await;
-        scene.pipes.cut("a", "c");
-        assert_eq!(ask.await.unwrap().unwrap(), "c did 1");
-        // One that does not: nothing is known.
-        let asked = proxy.clone();
-        let ask = actix::spawn(async move { asked.send(slow(2), SOON * 10).await });
-        sleep(MS(100)).await;
-        scene.hosts.pop().unwrap().stop().await;
-        assert_eq!(ask.await.unwrap(), Err(ProxyError::Unknown));
-        assert_eq!(scene.done(), [("c", 1), ("c", 2)], "never twice");
-        sleep(SOON).await;
-        assert_eq!(proxy.send(job(3), SOON).await.unwrap(), "b did 3");
-    });
 }
 
 #[test]
@@ -249,25 +168,5 @@ fn a_message_that_a_leader_has_handled_is_not_sent_to_it_again_when_it_has_moved
         numbers.sort_unstable();
         assert_eq!(numbers, [0, 1, 2, 10, 11, 12], "each was handled once");
         assert_eq!(proxy.counts().unknown, 3);
-    });
-}
-
-#[test]
-fn a_message_of_a_sender_that_has_moved_is_not_taken_for_one_that_was_handled() {
-    scene(async |pipes, _| {
-        let mut here = Host::start(pipes, "a", &["b", "c"]);
-        let leader = here.agent("leader", 2);
-        let worker = Worker("leader", Done::default()).start();
-        let deliver = LeaderProxy::builder(&leader, "job").deliver_to(worker.recipient());
-        deliver.start().unwrap();
-        for (number, name, other) in [(1, "b", "c"), (2, "c", "b")] {
-            let mut there = Host::start(pipes, name, &["a", other]);
-            until("they are linked", || here.is_linked(name)).await;
-            let sender = there.agent("x", 1);
-            let proxy = LeaderProxy::<Job>::builder(&sender, "job").start().unwrap();
-            let answer = proxy.send(job(number), SOON * 10).await;
-            assert_eq!(answer.unwrap(), format!("leader did {number}"));
-            there.stop().await;
-        }
     });
 }

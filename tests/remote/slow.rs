@@ -4,15 +4,12 @@ use std::path::Path;
 
 use actix::clock::{Instant, sleep};
 use actix_bully::{
-    agent::Finding,
-    elections::quorum::QuorumConfig,
-    protocol::{Measurement, Timings},
-    remote::transport::Pipes,
+    agent::Finding, elections::quorum::QuorumConfig, protocol::Timings, remote::transport::Pipes,
 };
 
 use super::{
     far::Distance,
-    kit::{Host, MS, builder, id, others, play},
+    kit::{Host, MS, builder, id, others},
     voters::{VOTERS, all_follow_alone, believer},
     warnings::warnings,
 };
@@ -33,8 +30,6 @@ fn three(distance: &Distance, folder: &Path, timings: &Timings) -> [Host; 3] {
 async fn elected(hosts: &[Host; 3]) {
     all_follow_alone(&hosts.each_ref(), "c1").await;
 }
-
-const FAR: u64 = 20;
 
 /// So far that longer rounds do not help either for half a minute.
 const TOO_FAR: u64 = 100;
@@ -63,50 +58,6 @@ fn where_messages_take_longer_than_the_preset_assumes_the_log_and_the_diagnosis_
     assert_eq!(said.iter().filter(advises).count(), said.len(), "{said:#?}");
     let soon = |line: &&String| line.contains("no leader for 0.");
     assert!(said.iter().filter(soon).count() >= 3, "{said:#?}");
-}
-
-#[test]
-fn measured_timings_of_a_network_that_changes_end_in_a_sentence_and_then_in_a_leader() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    play(async {
-        let distance = Distance::default();
-        distance.set(MS(1));
-        let timings = Timings::measured(Measurement {
-            echo: MS(2),
-            ..Measurement::default()
-        });
-        let timings = timings.unwrap();
-        let hosts = three(&distance, folder, &timings);
-        elected(&hosts).await;
-        // Further than a round lasts: no question is answered in time, and none of the votes.
-        distance.set(MS(FAR));
-        let far = |finding: &Finding| matches!(finding, Finding::EchoTooLong { assumed, advice: Some("Timings::default()"), .. } if *assumed == timings.delay_bound());
-        let mut leaderless = 0;
-        for _ in 0..20_000 {
-            sleep(MS(1)).await;
-            leaderless += u32::from(believer(&hosts.each_ref()).is_none());
-        }
-        assert!(leaderless > 19_000, "{leaderless} ms without a leader");
-        for host in &hosts {
-            host.assert_finds(far);
-            let Measurement { echo, stall, .. } = host.agents[0].diagnosis().measured;
-            assert!((MS(2 * FAR)..MS(3 * FAR)).contains(&echo), "{echo:?}");
-            assert_eq!(stall, MS(0), "virtual time");
-        }
-        distance.set(MS(1));
-        elected(&hosts).await;
-        sleep(MS(60_000)).await;
-        for host in hosts {
-            host.assert_finds_no(far);
-            host.stop().await;
-        }
-        // At that distance the advice helps.
-        distance.set(MS(FAR));
-        let folder = folder.join("advised");
-        std::fs::create_dir(&folder).unwrap();
-        elected(&three(&distance, &folder, &Timings::default())).await;
-    });
 }
 
 #[test]

@@ -7,12 +7,12 @@ use actix::clock::sleep;
 use actix_bully::{
     agent::Finding,
     leader::schedule::{ScheduleError, ScheduleRecord, Tick},
-    remote::{Limits, NodeIncarnation, transport::Pipes},
+    remote::{Limits, NodeIncarnation},
     store::FileStore,
 };
 
 use super::{
-    kit::{Host, MS, builder, elsewhere, id, identity, others, scene, until},
+    kit::{Host, MS, builder, elsewhere, identity, others, scene, until},
     voters::{all_follow_alone, believer, elected, host, of_epoch},
 };
 
@@ -21,24 +21,18 @@ fn tells_of(host: &Host, voter: &str) -> bool {
     host.finds(|finding| matches!(finding, Finding::OtherStore { voter: of, kept, found, .. } if of.as_str() == voter && kept != found))
 }
 
-/// Three hosts, after `c1` and `a1` have found that `a1` has another store than before.
-async fn with_another_store(pipes: &Pipes, folder: &Path) -> [Host; 3] {
-    let [a, b, c] = elected(pipes, folder).await;
-    a.stop().await;
-    fs::remove_file(folder.join("a1")).unwrap();
-    let a = host(pipes, "a", 2_000, folder);
-    // The leader has heard its acknowledgements, with the old store.
-    until("both say so", || {
-        [&a, &c].iter().all(|host| tells_of(host, "a1"))
-    })
-    .await;
-    [a, b, c]
-}
-
 #[test]
 fn a_voter_with_another_store_is_refused_by_the_leader_and_both_say_so() {
     scene(async |pipes, folder| {
-        let [a, b, c] = with_another_store(pipes, folder).await;
+        let [a, b, c] = elected(pipes, folder).await;
+        a.stop().await;
+        fs::remove_file(folder.join("a1")).unwrap();
+        let a = host(pipes, "a", 2_000, folder);
+        // The leader has heard its acknowledgements, with the old store.
+        until("both say so", || {
+            [&a, &c].iter().all(|host| tells_of(host, "a1"))
+        })
+        .await;
         let said = a.agents[0].diagnosis().to_string();
         assert!(
             said.contains("a1 has voted with another store") && said.contains("raise the epoch"),
@@ -52,21 +46,6 @@ fn a_voter_with_another_store_is_refused_by_the_leader_and_both_say_so() {
             sleep(MS(10)).await;
             assert_eq!(believer(&[&a, &c]), None);
         }
-    });
-}
-
-/// The operator did what the finding says: it is about the epoch before.
-#[test]
-fn a_change_of_the_voters_ends_the_finding_of_another_store() {
-    scene(async |pipes, folder| {
-        let [a, b, c] = with_another_store(pipes, folder).await;
-        let changed = c.agents[0].remove_voter(id("a1"), MS(20_000)).await;
-        changed.unwrap();
-        until("none says so", || {
-            let hosts = [&a, &b, &c];
-            !hosts.iter().any(|host| tells_of(host, "a1"))
-        })
-        .await;
     });
 }
 

@@ -64,16 +64,3 @@ fn the_earlier_of_two_processes_of_the_leaders_name_steps_down_and_takes_part_ag
         assert!(!a.finds(is_twice));
     });
 }
-
-#[test]
-fn the_later_of_two_processes_says_so_until_the_earlier_one_has_ended() {
-    scene(async |pipes, _| {
-        let [a, _b, _c] = three(pipes);
-        let mut later = Host::with(|group| elsewhere(pipes, "a", &["b", "c"]).carry(group));
-        later.agent("a1", 9);
-        until("it says so", || says_twice(&later)).await;
-        a.stop().await;
-        sleep(MS(61_000)).await;
-        assert!(!later.finds(|finding| matches!(finding, Finding::NodeNameTwice { .. })));
-    });
-}

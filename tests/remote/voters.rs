@@ -10,7 +10,7 @@ use actix_bully::{
     testkit::Inject,
 };
 
-use super::kit::{Host, MS, all_follow, builder, id, others, pair, scene, told, until};
+use super::kit::{Host, MS, builder, id, others, pair, scene, told, until};
 
 pub(crate) const VOTERS: [&str; 3] = ["a1", "b1", "c1"];
 
@@ -19,7 +19,8 @@ pub(crate) fn of_epoch(epoch: u64) -> QuorumConfig {
     QuorumConfig {
         preemption: Preemption::Never,
         epoch,
-        ..config(&VOTERS)
+        timings: Timings::lan(),
+        ..QuorumConfig::new(VOTERS.map(id))
     }
 }
 
@@ -84,28 +85,6 @@ fn mismatch(events: Vec<BridgeEvent>) -> Option<(String, String)> {
     })
 }
 
-fn config(voters: &[&str]) -> QuorumConfig {
-    QuorumConfig {
-        timings: Timings::lan(),
-        ..QuorumConfig::new(voters.iter().map(|name| id(name)))
-    }
-}
-
-#[test]
-fn other_timings_are_no_other_rules() {
-    scene(async |pipes, folder| {
-        let [mut a, mut b] = pair(pipes, |bridge| bridge);
-        let voters = ["a1", "b1", "c1"];
-        let slow = QuorumConfig {
-            timings: Timings::default(),
-            ..config(&voters)
-        };
-        a.voter("a1", 1, folder, config(&voters));
-        b.voter("b1", 2, folder, slow);
-        all_follow(&[&a, &b], "b1").await;
-    });
-}
-
 /// The other side opened the group while there were no agents here, thus no rules either.
 #[test]
 fn agents_that_turn_out_to_follow_other_rules_are_no_members_and_do_not_hear_each_other() {
@@ -126,40 +105,5 @@ fn agents_that_turn_out_to_follow_other_rules_are_no_members_and_do_not_hear_eac
         let (theirs, mine) = mismatch(told(&mut events)).unwrap();
         assert!(theirs.starts_with("quorum rules, epoch 0, "), "{theirs}");
         assert_eq!(mine, "available rules, epoch 0");
-    });
-}
-
-/// The first term of an epoch is far above all of the one before.
-#[test]
-fn voters_that_start_again_in_the_next_epoch_elect_over_their_links_and_a_host_without_agents_follows()
- {
-    scene(async |pipes, folder| {
-        let mut voters = ["a", "b"].map(|name| host(pipes, name, 1_000, folder));
-        let bare = Host::with(|group| builder(pipes, "c", &others("c")).carry(group));
-        let mut links = 0;
-        for epoch in [0, 1] {
-            until("one leads", || believer(&voters.each_ref()).is_some()).await;
-            if epoch == 0 {
-                links = bare.bridge.traffic().links;
-            }
-            // The leader is told beside the next change.
-            for host in &voters {
-                host.agents[0].set_score(7).unwrap();
-            }
-            sleep(MS(1_000)).await;
-            let leader = bare.group.members().leader().cloned();
-            assert_eq!(leader.map(|leader| leader.term.0 >> 40), Some(epoch));
-            for host in &mut voters {
-                let agent = host.agents.pop().unwrap();
-                agent.leave(MS(1_000)).await.ok();
-            }
-            for (host, name) in voters.iter_mut().zip(VOTERS) {
-                host.voter(name, 1, folder, of_epoch(epoch + 1));
-            }
-        }
-        for host in voters.iter().chain([&bare]) {
-            assert_eq!(host.bridge.counters().get("term"), Some(0));
-        }
-        assert_eq!(bare.bridge.traffic().links, links, "the first ones stay");
     });
 }

@@ -1,10 +1,10 @@
 //! What a bridge warns of in the log: strangers when it starts, two leaders when it reaches others.
 
-use std::{future::Future, io};
+use std::future::Future;
 
 use actix_bully::{
     agent::{BullyAgent, BullyBuilder},
-    remote::{BridgeBuilder, Challenge, Credential, Proof, transport::Pipes},
+    remote::{BridgeBuilder, transport::Pipes},
 };
 
 use super::{
@@ -12,24 +12,6 @@ use super::{
     kit::{Host, MS, are_linked, builder, others, play, until},
     logging,
 };
-
-/// Some kind of proof.
-#[derive(Debug)]
-struct Password;
-
-impl Credential for Password {
-    fn challenge(&self) -> io::Result<Challenge> {
-        Ok(Challenge([1; 32]))
-    }
-
-    fn prove(&self, _: &[u8]) -> Vec<Proof> {
-        vec![Proof([2; 32])]
-    }
-
-    fn accepts(&self, _: &[u8], proofs: &[Proof]) -> bool {
-        proofs == [Proof([2; 32])]
-    }
-}
 
 /// Plays a scene, and collects the warnings with these words in them.
 pub(crate) fn warnings(words: &str, scene: impl Future<Output = ()>) -> Vec<String> {
@@ -96,7 +78,8 @@ fn a_bridge_whose_peers_prove_nothing_says_so_in_one_line() {
     ] {
         assert!(said[0].contains(word), "{said:?}");
     }
-    assert!(of_strangers(|builder| builder.credential(Password)).is_empty());
+    #[cfg(feature = "secret")]
+    assert!(of_strangers(|builder| builder.secret(super::strangers::secret(1))).is_empty());
 }
 
 /// The other elections are asked where they elect, in `elections`.
@@ -125,22 +108,4 @@ fn an_ordinary_stop_and_a_link_that_replaces_another_are_no_warnings() {
         until("b has said goodbye", || !a.is_linked("b")).await;
     });
     assert_eq!(told, Vec::<String>::new());
-}
-
-#[test]
-fn a_link_that_another_one_replaced_is_a_debug_line_with_the_plain_name_of_the_peer() {
-    logging::logged(tracing::Level::DEBUG, |lines| {
-        play(async {
-            let pipes = Pipes::new();
-            let [a, b] =
-                [("a", "b"), ("b", "a")].map(|(me, peer)| Host::start(&pipes, me, &[peer]));
-            until("they are linked", || a.is_linked("b") && b.is_linked("a")).await;
-        });
-        let ended = lines.about("another connection");
-        assert!(!ended.is_empty(), "both dialled");
-        for line in ended {
-            let is_plain = line.contains("peer=a ") || line.contains("peer=b ");
-            assert!(line.starts_with("DEBUG") && is_plain, "{line}");
-        }
-    });
 }

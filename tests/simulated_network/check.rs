@@ -48,7 +48,6 @@ pub struct Watch {
 pub type Starts = Vec<(Start, BullyHandle)>;
 
 /// All starts of agents in these processes.
-#[must_use]
 pub fn starts(running: &[Process]) -> Starts {
     let mut all = Starts::new();
     for process in running {
@@ -63,9 +62,6 @@ pub fn starts(running: &[Process]) -> Starts {
 impl Watch {
     /// Checks what has to hold at every moment; returns the leader, if that has changed. `worked` are those
     /// whose work ran in this step.
-    ///
-    /// # Errors
-    /// What is broken.
     pub fn step(
         &mut self,
         starts: &Starts,
@@ -171,7 +167,6 @@ impl Watch {
 }
 
 /// Whether all agents follow one leader, which is one of them and believes so, alone.
-#[must_use]
 pub fn all_agree(starts: &Starts, agents: &[BullyHandle]) -> bool {
     let mut leaders = agents.iter().map(BullyHandle::leader);
     let Some(Some(first)) = leaders.next() else {
@@ -186,7 +181,6 @@ pub fn all_agree(starts: &Starts, agents: &[BullyHandle]) -> bool {
 }
 
 /// Whether every host is linked to every other one.
-#[must_use]
 pub fn all_linked(running: &[Process]) -> bool {
     let is_linked = |link: LinkStatus| matches!(link, LinkStatus::Linked { .. });
     running
@@ -196,9 +190,6 @@ pub fn all_linked(running: &[Process]) -> bool {
 }
 
 /// That what the agents know of the voters is one list in each epoch.
-///
-/// # Errors
-/// Two lists.
 pub fn one_list(starts: &Starts, ledger: &Ledger) -> Result<(), Broken> {
     for (_, agent) in starts {
         if let Some(voters) = agent.voters() {
@@ -209,7 +200,6 @@ pub fn one_list(starts: &Starts, ledger: &Ledger) -> Result<(), Broken> {
 }
 
 /// Whether all of them know the latest list, and their leader is on it.
-#[must_use]
 pub fn all_know(agents: &[BullyHandle], ledger: &Ledger) -> bool {
     ledger.lists(|lists| {
         let (epoch, names) = lists.latest();
@@ -226,9 +216,6 @@ pub fn all_know(agents: &[BullyHandle], ledger: &Ledger) -> bool {
 
 /// What has to hold once all is repaired and quiet: one link for each pair, by the same name at
 /// both ends, no stream beside them, and every agent a member everywhere.
-///
-/// # Errors
-/// What is broken.
 pub(crate) fn in_calm(
     setting: &Setting,
     running: &[Process],
@@ -269,9 +256,6 @@ pub(crate) fn in_calm(
 /// What no honest peer may be accused of, whatever the network does, unless something of that kind
 /// has happened. `hears` says whether agents ran here all the time since there are two epochs: a host without any has none
 /// of its own, so what peers of one of them say is vouched for by no agent, and heard by none.
-///
-/// # Errors
-/// The first accusation.
 pub fn honest(
     host: &str,
     counts: &BridgeCounts,
@@ -304,9 +288,6 @@ pub fn honest(
 }
 
 /// What no bridge may tell of honest peers, unless something of that kind has happened.
-///
-/// # Errors
-/// The event.
 pub fn harmless(host: &str, event: &BridgeEvent, happened: &Kinds) -> Result<(), Broken> {
     match event {
         BridgeEvent::NameTaken { .. } if has(happened, &MOVES) => Ok(()),
@@ -321,9 +302,6 @@ pub fn harmless(host: &str, event: &BridgeEvent, happened: &Kinds) -> Result<(),
 }
 
 /// That no host dials, or opens streams, without measure.
-///
-/// # Errors
-/// What is too much.
 pub fn bounded(peaks: Peaks, hosts: usize) -> Result<(), Broken> {
     if peaks.dials > MOST_DIALS {
         return Err(format!("{} dials of one peer in a second", peaks.dials));

@@ -38,7 +38,6 @@ impl SimulatedClock {
     }
 
     /// One of the same simulation that runs at this rate, in percent.
-    #[must_use]
     pub fn at_rate(&self, percent: u64) -> Self {
         Self {
             elapsed: Arc::clone(&self.elapsed),
@@ -47,8 +46,6 @@ impl SimulatedClock {
         }
     }
 
-    /// For how long the host was suspended.
-    #[must_use]
     pub fn suspended(&self) -> Duration {
         Duration::from_nanos(self.suspended.load(Relaxed))
     }

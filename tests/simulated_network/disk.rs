@@ -44,7 +44,6 @@ impl<D> Clone for Disk<D> {
 
 impl<D> Disk<D> {
     /// An empty one, whose writes take up to so many milliseconds.
-    #[must_use]
     pub fn new(owner: AgentId, seed: u64, slowest: u64, ledger: &Ledger) -> Self {
         Self(Arc::new(Mutex::new(Platter {
             record: None,
@@ -58,46 +57,38 @@ impl<D> Disk<D> {
     }
 
     /// The same, but in memory.
-    #[must_use]
     pub fn in_memory(self) -> Self {
         self.with(|platter| platter.is_volatile = true);
         self
     }
 
     /// An empty one of the same owner and kind.
-    #[must_use]
     pub fn another(&self, seed: u64) -> Self {
-        self.with(|platter| {
-            Self(Arc::new(Mutex::new(Platter {
-                record: None,
-                generations: Generations::default(),
-                rng: Rng::with_seed(seed),
-                slowest: platter.slowest,
-                owner: platter.owner.clone(),
-                is_volatile: platter.is_volatile,
-                ledger: platter.ledger.clone(),
-            })))
-        })
+        self.like(
+            self.with(|platter| platter.owner.clone()),
+            Rng::with_seed(seed),
+        )
     }
 
     /// An empty one of the same kind and another owner.
-    #[must_use]
     pub fn of_owner(&self, owner: AgentId, seed: u64) -> Self {
-        let disk = self.another(seed);
-        disk.with(|platter| platter.owner = owner);
-        disk
+        self.like(owner, Rng::with_seed(seed))
     }
 
     /// An empty one of the same owner, for another record.
-    #[must_use]
     pub fn of_another_kind<O>(&self) -> Disk<O> {
+        let (owner, rng) = self.with(|platter| (platter.owner.clone(), platter.rng.clone()));
+        self.like(owner, rng)
+    }
+
+    fn like<O>(&self, owner: AgentId, rng: Rng) -> Disk<O> {
         self.with(|platter| {
             Disk(Arc::new(Mutex::new(Platter {
                 record: None,
                 generations: Generations::default(),
-                rng: platter.rng.clone(),
+                rng,
                 slowest: platter.slowest,
-                owner: platter.owner.clone(),
+                owner,
                 is_volatile: platter.is_volatile,
                 ledger: platter.ledger.clone(),
             })))

@@ -51,7 +51,6 @@ impl Freezer {
     }
 }
 
-/// A process that stands still.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frozen {
     since: Duration,

@@ -37,22 +37,18 @@ pub struct Tale {
     pub log: String,
     /// How often each thing happened: faults, by what they met; ends of links; events of bridges.
     pub seen: BTreeMap<String, u64>,
-    /// The largest numbers.
     pub peaks: Peaks,
     /// How long agreement took after the repair.
     pub agreed: Duration,
-    /// What was broken, if anything was.
     pub broken: Option<Broken>,
 }
 
 /// Plays the history of a seed, with these kinds of faults.
-#[must_use]
 pub fn play(seed: u64, kinds: &Kinds) -> Tale {
     play_with(seed, kinds, |_| {})
 }
 
 /// Plays the history of a seed with other settings than it draws.
-#[must_use]
 pub fn play_with(seed: u64, kinds: &Kinds, change: impl FnOnce(&mut Plan)) -> Tale {
     let mut rng = Rng::with_seed(seed);
     let mut plan = Plan::draw(&mut rng, kinds);
@@ -111,7 +107,6 @@ struct Run<'a> {
     hosts: Vec<Rc<Host>>,
     faults: Faults,
     members: Members,
-    /// The kinds of faults so far.
     happened: Kinds,
     watch: Watch,
     /// The hosts on which no agent ran at some time since there are two epochs.

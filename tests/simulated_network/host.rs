@@ -43,9 +43,7 @@ use crate::{
 /// A host, with or without a process.
 #[derive(Debug)]
 pub struct Host {
-    /// Its place among the others.
     pub index: usize,
-    /// The process, while it runs.
     pub process: RefCell<Option<Process>>,
     /// What its bridge has told since the last look.
     pub told: RefCell<Vec<BridgeEvent>>,
@@ -55,9 +53,7 @@ pub struct Host {
     pub has_left: Cell<bool>,
     /// What the next process begins with.
     pub next: Cell<Settings>,
-    /// Its boot clock.
     pub clock: SimulatedClock,
-    /// Stops the process.
     pub freezer: Freezer,
     pub(crate) processes: Cell<u64>,
     /// The incarnation of the last process.
@@ -67,9 +63,7 @@ pub struct Host {
 /// What runs on a host.
 #[derive(Clone, Debug)]
 pub struct Process {
-    /// Which it is.
     pub place: Place,
-    /// What it began with.
     pub settings: Settings,
     /// The agents that it knows.
     pub group: Group,
@@ -77,16 +71,13 @@ pub struct Process {
     pub bridge: Option<BridgeHandle>,
     /// Every start of an agent here, those that are over included.
     pub starts: Rc<RefCell<Vec<Started>>>,
-    /// Does something in it.
     pub orders: UnboundedSender<Order>,
 }
 
 /// A start of an agent.
 #[derive(Clone)]
 pub struct Started {
-    /// Whose.
     pub member: usize,
-    /// What the application holds of it.
     pub agent: BullyHandle,
     pub(crate) _drainers: Vec<Addr<Drainer>>,
 }
@@ -100,13 +91,10 @@ impl fmt::Debug for Started {
 /// What a process is told to do.
 #[derive(Debug)]
 pub enum Order {
-    /// Start an agent.
     Start(Rc<Member>),
-    /// Let an agent leave.
     Leave(usize),
     /// Let an agent hang for so long, and ask it to leave meanwhile.
     Hang(usize, Duration),
-    /// Let an agent step down.
     StepDown(usize),
     /// Let an agent's operator ask it for other voters, for so long.
     ChangeVoters(usize, VoterChange, Duration),
@@ -127,7 +115,6 @@ pub enum Outcome {
 
 impl Process {
     /// The latest start of an agent here.
-    #[must_use]
     pub fn agent(&self, member: usize) -> Option<BullyHandle> {
         let starts = self.starts.borrow();
         let started = starts.iter().rev().find(|started| started.member == member);
@@ -135,14 +122,12 @@ impl Process {
     }
 
     /// Whether an agent runs here.
-    #[must_use]
     pub fn has_agents(&self) -> bool {
         let starts = self.starts.borrow();
         let runs = |started: &Started| started.agent.current().lifecycle == Lifecycle::Running;
         starts.iter().any(runs)
     }
 
-    /// Tells it to do something.
     pub fn order(&self, order: Order) {
         self.orders.unbounded_send(order).ok(); // it may have ended
     }
@@ -150,7 +135,6 @@ impl Process {
 
 impl Host {
     /// A host that was never started.
-    #[must_use]
     pub fn new(index: usize, setting: &Setting) -> Self {
         Self {
             index,
@@ -166,16 +150,11 @@ impl Host {
         }
     }
 
-    /// Its name.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         NAMES[self.index]
     }
 
     /// A process, until it is killed or has left.
-    ///
-    /// # Errors
-    /// When the bridge does not start, or ends by itself.
     pub async fn live(self: Rc<Self>, setting: Rc<Setting>) -> turmoil::Result {
         let tasks = LocalSet::new();
         let process = tasks.run_until(self.run(&setting));

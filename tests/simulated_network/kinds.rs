@@ -6,178 +6,111 @@ use std::collections::BTreeSet;
 
 use crate::plan::Plan;
 
-/// Something that can happen to a host that runs, or to an agent on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fault {
+/// The kinds with their names in a log.
+macro_rules! faults {
+    ($($(#[$doc:meta])* $fault:ident $name:literal,)*) => {
+        /// Something that can happen to a host that runs, or to an agent on it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Fault { $($(#[$doc])* $fault,)* }
+
+        impl Fault {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$fault),*];
+
+            /// Its name in a log.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$fault => $name),* }
+            }
+        }
+    };
+}
+
+faults! {
     // ---- the network, as switches and cables do it
-    Cut,
-    CutOneWay,
-    Hold,
-    Mend,
-    Isolate,
-    Deafen,
-    MendAll,
-    SlowReader,
+    Cut "cut",
+    CutOneWay "cut-one-way",
+    Hold "hold",
+    Mend "mend",
+    Isolate "isolate",
+    Deafen "deafen",
+    MendAll "mend-all",
+    SlowReader "slow-reader",
     /// The host reads what a peer has sent only after that peer's process has restarted, or its
     /// agent has crashed or gone elsewhere.
-    LateRosters,
+    LateRosters "late-rosters",
     // ---- processes
-    PowerOff,
-    Kill,
-    Bounce,
-    CrashBridge,
+    PowerOff "power-off",
+    Kill "kill",
+    Bounce "bounce",
+    CrashBridge "crash-bridge",
     /// The process ends as politely as it can.
-    Leave,
+    Leave "leave",
     // ---- agents
-    CrashAgent,
+    CrashAgent "crash-agent",
     /// An agent leaves, and starts again with the same store.
-    RestartAgent,
+    RestartAgent "restart-agent",
     /// An agent steps down at its user's command.
-    HandOver,
+    HandOver "hand-over",
     /// An agent hangs, `leave` gives up on it, a successor starts with the same store; then the
     /// hung one wakes.
-    Hang,
+    Hang "hang",
     /// An agent leaves, and starts with its store on another host.
-    Move,
+    Move "move",
     /// The same, while its host is cut off from all others.
-    MoveUnseen,
+    MoveUnseen "move-unseen",
     /// An agent's host ends, and the agent starts with its store on another one.
-    MoveFromDead,
+    MoveFromDead "move-from-dead",
     /// An agent leaves, and its next start brings a store that is new; if that is refused, its own.
-    FreshMemory,
+    FreshMemory "fresh-memory",
     /// Two agents of one process do not hear each other for a while.
-    Silence,
+    Silence "silence",
     // ---- clocks
     /// The process stands still; its timers go on.
-    Pause,
+    Pause "pause",
     /// The host is suspended: its process stands still, then its boot clock has counted more than
     /// its timers have.
-    Suspend,
+    Suspend "suspend",
     /// All hosts are suspended, as on one machine: every boot clock has counted it, no timer has.
-    SuspendAll,
+    SuspendAll "suspend-all",
     /// A process starts while the wall clock of its host is years ahead.
-    WallAhead,
+    WallAhead "wall-ahead",
     /// A process starts while the wall clock of its host is an hour back.
-    WallBack,
+    WallBack "wall-back",
     // ---- configuration
     /// An agent is restarted with other timings.
-    Retime,
+    Retime "retime",
     /// A process is restarted with another list of voters in the same epoch.
-    OtherVoters,
+    OtherVoters "other-voters",
     /// A process is restarted with the next epoch.
-    NextEpoch,
+    NextEpoch "next-epoch",
     /// An agent is asked for another list of voters, while all run; or a voter is lost, so that another
     /// one has to take its place.
-    ChangeVoters,
+    ChangeVoters "change-voters",
     /// The sentinel of a host ends before its process.
-    KillSentinel,
+    KillSentinel "kill-sentinel",
     /// A stranger says that a process has ended, and repeats what a sentinel said before.
-    ForgeNotice,
+    ForgeNotice "forge-notice",
     /// The processes of one, several or all hosts end at once, and most start again: voters without disks
     /// forget what they promised.
-    Outage,
+    Outage "outage",
 }
 
 /// Which kinds a history may draw.
 pub type Kinds = BTreeSet<Fault>;
 
 impl Fault {
-    /// All of them.
-    pub const ALL: [Self; 35] = [
-        Self::Cut,
-        Self::CutOneWay,
-        Self::Hold,
-        Self::Mend,
-        Self::Isolate,
-        Self::Deafen,
-        Self::MendAll,
-        Self::SlowReader,
-        Self::LateRosters,
-        Self::PowerOff,
-        Self::Kill,
-        Self::Bounce,
-        Self::CrashBridge,
-        Self::Leave,
-        Self::CrashAgent,
-        Self::RestartAgent,
-        Self::HandOver,
-        Self::Hang,
-        Self::Move,
-        Self::MoveUnseen,
-        Self::MoveFromDead,
-        Self::FreshMemory,
-        Self::Silence,
-        Self::Pause,
-        Self::Suspend,
-        Self::SuspendAll,
-        Self::WallAhead,
-        Self::WallBack,
-        Self::Retime,
-        Self::OtherVoters,
-        Self::NextEpoch,
-        Self::ChangeVoters,
-        Self::KillSentinel,
-        Self::ForgeNotice,
-        Self::Outage,
-    ];
-
-    /// Its name in a log.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cut => "cut",
-            Self::CutOneWay => "cut-one-way",
-            Self::Hold => "hold",
-            Self::Mend => "mend",
-            Self::Isolate => "isolate",
-            Self::Deafen => "deafen",
-            Self::MendAll => "mend-all",
-            Self::SlowReader => "slow-reader",
-            Self::LateRosters => "late-rosters",
-            Self::PowerOff => "power-off",
-            Self::Kill => "kill",
-            Self::Bounce => "bounce",
-            Self::CrashBridge => "crash-bridge",
-            Self::Leave => "leave",
-            Self::CrashAgent => "crash-agent",
-            Self::RestartAgent => "restart-agent",
-            Self::HandOver => "hand-over",
-            Self::Hang => "hang",
-            Self::Move => "move",
-            Self::MoveUnseen => "move-unseen",
-            Self::MoveFromDead => "move-from-dead",
-            Self::FreshMemory => "fresh-memory",
-            Self::Silence => "silence",
-            Self::Pause => "pause",
-            Self::Suspend => "suspend",
-            Self::SuspendAll => "suspend-all",
-            Self::WallAhead => "wall-ahead",
-            Self::WallBack => "wall-back",
-            Self::Retime => "retime",
-            Self::OtherVoters => "other-voters",
-            Self::NextEpoch => "next-epoch",
-            Self::ChangeVoters => "change-voters",
-            Self::KillSentinel => "kill-sentinel",
-            Self::ForgeNotice => "forge-notice",
-            Self::Outage => "outage",
-        }
-    }
-
     /// The fault of that name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|fault| fault.name() == name)
+        Self::ALL.iter().copied().find(|fault| fault.name() == name)
     }
 
     /// All kinds, with voters that stay. Without the others every history stays the same.
-    #[must_use]
     pub fn all() -> Kinds {
-        let all = Self::ALL.into_iter();
+        let all = Self::ALL.iter().copied();
         all.filter(|fault| !Self::APART.contains(fault)).collect()
     }
 
     /// The same, with voters that change while the group runs.
-    #[must_use]
     pub fn of_voters() -> Kinds {
         let mut kinds = Self::all();
         kinds.insert(Self::ChangeVoters);
@@ -186,7 +119,6 @@ impl Fault {
     }
 
     /// The same, with voters that have no disks.
-    #[must_use]
     pub fn of_diskless() -> Kinds {
         let mut kinds = Self::all();
         kinds.insert(Self::Outage);
@@ -195,7 +127,6 @@ impl Fault {
     }
 
     /// The same, with sentinels, and with strangers that forge what those say.
-    #[must_use]
     pub fn of_sentinels() -> Kinds {
         let mut kinds = Self::all();
         kinds.extend([Self::KillSentinel, Self::ForgeNotice]);

@@ -160,15 +160,11 @@ impl Ledger {
     }
 
     /// What was counted since this was asked last.
-    #[must_use]
     pub fn take_counts(&self) -> BTreeMap<&'static str, u64> {
         std::mem::take(&mut self.entries().counts)
     }
 
     /// Fails if anything was broken.
-    ///
-    /// # Errors
-    /// What was.
     pub fn check(&self) -> Result<(), Broken> {
         self.entries().broken.take().map_or(Ok(()), Err)
     }

@@ -22,7 +22,6 @@ pub type Names = Vec<AgentId>;
 /// Every list that was decided, as disks and agents know it, and what was asked for.
 #[derive(Debug, Default)]
 pub struct Lists {
-    /// The list of each epoch.
     known: BTreeMap<u64, Names>,
     /// The list that was to be next, and who has sealed for it, in each term.
     seals: BTreeMap<Term, (u64, Names, BTreeSet<AgentId>)>,
@@ -30,7 +29,6 @@ pub struct Lists {
     pub(crate) to_go: BTreeSet<AgentId>,
     /// Voters that do not come back, and when they were lost.
     pub(crate) lost: BTreeMap<AgentId, Duration>,
-    /// How many callers wait for an answer.
     pub(crate) waiting: usize,
 }
 
@@ -41,22 +39,16 @@ impl Lists {
     }
 
     /// The latest list that anybody knew, and its epoch.
-    #[must_use]
     pub fn latest(&self) -> (u64, &[AgentId]) {
         let latest = self.known.last_key_value();
         latest.map_or((0, &[]), |(epoch, names)| (*epoch, names.as_slice()))
     }
 
-    /// Whether a caller waits for an answer.
-    #[must_use]
     pub const fn are_asked(&self) -> bool {
         self.waiting > 0
     }
 
     /// Somebody knows the list of an epoch. That of the first one was typed, and may have been typed differently.
-    ///
-    /// # Errors
-    /// It is another one than was known.
     pub fn knows(&mut self, who: &AgentId, epoch: u64, names: &[AgentId]) -> Result<(), Broken> {
         if epoch == 0 {
             return Ok(());
@@ -72,9 +64,6 @@ impl Lists {
     }
 
     /// A record is on the disk of an agent.
-    ///
-    /// # Errors
-    /// What it says breaks a rule of lists.
     pub fn wrote(&mut self, who: &AgentId, record: &Vote) -> Result<(), Broken> {
         if let Some(seal) = record.seal() {
             let names: Names = seal.next.names().cloned().collect();

@@ -23,11 +23,8 @@ use crate::{
 /// What many histories left behind.
 #[derive(Debug, Default)]
 pub struct Sum {
-    /// How many there were.
     pub histories: u64,
-    /// How often each thing happened.
     pub seen: BTreeMap<String, u64>,
-    /// The largest numbers.
     pub peaks: Peaks,
     /// The longest that agreement took after a repair.
     pub slowest: Duration,
@@ -61,7 +58,6 @@ impl Sum {
     }
 
     /// What so many histories with these kinds of faults should have met, and have not.
-    #[must_use]
     pub fn missing(&self, kinds: &Kinds) -> Vec<String> {
         let met = kinds.iter().flat_map(|fault| {
             let what = fault.name();
@@ -76,17 +72,14 @@ impl Sum {
     }
 }
 
-/// How a history is played.
 pub type Play = fn(u64, &Kinds) -> Tale;
 
 /// Plays the history of a seed; a panic in it breaks it.
-#[must_use]
 pub fn play(seed: u64, kinds: &Kinds) -> Tale {
     guarded(|| history::play(seed, kinds))
 }
 
 /// The same, of agents with votes, schedules and proxies: without votes a due time may begin twice.
-#[must_use]
 pub fn play_with_application(seed: u64, kinds: &Kinds) -> Tale {
     guarded(|| {
         history::play_with(seed, kinds, |plan| {
@@ -106,7 +99,6 @@ fn guarded(play: impl FnOnce() -> Tale) -> Tale {
 }
 
 /// Plays it twice: it has to be the same, line by line.
-#[must_use]
 pub fn play_twice(play: Play, seed: u64, kinds: &Kinds) -> Tale {
     let (once, mut again) = (play(seed, kinds), play(seed, kinds));
     if once.log != again.log {

@@ -18,7 +18,6 @@ use crate::{disk::Disk, plan::Speed, setting::name_of};
 pub struct Member {
     /// Its place among the others; its score.
     pub index: usize,
-    /// Its name.
     pub id: AgentId,
     /// Its record, which goes where it goes.
     pub disk: RefCell<Disk<Vote>>,
@@ -52,7 +51,6 @@ pub enum State {
     },
     /// Its host was asked to start it.
     Starting(Place),
-    /// There.
     Runs(Place),
     /// Still there, and asked to leave.
     Leaving(Place),
@@ -61,7 +59,6 @@ pub enum State {
 /// A process: its host, and which of the host's processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The host.
     pub host: usize,
     /// Counted from 1.
     pub process: u64,
@@ -69,7 +66,6 @@ pub struct Place {
 
 impl Member {
     /// An agent that was never started; at home on the host `home`.
-    #[must_use]
     pub fn new(id: AgentId, index: usize, home: usize, disk: Disk<Vote>, speed: Speed) -> Self {
         Self {
             index,
@@ -88,7 +84,6 @@ impl Member {
     }
 
     /// Who takes its place once it is lost: an agent of another name, with a store in which nothing is.
-    #[must_use]
     pub fn successor(&self) -> Self {
         let generation = self.generation + 1;
         let id = name_of(self.index, generation);
@@ -102,7 +97,6 @@ impl Member {
     }
 
     /// The process in which it runs; none while it starts or leaves.
-    #[must_use]
     pub fn place(&self) -> Option<Place> {
         match self.state.get() {
             State::Runs(place) => Some(place),

@@ -60,9 +60,7 @@ pub struct Plan {
     pub speeds: [Speed; 5],
     /// The timings of agents are changed, one after the other.
     pub is_rolling: bool,
-    /// Which faults may come.
     pub kinds: Kinds,
-    /// How many faults.
     pub faults: u32,
     /// The longest time between two of them, in milliseconds.
     pub pause: u64,
@@ -151,7 +149,6 @@ impl Plan {
     }
 
     /// The longest until a voter without a disk takes part, after a start of all.
-    #[must_use]
     pub fn begun(&self, timings: &Timings) -> Duration {
         let config = QuorumConfig {
             timings: timings.clone(),
@@ -161,36 +158,25 @@ impl Plan {
         config.worst_case_start(0)
     }
 
-    /// Whether the voters may change while the group runs.
-    #[must_use]
     pub fn changes_voters(&self) -> bool {
         self.kinds.contains(&Fault::ChangeVoters)
     }
 
-    /// Whether each host has a sentinel.
-    #[must_use]
     pub fn has_sentinels(&self) -> bool {
         self.kinds.contains(&Fault::KillSentinel) && !self.is_one_process()
     }
 
     /// The list that is configured at every agent.
-    #[must_use]
     pub fn first_voters(&self) -> Vec<AgentId> {
         let first = 0..self.agents.min(self.voters);
         first.map(agent_of).collect()
     }
 
-    /// Whether all agents live in one process.
-    #[must_use]
     pub const fn is_one_process(&self) -> bool {
         self.hosts == 1
     }
 
     /// The default ones, but that no wait takes minutes.
-    ///
-    /// # Panics
-    /// Never: they are within their ranges.
-    #[must_use]
     pub fn limits() -> Limits {
         let limits = Limits::builder()
             .handshake(Duration::from_secs(1))
@@ -202,7 +188,6 @@ impl Plan {
     /// link falls silent, a dial that is under way is given up, its back-off, one more handshake. A host that lost its power
     /// and is back cannot dial the half of its peers if one of two hosts dials only: these find the old link broken when
     /// they ask next, which on a quiet link is seldom.
-    #[must_use]
     pub fn reconnected(&self) -> Duration {
         let limits = Self::limits();
         let linked =
@@ -219,7 +204,6 @@ impl Plan {
 
     /// The longest until all follow one leader after all is repaired: the links, and then the
     /// formula of the mode's election, as [`Timings`] says it.
-    #[must_use]
     pub fn agreed(&self) -> Duration {
         let of = |speed: &Speed| self.elected(&speed.timings());
         let elected = Speed::IN_THE_END.iter().map(of).max();
@@ -235,7 +219,6 @@ impl Plan {
 
     /// How long agreement has to last before no change that was asked for can come any more: a leader leads on while
     /// its work ends.
-    #[must_use]
     pub fn settled(&self) -> Duration {
         let lease = |speed: &Speed| speed.timings().lease();
         let longest = Speed::IN_THE_END.iter().map(lease).max();
@@ -247,7 +230,6 @@ impl Plan {
     }
 
     /// The longest interval between the heartbeats of a leader.
-    #[must_use]
     pub fn heartbeat(&self) -> Duration {
         let of = |speed: &Speed| Some(speed.timings().detector()?.heartbeat);
         let longest = Speed::IN_THE_END.iter().filter_map(of).max();
@@ -269,7 +251,6 @@ impl Plan {
     }
 }
 
-/// Timings by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speed {
     /// The default ones; at most 40 ms for a message and its handling.
@@ -291,11 +272,6 @@ impl Speed {
         other.copied().unwrap_or(Self::Brisk)
     }
 
-    /// The timings.
-    ///
-    /// # Panics
-    /// Never: they are within their ranges.
-    #[must_use]
     pub fn timings(self) -> Timings {
         let ms = Duration::from_millis;
         match self {

@@ -25,15 +25,10 @@ pub const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 /// What all hosts of a history have in common.
 #[derive(Debug)]
 pub struct Setting {
-    /// The history's settings.
     pub plan: Plan,
-    /// Its seed.
     pub seed: u64,
-    /// Its network.
     pub net: Net,
-    /// Its clock.
     pub clock: SimulatedClock,
-    /// Its votes and records.
     pub ledger: Ledger,
     /// The agents that have worked as a leader since the last look.
     pub worked: Worked,
@@ -52,9 +47,6 @@ pub struct Settings {
 
 impl Setting {
     /// The configuration of an agent that starts in a process with these settings.
-    ///
-    /// # Errors
-    /// Never: it is within its ranges.
     pub fn config(
         &self,
         speed: Speed,
@@ -82,19 +74,11 @@ impl Setting {
 }
 
 /// The name of the first agent at that place.
-///
-/// # Panics
-/// Never: it is a valid name.
-#[must_use]
 pub fn agent_of(member: usize) -> AgentId {
     name_of(member, 1)
 }
 
 /// The name of the so many-th agent at that place.
-///
-/// # Panics
-/// Never: it is a valid name.
-#[must_use]
 pub fn name_of(member: usize, generation: u64) -> AgentId {
     AgentId::new(&format!("{}{generation}", NAMES[member])).expect("a valid name")
 }

@@ -21,7 +21,7 @@ use actix_bully::remote::transport::{
 };
 use futures::FutureExt;
 use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
+    io::{AsyncRead, ReadBuf, ReadHalf, join, split},
     time::{Sleep, sleep},
 };
 use turmoil::net::{TcpListener, TcpStream};
@@ -34,7 +34,6 @@ pub struct Net(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 pub(crate) struct State {
-    /// What sentinels say.
     pub(crate) sentinels: Sentinels,
     has_sentinels: bool,
     /// Whether lost packets of a dial are silent, as in a real network, or refuse it at once.
@@ -51,7 +50,6 @@ pub(crate) struct State {
     late_reports: u64,
     /// The present process of each host.
     processes: BTreeMap<String, u64>,
-    /// How many streams there were.
     serial: u64,
     streams: BTreeMap<String, usize>,
     /// When the present process of a host dialled another host, in milliseconds: the last second of it.
@@ -60,7 +58,6 @@ pub(crate) struct State {
     peaks: Peaks,
 }
 
-/// The largest numbers so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Peaks {
     /// Dials of one process to another host within a second.
@@ -72,15 +69,11 @@ pub struct Peaks {
 /// How slowly a host reads: so many bytes, and then a pause of so many milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// Bytes at once.
     pub bytes: usize,
-    /// Milliseconds between two reads.
     pub pause: u64,
 }
 
 impl Peaks {
-    /// The larger of each.
-    #[must_use]
     pub fn max(self, other: Self) -> Self {
         Self {
             dials: self.dials.max(other.dials),
@@ -91,7 +84,6 @@ impl Peaks {
 
 impl Net {
     /// A network on which nothing is broken.
-    #[must_use]
     pub fn new(is_silent: bool) -> Self {
         let net = Self::default();
         net.state().is_silent = is_silent;
@@ -99,7 +91,6 @@ impl Net {
     }
 
     /// The network as one host sees it.
-    #[must_use]
     pub fn host(&self, name: &str) -> Wire {
         Wire {
             net: self.clone(),
@@ -146,7 +137,6 @@ impl Net {
     }
 
     /// How often something of a former process was read.
-    #[must_use]
     pub fn late_reports(&self) -> u64 {
         self.state().late_reports
     }
@@ -165,19 +155,15 @@ impl Net {
     }
 
     /// How many streams a host has open.
-    #[must_use]
     pub fn streams(&self, host: &str) -> usize {
         self.state().streams.get(host).copied().unwrap_or_default()
     }
 
-    /// The largest numbers so far.
-    #[must_use]
     pub fn peaks(&self) -> Peaks {
         self.state().peaks
     }
 
     /// All hosts have sentinels.
-    #[must_use]
     pub fn with_sentinels(self, has_sentinels: bool) -> Self {
         self.state().has_sentinels = has_sentinels;
         self
@@ -204,7 +190,6 @@ impl State {
     }
 }
 
-/// The transport of one host.
 #[derive(Clone, Debug)]
 pub struct Wire {
     net: Net,
@@ -234,7 +219,8 @@ impl Wire {
         let open = *streams;
         state.peaks.streams = state.peaks.streams.max(open);
         drop(state);
-        Box::new(Tap {
+        let (stream, writer) = split(stream);
+        let reader = Tap {
             stream,
             wire: self.clone(),
             peer: peer.to_owned(),
@@ -242,7 +228,8 @@ impl Wire {
             serial,
             nap: None,
             wait: None,
-        })
+        };
+        Box::new(join(reader, writer))
     }
 }
 
@@ -310,9 +297,9 @@ impl Listener for Door {
     }
 }
 
-/// A stream that is counted, and read as slowly as its host is, or late.
+/// The reading half of a stream, which is counted, and read as slowly as its host is, or late.
 struct Tap {
-    stream: TcpStream,
+    stream: ReadHalf<TcpStream>,
     wire: Wire,
     /// The other end, and which process of it.
     peer: String,
@@ -378,24 +365,6 @@ impl AsyncRead for Tap {
         self.nap = Some(Box::pin(sleep(Duration::from_millis(pace.pause))));
         buf.put_slice(sip.filled());
         Poll::Ready(read)
-    }
-}
-
-impl AsyncWrite for Tap {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
 

@@ -59,15 +59,12 @@ pub async fn work(
 
 /// A subscriber that works while the agent leads, and says when that has ended.
 pub struct Drainer {
-    /// The agent.
     pub id: AgentId,
     /// The agent that says so.
     pub token: Rc<RefCell<Option<DrainingToken>>>,
-    /// How long its work takes to end.
     pub ending: Duration,
     /// Whether it stops after it has said so.
     pub is_short: bool,
-    /// Where it says what is broken.
     pub ledger: Ledger,
     /// Whether another one may not lead before that.
     pub is_quorum: bool,
@@ -78,7 +75,6 @@ pub struct Drainer {
 }
 
 /// How long the work of a leader of a quorum may take to end, by the fastest of the clocks here.
-#[must_use]
 pub fn time_to_end(timings: &Timings) -> Duration {
     let limit = timings.lease().saturating_sub(timings.delay_bound() * 2);
     limit.mul_f64(0.9)

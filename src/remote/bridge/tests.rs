@@ -158,24 +158,6 @@ fn each_pair_of_calls_means_the_same_in_both_orders_or_is_refused_by_both_names(
     });
 }
 
-#[test]
-fn no_call_takes_a_secret_away() {
-    virtual_system().block_on(async {
-        let all = setters();
-        let both = all["credential"](all["secret"](RemoteBridge::builder("a"))).start();
-        assert!(
-            matches!(
-                both,
-                Err(BridgeError::Contradiction {
-                    first: "credential",
-                    second: "secret"
-                })
-            ),
-            "{both:?}"
-        );
-    });
-}
-
 /// Refuses to open, and notes the node, the cluster and the address of the bridge, and whether others may read its
 /// streams.
 #[derive(Debug)]

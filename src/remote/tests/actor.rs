@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use actix::{Actor, Addr, System, clock::sleep};
+use actix::{Actor, Addr, clock::sleep};
 use tokio::{sync::oneshot, task::yield_now};
 
 use super::{introduction, node};
@@ -131,34 +131,12 @@ impl Stage {
 }
 
 fn play(scene: impl Future<Output = ()>) {
-    let runtime = || {
-        let mut builder = tokio::runtime::Builder::new_current_thread();
-        builder.enable_all().start_paused(true).build().unwrap()
-    };
-    System::with_tokio_rt(runtime).block_on(scene);
+    crate::testkit::virtual_system().block_on(scene);
 }
 
 #[test]
-fn a_bridge_that_drains_takes_no_link() {
-    play(async {
-        let mut stage = Stage::new(None);
-        assert_eq!(stage.link(100, 5).await, Ok(()));
-        stage.bridge.send(DrainLinks).await.unwrap();
-        assert_eq!(stage.link(101, 5).await, Err(Closed::Leaving));
-    });
-}
-
-#[test]
-fn a_peer_that_was_removed_is_looked_after_no_more() {
-    play(async {
-        let mut stage = Stage::new(None);
-        stage.bridge.send(RemovePeer(node("b"))).await.unwrap();
-        assert_eq!(stage.link(100, 5).await, Err(Closed::Auth));
-    });
-}
-
-#[test]
-fn a_link_of_a_former_incarnation_is_not_let_in() {
+fn a_link_is_let_in_unless_the_bridge_drains_the_peer_was_removed_or_a_later_incarnation_is_known()
+{
     play(async {
         let mut stage = Stage::new(None);
         assert_eq!(stage.link(100, 5).await, Ok(()));
@@ -167,6 +145,11 @@ fn a_link_of_a_former_incarnation_is_not_let_in() {
         assert_eq!(stage.link(102, 4).await, Err(Closed::Stale));
         let status = *lock(&stage.peer.stage);
         assert_eq!(status, LinkStatus::Waiting);
+        stage.bridge.send(DrainLinks).await.unwrap();
+        assert_eq!(stage.link(103, 5).await, Err(Closed::Leaving));
+        let mut stage = Stage::new(None);
+        stage.bridge.send(RemovePeer(node("b"))).await.unwrap();
+        assert_eq!(stage.link(100, 5).await, Err(Closed::Auth));
     });
 }
 

@@ -215,38 +215,45 @@ fn a_release_parts_from_one_without_a_common_version() {
     );
 }
 
-/// The breach "other cluster".
+/// The breaches "other cluster", "peer claims to be us", "node not in the table or name mismatch".
 #[test]
-fn another_cluster_is_told_so() {
+fn a_node_that_may_not_connect_is_told_why_and_a_stranger_no_more_than_that_it_may_not() {
+    let side = || Side::new(introduction("host-a"), 1);
     let cluster = ClusterId::new("other").unwrap();
-    let parted = (Some(Closed::Cluster), Some(Farewell::Cluster));
-    assert_eq!(answer_to(|hello| hello.cluster = cluster), parted);
-}
-
-/// The breach "peer claims to be us".
-#[test]
-fn a_peer_that_claims_to_be_us_is_told_so() {
-    let parted = (Some(Closed::IsSelf), Some(Farewell::IsSelf));
-    assert_eq!(answer_to(|hello| hello.node = node("host-a")), parted);
-    let mut mirror = Side::new(introduction("host-a"), 1);
-    let own = mirror.sent().remove(0);
-    assert_eq!(answer(&mut mirror, &own), parted, "our own words");
-}
-
-/// The breach "node not in the table or name mismatch".
-#[test]
-fn a_stranger_is_told_no_more_than_that_it_may_not() {
-    let parted = (Some(Closed::Auth), Some(Farewell::Auth));
-    let mut side = Side::new(introduction("host-a"), 1);
-    side.known = None;
-    assert_eq!(answer(&mut side, &hello(|_| ())), parted);
-    let dialled = Some(node("host-c"));
-    let mut side = Side::dialling(introduction("host-a"), 1, dialled);
-    assert_eq!(
-        answer(&mut side, &hello(|_| ())),
-        (Some(Closed::OtherNode), Some(Farewell::Auth)),
-        "not the node that was dialled"
-    );
+    let stranger = Side {
+        known: None,
+        ..side()
+    };
+    let dials_another = Side::dialling(introduction("host-a"), 1, Some(node("host-c")));
+    for (mut side, said, closed, farewell) in [
+        (
+            side(),
+            hello(|hello| hello.cluster = cluster),
+            Closed::Cluster,
+            Farewell::Cluster,
+        ),
+        (
+            side(),
+            hello(|hello| hello.node = node("host-a")),
+            Closed::IsSelf,
+            Farewell::IsSelf,
+        ),
+        (
+            side(),
+            side().sent().remove(0),
+            Closed::IsSelf,
+            Farewell::IsSelf,
+        ),
+        (stranger, hello(|_| ()), Closed::Auth, Farewell::Auth),
+        (
+            dials_another,
+            hello(|_| ()),
+            Closed::OtherNode,
+            Farewell::Auth,
+        ),
+    ] {
+        assert_eq!(answer(&mut side, &said), (Some(closed), Some(farewell)));
+    }
 }
 
 /// Where voters have no disk: what is left of a process is linked for no longer than it is silent.

@@ -19,13 +19,9 @@ fn hex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(byte).collect()
 }
 
-/// RFC 4231, test cases 1, 3, 4, 6 and 7: those whose key is long enough.
+/// RFC 4231, test cases 1 and 6: a key that is shorter than a block, and one that is longer.
 #[test]
 fn a_proof_is_hmac_sha_256() {
-    let counted: Vec<u8> = (1..=25).collect();
-    let long =
-        b"This is a test using a larger than block-size key and a larger than block-size data. \
-        The key needs to be hashed before being used by the HMAC algorithm.";
     for (key, data, mac) in [
         (
             vec![0x0b; 20],
@@ -33,24 +29,9 @@ fn a_proof_is_hmac_sha_256() {
             "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7",
         ),
         (
-            vec![0xaa; 20],
-            &[0xdd; 50],
-            "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe",
-        ),
-        (
-            counted,
-            &[0xcd; 50],
-            "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b",
-        ),
-        (
             vec![0xaa; 131],
             b"Test Using Larger Than Block-Size Key - Hash Key First",
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54",
-        ),
-        (
-            vec![0xaa; 131],
-            long,
-            "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2",
         ),
     ] {
         let right = Proof(hex(mac).try_into().unwrap());

@@ -1,4 +1,4 @@
-//! A ring's messages as JSON are bounded whatever a peer says. The bytes of a bridge: `tests/adversary/bytes`; each form:
+//! A ring's messages as JSON are bounded whatever a peer says. The bytes of a bridge: `src/remote/wire/tests`; each form:
 //! `messages.txt` of its unit tests.
 
 use actix_bully::protocol::{Incarnation, Term};

@@ -28,12 +28,19 @@ use simulated_network::{
     wire::Peaks,
 };
 
+/// Plays them all; none of them is broken.
+#[track_caller]
+fn hold(seeds: Range<u64>, kinds: &Kinds, play: impl Fn(u64, &Kinds) -> Tale + Sync) -> Sum {
+    let sum = play_all(&seeds, kinds, 2, play);
+    let broken = sum.broken.as_ref();
+    assert_eq!(broken.map(|(seed, tale)| (seed, &tale.broken)), None);
+    sum
+}
+
 #[test]
 fn histories_keep_every_promise_and_meet_every_kind_of_host() {
-    let sum = play_all(&(0..60), &Fault::all(), 2, play);
+    let sum = hold(0..60, &Fault::all(), play);
     assert_eq!(sum.histories, 60);
-    let broken = |(seed, tale): &(u64, Tale)| (*seed, tale.broken.clone());
-    assert_eq!(sum.broken.as_ref().map(broken), None);
     assert!(sum.slowest > Duration::ZERO);
     assert!(sum.peaks.dials > 0 && sum.peaks.streams > 0);
 }
@@ -48,6 +55,13 @@ fn the_same_seed_is_the_same_history_and_another_one_is_another() {
         logs.insert(tale.log);
     }
     assert_eq!(logs.len(), 8);
+    for kinds in [
+        Fault::of_voters(),
+        Fault::of_sentinels(),
+        Fault::of_diskless(),
+    ] {
+        assert_eq!(play_twice(play, 7, &kinds).broken, None);
+    }
 }
 
 #[test]
@@ -60,6 +74,8 @@ fn too_many_dials_or_streams_break_a_history() {
 
 #[test]
 fn what_never_happened_is_named() {
+    let names: BTreeSet<_> = Fault::ALL.iter().map(|fault| fault.name()).collect();
+    assert_eq!(names.len(), Fault::ALL.len(), "each has a name of its own");
     let none = Sum::default().missing(&Fault::all());
     assert!(none.contains(&"power-off met leader".to_owned()));
     assert!(none.contains(&"counted silent".to_owned()));
@@ -70,15 +86,6 @@ fn what_never_happened_is_named() {
         ..Sum::default()
     };
     assert!(many.missing(&Fault::all()).contains(&rare));
-}
-
-#[test]
-fn every_kind_of_fault_has_a_name_of_its_own() {
-    let names: BTreeSet<_> = Fault::ALL.iter().map(|fault| fault.name()).collect();
-    assert_eq!(names.len(), Fault::ALL.len());
-    for fault in Fault::ALL {
-        assert_eq!(Fault::named(fault.name()), Some(fault));
-    }
 }
 
 #[test]
@@ -144,9 +151,7 @@ fn schedules_and_proxies_keep_their_promises_under_every_kind_of_fault() {
             plan.is_quorum = true;
         })
     };
-    let sum = play_all(&(0..75), &Fault::all(), 2, play);
-    let broken = |(seed, tale): &(u64, Tale)| (*seed, tale.broken.clone());
-    assert_eq!(sum.broken.as_ref().map(broken), None);
+    let sum = hold(0..75, &Fault::all(), play);
     for fault in Fault::all() {
         let happened = |what: &&str| {
             sum.seen
@@ -222,15 +227,11 @@ fn disks_that_forget_are_found() {
 
 #[test]
 fn voters_change_beside_every_other_kind_of_fault() {
-    let sum = play_all(&(0..60), &Fault::of_voters(), 2, play);
-    let broken = |(seed, tale): &(u64, Tale)| (*seed, tale.broken.clone());
-    assert_eq!(sum.broken.as_ref().map(broken), None);
+    let sum = hold(0..60, &Fault::of_voters(), play);
     for what in [ADDED, REMOVED, REPLACED, NEW_NAME] {
         let times = sum.seen.get(what).copied();
         assert!(times > Some(2), "{what}: {times:?}");
     }
-    let [once, again] = [(); 2].map(|()| play(7, &Fault::of_voters()).log);
-    assert_eq!(once, again);
 }
 
 #[test]
@@ -282,15 +283,11 @@ fn new(id: &AgentId) -> NewVoter {
 
 #[test]
 fn sentinels_that_end_and_notices_that_are_late_lost_or_forged_break_no_promise() {
-    let sum = play_all(&(0..60), &Fault::of_sentinels(), 2, play);
-    let broken = |(seed, tale): &(u64, Tale)| (*seed, tale.broken.clone());
-    assert_eq!(sum.broken.as_ref().map(broken), None);
+    let sum = hold(0..60, &Fault::of_sentinels(), play);
     for what in ["believed", "replayed", "wrong_bytes", "other_incarnation"] {
         let times = sum.seen.get(&format!("counted notice_{what}")).copied();
         assert!(times > Some(3), "{what}: {times:?}");
     }
-    let [once, again] = [(); 2].map(|()| play(7, &Fault::of_sentinels()).log);
-    assert_eq!(once, again);
 }
 
 /// A process that stands still considers itself leader until its lease is over.
@@ -305,9 +302,7 @@ fn sentinels_that_take_a_stopped_process_for_ended_are_found() {
 
 #[test]
 fn voters_without_disks_keep_their_promises_beside_every_other_kind_of_fault() {
-    let sum = play_all(&(0..60), &Fault::of_diskless(), 2, play);
-    let broken = |(seed, tale): &(u64, Tale)| (*seed, tale.broken.clone());
-    assert_eq!(sum.broken.as_ref().map(broken), None);
+    let sum = hold(0..60, &Fault::of_diskless(), play);
     for what in [
         "outage met leader",
         "outage met other",
@@ -316,8 +311,6 @@ fn voters_without_disks_keep_their_promises_beside_every_other_kind_of_fault() {
         let times = sum.seen.get(what).copied();
         assert!(times > Some(5), "{what}: {times:?}");
     }
-    let [once, again] = [(); 2].map(|()| play(7, &Fault::of_diskless()).log);
-    assert_eq!(once, again);
 }
 
 /// The histories of seed 187 handled a message twice, while endpoints of one name on two hosts were not told apart.
@@ -329,8 +322,6 @@ fn schedules_and_proxies_keep_their_promises_while_the_voters_change() {
             plan.is_lossy = false;
         })
     };
-    let sum = play_all(&(180..190), &Fault::of_voters(), 2, play);
-    let broken = |(seed, tale): &(u64, Tale)| (*seed, tale.broken.clone());
-    assert_eq!(sum.broken.as_ref().map(broken), None);
+    let sum = hold(180..190, &Fault::of_voters(), play);
     assert!(sum.seen[TICK] > 20 && sum.seen[MESSAGE] > 200);
 }

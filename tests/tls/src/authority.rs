@@ -138,12 +138,6 @@ pub fn valid(params: &mut CertificateParams, from: i64, until: i64) {
     params.not_after = now + Duration::days(until);
 }
 
-/// Valid for two seconds more: certificates count whole seconds.
-pub fn nearly_expired(params: &mut CertificateParams) {
-    valid(params, -1, 0);
-    params.not_after += Duration::seconds(2);
-}
-
 fn authority_params(name: &str) -> CertificateParams {
     let mut params = CertificateParams::default();
     params.distinguished_name = called(name);

@@ -6,6 +6,5 @@
 pub mod attacker;
 pub mod authority;
 pub mod ends;
-pub mod middle;
 
 pub use authority::{Authority, Leaf};

@@ -1,11 +1,6 @@
 //! Whole bridges with TLS over real sockets: they elect, and no other process takes part.
 
-use std::{
-    future::Future,
-    net::SocketAddr,
-    path::Path,
-    time::{Duration, SystemTime},
-};
+use std::{future::Future, net::SocketAddr, path::Path, time::Duration};
 
 use actix::{System, clock::timeout};
 use actix_bully::{
@@ -14,8 +9,8 @@ use actix_bully::{
     config::{Config, PeerSettings, RunError, RunningNode},
     protocol::{Time, Timings},
     remote::{
-        BridgeBuilder, BridgeError, BridgeEvent, BridgeHandle, ClusterId, Limits, LinkStatus,
-        NodeIncarnation, Peer, RemoteBridge,
+        BridgeBuilder, BridgeEvent, BridgeHandle, ClusterId, Limits, LinkStatus, NodeIncarnation,
+        Peer, RemoteBridge,
         internals::{
             Acquaintance, Handshake, Introduction, Nonce,
             wire::{Frames, Hello},
@@ -25,7 +20,6 @@ use actix_bully::{
 };
 use actix_bully_tls_tests::{
     Authority,
-    authority::nearly_expired,
     ends::{End, node},
 };
 use bytes::BytesMut;
@@ -161,34 +155,6 @@ fn play(scene: impl Future<Output = ()>) {
     System::new().block_on(scene);
 }
 
-#[test]
-fn a_bridge_has_the_name_of_its_certificate() {
-    play(async {
-        let group: Group = Group::new("g").expect("a good name");
-        let trust = Authority::new("ours");
-        let bridge = builder("a", &[])
-            .carry(&group)
-            .tls(trust.config("b"))
-            .start();
-        let error = bridge.expect_err("refused");
-        assert!(matches!(error, BridgeError::OtherNode { .. }), "{error:?}");
-        assert!(error.to_string().contains("or call it b"), "{error}");
-    });
-}
-
-/// What no other process can reach needs no TLS; what others can reach is refused without.
-#[test]
-fn a_public_address_needs_tls() {
-    play(async {
-        let group: Group = Group::new("g").expect("a good name");
-        let trust = Authority::new("ours");
-        let public = || RemoteBridge::builder("a").listen("0.0.0.0:0").carry(&group);
-        let error = public().start().expect_err("refused");
-        assert!(matches!(error, BridgeError::Plaintext { .. }), "{error:?}");
-        assert!(public().tls(trust.config("a")).start().is_ok());
-    });
-}
-
 /// It is told so, and the security log learns which name it showed.
 #[test]
 fn a_node_that_is_no_peer_is_told_goodbye() {
@@ -241,68 +207,6 @@ fn a_diagnosis_names_another_authority_and_what_to_do() {
             "let the peer trust the authority of this node's certificate",
         ];
         says("a does not trust c", &c, parts).await;
-    });
-}
-
-#[test]
-fn a_diagnosis_names_an_expired_certificate_and_what_to_do() {
-    play(async {
-        let trust = Authority::new("ours");
-        let short = |name: &str| {
-            let config = trust.builder(&trust.odd(name, nearly_expired));
-            config.build().expect("valid still")
-        };
-        let (a, d) = (short("a"), short("d"));
-        // Certificates count whole seconds, of which the last one counts in full.
-        #[expect(clippy::disallowed_methods, reason = "certificates go by it")]
-        let ended = || SystemTime::now() - Duration::from_secs(1);
-        until("they have expired", || {
-            [&a, &d].iter().all(|of| of.expires_at() < ended())
-        })
-        .await;
-        let a = Host::tls("a", &[("b", None)], &a);
-        let b = Host::tls("b", &[("a", Some(&a))], &trust.config("b"));
-        let parts = ["the peer's certificate has expired", "renew the peer's"];
-        says("a's has expired", &b, parts).await;
-        let c = Host::tls("c", &[("d", None)], &trust.config("c"));
-        let d = Host::tls("d", &[("c", Some(&c))], &d);
-        let parts = ["this node's certificate has expired", "renew this node's"];
-        says("d's has expired", &d, parts).await;
-    });
-}
-
-#[test]
-fn a_diagnosis_says_which_side_has_no_tls() {
-    play(async {
-        let trust = Authority::new("ours");
-        let a = Host::tls("a", &[("b", None)], &trust.config("a"));
-        let b = Host::start("b", &[("a", Some(&a))], |builder| builder);
-        let parts = [
-            "the peer speaks TLS, and this node does not",
-            "give this node the certificates",
-        ];
-        says("b has none", &b, parts).await;
-        let c = Host::start("c", &[("d", None)], |builder| builder);
-        let d = Host::tls("d", &[("c", Some(&c))], &trust.config("d"));
-        let parts = [
-            "this node speaks TLS, and the peer sent something else",
-            "give the peer the certificates",
-        ];
-        says("c has none", &d, parts).await;
-        assert!(c.count("tls") > 0, "and that is how c counts it");
-        assert_eq!(c.count("frame_too_large"), 0);
-    });
-}
-
-/// The other direction: the node that answers is not the one that was dialled.
-#[test]
-fn a_listener_that_is_not_the_node_dialled_is_refused() {
-    play(async {
-        let trust = Authority::new("ours");
-        let a = Host::tls("a", &[("b", None)], &trust.config("a"));
-        let b = Host::tls("b", &[("c", Some(&a))], &trust.config("b"));
-        until("b refuses", || b.count("auth_failed") >= 1).await;
-        assert!(!a.is_linked() && !b.is_linked());
     });
 }
 
@@ -440,8 +344,7 @@ fn nodes_whose_configuration_names_certificates_elect_together() {
         b.leave(DEADLINE).await.expect("it leaves");
         assert!(a.agent().wait_for_leader(DEADLINE).await.is_ok_and(|leader| leader.id == "a"));
 
-        let other = Config::new("c", "jobs");
-        let mut wrong = other;
+        let mut wrong = Config::new("c", "jobs");
         wrong.listen = Some("127.0.0.1:0".to_owned());
         wrong.tls.authorities_file = Some(folder.path().join("ca.pem"));
         wrong.tls.certificate_file = Some(folder.path().join("a.pem"));

@@ -152,7 +152,8 @@ mod tests {
             Err(AboutError::TooLong { len, max })
         );
         for found in [
-            '\n', '\r', '\0', '\u{1b}', '\u{7f}', '\u{85}', '\u{2028}', '\u{202e}',
+            '\n', '\r', '\0', '\u{1b}', '\u{7f}', '\u{85}', '\u{9b}', '\u{61c}', '\u{200e}',
+            '\u{200f}', '\u{2028}', '\u{2029}', '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}',
         ] {
             let text = format!("http://a{found}b");
             assert_eq!(About::new(&text), Err(AboutError::Forbidden { found }));

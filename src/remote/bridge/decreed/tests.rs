@@ -6,44 +6,89 @@ fn node(name: &str) -> NodeId {
     NodeId::new(name).unwrap()
 }
 
-fn contact(voter: &str, at: &str, address: Option<&str>) -> VoterContact {
+/// A voter, its node, and its address: `d@delta delta:1`.
+fn contact(text: &str) -> VoterContact {
+    let (voter, at) = text.split_once('@').unwrap();
+    let (at, address) = at
+        .split_once(' ')
+        .map_or((at, None), |(at, address)| (at, Some(address.to_owned())));
     VoterContact {
         voter: AgentId::new(voter).unwrap(),
         node: node(at),
-        address: address.map(str::to_owned),
+        address,
     }
 }
 
-fn voter(rights: Rights, name: &str) -> Rights {
-    rights.grant("shop", name, MayBe::Leader)
+fn is_private(address: &str) -> bool {
+    address != "plain:1"
 }
 
-fn decree(book: &mut PeerBook, contacts: &[VoterContact]) -> PeerChanges {
-    let next = book
-        .epochs
-        .get("shop")
-        .map_or(0, |epoch| epoch.saturating_add(1));
-    decree_as(book, next, contacts)
+/// What these agents may be in these groups.
+fn roles(rights: &Rights) -> String {
+    let all = ["shop", "other"].map(|group| ["d", "e", "f", "api-1"].map(|agent| (group, agent)));
+    let granted = all.concat().into_iter().filter_map(|(group, agent)| {
+        let role = rights.of(group, agent)?;
+        Some(format!("{group}/{agent} {role:?}"))
+    });
+    granted.collect::<Vec<_>>().join(" ")
 }
 
-fn decree_as(book: &mut PeerBook, epoch: u64, contacts: &[VoterContact]) -> PeerChanges {
-    book.decree(&node("me"), ("shop", epoch), contacts, |address| {
-        address != "plain:1"
-    })
+/// `+` a new peer, `~` other rights, `-` no peer any more, `!` a contact that was refused.
+fn shown(changes: &PeerChanges) -> String {
+    let PeerChanges {
+        add,
+        change,
+        remove,
+        refused,
+    } = changes;
+    let added = add.iter().map(|(node, (address, rights))| {
+        let at = address
+            .as_ref()
+            .map_or(String::new(), |at| format!(" at {at}"));
+        format!("+{node}{at} ({})", roles(rights))
+    });
+    let regranted = change
+        .iter()
+        .map(|(node, rights)| format!("~{node} ({})", roles(rights)));
+    let removed = remove.iter().map(|node| format!("-{node}"));
+    let refused = refused
+        .iter()
+        .map(|(of, why)| format!("!{} {why:?}", of.voter));
+    let all = added.chain(regranted).chain(removed).chain(refused);
+    all.collect::<Vec<_>>().join(", ")
 }
+
+impl PeerBook {
+    fn lists(&mut self, group: &str, epoch: u64, contacts: &[&str]) -> String {
+        let contacts: Vec<_> = contacts.iter().map(|text| contact(text)).collect();
+        shown(&self.decree(&node("me"), (group, epoch), &contacts, is_private))
+    }
+
+    fn wants(&mut self, group: &str, text: &str) -> String {
+        match self.want(group, &contact(text), is_private) {
+            Ok(changes) => shown(&changes),
+            Err(why) => format!("{why:?}"),
+        }
+    }
+}
+
+/// What an operator grants.
+fn own() -> Rights {
+    Rights::none().grant("*", "api-*", MayBe::Observer)
+}
+
+const OWN: &str = "shop/api-1 Observer other/api-1 Observer";
 
 #[test]
 fn a_list_that_comes_after_a_later_one_changes_nothing() {
     let mut book = PeerBook::default();
-    let [d, e] = ["d", "e"].map(|name| contact(name, name, None));
-    let added = decree_as(&mut book, 2, std::slice::from_ref(&e)).add;
-    assert_eq!(added.into_keys().collect::<Vec<_>>(), [node("e")]);
-    let late = decree_as(&mut book, 1, &[d, e.clone()]);
-    assert_eq!(late, PeerChanges::default());
-    assert_eq!(decree_as(&mut book, 2, &[e]), PeerChanges::default());
-    assert_eq!(decree_as(&mut book, 3, &[]).remove, [node("e")].into());
+    assert_eq!(book.lists("shop", 2, &["e@e"]), "+e (shop/e Leader)");
+    assert_eq!(book.lists("shop", 1, &["d@d", "e@e"]), "");
+    assert_eq!(book.lists("shop", 2, &["e@e"]), "");
+    assert_eq!(book.lists("shop", 3, &[]), "-e");
 }
 
+/// And a person is told why.
 #[test]
 fn a_peer_that_an_operator_removed_stays_away_until_a_list_names_another_voter_there() {
     for is_configured in [true, false] {
@@ -52,26 +97,17 @@ fn a_peer_that_an_operator_removed_stays_away_until_a_list_names_another_voter_t
         if is_configured {
             book.configure(&delta, None, Rights::all());
         }
-        let d = contact("d", "delta", None);
-        decree(&mut book, std::slice::from_ref(&d));
+        book.lists("shop", 0, &["d@delta"]);
         book.forget(&delta);
-        let repeated = decree(&mut book, &[d.clone(), contact("e", "echo", None)]);
-        assert!(!repeated.add.contains_key(&delta));
-        assert_eq!(
-            repeated.refused,
-            [(d.clone(), ContactRefusal::Removed)],
-            "and a person is told why"
-        );
-        let other = decree(&mut book, &[d.clone(), contact("f", "delta", None)]);
-        assert_eq!(other.refused, []);
-        let both = Rights::none().grant("shop", "d", MayBe::Leader);
-        let both = both.grant("shop", "f", MayBe::Leader);
-        assert_eq!(other.add.get(&delta), Some(&(None, both)));
+        let repeated = book.lists("shop", 1, &["d@delta", "e@echo"]);
+        assert_eq!(repeated, "+echo (shop/e Leader), !d Removed");
+        let other = book.lists("shop", 2, &["d@delta", "f@delta"]);
+        assert_eq!(other, "+delta (shop/d Leader shop/f Leader), -echo");
 
         book.forget(&delta);
-        decree(&mut book, &[]);
-        let anew = decree(&mut book, &[d]);
-        assert!(anew.add.contains_key(&delta), "it was gone in between");
+        book.lists("shop", 3, &[]);
+        let anew = book.lists("shop", 4, &["d@delta"]);
+        assert_eq!(anew, "+delta (shop/d Leader)", "it was gone in between");
     }
 }
 
@@ -79,220 +115,119 @@ fn a_peer_that_an_operator_removed_stays_away_until_a_list_names_another_voter_t
 fn a_peer_that_is_removed_and_configured_again_has_the_rights_of_the_decrees_again() {
     let mut book = PeerBook::default();
     let delta = node("delta");
-    let d = contact("d", "delta", Some("delta:1"));
-    decree(&mut book, std::slice::from_ref(&d));
-    let own = Rights::none().grant("*", "api-*", MayBe::Observer);
-    let both = Some(voter(own.clone(), "d"));
-    assert_eq!(
-        book.configure(&delta, None, own.clone()),
-        both,
-        "decreed first"
-    );
-    assert_eq!(book.configure(&delta, None, own.clone()), None, "twice");
+    book.lists("shop", 0, &["d@delta delta:1"]);
+    let both = Some(format!("shop/d Leader {OWN}"));
+    let configure = |book: &mut PeerBook| {
+        let rights = book.configure(&delta, None, own());
+        rights.as_ref().map(roles)
+    };
+    assert_eq!(configure(&mut book), both, "decreed first");
+    assert_eq!(configure(&mut book), None, "twice");
     book.forget(&delta);
-    assert_eq!(book.configure(&delta, None, own), both);
-    assert_eq!(decree(&mut book, &[d]), PeerChanges::default());
+    assert_eq!(configure(&mut book), both);
+    assert_eq!(book.lists("shop", 1, &["d@delta delta:1"]), "");
 }
 
+/// And this node is no peer of its own.
 #[test]
 fn a_voter_on_an_unknown_node_makes_a_peer_with_the_right_to_be_that_voter_and_no_other() {
     let mut book = PeerBook::default();
-    let d = contact("d", "delta", Some("delta:1"));
-    let changes = decree(&mut book, &[d.clone(), contact("m", "me", Some("me:1"))]);
-    let rights = voter(Rights::none(), "d");
-    assert_eq!(rights.of("shop", "d"), Some(MayBe::Leader));
-    assert_eq!(
-        (rights.of("shop", "e"), rights.of("other", "d")),
-        (None, None)
-    );
-    let added = (Some("delta:1".to_owned()), rights);
-    let expected = PeerChanges {
-        add: [(node("delta"), added)].into(),
-        ..PeerChanges::default()
-    };
-    assert_eq!(changes, expected, "and this node is no peer of its own");
-    assert_eq!(
-        decree(&mut book, &[d]),
-        PeerChanges::default(),
-        "said again"
-    );
-    let removed = decree(&mut book, &[]);
-    assert_eq!(removed.remove, [node("delta")].into());
+    let list = ["d@delta delta:1", "m@me me:1"];
+    let added = book.lists("shop", 0, &list);
+    assert_eq!(added, "+delta at delta:1 (shop/d Leader)");
+    assert_eq!(book.lists("shop", 1, &list), "", "said again");
+    assert_eq!(book.lists("shop", 2, &[]), "-delta");
 }
 
+/// And it is dialled where the operator said.
 #[test]
 fn configured_rights_are_neither_lowered_nor_removed() {
     let mut book = PeerBook::default();
-    let configured = Rights::none().grant("*", "api-*", MayBe::Observer);
-    book.configure(
-        &node("delta"),
-        Some("delta:1".to_owned()),
-        configured.clone(),
-    );
-    let changes = decree(&mut book, &[contact("d", "delta", Some("evil:1"))]);
-    let both = voter(configured.clone(), "d");
-    let expected = PeerChanges {
-        change: [(node("delta"), both)].into(),
-        ..PeerChanges::default()
-    };
-    assert_eq!(changes, expected, "it is dialled where the operator said");
-    let expected = PeerChanges {
-        change: [(node("delta"), configured)].into(),
-        ..PeerChanges::default()
-    };
-    assert_eq!(decree(&mut book, &[]), expected);
+    book.configure(&node("delta"), Some("delta:1".to_owned()), own());
+    let changed = book.lists("shop", 0, &["d@delta evil:1"]);
+    assert_eq!(changed, format!("~delta (shop/d Leader {OWN})"));
+    assert_eq!(book.lists("shop", 1, &[]), format!("~delta ({OWN})"));
 }
 
 #[test]
 fn a_peer_that_two_groups_decree_stays_until_neither_names_it() {
     let mut book = PeerBook::default();
-    let d = [contact("d", "delta", None)];
-    decree(&mut book, &d);
-    let me = node("me");
-    let other = book.decree(&me, ("other", 0), &d, |_| true);
-    let both = voter(Rights::none().grant("other", "d", MayBe::Leader), "d");
-    assert_eq!(other.change, [(node("delta"), both)].into());
-    let left = decree(&mut book, &[]);
-    let one = Rights::none().grant("other", "d", MayBe::Leader);
-    assert_eq!(
-        (left.change, left.remove),
-        ([(node("delta"), one)].into(), [].into())
-    );
-    assert_eq!(
-        book.decree(&me, ("other", 1), &[], |_| true).remove,
-        [node("delta")].into()
-    );
+    book.lists("shop", 0, &["d@delta"]);
+    let both = book.lists("other", 0, &["d@delta"]);
+    assert_eq!(both, "~delta (shop/d Leader other/d Leader)");
+    assert_eq!(book.lists("shop", 1, &[]), "~delta (other/d Leader)");
+    assert_eq!(book.lists("other", 1, &[]), "-delta");
 }
 
 #[test]
 fn a_voter_that_moved_is_dialled_at_its_new_address() {
     let mut book = PeerBook::default();
-    decree(&mut book, &[contact("d", "delta", Some("old:1"))]);
-    let moved = decree(&mut book, &[contact("d", "delta", Some("new:1"))]);
-    assert_eq!(moved.remove, [node("delta")].into());
-    let (address, _) = &moved.add[&node("delta")];
-    assert_eq!(address.as_deref(), Some("new:1"));
+    book.lists("shop", 0, &["d@delta old:1"]);
+    let moved = book.lists("shop", 1, &["d@delta new:1"]);
+    assert_eq!(moved, "+delta at new:1 (shop/d Leader), -delta");
 }
 
 #[test]
 fn contacts_that_break_a_rule_of_this_node_are_left_out_and_told() {
     let mut book = PeerBook::default();
-    let plain = contact("p", "papa", Some("plain:1"));
-    let one = contact("d", "delta", Some("delta:1"));
-    let two = contact("e", "delta", Some("delta:2"));
-    let changes = decree(&mut book, &[plain.clone(), one, two.clone()]);
-    let refused = [
-        (plain, ContactRefusal::Plaintext),
-        (two, ContactRefusal::TwoAddresses),
-    ];
-    assert_eq!(changes.refused, refused);
-    assert_eq!(changes.add.into_keys().collect::<Vec<_>>(), [node("delta")]);
-
-    let many: Vec<_> = (0..=MOST_DECREED)
-        .map(|n| contact(&format!("v{n}"), &format!("n{n}"), None))
-        .collect();
-    let changes = decree(&mut book, &many);
-    assert_eq!(changes.add.len(), MOST_DECREED);
-    let last = (many[MOST_DECREED].clone(), ContactRefusal::TooMany);
-    assert_eq!(changes.refused, [last]);
-    assert_eq!(changes.remove, [node("delta")].into());
-}
-
-fn want(
-    book: &mut PeerBook,
-    group: &str,
-    contact: &VoterContact,
-) -> Result<PeerChanges, ContactRefusal> {
-    book.want(group, contact, |address| address != "plain:1")
-}
-
-fn observer(rights: Rights, name: &str) -> Rights {
-    rights.grant("shop", name, MayBe::Observer)
+    let list = ["p@papa plain:1", "d@delta delta:1", "e@delta delta:2"];
+    assert_eq!(
+        book.lists("shop", 0, &list),
+        "+delta at delta:1 (shop/d Leader), !p Plaintext, !e TwoAddresses"
+    );
+    let many: Vec<_> = (0..=MOST_DECREED).map(|n| format!("v{n}@n{n}")).collect();
+    let many: Vec<_> = many.iter().map(String::as_str).collect();
+    let changes = book.lists("shop", 1, &many);
+    assert_eq!(changes.matches('+').count(), MOST_DECREED);
+    assert!(changes.ends_with(", -delta, !v100 TooMany"), "{changes}");
 }
 
 #[test]
 fn the_host_of_a_wanted_agent_is_a_peer_that_may_observe_until_the_next_list() {
     let mut book = PeerBook::default();
-    let d = contact("d", "delta", Some("delta:1"));
-    decree_as(&mut book, 3, &[]);
-    let added = want(&mut book, "shop", &d).unwrap().add;
-    let rights = observer(Rights::none(), "d");
-    assert_eq!(
-        added,
-        [(node("delta"), (Some("delta:1".to_owned()), rights))].into()
-    );
-    assert_eq!(
-        want(&mut book, "shop", &d),
-        Ok(PeerChanges::default()),
-        "asked once more"
-    );
-    assert_eq!(
-        decree_as(&mut book, 3, &[]),
-        PeerChanges::default(),
-        "no later list"
-    );
+    let d = "d@delta delta:1";
+    book.lists("shop", 3, &[]);
+    let added = book.wants("shop", d);
+    assert_eq!(added, "+delta at delta:1 (shop/d Observer)");
+    assert_eq!(book.wants("shop", d), "", "asked once more");
+    assert_eq!(book.lists("shop", 3, &[]), "", "no later list");
 
     let mut other = PeerBook {
         epochs: book.epochs.clone(),
         nodes: book.nodes.clone(),
     };
-    assert_eq!(decree_as(&mut other, 4, &[]).remove, [node("delta")].into());
-    let decreed = decree_as(&mut book, 4, &[d]);
-    let rights = voter(Rights::none(), "d");
-    let expected = PeerChanges {
-        change: [(node("delta"), rights)].into(),
-        ..PeerChanges::default()
-    };
-    assert_eq!(decreed, expected, "its link stays");
+    assert_eq!(other.lists("shop", 4, &[]), "-delta");
+    let decreed = book.lists("shop", 4, &[d]);
+    assert_eq!(decreed, "~delta (shop/d Leader)", "its link stays");
 }
 
 #[test]
 fn one_agent_of_a_group_is_wanted_at_a_time() {
     let mut book = PeerBook::default();
-    let [d, e] = ["d", "e"].map(|name| contact(name, name, None));
-    want(&mut book, "shop", &d).unwrap();
-    want(&mut book, "other", &d).unwrap();
-    let changed = want(&mut book, "shop", &e).unwrap();
-    let left = Rights::none().grant("other", "d", MayBe::Observer);
-    assert_eq!(changed.change, [(node("d"), left)].into());
-    assert!(changed.add.contains_key(&node("e")));
-    assert_eq!(
-        want(&mut book, "other", &e).unwrap().remove,
-        [node("d")].into()
-    );
+    book.wants("shop", "d@d");
+    book.wants("other", "d@d");
+    let changed = book.wants("shop", "e@e");
+    assert_eq!(changed, "+e (shop/e Observer), ~d (other/d Observer)");
+    let both = "shop/e Observer other/e Observer";
+    assert_eq!(book.wants("other", "e@e"), format!("~e ({both}), -d"));
 }
 
+/// And it is dialled where the operator said.
 #[test]
 fn a_wanted_agent_takes_nothing_from_what_a_node_is_already() {
     let mut book = PeerBook::default();
-    let own = Rights::none().grant("*", "*", MayBe::Leader);
-    book.configure(&node("delta"), Some("delta:1".to_owned()), own.clone());
-    let changed = want(&mut book, "shop", &contact("d", "delta", Some("plain:1")));
-    let rights = observer(own, "d");
-    assert_eq!(rights.of("shop", "d"), Some(MayBe::Leader));
-    let expected = PeerChanges {
-        change: [(node("delta"), rights)].into(),
-        ..PeerChanges::default()
-    };
-    assert_eq!(
-        changed,
-        Ok(expected),
-        "it is dialled where the operator said"
-    );
+    book.configure(&node("delta"), Some("delta:1".to_owned()), Rights::all());
+    let changed = book.wants("shop", "d@delta plain:1");
+    assert!(changed.starts_with("~delta (shop/d Leader"), "{changed}");
+    assert!(!changed.contains("Observer"), "{changed}");
 }
 
 #[test]
 fn a_wanted_node_that_breaks_a_rule_of_this_node_does_not_become_a_peer() {
     let mut book = PeerBook::default();
-    let plain = contact("p", "papa", Some("plain:1"));
-    assert_eq!(
-        want(&mut book, "shop", &plain),
-        Err(ContactRefusal::Plaintext)
-    );
+    assert_eq!(book.wants("shop", "p@papa plain:1"), "Plaintext");
     assert!(book.nodes.is_empty());
-
-    let d = contact("d", "delta", None);
-    want(&mut book, "shop", &d).unwrap();
+    book.wants("shop", "d@delta");
     book.forget(&node("delta"));
-    assert_eq!(want(&mut book, "shop", &d), Err(ContactRefusal::Removed));
+    assert_eq!(book.wants("shop", "d@delta"), "Removed");
 }

@@ -5,35 +5,31 @@ use std::time::Duration;
 use crate::remote::{Limits, LinkId, LinkStatus, NodeIncarnation};
 
 use super::{
-    Backoff, ConnId, DialError, LinkLoss, Origin, PeerChange, PeerEffect, PeerInput, PeerMachine,
-    ReadyLink,
-    machine::{DROPS, FLAPS, MOMENT},
+    Backoff, ConnId, DialError, LinkLoss, Origin, PeerEffect, PeerInput, PeerMachine, ReadyLink,
+    machine::{DROPS, FLAPS},
 };
 
-const MS: fn(u64) -> Duration = Duration::from_millis;
-const PENALTY: Duration = Duration::from_secs(1);
-const MOST_PENALTY: Duration = Duration::from_secs(60);
 const LONG: Duration = Duration::from_secs(60);
+const OVER: PeerInput = PeerInput::WaitOver;
+const REFUSED: PeerInput = PeerInput::DialFailed(DialError::Refused);
+const UNANSWERED: PeerInput = PeerInput::DialFailed(DialError::NoAnswer);
+const DROPPED: PeerInput = PeerInput::DialFailed(DialError::Dropped);
 
-fn link(conn: u64, incarnation: u64, id: u8) -> ReadyLink {
-    ReadyLink {
+/// A link that this side dialled, to that incarnation, of that name.
+fn ready(conn: u64, incarnation: u64, id: u8) -> PeerInput {
+    PeerInput::Ready(ReadyLink {
         conn: ConnId(conn),
         incarnation: NodeIncarnation(incarnation),
         id: LinkId([id; 16]),
         origin: Origin::Dialled,
-    }
+    })
 }
 
-/// What readers see of a link with this name, to this incarnation.
-fn linked_by(incarnation: u64, id: u8) -> (LinkStatus, Option<NodeIncarnation>) {
-    let id = LinkId([id; 16]);
-    (
-        LinkStatus::Linked { id },
-        Some(NodeIncarnation(incarnation)),
-    )
-}
-
-fn from_peer(link: ReadyLink) -> PeerInput {
+/// The same, of a link that the peer dialled.
+fn comes(conn: u64, incarnation: u64, id: u8) -> PeerInput {
+    let PeerInput::Ready(link) = ready(conn, incarnation, id) else {
+        unreachable!("it is ready");
+    };
     let origin = Origin::Accepted;
     PeerInput::Ready(ReadyLink { origin, ..link })
 }
@@ -43,9 +39,22 @@ fn closed(conn: u64, how: LinkLoss, lasted: Duration) -> PeerInput {
     PeerInput::Closed { conn, how, lasted }
 }
 
-fn wait(max: u64) -> PeerEffect {
-    let (min, max) = (Duration::ZERO, MS(max));
-    PeerEffect::Wait { min, max }
+/// A link that has lasted breaks.
+fn lost(conn: u64) -> PeerInput {
+    closed(conn, LinkLoss::Broken, LONG)
+}
+
+fn shown(effect: &PeerEffect) -> String {
+    match effect {
+        PeerEffect::Dial => "dial".to_owned(),
+        PeerEffect::Wait { min, max } => {
+            format!("wait {}..{}", min.as_millis(), max.as_millis())
+        }
+        PeerEffect::Replace(conn) => format!("replace {}", conn.0),
+        PeerEffect::CloseStale(conn) => format!("stale {}", conn.0),
+        PeerEffect::Dismiss(conn) => format!("dismiss {}", conn.0),
+        PeerEffect::Report(change) => format!("{change:?}"),
+    }
 }
 
 fn with_address() -> PeerMachine {
@@ -55,159 +64,142 @@ fn with_address() -> PeerMachine {
 /// A peer with an address that is linked by connection 1, in incarnation 5 of its process.
 fn linked() -> PeerMachine {
     let mut peer = with_address();
-    assert_eq!(peer.handle(PeerInput::Start), [PeerEffect::Dial]);
-    let up = [PeerEffect::Report(PeerChange::Up)];
-    assert_eq!(peer.handle(PeerInput::Ready(link(1, 5, 1))), up);
+    peer.plays([(PeerInput::Start, "dial"), (ready(1, 5, 1), "Up")]);
     peer
+}
+
+impl PeerMachine {
+    fn effects(&mut self, input: PeerInput) -> String {
+        let effects: Vec<_> = self.handle(input).iter().map(shown).collect();
+        effects.join(", ")
+    }
+
+    /// What comes, and what follows from each.
+    #[track_caller]
+    fn plays<const N: usize>(&mut self, scene: [(PeerInput, &str); N]) {
+        for (step, (input, effects)) in scene.into_iter().enumerate() {
+            assert_eq!(self.effects(input), effects, "step {step}");
+        }
+    }
+
+    /// Whether the link of that name, to that incarnation, is the one that readers see.
+    fn is_linked_by(&self, incarnation: u64, id: u8) -> bool {
+        let id = LinkId([id; 16]);
+        let link = (self.stage(), self.known());
+        link == (
+            LinkStatus::Linked { id },
+            Some(NodeIncarnation(incarnation)),
+        )
+    }
 }
 
 #[test]
 fn a_lost_link_is_redialled_at_once_and_the_same_incarnation_changes_nothing() {
     let mut peer = linked();
-    assert_eq!(
-        peer.handle(closed(1, LinkLoss::Broken, LONG)),
-        [PeerEffect::Dial],
-        "nothing is told"
-    );
+    peer.plays([(lost(1), "dial")]);
     assert_eq!(peer.stage(), LinkStatus::Dialing);
-    let relinked = [PeerEffect::Report(PeerChange::Relinked)];
-    assert_eq!(peer.handle(PeerInput::Ready(link(2, 5, 2))), relinked);
-    assert_eq!((peer.stage(), peer.known()), linked_by(5, 2));
+    peer.plays([(ready(2, 5, 2), "Relinked")]);
+    assert!(peer.is_linked_by(5, 2));
 }
 
 #[test]
 fn a_process_that_is_killed_again_and_again_is_redialled_at_once_each_time() {
     let mut peer = linked();
     for incarnation in 6..12 {
-        let dials = peer.handle(closed(incarnation - 5, LinkLoss::Broken, MS(300)));
-        assert_eq!(dials, [PeerEffect::Dial], "incarnation {incarnation}");
-        peer.handle(PeerInput::DialFailed(DialError::Refused));
-        peer.handle(PeerInput::WaitOver);
-        peer.handle(PeerInput::Ready(link(incarnation - 4, incarnation, 1)));
+        let soon = Duration::from_millis(300);
+        let dials = peer.effects(closed(incarnation - 5, LinkLoss::Broken, soon));
+        assert_eq!(dials, "dial", "incarnation {incarnation}");
+        for next in [REFUSED, OVER, ready(incarnation - 4, incarnation, 1)] {
+            peer.handle(next);
+        }
     }
 }
 
 /// The kernel of a process that is being killed goes on taking connections for a moment.
 #[test]
 fn a_redial_that_is_dropped_is_tried_again_in_a_moment() {
-    let (min, max) = MOMENT;
-    let moment = PeerEffect::Wait { min, max };
-    let mut peer = linked();
-    peer.handle(closed(1, LinkLoss::Broken, LONG));
-    let dropped = PeerInput::DialFailed(DialError::Dropped);
-    assert_eq!(peer.handle(dropped), [moment], "nothing is told");
-    assert_eq!(peer.handle(PeerInput::WaitOver), [PeerEffect::Dial]);
-    let gone = peer.handle(PeerInput::DialFailed(DialError::Refused));
-    assert_eq!(gone.first(), Some(&PeerEffect::Report(PeerChange::Gone)));
-
-    let mut peer = linked();
-    peer.handle(closed(1, LinkLoss::Broken, LONG));
+    linked().plays([
+        (lost(1), "dial"),
+        (DROPPED, "wait 1..2"), // nothing is told
+        (OVER, "dial"),
+        (REFUSED, "Gone, wait 0..200"),
+    ]);
+    let mut drops_all = linked();
+    drops_all.plays([(lost(1), "dial")]);
     for _ in 0..DROPS {
-        assert_eq!(peer.handle(dropped), [moment]);
-        assert_eq!(peer.handle(PeerInput::WaitOver), [PeerEffect::Dial]);
+        drops_all.plays([(DROPPED, "wait 1..2"), (OVER, "dial")]);
     }
-    let away = peer.handle(dropped);
-    let out_of_reach = PeerEffect::Report(PeerChange::OutOfReach);
-    assert_eq!(
-        away.first(),
-        Some(&out_of_reach),
-        "it drops every connection"
-    );
+    assert!(drops_all.effects(DROPPED).starts_with("OutOfReach, wait"));
 }
 
 #[test]
 fn a_refused_redial_is_an_end() {
-    let mut peer = linked();
-    peer.handle(closed(1, LinkLoss::Broken, LONG));
-    let gone = [PeerEffect::Report(PeerChange::Gone), wait(100)];
-    assert_eq!(peer.handle(PeerInput::DialFailed(DialError::Refused)), gone);
-    assert_eq!(peer.handle(PeerInput::WaitOver), [PeerEffect::Dial]);
-    let again = peer.handle(PeerInput::DialFailed(DialError::Refused));
-    assert_eq!(again, [wait(200)], "told once");
-    assert_eq!(peer.handle(PeerInput::WaitOver), [PeerEffect::Dial]);
-    let up = [PeerEffect::Report(PeerChange::Up)];
-    assert_eq!(
-        peer.handle(PeerInput::Ready(link(2, 5, 2))),
-        up,
-        "the suspicion was wrong"
-    );
+    linked().plays([
+        (lost(1), "dial"),
+        (REFUSED, "Gone, wait 0..100"),
+        (OVER, "dial"),
+        (REFUSED, "wait 0..200"), // told once
+        (OVER, "dial"),
+        (ready(2, 5, 2), "Up"), // the suspicion was wrong
+    ]);
 }
 
 #[test]
 fn silence_leaves_the_decision_to_the_elections_until_a_dial_is_refused() {
-    let mut peer = linked();
-    peer.handle(closed(1, LinkLoss::Broken, LONG));
-    let away = [PeerEffect::Report(PeerChange::OutOfReach), wait(100)];
-    assert_eq!(
-        peer.handle(PeerInput::DialFailed(DialError::NoAnswer)),
-        away
-    );
-    peer.handle(PeerInput::WaitOver);
-    let gone = [PeerEffect::Report(PeerChange::Gone), wait(200)];
-    assert_eq!(peer.handle(PeerInput::DialFailed(DialError::Refused)), gone);
+    linked().plays([
+        (lost(1), "dial"),
+        (UNANSWERED, "OutOfReach, wait 0..100"),
+        (OVER, "dial"),
+        (REFUSED, "Gone, wait 0..200"),
+    ]);
 }
 
 #[test]
 fn a_later_incarnation_ends_the_former_one() {
     let mut peer = linked();
-    peer.handle(closed(1, LinkLoss::Broken, LONG));
-    let restarted = [PeerChange::Restarted, PeerChange::Up].map(PeerEffect::Report);
-    assert_eq!(peer.handle(PeerInput::Ready(link(2, 6, 2))), restarted);
+    peer.plays([(lost(1), "dial"), (ready(2, 6, 2), "Restarted, Up")]);
     assert_eq!(peer.known(), Some(NodeIncarnation(6)));
-
-    let mut gone = linked();
-    gone.handle(closed(1, LinkLoss::Left, LONG));
-    let up = [PeerEffect::Report(PeerChange::Up)];
-    assert_eq!(
-        gone.handle(PeerInput::Ready(link(2, 6, 2))),
-        up,
-        "its end was told before"
-    );
+    // Its end was told before.
+    linked().plays([
+        (closed(1, LinkLoss::Left, LONG), "Gone, wait 0..100"),
+        (ready(2, 6, 2), "Up"),
+    ]);
 }
 
 #[test]
 fn a_later_incarnation_replaces_a_link_that_still_seems_to_be_up() {
     let mut peer = linked();
-    let expected = [
-        PeerEffect::Replace(ConnId(1)),
-        PeerEffect::Report(PeerChange::Restarted),
-        PeerEffect::Report(PeerChange::Up),
-    ];
-    assert_eq!(peer.handle(PeerInput::Ready(link(2, 6, 0))), expected);
-    assert!(peer.handle(closed(1, LinkLoss::Broken, LONG)).is_empty());
-    let stale = [PeerEffect::CloseStale(ConnId(3))];
-    assert_eq!(peer.handle(PeerInput::Ready(link(3, 5, 9))), stale);
-    assert_eq!((peer.stage(), peer.known()), linked_by(6, 0));
+    peer.plays([
+        (ready(2, 6, 0), "replace 1, Restarted, Up"),
+        (lost(1), ""),
+        (ready(3, 5, 9), "stale 3"),
+    ]);
+    assert!(peer.is_linked_by(6, 0));
 }
 
 /// Both sides see the two links in different orders, and keep the same one.
 #[test]
 fn of_two_links_the_one_with_the_larger_id_stays_whichever_came_first() {
-    for [first, second] in [[(1, 1), (2, 2)], [(2, 2), (1, 1)]] {
+    for (first, second, effects) in [
+        (ready(1, 5, 1), ready(2, 5, 2), "replace 1, Relinked"),
+        (ready(2, 5, 2), ready(1, 5, 1), "replace 1"),
+    ] {
         let mut peer = with_address();
-        peer.handle(PeerInput::Start);
-        peer.handle(PeerInput::Ready(link(first.0, 5, first.1)));
-        let effects = peer.handle(PeerInput::Ready(link(second.0, 5, second.1)));
-        assert!(
-            effects.contains(&PeerEffect::Replace(ConnId(1))),
-            "{effects:?}"
-        );
-        assert_eq!((peer.stage(), peer.known()), linked_by(5, 2));
-        assert!(peer.handle(closed(1, LinkLoss::Replaced, LONG)).is_empty());
+        peer.plays([(PeerInput::Start, "dial"), (first, "Up"), (second, effects)]);
+        assert!(peer.is_linked_by(5, 2));
+        peer.plays([(closed(1, LinkLoss::Replaced, LONG), "")]);
     }
 }
 
 #[test]
 fn a_link_that_the_peer_replaces_is_not_redialled_while_the_other_one_comes() {
     let mut peer = linked();
-    let waits = [PeerEffect::Wait {
-        min: MS(100),
-        max: MS(100),
-    }];
-    assert_eq!(peer.handle(closed(1, LinkLoss::Replaced, LONG)), waits);
-    peer.handle(PeerInput::Ready(link(2, 5, 2)));
-    assert!(peer.handle(PeerInput::WaitOver).is_empty());
-    assert_eq!((peer.stage(), peer.known()), linked_by(5, 2));
+    peer.plays([
+        (closed(1, LinkLoss::Replaced, LONG), "wait 100..100"),
+        (ready(2, 5, 2), "Relinked"),
+        (OVER, ""),
+    ]);
+    assert!(peer.is_linked_by(5, 2));
 }
 
 #[test]
@@ -215,144 +207,99 @@ fn links_that_break_soon_are_redialled_a_few_times_and_then_less_and_less() {
     let mut peer = linked();
     let mut waits = Vec::new();
     for conn in 1..12 {
-        match peer
-            .handle(closed(conn, LinkLoss::Broken, MS(1)))
-            .as_slice()
-        {
-            [PeerEffect::Dial] => waits.push(0),
-            [PeerEffect::Wait { max, .. }] => {
-                waits.push(max.as_millis());
-                assert_eq!(peer.handle(PeerInput::WaitOver), [PeerEffect::Dial]);
-            }
-            other => panic!("{other:?}"),
+        let soon = Duration::from_millis(1);
+        let effects = peer.effects(closed(conn, LinkLoss::Broken, soon));
+        if effects != "dial" {
+            peer.plays([(OVER, "dial")]);
+            waits.push(effects);
         }
-        peer.handle(PeerInput::Ready(link(conn + 1, 5, 2)));
+        peer.plays([(ready(conn + 1, 5, 2), "Relinked")]);
     }
-    assert_eq!(
-        waits,
-        [
-            0, 0, 0, 800, 1_600, 3_200, 6_400, 10_000, 10_000, 10_000, 10_000
-        ]
-    );
-    assert_eq!(
-        waits.iter().filter(|wait| **wait == 0).count(),
-        usize::try_from(FLAPS).unwrap()
-    );
-    assert_eq!(
-        peer.handle(closed(12, LinkLoss::Broken, LONG)),
-        [PeerEffect::Dial],
-        "one that lasted is forgiven"
-    );
+    let longest = [800, 1_600, 3_200, 6_400, 10_000, 10_000, 10_000, 10_000];
+    assert_eq!(waits, longest.map(|most| format!("wait 0..{most}")));
+    assert_eq!(waits.len() + usize::try_from(FLAPS).unwrap(), 11);
+    peer.plays([(lost(12), "dial")]); // one that lasted is forgiven
 }
 
+/// It breaks a rule, or it wants no link.
 #[test]
-fn a_peer_that_breaks_a_rule_waits_for_a_second_and_more() {
-    let mut peer = linked();
+fn a_peer_that_is_to_blame_waits_for_a_second_and_more() {
+    let (mut misbehaves, mut rejects) = (linked(), with_address());
+    rejects.plays([(PeerInput::Start, "dial")]);
     for step in 0..9u32 {
-        let effects = peer.handle(closed(u64::from(step) + 1, LinkLoss::Misbehaved, MS(1)));
-        let [PeerEffect::Wait { min, max }] = effects.as_slice() else {
-            panic!("{effects:?}");
-        };
-        assert_eq!(*min, PENALTY);
-        assert!((PENALTY..=MOST_PENALTY).contains(max));
-        assert_eq!(*max, (PENALTY * (1 << step.min(6))).min(MOST_PENALTY));
-        peer.handle(PeerInput::WaitOver);
-        peer.handle(PeerInput::Ready(link(u64::from(step) + 2, 5, 2)));
+        let longest = (1_000 << step.min(6)).min(60_000);
+        let penalty = format!("wait 1000..{longest}");
+        let conn = u64::from(step) + 1;
+        let soon = Duration::from_millis(1);
+        misbehaves.plays([
+            (closed(conn, LinkLoss::Misbehaved, soon), &penalty),
+            (OVER, "dial"),
+            (ready(conn + 1, 5, 2), "Relinked"),
+        ]);
+        let rejected = PeerInput::DialFailed(DialError::Rejected);
+        rejects.plays([(rejected, &penalty), (OVER, "dial")]);
     }
 }
 
+/// This process is to take part again soon after the later one has ended.
 #[test]
-fn a_peer_that_wants_no_link_is_dialled_no_sooner_than_after_the_penalty() {
+fn a_peer_that_knows_a_later_process_of_this_node_is_asked_once_a_second() {
     let mut peer = with_address();
-    peer.handle(PeerInput::Start);
-    for step in 0..9u32 {
-        let effects = peer.handle(PeerInput::DialFailed(DialError::Rejected));
-        let [PeerEffect::Wait { min, max }] = effects.as_slice() else {
-            panic!("{effects:?}");
-        };
-        assert_eq!(*min, PENALTY);
-        assert_eq!(*max, (PENALTY * (1 << step.min(6))).min(MOST_PENALTY));
-        assert_eq!(peer.handle(PeerInput::WaitOver), [PeerEffect::Dial]);
+    peer.plays([(PeerInput::Start, "dial")]);
+    for longest in [100, 200, 400, 800, 1_000, 1_000] {
+        let stale = PeerInput::DialFailed(DialError::Stale);
+        let wait = format!("wait 0..{longest}");
+        peer.plays([(stale, &wait), (OVER, "dial")]);
     }
-}
-
-#[test]
-fn a_goodbye_is_an_end_and_is_not_redialled_at_once() {
-    let mut peer = linked();
-    let gone = [PeerEffect::Report(PeerChange::Gone), wait(100)];
-    assert_eq!(peer.handle(closed(1, LinkLoss::Left, LONG)), gone);
 }
 
 #[test]
 fn without_an_address_the_peer_is_waited_for() {
     let mut peer = PeerMachine::new(Backoff::of(&Limits::default()), false, None);
-    let nothing: [PeerEffect; 0] = [];
-    assert_eq!(peer.handle(PeerInput::Start), nothing);
-    peer.handle(PeerInput::Ready(link(1, 5, 1)));
-    let waits = [PeerEffect::Wait {
-        min: MS(10_000),
-        max: MS(10_000),
-    }];
-    assert_eq!(peer.handle(closed(1, LinkLoss::Broken, LONG)), waits);
-    let away = [PeerEffect::Report(PeerChange::OutOfReach)];
-    assert_eq!(peer.handle(PeerInput::WaitOver), away);
-    let up = [PeerEffect::Report(PeerChange::Up)];
-    assert_eq!(peer.handle(PeerInput::Ready(link(2, 5, 2))), up);
+    peer.plays([
+        (PeerInput::Start, ""),
+        (ready(1, 5, 1), "Up"),
+        (lost(1), "wait 10000..10000"),
+        (OVER, "OutOfReach"),
+        (ready(2, 5, 2), "Up"),
+    ]);
 }
 
 #[test]
 fn a_link_from_the_peer_serves_while_an_own_attempt_is_under_way() {
-    let mut peer = with_address();
-    peer.handle(PeerInput::Start);
-    peer.handle(from_peer(link(1, 5, 1))); // it dialled as well
-    let nothing: [PeerEffect; 0] = [];
-    assert_eq!(
-        peer.handle(PeerInput::DialFailed(DialError::NoAnswer)),
-        nothing
-    );
-    assert_eq!(
-        peer.handle(closed(1, LinkLoss::Broken, LONG)),
-        [PeerEffect::Dial]
-    );
-
-    let mut peer = linked();
-    peer.handle(closed(1, LinkLoss::Broken, LONG));
-    peer.handle(from_peer(link(2, 5, 2)));
-    assert_eq!(
-        peer.handle(closed(2, LinkLoss::Broken, LONG)),
-        nothing,
-        "the attempt that is under way is the redial"
-    );
+    with_address().plays([
+        (PeerInput::Start, "dial"),
+        (comes(1, 5, 1), "Up"), // it dialled as well
+        (UNANSWERED, ""),
+        (lost(1), "dial"),
+    ]);
+    linked().plays([
+        (lost(1), "dial"),
+        (comes(2, 5, 2), "Relinked"),
+        (lost(2), ""), // the attempt that is under way is the redial
+    ]);
 }
 
 #[test]
 fn a_removed_peer_is_left_alone() {
-    let mut peer = linked();
-    assert_eq!(
-        peer.handle(PeerInput::Removed),
-        [PeerEffect::Dismiss(ConnId(1))]
-    );
-    let nothing: [PeerEffect; 0] = [];
-    for input in [
-        closed(1, LinkLoss::Broken, LONG),
-        PeerInput::WaitOver,
-        PeerInput::Start,
-    ] {
-        assert_eq!(peer.handle(input), nothing);
-    }
+    linked().plays([
+        (PeerInput::Removed, "dismiss 1"),
+        (lost(1), ""),
+        (OVER, ""),
+        (PeerInput::Start, ""),
+    ]);
 }
 
 #[test]
 fn an_earlier_incarnation_is_let_in_once_the_later_one_is_forgotten() {
     let mut peer = linked();
-    peer.handle(closed(1, LinkLoss::Left, LONG));
-    let stale = [PeerEffect::CloseStale(ConnId(2))];
-    assert_eq!(peer.handle(from_peer(link(2, 3, 2))), stale);
+    peer.plays([
+        (closed(1, LinkLoss::Left, LONG), "Gone, wait 0..100"),
+        (comes(2, 3, 2), "stale 2"),
+    ]);
     peer.forget_later_than(NodeIncarnation(3));
     assert_eq!(peer.known(), None);
-    let up = [PeerEffect::Report(PeerChange::Up)];
-    assert_eq!(peer.handle(from_peer(link(3, 3, 3))), up);
-    assert_eq!(peer.known(), Some(NodeIncarnation(3)));
+    peer.plays([(comes(3, 3, 3), "Up")]);
     peer.forget_later_than(NodeIncarnation(4));
     assert_eq!(peer.known(), Some(NodeIncarnation(3)), "it is no later one");
 }
@@ -360,22 +307,10 @@ fn an_earlier_incarnation_is_let_in_once_the_later_one_is_forgotten() {
 /// Nothing else would end the attempt: the connection is closed, and was never this peer's link.
 #[test]
 fn a_peer_whose_dialled_link_is_stale_is_dialled_again() {
-    let mut peer = linked();
-    peer.handle(closed(1, LinkLoss::Broken, LONG));
-    let effects = peer.handle(PeerInput::Ready(link(2, 3, 2)));
-    let wait = PeerEffect::Wait {
-        min: PENALTY,
-        max: PENALTY,
-    };
-    let expected = [
-        PeerEffect::CloseStale(ConnId(2)),
-        PeerEffect::Report(PeerChange::OutOfReach),
-        wait,
-    ];
-    assert_eq!(effects, expected);
-    assert!(
-        peer.handle(closed(2, LinkLoss::Misbehaved, MS(0)))
-            .is_empty()
-    );
-    assert_eq!(peer.handle(PeerInput::WaitOver), [PeerEffect::Dial]);
+    linked().plays([
+        (lost(1), "dial"),
+        (ready(2, 3, 2), "stale 2, OutOfReach, wait 1000..1000"),
+        (closed(2, LinkLoss::Misbehaved, Duration::ZERO), ""),
+        (OVER, "dial"),
+    ]);
 }

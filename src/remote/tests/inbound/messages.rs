@@ -65,19 +65,3 @@ fn nothing_crosses_for_a_group_with_other_rules() {
         assert_eq!(link.message(5, 0, 9), Ok(Err(DropReason::Mismatch)));
     }
 }
-
-#[test]
-fn messages_come_out_as_they_are() {
-    let mut link = InboundLink::new(Rights::all());
-    let mut out = BytesMut::new();
-    let mut messages = MessagesWriter::begin(1, &mut out);
-    messages.push(5, 0, Incarnation(9), Targets::All, &[]);
-    messages.end();
-    let Ok(Frame::Messages(sent)) = Frame::decode(&out[4..], Bounds::default()) else {
-        panic!("messages");
-    };
-    let judged = link
-        .inbound
-        .frame(NOW, &out[4..], |_| GroupStanding::Unknown);
-    assert_eq!(judged, Ok(FrameVerdict::Messages(sent)));
-}

@@ -14,9 +14,8 @@ use crate::{
         Closed, DropReason, Farewell, FrameVerdict, GroupStanding, Inbound, Limits, LinkId, MayBe,
         MessageSender, Rights, RosterChange,
         wire::{
-            Bounds, Frame, LeaderHint, MessagesWriter, Opening, RawMessage, RawReceivers,
-            RosterContent, RosterFrame, Targets, WireError, encode_goodbye, encode_ping,
-            encode_pong, encode_proof,
+            LeaderHint, Opening, RawMessage, RawReceivers, RosterContent, RosterFrame, WireError,
+            encode_goodbye, encode_ping, encode_pong, encode_proof,
         },
     },
 };

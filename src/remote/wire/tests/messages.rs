@@ -2,7 +2,7 @@
 
 use bytes::{BufMut, BytesMut};
 
-use super::{body, bounds, hex, written};
+use super::{body, bounds, hex, rows, written};
 use crate::{
     protocol::Incarnation,
     remote::wire::{Frame, Messages, MessagesWriter, RawMessage, RawReceivers, Targets, WireError},
@@ -19,7 +19,7 @@ fn push(messages: &mut MessagesWriter<'_>, from: u32, to: Targets<'_>, payload: 
     messages.push(1, from, Incarnation(2), to, payload);
 }
 
-fn numbers(to: RawReceivers<'_>) -> Option<Vec<u32>> {
+pub(super) fn numbers(to: RawReceivers<'_>) -> Option<Vec<u32>> {
     match to {
         RawReceivers::All => None,
         RawReceivers::One(one) => Some(vec![one]),
@@ -30,54 +30,31 @@ fn numbers(to: RawReceivers<'_>) -> Option<Vec<u32>> {
 /// Both sides of each change of form: messages in a frame, receivers of a message, payload's length.
 #[test]
 fn messages_are_read_as_they_were_written() {
-    let many: Vec<u32> = (0..300).map(|n| n * 500).collect();
-    for count in [1, 15, 16, 1_024] {
-        for payload in [vec![], vec![9; 40], vec![9; 255]] {
-            for to in [None, Some(&many[..1]), Some(&many[..2]), Some(&many[..16])] {
-                let targets = to.map_or(Targets::All, Targets::Some);
-                let bytes = written(|out| {
-                    let mut writer = MessagesWriter::begin(77, out);
-                    for from in 0..count {
-                        push(&mut writer, from, targets, &payload);
-                    }
-                    assert_eq!(writer.count(), usize::try_from(count).unwrap());
-                    assert!(writer.end());
-                });
-                let messages = messages(body(&bytes)).unwrap();
-                assert_eq!(messages.seq, 77);
-                let read: Vec<RawMessage<'_>> = messages.map(Result::unwrap).collect();
-                assert_eq!(read.len(), usize::try_from(count).unwrap());
-                for (from, message) in (0..).zip(&read) {
-                    assert_eq!((message.group, message.from), (1, from));
-                    assert_eq!(message.incarnation, Incarnation(2));
-                    assert_eq!(numbers(message.to.clone()).as_deref(), to);
-                    assert_eq!(message.payload, payload);
+    let many: Vec<u32> = (0..1_024).map(|n| n * 500).collect();
+    for (count, len) in [(1, 40_000), (2, 256), (15, 255), (16, 40), (1_024, 0)] {
+        let (messages_due, payload) = (usize::try_from(count).unwrap(), vec![9; len]);
+        for receivers in [0, 1, 2, 16, 1_024] {
+            let to = (receivers > 0).then(|| &many[..receivers]);
+            let bytes = written(|out| {
+                let mut writer = MessagesWriter::begin(77, out);
+                for from in 0..count {
+                    let targets = to.map_or(Targets::All, Targets::Some);
+                    push(&mut writer, from, targets, &payload);
                 }
+                assert_eq!(writer.count(), messages_due);
+                assert!(writer.end());
+            });
+            let messages = messages(body(&bytes)).unwrap();
+            assert_eq!(messages.seq, 77);
+            let read: Vec<RawMessage<'_>> = messages.map(Result::unwrap).collect();
+            assert_eq!(read.len(), messages_due);
+            for (from, message) in (0..).zip(&read) {
+                assert_eq!((message.group, message.from), (1, from));
+                assert_eq!(message.incarnation, Incarnation(2));
+                assert_eq!(numbers(message.to.clone()).as_deref(), to);
+                assert_eq!(message.payload, payload);
             }
         }
-    }
-}
-
-#[test]
-fn a_long_payload_and_many_receivers_fit() {
-    let many: Vec<u32> = (0..1_024).collect();
-    for len in [256, 40_000] {
-        let payload = vec![9; len];
-        let bytes = written(|out| {
-            let mut writer = MessagesWriter::begin(1, out);
-            push(&mut writer, 4, Targets::Some(&many), &payload);
-            push(&mut writer, 5, Targets::All, &payload[..3]);
-            assert!(writer.end());
-        });
-        let read: Vec<_> = messages(body(&bytes))
-            .unwrap()
-            .map(Result::unwrap)
-            .collect();
-        assert_eq!(numbers(read[0].to.clone()), Some(many.clone()));
-        assert_eq!(
-            (read[0].payload, read[1].payload),
-            (&payload[..], &payload[..3])
-        );
     }
 }
 
@@ -123,30 +100,29 @@ fn a_frame_without_messages_is_not_written() {
 
 #[test]
 fn a_message_has_one_form() {
-    for (bad, why) in [
-        ("93 03 01 90", WireError::Value),
-        ("93 03 01 91 95 00 03 09 05 c400 00", WireError::Trailing),
-        ("93 03 01 92 95 00 03 09 05 c400", WireError::Truncated),
-        ("93 03 01 91 94 00 03 09 05", WireError::Type),
-        ("93 03 01 91 95 00 03 09 90 c400", WireError::Value),
-        ("93 03 01 91 95 00 03 09 91 05 c400", WireError::Value),
-        ("93 03 01 91 95 00 03 09 92 05 05 c400", WireError::Value),
-        ("93 03 01 91 95 00 03 09 92 05 04 c400", WireError::Value),
-        ("93 03 01 91 95 00 03 09 a0 c400", WireError::Type),
-        ("93 03 01 91 95 00 03 09 ff c400", WireError::Type),
-        (
-            "93 03 01 91 95 00 03 09 cf0000000100000000 c400",
-            WireError::Value,
-        ),
-        ("93 03 01 91 95 00 03 09 c0 a0", WireError::Type),
-        ("93 03 ff 90", WireError::Value),
-        ("94 03 01 90 00", WireError::Type),
-        ("93 09 01 90", WireError::Kind),
-        ("83 03 01 90", WireError::Type),
-    ] {
-        let bytes = hex(bad);
+    for (bytes, due, what) in rows(
+        "
+        93 03 01 90                                     | Value     | no messages
+        93 03 01 91 95 00 03 09 05 c400 00              | Trailing  | bytes after the last
+        93 03 01 92 95 00 03 09 05 c400                 | Truncated | a message less than announced
+        93 03 01 91 94 00 03 09 05                      | Type      | an item less
+        93 03 01 91 95 00 03 09 90 c400                 | Value     | no receivers
+        93 03 01 91 95 00 03 09 91 05 c400              | Value     | a list of one
+        93 03 01 91 95 00 03 09 92 05 05 c400           | Value     | a receiver twice
+        93 03 01 91 95 00 03 09 92 05 04 c400           | Value     | receivers out of order
+        93 03 01 91 95 00 03 09 a0 c400                 | Type      | a text for a receiver
+        93 03 01 91 95 00 03 09 ff c400                 | Type      | a receiver below zero
+        93 03 01 91 95 00 03 09 cf0000000100000000 c400 | Value     | a number of more than 32 bits
+        93 03 01 91 95 00 03 09 c0 a0                   | Type      | a text for the payload
+        93 03 ff 90                                     | Value     | a sequence number below zero
+        94 03 01 90 00                                  | Type      | an item more
+        93 09 01 90                                     | Kind      | no such kind
+        83 03 01 90                                     | Type      | a map
+    ",
+    ) {
         let found = messages(&bytes).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-        assert_eq!(found, Err(why), "{bad}");
+        let why = found.unwrap_err();
+        assert_eq!(format!("{why:?}"), due, "{what}");
     }
 }
 

@@ -6,10 +6,13 @@
 
 mod frames;
 mod golden;
+mod hostile;
 mod messages;
 mod numbers;
 mod payload;
 mod roster;
+
+use std::{env, fs, path::Path};
 
 use bytes::BytesMut;
 
@@ -41,4 +44,26 @@ fn body(frame: &[u8]) -> &[u8] {
 
 fn bounds() -> Bounds {
     Bounds::default()
+}
+
+/// Compares a text with the golden one of that name. `BLESS=1` rewrites it.
+#[track_caller]
+fn reviewed(name: &str, text: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/remote/wire/tests");
+    let file = file.join(name);
+    if env::var_os("BLESS").is_some() {
+        fs::write(&file, text).unwrap();
+    }
+    let golden = fs::read_to_string(&file).unwrap();
+    assert!(text == golden, "BLESS=1 rewrites {file:?}");
+}
+
+/// The rows of a table: bytes, the name of what is wrong with them, and what they are.
+fn rows(table: &str) -> impl Iterator<Item = (Vec<u8>, &str, &str)> {
+    let lines = table.lines().filter(|line| !line.trim().is_empty());
+    lines.map(|line| {
+        let mut cells = line.split('|').map(str::trim);
+        let mut next = || cells.next().unwrap();
+        (hex(next()), next(), next())
+    })
 }

@@ -1,10 +1,12 @@
 //! Rosters: what fits, and what is refused.
 
-use super::{body, bounds, hex, written};
+use super::{body, bounds, hex, rows, written};
 use crate::{
     group::Pace,
     protocol::{About, AgentId, Electorate, Incarnation, Member, MemberKind, Score, StoreId, Term},
-    remote::wire::{Frame, Hello, LeaderHint, Opening, RosterContent, RosterFrame, WireError},
+    remote::wire::{
+        Frame, Hello, LeaderHint, Opening, RosterContent, RosterFrame, WireError, write,
+    },
 };
 use bully_core::driver::MemberReports as _;
 
@@ -80,73 +82,61 @@ fn a_roster_is_read_as_it_was_written() {
     assert_eq!(content(body(&bytes)), Ok(content_written));
 }
 
+/// Which characters it has is a matter of `About`.
 #[test]
 fn the_text_about_an_agent_is_bounded_and_in_one_line() {
-    let with = |text: &str| {
-        let mut bytes = hex("97 02 01 00 c0 90 91 99 00 a16a 00 c0 01 07 90 c0");
-        let len = u16::try_from(text.len()).unwrap();
-        match len {
-            0..32 => bytes.push(0xa0 | u8::try_from(len).unwrap()),
-            32..256 => bytes.extend([0xd9, u8::try_from(len).unwrap()]),
-            256.. => bytes.extend([&[0xda][..], &len.to_be_bytes()].concat()),
-        }
-        bytes.extend(text.as_bytes());
-        bytes.push(0xc0);
-        content(&bytes)
+    let with = |text: &[u8]| {
+        let head = hex("97 02 01 00 c0 90 91 99 00 a16a 00 c0 01 07 90 c0");
+        content(&[&head[..], text, b"\xc0"].concat())
     };
+    let text = |text: &str| written(|out| write::text(out, text));
     for good in ["http://10.0.0.3:8080", &"x".repeat(256)] {
-        let members = with(good).unwrap().members;
+        let members = with(&text(good)).unwrap().members;
         assert_eq!(members[0].1.about, About::new(good).ok());
     }
-    for bad in ["", "a\nb", "a\u{1b}[2J", "a\u{202e}b"] {
-        assert_eq!(with(bad), Err(WireError::Value), "{bad:?}");
+    for (bad, why) in [
+        (text(""), WireError::Value),
+        (text("a\nb"), WireError::Value),
+        (text("a\u{1b}[2J"), WireError::Value),
+        (text("a\u{202e}b"), WireError::Value),
+        (text(&"x".repeat(257)), WireError::TextTooLong),
+        (text(&"x".repeat(60_000)), WireError::TextTooLong),
+        (hex("a2 c080"), WireError::Utf8),
+        (hex("07"), WireError::Type),
+        (hex("c401 78"), WireError::Type),
+        (hex("91 a178"), WireError::Type),
+    ] {
+        assert_eq!(with(&bad), Err(why), "{bad:02x?}");
     }
-    assert_eq!(with(&"x".repeat(257)), Err(WireError::TextTooLong));
 }
 
 #[test]
 fn a_roster_has_one_form() {
-    let with = |member: &str| format!("97 02 01 00 c0 90 91 {member} c0");
-    for (bad, why) in [
-        ("97 02 01 00 c0 90 90".to_owned(), WireError::Truncated),
-        ("97 02 01 00 c0 90 90 c0 c0".to_owned(), WireError::Trailing),
-        ("97 02 01 00 90 90 90 c0".to_owned(), WireError::Type),
-        (
-            "97 02 01 00 92 a167 a0 90 90 c0".to_owned(),
-            WireError::Type,
-        ),
-        ("97 02 01 00 c0 90 90 92 00 00".to_owned(), WireError::Type),
-        ("97 02 01 00 c0 c0 90 c0".to_owned(), WireError::Type),
-        (with("99 00 a0 00 c0 01 c0 90 c0 c0"), WireError::Value),
-        (with("99 00 a16a 02 c0 01 c0 90 c0 c0"), WireError::Value),
-        (with("99 00 a16a 00 c0 04 c0 90 c0 c0"), WireError::Value),
-        (with("99 00 a120 00 c0 01 c0 90 c0 c0"), WireError::Value),
-        (
-            with("99 00 a16a 00 93 00 00 00 01 c0 90 c0 c0"),
-            WireError::Type,
-        ),
-        (
-            with("99 00 a16a 00 94 00 00 00 cf8000000000000000 01 c0 90 c0 c0"),
-            WireError::Value,
-        ),
-        (with("98 00 a16a 00 c0 01 c0 90 c0"), WireError::Type),
-        (with("99 00 a16a 00 c0 01 c0 91 ff c0 c0"), WireError::Value),
-        (
-            with("99 00 a16a 00 c0 01 c0 92 05 05 c0 c0"),
-            WireError::Value,
-        ),
-        (
-            with("99 00 a16a 00 c0 01 c0 92 05 04 c0 c0"),
-            WireError::Value,
-        ),
-        (
-            with("99 00 a16a 00 c0 01 c0 95 01 02 03 04 05 c0 c0"),
-            WireError::Items,
-        ),
-        (with("99 00 a16a 00 c0 01 c0 c0 c0 c0"), WireError::Type),
-        (with("99 00 a16a 00 c0 01 c0 90 00 c0"), WireError::Value),
-    ] {
-        assert_eq!(content(&hex(&bad)), Err(why), "{bad}");
+    for (bytes, due, what) in rows(
+        "
+        97 02 01 00 c0 90 90                                                                | Truncated | it ends too early
+        97 02 01 00 c0 90 90 c0 c0                                                          | Trailing  | bytes after the last
+        97 02 01 00 90 90 90 c0                                                             | Type      | an opening of no items
+        97 02 01 00 92 a167 a0 90 90 c0                                                     | Type      | an opening of two items
+        97 02 01 00 c0 90 90 92 00 00                                                       | Type      | a leader of two items
+        97 02 01 00 c0 c0 90 c0                                                             | Type      | no list of those that left
+        97 02 01 00 c0 90 91 99 00 a0 00 c0 01 c0 90 c0 c0 c0                               | Value     | an empty name
+        97 02 01 00 c0 90 91 99 00 a16a 02 c0 01 c0 90 c0 c0 c0                             | Value     | no such kind of member
+        97 02 01 00 c0 90 91 99 00 a16a 00 c0 04 c0 90 c0 c0 c0                             | Value     | no such presence
+        97 02 01 00 c0 90 91 99 00 a120 00 c0 01 c0 90 c0 c0 c0                             | Value     | a name that is none
+        97 02 01 00 c0 90 91 99 00 a16a 00 93 00 00 00 01 c0 90 c0 c0 c0                    | Type      | a score of three numbers
+        97 02 01 00 c0 90 91 99 00 a16a 00 94 00 00 00 cf8000000000000000 01 c0 90 c0 c0 c0 | Value     | a score out of its range
+        97 02 01 00 c0 90 91 98 00 a16a 00 c0 01 c0 90 c0 c0                                | Type      | an item less
+        97 02 01 00 c0 90 91 99 00 a16a 00 c0 01 c0 91 ff c0 c0 c0                          | Value     | an end below zero
+        97 02 01 00 c0 90 91 99 00 a16a 00 c0 01 c0 92 05 05 c0 c0 c0                       | Value     | an end twice
+        97 02 01 00 c0 90 91 99 00 a16a 00 c0 01 c0 92 05 04 c0 c0 c0                       | Value     | ends out of order
+        97 02 01 00 c0 90 91 99 00 a16a 00 c0 01 c0 95 01 02 03 04 05 c0 c0 c0              | Items     | too many ends
+        97 02 01 00 c0 90 91 99 00 a16a 00 c0 01 c0 c0 c0 c0 c0                             | Type      | no list of ends
+        97 02 01 00 c0 90 91 99 00 a16a 00 c0 01 c0 90 00 c0 c0                             | Value     | a store of none
+    ",
+    ) {
+        let why = content(&bytes).unwrap_err();
+        assert_eq!(format!("{why:?}"), due, "{what}");
     }
 }
 

@@ -5,45 +5,17 @@ use std::{path::Path, time::Duration};
 use actix::clock::sleep;
 use actix_bully::{
     clock::WallTime,
-    remote::{BridgeEvent, Peer, tls::TlsConfig},
+    remote::{Peer, tls::TlsConfig},
     testkit::virtual_system,
 };
 use actix_bully_tls_tests::{Authority, Leaf, authority::valid};
 use tracing::Level;
 
-use super::{Host, event, play, two, until};
+use super::{Host, play, until};
 use logging::logged;
 
 #[path = "../../../common/logging.rs"]
 mod logging;
-
-#[test]
-fn certificates_are_reloaded_while_links_last() {
-    play(async {
-        let (old, new) = (Authority::new("old"), Authority::new("new"));
-        let (a_tls, b_tls) = (old.config("a"), old.config("b"));
-        let [a, b] = two(&a_tls, &b_tls).await;
-        let link = |host: &Host| host.bridge.peers().first().map(|peer| peer.link);
-        let before = link(&a);
-        for (config, leaf) in [(&a_tls, new.node("a")), (&b_tls, new.node("b"))] {
-            config.replace(new.builder(&leaf)).expect("good parts");
-        }
-        assert!(a.is_linked() && b.is_linked());
-        assert_eq!(link(&a), before, "the link stays");
-        // A third host knows the new authority only.
-        let c = Host::tls("c", &[("a", Some(&a)), ("b", Some(&b))], &new.config("c"));
-        for host in [&a, &b] {
-            host.bridge
-                .add_peer(Peer::new("c", &c.at().to_string()))
-                .expect("a new peer");
-        }
-        until("c leads", || {
-            [&a, &b, &c].iter().all(|host| host.follows("c"))
-        })
-        .await;
-        assert_eq!(link(&a), before, "the link still stays");
-    });
-}
 
 /// The files of a node whose bridge reads them.
 fn files(folder: &Path, authority: &Authority, leaf: &Leaf) -> TlsConfig {
@@ -104,30 +76,6 @@ fn files_that_are_renewed_are_used_by_the_next_handshake_and_a_pair_that_does_no
         let d = dials("d", &new);
         until("d is linked", || d.is_linked()).await;
         assert_eq!(a_tls.expires_at(), second, "the pair before stays");
-    });
-}
-
-#[test]
-fn the_end_of_a_certificate_is_told_a_week_before() {
-    play(async {
-        let trust = Authority::new("ours");
-        let ends = |days| -> Leaf { trust.odd("a", |params| valid(params, -1, days)) };
-        let config = trust.builder(&ends(6)).build().expect("good");
-        let a = Host::tls("a", &[], &config);
-        let told = |host: &Host| {
-            event(host.bridge.events(), |event| match event {
-                BridgeEvent::Expires { at } => Some(Some(at)),
-                BridgeEvent::Listening { .. } => None,
-                _ => Some(None),
-            })
-        };
-        assert_eq!(told(&a).await, Some(config.expires_at()));
-        // A watcher that waits longer is told of something else first: of a peer that was refused.
-        let config = trust.builder(&ends(8)).build().expect("good");
-        let a = Host::tls("a", &[], &config);
-        let told = told(&a);
-        let _b = Host::tls("b", &[("a", Some(&a))], &trust.config("b"));
-        assert_eq!(told.await, None);
     });
 }
 

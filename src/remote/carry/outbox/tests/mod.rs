@@ -62,11 +62,7 @@ fn sink() -> GroupSink {
 }
 
 fn play(test: impl Future<Output = ()>) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build();
-    runtime.unwrap().block_on(test);
+    crate::testkit::virtual_system().block_on(test);
 }
 
 fn take(sink: &GroupSink, by: LinkId) -> Result<Batch, Outdated> {
@@ -111,17 +107,6 @@ fn messages_come_out_as_they_were_said_and_a_repeated_one_counts_once() {
         assert_eq!(sink.outbox.lost(), 0, "a newer one stands for it");
         sink.carry(&to, message("a", heartbeat(3)));
         assert_eq!(taken(&sink).len(), 1, "what was sent is not replaced");
-    });
-}
-
-#[test]
-fn repeated_messages_never_fill_a_queue() {
-    play(async {
-        let sink = sink();
-        for term in 0..200_000 {
-            sink.carry(&[id("x")], message("a", heartbeat(term)));
-        }
-        assert_eq!(taken(&sink), [bytes(&heartbeat(199_999))]);
     });
 }
 
