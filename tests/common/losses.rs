@@ -3,13 +3,12 @@
 //! The same seed and the same calls give the same run. So a scene is played once to see which messages
 //! are sent in it, and once more for each message that is to be lost.
 #![expect(
-    clippy::print_stdout,
     clippy::unwrap_used,
     clippy::wildcard_enum_match_arm,
     reason = "in a helper of tests"
 )]
 
-use std::{collections::BTreeMap, ops::Range, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use actix_bully::{protocol::AgentId, testkit::faults::Conditions};
 use bully_core::{elections::fixture::any::every_kind, protocol::Election};
@@ -19,48 +18,16 @@ use bully_sim::{
 };
 
 /// How many messages of each kind were lost.
-type Losses = BTreeMap<&'static str, u64>;
-
-/// Makes a world, by seed.
-pub(crate) type Stage<E> = fn(u64) -> World<E>;
-
-/// What is done to a world; it takes no time.
-pub(crate) enum Act<E: Election> {
-    Nothing,
-    Crash(&'static str),
-    Restart(&'static str),
-    Campaign(&'static str),
-    StepDown(&'static str),
-    Do(fn(&mut World<E>)),
-}
-
-impl<E: Election> Act<E> {
-    fn on(&self, world: &mut World<E>) {
-        let is_done = match *self {
-            Self::Nothing => true,
-            Self::Crash(agent) => world.crash(agent),
-            Self::Restart(agent) => world.restart(agent),
-            Self::Campaign(agent) => world.campaign(agent),
-            Self::StepDown(agent) => world.step_down(agent, None),
-            Self::Do(act) => {
-                act(world);
-                true
-            }
-        };
-        assert!(is_done, "that can be done");
-    }
-}
+pub(crate) type Losses = BTreeMap<&'static str, u64>;
 
 /// Something that makes agents send messages.
-pub(crate) struct Scene<E: Election> {
-    /// The world before.
-    pub(crate) stage: Stage<E>,
-    /// What is done to it.
-    pub(crate) act: Act<E>,
+pub(crate) struct Scene<'a, E: Election> {
+    /// Makes the world before, by seed.
+    pub(crate) stage: &'a dyn Fn(u64) -> World<E>,
+    /// What is done to it; it takes no time.
+    pub(crate) act: &'a dyn Fn(&mut World<E>),
     /// For how long from then on messages are lost.
     pub(crate) span: Duration,
-    /// The leader in the end.
-    pub(crate) leader: &'static str,
 }
 
 /// Returns the kinds of all messages of an election, but for these; each of these has the reason why no suite loses it.
@@ -75,42 +42,6 @@ where
     kinds.into_iter().collect()
 }
 
-/// The messages to lose, and the scenes in which each of them is said.
-pub(crate) struct LossSuite<E: Election> {
-    pub(crate) kinds: Vec<&'static str>,
-    pub(crate) scenes: Vec<Scene<E>>,
-    pub(crate) seeds: Range<u64>,
-    /// What has to come of it, whichever message is lost.
-    pub(crate) then: fn(&mut World<E>, &str),
-}
-
-impl<E: Election> LossSuite<E> {
-    /// Loses one message, and no other, for each kind; at most so many of a kind in a scene.
-    #[track_caller]
-    pub(crate) fn lose_each(&self, most: usize) {
-        self.lose(|scene, seed, lost| scene.lose_each(seed, &self.kinds, most, self.then, lost));
-    }
-
-    /// Loses all messages of a kind that are sent at one moment.
-    #[track_caller]
-    pub(crate) fn lose_first(&self) {
-        self.lose(|scene, seed, lost| scene.lose_first(seed, &self.kinds, self.then, lost));
-    }
-
-    #[track_caller]
-    fn lose(&self, how: impl Fn(&Scene<E>, u64, &mut Losses)) {
-        let mut lost = Losses::new();
-        for seed in self.seeds.clone() {
-            for scene in &self.scenes {
-                how(scene, seed, &mut lost);
-            }
-        }
-        println!("{lost:?}");
-        let missing = self.kinds.iter().filter(|kind| !lost.contains_key(*kind));
-        assert_eq!(missing.collect::<Vec<_>>(), [&""; 0], "lost: {lost:?}");
-    }
-}
-
 /// A message to be lost, and how many steps are made behind the act until it is sent.
 #[derive(Debug)]
 struct Loss {
@@ -122,25 +53,15 @@ struct Loss {
     in_company: bool,
 }
 
-impl<E: Election> Scene<E> {
-    /// Scenes in which messages are lost for so long.
-    pub(crate) fn lasting(span: Duration) -> impl Fn(Stage<E>, Act<E>, &'static str) -> Self {
-        move |stage, act, leader| Self {
-            stage,
-            act,
-            span,
-            leader,
-        }
-    }
-
+impl<E: Election> Scene<'_, E> {
     /// Plays the scene once for each of its messages of these kinds, which alone is lost, but for
     /// no more than `most` of a kind, spread over the scene; each time looks what comes of it.
-    fn lose_each(
+    pub(crate) fn lose_each(
         &self,
         seed: u64,
         kinds: &[&'static str],
         most: usize,
-        then: fn(&mut World<E>, &str),
+        then: &dyn Fn(&mut World<E>),
         lost: &mut Losses,
     ) {
         let messages = self.messages(seed, kinds);
@@ -149,7 +70,7 @@ impl<E: Election> Scene<E> {
             let every = of_kind().count().div_ceil(most).max(1);
             for message in of_kind().step_by(every) {
                 let mut world = self.without(seed, message);
-                then(&mut world, self.leader);
+                then(&mut world);
                 *lost.entry(kind).or_default() += 1;
             }
         }
@@ -157,23 +78,23 @@ impl<E: Election> Scene<E> {
 
     /// Plays the scene once for each kind, and loses all messages of that kind that are sent at the
     /// first moment that has any; looks what comes of it.
-    fn lose_first(
+    pub(crate) fn lose_first(
         &self,
         seed: u64,
         kinds: &[&'static str],
-        then: fn(&mut World<E>, &str),
+        then: &dyn Fn(&mut World<E>),
         lost: &mut Losses,
     ) {
         for kind in kinds {
             let mut world = (self.stage)(seed);
             let before = world.tally().ignored;
             world.ignore(kind);
-            self.act.on(&mut world);
+            (self.act)(&mut world);
             world.run_until(|world| world.tally().ignored > before, self.span);
             let count = world.tally().ignored - before;
             world.recover();
             if count > 0 {
-                then(&mut world, self.leader);
+                then(&mut world);
                 *lost.entry(kind).or_default() += count;
             }
         }
@@ -182,7 +103,7 @@ impl<E: Election> Scene<E> {
     fn messages(&self, seed: u64, kinds: &[&'static str]) -> Vec<Loss> {
         let mut world = (self.stage)(seed);
         let mut read = world.trace().entries().len();
-        self.act.on(&mut world);
+        (self.act)(&mut world);
         let end = world.now().after(self.span);
         let mut messages = Vec::new();
         let mut steps = 0;
@@ -221,10 +142,10 @@ impl<E: Election> Scene<E> {
     fn without(&self, seed: u64, message: &Loss) -> World<E> {
         let mut world = (self.stage)(seed);
         let Some(before) = message.steps.checked_sub(1) else {
-            lose(&mut world, message, |world| self.act.on(world));
+            lose(&mut world, message, |world| (self.act)(world));
             return world;
         };
-        self.act.on(&mut world);
+        (self.act)(&mut world);
         for _ in 0..before {
             world.step();
         }
