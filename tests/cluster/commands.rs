@@ -5,7 +5,7 @@ use std::time::Duration;
 use actix_bully::{protocol::Role, testkit::cluster::Cluster};
 use bully_core::{
     protocol::Election,
-    record::{NetworkRecord, RecordedCommand, TraceEntry, What},
+    record::{RecordedCommand, TraceEntry, What},
 };
 
 use super::{
@@ -15,32 +15,30 @@ use super::{
 };
 
 #[test]
-fn every_command_does_what_its_verb_does() {
+fn commands_about_the_run_are_answered() {
     test(|| async {
-        let script = "settle; crash 5; settle; restart 5; settle; stop 4; restart 4; hang 5; \
-             settle; resume 5; settle; join 6; settle; leave 6; settle; partition 1 | 2 3; settle; heal; settle; \
-             cut 1 2; cut 1 > 3; isolate 4; heal; network delay 1ms..2ms loss 1% duplicate 1%; \
-             network delay 1ms..2ms; score 1 10; settle; score 1 none; settle; step-down 5 2; settle; \
-             campaign 5; settle; join 7 none; wait 5ms; settle; status; trace; help";
-        let mut cluster = five().start().unwrap();
-        let mut last = None;
-        for command in read(script).unwrap() {
-            let said = command.to_string();
-            match command.run(&mut cluster).await {
-                Ok(Answer::Settled(settled)) => last = settled.leader().cloned(),
-                Ok(Answer::Text(text)) if said == "help" => {
-                    assert!(text.contains("cut agent-1 > agent-2") && text.contains("quit"));
-                }
-                Ok(Answer::Status(status)) => assert_eq!(status.agents().len(), 6),
-                Ok(_) => {}
-                Err(wrong) => panic!("{said}: {wrong}"),
-            }
+        let mut cluster = settled(five()).await;
+        let mut answers = Vec::new();
+        for command in read("settle; status; trace; help; wait 5ms; quit").unwrap() {
+            answers.push(command.run(&mut cluster).await.unwrap());
         }
-        assert_eq!(last.unwrap(), "agent-5");
-        let network = NetworkRecord::from(cluster.conditions());
-        assert_eq!(network.delay_ns.1, 2_000_000);
-        let quit: Command = "quit".parse().unwrap();
-        assert!(matches!(quit.run(&mut cluster).await, Ok(Answer::Quit)));
+        let [
+            Answer::Settled(settled),
+            Answer::Status(status),
+            Answer::Text(trace),
+            Answer::Text(help),
+            Answer::Done,
+            Answer::Quit,
+        ] = answers.as_slice()
+        else {
+            panic!("{answers:?}");
+        };
+        assert_eq!(settled.leader().unwrap(), "agent-5");
+        assert_eq!(status.agents().len(), 5);
+        assert!(
+            trace.contains("agent-5") && help.contains("cut agent-1 > agent-2"),
+            "{help}"
+        );
     });
 }
 
@@ -148,25 +146,6 @@ fn a_script_is_commands_in_order_or_refused_as_a_whole() {
     assert!(read("").unwrap().is_empty());
     let wrong = read("crash 5; setle").unwrap_err();
     assert!(wrong.contains("`setle`"));
-}
-
-#[test]
-fn what_was_done_is_recorded_as_it_would_be_typed() {
-    test(|| async {
-        let mut cluster = settled(five()).await;
-        cluster.partition([["1", "2"], ["3", "4"]]).unwrap();
-        cluster.set_score("1", (7, -3)).unwrap();
-        cluster.cut_one_way("1", "2").unwrap();
-        let text = cluster.trace().to_text();
-        for typed in [
-            "partition agent-1 agent-2 | agent-3 agent-4",
-            "score agent-1 7,-3",
-            "cut agent-1 > agent-2",
-        ] {
-            assert!(text.contains(typed), "{text}");
-            typed.parse::<RecordedCommand>().unwrap();
-        }
-    });
 }
 
 #[test]

@@ -14,13 +14,10 @@ mod command;
 mod commands;
 #[path = "../common/mod.rs"]
 mod common;
-mod crashes;
 mod diskless;
-mod elections;
 mod failing_work;
 #[path = "../support/golden.rs"]
 mod golden;
-mod links;
 mod messages;
 mod moving;
 #[path = "../support/raise.rs"]
@@ -31,9 +28,7 @@ mod repeated;
 mod runs;
 mod same_events;
 mod scale;
-mod scores;
-mod settling;
-mod starting;
+mod stories;
 mod voters;
 mod wiring;
 
@@ -80,12 +75,20 @@ async fn leaders_after<E: Election>(cluster: &Cluster<E>) -> String {
     leaders(&settled).join(" ")
 }
 
-/// Gives the cluster the commands of each step; then these lead, one on each side.
+/// Gives the cluster the commands of each step; then these lead, one on each side. Or the last one is `refused: ..`.
 async fn plays<E: Election>(cluster: &mut Cluster<E>, steps: &[(&str, &str)]) {
     for (script, leaders) in steps {
+        let refused = leaders.strip_prefix("refused: ");
+        let mut outcome = Ok(command::Answer::Done);
         for command in command::read(script).unwrap() {
-            command.run(cluster).await.unwrap();
+            outcome.unwrap();
+            outcome = command.run(cluster).await;
         }
+        if let Some(text) = refused {
+            assert_eq!(outcome.unwrap_err().to_string(), text, "`{script}`");
+            continue;
+        }
+        outcome.unwrap();
         assert_eq!(leaders_after(cluster).await, *leaders, "after `{script}`");
     }
 }

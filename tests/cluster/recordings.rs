@@ -128,8 +128,6 @@ fn that_of_every_other_election_is_as_well() {
         let ballot = BallotConfig::new(names);
         let majority = ballot.majority();
         let ballot = Cluster::<Ballot>::with_config(Arc::new(ballot)).agents(3);
-        crash!("astra", Cluster::builder().agents(3).astra());
-        crash!("quorum", Cluster::builder().agents(3).quorum());
         crash!("lease", Cluster::around_register(|_| {}).agents(3));
         crash!("ballot", ballot.needs_voters(majority));
         crash!(

@@ -78,38 +78,6 @@ fn a_dropped_cluster_ends_its_agents() {
     });
 }
 
-#[test]
-fn a_run_draws_a_diagram_of_plain_lines() {
-    let diagram = common::virtual_system().block_on(async {
-        let mut cluster = settled(five()).await;
-        cluster.partition([["1", "2"]]).unwrap();
-        cluster.crash("5").await.unwrap();
-        cluster.settle().await.unwrap();
-        cluster.trace().to_mermaid()
-    });
-    let mut lines = diagram.lines();
-    assert_eq!(lines.next(), Some("sequenceDiagram"));
-    assert_eq!(lines.next(), Some("    title times in ms"));
-    let names = "    participant p0 as agent-1\n    participant p1 as agent-2\n";
-    assert!(diagram.contains(names), "{diagram}");
-    for line in lines.skip(5) {
-        let (what, text) = line.split_once(": ").expect(line);
-        let is_note = what.starts_with("    Note over p");
-        assert!(
-            is_note || what.contains("->>p") || what.contains("-xp"),
-            "{line}"
-        );
-        let free = |c: char| !matches!(c, ';' | '<' | '>' | '"');
-        assert!(
-            text.replace("#59;", "")
-                .replace("#gt;", "")
-                .chars()
-                .all(free),
-            "{line}"
-        );
-    }
-}
-
 #[cfg(feature = "testkit")]
 #[actix_rt::test(system = "actix_bully::testkit::VirtualSystem")]
 async fn a_test_can_have_a_system_whose_time_is_virtual() {

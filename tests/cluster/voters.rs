@@ -39,30 +39,22 @@ async fn changed() -> Cluster {
 fn voters_come_go_and_are_replaced() {
     test(|| async {
         let mut cluster = settled(five().quorum()).await;
-        cluster.join("6", 60).unwrap();
-        assert_eq!(leaders_after(&cluster).await, "agent-5");
-        assert_eq!(voters(&cluster).len(), 5, "it only follows");
-        cluster.change_voters(VoterChange::Add(new("6"))).unwrap();
-        leaders_after(&cluster).await;
-        assert_eq!(voters(&cluster).len(), 6);
-
-        cluster.join("7", 7).unwrap();
-        cluster.settle().await.unwrap();
-        let (old, new) = ("agent-1".parse().unwrap(), new("agent-7"));
-        let replace = VoterChange::Replace { old, new };
-        cluster.change_voters(replace).unwrap();
-        leaders_after(&cluster).await;
-        let names = [
-            "agent-2", "agent-3", "agent-4", "agent-5", "agent-6", "agent-7",
-        ];
-        assert_eq!(voters(&cluster), names);
-
-        // What a side needs follows from the list of now: of two voters both, and of one that one.
-        for name in ["2", "3", "4", "5"] {
-            let remove = VoterChange::Remove(name.parse().unwrap());
-            cluster.change_voters(remove).unwrap();
-            leaders_after(&cluster).await;
+        for (script, count) in [
+            ("join 6 60; settle", 5), // it only follows
+            ("add-voter 6; settle", 6),
+            ("join 7 7; settle; replace-voter 1 7; settle", 6),
+            (
+                "remove-voter 2; settle; remove-voter 3; settle; remove-voter 4; settle",
+                3,
+            ),
+            ("remove-voter 5; settle", 2),
+        ] {
+            for command in command::read(script).unwrap() {
+                command.run(&mut cluster).await.unwrap();
+            }
+            assert_eq!(voters(&cluster).len(), count, "{script}");
         }
+        // What a side needs follows from the list of now: of two voters both, and of one that one.
         assert_eq!(voters(&cluster), ["agent-6", "agent-7"]);
         cluster.crash("7").await.unwrap();
         // Its lease ends, and then one of two elects none.

@@ -3,13 +3,12 @@
 //! The same seed and the same calls give the same run. So a scene is played once to find its messages, and once more
 //! for the loss of each message.
 #![expect(
-    clippy::print_stdout,
     clippy::unwrap_used,
     clippy::wildcard_enum_match_arm,
     reason = "in a helper of tests"
 )]
 
-use std::{collections::BTreeMap, ops::Range, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use actix_bully::{protocol::AgentId, testkit::faults::Conditions};
 use bully_core::{elections::fixture::any::every_kind, protocol::Election};
@@ -19,48 +18,16 @@ use bully_sim::{
 };
 
 /// Number of lost messages of each kind.
-type Losses = BTreeMap<&'static str, u64>;
-
-/// A function that makes a world from a seed.
-pub(crate) type Stage<E> = fn(u64) -> World<E>;
-
-/// An action on a world; it takes no time.
-pub(crate) enum Act<E: Election> {
-    Nothing,
-    Crash(&'static str),
-    Restart(&'static str),
-    Campaign(&'static str),
-    StepDown(&'static str),
-    Do(fn(&mut World<E>)),
-}
-
-impl<E: Election> Act<E> {
-    fn on(&self, world: &mut World<E>) {
-        let is_done = match *self {
-            Self::Nothing => true,
-            Self::Crash(agent) => world.crash(agent),
-            Self::Restart(agent) => world.restart(agent),
-            Self::Campaign(agent) => world.campaign(agent),
-            Self::StepDown(agent) => world.step_down(agent, None),
-            Self::Do(act) => {
-                act(world);
-                true
-            }
-        };
-        assert!(is_done, "the world refuses the action");
-    }
-}
+pub(crate) type Losses = BTreeMap<&'static str, u64>;
 
 /// A situation in which agents send messages.
-pub(crate) struct Scene<E: Election> {
-    /// The world before the action.
-    pub(crate) stage: Stage<E>,
-    /// The action that begins the scene.
-    pub(crate) act: Act<E>,
+pub(crate) struct Scene<'a, E: Election> {
+    /// Makes the world before the action from a seed.
+    pub(crate) stage: &'a dyn Fn(u64) -> World<E>,
+    /// The action that begins the scene. It takes no time.
+    pub(crate) act: &'a dyn Fn(&mut World<E>),
     /// Time after the action during which messages are lost.
     pub(crate) span: Duration,
-    /// The expected leader in the end.
-    pub(crate) leader: &'static str,
 }
 
 /// Returns the kinds of all messages of an election except the kinds in `spared`, which stand there with the reason.
@@ -75,72 +42,27 @@ where
     kinds.into_iter().collect()
 }
 
-/// The kinds of messages to lose, and scenes that contain each of them.
-pub(crate) struct LossSuite<E: Election> {
-    pub(crate) kinds: Vec<&'static str>,
-    pub(crate) scenes: Vec<Scene<E>>,
-    pub(crate) seeds: Range<u64>,
-    /// The check after each loss.
-    pub(crate) then: fn(&mut World<E>, &str),
-}
-
-impl<E: Election> LossSuite<E> {
-    /// Loses one message alone, for each kind; at most `most` messages of a kind in a scene.
-    #[track_caller]
-    pub(crate) fn lose_each(&self, most: usize) {
-        self.lose(|scene, seed, lost| scene.lose_each(seed, &self.kinds, most, self.then, lost));
-    }
-
-    /// Loses all messages of a kind that are sent at one moment, for each kind.
-    #[track_caller]
-    pub(crate) fn lose_first(&self) {
-        self.lose(|scene, seed, lost| scene.lose_first(seed, &self.kinds, self.then, lost));
-    }
-
-    #[track_caller]
-    fn lose(&self, how: impl Fn(&Scene<E>, u64, &mut Losses)) {
-        let mut lost = Losses::new();
-        for seed in self.seeds.clone() {
-            for scene in &self.scenes {
-                how(scene, seed, &mut lost);
-            }
-        }
-        println!("{lost:?}");
-        let missing = self.kinds.iter().filter(|kind| !lost.contains_key(*kind));
-        assert_eq!(missing.collect::<Vec<_>>(), [&""; 0], "lost: {lost:?}");
-    }
-}
-
-/// A message to lose, and the number of steps between the action and its sending.
+/// A message to lose.
 #[derive(Debug)]
 struct Loss {
+    /// Number of steps from the action until the message is sent.
     steps: u64,
     kind: &'static str,
     from: AgentId,
     to: AgentId,
-    /// Whether another message goes from the same sender to the same receiver at the same moment.
+    /// Whether the sender sends the receiver another message at the same moment.
     in_company: bool,
 }
 
-impl<E: Election> Scene<E> {
-    /// Returns a function that makes scenes in which messages are lost for `span`.
-    pub(crate) fn lasting(span: Duration) -> impl Fn(Stage<E>, Act<E>, &'static str) -> Self {
-        move |stage, act, leader| Self {
-            stage,
-            act,
-            span,
-            leader,
-        }
-    }
-
-    /// Plays the scene once for each of its messages of the given kinds, loses that message alone, and checks the
-    /// outcome. Of each kind it loses at most `most` messages, spread over the scene.
-    fn lose_each(
+impl<E: Election> Scene<'_, E> {
+    /// Plays the scene once for each message of the given kinds, and loses this message alone. Of each kind it takes at
+    /// most `most` messages, spread over the scene. `then` checks the world after each loss.
+    pub(crate) fn lose_each(
         &self,
         seed: u64,
         kinds: &[&'static str],
         most: usize,
-        then: fn(&mut World<E>, &str),
+        then: &dyn Fn(&mut World<E>),
         lost: &mut Losses,
     ) {
         let messages = self.messages(seed, kinds);
@@ -149,31 +71,31 @@ impl<E: Election> Scene<E> {
             let every = of_kind().count().div_ceil(most).max(1);
             for message in of_kind().step_by(every) {
                 let mut world = self.without(seed, message);
-                then(&mut world, self.leader);
+                then(&mut world);
                 *lost.entry(kind).or_default() += 1;
             }
         }
     }
 
-    /// Plays the scene once for each kind, loses all messages of the kind at the first moment that has any, and checks
-    /// the outcome.
-    fn lose_first(
+    /// Plays the scene once for each kind, and loses all messages of the kind that are sent at the first moment with
+    /// such a message. `then` checks the world after the loss.
+    pub(crate) fn lose_first(
         &self,
         seed: u64,
         kinds: &[&'static str],
-        then: fn(&mut World<E>, &str),
+        then: &dyn Fn(&mut World<E>),
         lost: &mut Losses,
     ) {
         for kind in kinds {
             let mut world = (self.stage)(seed);
             let before = world.tally().ignored;
             world.ignore(kind);
-            self.act.on(&mut world);
+            (self.act)(&mut world);
             world.run_until(|world| world.tally().ignored > before, self.span);
             let count = world.tally().ignored - before;
             world.recover();
             if count > 0 {
-                then(&mut world, self.leader);
+                then(&mut world);
                 *lost.entry(kind).or_default() += count;
             }
         }
@@ -182,7 +104,7 @@ impl<E: Election> Scene<E> {
     fn messages(&self, seed: u64, kinds: &[&'static str]) -> Vec<Loss> {
         let mut world = (self.stage)(seed);
         let mut read = world.trace().entries().len();
-        self.act.on(&mut world);
+        (self.act)(&mut world);
         let end = world.now().after(self.span);
         let mut messages = Vec::new();
         let mut steps = 0;
@@ -194,8 +116,7 @@ impl<E: Election> Scene<E> {
             };
             let of_kind =
                 |one: &MessageText| new.iter().filter(|other| other.kind == one.kind).count();
-            // A message is left out if others go the same way and others of its kind go elsewhere: it cannot be lost
-            // alone.
+            // A message is left out if it has company on its way and also goes to other receivers: no fault loses it alone.
             let may_be_lost =
                 |message: &&&MessageText| along(message) == 1 || of_kind(message) == 1;
             for message in new.iter().filter(may_be_lost) {
@@ -218,14 +139,14 @@ impl<E: Election> Scene<E> {
         }
     }
 
-    /// Plays the scene up to this message, and loses it.
+    /// Plays the scene until `message` is sent, and loses it.
     fn without(&self, seed: u64, message: &Loss) -> World<E> {
         let mut world = (self.stage)(seed);
         let Some(before) = message.steps.checked_sub(1) else {
-            lose(&mut world, message, |world| self.act.on(world));
+            lose(&mut world, message, |world| (self.act)(world));
             return world;
         };
-        self.act.on(&mut world);
+        (self.act)(&mut world);
         for _ in 0..before {
             world.step();
         }
@@ -236,7 +157,7 @@ impl<E: Election> Scene<E> {
     }
 }
 
-/// Returns the messages that were sent after the first `since` entries of the trace.
+/// Returns the messages that were sent since the trace had `since` entries.
 fn sent<E: Election>(world: &World<E>, since: usize) -> Vec<&MessageText> {
     let new = world.trace().entries().skip(since);
     new.filter_map(|entry| match &entry.what {
@@ -246,8 +167,8 @@ fn sent<E: Election>(world: &World<E>, since: usize) -> Vec<&MessageText> {
     .collect()
 }
 
-/// Loses the message while `happens` runs: either nothing arrives from its sender at its receiver, or, if other
-/// messages go the same way, no message of its kind arrives anywhere. In both cases one message is lost.
+/// Loses `message` while `happens` runs: all messages on its way, or all of its kind if it has company. Asserts that
+/// exactly one message is lost.
 fn lose<E: Election>(world: &mut World<E>, message: &Loss, happens: impl Fn(&mut World<E>)) {
     let Loss { from, to, kind, .. } = message;
     let lost = |world: &World<E>| {
@@ -269,13 +190,6 @@ fn lose<E: Election>(world: &mut World<E>, message: &Loss, happens: impl Fn(&mut
         world.set_link(from, to, None);
     }
     let after = lost(world);
-    assert_eq!(
-        after.0 - before.0,
-        1,
-        "exactly one message is lost: {message:?}"
-    );
-    assert!(
-        after.1 > before.1,
-        "the lost message is of this kind: {message:?}"
-    );
+    assert_eq!(after.0 - before.0, 1, "one is lost: {message:?}");
+    assert!(after.1 > before.1, "of this kind: {message:?}");
 }

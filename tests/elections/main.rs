@@ -2,12 +2,12 @@
 //!
 //! | folder or file | question |
 //! |---|---|
-//! | `ballot/`, `quorum/`, `ring/` | the scenarios of one election, by number |
-//! | `seeds/` | the scenarios of the documents that the crate comes from |
-//! | `paper/`, `paper_agents.rs` | the elections of 1982, as written and in an agent |
+//! | `scenarios/` | what every election is asked, by the numbers of the documents that the crate comes from |
+//! | `ballot/`, `quorum/`, `ring/` | what only one election is asked, by number |
+//! | `paper/` | the elections of 1982, as written |
 //! | `programs/`, `traces/` | the programs and rules of those documents as written, beside their repair |
 //! | `quorum_agents.rs` | a quorum whose voters are agents with stores |
-//! | `changing_scores.rs`, `cooldowns.rs`, `slow_network.rs`, `slow_disk.rs`, `slow_register.rs`, `counts.rs` | scores that change often; the leader after a step-down; slow networks, disks and stores of a lease; how many messages |
+//! | `changing_scores.rs`, `slow_disk.rs`, `slow_register.rs`, `counts.rs` | scores that change often; slow disks and stores of a lease; how many messages |
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -20,7 +20,6 @@ mod support;
 
 mod ballot;
 mod changing_scores;
-mod cooldowns;
 mod counts;
 mod paper;
 mod pictures;
@@ -28,8 +27,7 @@ mod programs;
 mod quorum;
 mod quorum_agents;
 mod ring;
-mod seeds;
+mod scenarios;
 mod slow_disk;
-mod slow_network;
 mod slow_register;
 mod traces;

@@ -1,4 +1,4 @@
-//! The quorum mode on real actors, in virtual time: what is refused, and a disk that fails.
+//! The quorum mode on real actors, in virtual time: what is refused, and two epochs.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::{sync::Arc, time::Duration};
@@ -11,7 +11,7 @@ use actix_bully::{
     elections::{bully::Preemption, quorum::QuorumConfig},
     protocol::{AgentId, Timings},
     store::MemoryStore,
-    testkit::{FaultyStore, VirtualClock},
+    testkit::VirtualClock,
 };
 use bully_core::protocol::MembershipError;
 use common::virtual_system;
@@ -37,37 +37,6 @@ fn builder(name: &str) -> actix_bully::agent::AgentBuilder<actix_bully::election
 fn start_one(name: &str, group: &Group) -> BullyHandle {
     let agent = builder(name).store(MemoryStore::new());
     agent.join(group).start().unwrap()
-}
-
-fn leads(agents: &[BullyHandle], name: &str) -> bool {
-    leader(agents).is_some_and(|agent| agent.id().as_str() == name)
-}
-
-fn leader(agents: &[BullyHandle]) -> Option<&BullyHandle> {
-    let mut leading = agents.iter().filter(|agent| agent.is_leader());
-    let leader = leading.next();
-    assert!(leading.next().is_none(), "two consider themselves leader");
-    leader
-}
-
-#[test]
-fn a_voter_that_comes_back_with_another_memory_is_refused() {
-    virtual_system().block_on(async {
-        let group = group();
-        let memory = MemoryStore::new();
-        let a = builder("a").store(memory.clone()).join(&group).start();
-        let a = a.unwrap();
-        for name in ["b", "c"] {
-            drop(start_one(name, &group));
-        }
-        a.wait_for_leader(MS(10_000)).await.unwrap();
-        sleep(MS(100)).await;
-        assert!(memory.record().unwrap().voted_for.is_some());
-        a.leave(MS(1_000)).await.unwrap();
-        let refused = builder("a").store(MemoryStore::new()).join(&group).start();
-        assert!(matches!(refused, Err(StartError::FreshStore { .. })));
-        assert!(builder("a").store(memory).join(&group).start().is_ok());
-    });
 }
 
 #[test]
@@ -171,21 +140,5 @@ fn members_of_two_epochs_that_were_configured_do_not_vote_together() {
                 ..
             })
         ));
-    });
-}
-
-/// Scenario 79: a failing disk stops the agent, and nothing of that step leaves.
-#[test]
-fn an_agent_whose_disk_fails_stops_and_says_nothing() {
-    virtual_system().block_on(async {
-        let group = group();
-        let broken = FaultyStore::new(MemoryStore::new());
-        broken.fail_at(1);
-        let (a, b) = (start_one("a", &group), start_one("b", &group));
-        let c = builder("c").store(broken).join(&group).start().unwrap();
-        sleep(MS(2_000)).await;
-        assert!(!c.addr().connected(), "it has stopped");
-        let agents = [a, b, c];
-        assert!(leads(&agents, "b"));
     });
 }

@@ -11,8 +11,7 @@ use actix_bully::{
 use actix_bully_oracles::BallotScenario;
 use bully_sim::sim::{Detection, Participant, World, WorldBuilder, chaos::Scenario};
 
-/// d, Δ and the cap, in milliseconds.
-pub(crate) const DELAY: u64 = 2;
+/// Δ and the cap, in milliseconds.
 pub(crate) const ROUND: u64 = 30;
 pub(crate) const CAP: u64 = 120;
 
@@ -84,16 +83,6 @@ impl Group {
         let mut world = builder.build();
         world.set_invariant(move |world| scenario.check(world));
         Net { world }
-    }
-
-    /// Worlds of several seeds.
-    pub(crate) fn nets(self) -> impl Iterator<Item = Net> {
-        SEEDS.map(move |seed| self.world(seed))
-    }
-
-    /// The same, and one leads.
-    pub(crate) fn led_nets(self) -> impl Iterator<Item = Net> {
-        SEEDS.map(move |seed| self.led(seed))
     }
 
     /// One leads, and all know.

@@ -10,11 +10,11 @@ use actix_bully::{
     protocol::{AgentId, Event, Timings},
     testkit::faults::Conditions,
 };
-use bully_classics::invitation::{ElectionId, GroupRole, PaperStatus};
+use bully_classics::invitation::{ElectionId, PaperStatus};
 use bully_sim::{
     faults::SplitMix64,
     sim::{Detection, Participant, World},
-    trace::{Checkpoint, Trace, What},
+    trace::{Checkpoint, Trace},
 };
 
 use crate::paper::{MS, all_same, crash_and_recover, name};
@@ -123,39 +123,6 @@ fn there_is_one_group_of_all_when_time_is_kept_and_nothing_fails() {
         let highest = world.highest().map(|rank| rank.id);
         assert_eq!(world.believers().first(), highest.as_ref(), "seed {seed}");
     }
-}
-
-/// What the synchronous algorithm forbids is normal here: at a cold start whose members do not know
-/// of each other's ranks, and on both sides of a partition, several coordinate.
-#[test]
-fn several_groups_are_within_the_promise() {
-    let mut world = world(1, 4, on_time());
-    world.set_invariant(agreement_in_each_group);
-    world.settle(MS(1_000)).unwrap();
-    world.partition([["1", "2"], ["3", "4"]]);
-    world.run_for(MS(1_000));
-    assert_eq!(world.believers(), ["2", "4"]);
-    assert_eq!(groups(&world).len(), 2);
-    world.heal();
-    world.run_for(soon());
-    assert!(one_group(&world));
-    assert_eq!(world.believers(), ["4"]);
-}
-
-/// A pause is nothing special: an agent that was stalled is in a group of its own for a while, or its members are.
-#[test]
-fn one_that_pauses_is_merged_again() {
-    let mut world = world(1, 3, on_time());
-    world.set_invariant(agreement_in_each_group);
-    world.settle(MS(1_000)).unwrap();
-    world.pause("3");
-    world.run_for(MS(1_000));
-    assert_eq!(world.believers(), ["2"], "the leadership of 3 has run out");
-    world.resume("3");
-    world.run_for(soon());
-    assert_eq!(world.violation().map(ToString::to_string), None);
-    assert!(one_group(&world));
-    assert_eq!(world.believers(), ["3"]);
 }
 
 /// Assumption: safe storage. Without it a number names two groups.
@@ -275,19 +242,4 @@ fn a_cold_start_is_one_merge() {
             world.now().since(actix_bully::protocol::Time::ZERO) <= config().worst_case_merge()
         );
     }
-}
-
-/// What a coordinator is told by agents outside of its group can be read in the trace.
-#[test]
-fn every_agent_says_where_it_stands() {
-    let mut world = world(1, 3, Conditions::delayed(MS(1)));
-    *world.trace_mut() = Trace::new().with_repeated();
-    world.settle(MS(1_000)).unwrap();
-    let free = GroupRole::Free.to_string();
-    let said = |entry: &bully_sim::trace::TraceEntry| matches!(&entry.what, What::Sent { message, .. } if message.text.starts_with(&free));
-    assert!(
-        world.trace().entries().any(said),
-        "{}",
-        world.trace().to_text()
-    );
 }

@@ -122,29 +122,6 @@ fn gm1_holds_at_every_step_and_gm2_when_nothing_fails_any_more() {
     }
 }
 
-/// "Elections when all nodes are initially turned on: as if they were recovering from a failure."
-#[test]
-fn a_cold_start_is_a_recovery() {
-    for seed in 0..50 {
-        let mut world = world(seed, 5, WhenAsked::Answer);
-        world.set_invariant(holds);
-        let config = config(WhenAsked::Answer);
-        assert!(
-            world.run_until(gm2, config.worst_case_election()),
-            "seed {seed}"
-        );
-        assert_eq!(world.believers(), [name(5)]);
-        for number in 1..=5 {
-            let machine = world.machine(name(number)).unwrap();
-            assert_eq!(
-                machine.task(),
-                Some(Task(5)),
-                "the coordinator's task, at all"
-            );
-        }
-    }
-}
-
 /// Assumption: safe storage. An election that was obeyed before a crash is not obeyed again by the
 /// next incarnation, which might let an old coordinator come back; without the record it is.
 #[test]

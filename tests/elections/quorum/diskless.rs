@@ -13,7 +13,6 @@ use bully_sim::{
     trace::Trace,
 };
 
-use crate::losses::{Act, LossSuite, Scene};
 use crate::quorum::kit::{Group, Net, P, ms};
 
 /// What the wall clocks show when a history begins.
@@ -174,45 +173,4 @@ pub(crate) fn leads_by_the_others_clocks(net: &mut Net) -> bool {
     assert_eq!(net.world.violation(), None);
     let led = net.world.view("c").and_then(|view| view.leading);
     led.is_some_and(|term| term < Term(DAY + 60_000))
-}
-
-/// All agree on some leader: the first to recover may be any of them.
-#[track_caller]
-fn some_leader(world: &mut World<Watched>, _: &str) {
-    let led = |world: &World<Watched>| world.agreed().is_some() && world.believers().len() == 1;
-    let ends = world.run_until(led, start(3) * 2);
-    assert_eq!(world.violation(), None, "{}", world.trace().to_text());
-    assert!(ends, "{}", world.trace().to_text());
-}
-
-#[test]
-fn s22_one_message_of_a_recovery_is_lost() {
-    let began = |seed| world(3, seed, &[], &[]).world;
-    let led = |seed| {
-        let mut net = world(3, seed, &[], &[]);
-        led_within(&mut net, start(3));
-        net.world
-    };
-    let all_restart = |world: &mut World<Watched>| {
-        for name in ["a", "b", "c"] {
-            world.crash(name);
-            world.restart(name);
-        }
-    };
-    let one_restarts = |world: &mut World<Watched>| {
-        world.crash("c");
-        world.restart("c");
-    };
-    let scene = Scene::lasting(ms(400));
-    let losses = LossSuite {
-        kinds: vec!["recover", "recovered"], // only voters without disks say these
-        scenes: vec![
-            scene(began, Act::Nothing, "any"),
-            scene(led, Act::Do(all_restart), "any"),
-            scene(led, Act::Do(one_restarts), "any"),
-        ],
-        seeds: 0..2,
-        then: some_leader,
-    };
-    losses.lose_each(8);
 }

@@ -15,7 +15,6 @@ mod faults;
 mod hand_over;
 mod incarnations;
 mod kit;
-mod losses;
 mod restarts;
 mod slow_voters;
 mod stores;

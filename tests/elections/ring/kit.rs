@@ -8,7 +8,7 @@ use actix_bully::{
     testkit::faults::Conditions,
 };
 use bully_sim::{
-    sim::{Detection, Participant, World, WorldBuilder},
+    sim::{Detection, Participant, Reaction, Trap, World, WorldBuilder},
     trace::{Trace, What},
 };
 
@@ -72,14 +72,7 @@ pub(crate) fn seeds(scenario: impl FnMut(u64)) {
     (1..=8).for_each(scenario);
 }
 
-/// `L(x)`: this one alone considers itself leader, and all follow it. Returns how long that took.
-#[track_caller]
-pub(crate) fn leads(world: &mut World<Ring>, name: &str) -> Duration {
-    let before = world.now();
-    assert_eq!(settles(world), name, "{}", world.trace().to_text());
-    world.now().since(before)
-}
-
+/// One alone considers itself leader, and all follow it.
 #[track_caller]
 pub(crate) fn settles(world: &mut World<Ring>) -> AgentId {
     let leader = world.settle(Duration::from_secs(60));
@@ -142,4 +135,15 @@ pub(crate) fn events(
 /// How many messages of this kind have been sent.
 pub(crate) fn sent(world: &World<Ring>, kind: &str) -> u64 {
     world.trace().count_of(kind).sent
+}
+
+/// The agent crashes when it sends the message of this kind that follows so many others.
+pub(crate) fn dies_of(world: &mut World<Ring>, name: &str, kind: &'static str, spared: u32) {
+    let (by, then) = (Some(id(name)), Reaction::Crash);
+    world.arm(&Trap {
+        by,
+        kind,
+        spared,
+        then,
+    });
 }

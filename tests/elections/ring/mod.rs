@@ -12,17 +12,8 @@
     reason = "what does not hold fails the test"
 )]
 
-use crate::common;
-
-mod agents;
 mod counts;
-mod crashes;
-mod elections;
 mod kit;
-use crate::losses;
 mod messages;
-mod networks;
 mod rings;
-mod scores;
 mod seed;
-use crate::strangers;

@@ -1,0 +1,191 @@
+//! Each message of a scene is lost (scenario 22), and each sender of one dies (8 and 9): no promise is broken, and an agent
+//! leads in the end, which is the highest in rank where the election is a bully.
+
+use bully_core::protocol::Election;
+use bully_sim::sim::{Reaction, Trap, World};
+
+use super::{MS, Subject, Variant, Visit, in_each, play};
+use crate::losses::{Losses, Scene, every_kind_but};
+
+/// What happens before, and what happens then. In each, no command comes to an agent that is down.
+const SCENES: [(&str, &str); 8] = [
+    ("", ""),
+    ("", "campaign a"),
+    ("campaign d; settle", ""),
+    ("campaign d; settle", "campaign b"),
+    ("campaign d; settle", "crash d"),
+    ("campaign d; settle; crash d", "campaign b"),
+    ("campaign d; settle; crash d; settle", "restart d"),
+    ("campaign d; settle", "step-down d"),
+];
+
+fn scenes<E: Subject>() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    SCENES.iter().chain(E::SCENES)
+}
+
+fn begins<E: Subject>(variant: Variant, seed: u64, before: &str) -> World<E> {
+    let mut world = variant.world(seed, "1 2 3 4 o", false);
+    if !before.is_empty() {
+        play(&mut world, before);
+    }
+    world
+}
+
+fn acts<E: Election>(world: &mut World<E>, act: &str) {
+    if !act.is_empty() {
+        play(world, act);
+    }
+}
+
+/// An agent leads, and it lasts.
+#[track_caller]
+fn recovers<E: Subject>(world: &mut World<E>) {
+    world.heal();
+    let mut story = play(world, "settle");
+    if E::IS_TOLD {
+        // Without heartbeats one that missed an announcement follows another leader, or none, until it asks.
+        let follows = |world: &World<E>| {
+            world
+                .views()
+                .map(|(_, view)| view.leader)
+                .collect::<Vec<_>>()
+        };
+        let all = follows(world);
+        let most = all
+            .iter()
+            .map(|one| all.iter().filter(|other| *other == one).count());
+        assert!(
+            most.max().unwrap_or(0) + 1 >= all.len(),
+            "{}",
+            world.trace().to_text()
+        );
+        let names: Vec<_> = world.views().map(|(name, _)| name.to_string()).collect();
+        let ask: Vec<_> = names
+            .iter()
+            .map(|name| format!("campaign {name}"))
+            .collect();
+        story = play(world, &(ask.join("; ") + "; settle"));
+    }
+    let leader = world.agreed().map(|leader| leader.id);
+    let highest = world.highest().map(|rank| rank.id);
+    let is_due = leader.is_some() && (leader == highest || !E::BULLIES);
+    assert!(is_due, "{leader:?}, {story:?}\n{}", world.trace().to_text());
+}
+
+struct Each;
+struct First;
+struct Deaths;
+
+impl Visit for Each {
+    type Outcome = ();
+
+    fn visit<E: Subject>(&self, variant: Variant) {
+        lose::<E>(variant, |scene, seed, kinds, lost| {
+            scene.lose_each(seed, kinds, 6, &recovers, lost);
+        });
+    }
+}
+
+impl Visit for First {
+    type Outcome = ();
+
+    fn visit<E: Subject>(&self, variant: Variant) {
+        lose::<E>(variant, |scene, seed, kinds, lost| {
+            scene.lose_first(seed, kinds, &recovers, lost);
+        });
+    }
+}
+
+/// The kinds that a scene has to say.
+fn kinds<E: Subject>(variant: Variant) -> Vec<&'static str> {
+    match variant.name {
+        "quorum, no disks" => vec!["recover", "recovered"],
+        _ => every_kind_but::<E>(E::SPARED),
+    }
+}
+
+fn lose<E: Subject>(
+    variant: Variant,
+    how: impl Fn(&Scene<'_, E>, u64, &[&'static str], &mut Losses),
+) {
+    if !variant.is_default() {
+        return;
+    }
+    let (kinds, mut lost) = (kinds::<E>(variant), Losses::new());
+    for (at, (before, act)) in scenes::<E>().enumerate() {
+        // Those of its own are there for messages that are rarely said.
+        for seed in 0..if at < SCENES.len() { 1 } else { 3 } {
+            let scene = Scene {
+                stage: &|seed| begins(variant, seed, before),
+                act: &|world| acts(world, act),
+                span: MS(2_000),
+            };
+            how(&scene, seed, &kinds, &mut lost);
+        }
+    }
+    println!("{}: {lost:?}", variant.name);
+    let missing = kinds.iter().filter(|kind| !lost.contains_key(*kind));
+    assert_eq!(
+        missing.collect::<Vec<_>>(),
+        [&""; 0],
+        "{}: {lost:?}",
+        variant.name
+    );
+}
+
+#[test]
+fn s22_one_message_of_each_kind_is_lost() {
+    in_each(&Each);
+}
+
+#[test]
+fn s22_all_messages_of_a_kind_are_lost_at_one_moment() {
+    in_each(&First);
+}
+
+impl Visit for Deaths {
+    type Outcome = ();
+
+    fn visit<E: Subject>(&self, variant: Variant) {
+        if !variant.is_default() {
+            return;
+        }
+        for kind in kinds::<E>(variant) {
+            let mut deaths = 0;
+            for (at, (before, act)) in scenes::<E>().enumerate() {
+                // As with losses.
+                let seeds: &[(u64, u32)] = if at < SCENES.len() {
+                    &[(0, 0), (2, 2)]
+                } else {
+                    &[(0, 0), (1, 0), (2, 0)]
+                };
+                for (seed, spared) in seeds.iter().copied() {
+                    let mut world = begins::<E>(variant, seed, before);
+                    let (by, then) = (None, Reaction::Crash);
+                    world.arm(&Trap {
+                        by,
+                        kind,
+                        spared,
+                        then,
+                    });
+                    acts(&mut world, act);
+                    world.run_for(MS(2_000));
+                    world.disarm();
+                    let dies = world.sprung(Reaction::Crash);
+                    let is_quorum = !E::COUNTS || world.views().count() > 3; // the observer is one
+                    if dies > 0 && is_quorum {
+                        deaths += dies;
+                        recovers(&mut world);
+                    }
+                }
+            }
+            assert!(deaths > 0, "{}: no agent died of {kind}", variant.name);
+        }
+    }
+}
+
+/// Of an announcement, an answer, a promise, a token, whatever it is.
+#[test]
+fn s08_s09_the_sender_of_each_message_dies_right_after_it() {
+    in_each(&Deaths);
+}

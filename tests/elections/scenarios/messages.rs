@@ -1,0 +1,192 @@
+//! Messages that come again, that come too late, or that no agent sent; and a record that is lost.
+
+use actix_bully::{
+    protocol::{Event, Leader, Term},
+    testkit::cluster::Cluster,
+};
+use bully_core::elections::bully::Elected;
+use bully_sim::sim::World;
+
+use super::{LED, MS, Subject, Variant, Visit, in_each, play};
+use crate::{common::virtual_system, strangers::are_dropped};
+
+const FIVE: &str = "1 2 3 4 5";
+
+fn events<E: Subject>(world: &World<E>) -> Vec<usize> {
+    let all = world.agents().map(|name| world.events(name).len());
+    all.collect()
+}
+
+/// Of a leader that has led, crashed, come back, and leads again; another one has led in between.
+struct Again;
+
+impl Visit for Again {
+    type Outcome = ();
+
+    fn visit<E: Subject>(&self, variant: Variant) {
+        for seed in 0..3 {
+            let mut world = variant.world::<E>(seed, FIVE, true);
+            world.remember_messages();
+            play(
+                &mut world,
+                &format!("{LED}crash e; settle; restart e; settle"),
+            );
+            let (leader, before) = (world.agreed(), events(&world));
+            assert!(leader.is_some(), "{}", variant.name);
+            let mut came = 0;
+            for pick in 0..64 {
+                came += usize::from(world.replay(pick).is_some());
+                came += usize::from(world.replay_to_later_incarnation(pick).is_some());
+                world.run_for(MS(30));
+            }
+            world.run_for(MS(3_000));
+            assert!(came > 60, "{came}");
+            let text = || format!("{}, seed {seed}\n{}", variant.name, world.trace().to_text());
+            let name = |leader: Option<Leader>| leader.map(|leader| leader.id);
+            // An eager member that is asked begins an election.
+            if variant.is_eager() {
+                assert_eq!(name(world.agreed()), name(leader), "{}", text());
+                continue;
+            }
+            assert_eq!(world.agreed(), leader, "{}", text());
+            assert_eq!(events(&world), before, "{}", text());
+            assert_eq!(world.violation(), None, "{}", text());
+        }
+    }
+}
+
+#[test]
+fn s23_s24_messages_of_long_ago_have_no_effect_on_a_standing_leader() {
+    in_each(&Again);
+}
+
+/// Leaderships lost while messages take up to three deadlines, and while they are in time.
+struct Late;
+
+impl Visit for Late {
+    type Outcome = (usize, usize);
+
+    fn visit<E: Subject>(&self, variant: Variant) -> (usize, usize) {
+        fn lost<E: Subject>(world: &World<E>) -> usize {
+            let all = world.agents().flat_map(|name| world.events(name));
+            all.filter(|(_, event)| matches!(event, Event::Lost { .. }))
+                .count()
+        }
+        let leaderships = |network: &str| {
+            let all = (0..3).map(|seed| {
+                let mut world = variant.world::<E>(seed, FIVE, false);
+                play(&mut world, LED);
+                let before = lost(&world);
+                play(&mut world, &format!("network {network}; wait 10s"));
+                lost(&world) - before
+            });
+            all.sum()
+        };
+        (
+            leaderships("delay 0ms..600ms"),
+            leaderships("delay 0ms..9ms"),
+        )
+    }
+}
+
+/// What each does in the end is a row (`rows.rs`).
+#[test]
+fn s26_delays_above_all_bounds_cost_leaderships_and_delays_within_them_none() {
+    for (name, (late, in_time)) in in_each(&Late) {
+        println!("{name}: {late} leaderships were lost; with delays up to d {in_time}");
+        // The plain ASTRA rules elect only where an agent begins.
+        assert!(
+            (late > 0 || name == "astra") && in_time == 0,
+            "{name}: {late}, {in_time}"
+        );
+    }
+}
+
+/// Whether one that has lost its record comes back.
+struct Wiped;
+
+impl Visit for Wiped {
+    type Outcome = bool;
+
+    fn visit<E: Subject>(&self, variant: Variant) -> bool {
+        let returns = (0..3).map(|seed| {
+            let mut world = variant.world::<E>(seed, FIVE, true);
+            play(&mut world, &format!("{LED}crash e; settle"));
+            let held = world.wipe("e");
+            let returns = world.restart("e");
+            assert_ne!(
+                held, returns,
+                "it depends on a record, and does not come back without"
+            );
+            play(&mut world, "settle");
+            assert!(world.agreed().is_some());
+            returns
+        });
+        let returns: Vec<_> = returns.collect();
+        returns.iter().all(|it| *it)
+    }
+}
+
+#[test]
+fn s28_one_that_lost_its_record_comes_back_only_where_it_promised_nothing() {
+    let returns = in_each(&Wiped).into_iter().filter(|(_, returns)| *returns);
+    let returns: Vec<_> = returns.map(|(name, _)| name).collect();
+    let without = [
+        "bully",
+        "bully, sticky",
+        "bully, patient",
+        "astra",
+        "quorum, no disks",
+        "ring",
+        "ring, patient",
+    ];
+    assert_eq!(returns, without);
+}
+
+/// The swings of a score, and how often the leader may change by them.
+struct Swings;
+
+impl Visit for Swings {
+    type Outcome = usize;
+
+    fn visit<E: Subject>(&self, variant: Variant) -> usize {
+        let changes = (0..3).map(|seed| {
+            let mut world = variant.world::<E>(seed, FIVE, false);
+            let swings = "score b 9; wait 50ms; score b 2; wait 50ms; ".repeat(20);
+            let story = play(&mut world, &format!("{LED}{swings}settle"));
+            story.terms[1].len()
+        });
+        changes.max().unwrap()
+    }
+}
+
+#[test]
+fn s18_a_score_that_swings_changes_the_leader_no_oftener_than_it_crosses() {
+    for (name, changes) in in_each(&Swings) {
+        println!("{name}: {changes} changes");
+        let most = match name {
+            "ballot" | "bully, sticky" | "quorum, sticky" | "ring, patient" => 0,
+            "quorum" | "bully, patient" => 4,
+            _ => 40,
+        };
+        assert!(changes <= most, "{name}: {changes}");
+    }
+}
+
+/// The agent drops them before any election hears of them.
+#[test]
+fn s27_messages_from_strangers_and_former_incarnations_are_counted_and_dropped() {
+    virtual_system().block_on(async {
+        let mut cluster = Cluster::builder().agents(5).start().unwrap();
+        let (term, score) = (Term(99), 99.into());
+        let message = || {
+            let message = Elected {
+                term,
+                score,
+                ..Elected::default()
+            };
+            message.into()
+        };
+        are_dropped(&mut cluster, message).await;
+    });
+}
