@@ -1,7 +1,10 @@
 //! The rules, one after another: what no single step shows.
 
 use super::*;
-use crate::{driver::MembersReports as _, protocol::Members};
+use crate::{
+    driver::MembersReports as _,
+    protocol::{Members, Time},
+};
 
 // ---- hold-election ----
 
