@@ -86,6 +86,12 @@ fn each_member_reads_what_the_leader_says_and_hears_of_a_change() {
         let all = [None, Some("http://b"), Some("http://b2"), None].map(led);
         assert_eq!(*seen.borrow(), all);
         assert_eq!(*observed.borrow(), all);
+        high.set_about(About::new("http://b3").ok()).unwrap();
+        high.addr().do_send(Inject::Crash);
+        clock::sleep(MS(2_000)).await;
+        let again = high.leader().unwrap();
+        assert!(again.incarnation > all[0].1, "{again:?}");
+        assert_eq!(low.leader_about(), About::new("http://b3").ok());
         high.leave(MS(1_000)).await.unwrap();
         clock::sleep(MS(500)).await;
         let about = About::new("http://a2").ok();
@@ -97,55 +103,13 @@ fn each_member_reads_what_the_leader_says_and_hears_of_a_change() {
 }
 
 #[test]
-fn it_outlasts_a_crash_and_is_not_said_of_another_agent_of_the_name() {
-    play(async {
-        let group = Group::new("demo").unwrap();
-        let low = agent(&group, "a", 1, None);
-        let high = agent(&group, "b", 2, Some("first"));
-        clock::sleep(MS(500)).await;
-        let seen = leaders(&low);
-        let first = high.current().incarnation;
-        high.addr().do_send(Inject::Crash);
-        clock::sleep(MS(2_000)).await;
-        let second = high.current().incarnation;
-        assert!(second > first && high.is_leader());
-        assert_eq!(low.leader_about(), About::new("first").ok());
-        high.leave(MS(1_000)).await.unwrap();
-        let next = agent(&group, "b", 2, None);
-        clock::sleep(MS(2_000)).await;
-        let third = next.current().incarnation;
-        assert!(third > second && next.is_leader());
-        assert_eq!(low.leader_about(), None);
-        let of = |incarnation| {
-            let seen = seen.borrow();
-            let led = seen
-                .iter()
-                .filter(|(name, of, _)| name == "b" && *of == incarnation);
-            led.map(|(.., about)| about.clone()).collect::<Vec<_>>()
-        };
-        let said = vec![Some("first".to_owned())];
-        assert_eq!(
-            (of(first), of(second), of(third)),
-            (said.clone(), said, vec![None])
-        );
-    });
-}
-
-#[test]
 fn a_text_that_breaks_the_rules_starts_no_agent_and_an_agent_that_ended_says_nothing() {
     play(async {
         let group = Group::new("demo").unwrap();
         let with = |text: String| BullyAgent::builder("a").about(text).join(&group).start();
-        for (text, error) in [
-            (String::new(), AboutError::Empty),
-            ("x".repeat(257), AboutError::TooLong { len: 257, max: 256 }),
-            ("a\nb".to_owned(), AboutError::Forbidden { found: '\n' }),
-        ] {
-            let Err(StartError::About(refused)) = with(text) else {
-                panic!("it starts");
-            };
-            assert_eq!(refused, error);
-        }
+        let refused = with("x".repeat(257)).unwrap_err();
+        let error = AboutError::TooLong { len: 257, max: 256 };
+        assert!(matches!(refused, StartError::About(why) if why == error));
         assert!(group.members().is_empty(), "nothing was changed");
         let agent = with("x".repeat(256)).unwrap();
         agent.leave(MS(1_000)).await.unwrap();

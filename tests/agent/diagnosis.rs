@@ -5,29 +5,17 @@ use std::{future::pending, panic::resume_unwind};
 use actix::{Actor, Context, clock};
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle, Diagnosis, Finding, Lifecycle, NotLeading},
-    elections::bully::Preemption,
+    agent::{BullyHandle, Diagnosis, Finding, NotLeading},
     leader::Singleton,
-    protocol::Timings,
-    store::MemoryStore,
-    testkit::{FaultyStore, Inject, VirtualClock},
+    testkit::Inject,
 };
 
 use tracing::Level;
 
 use crate::{
     logs::logged,
-    stage::{MS, id, play},
+    stage::{MS, bully, id, play, three},
 };
-
-fn agent(group: &Group, name: &str, score: i32) -> BullyHandle {
-    let agent = BullyAgent::builder(name).score(score).join(group);
-    agent.timings(Timings::lan()).start().unwrap()
-}
-
-fn three(group: &Group) -> [BullyHandle; 3] {
-    [("a", 1), ("b", 2), ("c", 3)].map(|(name, score)| agent(group, name, score))
-}
 
 fn why_not(diagnosis: &Diagnosis, leader: &str, above: &str) -> Option<NotLeading> {
     let because = |finding: &Finding| {
@@ -81,49 +69,6 @@ fn the_highest_leads_and_one_that_stepped_down_says_for_how_long_it_does_not() {
 }
 
 #[test]
-fn a_leader_that_is_patient_says_when_it_gives_way() {
-    play(async {
-        let group = Group::new("jobs").unwrap();
-        let start = |name, score| {
-            let agent = BullyAgent::builder(name).score(score).join(&group);
-            let patient = Preemption::After(MS(30_000));
-            agent.timings(Timings::lan()).preemption(patient).start()
-        };
-        let b = start("b", 2).unwrap();
-        clock::sleep(MS(1_000)).await;
-        let c = start("c", 3).unwrap();
-        clock::sleep(MS(5_000)).await;
-        let found = b.diagnosis();
-        let Some(NotLeading::TakesOver { left }) = why_not(&found, "b", "c") else {
-            panic!("{found}");
-        };
-        assert!(MS(24_000) < left && left < MS(26_000), "{left:?}");
-        clock::sleep(left + MS(1_000)).await;
-        assert!(c.is_leader(), "as it was said");
-    });
-}
-
-#[test]
-fn a_group_in_which_no_agent_may_lead_says_so() {
-    play(async {
-        let group = Group::new("jobs").unwrap();
-        let agents = three(&group);
-        clock::sleep(MS(1_000)).await;
-        for agent in &agents {
-            agent.withdraw_score().unwrap();
-        }
-        clock::sleep(MS(5_000)).await;
-        let found = agents[1].diagnosis();
-        assert_eq!(found.leader, None);
-        assert_eq!(found.findings, [Finding::NoneEligible, Finding::NoScore]);
-        assert!(found.leaderless_for.unwrap() > MS(4_000), "{found}");
-        agents[1].set_score(2).unwrap();
-        clock::sleep(MS(1_000)).await;
-        assert_eq!(agents[1].diagnosis().leader.unwrap().id, id("b"));
-    });
-}
-
-#[test]
 fn an_agent_that_hangs_is_told_of_though_it_cannot_tell() {
     play(async {
         let group = Group::new("jobs").unwrap();
@@ -142,24 +87,6 @@ fn an_agent_that_hangs_is_told_of_though_it_cannot_tell() {
     });
 }
 
-#[test]
-fn a_store_that_failed_and_an_agent_that_ended_by_it_are_told() {
-    play(async {
-        let group = Group::new("jobs").unwrap();
-        let store = FaultyStore::new(MemoryStore::new());
-        store.fail_at(1);
-        let agent = BullyAgent::builder("a").score(1).join(&group);
-        let agent = agent.quorum(["a"]).clock(VirtualClock::new());
-        let agent = agent.store(store).start().unwrap();
-        clock::sleep(MS(90_000)).await;
-        assert_eq!(agent.current().lifecycle, Lifecycle::Ended);
-        let found = agent.diagnosis();
-        assert_eq!(found.findings[0], Finding::Ended, "{found}");
-        let fails = matches!(found.findings[1], Finding::StoreFails { .. });
-        assert!(fails, "{found}");
-    });
-}
-
 const NEVER_RAN: Finding = Finding::NothingRuns { has_run: false };
 const STOPPED: Finding = Finding::NothingRuns { has_run: true };
 
@@ -171,7 +98,7 @@ fn finds(agent: &BullyHandle, finding: &Finding) -> bool {
 fn a_leader_whose_work_was_never_polled_or_was_stopped_says_that_nothing_runs() {
     logged(Level::WARN, async |lines| {
         let group = Group::new("jobs").unwrap();
-        let leader = agent(&group, "a", 1);
+        let leader = bully(&group, "a", 1);
         clock::sleep(MS(1_000)).await;
         assert!(leader.is_leader());
         assert!(!finds(&leader, &NEVER_RAN), "it was given no work");
@@ -229,7 +156,7 @@ fn a_diagnosis_says_how_the_work_failed() {
             (false, "it ended 0 ms after it began"),
         ] {
             let group = Group::new("jobs").unwrap();
-            let leader = agent(&group, "a", 1);
+            let leader = bully(&group, "a", 1);
             let handle = leader.clone();
             let task = actix_rt::spawn(async move {
                 let work = async |_| {

@@ -1,14 +1,11 @@
 //! Voters without a disk: what a start refuses and reads, and what their tokens are.
 
-use std::{cell::RefCell, panic::resume_unwind, rc::Rc, sync::Arc, time::Duration};
+use std::{cell::RefCell, panic::resume_unwind, sync::Arc, time::Duration};
 
 use actix::clock;
 use actix_bully::{
     Group,
-    agent::{
-        BullyAgent, BullyBuilder, BullyHandle, ConditionalFence, Feature, Lack, LeaderGuard,
-        StartError,
-    },
+    agent::{BullyAgent, BullyBuilder, BullyHandle, ConditionalFence, Feature, Lack, StartError},
     clock::WallTime,
     elections::quorum::QuorumConfig,
     leader::fence::{FenceNumber, FencingGate, NoFence},
@@ -21,6 +18,7 @@ use bully_core::elections::quorum::Diskless;
 use tracing::Level;
 
 use crate::{
+    leader::fence::of_next_leadership,
     logs::logged,
     stage::{MS, id, play},
 };
@@ -40,25 +38,15 @@ fn voter(group: &Group, wall: &VirtualWallClock) -> BullyBuilder {
         .join(group)
 }
 
-/// The tokens of this agent's next leadership: its fence by a strict gate, and the one under a condition.
+/// Returns the tokens of the agent's next leadership: its strict fence, and its conditional fence.
 async fn next_tokens(
     agent: &BullyHandle,
 ) -> (Result<FenceNumber, NoFence>, Option<ConditionalFence>) {
-    let found = Rc::new(RefCell::new(None));
-    let work = |guard: LeaderGuard| {
+    of_next_leadership(agent, |guard| {
         assert_eq!(guard.fence(), None);
-        let tokens = (FenceNumber::of(&guard), guard.conditional_fence());
-        found.borrow_mut().get_or_insert(tokens);
-        async move { guard.stepping_down().await }
-    };
-    let wait = async {
-        while found.borrow().is_none() {
-            clock::sleep(MS(1)).await;
-        }
-    };
-    futures::future::select(Box::pin(agent.lead(work)), Box::pin(wait)).await;
-    let found = found.borrow_mut().take();
-    found.unwrap()
+        (FenceNumber::of(guard), guard.conditional_fence())
+    })
+    .await
 }
 
 async fn next_term(agent: &BullyHandle) -> u64 {
@@ -234,24 +222,5 @@ fn a_host_that_was_booted_before_2024_has_the_same_terms() {
         let agent = builder.start().unwrap();
         let passed = next_term(&agent).await - SINCE_2024;
         assert!((1..1_000).contains(&passed), "{passed} ms after the start");
-    });
-}
-
-#[test]
-fn agents_with_stores_go_on_sharing_their_configuration() {
-    play(async {
-        let group = Group::new("jobs").unwrap();
-        let config = Arc::new(QuorumConfig::new(["a", "b"].map(id)));
-        let start = |name| {
-            let agent = BullyAgent::builder(name).quorum_config(Arc::clone(&config));
-            let agent = agent.store(MemoryStore::new()).clock(VirtualClock::new());
-            agent.join(&group).start().unwrap()
-        };
-        let agents = ["a", "b"].map(start);
-        assert!(
-            Arc::strong_count(&config) > 4,
-            "the agents and their machines"
-        );
-        drop(agents);
     });
 }

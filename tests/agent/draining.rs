@@ -10,7 +10,7 @@ use crate::{
     toy::{Act, Toy},
 };
 
-/// Works, and stops when it is told to.
+/// A worker that stops on demand.
 struct Worker;
 
 impl Actor for Worker {
@@ -39,7 +39,7 @@ fn worker(toy: &ElectionHandle<Toy>) -> (Addr<Worker>, DrainingToken) {
     (worker, token.unwrap())
 }
 
-/// A leader that was asked to hand over, with so many workers.
+/// Starts a leader with `N` workers, and asks it to hand over.
 async fn draining<const N: usize>() -> (
     Stage,
     ElectionHandle<Toy>,

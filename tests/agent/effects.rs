@@ -125,25 +125,6 @@ fn messages_of_strangers_and_of_ended_incarnations_never_reach_the_machine() {
 }
 
 #[test]
-fn a_message_from_another_host_reaches_the_machine() {
-    play(async {
-        let stage = Stage::untapped();
-        let _toy = Toy::builder("toy", &stage).start().unwrap();
-        let _peer = Toy::builder("peer", &stage).start().unwrap();
-        settle().await;
-        stage.inputs.take();
-        let message = Envelope {
-            from: id("peer"),
-            incarnation: Incarnation(1),
-            message: Said::Text("from afar"),
-        };
-        stage.group.deliver_here(&message, Some(&[id("toy")]));
-        settle().await;
-        assert_eq!(stage.inputs.take(), ["toy.1 peer says from afar"]);
-    });
-}
-
-#[test]
 fn a_message_of_a_newcomer_comes_after_the_membership_that_names_it() {
     play_toy(async |stage, toy, _| {
         settle().await;

@@ -9,32 +9,6 @@ use crate::{
 };
 
 #[test]
-fn an_incarnation_that_ends_while_it_leads_is_told_as_lost_once() {
-    play(async {
-        let stage = Stage::new();
-        let log = Log::default();
-        let scribe = Scribe(log.clone()).start();
-        let toy = Toy::builder("toy", &stage).subscribe(scribe.clone().recipient());
-        let toy = toy.start().unwrap();
-        stage.tell(&toy, &[Act::Acquire(1)]);
-        stage.prompt(&toy, &[Act::Renew(2)]).await;
-        toy.addr().do_send(Inject::Crash);
-        clock::sleep(MS(500)).await;
-        let events = [
-            "toy: acquired the leadership in term 1",
-            "toy: renewed the leadership in term 2",
-            "toy: lost the leadership of term 2: ended",
-        ];
-        assert_eq!(log.take(), events);
-        toy.addr().do_send(Inject::Crash);
-        clock::sleep(MS(500)).await;
-        assert_eq!(log.take(), [""; 0], "this incarnation did not lead");
-        toy.leave(MS(10)).await.unwrap();
-        assert_eq!(log.take(), [""; 0]);
-    });
-}
-
-#[test]
 fn a_late_subscriber_hears_the_present_state_first() {
     play_toy(async |stage, toy, _| {
         let [early, late] = [Log::default(), Log::default()];

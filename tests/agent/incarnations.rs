@@ -64,39 +64,3 @@ fn a_score_that_was_set_outlasts_a_crash() {
         assert_eq!(score(), None);
     });
 }
-
-#[test]
-fn a_machine_that_crashes_in_its_first_step_is_restarted_until_the_budget_is_spent() {
-    play(async {
-        let stage = Stage::new();
-        let builder = Toy::scripted("toy", &stage, |script| script.at_start = vec![Act::Crash]);
-        let toy = builder.start().unwrap();
-        clock::sleep(MS(20_000)).await;
-        assert_eq!(toy.current().lifecycle, Lifecycle::Ended);
-        let births = stage
-            .inputs
-            .take()
-            .iter()
-            .filter(|l| l.contains("born"))
-            .count();
-        assert_eq!(births, 6, "once, and five restarts");
-        assert!(!stage.group.members().get(&id("toy")).unwrap().is_up());
-    });
-}
-
-#[test]
-fn the_end_of_the_system_is_an_end_like_any_other() {
-    let (toy, group) = {
-        let system = crate::common::virtual_system();
-        system.block_on(async {
-            let stage = Stage::new();
-            let toy = Toy::builder("toy", &stage).start().unwrap();
-            stage.prompt(&toy, &[Act::Acquire(1)]).await;
-            assert!(toy.is_leader());
-            (toy, stage.group.clone())
-        })
-    };
-    assert!(!toy.is_leader());
-    assert_eq!(toy.current().lifecycle, Lifecycle::Ended);
-    assert!(!group.members().get(&id("toy")).unwrap().is_up());
-}

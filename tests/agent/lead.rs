@@ -17,7 +17,7 @@ use crate::{
     toy::{Act, Toy},
 };
 
-/// Writes down when it is dropped.
+/// Notes its drop.
 struct Work(Log, Term);
 
 impl Drop for Work {
@@ -26,7 +26,7 @@ impl Drop for Work {
     }
 }
 
-/// Leads by that work, in a task of its own.
+/// Leads with this work, in a task of its own.
 fn work<F: Future<Output = ()> + 'static>(
     toy: &ElectionHandle<Toy>,
     log: &Log,

@@ -2,7 +2,7 @@
 
 use std::{future::pending, sync::Arc};
 
-use actix::{Actor, clock};
+use actix::clock;
 use actix_bully::{
     protocol::Presence,
     store::MemoryStore,
@@ -11,42 +11,9 @@ use actix_bully::{
 };
 
 use crate::{
-    stage::{Log, MS, Scribe, Stage, id, play, play_toy, settle},
+    stage::{MS, Stage, id, play, play_toy, settle},
     toy::{Act, Toy},
 };
-
-#[test]
-fn an_agent_that_hung_and_was_given_up_sends_and_stores_nothing_when_it_wakes() {
-    play(async {
-        let (stage, store) = (Stage::new(), MemoryStore::new());
-        let events = Log::default();
-        let scribe = Scribe(events.clone()).start();
-        let toy = Toy::builder("toy", &stage).store(store.clone());
-        let toy = toy.subscribe(scribe.recipient()).start().unwrap();
-        settle().await;
-        toy.addr().do_send(Inject::hang(clock::sleep(MS(200))));
-        settle().await;
-        stage.tell(&toy, &[Act::Save(1), Act::Say("late"), Act::Acquire(1)]);
-        stage.tell(&toy, &[Act::Say("later")]);
-        toy.set_score(9).unwrap();
-        toy.campaign().unwrap();
-        assert!(toy.leave(MS(50)).await.is_err());
-        let again = Toy::builder("toy", &stage).score(1).start().unwrap();
-        clock::sleep(MS(100)).await;
-        stage.inputs.take();
-        stage.tap.log.take();
-        events.take();
-        clock::sleep(MS(500)).await;
-        let inputs = stage.inputs.take();
-        assert!(!inputs.iter().any(|i| i.starts_with("toy.1")), "{inputs:?}");
-        assert_eq!(stage.tap.log.take(), [""; 0]);
-        assert_eq!(events.take(), [""; 0]);
-        assert_eq!(store.record(), None);
-        let members = stage.group.members();
-        assert_eq!(members.get(&id("toy")).unwrap().score, Some(1.into()));
-        assert!(!toy.addr().connected() && again.addr().connected());
-    });
-}
 
 /// What waits in its mailbox has nothing to do with a record, which would be refused besides.
 #[test]

@@ -32,7 +32,6 @@ mod effects;
 mod events;
 mod first_leader;
 mod freed;
-mod hangs;
 mod incarnations;
 mod lead;
 mod leader;

@@ -8,7 +8,6 @@ use actix_bully::{
     operate::{Operated, RecordFolder, RecordRequest},
     protocol::{Event, LostReason, Timings},
     record::{RecordLimits, Recording},
-    supervisor::RestartPolicy,
     testkit::Inject,
 };
 use bully_core::record::{Happening, What};
@@ -17,21 +16,14 @@ use tracing::Level;
 
 use crate::{
     logs::logged,
-    stage::{MS, id, play},
+    stage::{MS, bully, id, play, three},
 };
-
-fn three(group: &Group) -> [BullyHandle; 3] {
-    [("a", 1), ("b", 2), ("c", 3)].map(|(name, score)| {
-        let agent = BullyAgent::builder(name).score(score).join(group);
-        agent.timings(Timings::lan()).start().unwrap()
-    })
-}
 
 fn read(text: Option<String>) -> Recording {
     Recording::read(text.unwrap().as_bytes()).unwrap()
 }
 
-/// The beginnings and ends of incarnations.
+/// Returns the beginnings and ends of incarnations in the agent's record.
 fn happened(to: &BullyHandle) -> Vec<Happening> {
     let recording = read(to.recorded());
     let happened = recording.entries().iter().filter_map(|entry| {
@@ -108,30 +100,6 @@ fn a_record_has_the_messages_of_the_election_and_what_the_agent_made_of_them() {
 }
 
 #[test]
-fn nothing_is_written_while_it_is_off_and_it_begins_anew() {
-    play(async {
-        let group = Group::new("jobs").unwrap();
-        let agents = three(&group);
-        let a = &agents[0];
-        a.record(Some(RecordLimits::default()));
-        clock::sleep(MS(1_000)).await;
-        assert!(read(a.recorded()).entries().len() > 1);
-        a.record(None);
-        let before = a.recorded().unwrap().lines().count();
-        agents[2].step_down(None).unwrap();
-        clock::sleep(MS(1_000)).await;
-        let after = a.recorded().unwrap().lines().count();
-        assert_eq!(before, after, "nothing is written while it is off");
-        a.record(Some(RecordLimits::default()));
-        assert_eq!(
-            read(a.recorded()).entries().len(),
-            1,
-            "it begins anew: the end"
-        );
-    });
-}
-
-#[test]
 fn what_was_written_when_the_leader_was_missed_is_kept() {
     play(async {
         let group = Group::new("jobs").unwrap();
@@ -176,6 +144,11 @@ fn an_operator_switches_and_reads_the_records_of_a_node() {
         let off = node.record(RecordRequest::Off);
         assert!(off.iter().all(|one| !one.is_on));
         assert!(!agents[0].is_recording());
+        let lines = || agents[0].recorded().unwrap().lines().count();
+        let before = lines();
+        agents[1].step_down(None).unwrap();
+        clock::sleep(MS(1_000)).await;
+        assert_eq!(lines(), before, "nothing is written while it is off");
         let kept = node.record(RecordRequest::ReadKept);
         assert!(
             kept.iter().all(|one| one.jsonl.is_none()),
@@ -184,7 +157,7 @@ fn an_operator_switches_and_reads_the_records_of_a_node() {
     });
 }
 
-/// The names of the records in a folder, in the order of their times.
+/// Returns the names of the records in a folder, in the order of their times.
 fn saved(folder: &std::path::Path) -> Vec<String> {
     let files = std::fs::read_dir(folder).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
@@ -201,11 +174,7 @@ fn a_record_is_saved_by_itself_when_the_leader_is_missed() {
         let group = Group::new("jobs").unwrap();
         let witness = BullyAgent::builder("w.1").ineligible().join(&group);
         let witness = witness.timings(Timings::lan()).start().unwrap();
-        let leader = |name: &str| {
-            let agent = BullyAgent::builder(name).score(1).join(&group);
-            agent.timings(Timings::lan()).start().unwrap()
-        };
-        let first = leader("a");
+        let first = bully(&group, "a", 1);
         let node = Operated::new(&witness);
         let records = RecordFolder::new(&folder).at_most(2, 1 << 20);
         node.save_records(records).unwrap();
@@ -219,7 +188,7 @@ fn a_record_is_saved_by_itself_when_the_leader_is_missed() {
             // However long it lasts, one vacancy is one file.
             clock::sleep(MS(900_000)).await;
             seen.push(saved(&folder).pop().unwrap());
-            leading = leader(name);
+            leading = bully(&group, name, 1);
             clock::sleep(MS(10_000)).await;
         }
         assert!(
@@ -247,8 +216,7 @@ fn the_past_of_a_group_outlives_its_process() {
                 .collect::<Vec<_>>()
         };
         let start = async |name: &str, group: &Group| {
-            let agent = BullyAgent::builder(name).score(1).join(group);
-            let agent = agent.timings(Timings::lan()).start().unwrap();
+            let agent = bully(group, name, 1);
             agent.wait_for_leader(MS(5_000)).await.unwrap();
             agent
         };
@@ -289,8 +257,7 @@ fn the_past_is_kept_again_for_the_next_agent_of_a_group() {
         let group = Group::new("jobs").unwrap();
         let file = folder.path().join("history-jobs@a.jsonl");
         for leaderships in 1..=2 {
-            let agent = BullyAgent::builder("a").score(1).join(&group);
-            let agent = agent.timings(Timings::lan()).start().unwrap();
+            let agent = bully(&group, "a", 1);
             agent.wait_for_leader(MS(5_000)).await.unwrap();
             let node = Operated::new(&agent);
             node.keep_history(Some(folder.path())).unwrap();
@@ -313,8 +280,7 @@ fn a_past_that_cannot_be_saved_is_told_once_and_saved_as_soon_as_it_can() {
     logged(Level::WARN, async |lines| {
         let folder = tempfile::tempdir().unwrap();
         let group = Group::new("jobs").unwrap();
-        let agent = BullyAgent::builder("a").score(1).join(&group);
-        let agent = agent.timings(Timings::lan()).start().unwrap();
+        let agent = bully(&group, "a", 1);
         let in_the_way = folder.path().join("history-jobs@a.unfinished");
         std::fs::create_dir(&in_the_way).unwrap();
         Operated::new(&agent)
@@ -339,63 +305,12 @@ fn what_was_found_is_known_after_it_is_over() {
         let node = Operated::new(&witness);
         node.keep_history(None).unwrap();
         clock::sleep(MS(20_000)).await;
-        let leader = BullyAgent::builder("a").score(1).join(&group);
-        let leader = leader.timings(Timings::lan()).start().unwrap();
+        let leader = bully(&group, "a", 1);
         leader.wait_for_leader(MS(5_000)).await.unwrap();
         clock::sleep(MS(60_000)).await;
         let findings = &node.history()[0].findings;
         let of_witness = findings.iter().filter(|found| found.agent == *witness.id());
         let kinds: Vec<_> = of_witness.map(|found| &*found.kind).collect();
         assert!(kinds.contains(&"none_eligible"), "{kinds:?}");
-    });
-}
-
-/// The first agent of its process tells of the group, until it ends.
-#[test]
-fn the_past_goes_on_after_the_leader_that_told_it_has_ended() {
-    play(async {
-        let group = Group::new("jobs").unwrap();
-        let start = |name: &str, score: i32| {
-            let agent = BullyAgent::builder(name).score(score).join(&group);
-            agent.timings(Timings::lan()).start().unwrap()
-        };
-        let first = start("a", 2);
-        first.wait_for_leader(MS(5_000)).await.unwrap();
-        let second = start("b", 1);
-        clock::sleep(MS(1_000)).await;
-        assert!(first.is_leader());
-        first.addr().do_send(Inject::Stop);
-        clock::sleep(MS(5_000)).await;
-        assert!(second.is_leader());
-        let history = Operated::new(&second).history().swap_remove(0);
-        let leaders = history.leaderships.iter().map(|one| one.leader.as_str());
-        assert!(leaders.eq(["a", "b"]), "{history:?}");
-    });
-}
-
-/// It restarts after a pause, and the next leader is known before.
-#[test]
-fn the_leader_after_a_crash_is_noted_while_the_former_is_down() {
-    play(async {
-        let group = Group::new("jobs").unwrap();
-        let [_a, b, c] = three(&group);
-        c.wait_for_leader(MS(5_000)).await.unwrap();
-        let slow = BullyAgent::builder("d").score(4).join(&group);
-        let pause = RestartPolicy::builder()
-            .window(MS(600_000))
-            .backoff_base(MS(60_000));
-        let pause = pause.backoff_max(MS(60_000)).build().unwrap();
-        let slow = slow.timings(Timings::lan()).restart_policy(pause);
-        let slow = slow.start().unwrap();
-        while !slow.is_leader() {
-            clock::sleep(MS(1)).await;
-        }
-        slow.addr().do_send(Inject::Crash);
-        clock::sleep(MS(5_000)).await;
-        let history = Operated::new(&b).history().swap_remove(0);
-        let rows: Vec<_> = history.leaderships.iter().rev().take(2).collect();
-        let ended = Some(LeadershipEnd::Lost(LostReason::Ended));
-        assert_eq!((rows[0].leader.as_str(), rows[0].end), ("c", None));
-        assert_eq!((rows[1].leader.as_str(), rows[1].end), ("d", ended));
     });
 }

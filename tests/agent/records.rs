@@ -139,38 +139,6 @@ fn a_timer_that_is_due_waits_for_a_record_as_well() {
 }
 
 #[test]
-fn a_leadership_is_lost_before_a_record_is_saved() {
-    play(async {
-        let (stage, store) = (Stage::new(), Slow::default());
-        let toy = Toy::builder("toy", &stage).store(store).start().unwrap();
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        stage.prompt(&toy, &[Act::Save(1), Act::Lose]).await;
-        assert!(!toy.is_leader());
-    });
-}
-
-#[test]
-fn a_record_that_cannot_be_kept_stops_the_agent_and_nothing_of_the_step_leaves() {
-    play(async {
-        let (stage, store) = (Stage::new(), Slow::default());
-        let toy = keeps(&stage, &store);
-        settle().await;
-        stage.heard.take();
-        store.broken.store(true, Relaxed);
-        stage.tell(
-            &toy,
-            &[Act::Acquire(1), Act::Save(1), Act::Say("a promise")],
-        );
-        stage.tell(&toy, &[Act::Say("later")]);
-        clock::sleep(MS(1_000)).await;
-        assert_eq!(stage.heard.take(), [""; 0]);
-        assert_eq!(toy.current().lifecycle, Lifecycle::Ended);
-        assert!(!toy.is_leader());
-        assert!(!stage.group.members().get(&id("toy")).unwrap().is_up());
-    });
-}
-
-#[test]
 fn the_next_incarnation_begins_with_the_last_record() {
     play(async {
         let (stage, store) = (Stage::new(), Slow::default());
@@ -287,26 +255,6 @@ fn an_agent_ends_when_the_error_of_its_store_becomes_final() {
         let found = toy.diagnosis().findings;
         let fails = |finding: &Finding| matches!(finding, Finding::StoreFails { is_tried_again: false, since, .. } if *since >= MS(9_000));
         assert!(found.iter().any(fails), "{found:?}");
-    });
-}
-
-#[test]
-fn an_agent_that_leaves_while_its_store_fails_writes_nothing_later() {
-    play(async {
-        let stage = Stage::new();
-        let memory = MemoryStore::new();
-        let store = Arc::new(FaultyStore::new(memory.clone()));
-        let toy = keeps(&stage, &store);
-        stage.prompt(&toy, &[Act::Save(1)]).await;
-        store.refuse(io::ErrorKind::StorageFull);
-        stage.tell(&toy, &[Act::Save(2), Act::Say("a promise")]);
-        clock::sleep(MS(5_000)).await;
-        assert!(toy.leave(MS(50)).await.is_err(), "it waits for its store");
-        store.make_room();
-        clock::sleep(MS(5_000)).await;
-        assert_eq!(memory.record(), Some(1));
-        assert!(!stage.heard.take().contains(&"a promise".to_owned()));
-        assert_eq!(is_tried_since(&toy), None);
     });
 }
 

@@ -9,10 +9,13 @@ use std::{
 
 use actix::{Actor, Addr, Context, Handler, Recipient, clock};
 use actix_bully::{
-    agent::{ElectionHandle, Notice},
+    agent::{BullyAgent, BullyHandle, ElectionHandle, Notice},
+    elections::AnyMessage,
     group::{Envelope, Group, LocalWire, MembersChanged},
-    protocol::{AgentId, Incarnation, MemberKind},
+    protocol::{AgentId, Incarnation, MemberKind, Timings},
+    store::MemoryStore,
     supervisor::Supervision,
+    testkit::VirtualClock,
 };
 use bully_core::protocol::Member;
 
@@ -31,7 +34,7 @@ pub(crate) fn play(test: impl Future<Output = ()>) {
     });
 }
 
-/// As `play`, with an agent "toy" that is just started, and a log for what the test sees.
+/// Runs a test like `play`, with an agent "toy" that was started and an empty log.
 pub(crate) fn play_toy(test: impl AsyncFnOnce(Stage, ElectionHandle<Toy>, Log)) {
     play(async {
         let stage = Stage::new();
@@ -40,7 +43,7 @@ pub(crate) fn play_toy(test: impl AsyncFnOnce(Stage, ElectionHandle<Toy>, Log)) 
     });
 }
 
-/// Lets every actor do what there is to do; takes a virtual millisecond.
+/// Lets every actor finish its work. It takes a virtual millisecond.
 pub(crate) async fn settle() {
     clock::sleep(MS(1)).await;
 }
@@ -49,7 +52,28 @@ pub(crate) fn id(name: &str) -> AgentId {
     AgentId::new(name).unwrap()
 }
 
-/// What was seen, line by line.
+/// Starts an agent of the bully with the timings of a local network.
+pub(crate) fn bully(group: &Group<AnyMessage>, name: &str, score: i32) -> BullyHandle {
+    let agent = BullyAgent::builder(name).score(score).join(group);
+    agent.timings(Timings::lan()).start().unwrap()
+}
+
+/// Starts three agents, of which `c` will lead.
+pub(crate) fn three(group: &Group<AnyMessage>) -> [BullyHandle; 3] {
+    [("a", 1), ("b", 2), ("c", 3)].map(|(name, score)| bully(group, name, score))
+}
+
+/// Starts three voters of equal scores.
+pub(crate) fn three_voters() -> [BullyHandle; 3] {
+    let (group, names) = (Group::new("jobs").unwrap(), ["a", "b", "c"]);
+    names.map(|name| {
+        let agent = BullyAgent::builder(name).score(1).quorum(names);
+        let agent = agent.clock(VirtualClock::new()).store(MemoryStore::new());
+        agent.timings(Timings::lan()).join(&group).start().unwrap()
+    })
+}
+
+/// The lines that a test has noted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -58,13 +82,13 @@ impl Log {
         self.0.lock().unwrap().push(line.to_string());
     }
 
-    /// All lines since the last call.
+    /// Returns the lines since the last call.
     pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 }
 
-/// Writes down what it hears.
+/// Notes each message that it receives.
 pub(crate) struct Scribe(pub(crate) Log);
 
 impl Actor for Scribe {
@@ -113,7 +137,7 @@ pub(crate) fn parent(
     Parent(Box::new(see)).start().recipient()
 }
 
-/// Sees each message at the moment it is sent, and whether its sender considers itself leader then.
+/// Notes each message when it is sent, and whether its sender considers itself leader then.
 #[derive(Debug, Default)]
 pub(crate) struct Tap {
     pub(crate) log: Log,
@@ -134,9 +158,9 @@ impl LocalWire<Said> for Tap {
 pub(crate) struct Stage {
     pub(crate) group: Group<Said>,
     pub(crate) tap: Arc<Tap>,
-    /// What the machine was given.
+    /// The inputs of the machine.
     pub(crate) inputs: Log,
-    /// What the prompter hears.
+    /// The messages that the prompter receives.
     pub(crate) heard: Log,
     prompter: Incarnation,
     _prompter: Addr<Scribe>,
@@ -149,7 +173,7 @@ impl Stage {
         Self::set(Group::with_wire("stage", wire).unwrap(), tap)
     }
 
-    /// Messages go straight into the mailboxes.
+    /// Makes a stage without a tap: messages go straight into the mailboxes.
     pub(crate) fn untapped() -> Self {
         Self::set(Group::new("stage").unwrap(), Arc::default())
     }
@@ -172,7 +196,7 @@ impl Stage {
         }
     }
 
-    /// Tells an agent to do this in one step.
+    /// Tells an agent to carry out these acts in one step.
     pub(crate) fn tell(&self, agent: &ElectionHandle<Toy>, acts: &[Act]) {
         agent.addr().do_send(Envelope {
             from: id("prompter"),
@@ -181,7 +205,7 @@ impl Stage {
         });
     }
 
-    /// As `tell`, and lets it happen.
+    /// Tells an agent like `tell`, and waits until it has carried out the acts.
     pub(crate) async fn prompt(&self, agent: &ElectionHandle<Toy>, acts: &[Act]) {
         self.tell(agent, acts);
         settle().await;

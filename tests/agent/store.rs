@@ -1,4 +1,4 @@
-//! A store of leases that does what a test says, and an agent whose lease is there.
+//! A store of leases that fails on demand, and an agent that keeps its lease in it.
 
 use std::{
     io,
@@ -28,7 +28,7 @@ use bully_core::elections::lease::{LeaseRecord, RegisterRecord};
 
 use crate::stage::MS;
 
-/// What becomes of a question which entries there are.
+/// The answer of a store that is asked for its entries.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Lists {
     #[default]
@@ -37,7 +37,7 @@ pub(crate) enum Lists {
     Hanging,
 }
 
-/// What becomes of a removal that is not done.
+/// The outcome of a removal that fails.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FailedRemoval {
     /// Another process has removed the entry meanwhile.
@@ -47,7 +47,7 @@ pub(crate) enum FailedRemoval {
     Hanging,
 }
 
-/// A store that has what a test gives it, counts what it is asked, and fails as it is told.
+/// A store with the entries of a test. It counts questions, and fails on demand.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Store {
     pub(crate) inner: MemoryRegister,
@@ -57,26 +57,26 @@ pub(crate) struct Store {
     pub(crate) removal: Option<FailedRemoval>,
     /// Another agent writes this just before an entry is removed.
     pub(crate) written_meanwhile: Option<String>,
-    /// The marks of schedules find no room, and the lease does.
+    /// Whether the store refuses the marks of schedules and takes the lease.
     pub(crate) has_no_room_for_marks: Arc<AtomicBool>,
     pub(crate) asked_for_marks: Arc<AtomicUsize>,
     pub(crate) tells: bool,
     pub(crate) asked: Arc<AtomicUsize>,
     pub(crate) is_down: Arc<AtomicBool>,
     pub(crate) takes_no_writes: Arc<AtomicBool>,
-    /// The next write is done, and its answer is lost.
+    /// Whether the next write is done and its answer is lost.
     pub(crate) loses_answer: Arc<AtomicBool>,
-    /// The next write is neither done nor answered.
+    /// Whether the next write is neither done nor answered.
     pub(crate) swallows_write: Arc<AtomicBool>,
-    /// It says that another program wrote what is read.
+    /// Whether each reading fails because another program wrote the entry.
     pub(crate) is_foreign: bool,
-    /// Nothing is answered at all.
+    /// Whether the store answers nothing.
     pub(crate) hangs: Arc<AtomicBool>,
     pub(crate) written: Arc<Mutex<Vec<LeaseRecord>>>,
 }
 
 impl Store {
-    /// A store that lists and removes, as most do.
+    /// Returns a store that lists and removes entries, like most stores.
     pub(crate) fn whole() -> Self {
         Self {
             lists: Lists::Working,
@@ -85,7 +85,7 @@ impl Store {
         }
     }
 
-    /// Whether this process is cut off from it.
+    /// Cuts this process off from the store, or ends the cut.
     pub(crate) fn cut(&self, is_cut: bool) {
         self.is_down.store(is_cut, SeqCst);
     }
@@ -105,7 +105,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes an entry, whatever is there.
+    /// Writes an entry over the present one.
     pub(crate) async fn put(&self, key: &RegisterKey, value: String) {
         let expected = self.inner.read(key).await.unwrap();
         let swap = self.inner.swap(key, expected.as_ref(), value.into());

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use actix::clock;
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle, Diagnosis, Finding},
+    agent::{BullyAgent, Diagnosis, Finding},
     elections::bully::Preemption,
     protocol::Timings,
     store::{Generation, MemoryStore, Saving, StoreError, TermStore},
@@ -13,21 +13,11 @@ use actix_bully::{
 };
 
 use crate::{
-    stage::{MS, Stage, play},
+    stage::{MS, Stage, play, three_voters},
     toy::{Act, Toy},
 };
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
-
-/// Three voters of one group.
-fn three() -> [BullyHandle; 3] {
-    let group = Group::new("jobs").unwrap();
-    NAMES.map(|name| {
-        let agent = BullyAgent::builder(name).score(1).quorum(NAMES);
-        let agent = agent.clock(VirtualClock::new()).store(MemoryStore::new());
-        agent.timings(Timings::lan()).join(&group).start().unwrap()
-    })
-}
 
 fn stalls(diagnosis: &Diagnosis) -> bool {
     let is_one = |finding: &Finding| matches!(finding, Finding::Stalls { .. });
@@ -37,7 +27,7 @@ fn stalls(diagnosis: &Diagnosis) -> bool {
 #[test]
 fn an_agent_whose_thread_stood_still_says_for_how_long_for_a_minute() {
     play(async {
-        let agents = three();
+        let agents = three_voters();
         clock::sleep(MS(5_000)).await;
         let leader = agents.iter().find(|agent| agent.is_leader()).unwrap();
         assert!(!stalls(&leader.diagnosis()), "{}", leader.diagnosis());

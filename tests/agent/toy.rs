@@ -1,4 +1,4 @@
-//! A machine that does what it is told, so that a test can see what its driver makes of it.
+//! A machine that carries out the acts of a test, so that the test sees how its driver treats the effects.
 
 use std::{convert::Infallible, fmt, time::Duration};
 
@@ -14,12 +14,12 @@ use bully_core::protocol::{
 
 use crate::stage::{Log, Stage, id};
 
-/// What a toy can be told to do; each becomes one effect, or a change of its view.
+/// An act of a toy: one effect, or a change of its view.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub(crate) enum Act {
     /// Sends this text to all.
     Say(&'static str),
-    /// Sends this text, which is repeated anyway, to all.
+    /// Sends this text to all, as a message that is repeated anyway.
     Repeat(&'static str),
     Save(u32),
     Set(char, Duration),
@@ -28,11 +28,10 @@ pub(crate) enum Act {
     Acquire(u64),
     Renew(u64),
     Lose,
-    /// The leadership holds for so long after each step.
+    /// The leadership holds for this time after each step.
     Limit(Duration),
     Drain,
     Follow(&'static str, u64),
-    Crash,
 }
 
 #[derive(Clone, Debug, PartialEq, Hash)]
@@ -64,14 +63,14 @@ impl PeerMessage for Said {
     }
 }
 
-/// Where a toy writes down its inputs, and what it does when its incarnation begins.
+/// The log of a toy's inputs, and its acts at certain moments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
     pub(crate) inputs: Log,
     pub(crate) at_start: Vec<Act>,
-    /// What it does when this timer is due, each time.
+    /// The acts of the toy each time that a timer is due.
     pub(crate) at_timer: Vec<(char, Act)>,
-    /// Whether it gives up the leadership when it was told that it is drained.
+    /// Whether the toy gives the leadership up when its work is drained.
     pub(crate) yields: bool,
 }
 
@@ -140,7 +139,6 @@ impl Toy {
                 self.leader = Some(leader.clone());
                 out.notify(Event::NewLeader(leader));
             }
-            Act::Crash => std::panic::resume_unwind(Box::new("told to")),
         }
     }
 
@@ -152,7 +150,7 @@ impl Toy {
     }
 }
 
-/// It keeps a record, and promises nothing.
+/// Returns the requirements of a toy: it keeps a record, and promises nothing.
 pub(crate) fn requirements() -> Requirements {
     Requirements {
         storage: Storage::Record,

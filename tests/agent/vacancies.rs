@@ -11,7 +11,7 @@ use tracing::Level;
 
 use crate::{logs::logged, stage::MS, store::Store};
 
-/// Such an agent is alone in its group for two minutes.
+/// Asserts that an agent that is alone in its group explains for two minutes why no agent leads.
 fn says(mode: &str, why: &str, set: impl FnOnce(BullyBuilder) -> BullyBuilder) {
     logged(Level::WARN, async |lines| {
         let agent = BullyAgent::builder("a").clock(VirtualClock::new());

@@ -1,28 +1,12 @@
 //! A deadline under a guardian belongs to one incarnation.
 
 use std::panic::resume_unwind;
-use std::time::Duration;
 
 use actix::prelude::*;
-use actix_bully::supervisor::{Guardian, RestartPolicy};
+use actix_bully::supervisor::Guardian;
 
 use crate::common::virtual_system;
 use crate::deadline::watch::{OnFire, Watch, ms, soon};
-
-#[test]
-fn a_deadline_works_again_after_each_restart_until_the_child_is_given_up_on() {
-    let at = virtual_system().block_on(async {
-        let watch = Watch::new(OnFire::Panic);
-        let fired = watch.fired.clone();
-        let policy = RestartPolicy::builder().backoff_max(Duration::from_millis(100));
-        let child = Guardian::builder(0).policy(policy.build().unwrap());
-        let addr = child.start(|_| watch);
-        ms(5_000).await;
-        assert!(!addr.connected());
-        fired.take()
-    });
-    assert_eq!(at, [10, 120, 230, 340, 450, 560]);
-}
 
 #[test]
 fn a_deadline_of_a_crashed_incarnation_does_not_fire_in_the_next_one() {

@@ -1,7 +1,6 @@
-//! An actor with one deadline, which it sets from wherever it is told to.
+//! An actor with one deadline, which it sets in the place that a test names.
 
 use std::cell::RefCell;
-use std::panic::resume_unwind;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use actix::fut::{self, wrap_future};
 use actix::prelude::*;
 use actix_bully::supervisor::Deadline;
 
-/// When the callback was called, in ms since the start.
+/// The times of the callback's calls, in ms since the start.
 #[derive(Clone)]
 pub(crate) struct Fired(Rc<RefCell<Vec<u128>>>, Instant);
 
@@ -28,13 +27,12 @@ impl Fired {
     }
 }
 
-/// What the callback does, each time.
+/// The reaction of the callback.
 #[derive(Clone, Copy)]
 pub(crate) enum OnFire {
     Nothing,
     SetAgain(u64),
     SetAgainAndWait(u64),
-    Panic,
 }
 
 /// An actor with one deadline, between an item that was spawned before it and one after it.
@@ -63,7 +61,6 @@ impl Watch {
                 self.deadline.set(soon(after));
                 ctx.wait(wrap_future(ms(1)));
             }
-            OnFire::Panic => resume_unwind(Box::new("injected")),
         }
     }
 }
@@ -75,10 +72,6 @@ impl Actor for Watch {
         ctx.spawn(wrap_future(std::future::pending()));
         self.deadline.run(ctx, Self::fire);
         ctx.spawn(wrap_future(std::future::pending()));
-        match self.on_fire {
-            OnFire::Panic => self.deadline.set_in(ctx, soon(10)),
-            OnFire::Nothing | OnFire::SetAgain(_) | OnFire::SetAgainAndWait(_) => {}
-        }
     }
 
     fn stopping(&mut self, _: &mut Self::Context) -> Running {
@@ -86,19 +79,13 @@ impl Actor for Watch {
     }
 }
 
-impl Supervised for Watch {
-    fn restarting(&mut self, _: &mut Context<Self>) {
-        self.deadline = Deadline::default();
-    }
-}
-
-/// From where the deadline is set.
+/// The place in which the deadline is set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum From {
     Handler,
-    /// One that keeps the items from being polled for now.
+    /// A handler that keeps the items from being polled for now.
     HandlerThatWaits,
-    /// One that stops the actor, which refuses.
+    /// A handler that stops the actor, which refuses.
     HandlerThatStops,
     /// A timer, an item that is polled after the deadline's own.
     Timer,
@@ -122,7 +109,7 @@ pub(crate) const FROM: [From; 8] = [
     From::Response,
 ];
 
-/// Sets the deadline so many ms from now, with the context at hand.
+/// Sets the deadline `.1` ms from now, with the context at the place `.0`.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(crate) struct Set(pub(crate) From, pub(crate) u64);

@@ -97,23 +97,23 @@ fn voter(store: &MemoryStore<<AnyBully as Election>::Durable>, epoch: u64) -> Bu
         .unwrap()
 }
 
-/// What `of` makes of the guard of this agent's next leadership.
-async fn of_next_leadership(agent: &BullyHandle) -> Result<FenceNumber, NoFence> {
-    let found = Rc::new(RefCell::new(None));
+/// Returns what `read` makes of the guard of the agent's next leadership.
+pub(crate) async fn of_next_leadership<T>(
+    agent: &BullyHandle,
+    read: impl Fn(&LeaderGuard) -> T,
+) -> T {
+    let found = RefCell::new(None);
     let work = |guard: LeaderGuard| {
-        found
-            .borrow_mut()
-            .get_or_insert_with(|| FenceNumber::of(&guard));
+        found.borrow_mut().get_or_insert_with(|| read(&guard));
         async move { guard.stepping_down().await }
     };
     let wait = async {
         while found.borrow().is_none() {
-            clock::sleep(MS(10)).await;
+            clock::sleep(MS(1)).await;
         }
     };
     futures::future::select(Box::pin(agent.lead(work)), Box::pin(wait)).await;
-    let found = found.borrow_mut().take();
-    found.unwrap()
+    found.take().unwrap()
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn fences_grow_with_each_leadership_and_with_each_epoch_of_voters() {
         // 8,388,607 is the last epoch whose fences an `i64` holds.
         for epoch in [0, 0, 1, 8_388_607] {
             let agent = voter(&store, epoch);
-            let fence = of_next_leadership(&agent).await.unwrap();
+            let fence = of_next_leadership(&agent, FenceNumber::of).await.unwrap();
             assert_eq!(gate.admit(fence), Ok(()));
             fences.push(fence.get());
             agent.leave(MS(1_000)).await.unwrap();
@@ -135,7 +135,7 @@ fn fences_grow_with_each_leadership_and_with_each_epoch_of_voters() {
         assert_eq!(fences[2] >> 40, 1);
         assert_eq!(fences[3] >> 40, 8_388_607);
         assert!(gate.admit(fence(second)).is_err(), "of former voters");
-        let refused = of_next_leadership(&voter(&store, 8_388_608)).await;
+        let refused = of_next_leadership(&voter(&store, 8_388_608), FenceNumber::of).await;
         assert!(matches!(refused, Err(NoFence::TooLarge { .. })));
     });
 }

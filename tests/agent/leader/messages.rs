@@ -11,7 +11,7 @@ use actix::{Actor, Arbiter, Context, Handler};
 use actix_bully::{
     Group,
     agent::{BullyAgent, BullyHandle},
-    group::{Envelope, GroupError},
+    group::Envelope,
     leader::{Messages, MessagesError, SendError},
 };
 use tracing::Level;
@@ -214,18 +214,5 @@ fn the_next_agent_of_a_name_does_not_wait_for_the_endpoint_of_the_last_one() {
         Messages::of(&start()).unwrap();
         drop(let_go);
         elsewhere.stop();
-    });
-}
-
-#[test]
-fn a_group_has_room_for_the_name_of_its_messages() {
-    play(async {
-        let name = "x".repeat(248);
-        let group = Group::new(&name).unwrap();
-        let agent = BullyAgent::builder("a").join(&group).start().unwrap();
-        let long = Messages::of(&agent).unwrap_err();
-        assert_eq!(long, MessagesError::GroupName { group: name.into() });
-        let reserved = Group::new("g!messages").unwrap_err();
-        assert!(matches!(reserved, GroupError::Reserved { .. }));
     });
 }

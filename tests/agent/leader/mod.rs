@@ -1,6 +1,6 @@
 //! What applications do with a leadership: `src/leader/`, a file or folder for each thing.
 
-mod fence;
+pub(crate) mod fence;
 mod histories;
 mod messages;
 mod progress;

@@ -4,8 +4,7 @@ use std::{panic::resume_unwind, time::Duration};
 
 use actix::{Actor, ActorContext, Addr, Context, Handler, Message, clock};
 use actix_bully::{
-    Group,
-    agent::{BullyAgent, CommandError, ElectionHandle},
+    agent::{CommandError, ElectionHandle},
     protocol::Score,
     testkit::Inject,
 };
@@ -47,12 +46,12 @@ fn tied() -> (Stage, ElectionHandle<Toy>, Addr<Database>) {
     (stage, toy, database)
 }
 
-/// Long enough for an actor that is gone to be noticed.
+/// Waits until the agent notices that an actor is gone.
 async fn look() {
     clock::sleep(MS(55)).await;
 }
 
-/// What the machine was told of its score.
+/// Returns the inputs of the machine about its score.
 fn told(stage: &Stage) -> Vec<String> {
     let is_score = |line: &String| line.contains("score");
     stage.inputs.take().into_iter().filter(is_score).collect()
@@ -88,65 +87,12 @@ fn an_agent_whose_actor_is_gone_withdraws_and_gets_its_score_back_with_the_next_
             assert_eq!(score_of(&stage), Some(Score::from(7)));
             look().await;
             assert_eq!(told(&stage), [""; 0]);
+
+            toy.tie_to(&database).unwrap(); // the actor that is gone already
+            settle().await;
+            assert_eq!(told(&stage), ["toy.1 score false"]);
         });
     }
-}
-
-#[test]
-fn a_score_that_is_set_meanwhile_is_kept_for_the_next_actor() {
-    play(async {
-        let (stage, toy, database) = tied();
-        database.do_send(End::Stop);
-        look().await;
-        toy.set_score(9).unwrap();
-        settle().await;
-        assert_eq!(score_of(&stage), None, "it does not count yet");
-        let next = Database.start();
-        toy.tie_to(&next).unwrap();
-        settle().await;
-        assert_eq!(score_of(&stage), Some(Score::from(9)));
-        // And one that is taken away stays away.
-        next.do_send(End::Stop);
-        look().await;
-        toy.withdraw_score().unwrap();
-        let last = Database.start();
-        toy.tie_to(&last).unwrap();
-        settle().await;
-        assert_eq!(score_of(&stage), None);
-    });
-}
-
-#[test]
-fn only_the_newest_tie_counts() {
-    play(async {
-        let (stage, toy, first) = tied();
-        let second = Database.start();
-        toy.tie_to(&second).unwrap();
-        first.do_send(End::Stop);
-        look().await;
-        assert_eq!(score_of(&stage), Some(Score::from(7)));
-        second.do_send(End::Stop);
-        look().await;
-        assert_eq!(score_of(&stage), None);
-    });
-}
-
-#[test]
-fn a_tie_to_an_actor_that_is_gone_already_withdraws_at_once() {
-    play(async {
-        let stage = Stage::new();
-        let toy = Toy::builder("toy", &stage).score(7).start().unwrap();
-        let database = Database.start();
-        database.do_send(End::Stop);
-        settle().await;
-        stage.inputs.take();
-        toy.tie_to(&database).unwrap();
-        settle().await;
-        assert_eq!(told(&stage), ["toy.1 score false"]);
-        toy.tie_to(&database).unwrap();
-        settle().await;
-        assert_eq!(told(&stage), [""; 0], "nothing has changed");
-    });
 }
 
 #[test]
@@ -196,33 +142,6 @@ fn a_tie_keeps_no_actor_alive() {
             "its last address is gone, and it stopped"
         );
         assert_eq!(score_of(&stage), None);
-    });
-}
-
-#[test]
-fn a_leader_whose_actor_is_gone_hands_over() {
-    play(async {
-        let group = Group::new("two").unwrap();
-        let [a, b] = [("a", 1), ("b", 2)].map(|(name, score)| {
-            let agent = BullyAgent::builder(name).score(score);
-            agent.join(&group).start().unwrap()
-        });
-        let database = Database.start();
-        b.tie_to(&database).unwrap();
-        clock::sleep(MS(100)).await;
-        assert!(b.is_leader());
-        database.do_send(End::Panic);
-        clock::sleep(MS(100)).await;
-        assert!(a.is_leader() && !b.is_leader());
-        b.tie_to(&Database.start()).unwrap();
-        clock::sleep(MS(20)).await;
-        // The one that it was tied to is gone again: no address was kept.
-        clock::sleep(MS(100)).await;
-        assert!(a.is_leader());
-        let last = Database.start();
-        b.tie_to(&last).unwrap();
-        clock::sleep(Duration::from_secs(5)).await;
-        assert!(b.is_leader(), "the one of the highest score leads again");
     });
 }
 

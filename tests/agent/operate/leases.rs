@@ -1,26 +1,21 @@
 //! Commands where the lease is in a store: the others are in other processes, which only their rows name. Each group is a
 //! process, as it were; they share nothing but the store.
 
-use std::{panic::resume_unwind, sync::Arc, time::Duration};
+use std::{panic::resume_unwind, time::Duration};
 
 use actix::clock;
 use actix_bully::{
     Group,
-    agent::{BullyAgent, BullyHandle, Finding, LeadError, Lifecycle, OnPanic},
-    elections::AnyMessage,
+    agent::{BullyAgent, BullyHandle, Finding, LeadError, OnPanic},
     elections::bully::Preemption,
-    group::{Envelope, Holder, RemoteLink, Update},
     history::LeadershipEnd,
     operate::{Command, CommandRefusal, ContenderReport, Operated, Order, Outcome},
-    protocol::{About, AgentId, Incarnation, MemberKind, Timings},
+    protocol::{About, AgentId, Timings},
     register::{Change, MemoryRegister, Register, RegisterKey},
     supervisor::RestartPolicy,
     testkit::{Inject, VirtualClock},
 };
-use bully_core::{
-    elections::lease::{LeaseRecord, RegisterRecord},
-    protocol::Member,
-};
+use bully_core::elections::lease::{LeaseRecord, RegisterRecord};
 use futures::StreamExt;
 
 use crate::{
@@ -28,12 +23,8 @@ use crate::{
     store::{FailedRemoval, Lists, Store},
 };
 
+/// Starts an agent that is down for an hour after a crash.
 fn agent(name: &str, register: impl Register + 'static) -> BullyHandle {
-    member(&Group::new("jobs").unwrap(), name, register)
-}
-
-/// After a crash it is down for an hour.
-fn member(group: &Group, name: &str, register: impl Register + 'static) -> BullyHandle {
     let hour = Duration::from_secs(3_600);
     let restarts = RestartPolicy::builder().max_restarts(1).window(2 * hour);
     let restarts = restarts.backoff_max(hour).backoff_base(hour).build();
@@ -44,7 +35,7 @@ fn member(group: &Group, name: &str, register: impl Register + 'static) -> Bully
         .lease(register)
         .clock(VirtualClock::new())
         .score(1)
-        .join(group)
+        .join(&Group::new("jobs").unwrap())
         .start()
         .unwrap()
 }
@@ -195,119 +186,6 @@ fn hands_over_to_b(goes: impl AsyncFnOnce(&BullyHandle)) {
 }
 
 #[test]
-fn an_agent_that_gives_up_is_a_successor_no_more() {
-    play(async {
-        let store = MemoryRegister::new();
-        let [c, a, b] = agents(["c", "a", "b"], &store).await;
-        clock::sleep(MS(2_000)).await;
-        let work = |_| async { resume_unwind(Box::new("a bug in the work")) };
-        let end = c.lead_with(OnPanic::GiveUp, work).await;
-        assert_eq!(end, Err(LeadError::GaveUp));
-        clock::sleep(MS(1_000)).await;
-        let leader = [&a, &b].into_iter().find(|agent| agent.is_leader());
-        let outcome = ask(leader.unwrap(), step_down(Some("c"))).await;
-        let refused = CommandRefusal::NoMember { to: id("c") };
-        assert_eq!(outcome, Outcome::Refused(refused));
-    });
-}
-
-/// A link to another host, over which nothing comes.
-#[derive(Debug)]
-struct Silent;
-
-impl RemoteLink<AnyMessage> for Silent {
-    fn carry(&self, _: &[AgentId], _: Envelope<AnyMessage>) {}
-    fn lost(&self, _: &AgentId, _: &Holder) {}
-}
-
-/// An agent is still a member while it ends, a crashed agent sees nothing, and an agent on another host writes its own
-/// history.
-#[test]
-fn a_leadership_is_out_of_sight_once_no_agent_of_the_process_is_up() {
-    play(async {
-        let store = MemoryRegister::new();
-        let [a] = agents(["a"], &store).await;
-        let group = Group::new("jobs").unwrap();
-        let b = member(&group, "b", store.clone());
-        b.wait_for_leader(MS(5_000)).await.unwrap();
-        let c = member(&group, "c", store.clone());
-        c.wait_for_leader(MS(5_000)).await.unwrap();
-        let end = || {
-            let group = Operated::new(&b).history().swap_remove(0);
-            group.leaderships.last().unwrap().end
-        };
-        assert_eq!(end(), None);
-        let other = group.remote("host-d", Arc::new(Silent));
-        other.set_up(true);
-        let d = Member::up(id("d"), MemberKind::Voter, None, Incarnation(7));
-        assert_eq!(other.apply([Update::Known(d)]), []);
-        c.addr().do_send(Inject::Crash);
-        b.leave(MS(10)).await.unwrap();
-        assert_eq!(c.current().lifecycle, Lifecycle::Down);
-        assert_eq!(end(), Some(LeadershipEnd::Unseen));
-        assert!(a.is_leader());
-    });
-}
-
-#[test]
-fn a_transfer_to_an_agent_that_is_absent_is_refused_and_one_that_nobody_takes_is_taken_back() {
-    play(async {
-        let store = MemoryRegister::new();
-        let [a, b] = agents(["a", "b"], &store).await;
-        let outcome = ask(&a, step_down(Some("x"))).await;
-        let refused = CommandRefusal::NoMember { to: id("x") };
-        assert_eq!(outcome, Outcome::Refused(refused));
-        assert!(a.is_leader());
-        let term = a.current().term;
-        // Its row says that it is there, for ninety seconds.
-        b.withdraw_score().unwrap();
-        clock::sleep(MS(50)).await;
-        let outcome = ask(&a, step_down(Some("b"))).await;
-        let now = a.current().leading.unwrap();
-        assert!(now > term);
-        assert_eq!(outcome, Outcome::LedAgain { term: now });
-        clock::sleep(Duration::from_secs(40)).await;
-        let outcome = ask(&a, step_down(Some("b"))).await;
-        let refused = CommandRefusal::NoSuccessor { to: id("b") };
-        assert_eq!(outcome, Outcome::Refused(refused), "its row has no score");
-        b.leave(MS(500)).await.unwrap();
-        clock::sleep(Duration::from_secs(91)).await;
-        let refused = CommandRefusal::NoMember { to: id("b") };
-        let outcome = ask(&a, step_down(Some("b"))).await;
-        assert_eq!(outcome, Outcome::Refused(refused), "its row is old");
-        let outcome = ask(&a, step_down(None)).await;
-        assert_eq!(outcome, Outcome::Refused(CommandRefusal::NoOther));
-    });
-}
-
-#[test]
-fn a_drain_names_the_next_leader() {
-    play(async {
-        let store = MemoryRegister::new();
-        let [a, b] = agents(["a", "b"], &store).await;
-        let outcome = ask(&a, Command::Drain).await;
-        let leader = b.leader();
-        assert!(b.is_leader());
-        assert_eq!(
-            outcome,
-            Outcome::Left {
-                leader,
-                lacks: None
-            }
-        );
-    });
-}
-
-#[test]
-fn the_diagnosis_of_a_follower_in_another_process_finds_nothing() {
-    play(async {
-        let store = MemoryRegister::new();
-        let [_a, b] = agents(["a", "b"], &store).await;
-        assert_eq!(b.diagnosis().findings, [], "{}", b.diagnosis());
-    });
-}
-
-#[test]
 fn two_processes_of_one_name_are_told_of_at_both_and_a_restart_is_not() {
     play(async {
         let store = MemoryRegister::new();
@@ -325,6 +203,7 @@ fn two_processes_of_one_name_are_told_of_at_both_and_a_restart_is_not() {
         let other = agent("a", store.clone());
         clock::sleep(Duration::from_secs(70)).await;
         assert!(twice(&holder) && twice(&other));
+        assert!(holder.is_leader() && !other.is_leader());
         let words = holder.diagnosis().to_string();
         assert!(
             words.contains("give each agent a name of its own"),
@@ -353,20 +232,6 @@ fn a_store_that_hangs_does_not_hold_a_command_up_for_longer_than_it_may_take() {
             "{:?}: {outcome}",
             begun.elapsed()
         );
-    });
-}
-
-#[test]
-fn where_the_store_cannot_list_a_transfer_is_tried_and_taken_back() {
-    play(async {
-        let store = Store::default();
-        let [a, b] = ["a", "b"].map(|name| agent(name, store.clone()));
-        a.wait_for_leader(MS(5_000)).await.unwrap();
-        let (leader, other) = if a.is_leader() { (&a, "b") } else { (&b, "a") };
-        let outcome = ask(leader, step_down(Some("x"))).await;
-        assert!(!matches!(outcome, Outcome::Refused(_)), "{outcome}");
-        let is_led = a.is_leader() || b.is_leader();
-        assert!(is_led, "{other} or the same one again: {outcome}");
     });
 }
 
@@ -412,4 +277,21 @@ fn the_reset_of_a_mark_says_what_became_of_the_mark() {
             assert!(outcome.to_string().contains(says), "{outcome}");
         });
     }
+}
+
+#[test]
+fn an_agent_that_gives_up_is_a_successor_no_more() {
+    play(async {
+        let store = MemoryRegister::new();
+        let [c, a, b] = agents(["c", "a", "b"], &store).await;
+        clock::sleep(MS(2_000)).await;
+        let work = |_| async { resume_unwind(Box::new("a bug in the work")) };
+        let end = c.lead_with(OnPanic::GiveUp, work).await;
+        assert_eq!(end, Err(LeadError::GaveUp));
+        clock::sleep(MS(1_000)).await;
+        let leader = [&a, &b].into_iter().find(|agent| agent.is_leader());
+        let outcome = ask(leader.unwrap(), step_down(Some("c"))).await;
+        let refused = CommandRefusal::NoMember { to: id("c") };
+        assert_eq!(outcome, Outcome::Refused(refused));
+    });
 }

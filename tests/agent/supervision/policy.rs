@@ -7,24 +7,6 @@ use actix_bully::supervisor::RestartPolicy;
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
 #[test]
-fn the_default_is_transient_and_each_restart_type_of_otp_is_a_policy() {
-    let builder = RestartPolicy::builder;
-    let spelled_out = builder().max_restarts(5);
-    let spelled_out = spelled_out.window(MS(30_000));
-    let spelled_out = spelled_out.backoff_base(MS(100)).backoff_max(MS(5_000));
-    let permanent = builder().restart_on_stop();
-    for (built, policy) in [
-        (spelled_out, RestartPolicy::transient()),
-        (builder(), RestartPolicy::default()),
-        (builder(), RestartPolicy::transient()),
-        (permanent, RestartPolicy::permanent()),
-        (builder().max_restarts(0), RestartPolicy::temporary()),
-    ] {
-        assert_eq!(built.build(), Ok(policy));
-    }
-}
-
-#[test]
 fn a_budget_that_could_never_be_spent_and_a_reversed_backoff_are_refused() {
     let builder = RestartPolicy::builder;
     let three = || builder().max_restarts(3); // waits 100 + 200 + 400 ms
@@ -80,4 +62,22 @@ fn a_refusal_names_both_values_and_says_what_to_do() {
         refused(RestartPolicy::builder().max_restarts(3).window(MS(699))),
         "a window of 699ms is too short, because failures are forgotten before all restarts are used: give a window longer than zero, and of 700ms at least"
     );
+}
+
+#[test]
+fn the_default_is_transient_and_each_restart_type_of_otp_is_a_policy() {
+    let builder = RestartPolicy::builder;
+    let spelled_out = builder().max_restarts(5);
+    let spelled_out = spelled_out.window(MS(30_000));
+    let spelled_out = spelled_out.backoff_base(MS(100)).backoff_max(MS(5_000));
+    let permanent = builder().restart_on_stop();
+    for (built, policy) in [
+        (spelled_out, RestartPolicy::transient()),
+        (builder(), RestartPolicy::default()),
+        (builder(), RestartPolicy::transient()),
+        (permanent, RestartPolicy::permanent()),
+        (builder().max_restarts(0), RestartPolicy::temporary()),
+    ] {
+        assert_eq!(built.build(), Ok(policy));
+    }
 }

@@ -80,60 +80,6 @@ fn a_panic_while_the_queue_is_full_loses_nothing_of_it() {
     assert_eq!(delivered, mail_at_100(15..55), "what waited, each once");
 }
 
-#[test]
-fn mail_sent_during_the_backoff_waits_for_the_next_incarnation() {
-    let mail = run(three_restarts().build().unwrap(), "mail", async |addr| {
-        addr.do_send(poison());
-        ms(50).await;
-        for number in 0..10_000 {
-            addr.do_send(Mail(number));
-        }
-        ms(100).await;
-    });
-    assert_eq!(mail, mail_at_100(0..10_000));
-}
-
-#[test]
-fn a_child_that_is_given_up_on_closes_its_mailbox_and_whatever_was_in_it() {
-    let mail = run(RestartPolicy::temporary(), "mail", async |addr| {
-        addr.do_send(poison());
-        let queued = join_all((0..100).map(|number| addr.send(Mail(number)))).await;
-        assert_eq!(queued, vec![Err(MailboxError::Closed); 100]);
-        assert!(!addr.connected());
-        addr.do_send(Mail(1)); // lost, silently
-        assert!(addr.try_send(Mail(2)).is_err());
-    });
-    assert_eq!(mail, [""; 0]);
-}
-
-#[test]
-fn children_that_panic_at_the_same_time_come_back_each_on_its_own() {
-    virtual_system().block_on(async {
-        let (trace, noted) = Noted::new();
-        let names: Vec<_> = (0..50).map(|n| format!("child-{n}")).collect();
-        let start = |name: &String| {
-            let child = trace.child(name, three_restarts().build().unwrap());
-            child.start(|_| Probe::new(trace.clone(), &[]))
-        };
-        let children: Vec<_> = names.iter().map(start).collect();
-        for child in &children {
-            child.do_send(poison());
-        }
-        let answers = join_all(children.iter().map(|child| child.send(Mail(0)))).await;
-        assert_eq!(answers, vec![Ok(1); 50]);
-        ms(1).await;
-        let told = lines_with(&noted, "child-");
-        for name in names {
-            let of_child: Vec<_> = told
-                .iter()
-                .filter(|line| line.contains(&format!("{name} ")))
-                .collect();
-            let down = format!("0 {name} Down Panicked(\"injected\") 100");
-            assert_eq!(of_child, [&down, &format!("100 {name} Up 1")]);
-        }
-    });
-}
-
 /// Without a backoff, and until it is given up on after 1001 failures.
 #[test]
 fn a_child_that_always_fails_does_not_hold_up_its_neighbours() {

@@ -19,7 +19,7 @@ use crate::stage::MS;
 
 pub(super) const SOON: Duration = Duration::from_secs(1);
 
-/// Is answered with the agent's name and the number.
+/// A job that is answered with the agent's name and the number.
 #[derive(Debug, Message, Serialize, Deserialize)]
 #[rtype(result = "String")]
 pub(super) struct Job(pub(super) u64);
@@ -38,7 +38,7 @@ thread_local! {
     pub(super) static PANICS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Is handled for a minute, and may panic when it is dropped.
+/// A message that is handled for a minute, and may panic when it is dropped.
 #[derive(Message, Serialize, Deserialize)]
 #[rtype(result = "()")]
 pub(super) struct Fragile;
@@ -51,7 +51,7 @@ impl Drop for Fragile {
     }
 }
 
-/// What was handled, by which agent's worker.
+/// The handled jobs, each with the name of the worker's agent.
 pub(super) type Done = Arc<Mutex<Vec<(String, u64)>>>;
 
 pub(super) struct Worker {
@@ -159,13 +159,13 @@ impl Scene {
         std::mem::take(&mut *self.done.lock().unwrap())
     }
 
-    /// The numbers of the jobs that were done, in order.
+    /// Returns the numbers of the handled jobs, in order.
     pub(super) fn numbers(&self) -> Vec<u64> {
         self.take().into_iter().map(|(_, number)| number).collect()
     }
 }
 
-/// Long enough for an election, and for what waited for it.
+/// Waits for an election, and for the messages that waited for it.
 pub(super) async fn settle() {
     sleep(MS(500)).await;
 }

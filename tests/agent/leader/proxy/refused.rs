@@ -236,27 +236,6 @@ fn settings_and_messages_beyond_the_limits_are_refused() {
     });
 }
 
-/// Each group is a process, as it were.
-#[test]
-fn a_leader_that_only_the_store_names_is_told_apart() {
-    play(async {
-        let store = MemoryRegister::new();
-        let agent = async |name: &str, score| {
-            let agent = BullyAgent::builder(name).lease(store.clone()).score(score);
-            let agent = agent.clock(VirtualClock::new());
-            let agent = agent.join(&Group::new("g").unwrap()).start().unwrap();
-            agent.wait_for_leader(MS(5_000)).await.unwrap();
-            agent
-        };
-        let (_a, b) = (agent("a", 2).await, agent("b", 1).await);
-        assert!(!b.is_leader());
-        let jobs = LeaderProxy::<Job>::builder(&b, "job").start().unwrap();
-        let why = Untaken::Unlinked;
-        let error = jobs.send(Job(1), SOON).await.unwrap_err();
-        assert_eq!(error, ProxyError::NotTaken { within: SOON, why });
-    });
-}
-
 #[test]
 fn an_actor_that_ends_with_a_message_answers_it_with_that() {
     play(async {
@@ -364,5 +343,26 @@ fn an_actor_that_is_named_in_both_ways_is_refused_in_either_order() {
         for refused in [one.unwrap_err(), other.unwrap_err()] {
             assert_eq!(refused, ProxyStartError::TwoActors);
         }
+    });
+}
+
+/// Each group stands for a process.
+#[test]
+fn a_leader_that_only_the_store_names_is_told_apart() {
+    play(async {
+        let store = MemoryRegister::new();
+        let agent = async |name: &str, score| {
+            let agent = BullyAgent::builder(name).lease(store.clone()).score(score);
+            let agent = agent.clock(VirtualClock::new());
+            let agent = agent.join(&Group::new("g").unwrap()).start().unwrap();
+            agent.wait_for_leader(MS(5_000)).await.unwrap();
+            agent
+        };
+        let (_a, b) = (agent("a", 2).await, agent("b", 1).await);
+        assert!(!b.is_leader());
+        let jobs = LeaderProxy::<Job>::builder(&b, "job").start().unwrap();
+        let why = Untaken::Unlinked;
+        let error = jobs.send(Job(1), SOON).await.unwrap_err();
+        assert_eq!(error, ProxyError::NotTaken { within: SOON, why });
     });
 }

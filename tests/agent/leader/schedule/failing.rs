@@ -60,20 +60,6 @@ fn a_tick_that_returns_an_error_is_counted_and_reported_until_a_tick_succeeds() 
 }
 
 #[test]
-fn a_tick_that_must_not_be_lost_is_repeated_after_an_error() {
-    play_toy(async |stage, toy, log| {
-        begin(&toy);
-        let every = toy.every("second", SECOND).misfire(Misfire::AtLeastOnce);
-        let schedule = every.start(ending(&log, &[Err("no disk")])).unwrap();
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        clock::sleep(MS(2_500)).await;
-        assert_eq!(log.take(), ["1000", "1000 again", "2000"]);
-        assert_eq!(schedule.status().failed, 1);
-        assert_eq!(found(&toy), []);
-    });
-}
-
-#[test]
 fn ticks_that_panic_are_reported_until_the_agent_leads_no_more() {
     play_toy(async |stage, toy, log| {
         begin(&toy);

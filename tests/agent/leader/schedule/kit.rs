@@ -13,30 +13,30 @@ use bully_core::protocol::Election;
 
 use crate::stage::Log;
 
-/// When a scene begins: a whole minute.
+/// The wall clock at the beginning of a scene: a whole minute.
 pub(in crate::leader) const DAWN: WallTime = WallTime::from_millis(1_767_323_040_000);
 pub(in crate::leader) const SECOND: Duration = Duration::from_secs(1);
 
-/// The clock of an agent, which it begins with.
+/// Starts the schedules of an agent with a clock that the test sets.
 pub(super) fn begin<E: Election>(agent: &ElectionHandle<E>) -> VirtualWallClock {
     let clock = VirtualWallClock::new(DAWN);
     agent.schedules().clock(clock.clone()).start().unwrap();
     clock
 }
 
-/// Milliseconds since the scene began.
+/// Returns the milliseconds since the scene began.
 pub(super) fn millis(due: WallTime) -> u64 {
     u64::try_from(due.since(DAWN).as_millis()).unwrap()
 }
 
-/// Writes down a tick: when it was due, and what is said of it.
+/// Returns the line of a tick: its due time, and whether it is late or a repetition.
 pub(super) fn line(tick: &Tick) -> String {
     let late = if tick.is_late { " late" } else { "" };
     let repeat = if tick.is_repeat { " again" } else { "" };
     format!("{}{late}{repeat}", millis(tick.due))
 }
 
-/// Work that takes so long.
+/// Returns work that notes each tick and takes the time `span`.
 pub(super) fn noting(log: &Log, span: Duration) -> impl FnMut(Tick) -> NotedWork + use<> {
     let log = log.clone();
     move |tick| {
@@ -53,7 +53,7 @@ pub(super) fn noting(log: &Log, span: Duration) -> impl FnMut(Tick) -> NotedWork
 
 pub(super) type NotedWork = std::pin::Pin<Box<dyn Future<Output = ()>>>;
 
-/// Work that panics so many times.
+/// Returns work that panics `times` times.
 pub(super) fn panicking(log: &Log, mut times: u32) -> impl FnMut(Tick) -> NotedWork + use<> {
     let log = log.clone();
     move |tick| {
@@ -69,7 +69,7 @@ pub(super) fn panicking(log: &Log, mut times: u32) -> impl FnMut(Tick) -> NotedW
     }
 }
 
-/// The findings about schedules in the diagnosis of an agent.
+/// Returns the findings about schedules in the diagnosis of an agent.
 pub(super) fn found<E: Election>(agent: &ElectionHandle<E>) -> Vec<ScheduleFinding> {
     let findings = agent.diagnosis().findings.into_iter();
     let of_schedules = findings.filter_map(|finding| match finding {
@@ -79,7 +79,7 @@ pub(super) fn found<E: Election>(agent: &ElectionHandle<E>) -> Vec<ScheduleFindi
     of_schedules.collect()
 }
 
-/// Every second, by this choice.
+/// Starts a schedule of every second with this choice for missed ticks.
 pub(super) fn every_second<E: Election>(
     agent: &ElectionHandle<E>,
     misfire: Misfire,

@@ -4,17 +4,16 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use actix::clock;
 use actix_bully::{
-    Group,
-    agent::{BullyAgent, ElectionHandle, ScheduleFinding},
+    agent::{ElectionHandle, ScheduleFinding},
     clock::WallTime,
     leader::schedule::{Misfire, ScheduleError, ScheduleRecord, ScheduleState, Tick},
     store::{FileStore, MemoryStore, StoreIdentity, TermStore},
-    testkit::{FaultyStore, VirtualWallClock, cluster::Cluster},
+    testkit::{FaultyStore, VirtualWallClock},
 };
 
 use super::kit::{DAWN, SECOND, begin, every_second, found, noting};
 use crate::{
-    stage::{Log, MS, id, play, play_toy, settle},
+    stage::{Log, MS, id, play_toy, settle},
     taken_over::TakenOver,
     toy::{Act, Toy},
 };
@@ -79,63 +78,13 @@ fn more_schedules_than_the_agents_keep_are_refused_and_leave_the_name_free() {
     });
 }
 
-/// A record with these marks and nothing else.
-fn record(marks: &serde_json::Value) -> ScheduleRecord {
+/// Makes a record with these marks and nothing else.
+pub(super) fn record(marks: &serde_json::Value) -> ScheduleRecord {
     let none = serde_json::json!({});
     let record = serde_json::json!({
         "promised": null, "marks": marks, "written": none, "asked": none, "lists": none,
     });
     serde_json::from_value(record).unwrap()
-}
-
-/// A record with as many marks as an agent keeps.
-fn full_record() -> ScheduleRecord {
-    let mark = serde_json::json!({"begun": DAWN, "done": DAWN});
-    let marks: serde_json::Map<_, _> = (0..256)
-        .map(|number| (format!("s{number}"), mark.clone()))
-        .collect();
-    record(&marks.into())
-}
-
-/// Three voters, of which the first ones keep as many marks as they may; the last one leads.
-async fn trio(full: &[&str]) -> Cluster {
-    let cluster = Cluster::builder().agents(3).quorum().start().unwrap();
-    let wall = VirtualWallClock::new(DAWN);
-    for name in ["agent-1", "agent-2", "agent-3"] {
-        let store = MemoryStore::<ScheduleRecord>::new();
-        if full.contains(&name) {
-            let generation = store.begin().unwrap();
-            store.save(generation, full_record()).await.unwrap();
-        }
-        let schedules = cluster.handle(name).unwrap().schedules();
-        let schedules = schedules.clock(wall.another()).store(store);
-        schedules.start().unwrap();
-    }
-    cluster.settle().await.unwrap();
-    assert!(cluster.handle("agent-3").unwrap().is_leader());
-    cluster
-}
-
-/// A majority has to keep it, and each agent that does not is named.
-#[test]
-fn a_schedule_runs_while_a_majority_keeps_its_mark_and_names_the_agents_that_do_not() {
-    for (full, runs) in [(&["agent-1"][..], true), (&["agent-1", "agent-2"], false)] {
-        play(async {
-            let cluster = trio(full).await;
-            let leader = cluster.handle("agent-3").unwrap();
-            let schedule = leader.every("x", SECOND).start(nothing).unwrap();
-            clock::sleep(MS(3_000)).await;
-            assert_eq!(schedule.status().begun > 0, runs, "{full:?}");
-            let full = ScheduleFinding::MarksFull {
-                schedule: id("x"),
-                agents: full.iter().map(|name| id(name)).collect(),
-            };
-            assert_eq!(found(leader), [full]);
-            schedule.stop();
-            settle().await;
-            assert_eq!(found(leader), []);
-        });
-    }
 }
 
 /// A record whose mark is 20 s ahead of the clock.
@@ -203,22 +152,6 @@ fn a_store_of_another_agent_or_group_is_refused() {
         }
         begin("stage", "toy").unwrap();
     });
-}
-
-#[test]
-fn outside_of_a_system_no_schedule_starts() {
-    let mut agent = None;
-    play(async {
-        let group = Group::new("g").unwrap();
-        agent = Some(BullyAgent::builder("a").join(&group).start().unwrap());
-    });
-    let agent = agent.unwrap();
-    let refused = agent.every("x", SECOND).start(nothing).unwrap_err();
-    let known = matches!(
-        refused,
-        ScheduleError::NoSystem | ScheduleError::Ended { .. }
-    );
-    assert!(known, "{refused}");
 }
 
 #[test]

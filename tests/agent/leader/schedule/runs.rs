@@ -1,7 +1,6 @@
 //! When ticks run, and what becomes of those that cannot.
 
 use std::{
-    collections::BTreeSet,
     panic::resume_unwind,
     pin::Pin,
     task::{self, Poll},
@@ -10,7 +9,6 @@ use std::{
 
 use actix::{Actor, Context, Handler, ResponseFuture, clock};
 use actix_bully::{
-    clock::WallTime,
     leader::schedule::{Misfire, ScheduleState, Tick},
     testkit::Inject,
 };
@@ -60,52 +58,6 @@ fn a_tick_runs_at_each_multiple_while_the_agent_leads_and_only_then() {
         toy.leave(SECOND).await.unwrap();
         settle().await;
         assert_eq!(schedule.status().state, ScheduleState::Ended);
-    });
-}
-
-#[test]
-fn a_tick_that_was_missed_is_run_late_or_made_up_for_as_asked() {
-    play_toy(async |stage, toy, _| {
-        begin(&toy);
-        let within = 3 * SECOND;
-        let [skip, late, least] = [
-            ("skip", Misfire::Skip),
-            ("late", Misfire::Late { within }),
-            ("least", Misfire::AtLeastOnce),
-        ]
-        .map(|(name, misfire)| {
-            let log = Log::default();
-            let every = toy.every(name, 10 * SECOND).misfire(misfire);
-            let started = every.start(noting(&log, Duration::ZERO));
-            (log, started.unwrap())
-        });
-        let logs = [&skip.0, &late.0, &least.0];
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        clock::sleep(MS(10_100)).await;
-        assert_eq!(logs.map(Log::take), [["10000"]; 3]);
-        // At 32 s: two were missed, the last one 2 s ago.
-        stage.prompt(&toy, &[Act::Lose]).await;
-        clock::sleep(MS(21_900)).await;
-        stage.prompt(&toy, &[Act::Acquire(2)]).await;
-        clock::sleep(MS(200)).await;
-        assert_eq!(skip.0.take(), [""; 0]);
-        assert_eq!(late.0.take(), ["30000 late"]);
-        assert_eq!(least.0.take(), ["20000 late", "30000 late"]);
-        // At 56 s: the last one was 6 s ago, longer than `within`.
-        stage.prompt(&toy, &[Act::Lose]).await;
-        clock::sleep(MS(23_800)).await;
-        stage.prompt(&toy, &[Act::Acquire(3)]).await;
-        clock::sleep(MS(200)).await;
-        assert_eq!([skip.0.take(), late.0.take()], [[""; 0], [""; 0]]);
-        assert_eq!(least.0.take(), ["40000 late", "50000 late"]);
-        clock::sleep(MS(5_000)).await;
-        assert_eq!(logs.map(Log::take), [["60000"]; 3]);
-        let counts = [&skip.1, &late.1, &least.1].map(|schedule| {
-            let status = schedule.status();
-            (status.begun, status.late, status.skipped, status.repeated)
-        });
-        // The last leadership has skipped anew what the one before did.
-        assert_eq!(counts, [(2, 0, 6, 0), (3, 1, 3, 0), (6, 4, 0, 0)]);
     });
 }
 
@@ -280,28 +232,5 @@ fn an_actor_gets_each_tick_and_runs_until_it_has_answered() {
         assert_eq!(schedule.status().state, ScheduleState::Waiting);
         // Its last address was that of the schedule: ended, it fails no more than its ticks.
         assert_eq!(schedule.status().failed, 0);
-    });
-}
-
-#[test]
-fn a_rule_of_the_application_and_its_end() {
-    play_toy(async |stage, toy, log| {
-        begin(&toy);
-        let launches: BTreeSet<WallTime> = [1_500, 1_700, 4_000].map(|m| DAWN.after(MS(m))).into();
-        let schedule = toy.schedule("launch", launches);
-        let schedule = schedule.start(noting(&log, Duration::ZERO)).unwrap();
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        clock::sleep(MS(60_000)).await;
-        assert_eq!(log.take(), ["1500", "1700", "4000"]);
-        let status = schedule.status();
-        assert_eq!((status.next, status.state), (None, ScheduleState::Waiting));
-        assert!(
-            toy.is_leader(),
-            "a schedule without an end to come ends nothing"
-        );
-        toy.step_down(None).unwrap();
-        settle().await;
-        settle().await;
-        assert!(!toy.is_leader());
     });
 }

@@ -6,30 +6,46 @@ use actix::clock;
 use actix_bully::{
     agent::ScheduleFinding,
     leader::schedule::{ScheduleRecord, Tick},
-    store::MemoryStore,
+    store::{MemoryStore, TermStore as _},
     testkit::{FaultyStore, VirtualWallClock, cluster::Cluster},
 };
+use futures::FutureExt as _;
+use serde_json::{Map, json};
 use tracing::Level;
 
-use super::kit::{DAWN, SECOND, found};
+use super::{
+    kit::{DAWN, SECOND, found},
+    refused::record,
+};
 use crate::{
     logs::logged,
-    stage::{MS, id, play},
+    stage::{MS, id, play, settle},
 };
 
 type MarkStore = Arc<FaultyStore<MemoryStore<ScheduleRecord>>>;
 
 const NAMES: [&str; 3] = ["agent-1", "agent-2", "agent-3"];
 
-/// Three voters, each with a store of marks and a clock; the last one leads.
-async fn trio() -> (
+/// Starts three voters, each with a store of marks and a clock; `agent-3` leads. The store of `full` has as many marks as
+/// an agent keeps.
+async fn trio(
+    full: &str,
+) -> (
     Cluster,
     BTreeMap<&'static str, (MarkStore, VirtualWallClock)>,
 ) {
     let cluster = Cluster::builder().agents(3).quorum().start().unwrap();
     let wall = VirtualWallClock::new(DAWN);
     let parts = NAMES.map(|name| {
-        let store = Arc::new(FaultyStore::new(MemoryStore::new()));
+        let store = MemoryStore::new();
+        if name == full {
+            let mark = json!({"begun": DAWN, "done": DAWN});
+            let marks = (0..256).map(|number| (format!("s{number}"), mark.clone()));
+            let record = record(&marks.collect::<Map<_, _>>().into());
+            let saving = store.save(store.begin().unwrap(), record);
+            saving.now_or_never().unwrap().unwrap();
+        }
+        let store = Arc::new(FaultyStore::new(store));
         let own = wall.another();
         let schedules = cluster.handle(name).unwrap().schedules();
         let schedules = schedules.clock(own.clone()).store(Arc::clone(&store));
@@ -46,7 +62,7 @@ async fn nothing(_: Tick) {}
 #[test]
 fn voters_that_do_not_store_marks_are_reported_by_the_leader_and_by_themselves() {
     logged(Level::WARN, async |lines| {
-        let (cluster, parts) = trio().await;
+        let (cluster, parts) = trio("").await;
         let handle = |name| cluster.handle(name).unwrap();
         let leader = handle("agent-3");
         let schedule = leader.every("second", SECOND).start(nothing).unwrap();
@@ -98,7 +114,7 @@ fn voters_that_do_not_store_marks_are_reported_by_the_leader_and_by_themselves()
 #[test]
 fn voters_whose_clocks_are_behind_are_named_by_the_leader() {
     play(async {
-        let (cluster, parts) = trio().await;
+        let (cluster, parts) = trio("").await;
         let leader = cluster.handle("agent-3").unwrap();
         leader.every("second", SECOND).start(nothing).unwrap();
         clock::sleep(MS(1_500)).await;
@@ -114,11 +130,30 @@ fn voters_whose_clocks_are_behind_are_named_by_the_leader() {
     });
 }
 
+#[test]
+fn a_schedule_names_the_agents_that_have_no_room_for_its_mark() {
+    play(async {
+        let (cluster, _parts) = trio("agent-1").await;
+        let leader = cluster.handle("agent-3").unwrap();
+        let schedule = leader.every("x", SECOND).start(nothing).unwrap();
+        clock::sleep(MS(3_000)).await;
+        assert!(schedule.status().begun > 0, "a majority keeps the mark");
+        let full = ScheduleFinding::MarksFull {
+            schedule: id("x"),
+            agents: vec![id("agent-1")],
+        };
+        assert_eq!(found(leader), [full]);
+        schedule.stop().await;
+        settle().await;
+        assert_eq!(found(leader), []);
+    });
+}
+
 /// A voter that is away for a moment is no reason for a finding, and neither is one of three.
 #[test]
 fn a_short_silence_and_a_single_voter_are_not_reported() {
     play(async {
-        let (cluster, parts) = trio().await;
+        let (cluster, parts) = trio("").await;
         let leader = cluster.handle("agent-3").unwrap();
         let schedule = leader.every("second", SECOND).start(nothing).unwrap();
         parts["agent-1"].0.refuse(ErrorKind::PermissionDenied);

@@ -82,45 +82,6 @@ fn of_two_clocks_a_day_apart_the_one_that_fits_the_store_runs_the_tick() {
 }
 
 #[test]
-fn a_leader_whose_clock_most_others_contradict_hands_over_and_says_so() {
-    play(async {
-        let (wall, log) = (VirtualWallClock::new(DAWN), Log::default());
-        let all = processes(&store(None), &wall, &log, [0, 0, 0]).await;
-        clock::sleep(MS(40_000)).await;
-        assert!(all[0].agent.is_leader());
-        assert!(log.take().iter().all(|line| line.starts_with("a ")));
-        all[0].wall.set_ahead(DAY);
-        clock::sleep(MS(5_000)).await;
-        assert!(!all[0].agent.is_leader());
-        assert_eq!(found(&all[0].agent), [], "it runs no schedule any more");
-        let lines = log.take();
-        let by_a = lines.iter().filter(|line| line.starts_with("a ")).count();
-        assert!(by_a <= 1, "no tick of the next day: {lines:?}");
-        assert!(lines.len() >= 3, "{lines:?}");
-    });
-}
-
-#[test]
-fn without_a_contender_that_fits_nothing_runs_until_the_clock_is_set() {
-    play(async {
-        let (wall, log) = (VirtualWallClock::new(DAWN), Log::default());
-        let store = store(Some(&wall));
-        let all = processes(&store, &wall, &log, [-DAY]).await;
-        clock::sleep(MS(10_000)).await;
-        assert!(all[0].agent.is_leader());
-        assert_eq!(log.take(), [""; 0]);
-        assert_eq!(all[0].schedule.status().state, ScheduleState::Asking);
-        let says = found(&all[0].agent)[0].to_string();
-        assert!(says.contains("its clock shows 2026-01-01T"), "{says}");
-        assert!(says.contains("that of the store 2026-01-02T"), "{says}");
-        all[0].wall.set_ahead(0);
-        clock::sleep(MS(4_000)).await;
-        assert_eq!(found(&all[0].agent), []);
-        assert!(log.take().len() >= 2);
-    });
-}
-
-#[test]
 fn a_mark_in_the_future_is_told_and_an_operator_removes_it() {
     logged(Level::WARN, async |lines| {
         let (wall, log) = (VirtualWallClock::new(DAWN), Log::default());
@@ -159,5 +120,44 @@ fn a_mark_in_the_future_is_told_and_an_operator_removes_it() {
         clock::sleep(MS(13_000)).await;
         assert!(log.take().len() >= 2, "it runs again");
         assert_eq!(found(leader), []);
+    });
+}
+
+#[test]
+fn a_leader_whose_clock_most_others_contradict_hands_over_and_says_so() {
+    play(async {
+        let (wall, log) = (VirtualWallClock::new(DAWN), Log::default());
+        let all = processes(&store(None), &wall, &log, [0, 0, 0]).await;
+        clock::sleep(MS(40_000)).await;
+        assert!(all[0].agent.is_leader());
+        assert!(log.take().iter().all(|line| line.starts_with("a ")));
+        all[0].wall.set_ahead(DAY);
+        clock::sleep(MS(5_000)).await;
+        assert!(!all[0].agent.is_leader());
+        assert_eq!(found(&all[0].agent), [], "it runs no schedule any more");
+        let lines = log.take();
+        let by_a = lines.iter().filter(|line| line.starts_with("a ")).count();
+        assert!(by_a <= 1, "no tick of the next day: {lines:?}");
+        assert!(lines.len() >= 3, "{lines:?}");
+    });
+}
+
+#[test]
+fn without_a_contender_that_fits_nothing_runs_until_the_clock_is_set() {
+    play(async {
+        let (wall, log) = (VirtualWallClock::new(DAWN), Log::default());
+        let store = store(Some(&wall));
+        let all = processes(&store, &wall, &log, [-DAY]).await;
+        clock::sleep(MS(10_000)).await;
+        assert!(all[0].agent.is_leader());
+        assert_eq!(log.take(), [""; 0]);
+        assert_eq!(all[0].schedule.status().state, ScheduleState::Asking);
+        let says = found(&all[0].agent)[0].to_string();
+        assert!(says.contains("its clock shows 2026-01-01T"), "{says}");
+        assert!(says.contains("that of the store 2026-01-02T"), "{says}");
+        all[0].wall.set_ahead(0);
+        clock::sleep(MS(4_000)).await;
+        assert_eq!(found(&all[0].agent), []);
+        assert!(log.take().len() >= 2);
     });
 }

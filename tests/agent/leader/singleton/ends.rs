@@ -1,15 +1,12 @@
 //! Hand-overs wait for the actor, up to their limit; an actor that stops has done its work.
 
-use std::time::Duration;
-
 use actix::{clock, prelude::*};
 use actix_bully::{
-    Group,
-    agent::{BullyAgent, LeaderGuard},
+    agent::LeaderGuard,
     leader::{Singleton, SingletonState},
 };
 
-use super::worker::{Do, WhenTold, work, worker};
+use super::worker::{Do, WhenTold, work};
 use crate::{
     stage::{Log, MS, Stage, play, play_toy, settle},
     toy::{Act, Toy},
@@ -130,54 +127,5 @@ fn of_two_singletons_on_one_handle_a_hand_over_waits_for_both() {
         clock::sleep(MS(20)).await;
         assert_eq!(other.take(), ["stopping", "stopped", "dropped in 1"]);
         assert!(!toy.is_leader());
-    });
-}
-
-#[test]
-fn an_actor_that_does_not_stop_is_dropped_at_the_limit_of_the_hand_over() {
-    play(async {
-        let (group, log) = (Group::new("two").unwrap(), Log::default());
-        let [a, b] = [("a", 1), ("b", 2)].map(|(name, score)| {
-            let agent = BullyAgent::builder(name).score(score).drain(MS(200));
-            let agent = agent.join(&group).start().unwrap();
-            drop(work(&agent, &log, WhenTold::Ignore));
-            agent
-        });
-        clock::sleep(Duration::from_secs(2)).await;
-        assert!(b.is_leader());
-        log.take();
-        b.step_down(None).unwrap();
-        clock::sleep(MS(190)).await;
-        assert!(b.is_leader() && !a.is_leader());
-        let term = b.current().term;
-        let told = format!("told in {term}, leads true");
-        assert_eq!(log.take(), [told]);
-        clock::sleep(MS(20)).await;
-        assert!(a.is_leader());
-        let seen = log.take();
-        let next = a.current().term;
-        let (dropped, begun) = (format!("dropped in {term}"), format!("started in {next}@a"));
-        assert_eq!(seen.first(), Some(&dropped));
-        assert!(seen.get(1).is_some_and(|line| line.starts_with(&begun)));
-        assert_eq!(seen.len(), 2);
-    });
-}
-
-/// The message that is handled last is the one that stops it.
-#[test]
-fn a_plain_actor_gets_the_messages_that_came_before_the_hand_over() {
-    play_toy(async |stage, toy, log| {
-        let factory = worker(&log, WhenTold::Ignore);
-        let singleton = Singleton::builder(&toy, factory).start_without_handler();
-        let singleton = singleton.unwrap();
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        log.take();
-        let addr = singleton.addr().unwrap();
-        addr.do_send(Do::Note("before"));
-        settle().await;
-        toy.step_down(None).unwrap();
-        settle().await;
-        let end = ["before", "stopping", "stopped", "dropped in 1"];
-        assert_eq!(log.take(), end, "and is not told by a message");
     });
 }

@@ -73,25 +73,6 @@ fn no_message_is_handled_after_the_lease_not_even_after_a_suspend() {
 }
 
 #[test]
-fn what_waits_in_the_mailbox_at_a_loss_is_not_handled() {
-    play_toy(async |stage, toy, log| {
-        let singleton = work(&toy, &log, WhenTold::Stop);
-        let acts = [Act::Acquire(1), Act::Limit(MS(30))];
-        stage.prompt(&toy, &acts).await;
-        log.take();
-        let addr = singleton.addr().unwrap();
-        toy.addr().do_send(Inject::hang(clock::sleep(MS(100))));
-        // Both are due at that instant, whichever timer is first.
-        actix_rt::spawn(async move {
-            clock::sleep(MS(30)).await;
-            addr.do_send(Do::Note("too late"));
-        });
-        clock::sleep(MS(50)).await;
-        assert_eq!(log.take(), ["dropped in 1"]);
-    });
-}
-
-#[test]
 fn a_leadership_that_is_lost_while_the_factory_works_starts_nothing() {
     play(async {
         let ((stage, boot, toy), log) = (suspendable(), Log::default());
@@ -125,27 +106,6 @@ fn dropping_the_handle_ends_nothing_and_stop_drops_the_actor_and_starts_no_other
         assert!(toy.is_leader(), "the agent goes on");
         stage.prompt(&toy, &[Act::Lose, Act::Acquire(2)]).await;
         assert_eq!(log.take(), [""; 0]);
-    });
-}
-
-#[test]
-fn it_ends_with_its_agent() {
-    play_toy(async |stage, toy, log| {
-        let singleton = work(&toy, &log, WhenTold::Stop);
-        stage.prompt(&toy, &[Act::Acquire(1)]).await;
-        log.take();
-        toy.leave(MS(100)).await.unwrap();
-        settle().await;
-        assert_eq!(
-            log.take(),
-            [
-                "told in 1, leads true",
-                "stopping",
-                "stopped",
-                "dropped in 1"
-            ]
-        );
-        assert_eq!(singleton.status().state, SingletonState::Ended);
     });
 }
 

@@ -12,7 +12,7 @@ use bully_core::protocol::Election;
 
 use crate::stage::Log;
 
-/// What an actor does when it is told that its agent steps down.
+/// The answer of an actor to the message that its agent steps down.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum WhenTold {
     Stop,
@@ -69,7 +69,7 @@ impl Handler<SteppingDown> for Worker {
     }
 }
 
-/// What a test has an actor do.
+/// An order of a test to the actor.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(super) enum Do {
@@ -90,7 +90,7 @@ impl Handler<Do> for Worker {
     }
 }
 
-/// Makes workers that do this when they are told.
+/// Makes workers with that answer to the message that the agent steps down.
 pub(super) fn worker(log: &Log, when_told: WhenTold) -> impl Fn(LeaderGuard) -> Worker + use<> {
     let log = log.clone();
     move |leader| Worker {
@@ -100,7 +100,7 @@ pub(super) fn worker(log: &Log, when_told: WhenTold) -> impl Fn(LeaderGuard) -> 
     }
 }
 
-/// Starts such workers.
+/// Starts a singleton of workers with that answer.
 pub(super) fn work<E: Election>(
     agent: &ElectionHandle<E>,
     log: &Log,
@@ -110,7 +110,7 @@ pub(super) fn work<E: Election>(
     singleton.start().unwrap()
 }
 
-/// Starts workers whose panics have this answer.
+/// Starts a singleton of workers; `on_panic` is the answer to their panics.
 pub(super) fn work_or<E: Election>(
     agent: &ElectionHandle<E>,
     log: &Log,
@@ -120,7 +120,7 @@ pub(super) fn work_or<E: Election>(
     singleton.on_panic(on_panic).start().unwrap()
 }
 
-/// So many restarts in 10 s, each after 100 ms.
+/// Returns a policy of `most` restarts in 10 s, each after 100 ms.
 pub(in crate::leader) fn restarts(most: usize) -> RestartPolicy {
     let base = Duration::from_millis(100);
     let policy = RestartPolicy::builder().max_restarts(most);

@@ -61,3 +61,10 @@ fn a_leader_that_is_alone_begins_no_election_in_silence() {
     }
     assert_eq!(kit.view().leading, Some(Term(MINE)));
 }
+
+#[test]
+fn a_leadership_holds_for_the_detection_time_without_another_step() {
+    let kit = Kit::leading();
+    let until = kit.now.after(lan().timings.detector().unwrap().detection);
+    assert_eq!(kit.machine.view(kit.now).valid_until, until);
+}
