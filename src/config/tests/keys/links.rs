@@ -9,8 +9,14 @@ use super::{
 use crate::remote::{LinkStatus, PeerStatus};
 
 pub(super) fn rows() -> Vec<Rows> {
+    let mut rows = without_tls();
+    rows.extend(tls::rows());
+    rows
+}
+
+fn without_tls() -> Vec<Rows> {
     let secret = format!("{LINKED}\nsecret_file = \"FOLDER/secret\"");
-    let mut rows = vec![
+    vec![
         rows!(
             "",
             over_tcp,
@@ -59,14 +65,18 @@ pub(super) fn rows() -> Vec<Rows> {
             beside_b(INBOUND),
             "peers_name_all = true | `peers[0].node` contradicts `node` | linked: true"
         ),
-    ];
-    rows.extend(tls::rows());
-    rows
+    ]
 }
 
 #[test]
 fn each_key_of_the_bridge_shows() {
-    check(&rows());
+    check(&without_tls());
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn each_key_of_tls_shows() {
+    check(&tls::rows());
 }
 
 /// Keys of the node `b` with the former secret.
