@@ -1,8 +1,8 @@
-//! The same script through real actors and through the simulator gives the same events, at the
-//! same times: what is proved of the simulator holds for the actors.
+//! Plays the same script with real actors and in the simulator, and compares the events and their times. If both agree,
+//! a result of the simulator is valid for the actors too.
 //!
-//! Scenario 84. Every message takes the same time, and no wait has a random part. What each agent
-//! tells its application is compared in full: order, terms, reasons, and the millisecond.
+//! Scenario 84. Every message takes the same time, and no wait has a random part. The tests compare each event that an
+//! agent sends to its application: order, term, reason, and millisecond. `Same` lists the exceptions.
 #![expect(
     clippy::panic,
     clippy::unwrap_used,
@@ -35,7 +35,7 @@ use crate::{
 
 const DELAY: Duration = Duration::from_millis(3);
 
-/// What each agent told its application, and when.
+/// Events that each agent sent to its application, with their times.
 type Told = BTreeMap<AgentId, Vec<(Time, Event)>>;
 
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,8 @@ fn names() -> impl Iterator<Item = AgentId> {
 }
 
 impl Mode {
-    /// A leader of the quorum mode is patient for a second, so that no script takes long.
+    /// Returns the configuration of the mode. A leader of the quorum mode is patient for only a second, so that no
+    /// script takes long.
     fn config(self) -> AnyConfig {
         match self {
             Self::Available => AnyConfig::Available(Arc::new(BullyConfig {
@@ -114,13 +115,13 @@ fn through_simulator<E: Election>(config: &E::Config, script: &[Command]) -> Tol
     let mut ended = Told::new();
     for command in script {
         play(&mut world, &mut ended, command);
-        world.run_for(Duration::ZERO); // as with actors, what comes at once comes before the next
+        world.run_for(Duration::ZERO); // as with actors, immediate effects precede the next command
     }
     let mut told = Told::new();
     for name in world.agents() {
         let mut all = world.events(name).to_vec();
         for end in ended.remove(name).unwrap_or_default() {
-            // After the events of its incarnation, before those of the next one.
+            // The end follows the events of its own incarnation and precedes the events of the next incarnation.
             let next = all.iter().position(|(at, _)| *at > end.0);
             all.insert(next.unwrap_or(all.len()), end);
         }
@@ -151,8 +152,8 @@ fn play<E: Election>(world: &mut World<E>, ended: &mut Told, command: &Command) 
     }
 }
 
-/// The only difference that remains: a leader that crashes cannot say so, since its machine is
-/// gone. The actor's host says it in its place; the simulator has no host, so it is said here.
+/// Crashes an agent. A machine that crashes cannot report the end of its leadership. With actors, the actor's host
+/// reports the end. The simulator has no host, so this function adds the event.
 fn crash<E: Election>(world: &mut World<E>, ended: &mut Told, name: &AgentId) {
     let leading = world.view(name).and_then(|view| view.leading);
     assert!(world.crash(name), "{name} runs");
@@ -165,17 +166,17 @@ fn crash<E: Election>(world: &mut World<E>, ended: &mut Told, name: &AgentId) {
 
 // ---- the comparison ---------------------------------------------------------------------------
 
-/// What of the events is the same. Whatever is less than everything is inherent in the drivers.
+/// Part of the events that must agree. Each exception is inherent in the drivers.
 #[derive(Clone, Copy, Debug)]
 enum Same {
     /// Everything: order, terms, reasons, milliseconds.
     All,
-    /// All but the times. In quorum mode an attempt that failed is repeated after a random part of
-    /// a round, whatever the jitter; and each driver draws its own numbers.
+    /// All but the times. In quorum mode, an agent repeats a failed attempt after a random part of a round, even
+    /// without jitter, and each driver draws its own random numbers.
     ButTimes,
-    /// All but the terms. With any change of its members a group in this process also says which
-    /// term was led in last, across a partition of the messages too; the simulator says so only to
-    /// agents that start. So the next leader may skip a term.
+    /// All but the terms. After any change of its members, a group of actors also announces the last term in which an
+    /// agent led, even across a partition of the messages. The simulator announces this term only to agents that start.
+    /// So the next leader may skip a term.
     ButTerms,
 }
 
@@ -206,8 +207,9 @@ fn same_by<E: Election>(config: &E::Config, script: &str, least: usize, same: Sa
     assert!(told >= least, "{config:?}, `{script}`: {actors:#?}");
 }
 
-/// Scripts, how many events there are at least, so that a script in which nothing happens is noticed, and what is the same
-/// in the available mode and in the quorum mode.
+/// Scripts, each with the least number of events, and with the part of the events that must agree in the available mode
+/// and in the quorum mode. The number reveals a script in which nothing happens. A mode with `None` does not play the
+/// script.
 const SCRIPTS: [(&str, usize, Option<Same>, Option<Same>); 15] = {
     use Same::{All, ButTerms, ButTimes};
     let (all, but_times) = (Some(All), Some(ButTimes));
@@ -215,14 +217,15 @@ const SCRIPTS: [(&str, usize, Option<Same>, Option<Same>); 15] = {
         ("crash 5 4; wait 3s", 9, all, but_times),
         ("crash 3; wait 1s; restart 3; wait 3s", 6, all, all),
         ("crash 5; wait 3s; restart 5; wait 3s", 15, all, all),
-        // The leader comes back before the others have elected another one.
+        // The leader comes back before the other agents have elected another leader.
         ("crash 5; restart 5; wait 3s", 7, all, all),
         ("crash 5; wait 1ms; restart 5; wait 3s", 7, all, all),
         ("partition 4 5; wait 3s; heal; wait 5s", 10, all, all),
         ("partition 1 2; wait 3s; heal; wait 5s", 5, all, all),
-        // Without a majority. Not healed: in quorum mode chance decides which agent is first then, and each driver draws its own.
+        // No side has a majority. The script does not heal the partition: in quorum mode, chance would decide which
+        // agent is first, and each driver draws its own random numbers.
         ("partition 1 2 | 3 4 | 5; wait 3s", 10, all, all),
-        // Too short to be noticed.
+        // The partition is too short for any agent to notice.
         ("partition 4 5; wait 100ms; heal; wait 3s", 5, all, all),
         (
             "partition 1 2; wait 2s; crash 5; wait 2s; heal; wait 2s; restart 5; wait 5s",
@@ -230,7 +233,8 @@ const SCRIPTS: [(&str, usize, Option<Same>, Option<Same>); 15] = {
             Some(ButTerms),
             None,
         ),
-        // Where no side has a quorum, the draws of its candidates decide which of them wins when it heals. So one has.
+        // If no side had a quorum, the random numbers of the candidates would decide which candidate wins after the
+        // partition heals. So one side has a quorum.
         (
             "partition 1 2 3; wait 2s; crash 5; wait 2s; heal; wait 2s; restart 5; wait 5s",
             10,

@@ -1,5 +1,5 @@
-//! What can be done to a cluster, what it refuses, and which agents lead after each step: crashes, hangs, cuts, scores and
-//! hand-overs, in the words of its commands.
+//! Commands of a cluster (crashes, hangs, cuts, scores and hand-overs), the commands that it refuses, and the leaders
+//! after each step.
 
 use std::{sync::Arc, time::Duration};
 
@@ -57,7 +57,7 @@ fn what_is_down_cannot_be_ended_and_what_is_up_cannot_be_restarted() {
         ("step-down 5", DOWN),
         ("crash 9", &nine),
         ("restart 5", "agent-5"),
-        // Several crash together or not at all.
+        // A command crashes all agents that it names, or none.
         ("crash 4 9", &nine),
         ("crash 4 agent-4", twice),
         ("", "agent-5"),
@@ -86,7 +86,7 @@ fn a_hung_leader_is_replaced_and_gives_way_or_not_when_it_goes_on() {
             "resume 5",
             "refused: agent-5 does not hang: there is nothing to resume",
         ),
-        ("step-down 4 3", "agent-3"), // it is named
+        ("step-down 4 3", "agent-3"), // the command names agent-3 as successor
     ];
     story(five().preemption(Preemption::Never), &steps);
 }
@@ -101,13 +101,13 @@ fn each_side_of_a_partition_has_a_leader_and_healing_leaves_one() {
             "partition 1 2 | 2 3",
             "refused: agent-2 is named twice: name each agent once",
         ),
-        ("", "agent-5"), // nothing was changed
+        ("", "agent-5"), // the refused command changed nothing
         ("isolate 5", "agent-4 agent-5"),
         ("heal", "agent-5"),
         ("isolate 5", "agent-4 agent-5"),
         ("cut 5 1; rejoin 5; mend 1 5", "agent-5"),
         ("rejoin 6", &six),
-        ("cut 1 2", "agent-5"), // they reach each other by the others
+        ("cut 1 2", "agent-5"), // agent-1 and agent-2 stay connected through the other agents
         ("heal; cut 1 > 5", "agent-5"),
     ];
     story(five(), &steps);
@@ -143,14 +143,14 @@ fn observers_and_witnesses_follow_and_never_lead() {
     story(builder.observer("z-observer"), &steps);
 }
 
-/// Five agents, one that only follows, and a voter that never leads.
+/// Returns a cluster of five agents, an observer that only follows, and a witness: a voter that never leads.
 fn five_by<E: Election>(config: E::Config) -> ClusterBuilder<E> {
     let network = Conditions::builder().delay(MS(1)..=MS(9)).build().unwrap();
     let builder = Cluster::with_config(config).agents(5).observer("eye");
     builder.witness("judge").network(network).seed(7)
 }
 
-/// Whatever a cluster can do, it can do to the elections of the literature.
+/// A cluster accepts the same commands with the elections of the literature.
 #[test]
 fn the_elections_of_the_literature() {
     let both = [
@@ -171,7 +171,7 @@ fn the_elections_of_the_literature() {
         ..BallotConfig::new((1..=5).map(|n| format!("agent-{n}").parse().unwrap()))
     };
     let builder = Cluster::<Ballot>::with_config(Arc::new(config)).agents(5);
-    // Its leader is sticky, and the majority alone has one.
+    // The leader of a ballot is sticky, and only a side with a majority has a leader.
     let steps = [
         ("", "agent-5"),
         ("crash 5", "agent-4"),
@@ -184,7 +184,8 @@ fn the_elections_of_the_literature() {
     story(builder.observer("eye").needs_voters(3), &steps);
 }
 
-/// Messages and time are counted from the last thing done, and waiting is not.
+/// `settle` counts the messages and the time from the last command until the cluster is settled. A wait after that does
+/// not count.
 #[test]
 fn settled_says_who_leads_where_and_what_it_took() {
     test(|| async {
@@ -291,7 +292,7 @@ fn a_supervised_agent_comes_back_by_itself() {
         let text = cluster.trace().to_text();
         let (crashes, restarts) = (text.matches("crashes"), text.matches("restarts"));
         assert_eq!((crashes.count(), restarts.count()), (2, 1), "{text}");
-        // After its supervisor gave up.
+        // The supervisor has given up, so a command may restart the agent.
         plays(&mut cluster, &[("restart 5", "agent-5")]).await;
     });
 }
@@ -335,7 +336,7 @@ fn the_network_can_be_as_bad_as_is_wanted() {
         let mut cluster = settled(five()).await;
         cluster.with_network(|network| network.ignore("elected"));
         cluster.crash("5").await.unwrap();
-        // The heartbeat tells as well.
+        // A heartbeat also announces the leader.
         assert_eq!(leaders_after(&cluster).await, "agent-4");
         let lost = cluster.trace().count_of("elected").lost;
         assert!(lost >= 3, "{lost}");

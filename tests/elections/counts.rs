@@ -1,8 +1,8 @@
-//! What the bully election costs where nothing goes wrong but what is asked: the exact number of messages, and of delays,
-//! for groups of two to nine; where a leader ranks below the others, of up to 20. Then the plain ASTRA rules.
+//! Counts the messages and the delays that one event costs the bully election, in groups of 2 to 20 agents. No message
+//! is lost, and no agent fails except by the event. One test counts the plain ASTRA rules.
 //!
-//! Every message takes the delay D, so a time is a number of messages that led to each other. Not here: large groups
-//! (`tests/cluster/scale.rs`).
+//! Every message takes the same delay `D`. A duration is therefore a number of messages in a chain, in which each
+//! message causes the next one. `tests/cluster/scale.rs` counts large groups.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::{ops::RangeInclusive, sync::Arc, time::Duration};
@@ -30,14 +30,14 @@ const AT_ONCE: After = After {
     min: Duration::ZERO,
     max: Duration::ZERO,
 };
-/// As in one process: all are there from the beginning, and an end is confirmed.
+/// Detection in one process: all agents exist from the beginning, and a crash is confirmed.
 const CLOSED: Detection = Detection::Certain(AT_ONCE);
-/// As across hosts: others may be about to come, and an end is only suspected.
+/// Detection across hosts: more agents may join, and a crash is only suspected.
 const OPEN: Detection = Detection::Suspect(AT_ONCE);
-/// As across hosts whose connections tell nothing.
+/// Detection across hosts whose connections do not report a crash.
 const SILENT: Detection = Detection::Silent(AT_ONCE);
 
-/// Agents "1" to "n", the score of each is its number; all start at 0.
+/// Returns a world of agents "1" to "n" that start at time 0. The score of an agent is its number.
 fn world<E: Election>(seed: u64, n: usize, told: Detection, config: &E::Config) -> World<E> {
     let agent = |number: usize| {
         let score = i64::try_from(number).unwrap().into();
@@ -56,7 +56,7 @@ fn bullies(seed: u64, n: usize, told: Detection) -> World<Bully> {
     world(seed, n, told, &Arc::default())
 }
 
-/// The same, once "n" leads.
+/// Returns a world of bully agents that agent "n" leads.
 fn led(seed: u64, n: usize, told: Detection) -> World<Bully> {
     let mut world = bullies(seed, n, told);
     settles(&mut world, n);
@@ -80,8 +80,8 @@ fn count(number: usize) -> u64 {
     u64::try_from(number).unwrap()
 }
 
-/// How many messages of elections follow a command, until all follow `next` and for two seconds more, and how long it
-/// takes until all follow.
+/// Runs `command`, waits until all agents follow `next`, and lets two more seconds pass. Returns the number of election
+/// messages in all this time, and the time until all agents followed `next`.
 fn cost(
     world: &mut World<Bully>,
     next: usize,
@@ -113,12 +113,13 @@ fn hand_over_to_the_last(world: &mut World<Bully>, n: usize) {
     assert!(world.step_down(name(n), Some(name(1))));
 }
 
-/// What is done to a group that "n" leads, and what it costs.
+/// An event in a group that agent "n" leads, and the cost of the event.
 struct Row {
     what: &'static str,
     sizes: &'static [usize],
     told: &'static [Detection],
-    /// Where only silence tells, a random part of a wait shows.
+    /// Number of seeds. Several seeds are necessary where only silence shows a crash, because the wait then has a
+    /// random part.
     seeds: u64,
     before: fn(&mut World<Bully>, usize),
     command: fn(&mut World<Bully>, usize),
@@ -127,12 +128,12 @@ struct Row {
     took: fn() -> RangeInclusive<Duration>,
 }
 
-/// So many delays, exactly.
+/// Returns the range that contains only `count` delays.
 fn delays(count: u32) -> RangeInclusive<Duration> {
     D * count..=D * count
 }
 
-/// So many delays, and so many steps in line.
+/// Returns the range of `count` delays and `steps` steps of the rank-staggered delay, plus up to one jitter.
 fn slots(count: u32, steps: u32) -> RangeInclusive<Duration> {
     let soonest = D * count + timings().step() * steps;
     soonest..=soonest + timings().jitter()
@@ -151,7 +152,8 @@ const USUAL: Row = Row {
 };
 
 const ROWS: [Row; 10] = [
-    // The next in rank asks no agent. One message is for the dead: the simulator counts what is sent.
+    // The next agent in rank announces itself without a question. One announcement goes to the dead leader, because the
+    // simulator counts every message that is sent.
     Row {
         what: "a crash that is told is one announcement",
         sizes: SIZES,
@@ -161,8 +163,9 @@ const ROWS: [Row; 10] = [
         took: || delays(1),
         ..USUAL
     },
-    // A step between two in line is longer than the jitter and a delay, so the first announces itself before the slot of
-    // the second. A heartbeat may have left just before the end, or an interval before it.
+    // A step of the rank-staggered delay is longer than the jitter and a delay, so the first agent announces itself
+    // before the slot of the second agent. The last heartbeat left just before the crash, or up to one interval before
+    // it.
     Row {
         what: "a crash that no agent is told of costs no more",
         sizes: SIZES,
@@ -177,7 +180,7 @@ const ROWS: [Row; 10] = [
         },
         ..USUAL
     },
-    // It asks the leader alone, which gives way; then it tells all.
+    // The agent that returns asks only the leader. The leader gives way, and then the agent announces itself to all.
     Row {
         what: "a recovery asks the leader alone",
         sizes: SIZES,
@@ -192,7 +195,8 @@ const ROWS: [Row; 10] = [
         took: || delays(3),
         ..USUAL
     },
-    // The news, a question of the best, the answer, and an announcement for each other: the others wait for their turn.
+    // The leader sends its new score, the best agent asks the leader, the leader answers, and the best agent announces
+    // itself to every other agent. Meanwhile, the other agents wait for their slots.
     Row {
         what: "a leader whose score falls to the last place is asked by the best alone",
         sizes: &[2, 3, 4, 5, 6, 7, 8, 9, 10, 20],
@@ -201,7 +205,7 @@ const ROWS: [Row; 10] = [
         took: || delays(4),
         ..USUAL
     },
-    // No agent knows that the best is dead: the next in rank asks one step and a jitter later.
+    // No agent knows that the best agent is dead. The next agent in rank asks one step and up to one jitter later.
     Row {
         what: "a leader whose score falls is asked by the next if the best is dead",
         told: &[SILENT],
@@ -213,8 +217,9 @@ const ROWS: [Row; 10] = [
         took: || slots(4, 1),
         ..USUAL
     },
-    // Three messages for each other: the end, what the successor says, and what the best says. The best asks in the slot
-    // that it has since the end, so the successor leads for a step.
+    // Every other agent gets the end of the leadership, the announcement of the successor, and the announcement of the
+    // best agent. The best agent also asks the successor, which answers. The slot of the best agent counts from the end
+    // of the leadership, so the successor leads for one step.
     Row {
         what: "a successor in the last place is asked by the best alone",
         sizes: &[3, 4, 5, 6, 7, 8, 9, 10, 20],
@@ -234,7 +239,7 @@ const ROWS: [Row; 10] = [
         took: || slots(4, 2),
         ..USUAL
     },
-    // The others hear nothing of the successor: the best leads in its slot.
+    // The successor sends nothing, so the best agent leads in its slot.
     Row {
         what: "a successor that is dead costs a step",
         told: &[SILENT],
@@ -244,8 +249,9 @@ const ROWS: [Row; 10] = [
         took: || slots(2, 1),
         ..USUAL
     },
-    // All but the leader rise above it at one moment, before they know of each other: the first that asks leads for a
-    // moment, the best asks all, and the others wait.
+    // All agents except the leader get a higher score than the leader at the same instant, before they know each
+    // other's scores. The first agent that asks leads for a moment. Then the best agent asks all agents, and the other
+    // agents wait.
     Row {
         what: "scores that rise together cost six messages for each agent",
         command: |world, n| (1..n).for_each(|number| score(world, number, n + number)),
@@ -287,7 +293,8 @@ fn each_event_costs_exactly_so_many_messages_and_delays() {
     }
 }
 
-/// In a closed group one announcement; across hosts a question, an answer and an announcement for each other.
+/// In a closed group, each other agent gets one announcement. Across hosts, each other agent gets a question, sends an
+/// answer, and gets an announcement.
 #[test]
 fn a_cold_start_is_one_announcement_or_a_question_to_all() {
     for (told, kinds) in [
@@ -317,7 +324,7 @@ fn a_cold_start_is_one_announcement_or_a_question_to_all() {
     }
 }
 
-/// Scenarios 5 and 6: the lowest begins, or the highest.
+/// Scenarios 5 and 6: either the lowest agent or the highest agent begins the election.
 #[test]
 fn the_plain_astra_rules_take_one_and_a_half_n_n_minus_1_messages_from_the_lowest_and_2_n_minus_1_from_the_highest()
  {
@@ -340,7 +347,7 @@ fn the_plain_astra_rules_take_one_and_a_half_n_n_minus_1_messages_from_the_lowes
     }
 }
 
-/// Each heartbeat tells every other one, and nothing else is said.
+/// The leader sends each heartbeat to every other agent, and no agent sends any other message.
 #[test]
 fn a_leader_costs_n_minus_1_messages_per_heartbeat_interval() {
     let interval = timings().detector().unwrap().heartbeat;
@@ -360,7 +367,7 @@ fn a_leader_costs_n_minus_1_messages_per_heartbeat_interval() {
     }
 }
 
-/// No agent above has asked yet: no election begins.
+/// The score rises again before the slot of any better agent, so no agent asks and no election begins.
 #[test]
 fn a_leader_whose_score_rises_again_before_the_first_turn_leads_on() {
     for n in LARGE.iter().copied() {

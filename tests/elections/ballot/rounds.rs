@@ -1,5 +1,5 @@
-//! What only a ballot is asked: rounds that are out of step, slow or unanswered, and the cost of a round: 2 n (n - 1)
-//! messages, exactly.
+//! Tests of the ballot alone: rounds that are out of step, slow or unanswered, and the cost of a round, which is
+//! exactly 2 n (n - 1) messages.
 
 use std::{ops::Range, time::Duration};
 
@@ -11,7 +11,7 @@ use bully_sim::sim::Detection;
 
 use crate::ballot::kit::{CAP, Group, ROUND, SEEDS, config, id, ms, usual};
 
-/// Where a run is long.
+/// Seeds of a test whose runs are long.
 const FEW: Range<u64> = 0..2;
 
 #[test]
@@ -136,7 +136,7 @@ fn an_observer_costs_one_more() {
     assert_eq!(net.world.tally().sent - before, 10 * (12 + 2));
 }
 
-/// The end of the leader is confirmed: each of the others asks at once, and a round elects.
+/// The crash of the leader is confirmed, so each other agent asks at once, and one round elects the next leader.
 #[test]
 fn a_confirmed_death_costs_one_round_of_the_others() {
     let group = Group {
@@ -148,6 +148,6 @@ fn a_confirmed_death_costs_one_round_of_the_others() {
     let before = net.world.tally().sent;
     net.world.crash("e");
     net.run(5);
-    // 4 ask 4 each, and 3 answer each of them; the dead one is asked in vain.
+    // Four agents ask four agents each, and each gets three answers: the dead agent does not answer.
     assert_eq!(net.world.tally().sent - before, 4 * 4 + 4 * 3);
 }

@@ -1,14 +1,15 @@
-//! An agent that stepped down a short while ago lets others go first; how long may a group be without a leader for that? The
-//! same questions to every election that has a cool-down, against the bound that is stated beside its `cooldown`.
+//! An agent that stepped down a short while ago lets other agents go first. The test checks how long a group may have
+//! no leader for that reason. It plays the same stories with every election that has a cool-down, against the bound in
+//! the documentation of its `cooldown`.
 //!
-//! A cool-down is 60 s, so that an agent that waits for its end is far beyond any bound.
+//! A cool-down lasts 60 s, so an agent that waits until its cool-down ends exceeds every bound by far.
 
 use std::time::Duration;
 
 use super::{Subject, Variant, Visit, in_each, play};
 
-/// What happens before, the last command, the next leader, and whether all that are left cool down, so that the bound is
-/// longer. Three agents lead in turn, or two and a witness.
+/// The scores, the script before, the last command, the agents that may lead next, and whether all remaining agents
+/// cool down, which makes the bound longer. A group has three candidates, or two candidates and a witness.
 struct Story(
     &'static str,
     &'static str,
@@ -17,10 +18,14 @@ struct Story(
     bool,
 );
 
-/// The dead leader is no company to one that cools down. All that are left cool down, and one of these leads: among them the
-/// rank counts; a leader of a quorum is told no score by one that cools down, so that it names no such successor, and
-/// after it has stepped down itself it does not know whether it goes second. Two step down one after the other. One
-/// that does not cool down goes first, though the one that does has the higher rank.
+/// In the first story the leader dies, and the only other candidate cools down. It does not wait for the dead leader.
+///
+/// In the second and third story all remaining agents cool down. The rank decides among them. But in a quorum, an agent
+/// that cools down sends no score to the leader. Such a leader cannot name the agent as its successor, and after its
+/// own step-down it does not know whether the agent ranks higher. So either agent may lead.
+///
+/// In the fourth story an agent that does not cool down goes first, although the agent that cools down has the higher
+/// rank.
 const STORIES: [Story; 4] = [
     Story(
         "1 2 -",

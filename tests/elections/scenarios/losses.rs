@@ -1,5 +1,5 @@
-//! Each message of a scene is lost (scenario 22), and each sender of one dies (8 and 9): no promise is broken, and an agent
-//! leads in the end, which is the highest in rank where the election is a bully.
+//! Loses each message of a scene (scenario 22), and crashes the sender of each kind of message (8 and 9). No promise is
+//! broken, and an agent leads in the end. Except in a ballot, this leader is the agent with the highest rank.
 
 use bully_core::protocol::Election;
 use bully_sim::sim::{Reaction, Trap, World};
@@ -7,7 +7,7 @@ use bully_sim::sim::{Reaction, Trap, World};
 use super::{MS, Subject, Variant, Visit, in_each, play};
 use crate::losses::{Losses, Scene, every_kind_but};
 
-/// What happens before, and what happens then. In each, no command comes to an agent that is down.
+/// Scenes: the script before, and the script while messages are lost. No script commands an agent that is down.
 const SCENES: [(&str, &str); 8] = [
     ("", ""),
     ("", "campaign a"),
@@ -37,13 +37,15 @@ fn acts<E: Election>(world: &mut World<E>, act: &str) {
     }
 }
 
-/// An agent leads, and it lasts.
+/// Heals the network and asserts that all agents settle on one leader. In a bully election the leader must have the
+/// highest rank.
 #[track_caller]
 fn recovers<E: Subject>(world: &mut World<E>) {
     world.heal();
     let mut story = play(world, "settle");
     if E::IS_TOLD {
-        // Without heartbeats one that missed an announcement follows another leader, or none, until it asks.
+        // Without heartbeats, an agent that missed an announcement follows another leader, or none, until it begins an
+        // election. At most one agent may be in this state.
         let follows = |world: &World<E>| {
             world
                 .views()
@@ -96,7 +98,7 @@ impl Visit for First {
     }
 }
 
-/// The kinds that a scene has to say.
+/// Returns the kinds of messages that the scenes must send.
 fn kinds<E: Subject>(variant: Variant) -> Vec<&'static str> {
     match variant.name {
         "quorum, no disks" => vec!["recover", "recovered"],
@@ -113,7 +115,7 @@ fn lose<E: Subject>(
     }
     let (kinds, mut lost) = (kinds::<E>(variant), Losses::new());
     for (at, (before, act)) in scenes::<E>().enumerate() {
-        // Those of its own are there for messages that are rarely said.
+        // The scenes that an election adds exist for rare messages, so each added scene plays with three seeds.
         for seed in 0..if at < SCENES.len() { 1 } else { 3 } {
             let scene = Scene {
                 stage: &|seed| begins(variant, seed, before),
@@ -153,7 +155,7 @@ impl Visit for Deaths {
         for kind in kinds::<E>(variant) {
             let mut deaths = 0;
             for (at, (before, act)) in scenes::<E>().enumerate() {
-                // As with losses.
+                // As in `lose`, each added scene plays with more seeds.
                 let seeds: &[(u64, u32)] = if at < SCENES.len() {
                     &[(0, 0), (2, 2)]
                 } else {
@@ -172,7 +174,7 @@ impl Visit for Deaths {
                     world.run_for(MS(2_000));
                     world.disarm();
                     let dies = world.sprung(Reaction::Crash);
-                    let is_quorum = !E::COUNTS || world.views().count() > 3; // the observer is one
+                    let is_quorum = !E::COUNTS || world.views().count() > 3; // three of four voters, and the observer
                     if dies > 0 && is_quorum {
                         deaths += dies;
                         recovers(&mut world);
@@ -184,7 +186,7 @@ impl Visit for Deaths {
     }
 }
 
-/// Of an announcement, an answer, a promise, a token, whatever it is.
+/// The message may be an announcement, an answer, a promise or a token: each kind has its own trap.
 #[test]
 fn s08_s09_the_sender_of_each_message_dies_right_after_it() {
     in_each(&Deaths);

@@ -1,4 +1,5 @@
-//! Messages that come again, that come too late, or that no agent sent; and a record that is lost.
+//! Tests with messages that arrive twice or too late, with messages of strangers, with a lost record, and with a score
+//! that swings.
 
 use actix_bully::{
     protocol::{Event, Leader, Term},
@@ -17,7 +18,7 @@ fn events<E: Subject>(world: &World<E>) -> Vec<usize> {
     all.collect()
 }
 
-/// Of a leader that has led, crashed, come back, and leads again; another one has led in between.
+/// Replays old messages in a group whose leader crashed and returned. Another agent led in between.
 struct Again;
 
 impl Visit for Again {
@@ -43,7 +44,7 @@ impl Visit for Again {
             assert!(came > 60, "{came}");
             let text = || format!("{}, seed {seed}\n{}", variant.name, world.trace().to_text());
             let name = |leader: Option<Leader>| leader.map(|leader| leader.id);
-            // An eager member that is asked begins an election.
+            // An old question makes an eager member begin an election, so only the leader in the end must be the same.
             if variant.is_eager() {
                 assert_eq!(name(world.agreed()), name(leader), "{}", text());
                 continue;
@@ -60,7 +61,7 @@ fn s23_s24_messages_of_long_ago_have_no_effect_on_a_standing_leader() {
     in_each(&Again);
 }
 
-/// Leaderships lost while messages take up to three deadlines, and while they are in time.
+/// Counts the leaderships that are lost while messages take up to three deadlines, and while messages arrive in time.
 struct Late;
 
 impl Visit for Late {
@@ -89,7 +90,7 @@ impl Visit for Late {
     }
 }
 
-/// What each does in the end is a row (`rows.rs`).
+/// A row of `leaders.txt` shows how each election ends (`rows.rs`).
 #[test]
 fn s26_delays_above_all_bounds_cost_leaderships_and_delays_within_them_none() {
     for (name, (late, in_time)) in in_each(&Late) {
@@ -102,7 +103,7 @@ fn s26_delays_above_all_bounds_cost_leaderships_and_delays_within_them_none() {
     }
 }
 
-/// Whether one that has lost its record comes back.
+/// Returns whether an agent comes back after its record is lost.
 struct Wiped;
 
 impl Visit for Wiped {
@@ -143,7 +144,7 @@ fn s28_one_that_lost_its_record_comes_back_only_where_it_promised_nothing() {
     assert_eq!(returns, without);
 }
 
-/// The swings of a score, and how often the leader may change by them.
+/// Lets a score swing 20 times, and returns the largest number of new leaderships.
 struct Swings;
 
 impl Visit for Swings {
@@ -173,7 +174,7 @@ fn s18_a_score_that_swings_changes_the_leader_no_oftener_than_it_crosses() {
     }
 }
 
-/// The agent drops them before any election hears of them.
+/// An agent drops such messages before its election gets them.
 #[test]
 fn s27_messages_from_strangers_and_former_incarnations_are_counted_and_dropped() {
     virtual_system().block_on(async {

@@ -1,11 +1,12 @@
-//! What every election is asked, by the numbers of the seeds' scenarios, in simulated worlds: `s07 ..` is scenario 7.
+//! Plays the seeds' scenarios with every election, in simulated worlds. Names have the number of the scenario: `s07 ..`
+//! is scenario 7.
 //!
-//! `leaders.txt` has a row for each scenario, and what came of it in each election; `rows.rs` plays them. `losses.rs`: each
-//! message is lost, and each sender dies (8, 9, 22); `messages.rs`: each message comes again (23, 24), delays without a
-//! bound (26), a lost record (28), messages of strangers (27). `cooldowns.rs`: the leader after a step-down. What a single
-//! election is asked is in its own folder.
+//! `leaders.txt` has a row for each scenario, with its outcome in each election; `rows.rs` plays the rows. `losses.rs`
+//! loses each message and crashes each sender (8, 9, 22). `messages.rs` repeats each message (23, 24), delays messages
+//! without a bound (26), loses a record (28), and sends messages of strangers (27). `cooldowns.rs` tests the time until
+//! the next leader after a step-down. Scenarios of a single election are in the folder of that election.
 //!
-//! Agents are `a`, `b` and so on; the last one ranks highest. All elections have the timings `lan`. The oracle of an
+//! Agents are `a`, `b` and so on; the last agent ranks highest. All elections have the timings `lan`. The oracle of an
 //! election (`tests/oracles`) checks each step.
 #![expect(
     clippy::indexing_slicing,
@@ -36,17 +37,18 @@ use subjects::{Style, Subject, Variant};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// One leads, and all follow it. The plain ASTRA rules elect only where an agent begins.
+/// Script after which one agent leads and all agents follow it. It has `campaign` commands because the plain ASTRA
+/// rules elect only where an agent begins.
 const LED: &str = "campaign d; campaign e; settle; ";
 
-/// What is done with each election.
+/// A test that runs with each election.
 trait Visit: Sync {
     type Outcome: Send;
 
     fn visit<E: Subject>(&self, variant: Variant) -> Self::Outcome;
 }
 
-/// Visits all elections at once; returns their names and what came of each.
+/// Visits all elections at the same time. Returns the name and the outcome of each variant.
 fn in_each<V: Visit>(visit: &V) -> Vec<(&'static str, V::Outcome)> {
     macro_rules! all {
         ($($election:ty: $($name:literal $style:ident),+;)+) => {{

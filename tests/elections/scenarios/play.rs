@@ -1,4 +1,4 @@
-//! A script of commands is played in a world: who led, and how long the last change took.
+//! Plays a script of commands in a world, and records the leaders and the duration of the last change.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -14,25 +14,27 @@ use bully_sim::sim::{Reaction, World};
 
 use super::MS;
 
-/// A group is settled once all follow one leader, or no agent leads, and nothing happened for so long.
+/// Time without an event after which a group is settled.
 const QUIET: Duration = Duration::from_secs(3);
 const LIMIT: Duration = Duration::from_secs(20);
-/// More leaders are not named.
+/// Largest number of leaders that a step names. With more leaders it names only the last.
 const MANY: usize = 6;
 
-/// What came of a script.
+/// Outcome of a script.
 #[derive(Debug, Default)]
 pub(super) struct Story {
-    /// For each `settle`: the agents that came to lead, `=` for none; in brackets those that noticed anything, unless all
-    /// did; then the leader of all, if it is another one.
+    /// Text for each `settle`. It lists the agents that became leader, or has `=` for none. If not all agents had an
+    /// event, the agents with an event follow in brackets. If all agents follow a leader that is not the last in the
+    /// list, its name ends the text.
     pub(super) steps: Vec<String>,
-    /// From the last command until the last event.
+    /// Time from the last command until the last event.
     pub(super) took: Duration,
-    /// For each `settle` the terms of its leaderships.
+    /// Terms of the new leaderships, for each `settle`.
     pub(super) terms: Vec<Vec<Term>>,
 }
 
-/// The words are those of a cluster's commands, and `wait`; `until` a message of that kind is sent.
+/// Plays a script and returns its outcome. A script has the commands of a cluster, `wait`, `settle`, and `until`, which
+/// waits until an agent sends a message of the given kind.
 #[track_caller]
 pub(super) fn play<E: Election>(world: &mut World<E>, script: &str) -> Story {
     let mut story = Story::default();
@@ -93,12 +95,12 @@ fn apply<E: Election>(world: &mut World<E>, command: &str) {
             true
         }
     };
-    let is_dead = world.sprung(Reaction::Crash) > 0; // by the trap of a scene
+    let is_dead = world.sprung(Reaction::Crash) > 0; // a trap of the scene crashed the agent
     let violation = world.violation();
     assert!(is_done || is_dead, "`{command}` can be done: {violation:?}");
 }
 
-/// Goes on until nothing more happens. `told` is how many events each agent had before.
+/// Runs the world until no more events happen. `told` has the number of events that each agent had before.
 fn settle<E: Election>(
     world: &mut World<E>,
     told: &mut Vec<usize>,
@@ -149,7 +151,7 @@ fn settle<E: Election>(
     (text, last.since(done), terms.collect())
 }
 
-/// The events of an agent, but for those that tell nothing new.
+/// Returns the events of an agent without renewals, drains and changes of the voters, which do not change the leader.
 fn news<'a, E: Election>(
     world: &'a World<E>,
     name: &AgentId,

@@ -1,5 +1,6 @@
-//! The scenarios of `leaders.txt`: what each is, the scores of its agents, and its script. `BLESS=1` writes what comes of it
-//! in each election, and the longest that its last step took. A script that begins with `+` has a leader before.
+//! Plays the scenarios of `leaders.txt`. A heading has the description of a scenario, the scores of its agents, and its
+//! script. If a script begins with `+`, an agent leads before the script. `BLESS=1` writes the outcome in each
+//! election, and the longest duration of the last step.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -34,7 +35,7 @@ fn rows() -> impl Iterator<Item = Row> {
 }
 
 impl Row {
-    /// Whether no message is lost or late, and no agent hangs.
+    /// Returns true if the script loses or delays no message, and hangs no agent.
     fn is_in_time(&self) -> bool {
         let late = [
             "loss",
@@ -51,7 +52,7 @@ impl Row {
     }
 }
 
-/// The longest that the last step took, in coarse steps, so that only a change that matters shows.
+/// Rounds a duration up to a coarse bound, so that the text changes only if a duration changes much.
 fn about(took: Duration) -> String {
     let bounds = [
         0, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 60_000,
@@ -99,7 +100,7 @@ fn outcome<E: Subject>(row: &Row, variant: Variant) -> (String, String) {
     (outcomes.join(" or "), about(took))
 }
 
-/// From the silent death of a leader until all others follow the next one.
+/// Checks the time from the crash of a leader until all other agents follow the next leader.
 struct FailOver;
 
 impl Visit for FailOver {
@@ -118,7 +119,7 @@ impl Visit for FailOver {
                 unreachable!()
             };
             for seed in 0..8 {
-                // In every third world no agent is told.
+                // A multiple of three selects `Detection::Silent`, unless the election has no heartbeats.
                 let mut world = variant.world::<E>(seed * 3, scores, true);
                 play(
                     &mut world,

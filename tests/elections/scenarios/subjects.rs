@@ -1,4 +1,5 @@
-//! The elections that are asked, each by one or more configurations, and what is known of each beforehand.
+//! The elections under test, each with one or more configurations, and the properties of each election that tests rely
+//! on.
 
 use std::{sync::Arc, time::Duration};
 
@@ -30,60 +31,62 @@ use bully_sim::{
     trace::Trace,
 };
 
-/// Shorter than the quiet time that ends a story (`play.rs`), as is the patience.
+/// Cool-down in most tests. This time and `PATIENCE` are shorter than the quiet time that ends a story (`play.rs`).
 const COOLDOWN: Duration = Duration::from_secs(1);
-/// How long a patient leader stays beside a better agent.
+/// Time for which a patient leader stays beside a better agent.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 const OBSERVER: &str = "o";
 
-/// What holds after every step.
+/// A check that must pass after every step.
 pub(super) type Promise<E> = Box<dyn FnMut(&World<E>) -> Result<(), String>>;
 
-/// How one group elects.
+/// Configuration, promise and bound of the election in one group.
 pub(super) struct Rules<E: Election> {
     config: E::Config,
     promise: Promise<E>,
-    /// From the silent death of a leader until all others follow the next one.
+    /// Longest time from the silent death of a leader until all other agents follow the next leader.
     pub(super) failover: Duration,
 }
 
-/// An election that is asked.
+/// An election under test.
 pub(super) trait Subject: Election<Message: serde::de::DeserializeOwned> + 'static {
-    /// Whether the highest in rank leads in the end, whatever happened.
+    /// Whether the agent with the highest rank leads in the end, after all faults.
     const BULLIES: bool = true;
-    /// Whether it elects by majorities.
+    /// Whether the election needs majorities.
     const COUNTS: bool = false;
-    /// Whether only an agent that is told begins an election, so that a loss may need another one.
+    /// Whether an agent needs a command or the report of a crash to begin an election. After a loss, such a group may
+    /// need another command.
     const IS_TOLD: bool = false;
-    /// The messages that no scene says, each with the reason.
+    /// Messages that no scene sends, each with the reason.
     const SPARED: &'static [(&'static str, &'static str)] = &[];
-    /// What happens before, and what happens while messages are lost, where it says what only it says.
+    /// Scenes for messages that only this election sends: the script before, and the script while messages are lost.
     const SCENES: &'static [(&'static str, &'static str)] = &[];
 
-    /// Whether one that cools down goes at once where the others are dead.
+    /// Whether an agent that cools down goes at once if the other agents are dead.
     const IGNORES_THE_DEAD: bool = true;
 
-    /// By how much a cool-down may delay the next leader, where all that are left cool down: eight places more in line.
+    /// Returns the longest time by which a cool-down may delay the next leader, if all remaining agents cool down:
+    /// eight more steps of the rank-staggered delay.
     fn delay() -> Duration {
         Timings::lan().step() * 8
     }
 
-    /// Rules for these voters. `in_time`: no message is lost or late.
+    /// Returns the rules of a group with these voters. `in_time` is true if no message is lost or late.
     fn rules(voters: &[AgentId], style: Style, in_time: bool) -> Rules<Self>;
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Default,
-    /// A leader that is there stays beside a better agent.
+    /// A leader stays leader when a better agent comes.
     Sticky,
-    /// It stays for [`PATIENCE`].
+    /// A leader stays leader beside a better agent for [`PATIENCE`].
     Patient,
-    /// A member that is asked begins an election.
+    /// A member that gets a question begins an election.
     Eager,
     Diskless,
-    /// One that stepped down lets others go first for a minute.
+    /// An agent that stepped down lets other agents go first for a minute.
     Cool,
 }
 
@@ -96,7 +99,7 @@ impl Style {
     }
 }
 
-/// An election by one configuration.
+/// An election with one configuration.
 #[derive(Clone, Copy)]
 pub(super) struct Variant {
     pub(super) name: &'static str,
@@ -104,7 +107,8 @@ pub(super) struct Variant {
 }
 
 impl Variant {
-    /// A group with these scores, `-` for none, that has not started; `o` is an observer.
+    /// Returns a group that has not started. `scores` has a score for each voter, `-` for a voter without a score, and
+    /// `o` for an observer.
     pub(super) fn world<E: Subject>(self, seed: u64, scores: &str, in_time: bool) -> World<E> {
         let scores = scores.split(' ');
         let ids = ('a'..).map(|name| name.to_string().parse().unwrap());
@@ -150,21 +154,23 @@ impl Variant {
         self.style == Style::Eager
     }
 
-    /// Whether each of its messages is lost: another patience of a leader makes no other message.
+    /// Returns whether the tests of losses play this variant. They leave out the sticky, patient and eager variants of
+    /// an election, because another patience of a leader adds no kind of message.
     pub(super) fn is_default(self) -> bool {
         !["sticky", ", patient", "eager"]
             .iter()
             .any(|word| self.name.contains(word))
     }
 
-    /// The same with a long cool-down, if it is one of those that say how long they are without a leader for it.
+    /// Returns this election with a long cool-down, or `None` if the election states no bound on the time without a
+    /// leader during a cool-down.
     pub(super) fn cooling_down_for_long(self) -> Option<Self> {
         let names = ["bully", "quorum", "ring", "reorganization", "invitation"];
         let style = Style::Cool;
         names.contains(&self.name).then_some(Self { style, ..self })
     }
 
-    /// The bound on a fail-over of so many.
+    /// Returns the bound on a fail-over in a group of `n` voters.
     pub(super) fn failover<E: Subject>(self, n: usize) -> Duration {
         let names = ('a'..)
             .take(n)
@@ -173,7 +179,7 @@ impl Variant {
     }
 }
 
-/// Every delay up to d.
+/// Returns a network in which a message takes any time up to d, the bound on delays.
 pub(super) fn in_bounds() -> Conditions {
     let delay = Duration::ZERO..=Timings::lan().delay_bound();
     Conditions::builder().delay(delay).build().unwrap()
@@ -185,7 +191,7 @@ impl Subject for Bully {
         "it is said to an agent that missed a later term: chaos has such agents",
     )];
 
-    /// It asks in the last slot all the same.
+    /// A bully agent that cools down asks in the last slot even if the other agents are dead.
     const IGNORES_THE_DEAD: bool = false;
 
     fn delay() -> Duration {
@@ -263,13 +269,13 @@ impl Subject for Watched {
         ("change_answer", OF_A_CHANGE),
         ("enlist", OF_A_CHANGE),
     ];
-    /// The lowest two ask first, and the others object.
+    /// The two lowest agents ask first, and the other agents object.
     const SCENES: &'static [(&'static str, &'static str)] = &[("", "campaign a; campaign b")];
 
     const IGNORES_THE_DEAD: bool = false;
 
     fn rules(voters: &[AgentId], style: Style, _: bool) -> Rules<Self> {
-        /// What the wall clocks show when a history begins.
+        /// Reading of the wall clocks when a history begins.
         const DAY: u64 = 90_000_000_000;
         let timings = Timings::lan();
         let preemption = match style {
@@ -348,8 +354,8 @@ impl Subject for Ballot {
 }
 
 impl Subject for Reorganization {
-    /// An agent that the higher one has halted refuses the other; each of two misses the other, and takes the members away
-    /// from it.
+    /// A member that the higher of two agents has halted refuses the lower agent. Two agents that do not hear each
+    /// other take the members away from each other.
     const SCENES: &'static [(&'static str, &'static str)] = &[
         (
             "campaign d; settle; crash d; until halt; wait 1ms",
@@ -392,8 +398,8 @@ impl Subject for Reorganization {
 }
 
 impl Subject for InvitationElection {
-    /// All lead themselves, and invite each other, or two that do not hear of each other invite the same; a member that has
-    /// not heard its coordinator has asked whether it is there.
+    /// All agents lead groups of their own and invite each other; two agents that do not hear each other invite the
+    /// same agents; a member that does not hear its coordinator asks whether the coordinator is there.
     const SCENES: &'static [(&'static str, &'static str)] = &[
         ("campaign d; settle; partition a b | c d; wait 2s", "heal"),
         ("campaign d; settle; partition a | b | c; wait 2s", "heal"),
