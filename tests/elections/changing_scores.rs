@@ -1,4 +1,5 @@
-//! Scores that change more often than an election takes: the plain ASTRA rules have a leader all the same.
+//! Tests of scores that change more often than an election takes. A group by the plain ASTRA rules has a leader all the
+//! same.
 #![expect(
     clippy::unwrap_used,
     reason = "a scene that cannot be set fails the test"
@@ -19,7 +20,7 @@ use bully_sim::sim::{Participant, TermOrder, World};
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// Five agents, of which the best one leads.
+/// Returns a world of five agents in which the agent with the highest score leads.
 fn world(seed: u64, config: AstraConfig) -> World<Astra> {
     let config = Arc::new(config);
     let voter = |(name, score): (&&str, u32)| {
@@ -45,7 +46,7 @@ fn world(seed: u64, config: AstraConfig) -> World<Astra> {
     world
 }
 
-/// Each agent gets another score twice a second, for a minute. The leaders at 120 moments.
+/// Gives each agent another score twice a second, for a minute. Returns the leaders at 120 moments.
 fn leaders_meanwhile(world: &mut World<Astra>, seed: u64) -> Vec<AgentId> {
     let mut random = SplitMix64::new(seed);
     let mut leaders = Vec::new();
@@ -82,7 +83,8 @@ fn a_leader_is_there_at_each_moment_and_the_best_one_once_scores_rest() {
     );
 }
 
-/// A better agent asks the leader, whose score rises before that one announces itself: all have heard the announcement.
+/// A better agent asks the leader, but the leader's score rises before the better agent announces itself. The leader
+/// stays leader, and all agents follow it.
 #[test]
 fn a_leader_that_is_best_again_leads_on_and_all_follow_it() {
     for seed in 0..20 {

@@ -1,11 +1,12 @@
-//! Do the elections keep their rules? The machines in simulated worlds, and agents in virtual time.
+//! Tests that the elections keep their rules: machines in simulated worlds, and agents in virtual time. The source
+//! documents are the documents that the crate comes from.
 //!
 //! | folder or file | question |
 //! |---|---|
-//! | `scenarios/` | what every election is asked, by the numbers of the documents that the crate comes from |
-//! | `ballot/`, `quorum/`, `ring/` | what only one election is asked, by number |
+//! | `scenarios/` | scenarios that every election plays, with the numbers of the source documents |
+//! | `ballot/`, `quorum/`, `ring/` | scenarios of a single election, by number |
 //! | `paper/` | the elections of 1982, as written |
-//! | `programs/`, `traces/` | the programs and rules of those documents as written, beside their repair |
+//! | `programs/`, `traces/` | programs and rules of the source documents as written, beside their repair |
 //! | `quorum_agents.rs` | a quorum whose voters are agents with stores |
 //! | `changing_scores.rs`, `slow_disk.rs`, `slow_register.rs`, `counts.rs` | scores that change often; slow disks and stores of a lease; how many messages |
 

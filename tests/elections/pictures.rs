@@ -1,4 +1,5 @@
-//! The stories of the two programs that this crate came from, drawn: a moment of each as SVG, and each as Mermaid.
+//! Draws the stories of the two programs that this crate came from. Each story has SVG drawings of some moments, and a
+//! Mermaid diagram.
 //!
 //! The drawings are beside the golden traces; `BLESS=1` rewrites them.
 
@@ -25,7 +26,8 @@ fn drawn<E: Election>(name: &str, protocol: &str, world: &World<E>, moments: &[u
     }
 }
 
-/// ASTRA's: the lowest of five asks all above it, and they ask those above them, up to the highest.
+/// The lowest of five ASTRA agents asks all agents above it. Each of them asks the agents above it in turn, up to the
+/// highest agent.
 #[test]
 fn the_story_of_astra() {
     let mut world: World<Astra> = world(&[1, 2, 3, 4, 5], &Arc::default());
@@ -35,7 +37,7 @@ fn the_story_of_astra() {
     drawn("story-of-astra", "astra", &world, &[2, 8, 3_000]);
 }
 
-/// The Go program's `main`: its leader crashes, recovers, and crashes with another one.
+/// The leader of the Go program's `main` crashes, recovers, and crashes together with another agent.
 #[test]
 fn the_story_of_the_go_program() {
     let world = programs::go_main::main_by_ours();

@@ -1,4 +1,4 @@
-//! The quorum mode on real actors, in virtual time: what is refused, and two epochs.
+//! Tests of the quorum mode with real actors, in virtual time: refused starts, and two epochs.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::{sync::Arc, time::Duration};
@@ -97,7 +97,7 @@ fn all_members_of_a_group_follow_the_same_rules() {
     });
 }
 
-/// 81, in one process: see `quorum::epoch` for the order.
+/// Scenario 81 in one process. `quorum::epoch` explains the order of the steps.
 #[test]
 fn members_of_two_epochs_that_were_configured_do_not_vote_together() {
     virtual_system().block_on(async {
@@ -116,7 +116,8 @@ fn members_of_two_epochs_that_were_configured_do_not_vote_together() {
         let store = MemoryStore::new();
         let first = of("a", 1).store(store.clone()).join(&group).start();
         let first = first.unwrap();
-        // A later epoch that was configured, not decided: neither takes part in the other's.
+        // The configuration names a later epoch, which no quorum decided. No agent votes in the epoch of the other
+        // agent.
         let other = of("b", 2).store(MemoryStore::new()).join(&group).start();
         let other = other.unwrap();
         assert_eq!(

@@ -1,4 +1,5 @@
-//! What a quorum whose stores write slowly ends in: a leader, and until then a sentence that says what is slow.
+//! Tests of a quorum whose stores write slowly. The group gets a leader, and until then the diagnosis explains what is
+//! slow.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::{
@@ -24,7 +25,7 @@ use crate::common::virtual_system;
 const MS: fn(u64) -> Duration = Duration::from_millis;
 const VOTERS: [&str; 3] = ["a", "b", "c"];
 
-/// Takes that many milliseconds for each record, as a disk does that many share.
+/// A store on a disk that several stores share. Each record takes the milliseconds of the second field.
 #[derive(Debug)]
 struct SharedDisk(MemoryStore<Vote>, Arc<AtomicU64>);
 
@@ -56,7 +57,7 @@ impl TermStore<Vote> for SharedDisk {
     }
 }
 
-/// Three voters whose disks take that many milliseconds.
+/// Starts three voters. Each write of a voter takes the milliseconds of its number in `writes`.
 fn voters(timings: &Timings, writes: [&Arc<AtomicU64>; 3]) -> Vec<BullyHandle> {
     let group = Group::new("voters").unwrap();
     let agents = VOTERS.iter().zip(writes).map(|(name, write)| {
@@ -71,7 +72,7 @@ fn voters(timings: &Timings, writes: [&Arc<AtomicU64>; 3]) -> Vec<BullyHandle> {
     agents.collect()
 }
 
-/// Three voters on such disks, after half a minute.
+/// Starts three voters whose writes take `write` milliseconds, and lets half a minute pass.
 async fn after_a_while(timings: &Timings, write: u64) -> Vec<BullyHandle> {
     let write = Arc::new(AtomicU64::new(write));
     let agents = voters(timings, [&write; 3]);
@@ -86,7 +87,7 @@ async fn after_a_while(timings: &Timings, write: u64) -> Vec<BullyHandle> {
 #[test]
 fn timings_for_a_fast_disk_end_in_a_leader_and_say_what_makes_the_next_one_late() {
     virtual_system().block_on(async {
-        // A leader that leaves waits for votes for half a lease: these come later.
+        // A leader that leaves waits half a lease for votes. With this disk the votes come later.
         let agents = after_a_while(&Timings::lan(), 150).await;
         assert!(agents[2].is_leader(), "{}", agents[2].diagnosis());
         agents[2].leave(MS(1_000)).await.unwrap();
@@ -122,7 +123,7 @@ fn timings_that_were_measured_end_in_a_leader() {
     });
 }
 
-/// How often the leadership moves within that many seconds.
+/// Returns the number of new leaders within `seconds`.
 async fn moves(agents: &[BullyHandle], seconds: u64) -> usize {
     let (mut moves, mut last) = (0, None);
     for _ in 0..seconds * 100 {
@@ -134,7 +135,7 @@ async fn moves(agents: &[BullyHandle], seconds: u64) -> usize {
     moves
 }
 
-/// `slow-waits`: nothing but the probe tells a voter that its disk is fast again.
+/// `slow-waits`: only the probe shows a voter that its disk is fast again.
 #[test]
 fn a_voter_with_a_slow_disk_leaves_the_leadership_to_others_until_it_is_fast() {
     virtual_system().block_on(async {

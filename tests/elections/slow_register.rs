@@ -1,4 +1,4 @@
-//! What a lease in a store that answers slowly ends in: a leader that stays, or a sentence that says what is slow.
+//! Tests of a lease in a store that answers slowly. The group keeps its leader, or the diagnosis explains what is slow.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::common::virtual_system;
 const MS: fn(u64) -> Duration = Duration::from_millis;
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
-/// A store far away: half of that time goes by before it is asked, and half after.
+/// A register far away. Half of the duration passes before the register gets a request, and half after it.
 #[derive(Clone, Debug)]
 struct FarRegister(MemoryRegister, Duration);
 
@@ -45,8 +45,8 @@ impl Register for FarRegister {
     }
 }
 
-/// Agents that share a store, each in a process of its own as it were; the last one ranks highest. The times are those of
-/// an answer, in milliseconds.
+/// Starts agents that share a store, as if each agent had a process of its own. The last agent ranks highest. `answers`
+/// has the time of an answer for each agent, in milliseconds.
 fn agents(timings: &Timings, answers: [u64; 3]) -> Vec<BullyHandle> {
     let store = MemoryRegister::new();
     let with_scores = NAMES.into_iter().zip(answers).zip(1_u32..);
@@ -61,7 +61,7 @@ fn agents(timings: &Timings, answers: [u64; 3]) -> Vec<BullyHandle> {
     with_scores.map(start).collect()
 }
 
-/// Number of leaderships, and for how long nobody led, from the first leader on.
+/// Returns the number of leaderships and the time without a leader, both from the first leader on.
 async fn watch(agents: &[BullyHandle], seconds: u64) -> (u32, Duration) {
     let first = agents.first().unwrap();
     first.wait_for_leader(MS(60_000)).await.unwrap();
@@ -94,7 +94,7 @@ fn a_store_into_whose_lease_three_answers_fit_has_a_leader_that_stays() {
         virtual_system().block_on(async {
             let agents = agents(&timings, [answer; 3]);
             let (leaderships, vacant) = watch(&agents, 120).await;
-            // One hand-over to the agent of the highest rank, unless all are slow.
+            // The agent of the highest rank takes over once, unless all agents are slow.
             let is_steady = leaderships <= 2 && vacant <= timings.lease();
             assert!(is_steady, "{answer} ms: {leaderships}, {vacant:?}");
         });

@@ -1,5 +1,5 @@
-//! A group of ballot machines: agents `a`, `b`, … with the scores 1, 2, …, so the last one is the
-//! highest in rank. Every property of the scenario is checked after every step.
+//! A group of ballot machines: agents `a`, `b`, … with the scores 1, 2, …. The last agent ranks highest. The oracle
+//! checks every property of the scenario after every step.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use actix_bully::{
 use actix_bully_oracles::BallotScenario;
 use bully_sim::sim::{Detection, Participant, World, WorldBuilder, chaos::Scenario};
 
-/// Δ and the cap, in milliseconds.
+/// Δ, the length of a round, in milliseconds; `CAP` is the longest round.
 pub(crate) const ROUND: u64 = 30;
 pub(crate) const CAP: u64 = 120;
 
@@ -40,9 +40,9 @@ pub(crate) fn config(n: usize) -> BallotConfig {
     config
 }
 
-/// What differs from the usual group: messages take 0.1 to 1 ms, no agent is told of crashes.
+/// Settings of a group. Usually a message takes 0.1 to 1 ms, and only silence shows a crash.
 pub(crate) struct Group {
-    /// The scores of `a`, `b`, …; `None` for a witness.
+    /// Scores of `a`, `b`, …; `None` makes a witness.
     pub(crate) scores: Vec<Option<i32>>,
     pub(crate) observers: Vec<&'static str>,
     pub(crate) network: ConditionsBuilder,
@@ -85,7 +85,7 @@ impl Group {
         Net { world }
     }
 
-    /// One leads, and all know.
+    /// Returns a world in which one agent leads and all agents follow it.
     pub(crate) fn led(&self, seed: u64) -> Net {
         let mut net = self.world(seed);
         net.settle(ms(3 * ROUND));
@@ -97,10 +97,9 @@ pub(crate) fn usual() -> ConditionsBuilder {
     Conditions::builder().delay(Duration::from_micros(100)..=ms(1))
 }
 
-/// Several seeds.
 pub(crate) const SEEDS: std::ops::Range<u64> = 0..20;
 
-/// A world whose properties are checked.
+/// A world whose properties the oracle checks.
 pub(crate) struct Net {
     pub(crate) world: World<Ballot>,
 }
@@ -114,7 +113,7 @@ impl Net {
         }
     }
 
-    /// Lets time pass; nothing may break meanwhile.
+    /// Lets time pass, and asserts that no property breaks meanwhile.
     #[track_caller]
     pub(crate) fn run(&mut self, millis: u64) -> &mut Self {
         self.world.run_for(ms(millis));
@@ -122,7 +121,7 @@ impl Net {
         self
     }
 
-    /// Every agent that runs agrees on this one, and still does ten rounds later.
+    /// Asserts that every running agent follows `name`, and still follows it ten rounds later.
     #[track_caller]
     pub(crate) fn ends_with(&mut self, name: &str) {
         assert_eq!(self.agreed(), name);
@@ -140,13 +139,13 @@ impl Net {
         believers.iter().map(ToString::to_string).collect()
     }
 
-    /// How many events all agents had so far.
+    /// Returns the number of events that all agents had so far.
     pub(crate) fn events(&self) -> usize {
         let all = self.world.agents();
         all.map(|agent| self.world.events(agent).len()).sum()
     }
 
-    /// The events of one agent from its `n`th on.
+    /// Returns the events of one agent, from its `n`th event on.
     pub(crate) fn since(&self, agent: &str, n: usize) -> Vec<Event> {
         let events = self.world.events(agent).iter().skip(n);
         events.map(|(_, event)| event.clone()).collect()

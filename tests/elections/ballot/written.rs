@@ -1,4 +1,5 @@
-//! The algorithm as written beside ours: each of its faults, and what became of it.
+//! Compares the algorithm as written with this crate's algorithm: each fault of the former, and its repair in the
+//! latter.
 
 use std::{sync::Arc, time::Duration};
 
@@ -31,7 +32,7 @@ fn believers<E: Election>(world: &World<E>) -> Vec<String> {
     world.believers().iter().map(ToString::to_string).collect()
 }
 
-/// One of two suffices as well.
+/// In the algorithm as written, half of the voters is enough, so one of two voters elects itself.
 #[test]
 fn each_of_two_that_are_cut_elects_itself() {
     let mut old = as_written(2, 1);
@@ -78,7 +79,7 @@ fn one_slow_voter_lengthens_the_rounds_without_end() {
     assert!(new.world.machine("b").unwrap().round_takes() <= ms(CAP));
 }
 
-/// Nothing is remembered: after a restart of all, the same ballot is elected a second time.
+/// The algorithm as written keeps no record, so after a restart of all agents it elects the same ballot a second time.
 #[test]
 fn the_same_ballot_is_elected_by_two_incarnations() {
     fn terms<E: Election>(world: &mut World<E>) -> Vec<u64> {
@@ -99,8 +100,9 @@ fn the_same_ballot_is_elected_by_two_incarnations() {
     assert_eq!(terms(&mut Group::of(3).world(1).world), [1, 2]);
 }
 
-/// Replies are a set of pairs: an agent that is asked twice by one repeated request, and has taken a higher
-/// ballot in between, counts twice. So two of five elect.
+/// The algorithm as written collects replies as a set of pairs. A voter that gets a repeated request replies twice. If
+/// it took a higher ballot in between, its two replies differ and count as two voters. So two of five agents elect a
+/// leader.
 #[test]
 fn a_voter_that_replies_with_two_ballots_is_taken_for_two() {
     let old = |replies: &[(&str, u64)]| {

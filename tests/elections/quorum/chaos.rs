@@ -1,4 +1,5 @@
-//! Seeded histories: all faults at once, every invariant after every step, agreement afterwards.
+//! Seeded histories with all faults at once. The oracle checks every invariant after every step, and all agents agree
+//! afterwards.
 
 use actix_bully_oracles::QuorumScenario;
 use bully_core::protocol::SettingError;
@@ -8,14 +9,14 @@ use bully_sim::{
 };
 use std::time::Duration;
 
-/// How many histories each test runs; `SEEDS=20000 FIRST=7` runs others.
+/// Returns the seeds of a test, `usual` of them. `SEEDS=20000 FIRST=7` selects other seeds.
 pub(crate) fn seeds(usual: u64) -> std::ops::Range<u64> {
     let read = |name| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let first = read("FIRST").unwrap_or(0);
     first..first + read("SEEDS").unwrap_or(usual)
 }
 
-/// How many voters a history has.
+/// Returns the number of voters of a history.
 pub(crate) fn size(seed: u64) -> usize {
     [1, 2, 3, 3, 4, 5, 5, 7]
         .into_iter()
@@ -48,7 +49,8 @@ fn s82_chaos_breaks_nothing_and_ends_in_agreement() -> Result<(), SettingError> 
     Ok(())
 }
 
-/// Two processes of one name, and stores that were lost or replaced. They are rare among all faults.
+/// The faults are second processes of the same name, and stores that are lost or replaced. These faults are rare among
+/// all faults.
 #[test]
 fn faults_of_memory_break_nothing_and_end_in_agreement() -> Result<(), SettingError> {
     let memory = Fault::ALL.into_iter().filter(|f| f.is_of_memory());
@@ -67,7 +69,8 @@ fn faults_of_memory_break_nothing_and_end_in_agreement() -> Result<(), SettingEr
     Ok(())
 }
 
-/// Returns the entries of some histories of five voters with this fault alone, and how often it is counted.
+/// Returns the trace entries of some histories of five voters in which `fault` is the only fault, and the number of
+/// times that it was counted.
 fn alone(fault: Fault) -> Result<(Vec<TraceEntry>, u64), SettingError> {
     let (mut entries, mut count) = (Vec::new(), 0);
     for seed in 0..20 {
@@ -97,7 +100,7 @@ fn a_fault_has_the_effect_that_is_counted() -> Result<(), SettingError> {
     Ok(())
 }
 
-/// Runs the histories of these seeds with those faults.
+/// Runs a history for each seed, with the given faults.
 fn run(seeds: std::ops::Range<u64>, faults: &[Fault]) -> Result<Coverage, SettingError> {
     let mut coverage = Coverage::default();
     let (mut elections, mut failures) = (0, Vec::new());

@@ -1,5 +1,6 @@
-//! What each fault of a clock does to a lease: the rows of `quorum::clocks`, with their figures. The checks
-//! that stop a world at its first violation are left out: two rows say that the promise is not kept.
+//! Measures the effect of each fault of a clock on a lease: the rows of `quorum::clocks`, with their figures. The tests
+//! leave out the checks that stop a world at its first violation, because two rows state that the promise does not
+//! hold.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use bully_sim::sim::World;
 
 use crate::quorum::kit::{D, Group, P, id, ms};
 
-/// The agent `c` leads, and the world goes on after a violation. The clocks run at these rates.
+/// Returns a world that `c` leads and that goes on after a violation. `clocks` has the drift of each agent's clock.
 fn led_by_c(clocks: Vec<i32>, seed: u64) -> World<Watched> {
     let group = Group {
         clocks,
@@ -23,12 +24,12 @@ fn led_by_c(clocks: Vec<i32>, seed: u64) -> World<Watched> {
 
 const TICK: Duration = Duration::from_micros(100);
 
-/// For how long more than one leads in the next `span`, to a tick.
+/// Returns the time for which more than one agent leads in the next `span`, with a precision of one tick.
 fn contested(world: &mut World<Watched>, span: Duration) -> Duration {
     let end = world.now().after(span);
     let mut contested = Duration::ZERO;
     while world.now() < end {
-        // By ticks too, and not from step to step: a lease ends between two steps.
+        // The loop advances at most one tick, because a lease may end between two steps of the world.
         let tick = world.now().after(TICK);
         let next = world.next_at().filter(|at| *at > world.now());
         let until = next.map_or(tick, |at| at.min(tick));
@@ -40,8 +41,9 @@ fn contested(world: &mut World<Watched>, span: Duration) -> Duration {
     contested
 }
 
-/// The longest that two lead, over 40 histories, when the clock of a leader that is cut off is this much slow
-/// and those of its voters are this much fast, in per cent. Each leadership has a higher term than the one before.
+/// Returns the longest time for which two agents lead, over 40 histories. The leader is cut off; its clock is `percent`
+/// per cent slow, and the clocks of its voters are `percent` per cent fast. Each leadership has a higher term than the
+/// one before.
 fn contested_at(percent: i32) -> Duration {
     let rate = percent * 10_000;
     let worst = (0..40).map(|seed| {
@@ -54,7 +56,7 @@ fn contested_at(percent: i32) -> Duration {
     worst.max().unwrap()
 }
 
-/// The terms of all leaderships, each above the one before it.
+/// Returns the terms of all leaderships, and asserts that each term is above the previous term.
 fn terms(world: &World<Watched>) -> Vec<Term> {
     let mut acquired = Vec::new();
     for agent in world.agents() {
@@ -86,8 +88,8 @@ fn rates_beyond_the_bound_are_not_covered() {
     }
 }
 
-/// The guest's clocks stop with it. What waited for it meanwhile is delivered when it goes on, unless it was cut
-/// off as well.
+/// The clocks of a paused virtual machine stop with it. Messages that waited meanwhile arrive when the machine goes on,
+/// unless it was cut off as well.
 #[test]
 fn a_paused_machine_leads_until_it_hears_of_its_successor() {
     let after_pause = |cut: bool, seed| {

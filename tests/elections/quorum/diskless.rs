@@ -1,5 +1,5 @@
-//! Voters without disks: one restarts, two, all, again while they abstain; clocks that are
-//! wrong. Every invariant after every step.
+//! Tests of voters without disks: one voter restarts, two restart, all restart, or all restart again while they
+//! abstain; clocks are wrong. The oracle checks every invariant after every step.
 
 use std::time::Duration;
 
@@ -15,13 +15,14 @@ use bully_sim::{
 
 use crate::quorum::kit::{Group, Net, P, ms};
 
-/// What the wall clocks show when a history begins.
+/// Reading of the wall clocks when a history begins, in milliseconds.
 const DAY: u64 = 90_000_000_000;
 
-/// (P + E) (1 + r) / (1 - r), rounded up.
+/// Time for which a voter abstains after a restart: (P + E) (1 + r) / (1 - r), rounded up, in milliseconds.
 const ABSTAINS: u64 = 163;
 
-/// Some voters on hosts whose wall clocks differ from the right one by so many milliseconds.
+/// Returns a group of `n` voters. The wall clock of a voter's host differs from the right time by its entry in `wrong`,
+/// in milliseconds.
 pub(crate) fn world(n: i32, seed: u64, ppm: &[i32], wrong: &[i64]) -> Net {
     let group = Group::of(n).sticky();
     let has_right_clocks = ppm.is_empty() && wrong.is_empty();
@@ -45,12 +46,13 @@ pub(crate) fn world(n: i32, seed: u64, ppm: &[i32], wrong: &[i64]) -> Net {
     Net::new(world.build(), scenario)
 }
 
-/// A voter whose clock is a year ahead is the highest in rank.
+/// Returns a group in which the clock of the voter with the highest rank is a year ahead.
 pub(crate) fn a_year_ahead() -> Net {
     world(3, 1, &[], &[0, 0, 365 * 86_400_000])
 }
 
-/// `b` voted for `c`, whose clock is ahead, and has forgotten that; it meets `a`, which never knew.
+/// Returns a group in which `b` voted for `c`, whose clock is ahead, and has forgotten this vote. `b` reaches `a`,
+/// which never knew of the vote.
 pub(crate) fn forgotten_vote() -> Net {
     let mut net = world(3, 1, &[], &[0, 0, 9_000]);
     let (leader, first) = led_within(&mut net, start(3));
@@ -66,7 +68,7 @@ pub(crate) fn forgotten_vote() -> Net {
     net
 }
 
-/// The longest that a group may take to begin.
+/// Returns the longest time until a group has its first leader.
 pub(crate) fn start(n: i32) -> Duration {
     let group = Group::of(n);
     let scenario = QuorumScenario::without_disks(&group.config(), true);
@@ -74,15 +76,15 @@ pub(crate) fn start(n: i32) -> Duration {
     scenario.sound().worst_case_start(above)
 }
 
-/// Some agent leads within that time; in which term.
+/// Waits at most `limit` until an agent leads. Returns the leader and its term.
 #[track_caller]
 pub(crate) fn led_within(net: &mut Net, limit: Duration) -> (AgentId, Term) {
     let led = net
         .world
         .run_until(|world| !world.believers().is_empty(), limit);
     assert!(led, "no leader within {limit:?}: {:?}", net.world);
-    net.run(30); // all have heard of it
-    // One that voted for a rival a moment before follows when it is free again.
+    net.run(30); // all agents have heard of the leader
+    // A voter that voted for a rival a moment before follows the leader when its promise has ended.
     net.world
         .run_until(|world| world.agreed().is_some(), ms(150));
     let leader = net.leader();
@@ -117,11 +119,12 @@ fn a_group_begins_within_its_formula_whatever_its_clocks() {
     println!("longest {longest:?} of {:?}", start(5));
 }
 
-/// The next leader has a higher term: a majority remembers, or the clocks agree.
+/// A majority remembers the last term, or the clocks agree. In both cases the next leader has a higher term.
 #[test]
 fn whoever_restarts_at_once_the_next_leader_has_a_higher_term() {
     let all: &[&str] = &["a", "b", "c"];
-    // Who restarts, and how often: before it has abstained to the end.
+    // The voters that restart, and the number of times. Each further restart comes before the voter has abstained to
+    // the end.
     for (what, names, times, limit) in [
         ("the leader", None, 1, start(3)),
         ("two of three", Some(&["a", "c"][..]), 1, start(3) + ms(P)),
@@ -154,7 +157,7 @@ fn whoever_restarts_at_once_the_next_leader_has_a_higher_term() {
     }
 }
 
-/// It abstains, and asks: no vote that it forgot is cast once more.
+/// The voter abstains and asks the other voters, so it does not repeat a vote that it forgot.
 #[test]
 fn a_voter_that_forgot_its_vote_elects_nobody() {
     let mut net = forgotten_vote();
@@ -167,7 +170,7 @@ fn a_voter_whose_clock_is_a_year_ahead_leads_in_terms_by_the_others_clocks() {
     assert!(leads_by_the_others_clocks(&mut a_year_ahead()));
 }
 
-/// Whether that voter leads three seconds later, in a term that the others' clocks allow.
+/// Returns whether `c` leads three seconds later, in a term that the clocks of the other voters allow.
 pub(crate) fn leads_by_the_others_clocks(net: &mut Net) -> bool {
     net.world.run_for(ms(3_000));
     assert_eq!(net.world.violation(), None);

@@ -1,5 +1,5 @@
-//! Other voters, another epoch (81): no vote crosses, and the order that `quorum::epoch` prescribes
-//! gives one leader after another. The record of what was seen is the same for all epochs.
+//! Tests of other voters in another epoch (81). No vote crosses from one epoch to another, and the order that
+//! `quorum::epoch` prescribes gives one leader after another. All epochs share one record of the oracle.
 
 use actix_bully::{protocol::Term, testkit::faults::Conditions};
 use actix_bully_oracles::{QuorumScenario, Watch, Watched};
@@ -7,10 +7,11 @@ use bully_sim::sim::{Participant, chaos::Scenario};
 
 use crate::quorum::kit::{D, Group, Net, P, id, ms, voters_of};
 
-/// The first term of the epoch after the first.
+/// First term of the epoch after the first epoch.
 const NEXT: Term = Term(1 << 40);
 
-/// `a`, `b`, `c` of the first epoch, led by `c`, and what the next ones start with.
+/// Returns the voters `a`, `b` and `c` of the first epoch, led by `c`, and the oracle with which voters of the next
+/// epochs start.
 fn old(seed: u64) -> (Net, QuorumScenario) {
     let group = Group::of(3);
     let (builder, scenario) = group.builder(seed);
@@ -29,7 +30,7 @@ fn voter(name: &str, score: i32, watch: &Watch) -> Participant<Watched> {
     Participant::voter(id(name), Some(score.into()), watch.clone())
 }
 
-/// Some stay, some go, a new one comes; messages of the old epoch are under way for long.
+/// Some voters stay, one goes, and a new voter comes. Messages of the old epoch stay in transit for long.
 #[test]
 fn s81_stopping_all_before_starting_others_has_one_leader_after_another() {
     for seed in 0..100 {
@@ -55,7 +56,7 @@ fn s81_stopping_all_before_starting_others_has_one_leader_after_another() {
         assert_eq!(net.believers(), [""; 0], "no leader between");
         net.world.set_conditions(Conditions::default());
         net.run(5 * P);
-        // A slow first message holds up a link: others may lead before d, and hand over to it.
+        // A slow first message delays a link, so other voters may lead before `d` and hand over to it.
         let acquired = net.acquired_since(&then).len();
         assert!((1..=3).contains(&acquired), "seed {seed}: {acquired}");
         let leader = net.leader();
@@ -66,7 +67,7 @@ fn s81_stopping_all_before_starting_others_has_one_leader_after_another() {
     }
 }
 
-/// The leader cannot be reached, or hangs: it is enough that the others stop.
+/// The leader is out of reach, or hangs. The order is safe even if only the other voters stop.
 #[test]
 fn s81_a_leader_that_cannot_be_stopped_ends_before_the_new_epoch_has_one() {
     for (seed, hangs) in (0..50).flat_map(|seed| [(seed, true), (seed, false)]) {
@@ -80,7 +81,7 @@ fn s81_a_leader_that_cannot_be_stopped_ends_before_the_new_epoch_has_one() {
         for name in ["a", "b"] {
             net.world.leave(name);
         }
-        // All of them new: no store knows of the old epoch.
+        // All voters are new, so no store knows of the old epoch.
         let watch = epoch(&scenario, &["d", "e", "f"], 1);
         for (name, score) in [("d", 1), ("e", 2), ("f", 3)] {
             net.world.join(voter(name, score, &watch));
@@ -96,8 +97,8 @@ fn s81_a_leader_that_cannot_be_stopped_ends_before_the_new_epoch_has_one() {
     }
 }
 
-/// One by one, each stopped before it starts in the next epoch: the old majority ends with the
-/// second, and both majorities share a voter.
+/// Each voter stops before it starts in the next epoch, one after the other. The old majority ends when the second
+/// voter stops, and the old and the new majority share a voter.
 #[test]
 fn s81_a_group_that_keeps_most_of_its_voters_may_restart_them_in_turn() {
     for seed in 0..50 {
@@ -115,7 +116,8 @@ fn s81_a_group_that_keeps_most_of_its_voters_may_restart_them_in_turn() {
     }
 }
 
-/// The wrong order, and what is left of safety then: tokens. Both lead, and neither hears the other.
+/// The new epoch starts before the old one has stopped, which is the wrong order. Both groups have a leader, and
+/// neither group hears the other. Only the tokens keep a resource safe then.
 #[test]
 fn s81_two_epochs_do_not_hear_each_other() {
     let (builder, scenario) = Group::of(3).builder(1);
@@ -143,7 +145,7 @@ fn s81_two_epochs_do_not_hear_each_other() {
     assert!(scenario.clone().check(&world).is_err());
 }
 
-/// A store that has seen an epoch serves no earlier one, not even if nothing was decided in it.
+/// A store that has seen an epoch does not serve an earlier epoch, even if the later epoch decided nothing.
 #[test]
 fn s81_no_voter_goes_back_to_an_earlier_epoch() {
     let (mut net, scenario) = old(1);

@@ -1,7 +1,8 @@
 //! After a hand-over to the last voter in rank, the best voter leads next.
 //!
-//! All others outrank that leader, and their grace periods end at about the same time. Before the rule was made, the voter
-//! whose request came first led next, and the leadership climbed from one to the next, one grace period each.
+//! All other voters outrank the new leader, and their grace periods end at about the same time. Without the rule, the
+//! voter whose request came first would lead next, and the leadership would climb from voter to voter, one grace period
+//! each.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -11,7 +12,7 @@ use bully_sim::sim::{Detection, Participant, World};
 
 use super::kit::{id, ms};
 
-/// Voters `a`, `b`, and so on, with rising ranks.
+/// Returns the names of `n` voters: `a`, `b`, and so on, with rising ranks.
 fn names(n: usize) -> Vec<AgentId> {
     ('a'..).take(n).map(|name| id(&name.to_string())).collect()
 }
@@ -39,10 +40,10 @@ fn the_best_voter_leads_after_the_last_one() {
             };
             let (first, last) = (&names[0], &names[n - 1]);
             assert!(world.run_until(|w| leads(w, last), ms(60_000)));
-            world.run_for(ms(1_000)); // it has heard all others
+            world.run_for(ms(1_000)); // the leader has heard all other voters
             assert!(world.step_down(last.clone(), Some(first.clone())));
             assert!(world.run_until(|w| leads(w, first), ms(5_000)));
-            // The former leader is in its cool-down, so the voter below it is the best.
+            // The former leader cools down, so the voter below it is the best.
             let best = &names[n - 2];
             let mut leaders = BTreeSet::new();
             let is_over = world.run_until(

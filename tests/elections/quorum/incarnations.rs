@@ -1,4 +1,4 @@
-//! Scenarios of incarnations and clocks: restarts, quarantine, hand-over, witnesses, suspended hosts.
+//! Scenarios of incarnations and clocks: restarts, quarantine, hand-overs, and clocks that drift or stop.
 
 use actix_bully::{elections::bully::Preemption, protocol::Event, testkit::faults::Conditions};
 use bully_sim::sim::{Detection, Participant};
@@ -28,7 +28,7 @@ fn s59_a_voter_that_forgot_its_promise_abstains() {
     }
 }
 
-/// c leads by the word of b alone; b restarts, and only a can ask it.
+/// Returns a group in which `c` leads by the promise of `b` alone. `b` has restarted, and only `a` can ask it.
 pub(crate) fn forgetful(group: &Group, seed: u64) -> Net {
     let mut net = group.led(seed);
     net.world.cut("a", "c");
@@ -40,7 +40,7 @@ pub(crate) fn forgetful(group: &Group, seed: u64) -> Net {
     net
 }
 
-/// A store that is lost is not replaced: the voter stays away, also if it joins again.
+/// A voter does not replace a lost store. It stays away, even if it joins again.
 #[test]
 fn s28_a_voter_that_lost_its_store_does_not_start() {
     let mut net = Group::of(3).led(18);
@@ -67,7 +67,8 @@ fn s61_clocks_within_their_bound_break_nothing() {
     }
 }
 
-/// The leader's clock is 11 % slow, the others' are 11 % fast; it is cut off.
+/// Returns a group whose leader `c` is cut off. The leader's clock is 11 % slow, and the clocks of the other voters are
+/// 11 % fast.
 pub(crate) fn cut_leader_with_drift(group: Group, seed: u64) -> Net {
     let clocks = vec![110_000, 110_000, -110_000];
     let mut net = Group { clocks, ..group }.led(seed);
@@ -146,7 +147,8 @@ fn s71_a_leader_that_drains_and_is_cut_off_loses_its_lease_all_the_same() {
     );
 }
 
-/// A leader's confirmed end while its announcements are under way, and its return in a new incarnation.
+/// The crash of a leader is confirmed while its announcements are in transit, and the leader returns in a new
+/// incarnation.
 #[test]
 fn a_new_incarnation_of_the_leader_is_bound_by_what_others_promised_the_old_one_only_if_it_must() {
     let detection = Detection::Certain(ms(1).into());
@@ -169,7 +171,7 @@ fn a_new_incarnation_of_the_leader_is_bound_by_what_others_promised_the_old_one_
     }
 }
 
-/// Two crashed leaders in a row, whose ends are reported late: each report names its own incarnation.
+/// The report of a crash comes late, after the agent has restarted. Each report names the incarnation that ended.
 #[test]
 fn a_late_report_of_a_former_incarnation_does_not_free_from_the_present_one() {
     let detection = Detection::Certain(ms(40).into());

@@ -1,5 +1,5 @@
-//! A group of watched machines: agents `a`, `b`, … with the scores 1, 2, …, so the last one is the
-//! highest in rank. Every invariant is checked after every step.
+//! A group of watched machines: agents `a`, `b`, … with the scores 1, 2, …. The last agent ranks highest. The oracle
+//! checks every invariant after every step.
 
 use std::time::Duration;
 
@@ -11,7 +11,8 @@ use actix_bully::{
 use actix_bully_oracles::{QuorumScenario, Watch, Watched};
 use bully_sim::sim::{Detection, Participant, World, WorldBuilder, chaos::Scenario};
 
-/// The durations of the preset `in_process`; `AFTER` is a leader's grace period.
+/// Durations of the preset `in_process`, in milliseconds: the heartbeat interval H, the deadline D, the promise P, and
+/// the grace period `AFTER` of a leader.
 pub(crate) const H: u64 = 25;
 pub(crate) const D: u64 = 100;
 pub(crate) const P: u64 = 125;
@@ -25,18 +26,18 @@ pub(crate) fn id(name: &str) -> AgentId {
     AgentId::new(name).unwrap()
 }
 
-/// What differs from the usual group.
+/// Settings of a group.
 pub(crate) struct Group {
-    /// The scores of `a`, `b`, …; `None` for a witness.
+    /// Scores of `a`, `b`, …; `None` makes a witness.
     pub(crate) scores: Vec<Option<i32>>,
     pub(crate) observers: Vec<&'static str>,
     pub(crate) preemption: Preemption,
     pub(crate) detection: Detection,
-    /// Parts in a million, by agent.
+    /// Drift of each agent's clock, in parts in a million.
     pub(crate) clocks: Vec<i32>,
 }
 
-/// Other voters for the next epoch, by the usual timings.
+/// Returns the configuration of other voters for a later epoch, with the usual timings.
 pub(crate) fn voters_of(names: &[&str], epoch: u64) -> QuorumConfig {
     QuorumConfig {
         timings: Timings::in_process(),
@@ -47,7 +48,7 @@ pub(crate) fn voters_of(names: &[&str], epoch: u64) -> QuorumConfig {
 }
 
 impl Group {
-    /// So many voters; no agent is told of crashes.
+    /// Returns a group of `n` voters in which only silence shows a crash.
     pub(crate) fn of(n: i32) -> Self {
         Self {
             scores: (1..=n).map(Some).collect(),
@@ -78,7 +79,7 @@ impl Group {
         }
     }
 
-    /// Not started: messages take 0.1 to 1 ms.
+    /// Returns the builder of a world in which each message takes 0.1 to 1 ms, and its oracle.
     pub(crate) fn builder(&self, seed: u64) -> (WorldBuilder<Watched>, QuorumScenario) {
         let scenario = QuorumScenario::new(self.config());
         let voters = self.names().into_iter().zip(&self.scores).enumerate();
@@ -105,17 +106,17 @@ impl Group {
         Net::new(builder.build(), scenario)
     }
 
-    /// The highest-ranked one leads, and hears all others.
+    /// Returns a world in which the agent with the highest rank leads and has heard all other agents.
     pub(crate) fn led(&self, seed: u64) -> Net {
         let mut net = self.world(seed);
         let top = self.names().last().unwrap().clone();
         assert_eq!(net.settle(ms(500)), top);
-        net.run(H + 5); // all have acknowledged it
+        net.run(H + 5); // all agents have acknowledged the leader
         net
     }
 }
 
-/// A world, and what its agents may not do.
+/// A world with the record of its oracle.
 pub(crate) struct Net {
     pub(crate) world: World<Watched>,
     watch: Watch,
@@ -128,7 +129,7 @@ impl Net {
         Self { world, watch }
     }
 
-    /// The parameters, and what was seen of its agents.
+    /// Returns the oracle's parameters and its record of the agents.
     pub(crate) fn watch(&self) -> Watch {
         self.watch.clone()
     }
@@ -145,7 +146,7 @@ impl Net {
         }
     }
 
-    /// Lets time pass; nothing may break meanwhile.
+    /// Lets time pass, and asserts that no invariant breaks meanwhile.
     #[track_caller]
     pub(crate) fn run(&mut self, millis: u64) -> &mut Self {
         self.world.run_for(ms(millis));
@@ -153,7 +154,7 @@ impl Net {
         self
     }
 
-    /// Lets time pass until a certain agent leads, within a limit.
+    /// Waits at most `limit` milliseconds until `name` alone leads. Returns the time that passed.
     #[track_caller]
     pub(crate) fn until_leads(&mut self, name: &str, limit: u64) -> Duration {
         let before = self.world.now();
@@ -163,7 +164,7 @@ impl Net {
         self.world.now().since(before)
     }
 
-    /// Every agent that runs follows this one.
+    /// Asserts that every running agent follows `name`.
     #[track_caller]
     pub(crate) fn follows(&self, name: &str) {
         let agreed = self.world.agreed().map(|leader| leader.id);
@@ -175,7 +176,7 @@ impl Net {
         believers.iter().map(ToString::to_string).collect()
     }
 
-    /// This moment, for what happens after it.
+    /// Marks this moment, so that a test can ask for later events.
     pub(crate) fn mark(&self) -> Mark {
         let seen = self.world.agents().map(|id| self.world.events(id).len());
         Mark {
@@ -184,7 +185,7 @@ impl Net {
         }
     }
 
-    /// The events of all agents since then, in order of time.
+    /// Returns the events of all agents since the mark, in order of time.
     pub(crate) fn events_since(&self, then: &Mark) -> Vec<(Time, AgentId, Event)> {
         let mut all = Vec::new();
         for (agent, seen) in self.world.agents().zip(&then.seen) {
@@ -196,7 +197,7 @@ impl Net {
         all
     }
 
-    /// The agents that began to lead since then, and when.
+    /// Returns the agents that began to lead since the mark, each with the time.
     pub(crate) fn acquired_since(&self, then: &Mark) -> Vec<(Time, String)> {
         let acquired = |(at, agent, event): (Time, AgentId, Event)| {
             matches!(event, Event::Acquired { .. }).then(|| (at, agent.to_string()))
@@ -205,14 +206,14 @@ impl Net {
         events.filter_map(acquired).collect()
     }
 
-    /// The agents that ever began to lead, and when.
+    /// Returns all agents that ever began to lead, each with the time.
     pub(crate) fn acquired(&self) -> Vec<(Time, String)> {
         let seen = self.world.agents().map(|_| 0).collect();
         let at = Time::ZERO;
         self.acquired_since(&Mark { at, seen })
     }
 
-    /// When this one lost its leadership for this reason, since then.
+    /// Returns the time at which the agent lost its leadership for this reason, since the mark.
     #[track_caller]
     pub(crate) fn lost_since(&self, then: &Mark, name: &str, why: LostReason) -> Time {
         let lost = self

@@ -1,5 +1,4 @@
-//! The quorum election in a simulated world: the scenarios by number (`s48_..` is scenario 48), then
-//! chaos.
+//! Tests of the quorum election in a simulated world: the scenarios by number (`s57_..` is scenario 57), and chaos.
 #![expect(
     clippy::expect_used,
     clippy::panic,

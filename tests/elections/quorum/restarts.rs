@@ -1,8 +1,8 @@
-//! Voters without disks: every minority is gone, and every choice of the others restarts, together or one after the other;
-//! clocks that agree, and such that are 11 s and 1 h apart.
+//! Tests of voters without disks. Every minority is gone, and every choice of the other voters restarts, together or
+//! one after the other. The clocks agree, or are 11 s or 1 h apart.
 //!
-//! A leader is there within the bound that is printed, or too few remember. Then each voter that waits says so, and one leads
-//! within the bound once its advice is followed.
+//! Either the group has a leader within the printed bound, or too few voters remember. In the latter case each waiting
+//! voter reports this, and once its advice is followed, an agent leads within the bound.
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 
@@ -14,25 +14,26 @@ use crate::quorum::{
     kit::{Group, Net, P, ms},
 };
 
-/// By how many milliseconds the clock of each voter is ahead of that of the one before it.
+/// Lead of each voter's clock over the clock of the previous voter, in milliseconds.
 const APART: [i64; 3] = [0, 11_000, -3_600_000];
 
-/// One group: some voters are gone, and some of the others restart.
+/// A group in which some voters are gone and some of the other voters restart.
 struct Case {
     n: usize,
-    /// Positions, a bit each.
+    /// Positions of voters, one bit for each.
     gone: u32,
     restarts: u32,
     together: bool,
     apart: i64,
 }
 
-/// The longest from the last restart to a leader: the one before may have ended unseen.
+/// Returns the longest time from the last restart until an agent leads. An earlier leader may have ended without
+/// notice.
 fn bound(n: usize) -> Duration {
     start(i32::try_from(n).unwrap()) + ms(P) * 100 / 89
 }
 
-/// What came of the cases.
+/// Results of all cases.
 #[derive(Debug, Default)]
 struct Count {
     led: u32,
@@ -49,13 +50,13 @@ impl Case {
         self.n - bits(self.gone)
     }
 
-    /// Whether voters go on while `recover` of them recover at one time and the other live voters remember.
+    /// Returns whether the voters go on while `recover` voters recover at one time and the other live voters remember.
     fn go_on(&self, recover: usize) -> bool {
         let most_gone = self.n - self.quorum();
         self.alive() - recover > most_gone || recover > most_gone
     }
 
-    /// The number of voters that wait in the end.
+    /// Returns the number of voters that wait in the end.
     fn waits(&self) -> usize {
         let restarts = bits(self.restarts);
         let steps = if self.together { 1 } else { restarts };
@@ -106,7 +107,8 @@ impl Case {
         }
     }
 
-    /// All that recover take part, and one leads, or the bound is over.
+    /// Waits until no voter recovers any more and an agent leads, or until the bound ends. Returns whether an agent
+    /// leads.
     fn leads(&self, net: &mut Net) -> bool {
         let all = self.names((1 << self.n) - 1);
         let leads = net.world.run_until(
@@ -121,7 +123,8 @@ impl Case {
         leads
     }
 
-    /// Each waiting voter names the voters that are gone, and says how many have to restart.
+    /// Follows the advice of the waiting voters. Each of them names the voters that are gone, and the number of voters
+    /// that must restart.
     fn follow_advice(&self, net: &mut Net, recover: &[Recovering]) {
         assert!(net.believers().is_empty(), "{self}");
         let gone: BTreeSet<_> = self.names(self.gone).into_iter().collect();
@@ -155,7 +158,7 @@ fn prospects(machine: &Watched) -> Option<Recovering> {
     machine.prospects().recovers.map(|recovers| *recovers)
 }
 
-/// What those say that recover still.
+/// Returns the reports of the voters in `names` that still recover.
 fn recovering(net: &Net, names: &[&str]) -> Vec<Recovering> {
     let machines = names.iter().filter_map(|name| net.world.machine(name));
     machines.filter_map(prospects).collect()
@@ -165,7 +168,7 @@ fn bits(of: u32) -> usize {
     usize::try_from(of.count_ones()).unwrap()
 }
 
-/// Every case of groups of `n` voters.
+/// Runs every case of a group of `n` voters.
 fn enumerate(n: usize) -> Count {
     let mut count = Count::default();
     let (most, all) = ((n - 1) / 2, 1_u32 << n);
@@ -191,7 +194,8 @@ fn enumerate(n: usize) -> Count {
     count
 }
 
-/// Up to 5 voters, or up to as many as the variable `RESTARTS` says; `tests/README.md` has the command for all.
+/// Groups have up to 5 voters, or up to the number in the variable `RESTARTS`; `tests/README.md` has the command for
+/// all.
 #[test]
 fn a_leader_within_the_bound_or_too_few_that_remember() {
     let most = std::env::var("RESTARTS").map_or(5, |most| most.parse().unwrap());

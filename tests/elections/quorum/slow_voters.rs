@@ -1,5 +1,5 @@
-//! Voters that are slower than their timings assume, for ten minutes of virtual time: how often the leadership changes, and
-//! for how long the group has no leader. `a`, `b` and `c` rank in this order, `c` highest.
+//! Tests of voters that are slower than their timings assume, for ten minutes of virtual time. They count the changes
+//! of the leadership and measure the time without a leader. `c` ranks highest, then `b`, then `a`.
 //!
 //! The command prints the table of `tests/README.md`:
 //! `cargo test --test elections -- slow_voters --nocapture`.
@@ -17,16 +17,16 @@ use super::kit::{id, ms};
 const SPAN: Duration = ms(600_000);
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
-/// How slow a group is.
+/// The slow part of a group.
 #[derive(Clone, Copy)]
 enum Slow {
-    /// Milliseconds that each voter needs to write a record.
+    /// Time that each voter needs to write a record, in milliseconds.
     Disks([u64; 3]),
-    /// Milliseconds that each message is under way.
+    /// Delay of each message, in milliseconds.
     Network(u64),
 }
 
-/// A group, from its start on.
+/// Returns a group that has not started.
 fn world(config: &QuorumConfig, slow: Slow, seed: u64) -> World<QuorumBully> {
     let (writes, delay) = match slow {
         Slow::Disks(writes) => (writes, Duration::from_micros(100)..=ms(1)),
@@ -54,7 +54,7 @@ fn world(config: &QuorumConfig, slow: Slow, seed: u64) -> World<QuorumBully> {
     world
 }
 
-/// Leaderships, and time without a leader.
+/// Returns the number of leaderships and the time without a leader.
 fn watch(config: &QuorumConfig, slow: Slow) -> (usize, Duration) {
     let mut world = world(config, slow, 1);
     let (mut leaderships, mut vacant, mut last) = (0, Duration::ZERO, None);
@@ -81,7 +81,7 @@ fn config(timings: Timings) -> QuorumConfig {
     }
 }
 
-/// Two of three voters.
+/// Write times of groups in which two of three voters are slow, in milliseconds.
 const TWO: [[u64; 3]; 9] = [
     [500, 500, 0],
     [500, 0, 500],
@@ -103,10 +103,10 @@ fn with_two_slow_voters_of_three_there_is_a_leader_for_95_percent_of_the_time() 
     }
 }
 
-/// One of three voters: the one that ranks highest, or another one.
+/// Position of the only slow voter: the voter with the highest rank first.
 const ONE: [usize; 3] = [2, 1, 0];
 
-/// What each preset is tried with, in milliseconds.
+/// Returns each preset with its two write times, in milliseconds.
 fn presets() -> [(&'static str, Timings, [u64; 2]); 2] {
     [
         ("lan", Timings::lan(), [150, 400]),
@@ -114,7 +114,7 @@ fn presets() -> [(&'static str, Timings, [u64; 2]); 2] {
     ]
 }
 
-/// `slow-waits`: the best-ranked voter must not take the leadership again and again, and lose it at its next write.
+/// `slow-waits`: the best-ranked voter must not take the leadership again and again, only to lose it at its next write.
 #[test]
 fn with_one_slow_voter_of_three_the_leadership_hardly_moves() {
     for (preset, timings, times) in presets() {
@@ -131,7 +131,7 @@ fn with_one_slow_voter_of_three_the_leadership_hardly_moves() {
     }
 }
 
-/// The longest time from the silent end of a leader until the next one leads.
+/// Returns the longest time from the silent crash of a leader until the next agent leads.
 fn fails_over(write: u64) -> Duration {
     let longest = (1..=20).map(|seed| {
         let timings = Timings::default();
@@ -150,7 +150,7 @@ fn fails_over(write: u64) -> Duration {
     longest.max().unwrap()
 }
 
-/// A quorum writes within T / 4. For slower disks the page of the election gives the figure.
+/// The bound holds if a voter writes within T / 4. The page of the election has the figure for slower disks.
 #[test]
 fn a_leader_that_ends_has_a_successor_within_the_bound_and_one_deadline() {
     let timings = Timings::default();
@@ -162,7 +162,7 @@ fn a_leader_that_ends_has_a_successor_within_the_bound_and_one_deadline() {
     }
 }
 
-/// Three times the bound: no answer comes within a round of the length E.
+/// The delay is three times the bound, so no answer comes within a round of the length E.
 #[test]
 fn on_a_network_that_is_slower_than_stated_one_agent_leads() {
     for (timings, delay) in [(Timings::default(), 120), (Timings::lan(), 27)] {

@@ -1,5 +1,4 @@
-//! A second process of one name, and replaced stores: histories by hand, each with one leader at a
-//! time.
+//! Histories with a second process of the same name, and with replaced stores. Each history has one leader at a time.
 
 use std::time::Duration;
 
@@ -8,30 +7,29 @@ use bully_sim::sim::StoreContents;
 
 use crate::quorum::kit::{Group, Net, P, id, ms};
 
-/// Three voters, of which `c` leads.
+/// Returns a group of three voters that `c` leads.
 pub(crate) fn led() -> Net {
     let net = Group::of(3).led(1);
     net.watch().doubts_memory();
     net
 }
 
-/// The leader's service is started once more, with a store that was just made; only the second process hears the
-/// messages to its name.
+/// Starts the leader's service a second time, with a new store. Only the second process gets the messages to its name.
 pub(crate) fn second_with_a_new_store(net: &mut Net) {
     net.world.isolate("c");
     assert!(net.world.begin_second("c", StoreContents::New));
     net.world.run_for(ms(400));
 }
 
-/// The leader's service runs twice, by a copy of its disk, and both hear everything. The second one's questions at its
-/// start are lost, so that no other agent knows of it before it asks for votes.
+/// Starts the leader's service a second time, with a copy of its disk. Both processes get all messages. The second
+/// process asks questions when it starts, but they are lost, so no other agent knows of it before it asks for votes.
 pub(crate) fn second_with_a_copy(net: &mut Net) {
     net.world.ignore("recall");
     assert!(net.world.begin_second("c", StoreContents::Copied));
     net.world.run_for(ms(400));
 }
 
-/// The second one is killed beside its sentinel, while the leader is cut off.
+/// Kills the second process beside its sentinel, while the leader is cut off.
 pub(crate) fn end_of_a_copy(net: &mut Net) {
     net.world.isolate("c");
     assert!(net.world.begin_second("c", StoreContents::Copied));
@@ -39,8 +37,8 @@ pub(crate) fn end_of_a_copy(net: &mut Net) {
     net.world.run_for(ms(300));
 }
 
-/// `b` was cut off until no promise bound it, and knows no store. `a`, which supports the leader, comes back
-/// with a new one and meets `b` alone.
+/// Cuts `b` off until no promise binds it and it knows no store. Then `a`, which supports the leader, returns with a
+/// new store and reaches only `b`.
 pub(crate) fn new_store_of_a_supporter(net: &mut Net) {
     net.world.isolate("b");
     net.world.crash("b");
@@ -52,10 +50,10 @@ pub(crate) fn new_store_of_a_supporter(net: &mut Net) {
     net.world.run_for(ms(300));
 }
 
-/// `b` was named once by `c`, and hears it late: its claim is the first that `c` hears, with a new store, of any election.
-/// `a` leads.
+/// `c` once named `b` as its successor, and `b` gets this message late. `a` leads meanwhile. `c` returns with a new
+/// store, and the claim of `b` is the first message of any election that `c` gets.
 pub(crate) fn new_store_hears_a_named_claim_first(net: &mut Net) {
-    net.world.ignore("claim"); // nothing is voted ahead
+    net.world.ignore("claim"); // no voter votes ahead
     net.world.step_down("c", Some(id("b")));
     net.world.run_for(ms(40));
     let late = Conditions::builder().delay(ms(600)..=ms(600));
@@ -86,7 +84,7 @@ fn lose_store(net: &mut Net, agent: &str) {
 
 type Play = fn(&mut Net);
 
-/// Each by its name.
+/// All histories, each with its name.
 pub(crate) const ALL: [(&str, Play); 5] = [
     ("a second process with a new store", second_with_a_new_store),
     ("the end of a copy", end_of_a_copy),

@@ -1,7 +1,7 @@
-//! How many messages an election takes, exactly, and how long.
+//! Counts the messages of an election exactly, and measures its duration.
 //!
-//! Every message takes the same time, and nothing fails. An election is begun in a ring that has a
-//! leader, so that no member begins one by itself.
+//! Every message takes the same time, and nothing fails. An election begins in a ring that has a leader, because no
+//! member then begins an election by itself.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::ring::kit::{MS, builder, config, names, sent, settles};
 
 const DELAY: Duration = Duration::from_millis(7);
 
-/// These scores, and one leads.
+/// Returns a ring with these scores in which one member leads.
 fn led_by(scores: &[i32]) -> World<Ring> {
     let world = builder(1, scores, &config());
     let mut world = world.conditions(Conditions::delayed(DELAY)).build();
@@ -20,18 +20,18 @@ fn led_by(scores: &[i32]) -> World<Ring> {
     world
 }
 
-/// Collect, nominate, coordinator, and acknowledgements of these.
+/// Returns the numbers of `Collect`, `Nominate` and `Coordinator` messages, and of their acknowledgements.
 fn counted(world: &World<Ring>) -> [u64; 4] {
     ["collect", "nominate", "coordinator", "hop_ack"].map(|kind| sent(world, kind))
 }
 
-/// When the leader's last announcement came home.
+/// Returns the time at which the leader's last announcement returned to it.
 fn led_since(world: &World<Ring>) -> Time {
     let leader = world.agreed().unwrap();
     world.events(&leader.id).last().unwrap().0
 }
 
-/// What these begin at once takes.
+/// Lets `starters` begin at the same instant. Returns the numbers of messages and the duration of the election.
 fn begun_by<N: AsRef<str>>(world: &mut World<Ring>, starters: &[N]) -> ([u64; 4], Duration) {
     let (before, begun) = (counted(world), world.now());
     for starter in starters {
@@ -39,7 +39,7 @@ fn begun_by<N: AsRef<str>>(world: &mut World<Ring>, starters: &[N]) -> ([u64; 4]
     }
     let leader = settles(world);
     let done = led_since(world);
-    world.run_for(MS(1_000)); // and nothing follows
+    world.run_for(MS(1_000)); // no other election follows
     assert_eq!(settles(world), leader);
     let mut counts = counted(world);
     for (count, before) in counts.iter_mut().zip(before) {
@@ -59,8 +59,8 @@ fn at_the_start_the_highest_goes_round_twice_and_no_other_begins() {
     }
 }
 
-/// n `Collect`, a `Nominate` for each hop from the origin to the winner, n `Coordinator`, and as
-/// many acknowledgements.
+/// The election takes n `Collect`, one `Nominate` for each hop from the origin to the winner, n `Coordinator`, and an
+/// acknowledgement for each of these messages.
 #[test]
 fn one_initiator_takes_two_laps_and_its_distance_to_the_winner() {
     for n in 2..=9_i32 {
@@ -81,8 +81,8 @@ fn one_initiator_takes_two_laps_and_its_distance_to_the_winner() {
     }
 }
 
-/// Where the ranks fall along the ring each token meets a stronger member as late as can be (Chang and Roberts'
-/// worst case). Where they rise every token but one is stopped by the first member it meets.
+/// If the ranks fall along the ring, each token travels as far as possible before it meets a stronger member (the worst
+/// case of Chang and Roberts). If the ranks rise, the first member that a token meets stops it, except for one token.
 #[test]
 fn where_all_begin_it_takes_n_n_plus_1_half_against_the_ranks_and_2_n_minus_1_along_them() {
     for members in 2..=9_i32 {
@@ -106,7 +106,7 @@ fn where_all_begin_it_takes_n_n_plus_1_half_against_the_ranks_and_2_n_minus_1_al
     }
 }
 
-/// Every order of the ranks in a ring of five, and every set of initiators.
+/// Plays every order of the ranks in a ring of five with every set of initiators.
 #[test]
 fn k_initiators_never_exceed_their_bound() {
     let names = names(5);
@@ -142,14 +142,14 @@ fn permutations(of: &[i32]) -> Vec<Vec<i32>> {
     all
 }
 
-/// A heartbeat goes round once per H, with as many acknowledgements.
+/// A heartbeat goes round the ring once per H, and each hop has an acknowledgement.
 #[test]
 fn a_heartbeat_costs_n_and_n_acknowledgements() {
     for n in 2..=9_u8 {
         let scores: Vec<i32> = (1..=i32::from(n)).collect();
         let mut world = led_by(&scores);
         let beats = 10;
-        world.run_for(MS(180) * beats + MS(170)); // the last one comes home, too
+        world.run_for(MS(180) * beats + MS(170)); // the last heartbeat completes its round
         let expected = u64::from(n) * u64::from(beats);
         assert_eq!(sent(&world, "beat"), expected);
         assert_eq!(sent(&world, "beat_ack"), expected);

@@ -1,4 +1,4 @@
-//! Rings to do things to, and what is asked of them.
+//! Rings for the tests, with assertions about them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,20 +13,20 @@ use bully_sim::{
 };
 
 pub(crate) const MS: fn(u64) -> Duration = Duration::from_millis;
-/// d of the default timings.
+/// The bound d on delays in the default timings.
 pub(crate) const D: Duration = Duration::from_millis(40);
 
 pub(crate) fn id(name: &str) -> AgentId {
     name.parse().unwrap()
 }
 
-/// The names of a ring of `n`, in its order.
+/// Returns the names of `n` members, in the order of the ring.
 pub(crate) fn names(n: usize) -> Vec<AgentId> {
     let name = |name: char| name.to_string().parse().unwrap();
     ('a'..='z').take(n).map(name).collect()
 }
 
-/// The default rules, without the random part of any wait: formulas are exact then.
+/// Returns the default rules without jitter, so that the formulas are exact.
 pub(crate) fn config() -> RingConfig {
     let timings = actix_bully::protocol::Timings::default().to_builder();
     let timings = timings.jitter(Duration::ZERO).build().unwrap();
@@ -38,7 +38,7 @@ pub(crate) fn voter(name: &AgentId, score: i32, config: &RingConfig) -> Particip
     Participant::voter(name.clone(), score, Arc::new(config.clone()))
 }
 
-/// A ring in which these have these scores, and no member is told anything: only silence tells.
+/// Returns the builder of a ring whose members have these scores, in order. Only silence shows a crash.
 pub(crate) fn builder(seed: u64, scores: &[i32], config: &RingConfig) -> WorldBuilder<Ring> {
     let names = names(scores.len());
     let agents = names.iter().zip(scores);
@@ -55,31 +55,31 @@ pub(crate) fn ring(seed: u64, n: i32) -> World<Ring> {
     builder(seed, &scores, &config()).build()
 }
 
-/// The same, and one leads.
+/// Returns a ring of `n` members in which one member leads.
 pub(crate) fn led(seed: u64, n: i32) -> World<Ring> {
     let mut world = ring(seed, n);
     settles(&mut world);
     world
 }
 
-/// Rings of five, by several seeds, in which `e` leads.
+/// Returns rings of five members in which `e` leads, each with another seed.
 pub(crate) fn led_rings() -> impl Iterator<Item = World<Ring>> {
     (1..=8).map(|seed| led(seed, 5))
 }
 
-/// Several seeds.
+/// Plays a scenario with each of eight seeds.
 pub(crate) fn seeds(scenario: impl FnMut(u64)) {
     (1..=8).for_each(scenario);
 }
 
-/// One alone considers itself leader, and all follow it.
+/// Waits until only one member considers itself leader and all members follow it. Returns the leader.
 #[track_caller]
 pub(crate) fn settles(world: &mut World<Ring>) -> AgentId {
     let leader = world.settle(Duration::from_secs(60));
     leader.unwrap_or_else(|wrong| panic!("{wrong}\n{}", world.trace().to_text()))
 }
 
-/// Until this one leads and all agree.
+/// Waits until `name` leads and all members follow it. Returns the time that passed.
 #[track_caller]
 pub(crate) fn comes_to_lead(world: &mut World<Ring>, name: &str, limit: Duration) -> Duration {
     let before = world.now();
@@ -89,12 +89,12 @@ pub(crate) fn comes_to_lead(world: &mut World<Ring>, name: &str, limit: Duration
     world.now().since(before)
 }
 
-/// The end of the record so far.
+/// Returns the number of trace entries so far.
 pub(crate) fn mark(world: &World<Ring>) -> usize {
     world.trace().entries().len()
 }
 
-/// Until this one leads in a higher term than before, and all agree.
+/// Waits until `name` leads in a term above `term` and all members follow it. Returns the time that passed.
 #[track_caller]
 pub(crate) fn comes_to_lead_above(
     world: &mut World<Ring>,
@@ -112,13 +112,13 @@ pub(crate) fn comes_to_lead_above(
     world.now().since(before)
 }
 
-/// The agents that acquired a leadership since then.
+/// Returns the members that acquired a leadership since the trace entry `since`.
 pub(crate) fn acquired(world: &World<Ring>, since: usize) -> Vec<String> {
     let told = |event: &Event| matches!(event, Event::Acquired { .. });
     events(world, since, told)
 }
 
-/// The agents that follow another leader since then; the same one in a higher term does not count.
+/// Returns the member of each event that `counts` accepts, since the trace entry `since`.
 pub(crate) fn events(
     world: &World<Ring>,
     since: usize,
@@ -132,12 +132,12 @@ pub(crate) fn events(
     named.collect()
 }
 
-/// How many messages of this kind have been sent.
+/// Returns the number of messages of this kind that were sent so far.
 pub(crate) fn sent(world: &World<Ring>, kind: &str) -> u64 {
     world.trace().count_of(kind).sent
 }
 
-/// The agent crashes when it sends the message of this kind that follows so many others.
+/// Makes a member crash when it sends a message of this kind, after `spared` earlier messages of this kind.
 pub(crate) fn dies_of(world: &mut World<Ring>, name: &str, kind: &'static str, spared: u32) {
     let (by, then) = (Some(id(name)), Reaction::Crash);
     world.arm(&Trap {

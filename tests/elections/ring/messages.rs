@@ -1,5 +1,6 @@
-//! A ring's messages as JSON are bounded whatever a peer says. The bytes of a bridge: `src/remote/wire/tests`; each form:
-//! `messages.txt` of its unit tests.
+//! Tests that the size of a ring's messages as JSON has a bound, for any list that a peer sends.
+//! `src/remote/wire/tests` has the bytes of a bridge, and `messages.txt` of the unit tests has the form of each
+//! message.
 
 use actix_bully::protocol::{Incarnation, Term};
 use bully_classics::ring::{Entrant, MOST, RingElectionId, RingMessage};

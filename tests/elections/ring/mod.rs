@@ -1,9 +1,9 @@
-//! The ring election in a simulated world: the scenarios by number (`s07_..` is scenario 7), the
-//! seed's own ring, message counts against their formulas; then as actors, and on the wire.
+//! Tests of the ring election in a simulated world: the scenarios by number (`s33_..` is scenario 33), the seed's own
+//! ring, counts of messages against their formulas, and messages as JSON.
 //!
-//! Agents are `a`, `b`, … in the order of the ring; where nothing else is said the score of each
-//! is its place, so that the last one is the highest in rank. Delays are anything that the timings
-//! allow, and each scenario runs with several seeds.
+//! Agents are `a`, `b`, … in the order of the ring. Unless a test sets other scores, the score of an agent is its
+//! position, so the last agent ranks highest. Delays take any value that the timings allow, and each scenario runs with
+//! several seeds.
 #![expect(
     clippy::indexing_slicing,
     clippy::panic,

@@ -1,4 +1,4 @@
-//! What only a ring can suffer: scenarios 33 to 36.
+//! Tests of faults that only a ring can have: scenarios 33 to 36.
 
 use std::time::Duration;
 
@@ -19,7 +19,8 @@ use crate::ring::kit::{
 
 const DELAY: Duration = Duration::from_millis(7);
 
-/// The leader is dead, and so are these; `d` begins at this moment, knowing nothing of it.
+/// Returns a ring whose members `dead` have just crashed. `starter` begins an election at this moment, without
+/// knowledge of the crashes.
 fn begins(scores: &[i32], dead: &[&str], starter: &str, config: &RingConfig) -> World<Ring> {
     let world = builder(1, scores, config).conditions(Conditions::delayed(DELAY));
     let mut world = world.build();
@@ -43,18 +44,18 @@ fn s33_two_adjacent_dead_members_cost_two_hops() {
         let mut world = begins(&[1, 2, 3, 4, 5, 6], &["c", "d"], "b", &config);
         let began = world.now();
         let took = comes_to_lead_above(&mut world, Term(1), "f", MS(10_000));
-        // a, b, e, f are left: b collects 4, nominates f 2 hops on, f announces itself over 4; the
-        // last acknowledgement makes it quiet.
+        // a, b, e and f are left. The token of b collects 4 entries, the nomination takes 2 hops, and f announces
+        // itself over 4 hops. The last acknowledgement ends the election.
         let hops = 4 + 2 + 4 + 1;
         assert_eq!(took, config.hop() * 2 + DELAY * hops, "2 Hop and 11 d");
         assert!(took <= config.worst_case_election(6, 2));
-        // Each was tried as often as a message is sent, and then no more.
+        // Each dead member gets a message as often as the configuration sends it, and no more.
         let tries = lost_on(&world, &["c", "d"], began);
         assert_eq!(tries, usize::try_from(config.sends).unwrap() * 2);
     }
 }
 
-/// How many messages but probes went to these since then.
+/// Returns the number of messages to `dead` since then, without probes and heartbeats.
 fn lost_on(world: &World<Ring>, dead: &[&str], since: Time) -> usize {
     let entries = world.trace().entries().filter(|entry| entry.at >= since);
     let to_them = entries.filter(|entry| match &entry.what {
@@ -69,7 +70,7 @@ fn lost_on(world: &World<Ring>, dead: &[&str], since: Time) -> usize {
 #[test]
 fn s34_the_origin_dies_while_its_token_circulates() {
     seeds(|seed| {
-        // The origin dies with the first hop, or when its token is anywhere else.
+        // The origin dies at the first hop of its token, or at a later hop.
         for hops in 0..4 {
             let mut world = led(seed, 5);
             world.run_for(MS(500));
@@ -81,7 +82,7 @@ fn s34_the_origin_dies_while_its_token_circulates() {
             world.crash("c");
             let bound = config().worst_case_election(5, 1) + D * 2;
             comes_to_lead_above(&mut world, term, "e", bound);
-            // The next one closed the circle: this election has a winner, no other was begun.
+            // The next member closed the circle, so this election has a winner and no other election began.
             assert_eq!(world.view("a").unwrap().term, term.next().unwrap());
         }
     });
@@ -92,14 +93,14 @@ fn s35_the_winner_dies_before_its_nomination() {
     for mut world in led_rings() {
         world.run_for(MS(500));
         let before = mark(&world);
-        dies_of(&mut world, "e", "collect", 0); // it is on the list, and dies
+        dies_of(&mut world, "e", "collect", 0); // `e` enters the list and crashes
         world.campaign("b");
         assert!(world.run_until(|w| sent(w, "nominate") > 0, MS(5_000)));
         assert_eq!(
             (world.sprung(Reaction::Crash), world.is_running("e")),
             (1, false)
         );
-        // The nomination comes round without having met it: another election, at once.
+        // The nomination returns without having met `e`, so another election begins at once.
         let bound = config().worst_case_election(5, 1) * 2;
         comes_to_lead(&mut world, "d", bound);
         assert_eq!(acquired(&world, before), ["d"]);
@@ -109,7 +110,7 @@ fn s35_the_winner_dies_before_its_nomination() {
 #[test]
 fn s36_the_token_is_lost_with_the_one_that_held_it() {
     seeds(|seed| {
-        // Acknowledged, and not passed on; no member leads, and the timer `Token` ends the wait.
+        // `a` acknowledges the token and does not pass it on. No member leads, and the timer `Token` ends the wait.
         let mut world = ring(seed, 5);
         dies_of(&mut world, "a", "hop_ack", 0);
         world.run_for(MS(200));

@@ -1,7 +1,7 @@
-//! The Go seed's ring demo: five nodes, of which 3 and 4 are dead, and node 1 begins.
+//! Plays the ring demo of the Go seed: five nodes, of which 3 and 4 are dead, and node 1 begins.
 //!
-//! The seed's program prints that node 2 is elected, and then the state of every node: also the
-//! dead ones have it as their leader, because the announcement is an assignment to a field.
+//! The seed's program prints that node 2 is elected, and then the state of every node. The dead nodes also have node 2
+//! as their leader, because the announcement assigns a field of every node.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use bully_sim::sim::World;
 
 use crate::ring::kit::{MS, comes_to_lead, config, id};
 
-/// The seed's ring, word for word: no messages, only fields.
+/// The seed's ring, word for word. It has no messages, only fields.
 mod as_written {
     pub(crate) struct Node {
         pub(crate) is_alive: bool,
@@ -25,7 +25,7 @@ mod as_written {
         (0..5).map(node).collect()
     }
 
-    /// Collects the living from the initiator on, and assigns the highest to all.
+    /// Collects the living nodes from the initiator on, and assigns the highest node to every node as its leader.
     pub(crate) fn start_election(nodes: &mut [Node], initiator: usize) -> i32 {
         let mut participants = vec![initiator];
         let order = (initiator + 1..nodes.len()).chain(0..initiator);
@@ -38,7 +38,7 @@ mod as_written {
     }
 }
 
-/// Nodes `0` to `4`, as in the demo; 3 and 4 die before anything is known of them.
+/// Returns a ring of nodes `0` to `4`. The nodes `dead` crash before any other node hears from them.
 fn demo(dead: &[&str]) -> World<Ring> {
     let config = config();
     let names: Vec<AgentId> = ["0", "1", "2", "3", "4"].map(id).into();
@@ -62,13 +62,13 @@ fn demo(dead: &[&str]) -> World<Ring> {
 
 #[test]
 fn the_ring_demo_of_the_go_seed() {
-    // As written: the dead are told, too.
+    // As written, the dead nodes also learn the leader.
     let mut nodes = as_written::ring(&[3, 4]);
     assert_eq!(as_written::start_election(&mut nodes, 1), 2);
     let dead = nodes.iter().filter(|node| !node.is_alive);
     assert!(dead.clone().count() == 2 && dead.clone().all(|node| node.leader == 2));
 
-    // Here: node 2 leads the living, and the dead follow no leader.
+    // Here, node 2 leads the living nodes, and the dead nodes follow no leader.
     let mut world = demo(&["3", "4"]);
     world.campaign("1");
     comes_to_lead(&mut world, "2", MS(10_000));
@@ -79,12 +79,12 @@ fn the_ring_demo_of_the_go_seed() {
         assert_eq!(world.view(name), None);
         assert_eq!(world.events(name), [], "never told of any other");
     }
-    // It is a bully in a ring: a node that comes back takes its place, which the seed never does.
+    // The election is a bully in a ring: a node that returns takes the leadership, which never happens in the seed.
     world.restart("4");
     comes_to_lead(&mut world, "4", MS(20_000));
 }
 
-/// The seed takes the node that begins for alive: its dead initiator is elected.
+/// The seed assumes that the node that begins is alive, so it elects its dead initiator.
 #[test]
 fn a_dead_initiator_is_elected_by_the_seed_and_begins_nothing_here() {
     let mut nodes = as_written::ring(&[4]);
