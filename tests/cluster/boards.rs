@@ -1,4 +1,4 @@
-//! The table that `cluster --interactive` keeps at the top of a terminal.
+//! Tests of the table that `cluster --interactive` keeps at the top of a terminal.
 
 use actix_bully::testkit::cluster::Cluster;
 

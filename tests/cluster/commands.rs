@@ -1,4 +1,5 @@
-//! The same as text, and what there is to read. The commands are those of the example `cluster`.
+//! Tests of commands as text, and of the texts that a cluster prints. The commands are the commands of the example
+//! `cluster`.
 
 use std::time::Duration;
 
@@ -49,7 +50,7 @@ fn command_of(entry: &TraceEntry) -> Option<&RecordedCommand> {
     None
 }
 
-/// Gives the cluster a command of each form, each where it can be carried out, and says which were recorded.
+/// Runs each command of the script, and asserts that the cluster accepts it. Returns the recorded commands.
 async fn given<E: Election>(cluster: &mut Cluster<E>, script: &str) -> Vec<RecordedCommand> {
     cluster.settle().await.unwrap();
     for command in read(script).unwrap() {
@@ -76,7 +77,7 @@ async fn given<E: Election>(cluster: &mut Cluster<E>, script: &str) -> Vec<Recor
     commands
 }
 
-/// A form that is not carried out here fails: a new command needs its scene.
+/// Each form of a command must run here, so a new command needs a scene.
 #[test]
 fn every_form_is_carried_out_and_recorded_with_its_words() {
     test(|| async {

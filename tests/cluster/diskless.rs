@@ -1,4 +1,4 @@
-//! Voters without a disk: what a restart forgets, what it costs, and what holds all the same.
+//! Tests of voters without a disk: the effect of a restart, its cost, and the promises that still hold.
 
 use std::time::Duration;
 
@@ -37,14 +37,15 @@ fn config() -> QuorumConfig {
     }
 }
 
-/// (P + E) (1 + r) / (1 - r), in whole milliseconds: so long an incarnation abstains.
+/// Returns the time for which an incarnation abstains: (P + E) (1 + r) / (1 - r), in whole milliseconds.
 fn abstention() -> Duration {
     let t = Timings::lan();
     let span = Timings::least_promise(t.promise() + t.round());
     MS(u64::try_from(span.as_millis()).unwrap())
 }
 
-/// So much time passes, and at no instant two agents believe that they lead. Says for how much of it one did.
+/// Lets `span` pass, and asserts that at no instant two agents consider themselves leader. Returns the time for which
+/// one agent did.
 async fn watched(cluster: &Cluster, span: Duration) -> Duration {
     let (mut led, step) = (Duration::ZERO, MS(1));
     for _ in 0..span.as_millis() {
@@ -56,7 +57,7 @@ async fn watched(cluster: &Cluster, span: Duration) -> Duration {
     led
 }
 
-/// The term of the leader that the cluster settles on.
+/// Returns the leader that the cluster settles on, and its term.
 async fn settled_term(cluster: &Cluster) -> (String, Term) {
     let name = leaders_after(cluster).await;
     let leader = cluster.handle(&name).unwrap().leader().unwrap();
@@ -70,7 +71,8 @@ async fn restart_all(cluster: &mut Cluster, names: &[&str]) {
     }
 }
 
-/// Each voter restarts before the one before it has recovered: too few acknowledge, and the leadership ends.
+/// Each voter restarts before the previous one has recovered. Too few voters acknowledge the leader, so its leadership
+/// ends.
 #[test]
 fn a_rolling_restart_that_is_faster_than_the_wait_is_safe_and_leaves_no_leader_meanwhile() {
     test(|| async {
@@ -92,7 +94,8 @@ fn a_rolling_restart_that_is_faster_than_the_wait_is_safe_and_leaves_no_leader_m
     });
 }
 
-/// The price: nobody can tell what a voter that is gone remembers. Where the third one restarts, the clocks alone decide.
+/// This wait is the price of voters without disks: no voter can know the votes of a voter that is gone. If the third
+/// voter restarts too, no voter remembers, and the clocks alone decide.
 #[test]
 fn with_one_voter_restarted_and_one_gone_no_agent_leads_until_the_advice_is_followed() {
     for starts in ["agent-3", "agent-2"] {
@@ -100,7 +103,8 @@ fn with_one_voter_restarted_and_one_gone_no_agent_leads_until_the_advice_is_foll
     }
 }
 
-/// One has restarted and one is gone; this one is started, or restarted.
+/// Restarts one voter and crashes another, and checks that no agent leads. Then it starts or restarts the voter
+/// `starts`, and checks that an agent leads.
 async fn stands_still_until(starts: &'static str) {
     let mut cluster = settled(three()).await;
     cluster.crash("agent-3").await.unwrap();
@@ -150,7 +154,7 @@ fn a_clock_that_was_set_back_lowers_no_term_while_a_majority_remembers() {
     });
 }
 
-/// The condition of the token: no memory, and clocks that were set back.
+/// Tokens increase only under a condition, which this test breaks: all voters forget, and their clocks were set back.
 #[test]
 fn clocks_set_back_between_two_restarts_of_all_lower_the_term_and_still_one_leads() {
     test(|| async {
@@ -168,7 +172,7 @@ fn clocks_set_back_between_two_restarts_of_all_lower_the_term_and_still_one_lead
     });
 }
 
-/// A restart within a living process is no exception: the supervisor carries the name over, and no record.
+/// A restart within a living process is no exception: the supervisor keeps the name of the agent and no record.
 #[test]
 fn a_supervised_restart_forgets_and_abstains() {
     test(|| async {
@@ -183,7 +187,7 @@ fn a_supervised_restart_forgets_and_abstains() {
         assert_eq!(handle.id(), &AgentId::new("agent-1").unwrap());
         let recovers = |finding: &Finding| matches!(finding, Finding::Recovers { .. });
         assert!(handle.diagnosis().findings.iter().any(recovers));
-        // It acknowledges nothing: the leader and it are no quorum.
+        // The restarted voter acknowledges nothing, so the leader has no quorum with it.
         cluster.crash("agent-2").await.unwrap();
         watched(&cluster, Timings::lan().lease() + MS(50)).await;
         assert_eq!(watched(&cluster, MS(50)).await, Duration::ZERO);

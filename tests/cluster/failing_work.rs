@@ -1,5 +1,6 @@
-//! Work of a leader that fails: how often the leadership moves in the first hour, and when a leader works after the work can
-//! succeed. The command prints the figures of `tests/README.md`: `cargo test --test cluster -- failing_work --nocapture`.
+//! Tests of leaders whose work fails: the number of leaderships in the first hour, and the time until a leader works
+//! after the work can succeed. The command prints the figures of `tests/README.md`: `cargo test --test cluster --
+//! failing_work --nocapture`.
 
 use std::{
     cell::{Cell, RefCell},
@@ -21,15 +22,16 @@ use super::{MS, common::virtual_system};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// What the work of all agents comes to.
+/// Record of the work of all agents.
 #[derive(Default)]
 struct Attempts {
     can_succeed: Cell<bool>,
-    /// The name of each agent whose work began, and when, from the start of the group.
+    /// Name of each agent whose work began, and the time since the start of the group.
     begun: RefCell<Vec<(String, Duration)>>,
 }
 
-/// Gives each agent work that fails on the hosts that `fails` names, until it can succeed.
+/// Starts a cluster, and gives each agent work that fails on the hosts that `fails` selects, until the work can
+/// succeed.
 fn attempts<E: Election>(
     cluster: ClusterBuilder<E>,
     n: u32,
@@ -55,12 +57,12 @@ fn attempts<E: Election>(
             work.await.unwrap();
         });
     }
-    // In ASTRA's election an agent has to begin.
+    // An ASTRA election begins only on a command.
     cluster.campaign("agent-1").unwrap();
     (cluster, attempts)
 }
 
-/// Number of leaderships in the first hour, and how long after the work can succeed it runs.
+/// Returns the number of leaderships in the first hour, and the time until the work runs after it can succeed.
 async fn first_hour<E: Election>(cluster: ClusterBuilder<E>, n: u32) -> (usize, Duration) {
     let (_cluster, attempts) = attempts(cluster, n, |_| true);
     clock::sleep(HOUR).await;

@@ -1,4 +1,4 @@
-//! What can be done to a cluster, what it refuses, and that two runs are the same.
+//! Tests of clusters: their commands, refused commands, and equal runs.
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,
@@ -45,7 +45,7 @@ use bully_core::protocol::Election;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// In virtual time, and never for long.
+/// Runs a test in virtual time, at most for an hour.
 fn test<F: Future<Output = ()>>(body: impl FnOnce() -> F) {
     common::virtual_system().block_on(async {
         let body = body();
@@ -75,7 +75,8 @@ async fn leaders_after<E: Election>(cluster: &Cluster<E>) -> String {
     leaders(&settled).join(" ")
 }
 
-/// Gives the cluster the commands of each step; then these lead, one on each side. Or the last one is `refused: ..`.
+/// Runs the commands of each step and checks the leaders after it, one on each side of a partition. If a step has
+/// `refused: ..` in place of leaders, the cluster must refuse its last command with this text.
 async fn plays<E: Election>(cluster: &mut Cluster<E>, steps: &[(&str, &str)]) {
     for (script, leaders) in steps {
         let refused = leaders.strip_prefix("refused: ");

@@ -1,4 +1,5 @@
-//! What the applications of a cluster's agents say to each other: it meets the faults that the agents meet.
+//! Tests of messages between the applications of a cluster's agents. These messages meet the same faults as the agents'
+//! messages.
 
 use std::{
     cell::RefCell,
@@ -23,14 +24,14 @@ use super::{MS, leaders_after, test};
 
 const NAMES: [&str; 3] = ["api-1", "api-2", "api-3"];
 
-/// Longer than the proxies of these tests wait for a leader's answer.
+/// Time for which a proxy of these tests waits for a leader's answer.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 #[derive(Message, Serialize, Deserialize)]
 #[rtype(result = "String")]
 struct Job(u64);
 
-/// What was handled, at which agent.
+/// The handled jobs, each with the agent that handled it.
 type Done = Rc<RefCell<Vec<(String, u64)>>>;
 
 struct Worker {
@@ -51,14 +52,14 @@ impl Handler<Job> for Worker {
     }
 }
 
-/// Three replicas whose jobs go to the leader.
+/// Three replicas that send their jobs to the leader.
 struct Scene {
     cluster: Cluster,
     proxies: Rc<RefCell<BTreeMap<String, LeaderProxy<Job>>>>,
     done: Done,
 }
 
-/// As an application does it.
+/// Starts an agent and its proxy in the same way as an application.
 fn serve(
     agent: BullyBuilder,
     done: &Done,
@@ -117,7 +118,7 @@ impl Scene {
         self.jobs(name).counts()
     }
 
-    /// What was handled since the last call.
+    /// Takes the jobs that were handled since the last call.
     fn take(&self) -> Vec<(String, u64)> {
         self.done.take()
     }
@@ -138,10 +139,10 @@ fn the_proxy_of_an_isolated_agent_says_so_keeps_messages_and_delivers_each_once(
         let mut scene = Scene::calm().await;
         assert_eq!(scene.ask("api-1", 0).await.unwrap(), "api-3 did 0");
         assert_eq!(scene.take(), done("api-3", &[0]));
-        sleep(50).await; // until it is acknowledged
+        sleep(50).await; // until the job is acknowledged
 
         scene.cluster.isolate("api-1").unwrap();
-        // It does not know yet that nobody hears it.
+        // The agent does not know yet that no other agent hears it.
         let lost = scene.ask("api-1", 1).await.unwrap_err();
         assert_eq!(lost, ProxyError::Unknown);
         sleep(2_000).await;
@@ -153,7 +154,7 @@ fn the_proxy_of_an_isolated_agent_says_so_keeps_messages_and_delivers_each_once(
         sleep(2_000).await;
         assert_eq!(scene.counts("api-1").waiting, 2);
         assert_eq!(scene.take(), [], "nothing crosses");
-        // The others go on.
+        // The other agents go on.
         assert_eq!(scene.ask("api-2", 5).await.unwrap(), "api-3 did 5");
 
         scene.cluster.heal();
@@ -176,8 +177,8 @@ fn messages_leave_an_isolated_leader_for_the_next_one_and_its_own_wait() {
         let mut scene = Scene::calm().await;
         scene.cluster.isolate("api-3").unwrap();
         for number in 0..3 {
-            scene.jobs("api-1").do_send(Job(number)); // on their way to a leader that is not heard
-            scene.jobs("api-3").do_send(Job(10 + number)); // it leads yet: they are its own
+            scene.jobs("api-1").do_send(Job(number)); // in transit to a leader that is out of reach
+            scene.jobs("api-3").do_send(Job(10 + number)); // `api-3` still leads and handles its own jobs
         }
         assert_eq!(scene.take(), []);
         assert_eq!(leaders_after(&scene.cluster).await, "api-2");
@@ -194,7 +195,7 @@ fn messages_leave_an_isolated_leader_for_the_next_one_and_its_own_wait() {
         scene.cluster.settle().await.unwrap();
         sleep(2_000).await;
         assert_eq!(scene.take(), done("api-2", &[13]));
-        // What was under way was lost: it may have been handled, and is not sent again.
+        // The messages in transit were lost. The leader may have handled them, so the proxy does not send them again.
         let counts = scene.counts("api-1");
         assert_eq!(counts.delivered + counts.unknown, 4, "{counts:?}");
         assert_eq!(counts.unknown, 3, "{counts:?}");
@@ -254,8 +255,8 @@ fn a_frozen_leader_handles_nothing_and_a_killed_one_is_known_to_be_gone() {
     });
 }
 
-/// Jobs from all sides while links lose, repeat and delay messages, and leaders are cut off: the record of the run, and
-/// what was handled.
+/// Sends jobs from all sides while links lose, repeat and delay messages and leaders are cut off. Returns the trace of
+/// the run, and the handled jobs.
 async fn storm(seed: u64) -> (String, Vec<(String, u64)>) {
     let bad = Conditions::builder()
         .delay(MS(0)..=MS(8))
@@ -269,7 +270,7 @@ async fn storm(seed: u64) -> (String, Vec<(String, u64)>) {
                 scene.jobs(name).do_send(Job(number));
                 sleep(7).await;
             }
-            // Cut off for longer than an answer is waited for.
+            // The cut lasts longer than a proxy waits for an answer.
             match round {
                 0 if victim == "api-2" => scene.cluster.partition([[victim]]).unwrap(),
                 0 => scene.cluster.isolate(victim).unwrap(),
@@ -329,7 +330,7 @@ fn what_is_sent_by_name_meets_the_faults_as_well() {
         assert_eq!(channels[0].send_to_all(&Note(1)).unwrap(), 2);
         sleep(10).await;
         assert_eq!(heard.take(), [("2", 1)]);
-        // Messages to the own agent need no network.
+        // Messages to the sender's own agent need no network.
         let own = AgentId::new("agent-3").unwrap();
         channels[2].send_to(&own, &Note(2)).unwrap();
         cluster.heal();
@@ -369,7 +370,7 @@ fn messages_arrive_once_at_most_and_in_order_whatever_the_network_does_to_the_ag
 
 type Heard = Rc<RefCell<Vec<(&'static str, u64)>>>;
 
-/// Notes between the agents of a cluster, and which of them were heard.
+/// Registers a channel for notes at each agent. Returns the channels and the notes that arrive.
 fn notes(cluster: &Cluster) -> (Vec<Channel<Note>>, Heard) {
     let heard = Heard::default();
     let mut channels = Vec::new();

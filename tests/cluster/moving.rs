@@ -1,5 +1,5 @@
-//! A group moves from a quorum to a lease in a store, and back, as the page of the lease says: at no instant two agents
-//! lead, and tokens increase.
+//! Moves a group from a quorum to a lease in a store, and back, by the recipe on the page of the lease. At no instant
+//! two agents lead, and tokens increase.
 
 use std::{collections::BTreeMap, rc::Rc};
 
@@ -18,7 +18,7 @@ const NAMES: [&str; 3] = ["api-1", "api-2", "api-3"];
 
 type Stores = BTreeMap<&'static str, MemoryStore<Vote>>;
 
-/// Three processes that the application starts in one way.
+/// Starts three processes whose agents the application builds with `starts`.
 fn group(starts: impl Fn(&str, BullyBuilder) -> BullyBuilder + 'static) -> Cluster<AnyBully> {
     let starts = Rc::new(starts);
     let mut cluster = Cluster::builder().needs_voters(2).timeout(MS(30_000));
@@ -43,7 +43,8 @@ fn by_lease() -> Cluster<AnyBully> {
     group(move |_, agent| agent.lease(register.clone()))
 }
 
-/// The token of its leader; then no agent may be elected any more, none leads, and its processes end.
+/// Returns the token of the leader. Before that it withdraws all scores, checks that no agent leads, and ends the
+/// processes.
 async fn led_and_left(mut cluster: Cluster<AnyBully>) -> Term {
     cluster.settle().await.unwrap();
     let leader = cluster.handle("api-1").unwrap().leader().unwrap();
@@ -74,7 +75,7 @@ fn a_group_moves_to_a_lease_and_back_and_tokens_increase() {
     });
 }
 
-/// What the recipe's third step is for.
+/// The third step of the recipe raises the records. Without it, new tokens are lower than earlier tokens.
 #[test]
 fn records_that_are_not_raised_give_tokens_that_were_given() {
     test(|| async {

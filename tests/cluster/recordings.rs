@@ -1,4 +1,5 @@
-//! A run of a cluster as a recording, as a run again, as a script, and as a test that repeats it.
+//! Tests of a cluster's run as a recording: it is played again, written as a script, and written as a test that repeats
+//! the run.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use bully_core::record::What;
 
 use crate::{MS, five, golden::golden, test};
 
-/// What befalls three agents, with every kind of command that a script has words for.
+/// Records a run of three agents with every kind of command that a script can express.
 async fn story() -> Recording {
     let network = Conditions::builder().delay(MS(1)..=MS(3)).build().unwrap();
     let builder = Cluster::builder().agents(3).network(network).seed(3);
@@ -43,7 +44,7 @@ async fn story() -> Recording {
     cluster.recording("bully")
 }
 
-/// A cluster that begins as the recorded one did, and is given its commands.
+/// Starts a cluster with the seed and the network of the recording, and repeats its commands.
 async fn again(recording: &Recording) -> Recording {
     let network = recording.header().network.unwrap();
     let builder = Cluster::builder()
@@ -98,7 +99,7 @@ fn a_refused_command_is_not_recorded() {
     });
 }
 
-/// What is written is a test of this crate, so it compiles and passes.
+/// Compares the written test with a file of this crate, so the test also compiles and passes.
 fn is_compiled_here(name: &str, recording: &Recording) {
     let written = recording.to_rust_test().unwrap();
     golden(&format!("tests/cluster/repeated/{name}.rs"), &written);
@@ -109,7 +110,8 @@ fn the_test_that_repeats_the_run_is_compiled_here() {
     test(|| async { is_compiled_here("bully", &story().await) });
 }
 
-/// Three agents elect, the leader crashes, and the others elect again if their election notices it.
+/// Records a run of three agents: they elect, the leader crashes, and the other agents elect again if their election
+/// notices the crash.
 macro_rules! crash {
     ($name:literal, $builder:expr) => {
         let mut cluster = $builder.seed(3).start().unwrap();
@@ -169,7 +171,7 @@ fn the_script_of_a_lease_counts_no_register() {
     });
 }
 
-/// The picture of the README: a leader has crashed, and the next one says so.
+/// The picture of the README shows the moment after a leader's crash, in which the next leader announces itself.
 #[test]
 fn the_picture_of_the_readme_is_drawn_by_the_program() {
     test(|| async {

@@ -1,4 +1,4 @@
-//! Agents around one register: it can be cut off, crash and come back, and at no instant two agents lead.
+//! Tests of agents around one register, which is cut off, crashes and comes back. At no instant two agents lead.
 
 use actix::clock;
 use actix_bully::{
@@ -33,7 +33,7 @@ fn a_leader_that_loses_the_register_is_followed_by_one_that_reaches_it_and_never
     test(|| async {
         let mut cluster = three().start().unwrap();
         cluster.settle().await.unwrap();
-        // The agents go on reaching each other, which says nothing to them.
+        // The agents still reach each other, but the messages between them do not affect the lease.
         cluster.cut("agent-3", "register").unwrap();
         for _ in 0..2_000 {
             clock::sleep(MS(1)).await;

@@ -1,4 +1,4 @@
-//! Runs that are the same, byte for byte; and the real clock.
+//! Tests that equal runs are equal byte for byte, and a run by the real clock.
 
 use actix_bully::{
     protocol::Timings,
@@ -9,7 +9,7 @@ use bully_sim::trace::Trace;
 
 use super::{MS, command, common, five, leaders_after, settled, test};
 
-/// A bit of everything, as bad as it gets.
+/// Plays a script with many kinds of faults on a bad network, and returns its trace.
 async fn a_bad_day(seed: u64) -> String {
     let bad = Conditions::builder()
         .delay(MS(0)..=MS(25))
@@ -29,7 +29,7 @@ async fn a_bad_day(seed: u64) -> String {
     let script = "settle; crash 4 5; wait 300ms; hang 3; partition 1 2 | 3; wait 2s; resume 3; \
          join 6 3; heal; score 1 9; settle; leave 1; isolate 5; wait 1s; heal; settle; status";
     for command in command::read(script).unwrap() {
-        // Whatever comes of it, it has to be the same again.
+        // A command may fail, but it must have the same outcome in each run.
         drop(command.run(&mut cluster).await);
     }
     cluster.trace().to_text()

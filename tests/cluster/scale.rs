@@ -1,4 +1,4 @@
-//! What an election costs in a large group, counted in messages: in virtual time, with real actors.
+//! Counts the messages of an election in a large group, with real actors in virtual time.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::common;
 
 const N: u32 = 1_000;
 
-/// Agents 1 to N, all started in one turn, and the messages that their election took.
+/// Starts agents 1 to N at once, and returns them with the number of messages of their election.
 async fn elected(timings: Timings) -> (Group, Vec<BullyHandle>, u64) {
     let group: Group = Group::new("large").unwrap();
     let start = |k: u32| {
@@ -76,7 +76,7 @@ fn restarting_the_lowest_costs_two_messages_and_no_event_elsewhere() {
     });
 }
 
-/// Says at once that its work has ended.
+/// An actor that reports at once that its work has ended.
 struct Worker {
     agent: BullyHandle,
     token: Option<DrainingToken>,
@@ -103,7 +103,7 @@ impl Handler<Notice> for Worker {
     }
 }
 
-/// If each message of a subscriber counted all of them, this would take five minutes.
+/// If each message of a subscriber counted all subscribers, this test would take five minutes.
 #[test]
 #[expect(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! The voters of a quorum change while a cluster runs, and a recording of that is repeated.
+//! Tests of a quorum whose voters change while the cluster runs. A recording of such a run can be repeated.
 
 use actix_bully::{
     protocol::{MemberKind, NewVoter, VoterChange},
@@ -15,7 +15,7 @@ fn new(name: &str) -> NewVoter {
     }
 }
 
-/// The agents that may vote.
+/// Returns the names of the agents that may vote.
 fn voters(cluster: &Cluster) -> Vec<String> {
     let status = cluster.status();
     let agents = status.agents().iter();
@@ -23,7 +23,7 @@ fn voters(cluster: &Cluster) -> Vec<String> {
     voters.map(|agent| agent.name.to_string()).collect()
 }
 
-/// Each kind of change, once by the words of the example.
+/// Script with each kind of change, in the words of the example `cluster`.
 const SCRIPT: &str = "join 6 60; settle; add-voter 6; settle; join 7; settle; replace-voter 1 7; settle; crash 2; \
      remove-voter 2; settle; remove-voter 3; settle";
 
@@ -40,7 +40,7 @@ fn voters_come_go_and_are_replaced() {
     test(|| async {
         let mut cluster = settled(five().quorum()).await;
         for (script, count) in [
-            ("join 6 60; settle", 5), // it only follows
+            ("join 6 60; settle", 5), // the new agent only follows
             ("add-voter 6; settle", 6),
             ("join 7 7; settle; replace-voter 1 7; settle", 6),
             (
@@ -54,10 +54,10 @@ fn voters_come_go_and_are_replaced() {
             }
             assert_eq!(voters(&cluster).len(), count, "{script}");
         }
-        // What a side needs follows from the list of now: of two voters both, and of one that one.
+        // The present list of voters decides how many voters a side needs: both of two voters, or the only one.
         assert_eq!(voters(&cluster), ["agent-6", "agent-7"]);
         cluster.crash("7").await.unwrap();
-        // Its lease ends, and then one of two elects none.
+        // The leader's lease ends, and then one of two voters cannot elect a leader.
         actix::clock::sleep(MS(3_000)).await;
         assert_eq!(leaders_after(&cluster).await, "", "one of two elects none");
     });
@@ -75,7 +75,7 @@ fn what_cannot_be_changed_is_refused_and_has_changed_nothing() {
         let stranger = VoterChange::Add(new("stranger"));
         let text = refusal(cluster.change_voters(stranger));
         assert!(text.contains("no agent \"stranger\""), "{text}");
-        // Nobody is asked twice for the same, and a voter that is one already stays one.
+        // A change to the present state asks no voter: an agent that already votes stays a voter.
         cluster.change_voters(VoterChange::Add(new("1"))).unwrap();
         cluster.settle().await.unwrap();
         assert_eq!(voters(&cluster).len(), 5);

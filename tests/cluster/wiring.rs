@@ -1,4 +1,5 @@
-//! Agents of an application's own making: frozen, killed and brought back with all that belongs to them.
+//! Tests of agents that an application builds: a test freezes or kills an agent, and brings it back with all of its
+//! actors.
 
 use std::{cell::RefCell, error::Error, rc::Rc, time::Duration};
 
@@ -20,7 +21,7 @@ type Failed = Box<dyn Error + Send + Sync>;
 
 const NAMES: [&str; 3] = ["api-1", "api-2", "api-3"];
 
-/// What the applications of a test have written: which one, and under which fence.
+/// Rows that the applications of a test have written: the name of the application and the fence.
 type Rows = Rc<RefCell<Vec<(String, u64)>>>;
 
 /// Writes a row every 10 ms.
@@ -41,7 +42,7 @@ impl Actor for Writer {
     }
 }
 
-/// As an application does it.
+/// Starts an agent and its singleton in the same way as an application.
 fn serve(agent: BullyBuilder, name: &str, rows: &Rows) -> Result<BullyHandle, Failed> {
     let agent = agent
         .timings(Timings::lan())
@@ -77,7 +78,7 @@ fn last(rows: &Rows) -> String {
         .map_or_else(String::new, |row| row.0.clone())
 }
 
-/// As an application does it, without a word about clocks.
+/// Starts an agent with a schedule in the same way as an application, without any setting of a clock.
 fn remind(agent: BullyBuilder, ticks: &Rows) -> Result<BullyHandle, Failed> {
     let agent = agent.timings(Timings::lan()).quorum(NAMES).start()?;
     let ticks = Rc::clone(ticks);
@@ -112,7 +113,7 @@ fn the_ticks_of_a_schedule_are_due_by_the_time_of_the_cluster() {
         );
         let passed = cluster.wall_clock().now().as_millis() - due[due.len() - 1];
         assert!(passed < 61_000, "{passed}");
-        // A process that comes back has it, too.
+        // A process that comes back also has the time of the cluster.
         cluster.kill("api-3").await.unwrap();
         cluster.restart("api-3").unwrap();
         actix::clock::sleep(Duration::from_secs(600)).await;
@@ -189,9 +190,9 @@ fn a_process_that_is_killed_is_wired_anew_and_keeps_its_votes() {
         );
         assert_eq!(leaders_after(&cluster).await, "api-2");
         cluster.restart("api-3").unwrap();
-        // A store that had forgotten the votes would be refused here.
+        // The cluster would refuse a store here that had forgotten the votes.
         assert_eq!(leaders_after(&cluster).await, "api-2");
-        // A frozen one can be killed, too.
+        // A frozen agent can be killed, too.
         cluster.freeze("api-2").await.unwrap();
         cluster.kill("api-2").await.unwrap();
         assert_eq!(leaders_after(&cluster).await, "api-3");

@@ -1,4 +1,4 @@
-//! Messages that no agent sent, to the agents `agent-1` to `agent-5` of a cluster: scenario 27.
+//! Forged messages to the agents `agent-1` to `agent-5` of a cluster: scenario 27.
 #![expect(clippy::unwrap_used, reason = "in the helpers of tests")]
 
 use std::time::Duration;

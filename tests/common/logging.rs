@@ -8,13 +8,13 @@ use std::{
 
 use tracing::{Dispatch, Level, subscriber::NoSubscriber};
 
-/// The lines that were logged since the last call of [`about`](Self::about).
+/// Log lines since the last call of [`about`](Self::about).
 #[derive(Clone, Default)]
 pub(crate) struct Lines(Arc<Mutex<Vec<u8>>>);
 
 impl Lines {
-    /// Takes all lines, and returns those with `word`, sorted by their text: the order in which the agents of one
-    /// process hear of a change has no meaning.
+    /// Takes all lines, and returns the lines that contain `word`. They are sorted by their text, because the order in
+    /// which the agents of one process hear of a change has no meaning.
     pub(crate) fn about(&self, word: &str) -> Vec<String> {
         let bytes = mem::take(&mut *self.bytes());
         let text = String::from_utf8_lossy(&bytes);

@@ -1,4 +1,4 @@
-//! A recorder of metrics for tests, which keeps the values of each series. The one in `metrics-util` needs sixteen
+//! A recorder of metrics for tests, which keeps the values of each series. The recorder in `metrics-util` needs sixteen
 //! crates.
 #![expect(clippy::panic, reason = "a series has one kind")]
 

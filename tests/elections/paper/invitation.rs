@@ -1,7 +1,7 @@
-//! Section IV of the paper: the algorithm for systems in which messages may take any time.
+//! Section IV of the paper: the algorithm for systems in which a message may take any time.
 //!
-//! Its assertion holds in each group and under any fault; that there is but one group holds where
-//! time is kept, and is shown to fall where it is not.
+//! The assertion of the paper holds in each group under any fault. All agents form only one group if messages arrive in
+//! time, and a test shows more groups if they do not.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -24,13 +24,13 @@ fn config() -> InvitationConfig {
     InvitationConfig::new(Timings::in_process())
 }
 
-/// Agents "1" to "n", each with its number as its score, each with a task of its own. None is told
-/// of a crash but by silence.
+/// Returns a world of agents "1" to "n". The score of an agent is its number, and each agent has a task of its own.
+/// Only silence shows a crash.
 fn world(seed: u64, n: usize, network: Conditions) -> World<InvitationElection> {
     world_that_tells(Detection::Silent(Duration::ZERO.into()), seed, n, network)
 }
 
-/// The same, by that detection.
+/// Returns the same agents as `world`, with the given detection of crashes.
 fn world_that_tells(
     detection: Detection,
     seed: u64,
@@ -51,14 +51,14 @@ fn world_that_tells(
         .build()
 }
 
-/// Delays of 0 to d, in any order, some messages twice.
+/// Returns a network with delays from 0 to d. Messages may overtake each other, and some messages arrive twice.
 fn on_time() -> Conditions {
     let d = config().timings.delay_bound();
     let network = Conditions::builder().delay(Duration::ZERO..=d);
     network.in_any_order().duplication(100).build().unwrap()
 }
 
-/// All that are up.
+/// Returns all running agents.
 fn living(
     world: &World<InvitationElection>,
 ) -> impl Iterator<Item = (&AgentId, &InvitationElection)> {
@@ -68,7 +68,7 @@ fn living(
 
 type Groups<'a> = BTreeMap<&'a ElectionId, Vec<&'a InvitationElection>>;
 
-/// Which agent is in which group, in the Reorganization or Normal state.
+/// Returns the agents in the Reorganization or Normal state, by their group.
 fn groups(world: &World<InvitationElection>) -> Groups<'_> {
     let mut groups = Groups::new();
     for (_, machine) in living(world) {
@@ -94,7 +94,7 @@ fn agreement_in_each_group(world: &World<InvitationElection>) -> Result<(), Stri
     Ok(())
 }
 
-/// One group, all that are up are Normal in it, and one of them coordinates it.
+/// Returns whether only one group exists, all running agents are Normal in it, and one of them coordinates it.
 fn one_group(world: &World<InvitationElection>) -> bool {
     let leads = |(id, m): (&AgentId, &InvitationElection)| m.coordinator() == Some(id);
     groups(world).len() == 1
@@ -102,7 +102,7 @@ fn one_group(world: &World<InvitationElection>) -> bool {
         && living(world).any(leads)
 }
 
-/// The longest until there is one group when nothing fails any more.
+/// Returns the longest time until only one group exists after the last fault.
 fn soon() -> Duration {
     let config = config();
     let again = config.detector().heartbeat + config.worst_case_merge_with_losses();
@@ -125,14 +125,15 @@ fn there_is_one_group_of_all_when_time_is_kept_and_nothing_fails() {
     }
 }
 
-/// Assumption: safe storage. Without it a number names two groups.
+/// The test breaks the assumption of safe storage. Two groups then have the same number.
 #[test]
 fn without_safe_storage_a_number_names_two_groups() {
     let again = |wiped: bool| {
         let mut world = world(1, 1, on_time());
         world.run_for(MS(10));
         let first = world.machine("1").and_then(|m| m.group().cloned());
-        // Its group was closed to the snapshot's hint, which would teach it the count.
+        // The test does not restart the agent in the world, because a snapshot of the members could teach the new
+        // incarnation the count.
         let record = world.durable("1").cloned().unwrap();
         world.crash("1");
         if wiped {
@@ -148,7 +149,7 @@ fn without_safe_storage_a_number_names_two_groups() {
     assert_eq!(second, first, "the same number, another group");
 }
 
-/// The group that a machine forms whose incarnation begins with this record, knowing no other agent.
+/// Returns the first group of a machine whose incarnation begins with this record and knows no other agent.
 fn first_group_of_an_incarnation(
     record: Option<bully_classics::invitation::CountRecord>,
 ) -> Option<ElectionId> {
@@ -168,8 +169,8 @@ fn first_group_of_an_incarnation(
     machine.group().cloned()
 }
 
-/// The cost, exactly: 3 messages for each member that the new group has beside its coordinator,
-/// however many groups they come from; and 7 d from the beginning of the check.
+/// A merge costs exactly 3 messages for each member of the new group except its coordinator, for any number of former
+/// groups. It takes at most 7 d from the beginning of the check.
 #[test]
 fn a_merge_costs_3_messages_for_each_member() {
     let d = config().timings.delay_bound();
@@ -196,8 +197,8 @@ fn a_merge_costs_3_messages_for_each_member() {
     }
 }
 
-/// No agent works while a group is formed, so none waits for the dead: a coordinator brings those of
-/// its members that may live.
+/// No agent works while a group forms, so no agent should wait for a dead one. A coordinator brings only the members
+/// that may live.
 #[test]
 fn a_merge_waits_for_no_agent_that_is_known_to_be_dead() {
     for seed in 0..20 {
@@ -227,7 +228,8 @@ fn a_merge_waits_for_no_agent_that_is_known_to_be_dead() {
     }
 }
 
-/// All start at once, and know each other's ranks: the first forms a group, the others are free.
+/// All agents start at once and know each other's ranks. The first agent forms a group, and the other agents are free
+/// to join it.
 #[test]
 fn a_cold_start_is_one_merge() {
     let d = config().timings.delay_bound();

@@ -1,9 +1,9 @@
-//! What Garcia-Molina demands of an election (*Elections in a Distributed Computing System*, 1982),
-//! assertion by assertion, and whether the machines keep it.
+//! Checks the assertions of Garcia-Molina (*Elections in a Distributed Computing System*, 1982) about an election, one
+//! by one.
 //!
-//! The paper has two algorithms, with assertions of their own. Each is stated here as a predicate on
-//! the states of all that are up, checked after every step of hundreds of runs in which agents crash
-//! and recover; and each is shown to fall when one of its assumptions does.
+//! The paper has two algorithms, each with assertions of its own. A test states each assertion as a predicate on the
+//! states of all running agents, and checks it after every step of hundreds of runs in which agents crash and recover.
+//! Other tests show that an assertion fails if one of its assumptions fails.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod invitation;
@@ -21,11 +21,11 @@ fn name(number: usize) -> AgentId {
     AgentId::new(&format!("{number}")).unwrap()
 }
 
-/// Agents crash and recover at random, for so long; then those that are down return, or not.
+/// Crashes and restarts agents at random for `span`. Then each agent that is down may return or stay down.
 fn crash_and_recover<E: Election>(world: &mut World<E>, random: &mut SplitMix64, span: Duration) {
     let end = world.now().after(span);
     let all: Vec<AgentId> = world.agents().cloned().collect();
-    // Quick successions within an election, and quiet times between them.
+    // Pauses: short ones within an election, and long ones between elections.
     let pauses = [MS(1), MS(3), MS(20), MS(400)];
     while world.now() < end && world.violation().is_none() {
         let agent = random.pick(&all).unwrap().clone();
@@ -44,7 +44,7 @@ fn crash_and_recover<E: Election>(world: &mut World<E>, random: &mut SplitMix64,
     }
 }
 
-/// Whether all that have a value have the same.
+/// Returns whether all values are equal.
 fn all_same<T: PartialEq>(values: impl IntoIterator<Item = T>) -> bool {
     let mut values = values.into_iter();
     let first = values.next();

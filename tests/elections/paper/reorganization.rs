@@ -1,5 +1,5 @@
-//! Section III of the paper: GM1 and GM2 of the algorithm for systems in which neither the network
-//! nor a node is ever late.
+//! Section III of the paper: GM1 and GM2 of the algorithm for systems in which neither the network nor a node is ever
+//! late.
 
 use std::{sync::Arc, time::Duration};
 
@@ -30,8 +30,8 @@ fn config(when_asked: WhenAsked) -> ReorganizationConfig {
     }
 }
 
-/// Agents "1" to "n", each with its number as its score, each with a task of its own; delays of 0
-/// to d, in any order, some messages twice. No agent is told of a crash but by silence.
+/// Returns a world of agents "1" to "n". The score of an agent is its number, and each agent has a task of its own.
+/// Delays are 0 to d, messages may overtake each other, and some messages arrive twice. Only silence shows a crash.
 fn world(seed: u64, n: usize, when_asked: WhenAsked) -> World<Reorganization> {
     let config = config(when_asked);
     let d = config.timings.delay_bound();
@@ -55,7 +55,7 @@ fn world(seed: u64, n: usize, when_asked: WhenAsked) -> World<Reorganization> {
         .build()
 }
 
-/// All that are up.
+/// Returns all running agents.
 fn living(world: &World<Reorganization>) -> impl Iterator<Item = (&AgentId, &Reorganization)> {
     let all = world.agents();
     all.filter_map(|id| Some((id, world.machine(id)?)))
@@ -73,8 +73,8 @@ fn gm1_task(world: &World<Reorganization>) -> bool {
     all_same(normal.map(|(_, machine)| machine.task()))
 }
 
-/// Assertion 2: some node is Normal with itself as coordinator, and all others that live are Normal
-/// under it.
+/// Assertion 2: some node is Normal with itself as coordinator, and all other live nodes are Normal under this
+/// coordinator.
 fn gm2(world: &World<Reorganization>) -> bool {
     let leads = |(id, machine): (&AgentId, &Reorganization)| machine.coordinator() == Some(id);
     living(world).any(leads)
@@ -98,8 +98,8 @@ fn holds(world: &World<Reorganization>) -> Result<(), String> {
     Ok(())
 }
 
-/// The longest until GM2 when nothing fails any more: a silent coordinator is noticed, and of two
-/// elections one comes too early.
+/// Returns the longest time until GM2 holds after the last fault: the agents notice a silent coordinator, and the first
+/// of two elections comes too early.
 fn soon(config: &ReorganizationConfig) -> Duration {
     config.worst_case_failover() + config.takeover() + config.worst_case_election_with_losses()
 }
@@ -116,14 +116,14 @@ fn gm1_holds_at_every_step_and_gm2_when_nothing_fails_any_more() {
         world.run_for(soon(&config(when_asked)));
         assert_eq!(world.violation().map(ToString::to_string), None);
         assert!(gm2(&world), "seed {seed}: {:?}", holds(&world));
-        // "It is the highest in rank": what makes it a bully.
+        // "It is the highest in rank": this makes the election a bully.
         let highest = world.highest().expect("one is up").id;
         assert_eq!(world.believers(), [highest], "seed {seed}");
     }
 }
 
-/// Assumption: safe storage. An election that was obeyed before a crash is not obeyed again by the
-/// next incarnation, which might let an old coordinator come back; without the record it is.
+/// The test breaks the assumption of safe storage. With its record, an incarnation does not obey an election again that
+/// an earlier incarnation obeyed, because an old coordinator might come back. Without the record it obeys.
 #[test]
 fn without_safe_storage_an_old_election_is_obeyed_again() {
     let obeys = |record: Option<CountRecord>| {
@@ -174,7 +174,8 @@ fn without_safe_storage_an_old_election_is_obeyed_again() {
     assert!(obeys(None), "it has forgotten that it did");
 }
 
-/// Assumption: a node never pauses. The coordinator hangs, and comes back to a group with another.
+/// The test breaks the assumption that a node never pauses. The coordinator hangs while the group elects another
+/// coordinator.
 #[test]
 fn gm1_falls_when_a_node_pauses() {
     let mut world = world(3, 3, WhenAsked::Answer);
@@ -189,8 +190,8 @@ fn gm1_falls_when_a_node_pauses() {
     );
 }
 
-/// Assumption: no message takes longer than d < T / 2. One link is slow while 2 wants to know
-/// whether 3 is there.
+/// The test breaks the assumption that a message takes at most d < T / 2. The links of 3 are slow while 2 asks whether
+/// 3 is there.
 #[test]
 fn gm1_falls_when_messages_take_longer_than_half_of_t() {
     let late = |millis: u64| {
@@ -211,7 +212,7 @@ fn gm1_falls_when_messages_take_longer_than_half_of_t() {
     assert!(late(60), "T < 60");
 }
 
-/// Assumption: the communication subsystem does not fail.
+/// The test breaks the assumption that the network does not fail.
 #[test]
 fn gm1_falls_in_a_partition_and_rises_again_after_it() {
     let mut world = world(3, 4, WhenAsked::Answer);
@@ -225,7 +226,7 @@ fn gm1_falls_in_a_partition_and_rises_again_after_it() {
     assert_eq!(world.believers(), [name(4)]);
 }
 
-/// The cost, exactly: x + y + 6a messages; and, where each takes the same d, exactly [`duration`].
+/// An election costs exactly x + y + 6a messages. If each message takes d, it lasts exactly [`duration`].
 #[test]
 fn an_election_costs_x_plus_y_plus_6a_messages_and_t_plus_6d() {
     for n in 1..=9_usize {
@@ -242,9 +243,9 @@ fn an_election_costs_x_plus_y_plus_6a_messages_and_t_plus_6d() {
     }
 }
 
-/// T + 6 d where an agent above is dead and all below answer. Each of the paper's steps takes as
-/// long as the slowest of those it calls: T for a dead one, 2 d for one that answers, and nothing
-/// where there is no agent to call.
+/// Returns the duration of an election: T + 6 d if an agent above is dead and all agents below answer. Each step of the
+/// paper lasts as long as its slowest call: T for a dead agent, 2 d for an agent that answers, and nothing if the step
+/// calls no agent.
 fn duration(x: usize, dead_below: usize, a: usize) -> Duration {
     let config = config(WhenAsked::Answer);
     let t = config.timings.deadline();
@@ -254,7 +255,7 @@ fn duration(x: usize, dead_below: usize, a: usize) -> Duration {
         (0, _) => call,
         _ => t,
     };
-    // Are you there; halt; then, to those that were halted, the new coordinator and the task.
+    // The steps: "are you there"; "halt"; then, to the halted agents, the new coordinator and the task.
     let took = step(x, 0) + step(dead_below, a) + step(0, a) * 2;
     if x > 0 && a > 0 {
         let bound = match dead_below {
@@ -266,15 +267,15 @@ fn duration(x: usize, dead_below: usize, a: usize) -> Duration {
     took
 }
 
-/// Those above the winner are dead, and the lowest `dead_below`; all others are there, and hold no
-/// election of their own.
+/// Returns the messages and the duration of one election. All agents above the winner and the lowest `dead_below`
+/// agents are dead. The other agents are up and begin no election.
 fn cost_of_one_election(n: usize, winner: usize, dead_below: usize) -> (u64, Duration) {
     let config = config(WhenAsked::Answer);
     let d = config.timings.delay_bound();
     let mut world = world(1, n, WhenAsked::Answer);
     world.set_conditions(Conditions::delayed(d));
     if winner == n {
-        // Its first start is the election, as long as those below ask for none.
+        // The first start of the winner is the election, because no agent below begins one.
         world = at_the_winners_start(n);
         world.set_conditions(Conditions::delayed(d));
         world.run_for(Duration::ZERO);
@@ -296,7 +297,7 @@ fn cost_of_one_election(n: usize, winner: usize, dead_below: usize) -> (u64, Dur
     (world.trace().election_messages_since(before), took)
 }
 
-/// Only the highest can be elected.
+/// Returns a world in which only the highest agent can be elected.
 fn at_the_winners_start(n: usize) -> World<Reorganization> {
     let config = Arc::new(config(WhenAsked::Answer));
     let agent = |number: usize| {
@@ -310,8 +311,9 @@ fn at_the_winners_start(n: usize) -> World<Reorganization> {
         .build()
 }
 
-/// Why an agent that obeys another one refuses all below that (`obey-one-election`): 3 recovers while 2 holds an election,
-/// and 2 dies having said its last words. In the paper, 1 would obey them.
+/// This situation is the reason for `obey-one-election`: an agent that obeys another agent refuses all agents below it.
+/// Agent 3 recovers while 2 holds an election, and 2 crashes after its last messages. In the paper, 1 would obey these
+/// messages.
 #[test]
 fn gm1_holds_when_two_elections_overlap_and_the_lower_one_dies() {
     let mut world = world(1, 3, WhenAsked::Answer);
@@ -321,13 +323,13 @@ fn gm1_holds_when_two_elections_overlap_and_the_lower_one_dies() {
     world.set_link("3", "2", Some(Conditions::delayed(MS(2))));
     world.set_link("2", "1", Some(Conditions::delayed(MS(1))));
     world.crash("3");
-    // With each score it begins anew, so that its count exceeds that of 3's next election.
+    // With each new score agent 2 begins anew, so that its count exceeds the count of 3's next election.
     world.campaign("2");
     for score in [1, 2] {
         world.set_score("2", Some(Score::from((2, score))));
     }
-    world.run_for(MS(50)); // T: it halts 1
-    assert!(world.restart("3")); // and so does 3, which is faster
+    world.run_for(MS(50)); // after T, 2 halts 1
+    assert!(world.restart("3")); // 3 halts 1 too, and its message is faster
     world.run_for(Duration::from_micros(1_500));
     world.crash("2");
     let under = |world: &World<Reorganization>| world.machine("1").map(Reorganization::status);

@@ -1,9 +1,9 @@
-//! The Go document's demo of a database: four replicas, of which one is to be the primary.
+//! Plays the Go document's demo of a database: four replicas, one of which becomes the primary.
 //!
-//! As written one function looks into every replica and assigns to it. Here each replica says what
-//! it is worth, one score, and they elect: the priority first, then the lag in whole milliseconds,
-//! the less the better, then the higher name; a replica that lags 5 s is worth nothing. The locks of the demo,
-//! and what it reads after unlocking, have no place here.
+//! As written, one function reads every replica and assigns to it. In this crate, each replica has a score, and the
+//! replicas elect: first by the priority, then by the lag in whole milliseconds (a smaller lag is better), then by the
+//! higher name. A replica that lags 5 s or more has no score. The locks of the demo, and its reads after unlocking, do
+//! not occur here.
 
 use std::{sync::Arc, time::Duration};
 
@@ -40,7 +40,7 @@ mod as_written {
         pub(super) priority: i32,
     }
 
-    /// `ElectPrimary`; `None` is its `nil`.
+    /// `ElectPrimary` of the demo; `None` stands for its `nil`.
     pub(super) fn elect_primary(replicas: &mut [Replica]) -> Option<usize> {
         let eligible = |r: &&Replica| r.is_online && r.data_lag < super::TOO_FAR;
         let candidates: Vec<&Replica> = replicas.iter().filter(eligible).collect();
@@ -62,7 +62,7 @@ mod as_written {
         Some(winner)
     }
 
-    /// Online replicas, by their lags and priorities.
+    /// Returns online replicas with these lags and priorities.
     pub(super) fn cluster(replicas: &[(Duration, i32)]) -> Vec<Replica> {
         let replicas = replicas.iter().enumerate();
         let replica = |(id, (data_lag, priority)): (usize, &(Duration, i32))| Replica {
@@ -83,7 +83,7 @@ mod as_written {
 
 use as_written::{cluster, elect_primary, primaries};
 
-/// The four of the demo: lag, priority. The last one is offline.
+/// The four replicas of the demo, with lag and priority. The last replica is offline.
 const DEMO: [(Duration, i32); 4] = [
     (Duration::from_millis(100), 1),
     (Duration::from_millis(50), 2),
@@ -91,7 +91,7 @@ const DEMO: [(Duration, i32); 4] = [
     (Duration::ZERO, 3),
 ];
 
-/// What a replica is worth; `None`: not eligible.
+/// Returns the score of a replica, or `None` if it is not eligible.
 fn score(lag: Duration, priority: i32) -> Option<Score> {
     let millis = i64::try_from(lag.as_millis()).unwrap();
     (lag < TOO_FAR).then(|| Score::from((priority, -millis)))
@@ -101,7 +101,7 @@ fn ours(replicas: &[(Duration, i32)], worth: fn(Duration, i32) -> Option<Score>)
     by(&Arc::new(BullyConfig::default()), replicas, worth)
 }
 
-/// Replicas `0`, `1`, … that elect by what each is worth; no replica is told of a crash.
+/// Returns a world of replicas `0`, `1`, … with the scores that `worth` gives. Only silence shows a crash.
 fn by<E: Election>(
     config: &E::Config,
     replicas: &[(Duration, i32)],
@@ -148,11 +148,11 @@ fn the_database_demo_of_the_go_document() {
     elects(&mut world, "1");
     assert_eq!(world.events("3"), [], "which was never told of any other");
     world.restart("3");
-    elects(&mut world, "3"); // it has the highest rank, as soon as it is there
+    elects(&mut world, "3"); // it ranks highest and leads once it is up
 }
 
-/// `nil`, whose ID the demo's last line prints: it would panic. And the primary that may not be one
-/// any more is not told.
+/// Without a candidate the demo returns `nil`, and its last line would panic when it prints the ID. The old primary
+/// does not learn that it may not be primary any more.
 #[test]
 fn without_a_candidate_the_old_primary_stays() {
     let mut replicas = demo();
@@ -176,10 +176,10 @@ fn without_a_candidate_the_old_primary_stays() {
     assert!(matches!(last, Event::Lost { reason: why, .. } if *why == reason));
     assert!(world.views().all(|(_, view)| view.leader.is_none()));
     world.set_score("2", score(MS(4_999), 1));
-    elects(&mut world, "2"); // as soon as one is eligible
+    elects(&mut world, "2"); // a replica leads once it is eligible
 }
 
-/// The announcement is an assignment to a field, also of a replica that is offline and cannot have heard it.
+/// As written, the announcement assigns a field, even of a replica that is offline and cannot have heard it.
 #[test]
 fn an_offline_primary_is_demoted_without_hearing_of_it() {
     let mut replicas = demo();
@@ -202,7 +202,7 @@ fn an_offline_primary_is_demoted_without_hearing_of_it() {
     elects(&mut world, "1");
 }
 
-/// The same with a majority of the four to say so: at no time are there two primaries.
+/// With a majority of the four replicas, two primaries never exist at the same time.
 #[test]
 fn with_a_quorum_an_offline_primary_ends_its_leadership_before_the_next_begins() {
     let mut replicas = cluster(&DEMO);
@@ -223,11 +223,11 @@ fn with_a_quorum_an_offline_primary_ends_its_leadership_before_the_next_begins()
     world.run_for(SECONDS(5));
     assert_eq!(world.believers(), ["1"]);
     world.heal();
-    world.run_for(SECONDS(60)); // a leader's grace period for one of higher rank
+    world.run_for(SECONDS(60)); // the leader's grace period for an agent of higher rank
     elects(&mut world, "3");
 }
 
-/// Equal to the nanosecond is as good as never: the third criterion decides nothing.
+/// Two lags are almost never equal to the nanosecond, so as written the third criterion decides nothing.
 #[test]
 fn lags_that_are_equal_for_all_purposes_are_not_equal_as_written() {
     let lags = [(MS(50), 1), (MS(50) + Duration::from_nanos(1), 1)];
@@ -237,8 +237,8 @@ fn lags_that_are_equal_for_all_purposes_are_not_equal_as_written() {
     assert_eq!(elect_primary(&mut cluster(&equal)), Some(1));
 }
 
-/// A priority above the lag costs 4.9 s of writes. Which comes first is the application's choice
-/// here, and not the election's.
+/// An order with the priority before the lag may cost 4.9 s of writes. In this crate the application chooses the order,
+/// not the election.
 #[test]
 fn the_priority_may_cost_seconds_of_writes() {
     fn freshest(lag: Duration, priority: i32) -> Option<Score> {
@@ -251,7 +251,7 @@ fn the_priority_may_cost_seconds_of_writes() {
     elects(&mut ours(&replicas, freshest), "2");
 }
 
-/// The last criterion, and the bound itself, which is too far.
+/// The rows test the last criterion, and a lag equal to the bound, which is too far.
 #[test]
 fn the_other_parts_of_the_rule_are_the_same() {
     for (replicas, primary) in [

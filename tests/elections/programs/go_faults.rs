@@ -1,8 +1,8 @@
-//! The Go program's faults one by one: the same script as written and by our rules.
+//! Plays the Go program's faults one by one: the same script as written and by this crate's rules.
 //!
-//! Nothing tells of a crash here, as on a network: the program takes a dead peer for alive until it
-//! does not answer. Its locks (a deadlock, a race, sends that wait up to 100 ms for a full inbox)
-//! have no place in a machine that shares nothing.
+//! No node gets a report of a crash, as on a network: the program assumes that a dead peer is alive until the peer does
+//! not answer. The faults of its locks (a deadlock, a race, sends that wait up to 100 ms for a full inbox) cannot occur
+//! in a machine that shares nothing.
 
 use std::time::Duration;
 
@@ -21,19 +21,19 @@ use crate::programs::{
     },
 };
 
-/// Everything from one node to another takes this long from now on; `None`: as usual again.
+/// Sets the delay of all messages from one node to the nodes `to`; `None` restores the usual delay.
 fn slow<E: Election>(world: &mut World<E>, from: &str, to: &[&str], takes: Option<Duration>) {
     for other in to {
         world.set_link(from, other, takes.map(Conditions::delayed));
     }
 }
 
-/// How many events all of them had so far.
+/// Returns the number of events that all nodes had so far.
 fn events<E: Election>(world: &World<E>) -> usize {
     world.agents().map(|id| world.events(id).len()).sum()
 }
 
-/// Node 4 leads; as written because it is told to hold an election.
+/// Returns a world that node 4 leads. As written, node 4 needs a command to hold an election.
 fn led<E: Election>(mut world: World<E>) -> World<E> {
     world.run_for(MS(100));
     world.campaign("4");
@@ -41,7 +41,7 @@ fn led<E: Election>(mut world: World<E>) -> World<E> {
     world
 }
 
-/// Defect 2. Node 4 answers and dies, and no leader was known before.
+/// Defect 2. Node 4 answers and crashes, and the nodes knew no leader before.
 #[test]
 fn an_ok_of_a_superior_that_dies_leaves_the_asker_stuck() {
     fn story<E: Election>(world: &mut World<E>, ok: &'static str) {
@@ -63,11 +63,10 @@ fn an_ok_of_a_superior_that_dies_leaves_the_asker_stuck() {
     all_follow(&ours, "3", 1);
 }
 
-/// Defect 3, scenario 23. An OK of node 4, of its last moment, is under way for 20 s; meanwhile
-/// node 3 leads.
+/// Defect 3, scenario 23. Node 4 sends an OK at its last moment, and the OK takes 20 s. Meanwhile node 3 leads.
 #[test]
 fn s23_a_stale_ok_demotes_a_standing_leader() {
-    /// Up to the moment before it arrives.
+    /// Plays until the moment before the OK arrives.
     fn story<E: Election>(world: &mut World<E>, ok: &'static str) {
         world.run_for(Duration::ZERO);
         slow(world, "4", &["3"], Some(SECONDS(20)));
@@ -98,11 +97,11 @@ fn s23_a_stale_ok_demotes_a_standing_leader() {
     all_follow(&ours, "3", 1);
 }
 
-/// Defect 4, scenario 24. Node 3 announces itself and dies; the announcement is under way for 20 s.
-/// Meanwhile node 4 is back, and leads in a higher term.
+/// Defect 4, scenario 24. Node 3 announces itself and crashes, and the announcement takes 20 s. Meanwhile node 4
+/// returns and leads in a higher term.
 #[test]
 fn s24_a_stale_announcement_of_a_lower_node_is_followed_by_all() {
-    /// Up to the moment before it arrives.
+    /// Plays until the moment before the announcement arrives.
     fn story<E: Election>(world: &mut World<E>, announcement: &'static str) {
         let others = ["0", "1", "2", "4"];
         world.crash("4");
@@ -165,7 +164,7 @@ fn s25_a_node_that_missed_the_announcement_never_learns_from_heartbeats() {
     all_follow(&ours, "4", 1);
 }
 
-/// Defect 9. A sleep of an election that is over ends in the next one, and is taken for its own.
+/// Defect 9. The sleep of an old election ends during the next election, which takes it for its own sleep.
 #[test]
 fn an_old_round_makes_a_node_that_was_told_ok_announce_itself() {
     fn story<E: Election>(world: &mut World<E>) {
@@ -190,7 +189,7 @@ fn an_old_round_makes_a_node_that_was_told_ok_announce_itself() {
     all_follow(&ours, "4", 1);
 }
 
-/// Defect 11. ELECTION at a live leader: it holds another election, and so do all the others.
+/// Defect 11. A live leader that gets ELECTION holds another election, and so do all other nodes.
 #[test]
 fn a_question_at_a_live_leader_shakes_every_node() {
     let mut written = led(as_written(SILENT));
@@ -212,7 +211,7 @@ fn a_question_at_a_live_leader_shakes_every_node() {
     all_follow(&ours, "4", 1);
 }
 
-/// Defect 12. The asker that is suppressed hears nothing, and wins.
+/// Defect 12. A node that suppresses an ELECTION does not answer, so the asker gets no OK and wins.
 #[test]
 fn election_suppression_elects_two_that_then_follow_each_other() {
     fn story<E: Election>(world: &mut World<E>) {
@@ -240,7 +239,7 @@ fn election_suppression_elects_two_that_then_follow_each_other() {
     all_follow(&ours, "3", 1);
 }
 
-/// Defect 13. "priority := (hardware * 1000) + (location * 100) + ID" is the same for two.
+/// Defect 13. The formula "priority := (hardware * 1000) + (location * 100) + ID" has the same result for two nodes.
 #[test]
 fn priorities_made_of_one_number_collide() {
     const fn priority(hardware: i64, location: i64, id: i64) -> i64 {
@@ -256,8 +255,8 @@ fn priorities_made_of_one_number_collide() {
     assert!(score(1, 10, 0) < score(2, 0, 0));
 }
 
-/// Defects 5 and 14, and the document's "Test split-brain". Each side keeps its leader for ever, as
-/// heartbeats of another one do not count; and `GetLeader` names the first that it finds.
+/// Defects 5 and 14, and the document's "Test split-brain". Each side keeps its leader for ever, because heartbeats of
+/// another leader do not count, and `GetLeader` names the first leader that it finds.
 #[test]
 fn a_split_brain_outlives_the_partition_and_is_hidden() {
     fn story<E: Election>(world: &mut World<E>) {
@@ -281,7 +280,7 @@ fn a_split_brain_outlives_the_partition_and_is_hidden() {
     all_follow(&ours, "4", term.unwrap());
 }
 
-/// Defect 8. With an oracle the dead are not even asked; without it their silence costs 1 s.
+/// Defect 8. With an oracle, a node does not even ask dead nodes. Without an oracle, their silence costs 1 s.
 #[test]
 fn the_path_without_an_answer_is_never_taken_with_an_oracle() {
     fn story(mut written: World<Node>) -> (World<Node>, Duration) {

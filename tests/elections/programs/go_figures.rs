@@ -1,7 +1,7 @@
-//! What the Go document says that an election costs, and what its program and ours spend.
+//! Compares the Go document's costs of an election with the costs of its program and of this crate's rules.
 //!
-//! Its table has n (n - 1) / 2 messages if node 0 starts, and "2 RTT" until all know. That counts
-//! ELECTION alone, and leaves out the second that the program sleeps.
+//! The document's table has n (n - 1) / 2 messages if node 0 starts, and "2 RTT" until all nodes know the leader. It
+//! counts only ELECTION messages, and leaves out the second that the program sleeps.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::programs::kit::{
     DELAY, MS, SECONDS, SILENT, all_follow, as_written, current_leaders, leaders, ours, until,
 };
 
-/// n, of the kit's groups.
+/// Number n of nodes in the kit's groups.
 const N: u64 = 5;
 
 fn sent<E: Election>(world: &World<E>, kind: &str) -> u64 {
@@ -61,7 +61,7 @@ fn two_round_trips_leave_out_the_sleep() {
     assert_eq!(took, SECONDS(1) + DELAY * 2);
     assert!(took > two_round_trips * 25);
 
-    // Once a leader has been followed its end is noticed, and the next one announces itself unasked.
+    // Once nodes have followed a leader, they notice its end, and the next node announces itself without a question.
     let mut ours = ours();
     ours.run_for(MS(100));
     ours.crash("4");

@@ -1,10 +1,10 @@
-//! The Go program's `main`: five nodes, and three scenarios with a status after each.
+//! Plays the Go program's `main`: five nodes, and three scenarios with a status after each scenario.
 //!
-//! As written no node starts an election at boot, because `checkLeader` looks for a leader only where
-//! one was known before; so there is nothing to crash in the first scenario, and the first election
-//! of all is node 4's recovery in the second. In the third the status comes before a silence of 3 s
-//! is noticed. Here the same script, sleeps and all, is played to a machine that is told nothing of
-//! crashes, where the program reads `IsAlive` of every peer.
+//! As written, no node starts an election at boot, because `checkLeader` looks for a leader only if the node knew one
+//! before. So the first scenario has no leader to crash, and the first election is node 4's recovery in the second
+//! scenario. In the third scenario the status comes before the nodes notice a silence of 3 s. This crate's machine
+//! plays the same script with the same sleeps. It gets no reports of crashes, while the program reads `IsAlive` of
+//! every peer.
 
 use actix_bully::protocol::Time;
 use bully_core::{elections::bully::Bully, protocol::Election};
@@ -45,7 +45,7 @@ fn two_crash<E: Election>(world: &mut World<E>) {
     world.run_for(SECONDS(3));
 }
 
-/// The whole of it, by ours.
+/// Plays the whole script by this crate's rules.
 pub(crate) fn main_by_ours() -> World<Bully> {
     let mut world = boot(ours());
     leader_crashes(&mut world);

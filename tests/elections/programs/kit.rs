@@ -1,4 +1,4 @@
-//! Five nodes, `0` to `4`, by the program as written and by ours; and what is asked of both.
+//! Worlds of five nodes, `0` to `4`, by the program as written and by this crate's rules, and assertions for both.
 
 use std::{fmt::Debug, sync::Arc, time::Duration};
 
@@ -20,16 +20,17 @@ use crate::programs::go::{Node, NodeState, Optimizations};
 pub(crate) const MS: fn(u64) -> Duration = Duration::from_millis;
 pub(crate) const SECONDS: fn(u64) -> Duration = Duration::from_secs;
 
-/// How long every message takes.
+/// Delay of every message.
 pub(crate) const DELAY: Duration = Duration::from_millis(10);
 
-/// No node is told of a crash: only silence tells.
+/// Detection by silence alone: no node gets a report of a crash.
 pub(crate) const SILENT: Detection = Detection::Silent(After {
     min: Duration::ZERO,
     max: Duration::ZERO,
 });
 
-/// Every node sees at once whether another is alive, as the program reads `IsAlive` of its peers.
+/// Detection by an oracle: every node sees at once whether another node is alive, as the program reads `IsAlive` of its
+/// peers.
 pub(crate) const ORACLE: Detection = Detection::Certain(After {
     min: Duration::ZERO,
     max: Duration::ZERO,
@@ -49,34 +50,34 @@ fn world<E: Election>(config: &E::Config, detection: Detection) -> World<E> {
         .build()
 }
 
-/// The program's nodes.
+/// Returns the nodes of the program as written.
 pub(crate) fn as_written(detection: Detection) -> World<Node> {
     world(&Optimizations::default(), detection)
 }
 
-/// With the document's second optimization.
+/// Returns the nodes of the program with the document's second optimization.
 pub(crate) fn suppressing() -> World<Node> {
     world(&Optimizations { suppression: true }, SILENT)
 }
 
-/// Ours: the default rules and timings, and never an oracle.
+/// Returns nodes by this crate's default rules and timings, without an oracle.
 pub(crate) fn ours() -> World<Bully> {
     world(&Arc::new(BullyConfig::default()), SILENT)
 }
 
-/// The nodes that consider themselves leader, and their terms.
+/// Returns the nodes that consider themselves leader, with their terms.
 pub(crate) fn leaders<E: Election>(world: &World<E>) -> Vec<(&str, u64)> {
     let beliefs = world.beliefs();
     beliefs.map(|(id, term)| (id.as_str(), term.0)).collect()
 }
 
-/// The leader that each running node follows, in their order; none is `-`.
+/// Returns the leader that each running node follows, in the order of the nodes; `-` stands for none.
 pub(crate) fn followed(world: &World<Bully>) -> Vec<String> {
     let name = |leader: Option<Leader>| leader.map_or_else(|| "-".to_owned(), |l| l.id.to_string());
     world.views().map(|(_, view)| name(view.leader)).collect()
 }
 
-/// `CurrentLeader` of each running node, in their order.
+/// Returns `CurrentLeader` of each running node, in the order of the nodes.
 pub(crate) fn current_leaders(world: &World<Node>) -> Vec<&str> {
     running(world).map(Node::current_leader).collect()
 }
@@ -93,7 +94,7 @@ fn running(world: &World<Node>) -> impl Iterator<Item = &Node> {
     world.agents().filter_map(|id| world.machine(id))
 }
 
-/// `GetLeader`: the first that it finds.
+/// Returns the result of `GetLeader`: the first leader that it finds.
 pub(crate) fn get_leader(world: &World<Node>) -> Option<&str> {
     let leads = |id: &&AgentId| {
         let node = world.machine(id);
@@ -102,7 +103,7 @@ pub(crate) fn get_leader(world: &World<Node>) -> Option<&str> {
     world.agents().find(leads).map(AgentId::as_str)
 }
 
-/// All running nodes follow this one, which alone leads, in this term.
+/// Asserts that only node `name` leads, in this term, and that all running nodes follow it.
 #[track_caller]
 pub(crate) fn all_follow(world: &World<Bully>, name: &str, term: u64) {
     let agreed = world.agreed();
@@ -117,7 +118,7 @@ pub(crate) fn assert_sound<E: Election>(world: &World<E>) {
     assert_eq!(world.violation().map(ToString::to_string), None);
 }
 
-/// This one crashes when it has sent the message of this kind that follows so many others.
+/// Makes a node crash when it has sent its `n`th message of this kind.
 #[track_caller]
 pub(crate) fn dies_of<E: Election>(world: &mut World<E>, name: &str, kind: &'static str, n: u32) {
     let trap = Trap {
@@ -129,7 +130,7 @@ pub(crate) fn dies_of<E: Election>(world: &mut World<E>, name: &str, kind: &'sta
     assert!(world.arm(&trap));
 }
 
-/// Goes on until it is so.
+/// Runs the world until `holds`, and returns the time that passed.
 #[track_caller]
 pub(crate) fn until<E: Election + Debug>(
     world: &mut World<E>,

@@ -1,10 +1,9 @@
-//! The programs that the documents on leader election show, run as they are written, and beside
-//! each the same story by the machine that took its place here.
+//! Plays the programs that documents on leader election show, as written, and the same stories by the machine that
+//! replaces each program in this crate.
 //!
-//! `go_main.rs` is the Go program's `main`, scenario by scenario; `go_faults.rs` its faults one by
-//! one; `go_figures.rs` what it is said to cost; `database.rs` its demo of a database. The other
-//! programs have places of their own: the list of all is in `tests/README.md`, and `readme.rs` holds
-//! it to the tests.
+//! `go_main.rs` plays the Go program's `main`, scenario by scenario; `go_faults.rs` its faults, one by one;
+//! `go_figures.rs` counts its costs; `database.rs` plays its demo of a database. Other folders have the other programs:
+//! `tests/README.md` lists all of them, and `readme.rs` compares the list with the tests.
 #![expect(clippy::unwrap_used, reason = "in the helpers of tests")]
 
 mod database;

@@ -1,8 +1,8 @@
-//! The list of the programs in `tests/README.md` names tests that exist, and all of them.
+//! Tests that the list of programs in `tests/README.md` names only tests that exist, and all of them.
 
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
-/// Files of which every test stands beside a program as it is written.
+/// Files in which every test plays a program as written.
 const OF_PROGRAMS: [&str; 6] = [
     "elections/ballot/written.rs",
     "elections/programs/database.rs",
@@ -17,7 +17,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(tests.join(path)).unwrap()
 }
 
-/// The names of the tests in a file.
+/// Returns the names of the tests in a file.
 fn tests_in(path: &str) -> BTreeSet<String> {
     let text = read(path);
     let after = text.split("#[test]\nfn ").skip(1);
@@ -26,7 +26,7 @@ fn tests_in(path: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The file and the test in the second cell of each row.
+/// Returns the file and the test in the second cell of each row.
 fn listed() -> Vec<(String, String)> {
     let readme = read("README.md");
     let section = readme

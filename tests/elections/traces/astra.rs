@@ -1,7 +1,7 @@
-//! The ASTRA seed's twelve faults: its rules word for word, and the repaired ones on the same story.
+//! Plays the twelve faults of the ASTRA seed: the same story by its rules word for word, and by the repaired rules.
 //!
-//! What the agents believe in the end is asserted here; how it came to that is in the texts. An
-//! agent as written may believe in several leaders.
+//! The tests assert the beliefs of the agents in the end; the golden texts show the steps. An agent that follows the
+//! rules as written may believe in several leaders.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,14 +20,14 @@ use crate::traces::{
     support::astra::{AsWritten, Participants},
 };
 
-/// Both worlds after a story.
+/// Both worlds after a story: the rules as written, and this crate's rules.
 struct Both {
     written: World<AsWritten>,
     ours: World<Astra>,
 }
 
 impl Both {
-    /// The leaders in which each running agent believes, in their order, as written.
+    /// Asserts the leaders in which each running agent believes by the rules as written, in the order of the agents.
     fn believes(&self, leaders: &[&str]) -> &Self {
         let running = self.written.agents();
         let running = running.filter_map(|id| self.written.machine(id));
@@ -36,14 +36,14 @@ impl Both {
         self
     }
 
-    /// By ours this one alone leads, and all running agents follow it.
+    /// Asserts that by this crate's rules only `leader` leads, and all running agents follow it.
     fn all_follow(&self, leader: &str) -> &Self {
         assert_eq!(self.ours.agreed().unwrap().id, leader, "ours");
         assert_eq!(self.ours.believers(), [leader]);
         self
     }
 
-    /// How many messages of this kind were sent, as written and by ours.
+    /// Asserts the number of messages of this kind, by the rules as written and by this crate's rules.
     fn sent(&self, kind: &str, written: u64, ours: u64) -> &Self {
         let found = self.written.trace().count_of(kind).sent;
         let repaired = self.ours.trace().count_of(kind).sent;
@@ -56,7 +56,7 @@ fn repaired(scores: &[i32]) -> World<Astra> {
     world(scores, &Arc::<AstraConfig>::default())
 }
 
-/// Plays a story by the rules as written and by the repaired ones, and holds both to their texts.
+/// Plays a story by the rules as written and by the repaired rules, and compares both traces with their texts.
 fn side_by_side(name: &str, scores: &[i32], old: Story<AsWritten>, new: Story<Astra>) -> Both {
     side_by_side_among(Participants::All, name, scores, old, new)
 }
@@ -88,7 +88,7 @@ fn side_by_side_among(
     Both { written, ours }
 }
 
-/// Dies as soon as it has told an agent "ok".
+/// Makes an agent crash as soon as it has sent an "ok".
 fn dies_of_its_ok<E: Election>(world: &mut World<E>, name: &str) {
     world.arm(&Trap {
         by: Some(name.parse().unwrap()),
@@ -151,7 +151,7 @@ fn fault_4_no_agent_leads_when_the_superior_dies_after_its_ok() {
     both.believes(&["{}"]);
 }
 
-/// The least that three need, from the lowest on, is 1.5 n (n - 1): 9.
+/// If the lowest of three agents begins, an election needs at least 1.5 n (n - 1) = 9 messages.
 #[test]
 fn fault_5_those_known_to_rank_below_are_asked_again() {
     fn story<E: Election>(world: &mut World<E>) {
@@ -184,7 +184,8 @@ fn fault_6_an_agent_that_was_told_ok_starts_again_and_again() {
     }
 }
 
-/// Fault 6 in a larger group: agent k may begin 2^(k - 1) times, but here once.
+/// Fault 6 in a larger group. By the rules as written agent k may begin 2^(k - 1) times; by this crate's rules it
+/// begins once.
 #[test]
 fn fault_6_multiplies_with_every_agent_more() {
     let (five, ten, fourteen) = (mean_sent(5), mean_sent(10), mean_sent(14));
@@ -193,8 +194,8 @@ fn fault_6_multiplies_with_every_agent_more() {
     assert!(fourteen > 1_500, "{fourteen}, and not 273");
 }
 
-/// What the rules as written send in the mean of 20 seeds if the lowest of n begins, and messages take
-/// up to 0.5 s. Ours send 1.5 n (n - 1) each time.
+/// Returns the mean number of messages of 20 seeds by the rules as written, if the lowest of n agents begins and a
+/// message takes up to 0.5 s. This crate's rules send 1.5 n (n - 1) messages each time.
 fn mean_sent(n: i32) -> u64 {
     fn sent<E: Election>(n: i32, config: &E::Config, seed: u64) -> u64 {
         let delays = Conditions::builder().delay(Duration::ZERO..=Duration::from_millis(500));
@@ -216,7 +217,8 @@ fn mean_sent(n: i32) -> u64 {
     sum / 20
 }
 
-/// The first election of `a` sleeps until 2.000 s, and wakes in the second; that of `b` likewise.
+/// The first election of `a` sleeps until 2.000 s, and wakes during the second election of `a`. The elections of `b`
+/// overlap in the same way.
 #[test]
 fn fault_7_an_old_intention_wins_the_election_of_a_newer_one() {
     fn story<E: Election>(world: &mut World<E>) {
@@ -232,7 +234,7 @@ fn fault_7_an_old_intention_wins_the_election_of_a_newer_one() {
     assert!(!both.ours.events("a").iter().any(acquired));
 }
 
-/// The ok of `b` to the first election is its last word, and under way for 3 s.
+/// The ok of `b` to the first election is the last message of `b`, and takes 3 s.
 #[test]
 fn fault_8_a_late_ok_ends_another_election() {
     fn story<E: Election>(world: &mut World<E>) {
@@ -253,8 +255,8 @@ fn fault_8_a_late_ok_ends_another_election() {
     both.believes(&["{}"]);
 }
 
-/// No agent hears `c` until two have been elected. Here the weaker one gives way at once; an agent that
-/// has heard that one only learns of the other when it asks: these rules have no heartbeats.
+/// No agent hears `c` until two leaders have been elected. By this crate's rules the weaker leader gives way at once.
+/// An agent that has heard only the weaker leader learns of `c` when it asks, because these rules have no heartbeats.
 #[test]
 fn fault_9_a_weaker_agent_is_followed() {
     fn story<E: Election>(world: &mut World<E>) {
@@ -277,8 +279,8 @@ fn fault_9_a_weaker_agent_is_followed() {
     both.believes(&["{}", "{b}", "{b, c}"]).all_follow("c");
 }
 
-/// Nothing can be promised with delays above the deadline of 2 s. But as written hardly any group
-/// comes to one leader then, and here hardly any does not.
+/// No rules can promise agreement if delays exceed the deadline of 2 s. By the rules as written, hardly any group
+/// agrees on one leader then. By this crate's rules, nearly every group does.
 #[test]
 fn fault_10_delays_above_the_deadline_leave_no_agreed_leader() {
     let (written, ours) = without_one_leader(Duration::from_secs(3));
@@ -292,8 +294,8 @@ fn fault_10_delays_above_the_deadline_leave_no_agreed_leader() {
     assert_eq!(without_one_leader(Duration::from_millis(500)), (0, 0));
 }
 
-/// How many of 500 groups of five, in which the lowest begins, do not agree on one leader two minutes
-/// later, while every message takes up to so long: as written, and here.
+/// Plays 500 groups of five agents in which the lowest begins and every message takes up to `longest`. Returns the
+/// number of groups without one agreed leader two minutes later: by the rules as written, and by this crate's rules.
 fn without_one_leader(longest: Duration) -> (u32, u32) {
     fn played<E: Election>(config: &E::Config, seed: u64, longest: Duration) -> World<E> {
         let delays = Conditions::builder().delay(Duration::ZERO..=longest);
@@ -320,7 +322,7 @@ fn without_one_leader(longest: Duration) -> (u32, u32) {
     (written, ours)
 }
 
-/// As written an agent without a score is deaf to elections, and stays what it is.
+/// As written, an agent without a score ignores elections, so a leader without a score stays leader.
 #[test]
 fn fault_11_one_that_has_no_score_any_more_leads_on_beside_the_next() {
     fn story<E: Election>(world: &mut World<E>) {

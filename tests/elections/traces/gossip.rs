@@ -1,5 +1,5 @@
-//! The gossip leader election as written, and ours on the same story. More of its faults:
-//! `tests/elections/ballot/written.rs`.
+//! Plays the same stories by the gossip leader election as written and by this crate's ballot election.
+//! `tests/elections/ballot/written.rs` has more of its faults.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::traces::{
     kit::{DELAY, Story, golden, seconds, with_beliefs, world},
 };
 
-/// Δ of the ballot election, as written and ours.
+/// Δ of the ballot election, as written and in this crate.
 const ROUND: Duration = Duration::from_millis(50);
 
 fn ballots(scores: &[i32]) -> World<Ballot> {
@@ -29,7 +29,7 @@ fn ballots(scores: &[i32]) -> World<Ballot> {
     world(scores, &Arc::new(config))
 }
 
-/// Plays a story by the gossip leader election as written, and by ours.
+/// Plays a story by the gossip leader election as written and by this crate's ballot election.
 fn gossip(
     name: &str,
     scores: &[i32],
@@ -54,7 +54,7 @@ fn gossip(
     (written, ours)
 }
 
-/// How often it came to lead.
+/// Returns the number of leaderships of an agent.
 fn led<E: Election>(world: &World<E>, agent: &str) -> usize {
     let acquired = |(_, event): &&(_, Event)| matches!(event, Event::Acquired { .. });
     world.events(agent).iter().filter(acquired).count()
@@ -97,7 +97,7 @@ fn ble_the_ends_of_a_chain_push_each_other_off() {
     assert_eq!([led(&ours, "a"), led(&ours, "c")], [0, 1]);
 }
 
-/// Every message of the first two rounds: no agent is told anything, all of them ask.
+/// The text has every message of the first two rounds. No agent announces itself; all agents ask.
 #[test]
 fn gossip_elects_without_an_announcement() {
     let mut world = ballots(&[1, 2, 3]);

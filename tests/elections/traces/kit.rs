@@ -1,4 +1,4 @@
-//! Agents `a`, `b`, … that a story happens to, and the texts that it is held to.
+//! Worlds of agents `a`, `b`, … for the stories, and the golden texts of the stories.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::support;
 
 pub(crate) const DELAY: Duration = Duration::from_millis(5);
 
-/// Agents `a`, `b`, … with these scores; no agent is told of a crash, as in the seed.
+/// Returns the builder of a world of agents `a`, `b`, … with these scores. As in the seed, only silence shows a crash.
 pub(crate) fn builder<E: Election>(
     seed: u64,
     scores: &[i32],
@@ -32,14 +32,14 @@ pub(crate) fn builder<E: Election>(
         .detection(Detection::Silent(Duration::ZERO.into()))
 }
 
-/// They have started, and what they do is recorded.
+/// Returns a world of agents that have started, with a trace.
 pub(crate) fn world<E: Election>(scores: &[i32], config: &E::Config) -> World<E> {
     let mut world = builder(1, scores, config).trace(Trace::new()).build();
     world.run_for(Duration::ZERO);
     world
 }
 
-/// The same story for any machine.
+/// A story that any machine can play.
 pub(crate) type Story<E> = fn(&mut World<E>);
 
 pub(crate) fn with_beliefs<E: Election>(world: &World<E>) -> String {

@@ -1,10 +1,9 @@
-//! Golden traces: what the agents say to each other, fault by fault, as written and repaired.
+//! Golden traces: the messages between agents, fault by fault, as written and repaired.
 //!
-//! The texts are beside this file; `.ci/bless` rewrites them. The faults
-//! are those of the ASTRA seed (`astra.rs`); `*.as-written.txt` shows its rules word for word,
-//! `*.astra.txt` the repaired ones on the same story, and `*.swift.txt` the default one. `ble-*` are
-//! the faults of the gossip leader election (`gossip.rs`), and `*.ballot.txt` what became of them;
-//! `*.ring.txt` is the ring election.
+//! The texts are beside this file; `.ci/bless` rewrites them. `astra.rs` plays the faults of the ASTRA seed:
+//! `*.as-written.txt` shows its rules word for word, `*.astra.txt` shows the repaired rules in the same story, and
+//! `*.swift.txt` shows the default rules. `gossip.rs` plays the faults of the gossip leader election: `ble-*` shows its
+//! rules, and `*.ballot.txt` shows the repair. `*.ring.txt` shows the ring election.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -32,7 +31,7 @@ fn swift(scores: &[i32]) -> World<Bully> {
     world(scores, &Arc::new(config))
 }
 
-/// What a leader's crash looks like in the default profile.
+/// The text shows the crash of a leader in the default profile.
 #[test]
 fn a_crash_costs_one_announcement() {
     let mut world = swift(&[1, 2, 3]);
@@ -44,7 +43,7 @@ fn a_crash_costs_one_announcement() {
     golden("crash-and-recovery.swift", &with_beliefs(&world));
 }
 
-/// A ring elects, loses two neighbours, the leader among them, and gets the leader back.
+/// A ring elects a leader, loses two neighbours (one of them is the leader), and gets the leader back.
 #[test]
 fn a_ring_passes_over_the_dead() {
     let config = RingConfig::new(Timings::lan());
