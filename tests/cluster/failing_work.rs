@@ -1,6 +1,7 @@
 //! Tests of leaders whose work fails: the number of leaderships in the first hour, and the time until a leader works
-//! after the work can succeed. The command prints the figures of `tests/README.md`: `cargo test --test cluster --
-//! failing_work --nocapture`.
+//! after the work can succeed. The command prints the figures of `tests/README.md`:
+//!
+//! `cargo test --test cluster -- failing_work --nocapture`
 
 use std::{
     cell::{Cell, RefCell},

@@ -311,9 +311,9 @@ fn at_the_winners_start(n: usize) -> World<Reorganization> {
         .build()
 }
 
-/// This situation is the reason for `obey-one-election`: an agent that obeys another agent refuses all agents below it.
-/// Agent 3 recovers while 2 holds an election, and 2 crashes after its last messages. In the paper, 1 would obey these
-/// messages.
+/// An agent that obeys another agent refuses all agents below it (`obey-one-election`), and this situation is the
+/// reason: agent 3 recovers while 2 holds an election, and 2 crashes after its last messages. In the paper, 1 would
+/// obey the messages of 2.
 #[test]
 fn gm1_holds_when_two_elections_overlap_and_the_lower_one_dies() {
     let mut world = world(1, 3, WhenAsked::Answer);

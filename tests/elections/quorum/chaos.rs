@@ -49,8 +49,8 @@ fn s82_chaos_breaks_nothing_and_ends_in_agreement() -> Result<(), SettingError> 
     Ok(())
 }
 
-/// The faults are second processes of the same name, and stores that are lost or replaced. These faults are rare among
-/// all faults.
+/// The faults are second processes of the same name, and stores that are lost or replaced. A history with all faults
+/// rarely has them.
 #[test]
 fn faults_of_memory_break_nothing_and_end_in_agreement() -> Result<(), SettingError> {
     let memory = Fault::ALL.into_iter().filter(|f| f.is_of_memory());

@@ -18,11 +18,13 @@ struct Story(
     bool,
 );
 
-/// In the first story the leader dies, and the only other candidate cools down. It does not wait for the dead leader.
+/// In the first story the leader dies, and the only other candidate cools down. This candidate does not wait for the
+/// dead leader.
 ///
-/// In the second and third story all remaining agents cool down. The rank decides among them. But in a quorum, an agent
-/// that cools down sends no score to the leader. Such a leader cannot name the agent as its successor, and after its
-/// own step-down it does not know whether the agent ranks higher. So either agent may lead.
+/// In the second and third story all remaining agents cool down, and the rank decides among them. In a quorum, however,
+/// an agent that cools down does not send its score to the leader. So the leader cannot name this agent as its
+/// successor, and after its own step-down the leader does not know whether the agent ranks higher. Either agent may
+/// lead then.
 ///
 /// In the fourth story an agent that does not cool down goes first, although the agent that cools down has the higher
 /// rank.

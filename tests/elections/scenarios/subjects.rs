@@ -55,8 +55,8 @@ pub(super) trait Subject: Election<Message: serde::de::DeserializeOwned> + 'stat
     const BULLIES: bool = true;
     /// Whether the election needs majorities.
     const COUNTS: bool = false;
-    /// Whether an agent needs a command or the report of a crash to begin an election. After a loss, such a group may
-    /// need another command.
+    /// Whether an election begins only after a command, a reported crash or a changed score, because agents send no
+    /// heartbeats. After a loss, such a group may need another command.
     const IS_TOLD: bool = false;
     /// Messages that no scene sends, each with the reason.
     const SPARED: &'static [(&'static str, &'static str)] = &[];
