@@ -1,5 +1,5 @@
-//! Tests of a quorum whose stores write slowly. The group gets a leader, and until then the diagnosis explains what is
-//! slow.
+//! Tests of a quorum whose stores write slowly. The group gets a leader, and until then the diagnosis names the slow
+//! store.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::{

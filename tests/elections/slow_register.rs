@@ -1,4 +1,4 @@
-//! Tests of a lease in a store that answers slowly. The group keeps its leader, or the diagnosis explains what is slow.
+//! Tests of a lease in a store that answers slowly. The group keeps its leader, or the diagnosis names the slow store.
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::time::Duration;
