@@ -201,8 +201,8 @@ fn restarts() -> turmoil::Result<RestartPolicy> {
     Ok(policy.build()?)
 }
 
-/// Factor between the numbers of a bridge's incarnations and the smaller numbers in this file, which are easier to
-/// read: about 1,000 a millisecond.
+/// Incarnation numbers of a bridge for each smaller number of this file. The smaller numbers count 1,000 a
+/// millisecond, and are easier to read.
 const UNIT: u64 = 1 << 12;
 
 /// Port on which every bridge listens.

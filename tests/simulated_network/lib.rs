@@ -1,8 +1,8 @@
 //! Bridges and agents on the hosts of a simulated network, through histories drawn by seeds.
 //!
-//! Each host runs what a real one runs: a group, a [`RemoteBridge`](actix_bully::remote::RemoteBridge)
-//! and agents, on an event loop of its own. Only the sockets, the clock and the disk are
-//! simulated, so that a seed is a history, the same each time.
+//! Each host runs the parts of a real host: a group, a [`RemoteBridge`](actix_bully::remote::RemoteBridge) and
+//! agents, on its own event loop. Only the sockets, the clock and the disk are simulated, so that a seed gives the
+//! same history each time.
 //!
 //! | file | what it decides |
 //! |---|---|

@@ -166,5 +166,5 @@ fn broken(seed: u64, tale: &Tale, options: &Options) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// So many histories have to have met everything.
+/// Number of histories that must have met everything.
 const ENOUGH: u64 = 1_000;

@@ -31,7 +31,7 @@ fn the_handshake_is_over() {
     assert_eq!(goodbye, Err(Closed::Goodbye(Farewell::Leaving)));
 }
 
-/// Limits: rate per peer
+/// Limit: rate of each peer.
 #[test]
 fn a_peer_that_sends_too_fast_is_cut() {
     let limits = Limits::default();
