@@ -68,7 +68,7 @@ pub struct Plan {
     pub pause: u64,
 }
 
-/// A bridge asks a quiet link after this multiple of `ping_after`, counted once for each peer.
+/// Factor of `ping_after` after which a bridge asks a quiet link. The time is this long for each peer.
 const QUIET: u32 = 16;
 
 impl Plan {

@@ -128,7 +128,7 @@ fn two_sides_agree_on_one_link() {
     assert_eq!(at_a.end, None);
 }
 
-/// A peer may accept smaller frames than this side.
+/// A peer may have smaller limits than this side.
 #[test]
 fn a_side_learns_how_much_the_other_takes() {
     let small = Limits::builder().rate(70_000).burst(140_000);

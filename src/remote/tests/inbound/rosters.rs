@@ -91,7 +91,8 @@ fn a_peer_names_no_leader_that_may_not_lead() {
     }
 }
 
-/// A group that this side does not have leaves nothing behind. The peer may open the group later.
+/// A group that this side does not have leaves nothing behind. The frame that opens such a group is no mistake of the
+/// peer. Later frames of the group count as mistakes.
 #[test]
 fn a_group_that_is_not_here_is_dropped() {
     let mut link = InboundLink::new(Rights::none());
@@ -170,7 +171,8 @@ fn numbers_are_given_one_by_one_and_to_one_agent_each() {
     assert_eq!(twice, Err(Closed::Protocol), "a group under two numbers");
 }
 
-/// A group begins anew when all its agents have ended and other agents follow other rules. This may not happen often.
+/// A group begins anew when all its agents have ended and other agents follow other rules. A peer may let this happen
+/// only a few times.
 #[test]
 fn a_group_that_begins_anew_again_and_again_ends_the_link() {
     let limits = Limits::builder().unknown(5).build().unwrap();

@@ -156,7 +156,7 @@ fn an_array_has_one_spelling_and_no_more_items_than_bytes() {
     }
 }
 
-/// Makes the bytes an array, whose head is written last.
+/// Writes the head of an array in two steps, as a writer does that only knows the length of the array at its end.
 fn close(out: &mut bytes::BytesMut, items: usize) {
     out.extend_from_slice(&[0x90]);
     write::close_array(out, 0, items);
