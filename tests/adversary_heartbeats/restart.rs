@@ -177,7 +177,7 @@ impl Attack {
     }
 }
 
-/// Connects from another address of this host, because the usual address may have no free port left.
+/// Connects from the address `from` of this host. Fails if the system has no free port left for this address.
 pub(super) async fn dial_from(from: IpAddr, at: SocketAddr) -> io::Result<Raw> {
     let socket = TcpSocket::new_v4()?;
     socket.bind(SocketAddr::new(from, 0))?;

@@ -107,8 +107,8 @@ fn all_follow(nodes: &[&RunningNode], leader: &str) -> bool {
     nodes.iter().all(follows)
 }
 
-/// The leader that left may come back at once. It needs no key for that, and its wall clock may have been set back
-/// meanwhile.
+/// The leader that left may come back at once, although its wall clock was set back meanwhile. Its configuration
+/// needs no key for that.
 #[test]
 fn a_trio_elects_by_quorum_and_a_leader_that_leaves_hands_over() {
     scene(async |pipes, folder| {

@@ -119,7 +119,7 @@ fn a_ring_goes_round_three_hosts() {
     });
 }
 
-/// A minority has no leader in the end. Until then it may have a leader, and the warning gives no time for that.
+/// A minority has no leader in the end. Until then it may have a leader, and no bound on that time is promised.
 #[test]
 fn ballots_are_gossiped_among_three_hosts() {
     let folder = tempfile::tempdir().unwrap();

@@ -28,8 +28,8 @@ pub(crate) struct Distance(Arc<Trouble>);
 pub(crate) struct Trouble {
     millis: AtomicU64,
     pub(crate) is_short: AtomicBool,
-    /// Number of connections that were accepted while the system was short of descriptors; `dials` is the number of
-    /// dials.
+    /// Number of tries to accept a connection that failed because the system was short of descriptors. `dials` is the
+    /// number of such dials.
     pub(crate) accepts: AtomicU32,
     pub(crate) dials: AtomicU32,
 }

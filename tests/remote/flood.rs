@@ -135,7 +135,7 @@ fn a_flood_never_closes_the_link_short_or_lasting_or_to_a_side_that_takes_less()
     play(flood(&usual, &less, 10_000, 1 << 10));
 }
 
-/// The messages are no mistakes of the peer, because the peer has not yet received the report that the agent left.
+/// The messages do not count as mistakes, because their sender does not know yet that the agent has left.
 #[test]
 fn messages_for_an_agent_that_has_left_do_not_close_the_link() {
     scene(async |pipes, _| {

@@ -120,7 +120,6 @@ impl Host {
         host
     }
 
-    /// Starts an agent with this score.
     pub(crate) fn agent(&mut self, name: &str, score: i32) -> BullyHandle {
         let agent = BullyAgent::builder(name)
             .score(score)
@@ -224,7 +223,6 @@ pub(crate) async fn all_follow(hosts: &[&Host], leader: &str) {
     until(&format!("all follow {leader}"), all).await;
 }
 
-/// Waits until the two hosts are linked with each other.
 pub(crate) async fn are_linked(a: &Host, b: &Host) {
     let knows = |one: &Host, other: &Host| one.is_linked(other.bridge.node().as_str());
     until("they are linked", || knows(a, b) && knows(b, a)).await;

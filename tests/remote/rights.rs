@@ -22,7 +22,7 @@ fn config() -> QuorumConfig {
     }
 }
 
-/// Starts a host with one voter. On this host the agents of `e` have the role `e`.
+/// Starts a host with one voter. The host allows the agents of the node `e` to have the role `e` at most.
 fn voter(pipes: &Pipes, name: &'static str, folder: &Path, e: MayBe) -> Host {
     let rights = Rights::none().grant("g", "e*", e);
     let peer = Peer::new("e", &address("e")).allow(rights);

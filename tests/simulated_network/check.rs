@@ -1,6 +1,6 @@
-//! What must hold, at each step and in the end.
+//! The invariants of a history, at each step and in the end.
 //!
-//! Decided here: the invariants. A history that breaks one ends there.
+//! Decided here: which invariants exist. A history that breaks an invariant ends there.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,7 +28,7 @@ use crate::{
 /// A broken invariant, in words.
 pub type Broken = String;
 
-/// Looks at all hosts after each step.
+/// Checks all hosts after each step.
 #[derive(Debug, Default)]
 pub struct Watch {
     /// The agent that led in each term, in quorum mode.
@@ -47,7 +47,6 @@ pub struct Watch {
 /// Every start of an agent in a process that runs, also each start that is over or was given up.
 pub type Starts = Vec<(Start, BullyHandle)>;
 
-/// Returns all starts of agents in the processes that run.
 pub fn starts(running: &[Process]) -> Starts {
     let mut all = Starts::new();
     for process in running {

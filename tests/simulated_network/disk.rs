@@ -21,7 +21,7 @@ use tokio::time::sleep;
 
 use crate::ledger::Ledger;
 
-/// The disk of one agent. Clones are the same disk.
+/// The disk of one agent. Clones share one disk.
 #[derive(Debug)]
 pub struct Disk<D>(Arc<Mutex<Platter<D>>>);
 

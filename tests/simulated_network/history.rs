@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   all start ─▶ fault ─▶ a while ─▶ fault ─▶ .. ─▶ repair ─▶ all agree, in time ─▶ calm
-//!                └────────── what must hold is checked after each step ─────────────┘
+//!                └────────── the invariants are checked after each step ────────────┘
 //! ```
 
 use std::{

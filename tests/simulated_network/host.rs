@@ -105,7 +105,6 @@ pub enum Order {
 /// The outcome of an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The agent runs.
     Started(usize),
     /// The agent does not run, for this reason, and nothing was changed.
     Refused(usize, String),

@@ -14,7 +14,6 @@ macro_rules! faults {
         pub enum Fault { $($(#[$doc])* $fault,)* }
 
         impl Fault {
-            /// All kinds.
             pub const ALL: &[Self] = &[$(Self::$fault),*];
 
             /// Returns the name in the log.
@@ -58,7 +57,7 @@ faults! {
     Move "move",
     /// An agent moves to another host with its store while its old host is cut off from all others.
     MoveUnseen "move-unseen",
-    /// An agent's host ends, and the agent starts with its store on another one.
+    /// An agent's host ends, and the agent starts with its store on another host.
     MoveFromDead "move-from-dead",
     /// An agent leaves, and its next start brings a new store. If the new store is refused, the agent starts with its
     /// own store.
@@ -66,7 +65,7 @@ faults! {
     /// Two agents of one process do not hear each other for a while.
     Silence "silence",
     // ---- clocks
-    /// The process stands still; its timers go on.
+    /// The process stands still, but its timers go on.
     Pause "pause",
     /// The host is suspended: its process stands still. Afterwards its boot clock has counted more than its timers.
     Suspend "suspend",
@@ -81,7 +80,7 @@ faults! {
     Retime "retime",
     /// A process is restarted with another list of voters in the same epoch.
     OtherVoters "other-voters",
-    /// A process is restarted with the next epoch.
+    /// A process is restarted with the same voters in the next epoch.
     NextEpoch "next-epoch",
     /// An agent is asked for another list of voters while all agents run. Or a voter is lost for good, and another
     /// agent takes its place.

@@ -166,7 +166,7 @@ impl Ledger {
         std::mem::take(&mut self.entries().counts)
     }
 
-    /// Fails if anything was broken.
+    /// Returns the first broken invariant as an error.
     pub fn check(&self) -> Result<(), Broken> {
         self.entries().broken.take().map_or(Ok(()), Err)
     }

@@ -13,7 +13,6 @@ use actix_bully::{elections::quorum::Vote, leader::schedule::ScheduleRecord, pro
 
 use crate::{disk::Disk, plan::Speed, setting::name_of};
 
-/// One agent of the group.
 #[derive(Debug)]
 pub struct Member {
     /// The place of the agent among all agents; also its score.

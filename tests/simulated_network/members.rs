@@ -15,7 +15,6 @@ use crate::{
     voters::NEW_NAME,
 };
 
-/// All agents.
 pub(crate) struct Members {
     members: RefCell<Vec<Rc<Member>>>,
     hosts: Vec<Rc<Host>>,

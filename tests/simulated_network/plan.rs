@@ -68,7 +68,7 @@ pub struct Plan {
     pub pause: u64,
 }
 
-/// Factor of `ping_after` after which a bridge asks a quiet link. The time is this long for each peer.
+/// Number of `ping_after` intervals for each peer of a bridge, after which the bridge asks a quiet link.
 const QUIET: u32 = 16;
 
 impl Plan {

@@ -19,10 +19,10 @@ use crate::{
     work::Worked,
 };
 
-/// The names of all hosts, as many as a history needs.
+/// Names of all hosts. A history uses as many as it needs.
 pub const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
-/// What all hosts of a history have in common.
+/// The settings that all hosts of a history have in common.
 #[derive(Debug)]
 pub struct Setting {
     pub plan: Plan,
@@ -46,7 +46,7 @@ pub struct Settings {
 }
 
 impl Setting {
-    /// The configuration of an agent that starts in a process with these settings.
+    /// Returns the configuration of an agent that starts in a process with these settings.
     pub fn config(
         &self,
         speed: Speed,

@@ -155,7 +155,6 @@ impl Net {
         state.dials.retain(|(from, _), _| from != host);
     }
 
-    /// Returns the number of open streams of a host.
     pub fn streams(&self, host: &str) -> usize {
         self.state().streams.get(host).copied().unwrap_or_default()
     }

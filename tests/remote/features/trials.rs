@@ -252,8 +252,8 @@ async fn messages(from: &BullyHandle, to: &BullyHandle) -> Tried {
 
 async fn schedule(world: &TrialWorld, misfire: Option<Misfire>) -> Tried {
     world.begin_schedules();
-    // In a store of leases, the agents write to their rows whether they have schedules and by which clock. Each agent
-    // reads the rows of the others in its next round.
+    // Each agent writes the time of its schedules' clock into its row in the store of a lease, from its next round
+    // on.
     sleep(SECOND * 61).await;
     let begun = Rc::<RefCell<BTreeMap<u64, u32>>>::default();
     for agent in &world.agents {

@@ -16,7 +16,6 @@ pub type Outcome = Result<(End, NodeId), Unsecured>;
 /// Size of a pipe. A handshake needs less, so neither side waits until the other side reads.
 const ROOM: usize = 256 * 1024;
 
-/// Returns a valid node name.
 pub fn node(name: &str) -> NodeId {
     NodeId::new(name).expect("the test's names are names of nodes")
 }
@@ -41,7 +40,7 @@ pub async fn meet(listener: &TlsConfig, dialler: &TlsConfig) -> (Outcome, Outcom
 /// Each end reads the data that the other end writes. So a fuzzer can send any data through one end.
 ///
 /// # Panics
-/// If they refuse each other.
+/// If the two nodes refuse each other.
 pub async fn pair(listener: &TlsConfig, dialler: &TlsConfig) -> (End, End) {
     let (accepted, connected) = meet(listener, dialler).await;
     let (accepted, dialled) = accepted.expect("the listener accepts");
@@ -53,7 +52,7 @@ pub async fn pair(listener: &TlsConfig, dialler: &TlsConfig) -> (End, End) {
 /// Returns the reason why a handshake was refused.
 ///
 /// # Panics
-/// If it was not.
+/// If the handshake was not refused.
 pub fn refused(outcome: Outcome) -> Unsecured {
     outcome.err().expect("the other end is refused")
 }

@@ -94,12 +94,12 @@ async fn nodes_meet_with_what_the_example_made() {
     let (mut a, mut b) = pair(&a, &b).await;
     assert!(is_open(&mut a, &mut b).await);
 
-    // A later run adds to the same authority.
+    // A later run adds a certificate of the same authority.
     assert!(make(&folder, &["node-c"]).status.success());
     let (mut a, mut c) = pair(&config(&folder, "node-a"), &config(&folder, "node-c")).await;
     assert!(is_open(&mut a, &mut c).await);
 
-    // Nothing is overwritten.
+    // No run overwrites a file.
     let read = || -> Vec<_> {
         let read = |name: String| fs::read(folder.join(name)).expect("readable");
         names(&folder).into_iter().map(read).collect()

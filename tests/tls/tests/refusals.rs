@@ -125,7 +125,7 @@ async fn each_certificate_that_is_not_a_nodes_is_refused_in_both_directions() {
             &|it| odd(it, &|params| valid(params, 1, 3)),
             [NOT_YET_VALID; 2],
         ),
-        // The listener can say goodbye to a node that it does not know; the dialler hangs up.
+        // The listener can send a goodbye to a node that it does not know. The dialler only closes the connection.
         ("another node", &|_| trust.node("c"), [STRANGER, NAME]),
         (
             "without a name",
@@ -238,7 +238,7 @@ async fn the_dialler_learns_why_its_certificate_is_refused() {
     assert_eq!(refused_later(end).await, Some(OWN_AUTHORITY.to_owned()));
 }
 
-/// These bytes are no TLS, or they are a record that is cut.
+/// The peer sends bytes of another protocol, or hangs up within a record of TLS.
 #[tokio::test]
 async fn what_is_not_tls_is_refused_and_a_peer_that_hangs_up_is_lost() {
     let trust = Authority::new("ours");

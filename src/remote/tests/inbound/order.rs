@@ -1,4 +1,4 @@
-//! The frames of a link, one after the other.
+//! The order, the rate and the form of the frames of a link.
 
 use super::*;
 

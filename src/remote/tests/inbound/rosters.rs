@@ -91,8 +91,8 @@ fn a_peer_names_no_leader_that_may_not_lead() {
     }
 }
 
-/// A group that this side does not have leaves nothing behind. The frame that opens such a group is no mistake of the
-/// peer. Later frames of the group count as mistakes.
+/// A group that this side does not have leaves nothing behind. The frame that opens such a group is allowed, but
+/// later frames of the group count as mistakes.
 #[test]
 fn a_group_that_is_not_here_is_dropped() {
     let mut link = InboundLink::new(Rights::none());

@@ -1,4 +1,4 @@
-//! The wire, byte by byte.
+//! The bytes of the wire, for each frame and each part of a frame.
 #![expect(
     clippy::arithmetic_side_effects,
     reason = "a test that overflows fails"

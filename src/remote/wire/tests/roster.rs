@@ -1,4 +1,4 @@
-//! Rosters: what fits, and what is refused.
+//! Rosters: their sizes, and the rosters that are refused.
 
 use super::{body, bounds, hex, rows, written};
 use crate::{

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::*;
 use crate::protocol::{MinimumRole, PeerMessage};
 
-/// A message of any size.
+/// A message of any size and depth.
 #[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 struct Words(Vec<String>, Deep);
 
