@@ -49,8 +49,7 @@ fn a_voter_with_another_store_is_refused_by_the_leader_and_both_say_so() {
     });
 }
 
-/// Followers do not hear each other's acknowledgements, so the later process is the first process of `b1` that `a1`
-/// hears.
+/// `a1` has heard no message of the other follower, so the later process is the first process of `b1` that `a1` hears.
 #[test]
 fn a_later_process_with_another_store_is_told_of_while_it_is_there_and_a_restart_of_the_earlier_one_is_enough()
  {
