@@ -1,5 +1,5 @@
-//! A hostile peer that publishes texts about its agents, of former incarnations among them. Texts that break the rules:
-//! `breaches`; about agents of others: `members`.
+//! A hostile peer that publishes texts about its agents, also about agents of former incarnations. `breaches` tests
+//! texts that break the rules, and `members` tests texts about agents of other nodes.
 
 use actix_bully::{
     protocol::{About, Incarnation, MemberKind, Presence},
@@ -12,7 +12,7 @@ use super::{
     members::{announcing, may_be},
 };
 
-/// `x1` in that incarnation, with that text.
+/// Returns the member `x1` in this incarnation, with this text.
 fn member(incarnation: u64, about: Option<&str>) -> Member {
     let incarnation = Incarnation(incarnation);
     Member {
@@ -31,7 +31,7 @@ fn a_text_of_a_former_incarnation_is_not_shown() {
             presence: Presence::Suspect,
             ..member(incarnation, Some("former"))
         };
-        // What is said in turn, and what is shown then.
+        // Each step has the announced member, and the incarnation and text that the group must show afterwards.
         for (step, (said, incarnation, about)) in [
             (member(9, Some("now")), 9, Some("now")),
             (member(8, Some("former")), 9, Some("now")),

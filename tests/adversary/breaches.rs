@@ -1,5 +1,5 @@
-//! Frames of a node of the table that break a rule over a ready link: one for each name under which they are counted, and
-//! for each part that judges them. Each rule alone: `src/remote/tests/inbound/`.
+//! Frames of a known node that break a rule over a ready link: one frame for each name of a counter, and for each
+//! part of the code that judges frames. `src/remote/tests/inbound/` tests each rule alone.
 
 use actix_bully::{
     protocol::{MemberKind, Score, Term},
@@ -18,10 +18,10 @@ use super::{
     members::{announcing, led_in, may_be},
 };
 
-/// What the hostile node does, and under which name it is counted.
+/// A description of the breach, the bytes of the hostile node, and the name of the counter.
 type Case = (&'static str, fn(&mut Raw) -> Vec<u8>, &'static str);
 
-/// Announces a voter, or an observer, under that number.
+/// Announces a voter, or an observer if `score` is `None`, under this number.
 fn announces(raw: &mut Raw, number: u32, name: &str, score: Option<Score>) -> Vec<u8> {
     let kind = match score {
         Some(_) => MemberKind::Voter,
@@ -31,7 +31,7 @@ fn announces(raw: &mut Raw, number: u32, name: &str, score: Option<Score>) -> Ve
     roster(raw.next(), 0, None, &announcing(vec![(number, member)]))
 }
 
-/// Each over a link of its own, after one agent was announced.
+/// The breaches. Each is committed over a link of its own, after one agent was announced.
 const BREACHES: &[Case] = &[
     (
         "HELLO again",
@@ -55,7 +55,7 @@ const BREACHES: &[Case] = &[
         "a text about an agent with a line end, in place of none",
         |raw| {
             let whole = announces(raw, 0, "x1", None);
-            // Its last bytes are the text and the leader: both nil.
+            // The last two bytes of the frame are the text and the leader, both nil.
             frame(&[&whole[4..whole.len() - 2], b"\xa3a\nb\xc0"].concat())
         },
         "malformed",
@@ -106,7 +106,7 @@ const BREACHES: &[Case] = &[
 fn each_breach_ends_the_link_under_its_own_name() {
     play(async {
         let mut scene = Scene::set(&patient(), may_be(MayBe::Voter)).await;
-        // Some term is known: how far ahead another one is can be told.
+        // The victim must know a term, so that it can tell that another term is far ahead.
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
         raw.announce("x1").await;
         raw.message(Targets::All, &nack(1)).await;

@@ -1,8 +1,8 @@
-//! A peer within its rights that announces members, and their ends, in as many frames as it can:
-//! every other task on the bridge's thread has a turn after each roster, however fast they come.
+//! A peer within its rights that announces members, and their ends, in as many frames as it can. Every other task on
+//! the bridge's thread has a turn after each roster, however fast the rosters come.
 //!
-//! What a turn may cost is counted in members, and no clock is read: a lease lasts much longer than
-//! it takes to merge one roster into a group of all the agents that a peer may have.
+//! The test counts the cost of a turn in members, and reads no clock. A lease lasts much longer than a bridge needs
+//! to merge one roster into a group with all the agents that a peer may have.
 
 use std::{cell::Cell, future::poll_fn, rc::Rc, task::Poll};
 
@@ -15,14 +15,14 @@ use bully_core::protocol::Member;
 
 use super::kit::{INCARNATION, Raw, Scene, id, patient, play, roster, until};
 
-/// Nearly all that a peer may have by the default limits; a debug build takes its time.
+/// Nearly as many agents as a peer may have by the default limits; fewer in a debug build, which is slow.
 const ALL: u32 = if cfg!(debug_assertions) {
     4_000
 } else {
     16_000
 };
 
-/// Others on this thread are polled before it is done. A yield of the runtime would come after more than one turn.
+/// Waits until the other tasks on this thread were polled. A yield of the runtime would wait for more than one turn.
 async fn next_turn() {
     let mut is_next = false;
     poll_fn(|cx| {
@@ -35,7 +35,8 @@ async fn next_turn() {
     .await;
 }
 
-/// Watches, in each turn of a task, the most members that came, and the most that ended, since its turn before.
+/// Watches the group in each turn of a task. Returns the most members that came, and the most that ended, between two
+/// turns.
 fn watch(group: &Group) -> Rc<Cell<(usize, usize)>> {
     let most = Rc::<Cell<_>>::default();
     let (group, cell) = (group.clone(), Rc::clone(&most));
@@ -53,14 +54,14 @@ fn watch(group: &Group) -> Rc<Cell<(usize, usize)>> {
     most
 }
 
-/// How many members there are, and how many have ended for certain.
+/// Returns the number of members, and the number of members that have certainly ended.
 fn count(group: &Group) -> (usize, usize) {
     let members = group.members();
     let ended = members.iter().filter(|m| m.presence == Presence::Down);
     (members.len(), ended.count())
 }
 
-/// So many agents, in rosters of so many each.
+/// Announces `agents` agents, or their ends, in rosters of `each` agents.
 async fn announced(raw: &mut Raw, agents: u32, each: usize, is_first: bool) {
     let numbered: Vec<(u32, Member)> = (0..agents)
         .map(|number| {
@@ -88,7 +89,8 @@ async fn announced(raw: &mut Raw, agents: u32, each: usize, is_first: bool) {
 #[test]
 fn others_have_a_turn_after_each_roster_of_a_peer_with_thousands_of_agents() {
     play(async {
-        // As many as it may have by default, as its bridge says it; and the most frames for the least.
+        // The first case has about as many agents as the peer may have by default, in rosters like those of a real
+        // bridge. The second case has the smallest rosters, so it has the most frames.
         for (agents, each) in [(ALL, 256), (500, 1)] {
             let peers = vec![Peer::inbound("x")];
             let mut scene = Scene::set(&patient(), peers).await;

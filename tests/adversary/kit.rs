@@ -1,4 +1,4 @@
-//! A node under attack with an honest peer, and a hostile one that speaks bytes.
+//! A node under attack with an honest peer, and a hostile peer that sends raw bytes.
 
 use std::{
     iter,
@@ -36,14 +36,14 @@ use tokio::{
 
 pub(crate) const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// The incarnation of every hostile agent.
+/// Incarnation of every hostile agent.
 pub(crate) const INCARNATION: Incarnation = Incarnation(9);
 
 pub(crate) fn play(scene: impl Future<Output = ()>) {
     System::new().block_on(scene);
 }
 
-/// Waits until it holds, in real time.
+/// Waits until `holds` returns true, in real time.
 pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     #[expect(clippy::disallowed_methods, reason = "sockets know no virtual time")]
     let began = Instant::now();
@@ -53,18 +53,19 @@ pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Limits under which a stalled machine is no silent peer.
+/// Returns limits under which a peer on a stalled machine does not count as silent.
 pub(crate) fn patient() -> LimitsBuilder {
     Limits::builder().silence(MS(15_000))
 }
 
-/// The first election and the heartbeats are those of a local network, and the deadlines outlast a stalled machine.
+/// Returns timings whose first election and heartbeats are as short as in a local network. Their deadlines outlast a
+/// stalled machine.
 fn timings() -> Timings {
     let builder = Timings::lan().to_builder().deadline(MS(2_000));
     builder.detector(MS(60), MS(10_000)).build().unwrap()
 }
 
-/// Lets this process have so many sockets; says why not, if it may not.
+/// Lets this process open this number of sockets. An error is the reason why the process may not.
 #[cfg(unix)]
 pub(crate) fn allow_sockets(number: u64) -> Result<(), String> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -84,7 +85,7 @@ pub(crate) fn allow_sockets(number: u64) -> Result<(), String> {
     })
 }
 
-/// They are not counted there.
+/// This system does not limit the number of sockets.
 #[cfg(not(unix))]
 pub(crate) fn allow_sockets(_: u64) -> Result<(), String> {
     Ok(())
@@ -96,7 +97,7 @@ pub(crate) struct Host {
     pub(crate) agent: BullyHandle,
 }
 
-/// The bridge of the node of that name, at any free port.
+/// Returns the bridge of the node `name`, at any free port.
 pub(crate) fn bridge(name: &str, limits: &LimitsBuilder, peers: Vec<Peer>) -> BridgeBuilder {
     let builder = RemoteBridge::builder(name)
         .incarnation(NodeIncarnation(1_000))
@@ -105,7 +106,7 @@ pub(crate) fn bridge(name: &str, limits: &LimitsBuilder, peers: Vec<Peer>) -> Br
     peers.into_iter().fold(builder, BridgeBuilder::peer)
 }
 
-/// The node of that name behind its bridge, with one agent.
+/// Starts the node `name` behind its bridge, with one agent.
 pub(crate) fn host(
     bridge: BridgeBuilder,
     group: Group,
@@ -127,7 +128,7 @@ pub(crate) fn host(
     }
 }
 
-/// The node `a` under attack, whose agent leads, and the honest `b`, whose agent follows.
+/// The node `a` under attack, whose agent leads, and the honest node `b`, whose agent follows.
 pub(crate) struct Scene {
     victim: Host,
     honest: Host,
@@ -137,12 +138,12 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// Of these hostile nodes the victim's table knows.
+    /// Sets the scene. The victim knows the hostile nodes in `known`.
     pub(crate) async fn set(limits: &LimitsBuilder, known: Vec<Peer>) -> Self {
         Self::set_over(Tcp::default(), limits, known).await
     }
 
-    /// The same, where the victim has that network.
+    /// Sets the scene with this TCP network for the victim.
     pub(crate) async fn set_over(tcp: Tcp, limits: &LimitsBuilder, known: Vec<Peer>) -> Self {
         let peers = known.into_iter().chain([Peer::inbound("b")]).collect();
         let (group, bridged) = (Group::new("g").unwrap(), bridge("a", limits, peers));
@@ -184,27 +185,27 @@ impl Scene {
         &self.victim.group
     }
 
-    /// What the victim's leader says to an agent of that name.
+    /// Sends a message from the victim's leader to an agent.
     pub(crate) fn say_to(&self, agent: &str, message: AnyMessage) {
         let to = bully_core::protocol::To::One(id(agent));
         let group = &self.victim.group;
         group.deliver(&self.leader.id, self.leader.incarnation, &to, message);
     }
 
-    /// How many messages to a peer the victim lost.
+    /// Returns the number of messages to a peer that the victim lost.
     pub(crate) fn lost(&self, peer: &str) -> u64 {
         let peers = self.victim.bridge.peers();
         let of = |status: &&PeerStatus| status.node.as_str() == peer;
         peers.iter().find(of).map_or(0, |status| status.lost)
     }
 
-    /// What the victim told since this was asked last.
+    /// Returns the events of the victim's bridge since the last call.
     pub(crate) fn told(&mut self) -> Vec<BridgeEvent> {
         let next = || self.events.next().now_or_never().flatten();
         iter::from_fn(next).collect()
     }
 
-    /// Which counters moved, and by how much.
+    /// Returns the counters that have moved since `before`, and the differences.
     pub(crate) fn since(&self, before: &BridgeCounts) -> Vec<(&'static str, u64)> {
         let now = self.counts();
         let pairs = before.iter().zip(now.iter());
@@ -212,7 +213,7 @@ impl Scene {
         moved.filter(|(_, more)| *more > 0).collect()
     }
 
-    /// Waits until these counters moved, and sees that no other did.
+    /// Waits until these counters have moved, and checks that no other counter has moved.
     pub(crate) async fn counted(&self, before: &BridgeCounts, expected: &[(&str, u64)]) {
         let sum = |moved: &[(&str, u64)]| moved.iter().map(|(_, n)| n).sum::<u64>();
         let what = format!("{expected:?}");
@@ -220,7 +221,7 @@ impl Scene {
         assert_eq!(self.since(before), expected);
     }
 
-    /// The honest peer has the link that it had, and hears of the leader that it had.
+    /// Checks that the honest peer still has the same link and the same leader.
     pub(crate) async fn is_unhurt(&mut self) {
         let heard = || self.honest.bridge.traffic().frames_in;
         let before = heard();
@@ -256,10 +257,10 @@ pub(crate) fn node(name: &str) -> NodeId {
     NodeId::new(name).unwrap()
 }
 
-/// A connection that speaks bytes.
+/// A connection on which the test sends raw bytes.
 pub(crate) struct Raw {
     stream: TcpStream,
-    /// Number of the last frame that was said over a ready link.
+    /// Number of the last frame that was sent over a ready link.
     pub(crate) seq: u64,
     pub(crate) link: LinkId,
 }
@@ -275,12 +276,12 @@ impl Raw {
         Self { stream, seq, link }
     }
 
-    /// Says this; the other end may have closed before it is done.
+    /// Sends bytes. Returns `false` if the other end closed the connection first.
     pub(crate) async fn say(&mut self, bytes: &[u8]) -> bool {
         self.stream.write_all(bytes).await.is_ok()
     }
 
-    /// The body of the next frame; `None` at the end.
+    /// Returns the body of the next frame; `None` at the end of the stream.
     pub(crate) async fn hear(&mut self) -> Option<Vec<u8>> {
         let len = self.stream.read_u32().await.ok()?;
         let mut body = vec![0; usize::try_from(len).unwrap()];
@@ -288,7 +289,7 @@ impl Raw {
         Some(body)
     }
 
-    /// Reads to the end, which must come; says which goodbye came before it.
+    /// Reads until the end of the stream, which must come. Returns the goodbye in the last frame.
     pub(crate) async fn ends(&mut self) -> Option<Farewell> {
         let mut last = None;
         let reading = async {
@@ -304,7 +305,7 @@ impl Raw {
         }
     }
 
-    /// Says hello, and hears it.
+    /// Sends HELLO, and reads the HELLO of the other side.
     pub(crate) async fn hello(&mut self, mine: Hello) {
         self.say(&framed(|out| mine.encode(out))).await;
         let theirs = self.hear().await.unwrap();
@@ -314,7 +315,7 @@ impl Raw {
         self.link = LinkId::between((&theirs.node, theirs.nonce), (&mine.node, mine.nonce));
     }
 
-    /// Becomes a ready link of that node.
+    /// Finishes the handshake as this node.
     pub(crate) async fn greet(mut self, name: &str) -> Self {
         self.hello(hello(name)).await;
         let link = self.link;
@@ -331,13 +332,13 @@ impl Raw {
         self
     }
 
-    /// The number of the next frame.
+    /// Returns the number of the next frame.
     pub(crate) fn next(&mut self) -> u64 {
         self.seq += 1;
         self.seq
     }
 
-    /// Opens the group and announces one observer under number 0.
+    /// Opens the group and announces one observer under the number 0.
     pub(crate) async fn announce(&mut self, agent: &str) {
         let member = Member::up(id(agent), MemberKind::Observer, None, INCARNATION);
         let content = RosterContent {
@@ -349,14 +350,14 @@ impl Raw {
         self.say(&roster).await;
     }
 
-    /// All that was said before was read: the link still answers.
+    /// Waits until the other side has read all earlier frames, which the answer to a PING shows.
     pub(crate) async fn has_been_read(&mut self) {
         let seq = self.next();
         self.say(&framed(|out| encode_ping(seq, 0xabcd, out))).await;
         while !self.hear().await.unwrap().ends_with(b"\xcd\xab\xcd") {}
     }
 
-    /// One message of agent 0 in group 0.
+    /// Sends one message of agent 0 in group 0.
     pub(crate) async fn message(&mut self, to: Targets<'_>, message: &AnyMessage) {
         let seq = self.next();
         let frame = message_frame(seq, 0, 0, to, message);
@@ -364,7 +365,7 @@ impl Raw {
     }
 }
 
-/// An honest HELLO.
+/// Returns an honest HELLO.
 pub(crate) fn hello(name: &str) -> Hello {
     Hello {
         versions: Versions::OURS,
@@ -376,7 +377,7 @@ pub(crate) fn hello(name: &str) -> Hello {
     }
 }
 
-/// Honest CONDITIONS, without a secret.
+/// Returns honest CONDITIONS, without a secret.
 pub(crate) fn conditions() -> LinkConditions {
     LinkConditions {
         challenge: None,
@@ -391,7 +392,7 @@ pub(crate) fn framed(write: impl FnOnce(&mut BytesMut)) -> Vec<u8> {
     out.to_vec()
 }
 
-/// A length before a body.
+/// Puts the length before a body.
 pub(crate) fn frame(body: &[u8]) -> Vec<u8> {
     framed(|out| {
         out.put_u32(u32::try_from(body.len()).unwrap());
@@ -431,7 +432,7 @@ pub(crate) fn message_frame(
     })
 }
 
-/// A message that changes nothing, unless its term does.
+/// Returns a message that changes nothing, unless its term does.
 pub(crate) fn nack(term: u64) -> AnyMessage {
     Nack {
         term: Term(term),

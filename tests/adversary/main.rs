@@ -1,8 +1,8 @@
-//! A hostile peer on a real socket: what it gets for each thing it can do, and that an honest peer
-//! beside it notices nothing.
+//! A hostile peer on a real socket: the reaction to each thing that it can do. An honest peer beside it notices
+//! nothing.
 //!
-//! The port is one that the public API opens, in plain text, with the default limits unless a test
-//! shortens a deadline. Every scene names the counters that moved, and all of them.
+//! The port is opened by the public API, in plain text, with the default limits unless a test shortens a deadline.
+//! Every scene names all counters that moved.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,

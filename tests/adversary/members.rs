@@ -1,4 +1,4 @@
-//! A node of the table that misbehaves over a ready link.
+//! A known node that misbehaves over a ready link.
 
 use actix_bully::{
     elections::{
@@ -21,7 +21,7 @@ use bully_core::{
 
 use super::kit::{INCARNATION, Raw, Scene, id, nack, node, patient, play, roster};
 
-/// Agent 0 leads in that term.
+/// Returns a roster in which agent 0 leads in this term.
 pub(crate) fn led_in(term: Term) -> RosterContent {
     let hint = LeaderHint {
         agent: 0,
@@ -41,13 +41,13 @@ pub(crate) fn announcing(members: Vec<(u32, Member)>) -> RosterContent {
     }
 }
 
-/// The node `x`, whose agents have names that begin with `x` and may be no more than that.
+/// Returns the node `x`. The names of its agents begin with `x`, and their highest role is `most`.
 pub(crate) fn may_be(most: MayBe) -> Vec<Peer> {
     let rights = Rights::none().grant("*", "x*", most);
     vec![Peer::inbound("x").allow(rights)]
 }
 
-/// What only a leader says, of a term that a group in which it was followed would take.
+/// Returns a message that only a leader sends. A group that followed the leader would accept its term.
 fn elected() -> AnyMessage {
     Elected {
         term: Term(50),
@@ -58,7 +58,7 @@ fn elected() -> AnyMessage {
     .into()
 }
 
-/// All that a bully's agents say, with what they have to be allowed to be.
+/// Returns all messages of bully agents, each with the lowest role that may send it.
 fn all_that_is_said() -> Vec<(MayBe, AnyMessage)> {
     let (term, score) = (Term(50), Score::from(99));
     let round = Round {
@@ -100,7 +100,8 @@ fn all_that_is_said() -> Vec<(MayBe, AnyMessage)> {
     ]
 }
 
-/// Each over a link of its own: an agent that may not say it has its link closed, and no member has heard it.
+/// Each message is sent over a link of its own. If the agent may not send the message, its link is closed, and no
+/// member gets the message.
 #[test]
 fn a_peer_says_no_more_than_its_rights_allow() {
     play(async {
@@ -122,7 +123,7 @@ fn a_peer_says_no_more_than_its_rights_allow() {
     });
 }
 
-/// Of messages: `breaches`.
+/// `breaches` tests the terms of messages.
 #[test]
 fn a_leader_of_a_term_that_cannot_be_is_not_believed() {
     play(async {
@@ -142,7 +143,7 @@ fn a_leader_of_a_term_that_cannot_be_is_not_believed() {
     });
 }
 
-/// A hundred of them may be a race at the start; one more is none.
+/// A hundred such messages may be a race at the start. One message more counts as a breach.
 #[test]
 fn a_hundred_messages_to_unknown_agents_are_dropped_and_the_next_ends_the_link() {
     play(async {
@@ -163,7 +164,7 @@ fn a_hundred_messages_to_unknown_agents_are_dropped_and_the_next_ends_the_link()
     });
 }
 
-/// The name of the victim's own agent, which leads.
+/// The refused name is the name of the victim's own agent, which leads.
 #[test]
 fn a_refused_name_may_not_speak_nor_be_spoken_for() {
     play(async {
@@ -180,7 +181,8 @@ fn a_refused_name_may_not_speak_nor_be_spoken_for() {
         raw.say(&opening).await;
         raw.message(Targets::All, &elected()).await;
         scene.counted(&before, &[("refused_name", 1)]).await;
-        // That it leads, has ended, has another score and text, and has left.
+        // The peer claims that the agent leads, then that it has ended with another score and text, and then that it
+        // has left.
         let later = Incarnation(u64::MAX);
         let ended = Member {
             presence: Presence::Down,

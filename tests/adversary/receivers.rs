@@ -1,4 +1,4 @@
-//! What a link is sent, byte by byte: for which receivers, and how many answers.
+//! The bytes that a link sends: the receivers of messages, and the number of answers.
 
 use actix_bully::{
     protocol::{Incarnation, MemberKind},
@@ -13,10 +13,11 @@ use bully_core::protocol::Member;
 
 use super::kit::{INCARNATION, Raw, Scene, framed, id, nack, patient, play, roster, until};
 
-/// What no agent of the scene says by itself.
+/// Term of the test's messages. No agent of the scene uses it.
 const TERM: u64 = 77;
 
-/// Until PING `token` is answered: the receivers of each message named `TERM`, and how many PINGs were answered.
+/// Reads until PING `token` is answered. Returns the receiver of each message with the term [`TERM`], and the number
+/// of answered PINGs.
 async fn hear(raw: &mut Raw, token: u64) -> (Vec<Option<u32>>, usize) {
     let said = framed(|out| encode_payload(&nack(TERM), out).unwrap());
     let (mut receivers, mut answers) = (Vec::new(), 0);
@@ -44,8 +45,8 @@ async fn hear(raw: &mut Raw, token: u64) -> (Vec<Option<u32>>, usize) {
     }
 }
 
-/// As long as a peer has not told everything, messages to its agents wait; meanwhile the agent may
-/// leave, and its number be another one's.
+/// Messages to the agents of a peer wait until the peer has announced all its agents. Meanwhile the agent may leave,
+/// and another agent may get its number.
 #[test]
 fn a_message_that_waits_is_for_the_agent_that_was_named_and_for_no_other() {
     let (back, other) = (Incarnation(10), "x2");

@@ -1,4 +1,4 @@
-//! Peers that are more than there is room for, that send a byte at a time or too much, and that never read.
+//! Peers that are more than the bridge has room for, that send single bytes or too many bytes, and that never read.
 
 use actix::clock::sleep;
 use actix_bully::remote::{
@@ -13,7 +13,7 @@ use super::kit::{
     INCARNATION, MS, Raw, Scene, allow_sockets, framed, hello, nack, patient, play, until,
 };
 
-/// One byte, and a pause, until the other end closes.
+/// Sends single bytes with pauses, until the other end closes.
 async fn trickle(raw: &mut Raw, bytes: &[u8]) {
     for byte in bytes {
         if !raw.say(&[*byte]).await {
@@ -23,7 +23,7 @@ async fn trickle(raw: &mut Raw, bytes: &[u8]) {
     }
 }
 
-/// Which connection gives way to which: `src/remote/bridge/gate/tests.rs`.
+/// `src/remote/bridge/gate/tests.rs` tests which connection loses its slot.
 #[test]
 fn a_storm_of_connections_is_counted_and_passes() {
     if let Err(why) = allow_sockets(2_048) {
@@ -61,12 +61,12 @@ fn a_greeting_that_comes_byte_by_byte_is_not_waited_for() {
         assert_eq!(raw.ends().await, None);
         scene.counted(&before, &[("handshake_timeout", 1)]).await;
 
-        // One that says hello and no more is as late.
+        // A peer that only says hello runs into the same deadline.
         let mut raw = Raw::dial(scene.at()).await;
         raw.hello(hello("x")).await;
         assert_eq!(raw.ends().await, None);
         scene.counted(&before, &[("handshake_timeout", 2)]).await;
-        // A caller has no other report than this one.
+        // The bridge reports this event, because a refused caller gets no other report.
         let is_told = |event: &BridgeEvent| {
             matches!(
                 event,
@@ -91,7 +91,7 @@ fn a_silent_connection_loses_its_slot_long_before_a_greeting_must_be_done() {
         let mut silent = Raw::dial(scene.at()).await;
         assert_eq!(silent.ends().await, None);
         scene.counted(&before, &[("handshake_timeout", 1)]).await;
-        // A single byte is as good as a greeting, for that.
+        // A single byte is enough to keep the slot.
         let mut slow = Raw::dial(scene.at()).await;
         slow.say(&[0]).await;
         sleep(MS(500)).await;
@@ -110,7 +110,7 @@ fn a_frame_that_comes_byte_by_byte_ends_the_link() {
         let before = scene.counts();
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
         raw.announce("x1").await;
-        // Each byte breaks the silence; the frame is not whole for all that.
+        // Each byte breaks the silence, but the frame still does not become whole.
         trickle(&mut raw, &[&[0, 0, 4, 0][..], &[0x93; 1_024]].concat()).await;
         assert_eq!(raw.ends().await, None);
         scene.counted(&before, &[("frame_timeout", 1)]).await;
@@ -138,7 +138,7 @@ fn more_bytes_than_the_limit_end_the_link() {
         let mut scene = Scene::set(&limits, vec![Peer::inbound("x")]).await;
         let before = scene.counts();
         let mut raw = Raw::dial(scene.at()).await.greet("x").await;
-        // Each frame is in order; nothing but their number is wrong.
+        // Each frame is correct. Only the number of frames breaks a rule.
         let frames = framed(|out| {
             for _ in 0..60_000 {
                 encode_ping(raw.next(), 1, out);
@@ -159,12 +159,12 @@ fn a_peer_that_never_reads_is_given_up() {
     play(async {
         let long = MS(300_000);
         let limits = patient().silence(long).write_time(MS(500));
-        // Or the system itself gives up, under another name: two seconds after the peer's window
-        // was full, however long it takes then to fill what lies before it.
+        // The system must not give up first, because that has another name: it would give up two seconds after the
+        // peer's window was full, even if the buffers before the window are not full yet.
         let tcp = Tcp { user_timeout: long };
         let mut scene = Scene::set_over(tcp, &limits, vec![Peer::inbound("x")]).await;
         let before = scene.counts();
-        // It takes in little before it is read.
+        // This socket accepts few bytes before the peer reads.
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(4 * 1024).unwrap();
         let stream = socket.connect(scene.at()).await.unwrap();
@@ -186,8 +186,7 @@ fn a_peer_that_never_reads_is_given_up() {
     });
 }
 
-/// Between two turns of the link the agents have theirs: what fits into a mailbox is a quarter
-/// of a frame here.
+/// The agents have a turn between two turns of the link. Here a mailbox has room for a quarter of a frame.
 #[test]
 fn an_agent_that_reads_keeps_up_with_a_peer_that_says_everything_at_once() {
     play(async {

@@ -1,5 +1,5 @@
-//! Before a link is ready: another protocol, bad greetings, and strangers that claim to be another node. Each rule alone:
-//! `src/remote/tests/handshake.rs`.
+//! Connections that are not ready yet: another protocol, bad greetings, and strangers that claim to be another node.
+//! `src/remote/tests/handshake.rs` tests each rule alone.
 
 use actix::clock::sleep;
 use actix_bully::remote::{
@@ -11,7 +11,7 @@ use super::kit::{MS, Raw, Scene, conditions, frame, framed, hello, patient, play
 
 const HTTP: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/// Says this on a connection of its own; that is all that is counted, and the connection ends.
+/// Sends bytes on a new connection. Checks that the connection ends, and that only the counter `why` moves.
 async fn refused(scene: &mut Scene, bytes: &[u8], why: &str) -> Option<Farewell> {
     let before = scene.counts();
     let mut raw = Raw::dial(scene.at()).await;
@@ -62,7 +62,7 @@ fn a_connection_that_is_refused_again_and_again_is_told_of_a_few_times_and_count
         let is_refusal = |event: &&BridgeEvent| matches!(event, BridgeEvent::Refused { .. });
         let refusals = told.iter().filter(is_refusal).count();
         assert!((8..60).contains(&refusals), "{refusals} in a few seconds");
-        // A second later there is room for one more, which says how many are missing.
+        // A second later there is room for one more report, which has the number of reports that were left out.
         sleep(MS(1_100)).await;
         refused(&mut scene, &[0; 4], "malformed").await;
         let more = scene.told();
@@ -85,7 +85,7 @@ fn a_node_that_may_not_connect_is_told_why_and_counted() {
         cluster: ClusterId::new("other").unwrap(),
         ..hello("x")
     };
-    // The honest peer's name, in an incarnation before its own.
+    // The name of the honest peer, with an incarnation that is earlier than the peer's.
     let former = Hello {
         incarnation: NodeIncarnation(999),
         ..hello("b")

@@ -1,6 +1,5 @@
-//! The attacker, on a thread of its own: connections that are held half open, silent or at a byte
-//! a second, and beside them storms of those that connect and go, and of those that announce the
-//! longest frame.
+//! The attacker, on a thread of its own. It holds connections half open, which are silent or send a byte a second.
+//! Beside them run two storms: connections that come and go, and connections that announce the longest frame.
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -19,13 +18,13 @@ use super::{
     restart::dial_from,
 };
 
-/// So many are half open at once.
+/// Number of connections that are half open at once.
 pub(crate) const HALF_OPEN: usize = 1_000;
-/// So many try to be: at any time some are on their way back in.
+/// Number of connections that try to be half open. At any time some of them are connecting again.
 const TRYING: usize = 1_100;
-/// Every tenth of them says a byte a second.
+/// Every tenth connection sends a byte a second.
 const TRICKLING: usize = 10;
-/// There is room for all of them, and a little for the storms.
+/// Number of slots: room for all these connections, and a little room for the storms.
 pub(crate) const ROOM: usize = TRYING + 32;
 
 pub(crate) struct Attack {
@@ -54,7 +53,7 @@ impl Attack {
         Self { held, end, thread }
     }
 
-    /// How many are half open: greeted, and not ready.
+    /// Returns the number of half-open connections, which were greeted and are not ready.
     pub(crate) fn held(&self) -> usize {
         self.held.load(Relaxed)
     }
@@ -65,13 +64,13 @@ impl Attack {
     }
 }
 
-/// Another address for each number; every one of 127.0.0.0/8 is this host's.
+/// Returns another address for each number. Every address of 127.0.0.0/8 belongs to this host.
 fn address(net: u8, number: usize) -> IpAddr {
     let [.., high, low] = number.to_be_bytes();
     Ipv4Addr::new(127, net, high, low | 1).into()
 }
 
-/// Is half open, for as long as it may be, again and again.
+/// Connects again and again, and stays half open for as long as the node allows.
 async fn half_open(at: SocketAddr, number: usize, held: Arc<AtomicUsize>) {
     let greeting = framed(|out| hello("b").encode(out));
     loop {
@@ -79,13 +78,13 @@ async fn half_open(at: SocketAddr, number: usize, held: Arc<AtomicUsize>) {
         let Ok(mut raw) = dial_from(address(1, number), at).await else {
             continue;
         };
-        // The system may have dropped the last packet of its own greeting, in so large a crowd.
+        // In so large a crowd, the system may have dropped the last packet of the TCP handshake.
         if !matches!(timeout(MS(1_000), raw.hear()).await, Ok(Some(_))) {
             continue;
         }
         held.fetch_add(1, Relaxed);
         let mut bytes = greeting.iter().filter(|_| number.is_multiple_of(TRICKLING));
-        // Nothing more is said to it: what it waits for is the end.
+        // The node sends nothing more, so the next event is the end of the connection.
         while timeout(MS(1_000), raw.hear()).await.is_err() {
             if let Some(byte) = bytes.next() {
                 raw.say(&[*byte]).await;

@@ -1,4 +1,4 @@
-//! The healthy peers: nodes on a thread of their own, which note when a heartbeat arrives.
+//! The healthy peers: nodes on a thread of their own, which note the arrival of each heartbeat.
 
 use std::{
     net::SocketAddr,
@@ -24,7 +24,7 @@ use super::{
 
 pub(crate) const NAMES: [&str; 3] = ["b", "c", "d"];
 
-/// When heartbeats arrived at one peer.
+/// Times at which heartbeats arrived at one peer.
 #[derive(Debug, Default)]
 struct Ear(Mutex<Vec<Instant>>);
 
@@ -49,7 +49,7 @@ pub(crate) struct Healthy {
 }
 
 impl Healthy {
-    /// Nodes that dial the one there.
+    /// Starts nodes that dial the node at this address.
     pub(crate) fn start(at: SocketAddr) -> Self {
         let ears: [Arc<Ear>; 3] = Default::default();
         let (end, ended) = oneshot::channel();
@@ -76,7 +76,7 @@ impl Healthy {
         self.thread.join().unwrap();
     }
 
-    /// What was heard so far does not count, but for the last of each: silence begins there.
+    /// Forgets the heartbeats so far, except the last heartbeat at each peer: the next interval begins there.
     pub(crate) fn forget(&self) {
         for ear in &self.ears {
             let mut heard = ear.0.lock().unwrap();
@@ -90,7 +90,7 @@ impl Healthy {
         ears.all(|ear| ear.0.lock().unwrap().len() > beats)
     }
 
-    /// From each heartbeat to the next, at all peers.
+    /// Returns the intervals between heartbeats, at all peers.
     pub(crate) fn intervals(&self) -> Vec<Duration> {
         let mut intervals = Vec::new();
         for ear in &self.ears {

@@ -1,9 +1,8 @@
-//! What an attack does to the heartbeats of the healthy, and to a cluster that is restarted: the
-//! calm and the attack of one run are compared, in a process of its own.
+//! The effect of an attack on the heartbeats of healthy peers, and on a cluster that is restarted. The tests compare
+//! a calm phase and an attack of the same run, in a process of its own.
 //!
-//! Heartbeats: three threads: the node under attack, its healthy peers, and the attacker. What is measured is
-//! the time from one heartbeat's arrival at a healthy peer to the next: a node that is kept busy
-//! is heard late.
+//! The test of heartbeats has three threads: the node under attack, its healthy peers, and the attacker. It measures
+//! the interval between two heartbeats at a healthy peer. The heartbeats of a busy node arrive late.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::unwrap_used,
@@ -36,16 +35,16 @@ use healthy::{Healthy, NAMES};
 use kit::{Host, MS, allow_sockets, bridge, host, linked, patient, play, until};
 use restart::{Attackers, Manner, Secure};
 
-/// Both ends of each connection live here.
+/// Number of sockets: both ends of each connection are in this process.
 const SOCKETS: u64 = 4_096;
-/// How often the leader is heard: oftener than in any preset.
+/// Interval of the leader's heartbeats. It is shorter than in any preset.
 const HEARTBEAT: Duration = Duration::from_millis(20);
-/// So many heartbeats at each peer make a phase.
+/// Number of heartbeats at each peer in one phase.
 const BEATS: usize = 160;
-/// Under attack a heartbeat may come so much later than in the calm, 99 of 100 times.
+/// Factor by which 99 of 100 heartbeats may be later under attack than in the calm.
 const TIMES: u32 = 2;
 
-/// What is measured is measured alone.
+/// Lock for one measurement at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn timings() -> Timings {
@@ -53,7 +52,7 @@ fn timings() -> Timings {
     builder.detector(HEARTBEAT, MS(10_000)).build().unwrap()
 }
 
-/// The node under attack and its peers; its agent leads.
+/// The node under attack, whose agent leads, and its healthy peers.
 struct Scene {
     victim: Host,
     healthy: Healthy,
@@ -62,7 +61,7 @@ struct Scene {
 
 impl Scene {
     async fn set() -> Self {
-        // Room for all connections that are half open, and the deadline falls within each phase.
+        // There is room for all half-open connections, and their deadline falls within each phase.
         let limits = patient()
             .handshake(MS(4_000))
             .first_byte(MS(4_000))
@@ -87,8 +86,8 @@ impl Scene {
         links.collect()
     }
 
-    /// The interval that 99 of 100 heartbeats keep, from now until each peer has heard enough of
-    /// them and the rest holds.
+    /// Measures the intervals of heartbeats, from now until each peer has heard enough heartbeats and `holds` returns
+    /// true.
     async fn phase(&self, mut holds: impl FnMut() -> bool) -> Phase {
         self.healthy.forget();
         until("enough heartbeats", || {
@@ -123,7 +122,7 @@ impl Scene {
         }
     }
 
-    /// Each peer has the link that it had, and no agent follows another leader.
+    /// Checks that each peer still has the same link, and that no agent follows another leader.
     fn is_unhurt(&self) {
         assert_eq!(Self::links(&self.victim), self.links);
         let leader = self.victim.agent.leader().unwrap();
@@ -131,7 +130,7 @@ impl Scene {
     }
 }
 
-/// How long heartbeats were apart.
+/// The intervals between heartbeats in one phase.
 #[derive(Debug)]
 struct Phase {
     median: Duration,
@@ -166,7 +165,7 @@ impl fmt::Display for Phase {
     }
 }
 
-/// Both phases, and what the node under attack counted in the second.
+/// Both phases, and the counters of the attacked node that moved in the second phase.
 #[derive(Debug)]
 struct Trial {
     calm: Phase,
@@ -202,7 +201,7 @@ fn heartbeats_of_the_healthy_come_less_than_twice_as_late_under_attack() {
         let scene = Scene::set().await;
         let mut trial = scene.trial().await;
         println!("{trial}");
-        // The machine may have been busy with something else in one of the phases.
+        // Other work may have kept the machine busy in one of the phases.
         if !trial.holds() {
             println!("too late: once more, with a calm of its own");
             trial = scene.trial().await;

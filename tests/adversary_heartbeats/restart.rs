@@ -1,10 +1,10 @@
-//! What silent connections do to a cluster that is restarted: how long until all agree, in the calm
-//! and while each node's places for unknown connections are wanted by more than there are.
+//! The effect of silent connections on a cluster that is restarted. The tests compare the time until all agree in the
+//! calm, and while more connections than places try to enter each node as unknown.
 //!
-//! The attackers come first, and from other addresses of this host than the peers. One half of the
-//! trials is against those that wait to be thrown out, the other against those that come and go as
-//! fast as they can. What secures the nodes is given, and what an attacker says before it is silent:
-//! the tests of TLS play the same with certificates.
+//! The attackers come first, and from other addresses of this host than the peers. In one half of the trials the
+//! attackers wait until they are closed; in the other half they come and go as fast as they can. The caller decides
+//! how the nodes are secured and which bytes an attacker sends before its silence, so the tests of TLS play the same
+//! trials with certificates.
 
 #[path = "../support/ports.rs"]
 mod ports;
@@ -34,35 +34,34 @@ use ports::free_addresses;
 
 use super::kit::{MS, Raw, bridge, host, play};
 
-/// Each node's places for unknown connections are 32 in all.
+/// Number of silent connections to each node. It is more than the 32 places that a node has for unknown connections.
 const SILENT: usize = 34;
 const NAMES: [&str; 3] = ["a", "b", "c"];
-/// Nodes of a cluster are started so long after each other: the attackers are at the first before
-/// the second is there.
+/// Time between the starts of two nodes. The attackers reach the first node before the second node starts.
 const APART: Duration = Duration::from_millis(50);
-/// Calm and attacked restarts of each kind, taken in turn.
+/// Number of calm and of attacked restarts, which alternate.
 const ROUNDS: usize = 3;
-/// Under attack it may take so much longer than in the calm.
+/// Factor by which agreement may take longer under attack than in the calm.
 const TIMES: u32 = 2;
 
-/// What a connection does after it was made.
+/// The behaviour of a connection after it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// Is silent until it is thrown out, and comes again.
+    /// The connection is silent until the node closes it. Then the attacker connects again.
     Waits,
-    /// Is silent for a moment, and is replaced by the next one at once.
+    /// The connection is silent for a moment. Then the next connection replaces it at once.
     Hurries,
 }
 
-/// What the attackers are.
+/// The behaviour of the attackers.
 #[derive(Clone, Debug)]
 pub(super) struct Attackers {
     pub(super) manner: Manner,
-    /// Before it is silent.
+    /// The bytes that an attacker sends before its silence.
     pub(super) says: Arc<[u8]>,
 }
 
-/// Secures the bridge of the node of that name, in the calm and under attack alike.
+/// A function that secures the bridge of a node, in the calm and under attack alike.
 pub(super) type Secure = Arc<dyn Fn(BridgeBuilder, &str) -> BridgeBuilder + Send + Sync>;
 
 /// A cluster of three nodes, each on a thread of its own.
@@ -72,8 +71,8 @@ struct Cluster {
 }
 
 impl Cluster {
-    /// Starts the nodes one after the other; says how long it took from the start of the last one
-    /// until all follow the same leader.
+    /// Starts the nodes one after the other. Returns the time from the start of the last node until all nodes follow
+    /// the same leader.
     fn start(at: &[SocketAddr], secure: &Secure) -> (Self, Duration) {
         let (mut ends, mut threads) = (Vec::new(), Vec::new());
         let (started, agents) = mpsc::channel();
@@ -132,7 +131,7 @@ impl Cluster {
     }
 }
 
-/// Silent connections to each of these, on a thread of their own.
+/// Silent connections to the nodes of a cluster, on a thread of their own.
 struct Attack {
     is_over: Arc<AtomicBool>,
     made: Arc<AtomicUsize>,
@@ -178,7 +177,7 @@ impl Attack {
     }
 }
 
-/// A connection from another address of this host, where the system may have no port left.
+/// Connects from the address `from` of this host. Fails if the system has no free port left for this address.
 pub(super) async fn dial_from(from: IpAddr, at: SocketAddr) -> io::Result<Raw> {
     let socket = TcpSocket::new_v4()?;
     socket.bind(SocketAddr::new(from, 0))?;
@@ -186,7 +185,7 @@ pub(super) async fn dial_from(from: IpAddr, at: SocketAddr) -> io::Result<Raw> {
 }
 
 async fn be_silent(from: Ipv4Addr, at: SocketAddr, attackers: &Attackers, count: &AtomicUsize) {
-    // Until the node is there: it is about to be started.
+    // The node may not run yet, because it is about to be started.
     let Ok(mut raw) = dial_from(from.into(), at).await else {
         return sleep(MS(1)).await;
     };
@@ -199,11 +198,11 @@ async fn be_silent(from: Ipv4Addr, at: SocketAddr, attackers: &Attackers, count:
     drop(timeout(most, async { while raw.hear().await.is_some() {} }).await);
 }
 
-/// Under attack all agree in less than twice the calm time.
+/// Checks that all nodes agree under attack in less than twice the calm time.
 pub(super) fn holds(attackers: &Attackers, secure: &Secure) {
     let mut restarts = Restarts::run(attackers.clone(), secure);
     println!("{restarts}");
-    // The machine may have been busy with something else in the one or in the other.
+    // Other work may have kept the machine busy in one of the two.
     if !restarts.hold() {
         println!("too late: once more, with calm of its own");
         restarts = Restarts::run(attackers.clone(), secure);
@@ -212,7 +211,7 @@ pub(super) fn holds(attackers: &Attackers, secure: &Secure) {
     assert!(restarts.hold(), "{restarts}");
 }
 
-/// How long restarts took.
+/// Durations of the restarts.
 #[derive(Debug)]
 struct Restarts {
     attackers: Attackers,
@@ -232,7 +231,7 @@ impl Restarts {
             let attack = Attack::start(&at, &attackers);
             let (cluster, took) = Cluster::start(&at, secure);
             attacked.push(took);
-            // First: its end is the end of the silent connections.
+            // The cluster ends first, because its end also ends the silent connections.
             cluster.end();
             made += attack.end();
         }

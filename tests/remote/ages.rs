@@ -1,4 +1,4 @@
-//! A host that has missed more than 2^20 elections, and one that only says so.
+//! A host that has missed more than 2^20 elections, and a host that only claims such a term.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use super::{
     voters::{believer, elected, host, leads_alone},
 };
 
-/// Leaves the record of a voter that has taken part in so many elections.
+/// Changes the record of a voter to this term, as after many elections.
 async fn age(folder: &Path, voter: &str, term: Term) {
     let store = FileStore::open(folder.join(voter), identity(voter)).unwrap();
     let generation = TermStore::<Vote>::begin(&store).unwrap();
@@ -27,7 +27,7 @@ async fn age(folder: &Path, voter: &str, term: Term) {
     store.save(generation, record).await.unwrap();
 }
 
-/// How often a host closed a link for a term, and how many terms it did not hear.
+/// Returns the number of links that a host closed because of a term, and the number of terms that it ignored.
 fn refused(host: &Host) -> (u64, u64) {
     let counters = host.bridge.counters();
     let of = |name| counters.get(name).unwrap();
@@ -44,7 +44,7 @@ fn a_host_that_missed_millions_of_elections_joins_on_the_word_of_a_quorum() {
         let [a, b, c] = elected(pipes, folder).await;
         pipes.partition("a", "b");
         pipes.partition("a", "c");
-        // What years of elections leave behind.
+        // The term after years of elections.
         let years = Term(5_000_000);
         b.stop().await;
         c.stop().await;

@@ -1,4 +1,4 @@
-//! The voters of a group change by an agent's handle, across hosts that do not all know each other.
+//! An agent's handle changes the voters of a group, across hosts that do not all know each other.
 
 use std::{cell::Cell, path::Path, time::Duration};
 
@@ -18,7 +18,7 @@ use super::{
 
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// A host whose agent is a learner unless its list, or the one that it learns of, names it.
+/// Starts a host whose agent is a learner, unless its list or a decreed list names the agent.
 fn host(pipes: &Pipes, name: &str, peers: &[&str], incarnation: u64, folder: &Path) -> Host {
     let bridge = builder(pipes, name, peers).incarnation(NodeIncarnation(incarnation));
     learner(bridge, folder)
@@ -32,7 +32,8 @@ fn learner(bridge: BridgeBuilder, folder: &Path) -> Host {
     Host::of_voter(bridge, folder, config)
 }
 
-/// Three hosts that follow `c1`, and a fourth one with a learner, which knows them and which none of them knows.
+/// Starts three hosts that follow `c1`, and a fourth host with a learner. The fourth host knows the three hosts, and
+/// none of them knows the fourth.
 async fn four(pipes: &Pipes, folder: &Path) -> [Host; 4] {
     let [a, b, c] = ["a", "b", "c"].map(|name| host(pipes, name, &others(name), 1_000, folder));
     all_follow_alone(&[&a, &b, &c], "c1").await;
@@ -55,7 +56,7 @@ fn agent(host: &Host) -> &BullyHandle {
     &host.agents[0]
 }
 
-/// All of them have that list, and follow one leader.
+/// Waits until all hosts have this list and follow one leader.
 async fn settled(hosts: &[&Host], epoch: u64, names: &[&str]) {
     let names: Vec<_> = names.iter().map(|name| id(name)).collect();
     let knows = |host: &&Host| {
@@ -87,8 +88,8 @@ fn a_voter_on_a_host_that_nobody_knows_is_added_by_its_contact_at_any_agent() {
     });
 }
 
-/// No voter is dead, so no promise has to end first: a change costs less than an election after a silent end, even where
-/// messages take as long as the timings allow for.
+/// No voter is dead, so the next leader waits for no promise. A change then costs less time than an election after a
+/// silent end, even if messages are as slow as the timings allow.
 #[test]
 fn no_agent_leads_for_less_than_an_election_while_the_voters_change() {
     let folder = tempfile::tempdir().unwrap();

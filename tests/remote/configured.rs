@@ -1,5 +1,5 @@
-//! From a configuration to running agents: in one process, over pipes in virtual time, over sockets; and what
-//! is said where that cannot be.
+//! From a configuration to running agents: in one process, over pipes in virtual time, and over sockets. Also the
+//! errors of configurations that cannot run.
 
 use std::{
     fs,
@@ -22,10 +22,10 @@ use actix_bully::{
 
 use super::kit::{MS, id, play, scene, until};
 
-/// The least that an operator can write.
+/// The shortest configuration that an operator can write.
 const LEAST: &str = "node = \"api-1\"\ngroup = \"jobs\"\n";
 
-/// One file for three nodes, which differ by their environment.
+/// One file for three nodes. Only their environment variables differ.
 const TRIO: &str = r#"
     group = "jobs"
     cluster = "test"
@@ -56,7 +56,7 @@ fn config(text: &str, variables: &[(&str, &str)]) -> Config {
         .unwrap()
 }
 
-/// A node of the trio, whose vote lies in that folder.
+/// Returns the configuration of a node of the trio, with its store in this folder.
 pub(super) fn of_trio(name: &str, folder: &Path, more: &[(&str, &str)]) -> Config {
     let (listen, score) = (
         format!("{name}:1"),
@@ -73,12 +73,12 @@ pub(super) fn of_trio(name: &str, folder: &Path, more: &[(&str, &str)]) -> Confi
     config(TRIO, &[&own, more].concat())
 }
 
-/// Starts it in virtual time. `start` counts the starts of all nodes.
+/// Starts a node in virtual time. `start` is the incarnation of its bridge, and it counts the starts of all nodes.
 fn start(config: &Config, pipes: &Pipes, start: u64) -> Result<RunningNode, RunError> {
     start_with(config, pipes, start, |agent| agent)
 }
 
-/// Starts it with these settings of its agent.
+/// Starts a node in virtual time, with these settings of its agent.
 pub(super) fn start_with(
     config: &Config,
     pipes: &Pipes,
@@ -107,7 +107,8 @@ fn all_follow(nodes: &[&RunningNode], leader: &str) -> bool {
     nodes.iter().all(follows)
 }
 
-/// And is let in again at once, without a key for that, though its wall clock is set back since.
+/// The leader that left may come back at once, although its wall clock was set back meanwhile. Its configuration
+/// needs no key for that.
 #[test]
 fn a_trio_elects_by_quorum_and_a_leader_that_leaves_hands_over() {
     scene(async |pipes, folder| {
@@ -122,11 +123,11 @@ fn a_trio_elects_by_quorum_and_a_leader_that_leaves_hands_over() {
         let asked = Instant::now();
         c.leave(MS(5_000)).await.unwrap();
         until("b leads", || b.agent().is_leader()).await;
-        // Not by silence: that takes a promise, and this is a hand-over.
+        // The leader hands over. An election after silence would take longer, because it waits for a promise.
         assert!(asked.elapsed() < MS(60), "{:?}", asked.elapsed());
         until("all know", || all_follow(&[&a, &b], "b")).await;
 
-        // A later start opens the store that is there.
+        // A later start opens the store that exists.
         for clock in [1 << 40, 8 << 40, 10 << 40] {
             let c = start(&of_trio("c", folder, &[]), pipes, clock).unwrap();
             until("c is back", || all_follow(&[&a, &b, &c], "b")).await;
@@ -174,7 +175,7 @@ fn a_node_without_its_store_does_not_start_unless_it_is_told_that_it_never_voted
         assert!(folder.join("a").exists());
         running.leave(MS(5_000)).await.unwrap();
         drop(running);
-        // That it may be made does not mean that it is made anew.
+        // `open-or-create` must not create a new store if the store exists.
         sleep(MS(1_000)).await;
         let before = fs::read(folder.join("a")).unwrap();
         let running = start(&of_trio("a", folder, &first), pipes, 2).unwrap();
@@ -198,7 +199,7 @@ fn a_member_that_took_part_in_an_epoch_does_not_start_in_an_older_one() {
             "the agent does not start, because of `quorum.epoch`: the election's configuration refuses the agent: \
              b has taken part with the list of voters of epoch 1, and its configuration has the older epoch 0: give it the voters and the `epoch` of the other members, 1 or higher"
         );
-        // What had begun has ended: its address and its store are free.
+        // The failed start has ended all its parts, so the address and the store are free again.
         sleep(MS(1_000)).await;
         let again = of_trio("b", folder, &[("QUORUM_EPOCH", "1")]);
         start(&again, pipes, 3)
@@ -209,7 +210,7 @@ fn a_member_that_took_part_in_an_epoch_does_not_start_in_an_older_one() {
     });
 }
 
-/// Gives a configuration a path, or an address.
+/// A function that sets a path or an address in a configuration.
 type SetPath = fn(&mut Config, PathBuf);
 
 #[test]
@@ -300,7 +301,7 @@ fn only_for_its_owner(path: &Path) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
 }
 
-/// A node whose others dial it, or that it dials, over real sockets with a secret.
+/// Starts a node over real sockets with a secret. It dials the peers that run already, and the other peers dial it.
 fn over_tcp(name: &str, folder: &Path, peers: &[(&str, Option<&RunningNode>)]) -> RunningNode {
     let mut config = Config::new(name, "jobs");
     config.listen = Some("127.0.0.1:0".to_owned());
@@ -358,7 +359,8 @@ fn a_trio_over_sockets_runs_on_threads_of_its_own_and_leaves_in_order() {
             format!("{a:?}").contains("arbiter: Some(ElectionArbiter"),
             "{a:?}"
         );
-        // This thread is busy for longer than any lease lasts, and it does not show.
+        // This thread is busy for longer than any lease lasts. The nodes do not notice, because they have threads of
+        // their own.
         let busy = Timings::default().worst_case_quorum_failover(2);
         c.agent()
             .wait_for_leader(Duration::from_secs(20))

@@ -1,5 +1,5 @@
-//! Peers that lists of voters name, beside those that an operator names: whose word counts, and that the order in
-//! which the words come does no harm.
+//! Peers that lists of voters name, beside peers that an operator names. The tests show which of the two decides, and
+//! that any order of the two does no harm.
 
 use std::thread;
 
@@ -67,7 +67,7 @@ fn an_operator_may_configure_a_peer_that_a_list_named_and_the_link_stays() {
         sleep(MS(1_000)).await;
         assert!(matches!(before, LinkStatus::Linked { .. }));
         assert_eq!(link(), before);
-        // It is the operator's now: no list takes it away.
+        // The peer belongs to the operator now, so no list removes it.
         a.bridge.decree_peers("g", 2, &[]);
         assert_eq!(peers(&a), ["b"]);
     });

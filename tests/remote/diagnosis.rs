@@ -1,4 +1,4 @@
-//! Why a group across hosts has no leader: what each host can tell of the others.
+//! The reasons why a group across hosts has no leader, as each host reports them about the others.
 
 use std::path::Path;
 
@@ -89,7 +89,7 @@ fn config(epoch: u64, voters: &[&str]) -> QuorumConfig {
     }
 }
 
-/// The hosts `a` and `b` with a voter of this configuration each.
+/// Starts the hosts `a` and `b`, each with a voter of its configuration.
 fn configured(pipes: &Pipes, folder: &Path, config: [QuorumConfig; 2]) -> [Host; 2] {
     let mut hosts = pair(pipes, |bridge| bridge);
     for ((host, name), config) in hosts.iter_mut().zip(["a1", "b1"]).zip(config) {
@@ -137,7 +137,7 @@ fn a_refused_configuration_names_what_differs() {
             assert_eq!(counted(found.voters), Some((1, all, 2)));
         }
         b.stop().await;
-        // A process with a store of its own.
+        // This process has a store of its own.
         let bridge = builder(pipes, "b", &["a"]).incarnation(NodeIncarnation(2_000));
         let mut b = Host::with(|group| bridge.carry(group));
         let folder = tempfile::tempdir().unwrap();
@@ -154,7 +154,7 @@ fn a_refused_configuration_names_what_differs() {
     });
 }
 
-/// What a host's diagnosis says of a peer, once it says all of these parts.
+/// Waits until the diagnosis of a host contains all these parts.
 async fn says(what: &str, host: &Host, parts: &[&str]) {
     let told = || host.agents[0].diagnosis().to_string();
     until(what, || parts.iter().all(|part| told().contains(part))).await;
@@ -171,7 +171,7 @@ fn a_peer_without_the_group_is_told_with_the_one_that_it_has() {
         a.agent("a1", 1);
         let parts = ["b is linked and has no agent of this group, but of gg"];
         says("b has another group", &a, &parts).await;
-        // Both lead, so nothing but this says that they do not know each other.
+        // Both agents lead, so only the diagnosis shows that they do not know each other.
         assert!(a.agents[0].is_leader() && agent.is_leader());
     });
 }

@@ -1,4 +1,4 @@
-//! Voters without a disk across three hosts: what a restart costs, and two processes of one name.
+//! Voters without a disk across three hosts: the cost of a restart, and two processes of one name.
 
 use actix::clock::sleep;
 use actix_bully::{
@@ -14,10 +14,10 @@ use super::{
     voters::{VOTERS, all_follow_alone, believer},
 };
 
-/// When 2024 began, in milliseconds since 1970 began.
+/// The beginning of 2024, in milliseconds since the beginning of 1970.
 const SINCE_2024: u64 = 1_704_067_200_000;
 
-/// 2026 began.
+/// The beginning of 2026.
 const DAWN: WallTime = WallTime::from_millis(1_767_225_600_000);
 
 fn process(bridge: BridgeBuilder, wall: &VirtualWallClock) -> Host {
@@ -83,7 +83,7 @@ fn a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_
         let recovers = |of: &Host| of.finds(|found| matches!(found, Finding::Recovers { .. }));
         assert!(recovers(&twin) && !recovers(&b));
 
-        // The earlier one ends: from then on the later one is that voter.
+        // The earlier process ends. From then on the later process is the voter.
         b.stop().await;
         until("the twin is let in", || {
             twin.is_linked("a") && twin.is_linked("c")
@@ -98,7 +98,8 @@ fn a_later_process_of_a_name_takes_no_part_while_the_earlier_one_lives_and_says_
     });
 }
 
-/// It claims no term that the others refuse by their clocks, so no bridge refuses one either; both sides name the other's clock.
+/// The host claims no term that the other hosts refuse by their clocks, so no bridge refuses such a term either. Both
+/// sides report the other side's clock.
 #[test]
 fn a_host_whose_clock_is_an_hour_ahead_leads_in_the_terms_of_the_others() {
     scene(async |pipes, _| {
@@ -141,7 +142,7 @@ fn a_host_whose_clock_is_an_hour_ahead_leads_in_the_terms_of_the_others() {
     });
 }
 
-/// Two of three voters elect by clocks that are years ahead.
+/// Two of three voters have clocks that are years ahead, and elect by these clocks.
 #[test]
 fn a_host_says_that_the_clock_of_another_one_is_ahead_until_it_is_right() {
     scene(async |pipes, _| {
@@ -163,7 +164,8 @@ fn a_host_says_that_the_clock_of_another_one_is_ahead_until_it_is_right() {
     });
 }
 
-/// A process of `b` that was cut off, or stopped, while a later process of `b` was started: it holds the name no longer.
+/// Cuts a process of `b` off while a later process of `b` starts. Returns the three hosts and the later process,
+/// which holds the name now.
 async fn outlived(pipes: &Pipes, wall: &VirtualWallClock) -> ([Host; 3], Host) {
     let (hosts, _) = elected(pipes, wall).await;
     pipes.partition("a", "b");

@@ -1,5 +1,5 @@
-//! Every election of the crate crosses the bridge: three hosts elect, lose their leader, and elect
-//! the next; a fourth one watches, and for a while the leader's host is no peer of it.
+//! Every election of the crate crosses the bridge. Three hosts elect a leader, lose it, and elect the next leader. A
+//! fourth host observes, and for a while the leader's host is not its peer.
 
 use std::{fmt::Debug, path::Path, sync::Arc};
 
@@ -27,10 +27,11 @@ use super::{
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
-/// The observer.
+/// Name of the observer.
 const EYE: &str = "eye";
 
-/// One agent a host; the later in the alphabet, the higher in rank. Each host warns once of two leaders, for this reason.
+/// Elects a leader across hosts with one agent each, whose ranks rise with the alphabet. Each host must warn once of
+/// two leaders, for the reason `why`.
 fn elect_across<E>(why: &str, agent: impl Fn(&str) -> AgentBuilder<E>)
 where
     E: Election<Message: RemoteMessage>,
@@ -84,7 +85,7 @@ where
     }
 }
 
-/// The leader that all follow, when they do.
+/// Waits until all agents follow one leader. Returns the leader.
 async fn agreed<B, E: Election>(hosts: &[(B, ElectionHandle<E>)]) -> String {
     let mut leader = String::new();
     until("all follow one that leads", || {
@@ -118,7 +119,7 @@ fn a_ring_goes_round_three_hosts() {
     });
 }
 
-/// A minority has no leader in the end, but until then it may have one, and nothing is said of when.
+/// A minority has no leader in the end. Until then it may have a leader, and no bound on that time is promised.
 #[test]
 fn ballots_are_gossiped_among_three_hosts() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Hosts that are far from each other, or short of descriptors: what is sent over pipes arrives later, by a delay that a test
-//! may change, and connections are refused while a test says so.
+//! Hosts that are far from each other, or short of descriptors. Data over pipes arrives after a delay that a test may
+//! change. Connections are refused while a test sets `is_short`.
 
 use std::{
     io,
@@ -20,7 +20,7 @@ use tokio::{
     sync::mpsc::unbounded_channel,
 };
 
-/// How long every byte takes, one way, and what the system refuses. Clones are the same distance.
+/// The delay of every byte in one direction, and the faults of the system. Clones share one distance.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Distance(Arc<Trouble>);
 
@@ -28,7 +28,8 @@ pub(crate) struct Distance(Arc<Trouble>);
 pub(crate) struct Trouble {
     millis: AtomicU64,
     pub(crate) is_short: AtomicBool,
-    /// How often a connection was accepted or dialled meanwhile.
+    /// Number of tries to accept a connection that failed because the system was short of descriptors. `dials` is the
+    /// number of such dials.
     pub(crate) accepts: AtomicU32,
     pub(crate) dials: AtomicU32,
 }
@@ -58,7 +59,7 @@ impl Distance {
         self.millis.store(millis, Relaxed);
     }
 
-    /// A host at that distance from every other.
+    /// Returns the network of a host at this distance from every other host.
     pub(crate) fn host(&self, pipes: &Pipes, name: &str) -> FarHost {
         FarHost(pipes.host(name), self.clone())
     }
@@ -102,7 +103,7 @@ impl Listener for FarListener {
     }
 }
 
-/// Keeps what arrives until it is due; later bytes never overtake earlier ones.
+/// Keeps each byte until its delay is over. Later bytes never overtake earlier bytes.
 fn far(stream: Box<dyn Stream>, distance: Distance) -> Box<dyn Stream> {
     let (mut arrives, writer) = split(stream);
     let (mut late, reader) = duplex(1 << 20);

@@ -1,4 +1,4 @@
-//! Agents that say more than a link may carry: no peer is given up for it, and elections go on.
+//! Agents that send more than a link may carry. No peer is given up for that, and elections go on.
 
 use actix::clock::{Instant, sleep};
 use actix_bully::{
@@ -12,7 +12,7 @@ use bully_core::{elections::bully::Resign, protocol::To};
 
 use super::kit::{Host, MS, all_follow, builder, id, play, scene, until};
 
-/// A message that no other one replaces.
+/// Returns a message that no other message replaces in a queue.
 pub(crate) fn elect(counter: u64) -> AnyMessage {
     let incarnation = Incarnation(1);
     Elect {
@@ -27,7 +27,7 @@ pub(crate) fn elect(counter: u64) -> AnyMessage {
     .into()
 }
 
-/// Lets an agent of this group say that.
+/// Sends messages from an agent of this group.
 pub(crate) fn say(
     group: &Group,
     from: &str,
@@ -41,7 +41,7 @@ pub(crate) fn say(
     }
 }
 
-/// Two linked hosts with these limits and an agent each, of which the one with the higher score leads.
+/// Returns two linked hosts with these limits and an agent each. The agent with the higher score leads.
 async fn linked(pipes: &Pipes, limits: [&Limits; 2], scores: [i32; 2]) -> [Host; 2] {
     let host = |name: &str, peer: &str, limits: &Limits| {
         Host::with(|group| builder(pipes, name, &[peer]).limits(*limits).carry(group))
@@ -55,7 +55,7 @@ async fn linked(pipes: &Pipes, limits: [&Limits; 2], scores: [i32; 2]) -> [Host;
     [a, b]
 }
 
-/// No leadership ends by it: the term is over. About as long as a message gets.
+/// Returns a message that is nearly as long as a message can be. It ends no leadership, because its term is over.
 pub(crate) fn resign() -> AnyMessage {
     let successor = AgentId::new(&"x".repeat(AgentId::MAX_LEN)).unwrap();
     let (term, successor) = (Term(0), Some(successor));
@@ -67,7 +67,7 @@ pub(crate) fn resign() -> AnyMessage {
     .into()
 }
 
-/// The bytes of such a message on the wire, about.
+/// Approximate size of such a message on the wire, in bytes.
 const MESSAGE: usize = 280;
 
 fn closed(hosts: &[Host; 2]) -> u64 {
@@ -85,8 +85,8 @@ fn resigns(a: &Host, times: usize) {
     );
 }
 
-/// For so long a side with these limits of its own says so many bytes each millisecond to one with those limits; the
-/// link, the leader and the order of things stay what they are.
+/// Sends `each` bytes a millisecond for `millis` milliseconds, from a side with the limits `own` to a side with
+/// `limits`. Checks that the link, the leader and the order of messages stay the same.
 async fn flood(own: &Limits, limits: &Limits, millis: u64, each: usize) {
     let pipes = Pipes::new();
     let hosts = linked(&pipes, [own, limits], [2, 1]).await;
@@ -115,7 +115,7 @@ async fn flood(own: &Limits, limits: &Limits, millis: u64, each: usize) {
     let echo = a.bridge.traffic().longest_echo;
     assert!(echo < limits.silence() * 2 / 3, "{echo:?}");
 
-    // It is over at once: what is said now arrives.
+    // The flood leaves nothing behind, so a message that is sent now arrives.
     sleep(MS(1_000)).await;
     let before = b.bridge.traffic().messages_in;
     resigns(a, 10);
@@ -124,7 +124,7 @@ async fn flood(own: &Limits, limits: &Limits, millis: u64, each: usize) {
     assert_eq!(a.bridge.peers()[0].lost, lost);
 }
 
-/// What the other side takes was told at the handshake.
+/// Each side has announced its limits in the handshake.
 #[test]
 fn a_flood_never_closes_the_link_short_or_lasting_or_to_a_side_that_takes_less() {
     let usual = Limits::default();
@@ -135,7 +135,7 @@ fn a_flood_never_closes_the_link_short_or_lasting_or_to_a_side_that_takes_less()
     play(flood(&usual, &less, 10_000, 1 << 10));
 }
 
-/// They are not mistakes: that it left has not come yet.
+/// The messages do not count as mistakes, because their sender does not know yet that the agent has left.
 #[test]
 fn messages_for_an_agent_that_has_left_do_not_close_the_link() {
     scene(async |pipes, _| {
@@ -160,11 +160,11 @@ fn messages_for_an_agent_that_has_left_do_not_close_the_link() {
     });
 }
 
-/// Each message names its group: what is looked up for one serves no other.
+/// Each message names its group. The result of one lookup must not serve for another group.
 #[test]
 fn messages_of_one_frame_go_to_the_groups_that_they_name() {
     scene(async |pipes, _| {
-        // Each side counts its groups in its own order.
+        // The two sides number their groups in different orders.
         let host = |name: &str, peer: &str, order: [usize; 2]| {
             let groups = ["red", "blue"].map(|name| Group::new(name).unwrap());
             let bridge = builder(pipes, name, &[peer]);

@@ -1,4 +1,5 @@
-//! A bridge ends with the last agent that is drained, its end is told when its port is free, and a peer is given up by nobody but its application.
+//! A bridge ends with the last agent that is drained. Its end is reported when its port is free. Only the application
+//! gives up a peer.
 
 use std::{net::TcpListener, time::Duration};
 
@@ -15,7 +16,7 @@ use super::kit::{Host, MS, are_linked, group, scene, until};
 
 const SOON: Duration = Duration::from_secs(20);
 
-/// The bridge runs on another thread than the one that drains it, which takes the port at once.
+/// The bridge runs on another thread than the caller of the drain, and the caller takes the port at once.
 #[test]
 fn a_port_is_free_when_a_drain_has_returned_and_when_the_end_is_told() {
     System::new().block_on(async {
@@ -77,7 +78,7 @@ fn a_node_whose_time_is_over_says_goodbye_all_the_same() {
     });
 }
 
-/// A node without agents opens no group on the new link.
+/// A node without agents opens no group on the new link. Its old agent must still disappear.
 #[test]
 fn an_agent_that_left_while_its_node_was_cut_off_is_a_member_no_more() {
     scene(async |pipes, _| {

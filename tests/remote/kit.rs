@@ -1,4 +1,4 @@
-//! Hosts on a network in memory, each with its own group and bridge, in one System.
+//! Hosts on a network in memory, each with its own group and bridge, in one actix `System`.
 
 use std::{future::Future, path::Path, sync::Arc, time::Duration};
 
@@ -20,14 +20,14 @@ use futures::{FutureExt, StreamExt};
 
 pub(crate) const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// Plays a scene in virtual time; a scene that never ends fails.
+/// Plays a scene in virtual time. A scene that never ends fails the test.
 pub(crate) fn play(scene: impl Future<Output = ()>) {
     super::common::virtual_system().block_on(async {
         timeout(Duration::from_secs(3_600), scene).await.unwrap();
     });
 }
 
-/// Plays a scene on a network of its own, beside a folder of its own.
+/// Plays a scene with a network and a folder of its own.
 pub(crate) fn scene(scene: impl AsyncFnOnce(&Pipes, &Path)) {
     let (pipes, folder) = (Pipes::new(), tempfile::tempdir().unwrap());
     play(scene(&pipes, folder.path()));
@@ -40,7 +40,7 @@ pub(crate) struct Host {
     pub(crate) agents: Vec<BullyHandle>,
 }
 
-/// A bridge of the node `name`, with these peers, that is not started.
+/// Returns the bridge of the node `name` with these peers. The bridge is not started.
 pub(crate) fn builder(pipes: &Pipes, name: &str, peers: &[&str]) -> BridgeBuilder {
     let builder = RemoteBridge::builder(name)
         .cluster("test")
@@ -53,14 +53,15 @@ pub(crate) fn builder(pipes: &Pipes, name: &str, peers: &[&str]) -> BridgeBuilde
     peers.iter().map(peer).fold(builder, BridgeBuilder::peer)
 }
 
-/// A later process of the node `name`, on another host: as a pod that is started while the one before still runs.
+/// Returns the bridge of a later process of the node `name`, on another host. In the same way a pod may start while
+/// the previous pod still runs.
 pub(crate) fn elsewhere(pipes: &Pipes, name: &str, peers: &[&str]) -> BridgeBuilder {
     let bridge = builder(pipes, name, peers).transport(pipes.host("elsewhere"));
     let bridge = bridge.listen(&address("elsewhere"));
     bridge.incarnation(NodeIncarnation(2_000))
 }
 
-/// Crashes are forgiven without end.
+/// Returns a policy under which a bridge may crash any number of times.
 pub(crate) fn patient() -> RestartPolicy {
     let policy = RestartPolicy::builder().max_restarts(100);
     policy.backoff_max(MS(200)).build().unwrap()
@@ -78,7 +79,7 @@ pub(crate) fn node(name: &str) -> NodeId {
     NodeId::new(name).unwrap()
 }
 
-/// The others of the hosts `a`, `b` and `c`.
+/// Returns the names of the other hosts among `a`, `b` and `c`.
 pub(crate) fn others(name: &str) -> Vec<&'static str> {
     ["a", "b", "c"].into_iter().filter(|n| *n != name).collect()
 }
@@ -110,7 +111,7 @@ impl Host {
         }
     }
 
-    /// With one voter, named as the host and 1; the later in the alphabet, the higher its score.
+    /// Starts a host with one voter, whose name is the host's name and 1. The score rises with the alphabet.
     pub(crate) fn of_voter(bridge: BridgeBuilder, folder: &Path, config: QuorumConfig) -> Self {
         let mut host = Self::with(|group| bridge.carry(group));
         let name = format!("{}1", host.bridge.node());
@@ -119,7 +120,6 @@ impl Host {
         host
     }
 
-    /// Starts an agent of this score.
     pub(crate) fn agent(&mut self, name: &str, score: i32) -> BullyHandle {
         let agent = BullyAgent::builder(name)
             .score(score)
@@ -132,7 +132,7 @@ impl Host {
         agent
     }
 
-    /// Starts a voter, with the record that it left in that folder, if it did.
+    /// Starts a voter with its record in this folder, if the folder has one.
     pub(crate) fn voter(
         &mut self,
         name: &str,
@@ -143,7 +143,7 @@ impl Host {
         self.try_voter(name, score, folder, config).unwrap()
     }
 
-    /// The same, if the group takes it.
+    /// Starts a voter if the group accepts it.
     pub(crate) fn try_voter(
         &mut self,
         name: &str,
@@ -170,7 +170,7 @@ impl Host {
         Ok(agent)
     }
 
-    /// Whether its first agent finds this.
+    /// Whether the diagnosis of the first agent has such a finding.
     pub(crate) fn finds(&self, is_it: impl Fn(&Finding) -> bool) -> bool {
         self.agents[0].diagnosis().findings.iter().any(is_it)
     }
@@ -185,13 +185,13 @@ impl Host {
         assert!(!self.finds(is_it), "{}", self.agents[0].diagnosis());
     }
 
-    /// Whether all agents here follow that leader.
+    /// Whether all agents of this host follow this leader.
     pub(crate) fn follows(&self, leader: &str) -> bool {
         let leads = |agent: &BullyHandle| agent.leader().is_some_and(|l| l.id.as_str() == leader);
         self.agents.iter().all(leads)
     }
 
-    /// Ends the host as a kill does: its bridge closes everything, its agents are heard no more.
+    /// Ends the host like a kill: its bridge closes all links, and its agents send nothing more.
     pub(crate) async fn stop(mut self) {
         self.bridge.stop();
         for agent in self.agents.drain(..) {
@@ -209,7 +209,7 @@ impl Host {
     }
 }
 
-/// The hosts `a` and `b`, which dial each other, and differ from others as said.
+/// Starts the hosts `a` and `b`, which dial each other. `set` changes their bridges.
 pub(crate) fn pair(pipes: &Pipes, set: impl Fn(BridgeBuilder) -> BridgeBuilder) -> [Host; 2] {
     [("a", "b"), ("b", "a")].map(|(name, peer)| {
         let bridge = |group: &Group| set(builder(pipes, name, &[peer])).carry(group);
@@ -217,19 +217,18 @@ pub(crate) fn pair(pipes: &Pipes, set: impl Fn(BridgeBuilder) -> BridgeBuilder) 
     })
 }
 
-/// Waits until all agents of these hosts follow that leader.
+/// Waits until all agents of these hosts follow this leader.
 pub(crate) async fn all_follow(hosts: &[&Host], leader: &str) {
     let all = || hosts.iter().all(|host| host.follows(leader));
     until(&format!("all follow {leader}"), all).await;
 }
 
-/// Waits until both hosts are linked with each other.
 pub(crate) async fn are_linked(a: &Host, b: &Host) {
     let knows = |one: &Host, other: &Host| one.is_linked(other.bridge.node().as_str());
     until("they are linked", || knows(a, b) && knows(b, a)).await;
 }
 
-/// Waits until it holds.
+/// Waits until `holds` returns true.
 pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..100_000 {
         if holds() {
@@ -240,7 +239,7 @@ pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     assert!(holds(), "never: {what}");
 }
 
-/// The events that have come so far.
+/// Returns the events so far.
 pub(crate) fn told(
     events: &mut (impl futures::Stream<Item = BridgeEvent> + Unpin),
 ) -> Vec<BridgeEvent> {

@@ -1,4 +1,4 @@
-//! Hosts with limits that differ: each keeps to those of its peer, so that no link is closed for them.
+//! Hosts with different limits: each host keeps to the limits of its peer, so no link is closed because of them.
 
 use actix::clock::sleep;
 use actix_bully::{
@@ -12,7 +12,7 @@ use super::{
     kit::{Host, MS, all_follow, builder, id, scene, until},
 };
 
-/// Two hosts; `b` takes less than `a`, whose limits are the defaults.
+/// Starts two hosts. `b` has the lower limits `less`, and `a` has the default limits.
 fn hosts(pipes: &Pipes, less: &LimitsBuilder) -> [Host; 2] {
     let host = |name: &'static str, peer: &'static str, limits: Limits| {
         Host::with(|group| builder(pipes, name, &[peer]).limits(limits).carry(group))
@@ -21,7 +21,7 @@ fn hosts(pipes: &Pipes, less: &LimitsBuilder) -> [Host; 2] {
     [host("a", "b", Limits::default()), host("b", "a", less)]
 }
 
-/// The links that a host closed because its peer broke a rule.
+/// Returns the counters of links that a host closed because its peer broke a rule.
 fn breaches(host: &Host) -> Vec<(&'static str, u64)> {
     let ordinary = ["replaced", "goodbye", "lost", "leaving"];
     let counters = host.bridge.counters();
@@ -44,7 +44,8 @@ fn many_agents_elect_with_a_peer_that_takes_short_frames_of_few_items() {
         }
         all_follow(&[&a, &b], "b00").await;
         sleep(MS(1_000)).await;
-        // More messages, and longer ones, than it takes in a frame, and one to more agents than it takes in an array.
+        // These messages are more and longer than `b` accepts in one frame. The message after them has more receivers
+        // than `b` accepts in an array.
         let before = b.bridge.traffic().messages_in;
         let to = To::One(id("b01"));
         let long = std::iter::repeat_with(resign).take(1_000);
@@ -60,7 +61,8 @@ fn many_agents_elect_with_a_peer_that_takes_short_frames_of_few_items() {
         let told = b.group.counters().sent - told;
         assert!(told >= 99, "{told} of 99 were told");
 
-        // To all of a node it crosses once. So does an election, in a few frames and not in thousands.
+        // A message to all agents of a node crosses once. So an election also crosses in a few frames, and not in
+        // thousands.
         let (before, told) = (a.bridge.traffic().messages_out, b.group.counters().sent);
         say(&a.group, "a00", &To::All, [elect(8)]);
         sleep(MS(5)).await;
@@ -102,7 +104,7 @@ fn more_agents_than_the_peer_takes_are_not_announced_and_this_side_says_why() {
         assert!(told.contains(advice), "{told}");
         assert!(b.group.members().get(&id("a4")).is_none());
 
-        // One less, and they agree again.
+        // With one agent less, all agents agree again.
         let left = a.agents.remove(0).leave(MS(1_000)).await;
         assert!(left.is_ok(), "{left:?}");
         until("all follow b1", || a.follows("b1")).await;

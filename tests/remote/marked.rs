@@ -1,4 +1,4 @@
-//! Voters whose configuration names a file for the marks (the progress) of schedules.
+//! Voters whose configuration names a file for the marks of schedules. The marks are the progress of the schedules.
 
 use std::{
     future::ready,
@@ -22,14 +22,14 @@ use super::{
     kit::{MS, scene, until},
 };
 
-/// The same node with its file of marks.
+/// Returns the configuration of a node of the trio with its file of marks.
 fn with_marks(name: &str, folder: &Path, how: &str) -> Config {
     let marks = folder.join(format!("{name}.marks"));
     let marks = ("QUORUM_MARKS_FILE", marks.to_str().unwrap());
     of_trio(name, folder, &[marks, ("QUORUM_STORE", how)])
 }
 
-/// Starts it with a wall clock that moves with the virtual time. Each later start is an hour later.
+/// Starts a node with a wall clock that moves with the virtual time. Each later start begins an hour later.
 fn start(config: &Config, pipes: &Pipes, start: u64) -> Result<RunningNode, RunError> {
     let wall = VirtualWallClock::new(WallTime::from_millis(3_600_000 * (1_000 + start)));
     start_with(config, pipes, start, |agent| agent.wall_clock(wall))
@@ -84,7 +84,7 @@ fn a_voter_whose_file_of_marks_is_missing_does_not_start() {
     });
 }
 
-/// Its votes are made by `create` alone, so a file of marks that is added later must be made by `open`.
+/// The store of votes was made by `create` alone. So a file of marks that is added later must be made by `open`.
 #[test]
 fn a_single_voter_gets_a_file_of_marks_at_a_later_start() {
     scene(async |pipes, folder| {

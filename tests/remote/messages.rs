@@ -1,4 +1,4 @@
-//! What applications of several hosts say to each other: it crosses with the group, in one call.
+//! Messages between the applications of several hosts: they cross with the group, after one call.
 
 use std::sync::{Arc, Mutex};
 
@@ -31,7 +31,7 @@ fn take(heard: &Heard) -> Vec<String> {
     std::mem::take(&mut *heard.lock().unwrap())
 }
 
-/// By the rights that the peer has for agents of the group.
+/// The rights of the peer for agents of the group also decide about these messages.
 #[test]
 fn a_registered_type_crosses_with_its_group() {
     scene(async |pipes, _| {
@@ -59,7 +59,7 @@ fn a_registered_type_crosses_with_its_group() {
         let heard_now = take(&heard);
         assert_eq!(heard_now, ["a1: hello", "a1: one", "a1: two", "a1: all"]);
         assert_eq!(a.bridge.peers()[0].agents, 1, "each agent counts once");
-        // Over the next link as well.
+        // Messages cross over the next link as well.
         pipes.cut("a", "b");
         said("after").unwrap();
         sleep(MS(1_000)).await;

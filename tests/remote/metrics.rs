@@ -1,4 +1,4 @@
-//! What an operator measures of a bridge, in virtual time.
+//! The metrics of a bridge for an operator, in virtual time.
 #![cfg(feature = "metrics")]
 
 use std::collections::BTreeMap;

@@ -1,4 +1,5 @@
-//! Names that two hosts want: which has one, and which is refused. Agents that move: `tests/simulated_network`.
+//! Two hosts want the same name: one host gets it, and the other is refused. `tests/simulated_network` tests agents
+//! that move.
 
 use actix::clock::sleep;
 use actix_bully::{
@@ -44,7 +45,7 @@ fn a_name_that_an_agent_of_a_linked_host_has_is_taken() {
             sleep(MS(1_000)).await;
             assert!(x.is_leader() && a.follows("x"), "nothing has changed");
 
-            // Once it has ended for certain, the name is free.
+            // The name is free once its agent has certainly ended.
             x.addr().do_send(Inject::Stop);
             until("its end is known", || {
                 let member = a.group.members();
@@ -96,7 +97,7 @@ fn two_of_one_name_are_told_and_the_second_is_not_heard() {
         };
         assert!(held_here(&a, &mine) && held_here(&b, &theirs));
 
-        // The end of one of them says nothing about the other, whose name is the only one now.
+        // The end of one agent must not count for the other agent, which has the name alone now.
         theirs.leave(MS(2_000)).await.unwrap();
         until("all follow the one that is left", || {
             mine.is_leader()

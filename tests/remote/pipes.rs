@@ -1,4 +1,4 @@
-//! Elections across hosts, and what broken links and hosts mean for them.
+//! Elections across hosts, and the effect of broken links and hosts on them.
 
 use actix::clock::{Instant, sleep};
 use actix_bully::{
@@ -18,7 +18,7 @@ fn term(host: &Host) -> u64 {
     host.agents[0].leader().unwrap().term.0
 }
 
-/// Agents a1 and a2 on host a, b1 on host b, which leads.
+/// Starts the agents `a1` and `a2` on host `a`, and `b1` on host `b`, which leads.
 async fn two(pipes: &Pipes) -> [Host; 2] {
     let mut a = Host::start(pipes, "a", &["b"]);
     let mut b = Host::start(pipes, "b", &["a"]);
@@ -120,7 +120,7 @@ fn a_crash_of_the_bridge_costs_a_link_and_nothing_else() {
         assert!(!restarted.contains(&lost), "{restarted:?}");
         let lost = BridgeEvent::PeerLost { node: node("a") };
         assert!(!nothing.contains(&lost), "{nothing:?}");
-        // It still listens: a peer that asks it now is answered.
+        // The bridge still listens, so it answers a peer that dials now.
         let answered = a.bridge.traffic().frames_in;
         pipes.cut("a", "b");
         a.bridge.remove_peer(&node("b"));
@@ -128,7 +128,7 @@ fn a_crash_of_the_bridge_costs_a_link_and_nothing_else() {
         until("b dials", || a.is_linked("b")).await;
         assert!(a.bridge.traffic().frames_in > answered);
         all_follow(&[&a, &b], "b1").await;
-        // And the election goes on across the new link.
+        // The election also works across the new link.
         b.agents[0].step_down(None).unwrap();
         all_follow(&[&a, &b], "a2").await;
     });
@@ -172,7 +172,7 @@ fn a_peer_that_never_came_is_reported_once_for_each_time_that_it_was_added() {
         sleep(MS(60_000)).await;
         let again = told(&mut events);
         assert_eq!(again, [BridgeEvent::Restarted, listening]);
-        // Each addition is reported once, 10 s after it.
+        // Each addition of a peer is reported once, 10 s after the addition.
         for _ in 0..2 {
             a.bridge.remove_peer(&b);
             a.bridge.add_peer(Peer::new("b", "b:1")).unwrap();

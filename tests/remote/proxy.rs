@@ -23,7 +23,7 @@ use super::measured::{Measured, Recording};
 
 const SOON: Duration = Duration::from_secs(1);
 
-/// Is answered after so many milliseconds.
+/// A job that is answered after `millis` milliseconds.
 #[derive(Message, Serialize, Deserialize)]
 #[rtype(result = "String")]
 struct Job {
@@ -122,7 +122,8 @@ fn an_ask_is_unknown_once_another_agent_has_the_name_of_the_leader() {
         };
         let ask = actix::spawn(async move { jobs.send(slow, SOON * 100).await });
         sleep(SOON).await;
-        // Without a link `a` does not see the end of the first agent: it sees the second one in its place.
+        // Without a link `a` does not see the end of the first agent. Later it sees the second agent in the place of
+        // the first.
         pipes.partition("a", "b");
         pipes.cut("a", "b");
         first.addr().do_send(Inject::Stop);
@@ -134,7 +135,7 @@ fn an_ask_is_unknown_once_another_agent_has_the_name_of_the_leader() {
     });
 }
 
-/// Each host numbers incarnations for itself: here all of them begin with the same number.
+/// Each host numbers incarnations for itself. Here the incarnations of all hosts begin with the same number.
 #[test]
 fn a_message_that_a_leader_has_handled_is_not_sent_to_it_again_when_it_has_moved() {
     const HOSTS: [&str; 4] = ["a", "b", "c", "d"];

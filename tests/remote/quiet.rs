@@ -1,4 +1,5 @@
-//! Links between followers: asked seldom while a leader is heard, and at once when it falls silent.
+//! Links between followers. A follower seldom asks them while it hears a leader, and asks them at once when the
+//! leader falls silent.
 
 use std::path::Path;
 
@@ -26,7 +27,7 @@ fn config() -> QuorumConfig {
     }
 }
 
-/// Five voters on a host each, which all follow `e1`, a minute after it was elected.
+/// Starts five hosts with a voter each, which all follow `e1`. Returns a minute after the election.
 async fn settled(pipes: &Pipes, folder: &Path) -> [Host; 5] {
     let hosts = NODES.map(|name| {
         let others: Vec<&str> = NODES.into_iter().filter(|other| *other != name).collect();
@@ -37,7 +38,7 @@ async fn settled(pipes: &Pipes, folder: &Path) -> [Host; 5] {
     hosts
 }
 
-/// Frames that a host wrote for the links themselves, not for an agent.
+/// Returns the number of frames that a host wrote for the links themselves, and not for an agent.
 fn asked_and_answered(host: &Host) -> u64 {
     let traffic = host.bridge.traffic();
     traffic.frames_out - traffic.messages_out
@@ -55,13 +56,14 @@ fn a_follower_asks_the_others_seldom_while_the_leader_is_heard() {
             .zip(before)
             .map(|(host, before)| asked_and_answered(host) - before)
             .collect();
-        // Three quiet links, each asked every 11.5 s by either end, and that to the leader every 10 s, for what is
-        // measured by it; asked every 180 ms it was 1,665.
+        // A follower has three quiet links, and either end asks each link every 11.5 s. It asks the link to the
+        // leader every 10 s, to measure the echo. With an interval of 180 ms the number would be 1,665.
         assert!(
             asked[..4].iter().all(|asked| (35..=80).contains(asked)),
             "{asked:?} in 100 s"
         );
-        // Its links carry heartbeats and answers, as often as it would ask: it asks only to measure.
+        // The links of the leader carry heartbeats and answers at least as often as it would ask. So it only asks to
+        // measure the echo.
         assert!((60..=80).contains(&asked[4]), "{asked:?} in 100 s");
         let beats = hosts[4].bridge.traffic().messages_out - beats;
         assert!(beats > 2_000, "{beats}: the leader beats as ever");
@@ -84,7 +86,7 @@ fn a_broken_link_between_followers_is_found_as_soon_as_the_leader_falls_silent()
         }
         until("a finds it", || !first.is_linked("b")).await;
         let took = began.elapsed();
-        // As long as it takes to find the leader gone, and not after the votes have begun.
+        // The time covers the discovery that the leader is gone, but not the beginning of the votes.
         assert!(took < MS(1_100), "the link was not asked: {took:?}");
         leads_alone(&hosts.each_ref(), "d1").await;
         let bound = Timings::default().worst_case_quorum_failover(0);
@@ -118,7 +120,7 @@ fn a_name_on_a_host_that_is_gone_is_free_soon_after_somebody_asks_for_it() {
         assert!(hosts[0].is_linked("b"), "nothing depends on that link");
 
         let [first, ..] = &mut hosts;
-        // A store of its own: that of the other one is on the host that is gone.
+        // The second agent has a store of its own, because the store of the first agent is on the host that is gone.
         let folder = folder.join("again");
         std::fs::create_dir(&folder).unwrap();
         let mut start = || first.try_voter("b1", 98, &folder, config());

@@ -1,4 +1,4 @@
-//! What a host may ask for whose agents only observe, across hosts.
+//! The requests that a host may make across hosts if its agents only observe.
 
 use std::{path::Path, sync::Arc};
 
@@ -22,7 +22,7 @@ fn config() -> QuorumConfig {
     }
 }
 
-/// A host with one voter, to which `e` may be so much.
+/// Starts a host with one voter. The host allows the agents of the node `e` to have the role `e` at most.
 fn voter(pipes: &Pipes, name: &'static str, folder: &Path, e: MayBe) -> Host {
     let rights = Rights::none().grant("g", "e*", e);
     let peer = Peer::new("e", &address("e")).allow(rights);
@@ -30,7 +30,7 @@ fn voter(pipes: &Pipes, name: &'static str, folder: &Path, e: MayBe) -> Host {
     Host::of_voter(bridge, folder, config())
 }
 
-/// A host whose agent has no store and no vote.
+/// Starts a host whose agent has no store and no vote.
 fn observer(pipes: &Pipes) -> (Host, BullyHandle) {
     let host = Host::start(pipes, "e", &HOSTS);
     let agent = BullyAgent::builder("e1")

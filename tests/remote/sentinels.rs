@@ -1,5 +1,5 @@
-//! A bridge and its sentinel: that it takes one only where peers prove who they are, what it orders it, and what follows
-//! when it ends.
+//! A bridge and its sentinel: a bridge uses a sentinel only if its peers prove their names. The tests also show the
+//! orders to the sentinel, and the reaction to its end.
 
 use std::{
     io::ErrorKind,
@@ -15,7 +15,7 @@ use actix_bully::remote::{
 
 use super::kit::{Host, MS, builder, group, scene, until};
 
-/// The orders of a sentinel, and its answers.
+/// The state of a simulated sentinel: its orders and its answers.
 #[derive(Debug, Default)]
 struct Orders {
     taken: Vec<EndNotice>,
@@ -36,7 +36,7 @@ impl Told {
         self.0.lock().unwrap().has_ended = true;
     }
 
-    /// Lets it take no order until it is told otherwise, as a sentinel that stands still and whose pipe is full.
+    /// Sets whether the sentinel refuses orders, like a sentinel that stands still and whose pipe is full.
     fn be_deaf(&self, is_deaf: bool) {
         self.0.lock().unwrap().is_deaf = is_deaf;
     }

@@ -1,4 +1,4 @@
-//! A host that is short of descriptors for a while: what its bridge says, and that it links by itself afterwards.
+//! A host that is short of descriptors for a while: its bridge reports the shortage, and links by itself afterwards.
 
 use std::sync::atomic::Ordering::Relaxed;
 

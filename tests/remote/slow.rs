@@ -1,4 +1,4 @@
-//! Networks that are slower than the timings assume: who says so, when, and what helps.
+//! Networks that are slower than the timings assume: which host reports that, when, and which change helps.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use super::{
     warnings::warnings,
 };
 
-/// Three hosts of one voter each, at that distance from each other.
+/// Starts three hosts with one voter each, at this distance from each other.
 fn three(distance: &Distance, folder: &Path, timings: &Timings) -> [Host; 3] {
     let pipes = Pipes::new();
     ["a", "b", "c"].map(|name| {
@@ -31,7 +31,7 @@ async fn elected(hosts: &[Host; 3]) {
     all_follow_alone(&hosts.each_ref(), "c1").await;
 }
 
-/// So far that longer rounds do not help either for half a minute.
+/// Delay in one direction, in milliseconds. It is so long that even longer rounds do not help for half a minute.
 const TOO_FAR: u64 = 100;
 
 #[test]
@@ -72,7 +72,7 @@ fn a_leader_whose_network_becomes_slow_says_so_before_it_falls() {
         sleep(MS(1_000)).await;
         hosts[2].assert_finds_no(renews);
         let term = hosts[2].agents[0].current().term;
-        // 130 ms there and back: of 240 ms, 50 are left where the next heartbeat is answered.
+        // An echo takes 130 ms. When the next heartbeat is answered, 50 ms of the lease of 240 ms are left.
         distance.set(MS(65));
         sleep(MS(1_000)).await;
         hosts[2].assert_finds(renews);

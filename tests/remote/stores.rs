@@ -1,5 +1,5 @@
-//! Stores of voters: a voter whose store was lost comes back to hosts that took part with it; a store also has the marks of
-//! schedules.
+//! Stores of voters: a voter that lost its store comes back to hosts that know the old store. A voter also needs a
+//! store for the marks of schedules.
 
 use std::{fs, path::Path};
 
@@ -16,7 +16,7 @@ use super::{
     voters::{all_follow_alone, believer, elected, host, of_epoch},
 };
 
-/// Whether its agent says that this voter has voted with another store.
+/// Whether the agent of this host reports that the voter has voted with another store.
 fn tells_of(host: &Host, voter: &str) -> bool {
     host.finds(|finding| matches!(finding, Finding::OtherStore { voter: of, kept, found, .. } if of.as_str() == voter && kept != found))
 }
@@ -28,7 +28,7 @@ fn a_voter_with_another_store_is_refused_by_the_leader_and_both_say_so() {
         a.stop().await;
         fs::remove_file(folder.join("a1")).unwrap();
         let a = host(pipes, "a", 2_000, folder);
-        // The leader has heard its acknowledgements, with the old store.
+        // The leader has heard acknowledgements of this voter with the old store.
         until("both say so", || {
             [&a, &c].iter().all(|host| tells_of(host, "a1"))
         })
@@ -38,7 +38,7 @@ fn a_voter_with_another_store_is_refused_by_the_leader_and_both_say_so() {
             said.contains("a1 has voted with another store") && said.contains("raise the epoch"),
             "{said}"
         );
-        // Its word counts for nothing: without b's, c leads no more, and no other agent does.
+        // The voter with the new store does not count. Without `b1`, `c1` leads no more, and no other agent leads.
         assert_eq!(believer(&[&a, &b, &c]).as_deref(), Some("c1"));
         b.stop().await;
         until("c1 leads no more", || believer(&[&a, &c]).is_none()).await;
@@ -49,7 +49,7 @@ fn a_voter_with_another_store_is_refused_by_the_leader_and_both_say_so() {
     });
 }
 
-/// A follower has not heard the other follower, so the later process is the first that it hears.
+/// `a1` has heard no message of the other follower, so the later process is the first process of `b1` that `a1` hears.
 #[test]
 fn a_later_process_with_another_store_is_told_of_while_it_is_there_and_a_restart_of_the_earlier_one_is_enough()
  {
@@ -96,7 +96,7 @@ fn a_voter_of_several_hosts_has_to_store_the_marks_that_it_acknowledges() {
         let nothing = |_: Tick| async {};
         let refused = agent.every("job", MS(1_000)).start(nothing).unwrap_err();
         assert!(matches!(refused, ScheduleError::VolatileStore), "{refused}");
-        // That of another agent is refused as well.
+        // The store of another agent is refused as well.
         let store = |of: &str| {
             FileStore::<ScheduleRecord>::create(folder.join(format!("{of}.marks")), identity(of))
         };
@@ -104,7 +104,7 @@ fn a_voter_of_several_hosts_has_to_store_the_marks_that_it_acknowledges() {
         let refused = agent.schedules().store(foreign).start().unwrap_err();
         let is_foreign = matches!(refused, ScheduleError::ForeignStore { .. });
         assert!(is_foreign, "{refused}");
-        // Nothing was changed.
+        // The refusals have changed nothing, so the right store is accepted.
         let own = store("a1").unwrap();
         agent.schedules().store(own).start().unwrap();
         agent.every("job", MS(1_000)).start(nothing).unwrap();

@@ -1,4 +1,4 @@
-//! Which nodes are refused, and what both sides are told of it: greetings, secrets, limits.
+//! The nodes that are refused, and the reports of both sides: greetings, secrets, limits.
 
 use actix::clock::sleep;
 use actix_bully::{
@@ -22,10 +22,11 @@ pub(super) fn secret(word: u8) -> actix_bully::remote::secret::Secret {
     actix_bully::remote::secret::Secret::new([word; 32]).unwrap()
 }
 
-/// How a bridge differs from that of the kit.
+/// A change of the kit's bridge.
 type Set = fn(BridgeBuilder) -> BridgeBuilder;
 
-/// One of two hosts that must not link: its settings, and what it counts, tells and says of the other one.
+/// One of two hosts that must not link: its settings, the counter that moves, its events, and the words of its
+/// diagnosis.
 struct Side {
     set: Set,
     counts: &'static str,
@@ -60,13 +61,13 @@ fn refuses(from: &str, node: Option<NodeId>, (name, reason): (&'static str, &str
     }
 }
 
-/// `b` refuses the host that dials it, which is `a`.
+/// Returns the event at `a` after `b` has refused `a` with this reason.
 fn refused_by_b(why: &str) -> BridgeEvent {
     let said = format!("the peer said goodbye: {why}");
     refuses(&address("b"), Some(node("b")), ("goodbye", &said))
 }
 
-/// Two hosts dial each other for five seconds, unless one of them does not know the other one.
+/// Lets two hosts dial each other for five seconds, unless a host does not know the other.
 async fn are_refused(row: &str, [at_a, at_b]: [Side; 2]) {
     let pipes = Pipes::new();
     let start = |name: &str, side: &Side| {
@@ -165,7 +166,7 @@ fn a_host_without_the_secret_or_with_another_one_is_refused_and_each_says_which_
         let at_b = side(b, of_b, "a", None);
         play(are_refused(row, [at_a, at_b]));
     }
-    // Another one: only the listener can tell.
+    // The two secrets differ. Only the listener can notice that.
     let told = [refused_by_b("the two sides do not know the same secret")];
     let at_a = Side::new(with[0], "goodbye", told, &["secret"]);
     let why = "the peer did not prove that it knows the secret of this node";
@@ -178,7 +179,7 @@ fn a_host_without_the_secret_or_with_another_one_is_refused_and_each_says_which_
 #[test]
 fn a_bridge_that_dials_itself_does_so_ever_less() {
     scene(async |pipes, _| {
-        // By mistake the peer's address is one's own.
+        // By mistake the address of the peer is the host's own address.
         let a = Host::with(|group| {
             let peer = Peer::new("b", &address("a"));
             builder(pipes, "a", &[]).peer(peer).carry(group)
@@ -235,7 +236,8 @@ fn an_invalid_bridge_is_refused_before_anything_changes() {
     });
 }
 
-/// Else the incarnations of agents could be mistaken, and others would rely on a vote that a restart forgets.
+/// Otherwise a host could confuse the incarnations of agents, and other hosts would rely on a vote that a restart
+/// forgets.
 #[test]
 fn agents_start_after_the_bridge() {
     scene(async |pipes, _| {

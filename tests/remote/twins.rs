@@ -5,7 +5,7 @@ use actix_bully::{agent::Finding, protocol::Timings, remote::transport::Pipes};
 
 use super::kit::{Host, MS, elsewhere, others, scene, until};
 
-/// Whether its agent says that this node's name is given twice, as far as both peers can tell.
+/// Whether the agent of this host finds, from the answers of both peers, that its node name is given twice.
 fn says_twice(host: &Host) -> bool {
     let is_twice = |of| move |finding: &Finding| matches!(finding, Finding::NodeNameTwice { node, .. } if node == of);
     host.finds(is_twice("b")) && host.finds(is_twice("c"))
@@ -51,7 +51,7 @@ fn the_earlier_of_two_processes_of_the_leaders_name_steps_down_and_takes_part_ag
         assert!(says_twice(&later), "{}", later.agents[0].diagnosis());
         assert!(a.agents[0].leader().is_none(), "so its health is red");
 
-        // The later one ends: the earlier one is heard again, and is the first in rank.
+        // The later process ends. Then the earlier process is heard again, and its agent has the highest rank.
         let ended = Instant::now();
         later.stop().await;
         until("the earlier one leads again", || {

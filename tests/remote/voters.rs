@@ -14,7 +14,7 @@ use super::kit::{Host, MS, builder, id, others, pair, scene, told, until};
 
 pub(crate) const VOTERS: [&str; 3] = ["a1", "b1", "c1"];
 
-/// The configuration of a voter of this epoch.
+/// Returns the configuration of a voter in this epoch.
 pub(crate) fn of_epoch(epoch: u64) -> QuorumConfig {
     QuorumConfig {
         preemption: Preemption::Never,
@@ -24,14 +24,14 @@ pub(crate) fn of_epoch(epoch: u64) -> QuorumConfig {
     }
 }
 
-/// A host with a voter, whose record survives the host.
+/// Starts a host with a voter, whose record survives the host.
 pub(crate) fn host(pipes: &Pipes, name: &'static str, incarnation: u64, folder: &Path) -> Host {
     let bridge = builder(pipes, name, &others(name));
     let bridge = bridge.incarnation(NodeIncarnation(incarnation));
     Host::of_voter(bridge, folder, of_epoch(0))
 }
 
-/// The agents that consider themselves leader; two of them fail the test.
+/// Returns the agent that considers itself leader. Two such agents fail the test.
 pub(crate) fn believer(hosts: &[&Host]) -> Option<String> {
     let agents = hosts.iter().flat_map(|host| &host.agents);
     let leading: Vec<_> = agents
@@ -42,20 +42,20 @@ pub(crate) fn believer(hosts: &[&Host]) -> Option<String> {
     leading.first().cloned()
 }
 
-/// Waits until all agents follow that one, while no other one believes that it leads.
+/// Waits until all agents follow this leader, while no other agent considers itself leader.
 pub(crate) async fn all_follow_alone(hosts: &[&Host], leader: &str) {
     let follow = || hosts.iter().all(|host| host.follows(leader));
     let is_so = || believer(hosts).as_deref() == Some(leader) && follow();
     until(&format!("all follow {leader} alone"), is_so).await;
 }
 
-/// Waits until that agent leads, while no other one believes that it does.
+/// Waits until this agent leads, while no other agent considers itself leader.
 pub(crate) async fn leads_alone(hosts: &[&Host], leader: &str) {
     let leads = || believer(hosts).as_deref() == Some(leader);
     until(&format!("{leader} leads"), leads).await;
 }
 
-/// Three hosts, whose voters all follow `c1`.
+/// Starts three hosts, whose voters all follow `c1`.
 pub(crate) async fn elected(pipes: &Pipes, folder: &Path) -> [Host; 3] {
     let hosts = ["a", "b", "c"].map(|name| host(pipes, name, 1_000, folder));
     all_follow_alone(&hosts.each_ref(), "c1").await;
@@ -75,7 +75,7 @@ fn a_certain_death_on_another_host_frees_the_voters_at_once() {
     });
 }
 
-/// What a says of b: its rules, and those here.
+/// Returns the rules of the peer and the rules of this side from the event of a mismatch.
 fn mismatch(events: Vec<BridgeEvent>) -> Option<(String, String)> {
     events.into_iter().find_map(|event| {
         if let BridgeEvent::Mismatch { theirs, mine, .. } = event {
@@ -85,7 +85,7 @@ fn mismatch(events: Vec<BridgeEvent>) -> Option<(String, String)> {
     })
 }
 
-/// The other side opened the group while there were no agents here, thus no rules either.
+/// The other side opened the group while this side had no agents, and therefore no rules.
 #[test]
 fn agents_that_turn_out_to_follow_other_rules_are_no_members_and_do_not_hear_each_other() {
     scene(async |pipes, folder| {

@@ -1,4 +1,5 @@
-//! What a bridge warns of in the log: strangers when it starts, two leaders when it reaches others.
+//! The warnings of a bridge in the log: about strangers at its start, and about two leaders when it reaches other
+//! hosts.
 
 use std::future::Future;
 
@@ -13,7 +14,7 @@ use super::{
     logging,
 };
 
-/// Plays a scene, and collects the warnings with these words in them.
+/// Plays a scene, and returns the warnings that contain these words.
 pub(crate) fn warnings(words: &str, scene: impl Future<Output = ()>) -> Vec<String> {
     logging::logged(tracing::Level::WARN, |lines| {
         play(scene);
@@ -21,7 +22,7 @@ pub(crate) fn warnings(words: &str, scene: impl Future<Output = ()>) -> Vec<Stri
     })
 }
 
-/// The warnings about strangers at the start of a bridge.
+/// Returns the warnings about strangers at the start of a bridge.
 fn of_strangers(set: impl FnOnce(BridgeBuilder) -> BridgeBuilder) -> Vec<String> {
     warnings("do not prove their names", async {
         let pipes = Pipes::new();
@@ -31,7 +32,7 @@ fn of_strangers(set: impl FnOnce(BridgeBuilder) -> BridgeBuilder) -> Vec<String>
     })
 }
 
-/// What each of three hosts says when their agents know of each other.
+/// Returns the warnings about two leaders of three hosts whose agents know each other.
 fn of_two_leaders(agent: impl Fn(&str) -> BullyBuilder) -> Vec<String> {
     warnings(TWO_LEADERS, async {
         let pipes = Pipes::new();
@@ -48,10 +49,11 @@ fn of_two_leaders(agent: impl Fn(&str) -> BullyBuilder) -> Vec<String> {
     })
 }
 
-/// What such a warning says first.
+/// The beginning of the warning about two leaders.
 pub(crate) const TWO_LEADERS: &str = "group reaches other hosts";
 
-/// Each of these hosts says it once, however many links it has, and says what it is about.
+/// Checks that each of the hosts warned once, whatever its number of links, and that each warning has the reason
+/// `why`.
 #[track_caller]
 pub(crate) fn assert_warns(said: &[String], hosts: usize, why: &str) {
     assert_eq!(said.len(), hosts, "{said:#?}");
@@ -82,7 +84,7 @@ fn a_bridge_whose_peers_prove_nothing_says_so_in_one_line() {
     assert!(of_strangers(|builder| builder.secret(super::strangers::secret(1))).is_empty());
 }
 
-/// The other elections are asked where they elect, in `elections`.
+/// `elections` tests the warnings of the other elections.
 #[test]
 fn a_bully_that_reaches_other_hosts_warns_of_two_leaders_and_a_quorum_of_nothing() {
     assert_warns(&of_two_leaders(BullyAgent::builder), 3, PER_SIDE);
@@ -100,7 +102,7 @@ fn a_bully_that_reaches_other_hosts_warns_of_two_leaders_and_a_quorum_of_nothing
 fn an_ordinary_stop_and_a_link_that_replaces_another_are_no_warnings() {
     let told = warnings("link ", async {
         let pipes = Pipes::new();
-        // Both dial, so that one of two links replaces the other.
+        // Both hosts dial, so that one of two links replaces the other.
         let a = Host::start(&pipes, "a", &["b"]);
         let b = Host::start(&pipes, "b", &["a"]);
         are_linked(&a, &b).await;

@@ -1,8 +1,8 @@
-//! What an application has beside its work: a job that is due again and again, and messages for the leader.
+//! What an application has beside its work: a job with due times, and messages for the leader.
 //!
-//! Decided here: that no due time begins twice in a group, whatever happens to hosts, links and agents, and that each
-//! message is handled at most once, in the order of its sender. A history has it where its plan says so; it is
-//! never drawn, so that the histories of all other seeds stay as they are.
+//! Decided here: no due time begins twice in a group, whatever happens to hosts, links and agents. Each message is
+//! handled at most once, in the order of its sender. A history has an application if its plan has the flag
+//! `has_application`. The flag is never drawn, so that the histories of all other seeds stay the same.
 
 use std::{cell::Cell, rc::Rc, time::Duration};
 
@@ -20,7 +20,8 @@ use tokio::{task::spawn_local, time::sleep};
 
 use crate::{begin::wall_of, ledger::Ledger, member::Member, setting::Setting};
 
-/// A message for the leader: of which agent, of which of its starts, and the how many-th of the agent.
+/// A message for the leader: the place of the sending agent, the number of its start, and the number of the message
+/// among all messages of the agent.
 #[derive(Debug, Message, Serialize, Deserialize)]
 #[rtype(result = "()")]
 struct Numbered {
@@ -29,7 +30,7 @@ struct Numbered {
     number: u64,
 }
 
-/// Handles what the leader gets.
+/// Handles the messages for the leader.
 struct Handles(Ledger);
 
 impl Actor for Handles {
@@ -49,7 +50,7 @@ impl Handler<Numbered> for Handles {
     }
 }
 
-/// The wall clock of a process: right, but for what the process began with.
+/// The wall clock of a process. It is wrong by the number of milliseconds with which the process began.
 #[derive(Clone, Copy, Debug)]
 struct Wall(i64);
 
@@ -59,7 +60,7 @@ impl WallClock for Wall {
     }
 }
 
-/// Starts it for one start of an agent, where the plan has it.
+/// Starts the application for one start of an agent, if the plan has applications.
 pub(crate) fn start(agent: &BullyHandle, setting: &Setting, wall: i64, member: &Rc<Member>) {
     if setting.plan.has_application {
         let (agent, ledger) = (agent.clone(), setting.ledger.clone());
@@ -67,13 +68,13 @@ pub(crate) fn start(agent: &BullyHandle, setting: &Setting, wall: i64, member: &
     }
 }
 
-/// Runs until that start has ended.
+/// Runs the application until this start of the agent has ended.
 async fn run(agent: BullyHandle, ledger: Ledger, wall: i64, member: Rc<Member>) {
     loop {
         let schedules = agent.schedules().clock(Wall(wall));
         match schedules.store(member.marks.clone()).start() {
             Ok(()) => break,
-            // Another host, where the agent was before, has not been heard to have none of that name any more.
+            // The host where the agent was before has not yet announced that the agent left.
             Err(ScheduleError::Messages(_)) => sleep(Duration::from_millis(50)).await,
             Err(ScheduleError::Ended { .. }) => return,
             Err(refused) => return ledger.breaks(format!("no schedules: {refused}")),
@@ -118,5 +119,5 @@ fn next(numbers: &Cell<u64>) -> u64 {
     numbers.get()
 }
 
-/// Between two ticks.
+/// Interval between two ticks.
 const EVERY: Duration = Duration::from_millis(300);

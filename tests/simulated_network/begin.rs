@@ -1,6 +1,6 @@
-//! What a process begins: its bridge, and the agents that it is told to start.
+//! What a process begins: its bridge, and the agents that it is ordered to start.
 //!
-//! Decided here: what each of them is configured with, and that no incarnation of a bridge is earlier than
+//! Decided here: how the bridge and the agents are configured, and that no incarnation of a bridge is earlier than
 //! the one before. Not here: when an agent starts.
 
 use std::{rc::Rc, sync::Arc, time::Duration};
@@ -70,7 +70,8 @@ impl Host {
         Ok(bridge.carry(group).start()?)
     }
 
-    /// The wall clock of a process of voters without disks: what its host's timers have not counted, it has.
+    /// Returns the wall clock of a process of voters without disks. This clock counts a suspend, which the timers of
+    /// the host do not count.
     fn wall(&self, settings: Settings) -> WallWithSuspends {
         WallWithSuspends {
             wrong_by: settings.wall,
@@ -78,7 +79,8 @@ impl Host {
         }
     }
 
-    /// Whatever the clock shows, later than the last one: as a bridge does that keeps it in a file.
+    /// Returns an incarnation that is later than the last one, even if the clock was set back. A bridge that keeps
+    /// its incarnation in a file does the same.
     fn begin_incarnation(&self, by_clock: u64) -> u64 {
         let last = self.last.get().map(|last| NodeIncarnation(last * UNIT));
         let begun = later_incarnation(last, NodeIncarnation(by_clock * UNIT));
@@ -145,7 +147,8 @@ impl Host {
     }
 }
 
-/// Work of that agent which takes so many milliseconds to end, and whose subscriber then stops, or does not.
+/// Starts a subscriber whose work takes `ending` milliseconds to end after a leadership of the agent. A subscriber
+/// with `is_short` stops after that.
 fn drainer(
     agent: &BullyHandle,
     setting: &Setting,
@@ -168,7 +171,8 @@ fn drainer(
     addr
 }
 
-/// A wall clock that goes on while its host is suspended, from a time at which terms are counted by it.
+/// A wall clock that also counts while its host is suspended. It begins at [`DAWN`], because voters without disks
+/// count their terms by this clock.
 #[derive(Clone, Debug)]
 struct WallWithSuspends {
     wrong_by: i64,
@@ -182,13 +186,13 @@ impl WallClock for WallWithSuspends {
     }
 }
 
-/// What a wall clock shows that is wrong by so many milliseconds.
+/// Returns the time of a wall clock that is wrong by this number of milliseconds.
 pub(crate) fn wall_of(wrong_by: i64) -> u64 {
     let elapsed = turmoil::sim_elapsed().unwrap_or_default().as_millis();
     TODAY.saturating_add_signed(wrong_by) + u64::try_from(elapsed).unwrap_or(u64::MAX)
 }
 
-/// Crashes are drawn, and may come in any number.
+/// Crashes are drawn, and any number of them may follow each other; so the policy allows many restarts.
 fn restarts() -> turmoil::Result<RestartPolicy> {
     let policy = RestartPolicy::builder()
         .max_restarts(100)
@@ -197,14 +201,16 @@ fn restarts() -> turmoil::Result<RestartPolicy> {
     Ok(policy.build()?)
 }
 
-/// So many of a bridge's numbers for each of the smaller ones that are easier to read here, 1,000 a millisecond.
+/// Incarnation numbers of a bridge for each smaller number of this file. The smaller numbers count 1,000 a
+/// millisecond, and are easier to read.
 const UNIT: u64 = 1 << 12;
 
-/// Where every bridge listens.
+/// Port on which every bridge listens.
 pub(crate) const PORT: u16 = 7400;
 
-/// The wall clock of all hosts when a history begins, in milliseconds.
+/// Time of the wall clock of all hosts when a history begins, in milliseconds.
 const TODAY: u64 = 1_700_000_000_000;
 
-/// The same for terms by the clock, which count milliseconds since 2024 began: 2026 began.
+/// The beginning of 2026, in milliseconds: the start of a history for terms by the clock, which count milliseconds
+/// since the beginning of 2024.
 const DAWN: u64 = 1_767_225_600_000;

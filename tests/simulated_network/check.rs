@@ -1,6 +1,6 @@
-//! What must hold, at each step and in the end.
+//! The invariants of a history, at each step and in the end.
 //!
-//! Decided here: the invariants. A history that breaks one ends there.
+//! Decided here: which invariants exist. A history that breaks an invariant ends there.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,29 +25,28 @@ use crate::{
     work::Start,
 };
 
-/// What was broken, in words.
+/// A broken invariant, in words.
 pub type Broken = String;
 
-/// Looks at all hosts after each step.
+/// Checks all hosts after each step.
 #[derive(Debug, Default)]
 pub struct Watch {
-    /// Which agent led in which term, in quorum mode.
+    /// The agent that led in each term, in quorum mode.
     led: BTreeMap<Term, AgentId>,
-    /// The latest leader's term that an incarnation of an agent followed.
+    /// The latest leader's term that each incarnation of an agent followed.
     followed: BTreeMap<(Start, u64), Term>,
-    /// Which starts of agents believed after the last step that they lead.
+    /// The starts of agents that considered themselves leader after the last step.
     leading: BTreeMap<Start, AgentId>,
-    /// Since when each incarnation has been seen, where voters have no disks.
+    /// Time at which each incarnation was first seen, where voters have no disks.
     lives: BTreeMap<(Start, u64), Duration>,
-    /// Fewer than a majority remembered at some time since the last leader was elected, and clocks differ: its term
-    /// may be lower than the last one.
+    /// Whether fewer than a majority of the voters remembered their terms at some time since the last leader was
+    /// elected, while clocks differ. Then the term of the next leader may be lower than the last one.
     has_forgotten: bool,
 }
 
-/// Every start of an agent in a process that runs: also those that are over, or were given up.
+/// Every start of an agent in a process that runs, also each start that is over or was given up.
 pub type Starts = Vec<(Start, BullyHandle)>;
 
-/// All starts of agents in these processes.
 pub fn starts(running: &[Process]) -> Starts {
     let mut all = Starts::new();
     for process in running {
@@ -60,8 +59,8 @@ pub fn starts(running: &[Process]) -> Starts {
 }
 
 impl Watch {
-    /// Checks what has to hold at every moment; returns the leader, if that has changed. `worked` are those
-    /// whose work ran in this step.
+    /// Checks the invariants of every moment. Returns the leader if the leader has changed. `worked` has the starts
+    /// of agents whose work ran in this step.
     pub fn step(
         &mut self,
         starts: &Starts,
@@ -86,8 +85,8 @@ impl Watch {
         Ok(Some(leaders))
     }
 
-    /// Takes note of how many voters remember, if none has a disk. One that has lived for long enough to have
-    /// recovered does; it may have recovered before, so this is no more than a lower bound.
+    /// Counts the voters that remember, if no voter has a disk. A voter that has run for longer than a recovery takes
+    /// does remember. It may have recovered earlier, so the count is a lower bound.
     pub fn forget(&mut self, now: Duration, starts: &Starts, plan: &Plan) {
         if !plan.is_diskless || plan.is_steady {
             return;
@@ -130,7 +129,8 @@ impl Watch {
         Ok(())
     }
 
-    /// An agent that considered itself leader before the step and after it did so in between.
+    /// Checks that no other agent worked while an agent led. An agent that considered itself leader before the step
+    /// and after the step also considered itself leader during the step.
     fn check_work(
         &self,
         believers: &BTreeMap<Start, AgentId>,
@@ -166,7 +166,7 @@ impl Watch {
     }
 }
 
-/// Whether all agents follow one leader, which is one of them and believes so, alone.
+/// Whether all agents follow one leader, and exactly one agent, which is this leader, considers itself leader.
 pub fn all_agree(starts: &Starts, agents: &[BullyHandle]) -> bool {
     let mut leaders = agents.iter().map(BullyHandle::leader);
     let Some(Some(first)) = leaders.next() else {
@@ -180,7 +180,7 @@ pub fn all_agree(starts: &Starts, agents: &[BullyHandle]) -> bool {
         && leading.next().is_none()
 }
 
-/// Whether every host is linked to every other one.
+/// Whether every host is linked to every other host.
 pub fn all_linked(running: &[Process]) -> bool {
     let is_linked = |link: LinkStatus| matches!(link, LinkStatus::Linked { .. });
     running
@@ -189,7 +189,7 @@ pub fn all_linked(running: &[Process]) -> bool {
         .all(|bridge| bridge.peers().iter().all(|p| is_linked(p.link)))
 }
 
-/// That what the agents know of the voters is one list in each epoch.
+/// Checks that all agents know the same list of voters for each epoch.
 pub fn one_list(starts: &Starts, ledger: &Ledger) -> Result<(), Broken> {
     for (_, agent) in starts {
         if let Some(voters) = agent.voters() {
@@ -199,7 +199,7 @@ pub fn one_list(starts: &Starts, ledger: &Ledger) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Whether all of them know the latest list, and their leader is on it.
+/// Whether all agents know the latest list, and their leader is on this list.
 pub fn all_know(agents: &[BullyHandle], ledger: &Ledger) -> bool {
     ledger.lists(|lists| {
         let (epoch, names) = lists.latest();
@@ -214,8 +214,8 @@ pub fn all_know(agents: &[BullyHandle], ledger: &Ledger) -> bool {
     })
 }
 
-/// What has to hold once all is repaired and quiet: one link for each pair, by the same name at
-/// both ends, no stream beside them, and every agent a member everywhere.
+/// Checks the invariants of the time after the repair, when all is quiet: each pair of hosts has one link, which has
+/// the same name at both ends; no host has another stream; every host knows every agent as a member.
 pub(crate) fn in_calm(
     setting: &Setting,
     running: &[Process],
@@ -253,9 +253,10 @@ pub(crate) fn in_calm(
     Ok(())
 }
 
-/// What no honest peer may be accused of, whatever the network does, unless something of that kind
-/// has happened. `hears` says whether agents ran here all the time since there are two epochs: a host without any has none
-/// of its own, so what peers of one of them say is vouched for by no agent, and heard by none.
+/// Checks that a bridge has counted nothing against honest peers, unless a fault of this history can cause it. The
+/// network alone never causes such a count. `hears` is whether agents ran on this host all the time since there are
+/// two epochs: a host without agents knows no epoch, so it cannot vouch for a message of a peer and does not deliver
+/// the message.
 pub fn honest(
     host: &str,
     counts: &BridgeCounts,
@@ -264,18 +265,18 @@ pub fn honest(
     hears: bool,
 ) -> Result<(), Broken> {
     let is_due = |name: &str| match name {
-        // Without disks a term is refused that a clock is far from.
+        // Without disks a term is refused if it is far from the clock.
         "unvouched_term" => !hears || has(happened, &[Fault::WallAhead, Fault::WallBack]),
-        // Agents of other rules are removed, and what they have said may be read after that.
+        // An agent with other rules is removed, and its messages may be read after its removal.
         "refused_name" => {
-            // What a former process has said is read late, just after the agent of that name has left.
+            // A message of a former process is read late, just after the agent of this name has left.
             let is_late = has(happened, &[Fault::SlowReader, Fault::Hold]);
             let has_left = has(happened, &[Fault::RestartAgent]);
             has(happened, &MOVES) || may_differ(happened) || is_late && has_left
         }
-        // A later process waits until the former one's link has ended.
+        // A later process waits until the link of the former process has ended.
         "name_held" => plan.is_diskless,
-        // Copies, and what strangers send: the history says whether they did harm.
+        // Copies of notices, and notices of strangers: the other checks notice any harm of them.
         name if name.starts_with("notice_") => plan.has_sentinels(),
         "mismatch" => may_differ(happened),
         _ => MAY_BE.contains(&name),
@@ -287,7 +288,8 @@ pub fn honest(
     }
 }
 
-/// What no bridge may tell of honest peers, unless something of that kind has happened.
+/// Checks that a bridge reports no harmful event about honest peers, unless a fault of this history can cause the
+/// event.
 pub fn harmless(host: &str, event: &BridgeEvent, happened: &Kinds) -> Result<(), Broken> {
     match event {
         BridgeEvent::NameTaken { .. } if has(happened, &MOVES) => Ok(()),
@@ -301,7 +303,7 @@ pub fn harmless(host: &str, event: &BridgeEvent, happened: &Kinds) -> Result<(),
     }
 }
 
-/// That no host dials, or opens streams, without measure.
+/// Checks that the number of dials and of open streams of each host is bounded.
 pub fn bounded(peaks: Peaks, hosts: usize) -> Result<(), Broken> {
     if peaks.dials > MOST_DIALS {
         return Err(format!("{} dials of one peer in a second", peaks.dials));
@@ -316,12 +318,12 @@ fn has(happened: &Kinds, any: &[Fault]) -> bool {
     any.iter().any(|kind| happened.contains(kind))
 }
 
-/// Whether two hosts may have other rules for a while.
+/// Whether two hosts may have different rules for a while.
 fn may_differ(happened: &Kinds) -> bool {
     has(happened, &[Fault::OtherVoters, Fault::NextEpoch])
 }
 
-/// After these a name may be announced by two hosts for a while.
+/// Faults after which two hosts may announce the same name for a while.
 pub const MOVES: [Fault; 4] = [
     Fault::Move,
     Fault::MoveUnseen,
@@ -329,7 +331,7 @@ pub const MOVES: [Fault; 4] = [
     Fault::LateRosters,
 ];
 
-/// Ends of links, and losses of messages, that a network or a crash can bring about.
+/// Ends of links and losses of messages that a network or a crash can cause.
 const MAY_BE: [&str; 11] = [
     "handshake_timeout",
     "frame_timeout",
@@ -344,9 +346,9 @@ const MAY_BE: [&str; 11] = [
     "former_incarnation",
 ];
 
-/// Of one peer in a second. Four at once (a link that breaks again and again), then the back-off:
-/// waits from 0 up to 100, 200, 400, 800 ms, on both incarnations of a bridge that crashed in between.
+/// Most dials of one peer in a second. Four dials come at once if a link breaks again and again. Then the back-off
+/// waits from 0 up to 100, 200, 400 and 800 ms. Both incarnations of a bridge that crashed in between may dial.
 const MOST_DIALS: usize = 20;
 
-/// For each peer: the link, the one that replaces it, and those that are being made or closed.
+/// Most streams for each peer: the link, the link that replaces it, and streams that are being opened or closed.
 const MOST_STREAMS: usize = 8;

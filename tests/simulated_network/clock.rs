@@ -1,5 +1,5 @@
-//! The clocks of the simulation: each runs a little faster or slower than the simulated time, and
-//! counts what its host's timers do not: that the host was suspended.
+//! The clocks of the simulation. Each clock runs a little faster or slower than the simulated time. It also counts
+//! the time for which its host was suspended, which the host's timers do not count.
 
 use std::{
     sync::{
@@ -11,13 +11,13 @@ use std::{
 
 use actix_bully::{clock::Clock, protocol::Time};
 
-/// The clock of a host. While the host runs it is read to the instant; a reader from
-/// outside reads it as it was at the end of the last step.
+/// The clock of a host. While the host runs, the host reads the exact time. A reader outside of the host reads the
+/// time at the end of the last step.
 #[derive(Clone, Debug)]
 pub struct SimulatedClock {
     elapsed: Arc<AtomicU64>,
     percent: u64,
-    /// What no timer of its host has counted, in nanoseconds.
+    /// Time that the timers of the host did not count, in nanoseconds.
     suspended: Arc<AtomicU64>,
 }
 
@@ -32,12 +32,12 @@ impl Default for SimulatedClock {
 }
 
 impl SimulatedClock {
-    /// Says that a step has ended, to all clocks that were made from this one.
+    /// Sets the time at the end of a step, for this clock and all clocks that were made from it.
     pub fn set(&self, elapsed: Duration) {
         self.elapsed.store(nanos(elapsed), Relaxed);
     }
 
-    /// One of the same simulation that runs at this rate, in percent.
+    /// Returns another clock of the same simulation, which runs at this rate in percent.
     pub fn at_rate(&self, percent: u64) -> Self {
         Self {
             elapsed: Arc::clone(&self.elapsed),
@@ -50,7 +50,7 @@ impl SimulatedClock {
         Duration::from_nanos(self.suspended.load(Relaxed))
     }
 
-    /// The host was suspended for so long, and no timer has counted it.
+    /// Adds the time for which the host was suspended. No timer has counted this time.
     pub fn suspend(&self, span: Duration) {
         self.suspended.fetch_add(nanos(span), Relaxed);
     }

@@ -1,8 +1,8 @@
-//! A disk that survives its host: what was written before a crash is there afterwards.
+//! A disk that survives its host: a record that was written before a crash is there afterwards.
 //!
-//! Decided here: that a write takes time, and that one that a crash interrupts may have happened or
-//! not. It is not the store of a file, because what waits for a real disk takes real time. In a
-//! history of one process it stands for a store in memory.
+//! Decided here: a write takes time, and a write that a crash interrupts may or may not have happened. This disk is
+//! not the store in a file, because an agent waits for a real disk in real time. In a history of one process this
+//! disk stands for a store in memory.
 
 use std::{
     fmt::Debug,
@@ -21,7 +21,7 @@ use tokio::time::sleep;
 
 use crate::ledger::Ledger;
 
-/// The disk of one agent. Clones are the same disk.
+/// The disk of one agent. Clones share one disk.
 #[derive(Debug)]
 pub struct Disk<D>(Arc<Mutex<Platter<D>>>);
 
@@ -43,7 +43,7 @@ impl<D> Clone for Disk<D> {
 }
 
 impl<D> Disk<D> {
-    /// An empty one, whose writes take up to so many milliseconds.
+    /// Creates an empty disk, whose writes take up to `slowest` milliseconds each way.
     pub fn new(owner: AgentId, seed: u64, slowest: u64, ledger: &Ledger) -> Self {
         Self(Arc::new(Mutex::new(Platter {
             record: None,
@@ -56,13 +56,13 @@ impl<D> Disk<D> {
         })))
     }
 
-    /// The same, but in memory.
+    /// Makes the disk a store in memory.
     pub fn in_memory(self) -> Self {
         self.with(|platter| platter.is_volatile = true);
         self
     }
 
-    /// An empty one of the same owner and kind.
+    /// Returns an empty disk of the same owner and kind.
     pub fn another(&self, seed: u64) -> Self {
         self.like(
             self.with(|platter| platter.owner.clone()),
@@ -70,12 +70,12 @@ impl<D> Disk<D> {
         )
     }
 
-    /// An empty one of the same kind and another owner.
+    /// Returns an empty disk of the same kind for another owner.
     pub fn of_owner(&self, owner: AgentId, seed: u64) -> Self {
         self.like(owner, Rng::with_seed(seed))
     }
 
-    /// An empty one of the same owner, for another record.
+    /// Returns an empty disk of the same owner for another type of record.
     pub fn of_another_kind<O>(&self) -> Disk<O> {
         let (owner, rng) = self.with(|platter| (platter.owner.clone(), platter.rng.clone()));
         self.like(owner, rng)
@@ -95,7 +95,7 @@ impl<D> Disk<D> {
         })
     }
 
-    /// Loses what was written.
+    /// Loses the record.
     pub fn forget(&self) {
         self.with(|platter| platter.record = None);
     }
@@ -105,9 +105,9 @@ impl<D> Disk<D> {
     }
 }
 
-/// What is written on a disk.
+/// A record that can be on a disk.
 pub trait OnDisk: Clone + Debug + Send + 'static {
-    /// The ledger learns that it is there.
+    /// Notes in the ledger that the record is on the disk.
     fn is_written(&self, owner: &AgentId, ledger: &Ledger);
 }
 
@@ -133,7 +133,7 @@ impl<D: OnDisk> TermStore<D> for Disk<D> {
     fn save(&self, by: Generation, record: D) -> Saving {
         let disk = self.clone();
         Box::pin(async move {
-            // A crash while it is on its way there, or on its way back.
+            // A crash may interrupt a write before or after the record is on the disk.
             let (there, back) = disk.with(|platter| {
                 let slowest = platter.slowest;
                 (platter.rng.u64(0..=slowest), platter.rng.u64(0..=slowest))

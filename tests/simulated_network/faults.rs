@@ -1,6 +1,6 @@
-//! What can happen to hosts, to the agents on them, and to the network between them.
+//! The faults of hosts, of the agents on them, and of the network between them.
 //!
-//! Decided here: how each fault is done to the simulation, and that a repair undoes all of them.
+//! Decided here: how the simulation carries out each fault, and that a repair ends all of them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,31 +24,31 @@ use crate::{
     wire::Pace,
 };
 
-/// How a host is down.
+/// The way in which a host is down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Down {
-    /// Its process ended; the host closes its connections, and refuses new ones.
+    /// The process has ended. The host closes its connections and refuses new ones.
     Killed,
-    /// No other hears from it.
+    /// The host has no power, and no other host hears from it.
     Off,
 }
 
-/// What a fault hits: a host, and an agent that runs there.
+/// The target of a fault: a host, and an agent that runs there.
 pub(crate) struct Hit {
     pub(crate) k: usize,
     pub(crate) member: Option<Rc<Member>>,
 }
 
-/// The hosts, and all that is broken.
+/// The hosts, and all faults that last.
 pub(crate) struct Faults {
     pub(crate) setting: Rc<Setting>,
     pub(crate) hosts: Vec<Rc<Host>>,
     ways: Ways,
     down: BTreeMap<usize, Down>,
-    /// The agents that were asked to leave.
+    /// The hosts whose processes were asked to leave.
     leaving: BTreeSet<usize>,
     pub(crate) frozen: BTreeMap<usize, Frozen>,
-    /// The latest choice of voters.
+    /// The latest epoch of the configured voters.
     epoch: u64,
 }
 
@@ -65,18 +65,18 @@ impl Faults {
         }
     }
 
-    /// Whether all processes run.
+    /// Whether the processes of all hosts run.
     pub(crate) fn all_run(&self) -> bool {
         self.down.is_empty()
     }
 
-    /// Whether a host can be told to start an agent.
+    /// Whether a host can be ordered to start an agent.
     pub(crate) fn is_ready(&self, k: usize) -> bool {
         !self.down.contains_key(&k) && !self.leaving.contains(&k) && !self.frozen.contains_key(&k)
     }
 
-    /// Draws something that can happen to the host `k`, or to an agent there; a host that is down
-    /// starts.
+    /// Draws a fault for the host `k` or for an agent there. Returns `None` for a host that is down, which starts
+    /// instead.
     pub(crate) fn draw(
         &self,
         rng: &mut Rng,
@@ -106,7 +106,7 @@ impl Faults {
         Some((fault, member.filter(|_| fault.needs_an_agent())))
     }
 
-    /// Does it.
+    /// Carries out the fault.
     pub(crate) fn happen(
         &mut self,
         sim: &mut Sim<'_>,
@@ -169,13 +169,14 @@ impl Faults {
         }
     }
 
-    /// A process starts again with something else configured, or by another wall clock.
+    /// Restarts a process with another configuration or another wall clock.
     fn reconfigure(&mut self, sim: &mut Sim<'_>, k: usize, fault: Fault) {
         let is_diskless = self.setting.plan.is_diskless;
         let is_even = sim.elapsed().as_millis() % 2 == 0;
         let is_near = is_diskless && (is_even || self.is_majority_ahead_with(k));
         let wanted = match fault {
-            // Terms by the clock are taken from one that is a little ahead, and refused from one that is years ahead.
+            // A peer accepts the terms of a clock that is a little ahead, and refuses the terms of a clock that is
+            // years ahead.
             Fault::WallAhead if is_near => Settings::of_wall(STEP),
             Fault::WallBack if is_near => Settings::of_wall(-STEP),
             Fault::WallAhead => Settings::of_wall(10 * YEAR),
@@ -192,15 +193,16 @@ impl Faults {
         self.bounce(sim, k, wanted);
     }
 
-    /// Voters without disks elect by clocks that are years ahead once a majority has them, and whoever remembers those
-    /// terms is out of the group until it is restarted: no promise is broken, and every such history would end there.
+    /// Whether a majority of the clocks would be years ahead, the clock of `k` included. Then voters without disks
+    /// would elect by these clocks, and a voter that remembers such terms would be out of the group until its
+    /// restart. No promise would be broken, but every such history would end there.
     fn is_majority_ahead_with(&self, k: usize) -> bool {
         let is_ahead = |at: usize| self.process(at).is_some_and(|p| p.settings.wall > STEP);
         let ahead = (0..self.hosts.len()).filter(|at| *at == k || is_ahead(*at));
         2 * ahead.count() > self.hosts.len()
     }
 
-    /// What happens to an agent.
+    /// Carries out the fault of one agent.
     fn agent(
         &mut self,
         sim: &Sim<'_>,
@@ -240,7 +242,7 @@ impl Faults {
         process.order(Order::Leave(member.index));
     }
 
-    /// What the host `to` is told of `k` is late, and `k` changes meanwhile.
+    /// Delays the reports of the host `k` to the host `to`, and changes `k` meanwhile.
     fn late_rosters(
         &mut self,
         sim: &mut Sim<'_>,
@@ -264,7 +266,7 @@ impl Faults {
         }
     }
 
-    /// An agent and one of its neighbours in the same process do not hear each other.
+    /// Stops the messages between an agent and one of its neighbours in the same process.
     fn silence(&self, sim: &Sim<'_>, rng: &mut Rng, hit: &Hit) {
         let Some(member) = &hit.member else {
             return;
@@ -276,8 +278,7 @@ impl Faults {
         ledger.silence(&member.id, &agent_of(other), until);
     }
 
-    /// What the passing of time brings: processes that have left end, and those that stood still
-    /// go on.
+    /// Ends the processes that have left, and resumes the processes whose pause is over.
     pub(crate) fn tend(&mut self, sim: &mut Sim<'_>) {
         for k in self.leaving.clone() {
             if self.hosts[k].has_left.get() {
@@ -291,7 +292,7 @@ impl Faults {
         }
     }
 
-    /// Ends all that is wrong, and starts every host that is down.
+    /// Ends all faults, and starts every host that is down.
     pub(crate) fn repair(&mut self, sim: &mut Sim<'_>, members: &Members) {
         self.ways.mend_all(sim);
         self.setting.net.hurry();
@@ -323,7 +324,7 @@ impl Faults {
         }
     }
 
-    /// What a process begins with now.
+    /// Returns the settings with which a process begins now.
     fn settings(&self, wanted: Settings) -> Settings {
         let epoch = self.epoch;
         Settings { epoch, ..wanted }
@@ -355,7 +356,7 @@ impl Faults {
         sim.crash(name);
     }
 
-    /// Starts a process, which has nothing wrong but that.
+    /// Starts a process on a host that is down, with these settings as its only fault.
     pub(crate) fn start(&mut self, sim: &mut Sim<'_>, k: usize, wanted: Settings) {
         let name = self.hosts[k].name();
         self.down.remove(&k);
@@ -365,7 +366,7 @@ impl Faults {
         sim.bounce(name);
     }
 
-    /// Processes end at once, that of `k` among them; most of them start again.
+    /// Ends several processes at once, among them the process of `k`. Most of them start again.
     fn outage(&mut self, sim: &mut Sim<'_>, rng: &mut Rng, k: usize) {
         let is_of_all = rng.u8(..3) == 0;
         for host in 0..self.hosts.len() {
@@ -387,7 +388,7 @@ impl Faults {
         self.setting.net.set_pace(self.hosts[k].name(), pace);
     }
 
-    /// It takes a while; until then other things may happen to it.
+    /// Orders a process to leave. Leaving takes a while, and other faults may hit the process meanwhile.
     fn leave(&mut self, k: usize) {
         if let Some(process) = self.process(k) {
             process.order(Order::End);

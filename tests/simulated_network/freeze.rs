@@ -1,8 +1,8 @@
-//! A process that stands still: nothing of it runs, while the world around it goes on.
+//! A process that stands still: no part of it runs, while the world around it goes on.
 //!
-//! Decided here: that its timers do go on, as those of a stopped process do. A suspended host's
-//! timers stand still as well; then its boot clock has counted more than they have, which is what a
-//! history adds when it wakes the host.
+//! Decided here: the timers of the process go on, as the timers of a stopped process do. The timers of a suspended
+//! host stand still as well, so its boot clock has counted more than its timers have. A history adds this difference
+//! when it wakes the host.
 
 use std::{
     cell::{Cell, RefCell},
@@ -24,12 +24,12 @@ pub struct Freezer {
 }
 
 impl Freezer {
-    /// Nothing runs from now on.
+    /// Stops the process.
     pub fn freeze(&self) {
         self.is_frozen.set(true);
     }
 
-    /// All goes on.
+    /// Resumes the process.
     pub fn thaw(&self) {
         self.is_frozen.set(false);
         if let Some(waker) = self.waker.take() {
@@ -55,7 +55,7 @@ impl Freezer {
 pub(crate) struct Frozen {
     since: Duration,
     pub(crate) until: Duration,
-    /// What its boot clock has counted then, and its timers have not.
+    /// Time that the boot clock of the host counts and its timers do not.
     suspended: Duration,
 }
 
@@ -73,8 +73,9 @@ impl Faults {
         self.frozen.insert(k, frozen);
     }
 
-    /// What a suspended host's timers do not count comes at the end, and only when every promise
-    /// that it gave before is over by any clock: real time has passed for the others as well.
+    /// Resumes a process, and adds the time of a suspend to the clock of its host. The time is added at the end, and
+    /// only if every promise from before the suspend is over by any clock, because real time has passed for the other
+    /// hosts as well.
     pub(crate) fn thaw(&mut self, sim: &Sim<'_>, k: usize) {
         if let Some(frozen) = self.frozen.remove(&k) {
             if sim.elapsed() >= frozen.since + PROMISED {
@@ -85,5 +86,5 @@ impl Faults {
     }
 }
 
-/// No promise is longer, by any clock.
+/// Longest promise of a host, by any clock.
 const PROMISED: Duration = Duration::from_millis(1_150);

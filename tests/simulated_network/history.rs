@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   all start ─▶ fault ─▶ a while ─▶ fault ─▶ .. ─▶ repair ─▶ all agree, in time ─▶ calm
-//!                └────────── what must hold is checked after each step ─────────────┘
+//!                └────────── the invariants are checked after each step ────────────┘
 //! ```
 
 use std::{
@@ -30,25 +30,26 @@ use crate::{
     wire::{Net, Peaks},
 };
 
-/// What a history leaves behind.
+/// The outcome of a history.
 #[derive(Debug, Default)]
 pub struct Tale {
-    /// Everything that happened, a line each.
+    /// All events, one in each line.
     pub log: String,
-    /// How often each thing happened: faults, by what they met; ends of links; events of bridges.
+    /// Number of times that each thing happened: faults with the role of the agent that they hit, ends of links,
+    /// events of bridges.
     pub seen: BTreeMap<String, u64>,
     pub peaks: Peaks,
-    /// How long agreement took after the repair.
+    /// Time from the repair until all agents agreed.
     pub agreed: Duration,
     pub broken: Option<Broken>,
 }
 
-/// Plays the history of a seed, with these kinds of faults.
+/// Plays the history of a seed with these kinds of faults.
 pub fn play(seed: u64, kinds: &Kinds) -> Tale {
     play_with(seed, kinds, |_| {})
 }
 
-/// Plays the history of a seed with other settings than it draws.
+/// Plays the history of a seed, after `change` has altered the drawn plan.
 pub fn play_with(seed: u64, kinds: &Kinds, change: impl FnOnce(&mut Plan)) -> Tale {
     let mut rng = Rng::with_seed(seed);
     let mut plan = Plan::draw(&mut rng, kinds);
@@ -111,7 +112,7 @@ struct Run<'a> {
     watch: Watch,
     /// The hosts on which no agent ran at some time since there are two epochs.
     idle: BTreeSet<String>,
-    /// What each incarnation of a bridge had counted when it was asked last.
+    /// The counts of each incarnation of a bridge when they were read last.
     counted: BTreeMap<(String, u64), BridgeCounts>,
     tale: Tale,
 }
@@ -133,7 +134,8 @@ impl Run<'_> {
         let running = self.running();
         let is_calm = check::in_calm(&self.setting, &running, &self.members).is_ok();
         if self.ended_links() > ended && !(is_calm && self.all_agree(&running)) {
-            // A quiet link that the repair has left broken was found in the rest only, and what was said on it is lost.
+            // A quiet link that the repair left broken was only found during the rest, and the messages on it are
+            // lost.
             self.agree()?;
             self.pass(REST)?;
         }
@@ -164,7 +166,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// What is hit: that agent on a host, or any that is there.
+    /// Returns the role of the agent that is hit: this member on the host, or any agent there.
     fn met(&self, k: usize, member: Option<usize>) -> &'static str {
         let process = self.hosts[k].process.borrow();
         let Some(process) = process.as_ref() else {
@@ -181,7 +183,7 @@ impl Run<'_> {
         }
     }
 
-    /// Lets time pass, and looks after each step.
+    /// Lets time pass, and checks the invariants after each step.
     fn pass(&mut self, span: Duration) -> Result<(), Broken> {
         let until = self.sim.elapsed() + span;
         while self.sim.elapsed() < until {
@@ -248,10 +250,10 @@ impl Run<'_> {
                 linked = Some(took);
                 self.note("all are linked");
             }
-            // A quiet link that the repair has left broken is found when it is used.
+            // A quiet link that the repair left broken is found when a host uses the link.
             let is_calm = || check::in_calm(&self.setting, &running, &self.members).is_ok();
             let agrees = linked.is_some() && self.all_agree(&running) && is_calm();
-            // A leader that is to seal still leads while its work ends.
+            // A leader that has to seal a list still leads while its work ends.
             let is_asked = self.setting.ledger.lists(|lists| lists.are_asked());
             since = since.filter(|_| agrees && !is_asked);
             if agrees && !is_asked {
@@ -280,7 +282,7 @@ impl Run<'_> {
         }
     }
 
-    /// How many links have ended without a word.
+    /// Returns the number of links that have ended without a goodbye.
     fn ended_links(&self) -> u64 {
         let bridges = self.running().into_iter().filter_map(|p| p.bridge);
         let counts = bridges.map(|bridge| {
@@ -293,7 +295,7 @@ impl Run<'_> {
         counts.sum()
     }
 
-    /// How long a leader may not notice that its host was suspended: until it says its next heartbeat.
+    /// Returns the longest time until a leader notices that its host was suspended: until its next heartbeat.
     fn noticed(&self) -> Duration {
         let suspends = [Fault::Suspend, Fault::SuspendAll];
         if suspends.iter().any(|fault| self.happened.contains(fault)) {
@@ -342,7 +344,7 @@ impl Run<'_> {
                 || check::all_know(&agents, &self.setting.ledger))
     }
 
-    /// Adds up what the bridges have counted since the last time, which must be harmless.
+    /// Adds up the counts of the bridges since the last call, and checks that these counts are harmless.
     fn take_counts(&mut self) -> Result<(), Broken> {
         for bridge in self.running().into_iter().filter_map(|p| p.bridge) {
             let counts = bridge.counters();
@@ -381,5 +383,6 @@ impl Run<'_> {
 const TICK_MS: u64 = 5;
 const TICK: Duration = Duration::from_millis(TICK_MS);
 
-/// After agreement: longer than a goodbye may take, and than a dial that has become needless.
+/// Time to wait after agreement. It is longer than a goodbye may take, and longer than a dial that is no longer
+/// needed.
 const REST: Duration = Duration::from_millis(1_500);

@@ -1,8 +1,8 @@
 //! One host: a group, a bridge and agents, as actors on the host's own event loop.
 //!
-//! Decided here: what a process is, and what survives it: the clock, and the number of processes.
-//! What survives an agent is its [`Member`]. Not here: which agent starts where; a process starts
-//! and ends agents as it is told to.
+//! Decided here: the parts of a process, and the state that survives a process: the clock, and the number of
+//! processes. The state that survives an agent is in its [`Member`]. Not here: where each agent starts. A process
+//! starts and ends agents as it is ordered.
 
 use std::{
     cell::{Cell, RefCell},
@@ -45,13 +45,13 @@ use crate::{
 pub struct Host {
     pub index: usize,
     pub process: RefCell<Option<Process>>,
-    /// What its bridge has told since the last look.
+    /// The events of the bridge since the last check.
     pub told: RefCell<Vec<BridgeEvent>>,
-    /// What became of orders since the last look.
+    /// The outcomes of orders since the last check.
     pub outcomes: RefCell<Vec<Outcome>>,
-    /// Its process was asked to leave, and has.
+    /// Whether the process was asked to leave and has left.
     pub has_left: Cell<bool>,
-    /// What the next process begins with.
+    /// The settings of the next process.
     pub next: Cell<Settings>,
     pub clock: SimulatedClock,
     pub freezer: Freezer,
@@ -60,21 +60,21 @@ pub struct Host {
     pub(crate) last: Cell<Option<u64>>,
 }
 
-/// What runs on a host.
+/// The process that runs on a host.
 #[derive(Clone, Debug)]
 pub struct Process {
     pub place: Place,
     pub settings: Settings,
-    /// The agents that it knows.
+    /// The group of all agents that the process knows.
     pub group: Group,
-    /// Its way to the others, if there are others.
+    /// The bridge to the other hosts; `None` if there is only one host.
     pub bridge: Option<BridgeHandle>,
-    /// Every start of an agent here, those that are over included.
+    /// Every start of an agent here, also each start that is over.
     pub starts: Rc<RefCell<Vec<Started>>>,
     pub orders: UnboundedSender<Order>,
 }
 
-/// A start of an agent.
+/// One start of an agent.
 #[derive(Clone)]
 pub struct Started {
     pub member: usize,
@@ -88,33 +88,32 @@ impl fmt::Debug for Started {
     }
 }
 
-/// What a process is told to do.
+/// An order to a process.
 #[derive(Debug)]
 pub enum Order {
     Start(Rc<Member>),
     Leave(usize),
-    /// Let an agent hang for so long, and ask it to leave meanwhile.
+    /// Let an agent hang for this duration, and ask the agent to leave meanwhile.
     Hang(usize, Duration),
     StepDown(usize),
-    /// Let an agent's operator ask it for other voters, for so long.
+    /// Let an operator ask an agent for other voters, for at most this duration.
     ChangeVoters(usize, VoterChange, Duration),
-    /// End all agents and the bridge as politely as can be.
+    /// End all agents and the bridge as politely as possible.
     End,
 }
 
-/// What became of an order.
+/// The outcome of an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The agent runs.
     Started(usize),
-    /// It does not, and nothing was changed.
+    /// The agent does not run, for this reason, and nothing was changed.
     Refused(usize, String),
-    /// It has left, politely or not.
+    /// The agent has left; the flag is whether it left politely.
     Left(usize, bool),
 }
 
 impl Process {
-    /// The latest start of an agent here.
+    /// Returns the latest start of an agent here.
     pub fn agent(&self, member: usize) -> Option<BullyHandle> {
         let starts = self.starts.borrow();
         let started = starts.iter().rev().find(|started| started.member == member);
@@ -134,7 +133,7 @@ impl Process {
 }
 
 impl Host {
-    /// A host that was never started.
+    /// Creates a host that was never started.
     pub fn new(index: usize, setting: &Setting) -> Self {
         Self {
             index,
@@ -154,7 +153,7 @@ impl Host {
         NAMES[self.index]
     }
 
-    /// A process, until it is killed or has left.
+    /// Runs a process until it is killed or has left.
     pub async fn live(self: Rc<Self>, setting: Rc<Setting>) -> turmoil::Result {
         let tasks = LocalSet::new();
         let process = tasks.run_until(self.run(&setting));
@@ -209,7 +208,8 @@ impl Host {
         Err(format!("the bridge of {} ended", self.name()).into())
     }
 
-    /// What takes too long is broken off: the next process finds what is left.
+    /// Ends all agents and the bridge. An end that takes too long is broken off, and the next process finds the
+    /// remains.
     async fn end(&self, process: &Process) {
         let mut members: Vec<_> = process.starts.borrow().iter().map(|s| s.member).collect();
         members.dedup();
@@ -278,7 +278,7 @@ impl Host {
     }
 }
 
-/// An error with its causes.
+/// Returns the text of an error with its causes.
 fn in_words(error: &(dyn std::error::Error + 'static)) -> String {
     let causes = std::iter::successors(error.source(), |error| error.source());
     causes.fold(error.to_string(), |words, cause| {
@@ -286,5 +286,5 @@ fn in_words(error: &(dyn std::error::Error + 'static)) -> String {
     })
 }
 
-/// So long an agent may take to leave, and a bridge to say goodbye.
+/// Longest time that an agent may take to leave, and a bridge to say goodbye.
 pub const POLITE: Duration = Duration::from_millis(500);

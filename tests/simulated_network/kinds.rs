@@ -1,23 +1,22 @@
-//! The kinds of faults, by the names in a log: how often each is drawn, and in which histories.
+//! The kinds of faults, by their names in the log: how often each kind is drawn, and in which histories.
 //!
-//! Decided here: which kinds there are. How each is done to the hosts is in `faults.rs`.
+//! Decided here: the list of kinds. `faults.rs` carries out each fault.
 
 use std::collections::BTreeSet;
 
 use crate::plan::Plan;
 
-/// The kinds with their names in a log.
+/// Defines the kinds with their names in the log.
 macro_rules! faults {
     ($($(#[$doc:meta])* $fault:ident $name:literal,)*) => {
-        /// Something that can happen to a host that runs, or to an agent on it.
+        /// A fault of a host that runs, or of an agent on it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Fault { $($(#[$doc])* $fault,)* }
 
         impl Fault {
-            /// All of them.
             pub const ALL: &[Self] = &[$(Self::$fault),*];
 
-            /// Its name in a log.
+            /// Returns the name in the log.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$fault => $name),* }
             }
@@ -26,7 +25,7 @@ macro_rules! faults {
 }
 
 faults! {
-    // ---- the network, as switches and cables do it
+    // ---- the network, with the faults of switches and cables
     Cut "cut",
     CutOneWay "cut-one-way",
     Hold "hold",
@@ -35,8 +34,8 @@ faults! {
     Deafen "deafen",
     MendAll "mend-all",
     SlowReader "slow-reader",
-    /// The host reads what a peer has sent only after that peer's process has restarted, or its
-    /// agent has crashed or gone elsewhere.
+    /// The host reads the frames of a peer late: only after that peer's process has restarted, or the peer's agent
+    /// has crashed or moved.
     LateRosters "late-rosters",
     // ---- processes
     PowerOff "power-off",
@@ -51,26 +50,26 @@ faults! {
     RestartAgent "restart-agent",
     /// An agent steps down at its user's command.
     HandOver "hand-over",
-    /// An agent hangs, `leave` gives up on it, a successor starts with the same store; then the
-    /// hung one wakes.
+    /// An agent hangs, and `leave` gives up on it. A successor starts with the same store, and then the hung agent
+    /// wakes.
     Hang "hang",
     /// An agent leaves, and starts with its store on another host.
     Move "move",
-    /// The same, while its host is cut off from all others.
+    /// An agent moves to another host with its store while its old host is cut off from all others.
     MoveUnseen "move-unseen",
-    /// An agent's host ends, and the agent starts with its store on another one.
+    /// An agent's host ends, and the agent starts with its store on another host.
     MoveFromDead "move-from-dead",
-    /// An agent leaves, and its next start brings a store that is new; if that is refused, its own.
+    /// An agent leaves, and its next start brings a new store. If the new store is refused, the agent starts with its
+    /// own store.
     FreshMemory "fresh-memory",
     /// Two agents of one process do not hear each other for a while.
     Silence "silence",
     // ---- clocks
-    /// The process stands still; its timers go on.
+    /// The process stands still, but its timers go on.
     Pause "pause",
-    /// The host is suspended: its process stands still, then its boot clock has counted more than
-    /// its timers have.
+    /// The host is suspended: its process stands still. Afterwards its boot clock has counted more than its timers.
     Suspend "suspend",
-    /// All hosts are suspended, as on one machine: every boot clock has counted it, no timer has.
+    /// All hosts are suspended, as on one machine: every boot clock has counted the suspend, and no timer has.
     SuspendAll "suspend-all",
     /// A process starts while the wall clock of its host is years ahead.
     WallAhead "wall-ahead",
@@ -81,36 +80,37 @@ faults! {
     Retime "retime",
     /// A process is restarted with another list of voters in the same epoch.
     OtherVoters "other-voters",
-    /// A process is restarted with the next epoch.
+    /// A process is restarted with the same voters in the next epoch.
     NextEpoch "next-epoch",
-    /// An agent is asked for another list of voters, while all run; or a voter is lost, so that another
-    /// one has to take its place.
+    /// An agent is asked for another list of voters while all agents run. Or a voter is lost for good, and another
+    /// agent takes its place.
     ChangeVoters "change-voters",
     /// The sentinel of a host ends before its process.
     KillSentinel "kill-sentinel",
-    /// A stranger says that a process has ended, and repeats what a sentinel said before.
+    /// A stranger claims that a process has ended, and repeats an old notice of a sentinel.
     ForgeNotice "forge-notice",
-    /// The processes of one, several or all hosts end at once, and most start again: voters without disks
-    /// forget what they promised.
+    /// The processes of one, several or all hosts end at once, and most of them start again. Voters without disks
+    /// forget their promises.
     Outage "outage",
 }
 
-/// Which kinds a history may draw.
+/// The kinds that a history may draw.
 pub type Kinds = BTreeSet<Fault>;
 
 impl Fault {
-    /// The fault of that name.
+    /// Returns the fault with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|fault| fault.name() == name)
     }
 
-    /// All kinds, with voters that stay. Without the others every history stays the same.
+    /// Returns all kinds of faults for voters that do not change. The kinds in `APART` are left out, so that every
+    /// history of these seeds stays the same.
     pub fn all() -> Kinds {
         let all = Self::ALL.iter().copied();
         all.filter(|fault| !Self::APART.contains(fault)).collect()
     }
 
-    /// The same, with voters that change while the group runs.
+    /// Returns the kinds of faults for voters that change while the group runs.
     pub fn of_voters() -> Kinds {
         let mut kinds = Self::all();
         kinds.insert(Self::ChangeVoters);
@@ -118,7 +118,7 @@ impl Fault {
         kinds
     }
 
-    /// The same, with voters that have no disks.
+    /// Returns the kinds of faults for voters that have no disks.
     pub fn of_diskless() -> Kinds {
         let mut kinds = Self::all();
         kinds.insert(Self::Outage);
@@ -126,14 +126,14 @@ impl Fault {
         kinds
     }
 
-    /// The same, with sentinels, and with strangers that forge what those say.
+    /// Returns the kinds of faults for hosts with sentinels, and for strangers that forge the notices of sentinels.
     pub fn of_sentinels() -> Kinds {
         let mut kinds = Self::all();
         kinds.extend([Self::KillSentinel, Self::ForgeNotice]);
         kinds
     }
 
-    /// These are drawn only where they are asked for.
+    /// Kinds that are only drawn on request.
     const APART: [Self; 4] = [
         Self::ChangeVoters,
         Self::KillSentinel,
@@ -141,9 +141,9 @@ impl Fault {
         Self::Outage,
     ];
 
-    /// What no group of voters without disks can have, or is not promised anything under: a store; a name on two hosts,
-    /// one after the other; other timings; a boot clock that is ahead of all
-    /// others; two lists, one of which was typed before the other one's voters had ended.
+    /// Kinds that a group of voters without disks cannot have, or under which it promises nothing: faults of a store;
+    /// a name on two hosts, one after the other; other timings; a boot clock that is ahead of all others; two lists,
+    /// where one was configured before the voters of the other had ended.
     const WITH_DISKS: [Self; 8] = [
         Self::FreshMemory,
         Self::Move,
@@ -155,14 +155,14 @@ impl Fault {
         Self::ChangeVoters,
     ];
 
-    /// Where all clocks are alike and right, none may be set or count otherwise.
+    /// Kinds that set a clock. They are left out where all clocks are alike and right.
     const OF_CLOCKS: [Self; 2] = [Self::WallAhead, Self::WallBack];
 
-    /// These promise nothing where voters change: a list that is typed while another one is decided,
-    /// and a new store under an old name.
+    /// Kinds under which nothing is promised while the voters change: an operator configures a list while the group
+    /// decides another one, and a voter with an old name has a new store.
     const BESIDE_CHANGES: [Self; 2] = [Self::NextEpoch, Self::FreshMemory];
 
-    /// How often it is drawn, beside the others.
+    /// Returns the relative frequency of this kind.
     pub(crate) const fn weight(self) -> u32 {
         match self {
             Self::KillSentinel | Self::ForgeNotice => 3,
@@ -174,7 +174,7 @@ impl Fault {
         }
     }
 
-    /// Whether a history of that plan can have it.
+    /// Whether a history of this plan can have this kind.
     pub(crate) fn fits(self, plan: &Plan) -> bool {
         if plan.changes_voters() && Self::BESIDE_CHANGES.contains(&self) {
             return false;
@@ -183,7 +183,7 @@ impl Fault {
             let (ours, theirs) = (plan.is_steady, !plan.is_steady);
             if Self::WITH_DISKS.contains(&self)
                 || ours && Self::OF_CLOCKS.contains(&self)
-                // At rates of their own clocks count a long suspend differently.
+                // Clocks with different rates count a long suspend differently.
                 || theirs && self == Self::SuspendAll
             {
                 return false;
@@ -206,7 +206,7 @@ impl Fault {
         }
     }
 
-    /// Whether only a host with an agent on it can have it.
+    /// Whether this kind needs a host with an agent.
     pub(crate) const fn needs_an_agent(self) -> bool {
         matches!(
             self,

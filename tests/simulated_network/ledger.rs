@@ -1,7 +1,7 @@
-//! What voters promised, over all their incarnations and on whichever host they live.
+//! The promises of voters, over all their incarnations and on each host where they run.
 //!
-//! Decided here: what counts as a vote (an answer that reached a candidate, or a record that names
-//! the voter itself), and that neither votes nor records are ever forgotten by the checker.
+//! Decided here: what counts as a vote (an answer that reached a candidate, or a record that names the candidate),
+//! and that the checker never forgets a vote or a record.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,34 +20,36 @@ use bully_core::protocol::PeerMessage;
 
 use crate::{check::Broken, lists::Lists, setting::agent_of};
 
-/// The votes and records of one history. Clones are the same.
+/// The votes and records of one history. Clones share one ledger.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger(Arc<Mutex<Entries>>);
 
 #[derive(Debug, Default)]
 struct Entries {
-    /// Which agent got a voter's vote in a term.
+    /// The agent that got a voter's vote in a term.
     votes: BTreeMap<(AgentId, Term), AgentId>,
     /// The term of each voter's record.
     records: BTreeMap<AgentId, Term>,
-    /// Which agent does not hear which, until when in simulated time.
+    /// The pairs of agents of which the second does not hear the first, and the end of this silence in simulated
+    /// time.
     silent: BTreeMap<(AgentId, AgentId), Duration>,
     counts: BTreeMap<&'static str, u64>,
-    /// The leaders that asked for votes for their successors, and in which terms.
+    /// The leaders that asked for votes for their successors, with the terms.
     asked_ahead: BTreeSet<(AgentId, Term)>,
     /// The due times that have begun.
     begun: BTreeSet<WallTime>,
-    /// The messages that were handled, of each agent, and the last one of each of its starts.
+    /// The messages that were handled, by agent and number. `last` has the last number of each start of an agent.
     handled: BTreeSet<(usize, u64)>,
     last: BTreeMap<(usize, u64), u64>,
     lists: Lists,
-    /// The voters have no disks: a vote holds for a while, in one life of its voter.
+    /// Whether the voters have no disks. Then a vote holds for a limited time, in one incarnation of its voter.
     is_diskless: bool,
     broken: Option<Broken>,
 }
 
 impl Ledger {
-    /// Notes that a voter voted.
+    /// Notes that a voter voted, and that the history is broken if the voter voted for another candidate in this
+    /// term.
     pub fn voted(&self, voter: &AgentId, term: Term, candidate: &AgentId) {
         let mut entries = self.entries();
         let vote = entries.votes.entry((voter.clone(), term));
@@ -58,13 +60,13 @@ impl Ledger {
         }
     }
 
-    /// The voters have no disks, so neither votes nor records outlast them.
+    /// Notes that the voters have no disks, so neither votes nor records survive a restart.
     pub fn expect_no_disks(&self) {
         self.entries().is_diskless = true;
     }
 
-    /// Notes that a vote has arrived: the voter's record of it is on its disk by then. A leader that has asked for votes
-    /// for its successor in that term is answered as well; for whom that vote is, the record says.
+    /// Notes that a vote has arrived. By then the record of the vote must be on the voter's disk. A leader may have
+    /// asked for this vote for its successor. Then the answer goes to the leader, but the record has the candidate.
     fn answered(&self, voter: &AgentId, term: Term, candidate: &AgentId) {
         let asked = (candidate.clone(), term);
         if !self.entries().asked_ahead.contains(&asked) {
@@ -97,12 +99,12 @@ impl Ledger {
         }
     }
 
-    /// What is known of the lists of voters.
+    /// Gives access to the lists of voters.
     pub fn lists<R>(&self, then: impl FnOnce(&mut Lists) -> R) -> R {
         then(&mut self.entries().lists)
     }
 
-    /// Two agents of one process do not hear each other until then.
+    /// Stops the messages between two agents of one process until this time.
     pub fn silence(&self, one: &AgentId, other: &AgentId, until: Duration) {
         let mut entries = self.entries();
         for (from, to) in [(one, other), (other, one)] {
@@ -110,7 +112,7 @@ impl Ledger {
         }
     }
 
-    /// All hear each other.
+    /// Lets all agents hear each other again.
     pub fn end_silence(&self) {
         self.entries().silent.clear();
     }
@@ -125,7 +127,7 @@ impl Ledger {
         until.is_some_and(|until| now < *until)
     }
 
-    /// Notes that a tick begins: a due time does so once.
+    /// Notes that a tick begins. Each due time may begin once.
     pub fn begun(&self, due: WallTime) {
         self.count(TICK);
         if !self.entries().begun.insert(due) {
@@ -133,7 +135,7 @@ impl Ledger {
         }
     }
 
-    /// Notes that a leader handles a message of a start of an agent.
+    /// Notes that a leader handles a message from a start of an agent.
     pub fn handled(&self, member: usize, start: u64, number: u64) {
         self.count(MESSAGE);
         let (is_new, last) = {
@@ -149,22 +151,22 @@ impl Ledger {
         }
     }
 
-    /// Counts something that happened inside of a process.
+    /// Counts an event inside of a process.
     pub fn count(&self, what: &'static str) {
         *self.entries().counts.entry(what).or_default() += 1;
     }
 
-    /// Notes what a process has seen broken.
+    /// Notes a broken invariant that a process has found.
     pub fn breaks(&self, broken: Broken) {
         self.entries().broken.get_or_insert(broken);
     }
 
-    /// What was counted since this was asked last.
+    /// Returns the counts since the last call.
     pub fn take_counts(&self) -> BTreeMap<&'static str, u64> {
         std::mem::take(&mut self.entries().counts)
     }
 
-    /// Fails if anything was broken.
+    /// Returns the first broken invariant as an error.
     pub fn check(&self) -> Result<(), Broken> {
         self.entries().broken.take().map_or(Ok(()), Err)
     }
@@ -174,7 +176,7 @@ impl Ledger {
     }
 }
 
-/// Every message for the agents of a process passes here, also those from other hosts.
+/// Every message for the agents of a process passes through the ledger, also messages from other hosts.
 impl LocalWire<AnyMessage> for Ledger {
     fn carry(
         &self,
@@ -197,7 +199,7 @@ impl LocalWire<AnyMessage> for Ledger {
         {
             self.answered(&message.from, reply.term, to);
         }
-        // As without anything in between: what is repeated anyway may be lost.
+        // The group does the same without the ledger: a message that is repeated anyway may be lost.
         if message.message.is_repeated() {
             inbox.try_send(message).ok();
         } else {
@@ -206,6 +208,6 @@ impl LocalWire<AnyMessage> for Ledger {
     }
 }
 
-/// How a tick that begins is counted, and a message that a leader handles.
+/// Names of two counts: a tick that begins, and a message that a leader handles.
 pub const TICK: &str = "tick begun";
 pub const MESSAGE: &str = "message handled";

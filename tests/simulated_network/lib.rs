@@ -1,19 +1,19 @@
 //! Bridges and agents on the hosts of a simulated network, through histories drawn by seeds.
 //!
-//! Each host runs what a real one runs: a group, a [`RemoteBridge`](actix_bully::remote::RemoteBridge)
-//! and agents, on an event loop of its own. Only the sockets, the clock and the disk are
-//! simulated, so that a seed is a history, the same each time.
+//! Each host runs the parts of a real host: a group, a [`RemoteBridge`](actix_bully::remote::RemoteBridge) and
+//! agents, on its own event loop. Only the sockets, the clock and the disk are simulated, so that a seed gives the
+//! same history each time.
 //!
-//! | file | what it decides |
+//! | file | its decisions |
 //! |---|---|
-//! | `plan.rs` | what a history is made of, and how long agreement may take |
-//! | `host.rs`, `begin.rs`, `member.rs`, `setting.rs` | what a process is, what an agent is, what survives them |
-//! | `members.rs` | which agent starts where |
-//! | `wire.rs`, `sentinels.rs`, `clock.rs`, `disk.rs`, `freeze.rs` | what is simulated |
-//! | `kinds.rs`, `faults.rs`, `ways.rs`, `voters.rs` | what can happen |
-//! | `check.rs`, `ledger.rs`, `lists.rs`, `work.rs`, `application.rs` | what must hold |
-//! | `history.rs` | the order of all that |
-//! | `many.rs`, `run.rs` | many seeds on all cores, and what they have to have met |
+//! | `plan.rs` | the settings of a history, and the longest time to agreement |
+//! | `host.rs`, `begin.rs`, `member.rs`, `setting.rs` | processes, agents, and the state that survives them |
+//! | `members.rs` | the host on which each agent starts |
+//! | `wire.rs`, `sentinels.rs`, `clock.rs`, `disk.rs`, `freeze.rs` | the simulated parts |
+//! | `kinds.rs`, `faults.rs`, `ways.rs`, `voters.rs` | the faults |
+//! | `check.rs`, `ledger.rs`, `lists.rs`, `work.rs`, `application.rs` | the invariants |
+//! | `history.rs` | the order of events in a history |
+//! | `many.rs`, `run.rs` | many seeds on all cores, and the events that they must have met |
 
 mod application;
 mod begin;

@@ -1,8 +1,8 @@
-//! The lists of voters of a history, and what must hold of them.
+//! The lists of voters of a history, and their invariants.
 //!
-//! Decided here: three rules. An epoch has one list; a majority of the voters before has sealed for it in one
-//! term; and a term has one list to seal for. Also, what a list that may come has to bear: an operator
-//! removes no voter, and a host is not lost for good, where too few would be left.
+//! Decided here: three rules. An epoch has one list. A majority of the previous voters has sealed for the list in one
+//! term. A term has one list to seal for. Also decided here: an operator removes no voter, and no host is lost for
+//! good, if too few voters would remain.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,26 +19,26 @@ use crate::{check::Broken, voters::LONGEST_ASK};
 /// The names of voters, in order.
 pub type Names = Vec<AgentId>;
 
-/// Every list that was decided, as disks and agents know it, and what was asked for.
+/// Every decided list, as disks and agents know it, and the open requests of operators.
 #[derive(Debug, Default)]
 pub struct Lists {
     known: BTreeMap<u64, Names>,
-    /// The list that was to be next, and who has sealed for it, in each term.
+    /// The list that was sealed in each term, with its epoch, and the agents that have sealed for it.
     seals: BTreeMap<Term, (u64, Names, BTreeSet<AgentId>)>,
-    /// Whose removal was asked for, whatever became of it.
+    /// The voters for which a removal was requested, even if the removal failed.
     pub(crate) to_go: BTreeSet<AgentId>,
-    /// Voters that do not come back, and when they were lost.
+    /// The voters that do not come back, and the time of their loss.
     pub(crate) lost: BTreeMap<AgentId, Duration>,
     pub(crate) waiting: usize,
 }
 
 impl Lists {
-    /// The list that was configured.
+    /// Notes the configured list.
     pub fn begin(&mut self, first: Names) {
         self.known.insert(0, first);
     }
 
-    /// The latest list that anybody knew, and its epoch.
+    /// Returns the latest list that any agent knew, and its epoch.
     pub fn latest(&self) -> (u64, &[AgentId]) {
         let latest = self.known.last_key_value();
         latest.map_or((0, &[]), |(epoch, names)| (*epoch, names.as_slice()))
@@ -48,7 +48,8 @@ impl Lists {
         self.waiting > 0
     }
 
-    /// Somebody knows the list of an epoch. That of the first one was typed, and may have been typed differently.
+    /// Checks that an agent knows the same list of an epoch as the other agents. The list of epoch 0 is configured,
+    /// so two hosts may have different lists.
     pub fn knows(&mut self, who: &AgentId, epoch: u64, names: &[AgentId]) -> Result<(), Broken> {
         if epoch == 0 {
             return Ok(());
@@ -63,7 +64,7 @@ impl Lists {
         ))
     }
 
-    /// A record is on the disk of an agent.
+    /// Checks a record that is on the disk of an agent.
     pub fn wrote(&mut self, who: &AgentId, record: &Vote) -> Result<(), Broken> {
         if let Some(seal) = record.seal() {
             let names: Names = seal.next.names().cloned().collect();
@@ -89,7 +90,7 @@ impl Lists {
         self.knows(who, epoch, &names)
     }
 
-    /// Whether a majority of the voters before has sealed for that list in one term.
+    /// Whether a majority of the previous voters has sealed for this list in one term.
     fn is_sealed(&self, epoch: u64, names: &[AgentId]) -> bool {
         let before = epoch
             .checked_sub(1)
@@ -102,7 +103,7 @@ impl Lists {
         })
     }
 
-    /// Whether that voter may be lost: by every list that may come, most voters stay.
+    /// Whether this voter may be lost: most voters must stay in every list that may come.
     pub(crate) fn can_lose(&self, id: &AgentId, now: Duration) -> bool {
         let (_, latest) = self.latest();
         let is_over = |(lost, at): (&AgentId, &Duration)| {
@@ -111,7 +112,7 @@ impl Lists {
         latest.contains(id) && latest.len() >= LEAST && self.lost.iter().all(is_over)
     }
 
-    /// Whether a list may become shorter by one, whatever else was asked for.
+    /// Whether one voter may be removed from the list, even if all other requested removals succeed.
     pub(crate) fn can_shrink(&self, least: usize) -> bool {
         let (_, latest) = self.latest();
         let stay = latest.iter().filter(|id| !self.to_go.contains(*id));
@@ -124,5 +125,5 @@ fn in_words(names: &[AgentId]) -> String {
     names.join(" ")
 }
 
-/// Of so many voters one may be lost.
+/// Smallest number of voters of which one may be lost.
 pub(crate) const LEAST: usize = 3;

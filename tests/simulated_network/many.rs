@@ -1,7 +1,7 @@
-//! Many histories, on all cores; what they found, and whether they met everything.
+//! Many histories on all cores: their results, and whether they met every fault.
 //!
-//! Decided here: that a panic anywhere in a history breaks it, although event loops survive it,
-//! and what many histories together have to have met.
+//! Decided here: a panic anywhere in a history breaks the history, although event loops survive it. Also decided
+//! here: the faults and events that many histories together must meet.
 
 use std::{
     cell::RefCell,
@@ -20,15 +20,15 @@ use crate::{
     wire::Peaks,
 };
 
-/// What many histories left behind.
+/// The results of many histories.
 #[derive(Debug, Default)]
 pub struct Sum {
     pub histories: u64,
     pub seen: BTreeMap<String, u64>,
     pub peaks: Peaks,
-    /// The longest that agreement took after a repair.
+    /// Longest time from a repair to agreement.
     pub slowest: Duration,
-    /// A history that broke something, and its seed.
+    /// A broken history, and its seed.
     pub broken: Option<(u64, Tale)>,
 }
 
@@ -57,7 +57,8 @@ impl Sum {
         }
     }
 
-    /// What so many histories with these kinds of faults should have met, and have not.
+    /// Returns the faults and events that this number of histories with these kinds of faults should have met but did
+    /// not.
     pub fn missing(&self, kinds: &Kinds) -> Vec<String> {
         let met = kinds.iter().flat_map(|fault| {
             let what = fault.name();
@@ -74,12 +75,13 @@ impl Sum {
 
 pub type Play = fn(u64, &Kinds) -> Tale;
 
-/// Plays the history of a seed; a panic in it breaks it.
+/// Plays the history of a seed. A panic breaks the history.
 pub fn play(seed: u64, kinds: &Kinds) -> Tale {
     guarded(|| history::play(seed, kinds))
 }
 
-/// The same, of agents with votes, schedules and proxies: without votes a due time may begin twice.
+/// Plays the history of a seed with agents that have votes, schedules and proxies. Votes are necessary, because a due
+/// time may begin twice without them.
 pub fn play_with_application(seed: u64, kinds: &Kinds) -> Tale {
     guarded(|| {
         history::play_with(seed, kinds, |plan| {
@@ -98,7 +100,7 @@ fn guarded(play: impl FnOnce() -> Tale) -> Tale {
     tale
 }
 
-/// Plays it twice: it has to be the same, line by line.
+/// Plays the history twice, and checks that both logs are equal line by line.
 pub fn play_twice(play: Play, seed: u64, kinds: &Kinds) -> Tale {
     let (once, mut again) = (play(seed, kinds), play(seed, kinds));
     if once.log != again.log {
@@ -111,7 +113,7 @@ pub fn play_twice(play: Play, seed: u64, kinds: &Kinds) -> Tale {
     again
 }
 
-/// Plays the histories of these seeds on so many threads, until one is broken.
+/// Plays the histories of these seeds on `threads` threads, until one history is broken.
 pub fn play_all(
     seeds: &Range<u64>,
     kinds: &Kinds,
@@ -145,8 +147,8 @@ pub fn play_all(
     })
 }
 
-/// From now on a panic is kept for the player of the history, where it would only be printed. The
-/// crashes that a history draws are none: they begin behind the hook.
+/// Keeps each later panic for the player of the history; otherwise the panic would only be printed. A crash that a
+/// history draws is not kept, because it does not call the panic hook.
 fn note_panics() {
     let before = panic::take_hook();
     panic::set_hook(Box::new(move |panicked| {
@@ -158,11 +160,11 @@ fn note_panics() {
 }
 
 thread_local! {
-    /// A history runs on one thread.
+    /// The first panic of the history that runs on this thread.
     static PANICKED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// What has to have followed some of the faults: that they happened to an agent is not enough.
+/// Events that must have followed some of the faults. It is not enough that the fault happened to an agent.
 const FOLLOWS: [(Fault, &str); 16] = [
     (Fault::Kill, "start met no agent"),
     (Fault::Hang, "one that was asked to leave was given up"),
@@ -182,12 +184,12 @@ const FOLLOWS: [(Fault, &str); 16] = [
     (Fault::ForgeNotice, "counted notice_other_incarnation"),
 ];
 
-/// The ends of links that faults have to have brought about, among so many histories.
+/// Ends of links that faults must have caused, each with the number of histories from which it is expected.
 const ENDS: [(&str, u64); 7] = [
     ("handshake_timeout", 0),
     ("stale", 0),
-    // Little is said over a link between followers, so that its peer is hardly ever too slow for it: once in 1,100
-    // histories, and a history in which it was one is kept in `tests/found`.
+    // A link between followers carries few messages, so its peer is hardly ever too slow for it: once in 1,100
+    // histories. `tests/found` keeps such a history.
     ("slow_peer", 10_000),
     ("silent", 0),
     ("replaced", 0),

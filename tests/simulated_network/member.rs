@@ -1,7 +1,7 @@
-//! An agent of the group, wherever it runs: its record, its settings, and where it belongs.
+//! An agent of the group, on any host: its record, its settings, and the host to which it belongs.
 //!
-//! Decided here: that there is at most one start of an agent at a time, as its operator takes
-//! care of; a hung one that was given up does not count.
+//! Decided here: an agent has at most one running start at a time, as its operator ensures. A hung start that was
+//! given up does not count.
 
 use std::{
     cell::{Cell, RefCell},
@@ -13,59 +13,58 @@ use actix_bully::{elections::quorum::Vote, leader::schedule::ScheduleRecord, pro
 
 use crate::{disk::Disk, plan::Speed, setting::name_of};
 
-/// One agent of the group.
 #[derive(Debug)]
 pub struct Member {
-    /// Its place among the others; its score.
+    /// The place of the agent among all agents; also its score.
     pub index: usize,
     pub id: AgentId,
-    /// Its record, which goes where it goes.
+    /// The record of the agent. It moves with the agent.
     pub disk: RefCell<Disk<Vote>>,
-    /// How far its schedules are; goes where it goes.
+    /// The progress of the agent's schedules. It moves with the agent.
     pub marks: Disk<ScheduleRecord>,
-    /// How many messages it has sent to the leader.
+    /// Number of messages that the agent has sent to the leader.
     pub numbers: Rc<Cell<u64>>,
-    /// The host that it belongs to.
+    /// The host to which the agent belongs.
     pub home: Cell<usize>,
-    /// The timings of its next start.
+    /// The timings of the agent's next start.
     pub speed: Cell<Speed>,
-    /// What is known of it.
+    /// The known state of the agent.
     pub state: Cell<State>,
-    /// How often it was started.
+    /// Number of starts of the agent.
     pub starts: Cell<u64>,
-    /// Its next start brings a new store.
+    /// Whether the next start brings a new store.
     pub is_forgetful: Cell<bool>,
-    /// It does not start again: one of another name takes its place.
+    /// Whether the agent is lost for good. An agent with another name takes its place.
     pub is_lost: Cell<bool>,
-    /// The how many-th agent at that place.
+    /// Number of the agent among all agents that had this place, counted from 1.
     pub generation: u64,
 }
 
-/// Where an agent is.
+/// The whereabouts of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Nowhere; it is to start, but not before then.
+    /// The agent does not run. It has to start, but not before `until`.
     Absent {
-        /// In simulated time.
+        /// Earliest time of the start, in simulated time.
         until: Duration,
     },
-    /// Its host was asked to start it.
+    /// The host was ordered to start the agent.
     Starting(Place),
     Runs(Place),
-    /// Still there, and asked to leave.
+    /// The agent still runs, and was asked to leave.
     Leaving(Place),
 }
 
-/// A process: its host, and which of the host's processes.
+/// A process: its host, and its number among the processes of that host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     pub host: usize,
-    /// Counted from 1.
+    /// Number of the process, counted from 1.
     pub process: u64,
 }
 
 impl Member {
-    /// An agent that was never started; at home on the host `home`.
+    /// Creates an agent that was never started and belongs to the host `home`.
     pub fn new(id: AgentId, index: usize, home: usize, disk: Disk<Vote>, speed: Speed) -> Self {
         Self {
             index,
@@ -83,7 +82,7 @@ impl Member {
         }
     }
 
-    /// Who takes its place once it is lost: an agent of another name, with a store in which nothing is.
+    /// Returns the agent that takes this agent's place after its loss: an agent with another name and an empty store.
     pub fn successor(&self) -> Self {
         let generation = self.generation + 1;
         let id = name_of(self.index, generation);
@@ -96,7 +95,7 @@ impl Member {
         }
     }
 
-    /// The process in which it runs; none while it starts or leaves.
+    /// Returns the process in which the agent runs; `None` while the agent starts or leaves.
     pub fn place(&self) -> Option<Place> {
         match self.state.get() {
             State::Runs(place) => Some(place),
@@ -104,7 +103,7 @@ impl Member {
         }
     }
 
-    /// It was asked to leave.
+    /// Notes that the agent was asked to leave.
     pub(crate) fn leaves(&self) {
         if let Some(place) = self.place() {
             self.state.set(State::Leaving(place));
@@ -113,7 +112,7 @@ impl Member {
 }
 
 impl State {
-    /// To be started as soon as it can be.
+    /// The state of an agent that has to start as soon as possible.
     pub const ABSENT: Self = Self::Absent {
         until: Duration::ZERO,
     };

@@ -1,7 +1,7 @@
-//! The agents of a history, and that each of them runs where it belongs.
+//! The agents of a history, and the rule that each agent runs on the host to which it belongs.
 //!
-//! Decided here: when an agent is started (its host runs, and wherever it was before, it has left or
-//! been given up), and that a start that is refused is tried again a little later.
+//! Decided here: an agent is started when its host runs and the agent has left its old place or was given up there. A
+//! start that is refused is tried again a little later.
 
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
@@ -15,14 +15,14 @@ use crate::{
     voters::NEW_NAME,
 };
 
-/// All agents.
 pub(crate) struct Members {
     members: RefCell<Vec<Rc<Member>>>,
     hosts: Vec<Rc<Host>>,
 }
 
 impl Members {
-    /// None of them runs yet; each is at home on a host of its own, if there are as many.
+    /// Creates the agents, none of which runs yet. Each agent belongs to a host of its own, if there are enough
+    /// hosts.
     pub(crate) fn new(setting: &Setting, hosts: &[Rc<Host>]) -> Self {
         let plan = &setting.plan;
         let member = |index: usize| {
@@ -47,12 +47,12 @@ impl Members {
         self.members.borrow().clone().into_iter()
     }
 
-    /// Those that belong to a host.
+    /// Returns the agents that belong to a host.
     pub(crate) fn at_home(&self, k: usize) -> impl Iterator<Item = Rc<Member>> + use<> {
         self.iter().filter(move |member| member.home.get() == k)
     }
 
-    /// One of those that run on a host, drawn.
+    /// Draws one of the agents that run on a host.
     pub(crate) fn running_on(&self, k: usize, rng: &mut Rng) -> Option<Rc<Member>> {
         let is_there = |member: &Rc<Member>| member.place().is_some_and(|place| place.host == k);
         let mut there = self.iter().filter(is_there);
@@ -62,7 +62,7 @@ impl Members {
         }
     }
 
-    /// Whether all run where they belong.
+    /// Whether all agents run on the hosts to which they belong.
     pub(crate) fn all_run(&self) -> bool {
         let is_home = |member: Rc<Member>| {
             let place = member.place();
@@ -71,8 +71,8 @@ impl Members {
         self.iter().all(is_home)
     }
 
-    /// Takes note of what became of orders, and starts the agents that are to start; `is_ready` says which
-    /// hosts can be told to. Says what is new.
+    /// Reads the outcomes of orders, and starts the agents that have to start. `is_ready` is whether a host can be
+    /// ordered to start an agent. Returns the new events.
     pub(crate) fn tend(&self, now: Duration, is_ready: impl Fn(usize) -> bool) -> Vec<MemberEvent> {
         let mut events = Vec::new();
         for host in &self.hosts {
@@ -128,7 +128,8 @@ impl Members {
         }
     }
 
-    /// Whoever starts in that agent's place: another one with a name and a store of its own, if it was lost.
+    /// Returns the agent that starts in this place. If `member` is lost, this is a new agent with its own name and
+    /// store.
     fn present(&self, member: Rc<Member>, events: &mut Vec<MemberEvent>) -> Rc<Member> {
         if !member.is_lost.get() {
             return member;
@@ -155,8 +156,8 @@ impl Members {
     }
 }
 
-/// What became of an agent, and which.
+/// An event of an agent, and its details.
 pub(crate) type MemberEvent = (&'static str, String);
 
-/// So long after a refusal a start is tried again.
+/// Time after a refused start before the next try.
 const AGAIN: Duration = Duration::from_millis(50);

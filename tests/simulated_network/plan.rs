@@ -1,7 +1,7 @@
-//! What a history is made of, drawn by its seed: how many hosts, which mode, which network.
+//! The settings of a history, drawn by its seed: number of hosts, mode, network.
 //!
-//! Decided here: the ranges, and from them how long agreement may take after everything is
-//! repaired. Not here: which fault comes when; that is drawn as the history goes.
+//! Decided here: the ranges of these settings, and the longest time to agreement after the repair. Not here: the
+//! order of the faults, which is drawn during the history.
 
 use std::time::Duration;
 
@@ -26,51 +26,53 @@ use crate::{
     reason = "each is drawn for itself, and any may come with any"
 )]
 pub struct Plan {
-    /// Two, three or five; one for all agents, which then need no bridge.
+    /// Number of hosts: two, three or five. One host has all agents and needs no bridge.
     pub hosts: usize,
-    /// One for each host, or three on a single one.
+    /// Number of agents: one on each host, or three on a single host.
     pub agents: usize,
-    /// Votes, leases and disks; otherwise the available mode.
+    /// Whether agents use the quorum mode, with votes, leases and disks; otherwise the available mode.
     pub is_quorum: bool,
-    /// The voters have no disks: the others' memory and the clocks take their place.
+    /// Whether the voters have no disks. The memory of the other voters and the clocks replace the disks.
     pub is_diskless: bool,
-    /// All clocks run alike and none is set, so that the terms of voters without disks increase whatever is forgotten.
+    /// Whether all clocks run at the same rate and none is set. Then the terms of voters without disks increase, even
+    /// if all voters forget them.
     pub is_steady: bool,
-    /// How many of the agents are voters at first; the others are learners where voters change.
+    /// Number of agents that are voters at first. The other agents are learners if the voters can change.
     pub voters: usize,
-    /// Agents may be lost for good; then no list may become so short that it cannot bear that.
+    /// Whether agents may be lost for good. Then no list may become too short to bear a loss.
     pub is_lossy: bool,
-    /// Lost packets of a dial are silent; otherwise they refuse it at once.
+    /// Whether a dial whose packets are lost gets no answer; otherwise the dial is refused at once.
     pub is_silent: bool,
-    /// Of two hosts one dials only; otherwise both do.
+    /// Whether only one host of each pair dials; otherwise both hosts dial.
     pub is_one_sided: bool,
-    /// The longest way of a packet, in milliseconds.
+    /// Longest way of a packet, in milliseconds.
     pub latency: u64,
-    /// The longest way to the disk, in milliseconds.
+    /// Longest way to the disk, in milliseconds.
     pub disk: u64,
-    /// How fast each host's clock runs, in percent of the simulated time, by which its timers go.
+    /// Rate of each host's clock, in percent of the simulated time. The timers of the host use the simulated time.
     pub clocks: [u64; 5],
-    /// Whether disks forget what was written; never drawn, because it breaks promises.
+    /// Whether disks forget their records. The flag is never drawn, because it breaks promises.
     pub is_forgetful: bool,
-    /// Whether sentinels take a process that stands still for one that has ended; never drawn either.
+    /// Whether sentinels report the end of a process that only stands still. The flag is never drawn, because it
+    /// breaks promises.
     pub is_pause_told: bool,
-    /// Whether agents have schedules and proxies; never drawn, because it changes what is sent.
+    /// Whether agents have schedules and proxies. The flag is never drawn, because it changes the messages.
     pub has_application: bool,
-    /// The timings that each agent starts with.
+    /// The timings of each agent's first start.
     pub speeds: [Speed; 5],
-    /// The timings of agents are changed, one after the other.
+    /// Whether the timings of the agents are changed, one agent after the other.
     pub is_rolling: bool,
     pub kinds: Kinds,
     pub faults: u32,
-    /// The longest time between two of them, in milliseconds.
+    /// Longest time between two faults, in milliseconds.
     pub pause: u64,
 }
 
-/// A bridge asks a quiet link after so many times `ping_after`, and that for each peer.
+/// Number of `ping_after` intervals for each peer of a bridge, after which the bridge asks a quiet link.
 const QUIET: u32 = 16;
 
 impl Plan {
-    /// Draws one, with these kinds of faults.
+    /// Draws the plan of a history with these kinds of faults.
     pub fn draw(rng: &mut Rng, kinds: &Kinds) -> Self {
         let hosts = [1, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 5, 5, 5][rng.usize(..16)];
         let mixed = rng.u8(..6);
@@ -104,8 +106,8 @@ impl Plan {
             pause: [150, 600, 1_500][rng.usize(..3)],
         };
         if !plan.is_quorum {
-            // By default its clock is that of its timers. One that is faster finds every long wait
-            // late, as after a stall, and begins it anew.
+            // By default the clock of an agent in available mode is the clock of its timers. A faster clock would
+            // find that every long wait is late, as after a stall, and would begin the wait again.
             plan.clocks = [100; 5];
         }
         if plan.changes_voters() {
@@ -117,7 +119,7 @@ impl Plan {
         plan
     }
 
-    /// Of most groups some agents are learners at first.
+    /// Draws the voters of a group that change. In most groups some agents are learners at first.
     fn draw_voters(&mut self, rng: &mut Rng) {
         self.is_quorum = true;
         (self.hosts, self.agents, self.voters) = [
@@ -131,13 +133,14 @@ impl Plan {
         self.is_lossy = !self.is_one_process() && self.voters > 2 && rng.bool();
     }
 
-    /// Without disks all agree on the longest promise, and no clock may be far ahead of another one.
+    /// Draws the settings of voters without disks. All voters have the same longest promise, and no clock may be far
+    /// ahead of another.
     fn draw_diskless(&mut self, rng: &mut Rng) {
         (self.is_quorum, self.is_diskless) = (true, true);
         self.is_steady = rng.bool();
         self.speeds = [Speed::Usual; 5];
         self.is_rolling = false;
-        // A start takes longer than with disks, and something has to happen after it as well.
+        // A start takes longer than with disks, and a fault has to come after the start as well.
         self.pause = [600, 3_000, 5_000][rng.usize(..3)];
         self.clocks = [(); 5].map(|()| {
             if self.is_steady {
@@ -148,7 +151,7 @@ impl Plan {
         });
     }
 
-    /// The longest until a voter without a disk takes part, after a start of all.
+    /// Returns the longest time from a start of all hosts until a voter without a disk takes part.
     pub fn begun(&self, timings: &Timings) -> Duration {
         let config = QuorumConfig {
             timings: timings.clone(),
@@ -166,7 +169,7 @@ impl Plan {
         self.kinds.contains(&Fault::KillSentinel) && !self.is_one_process()
     }
 
-    /// The list that is configured at every agent.
+    /// Returns the list of voters that every agent has in its configuration.
     pub fn first_voters(&self) -> Vec<AgentId> {
         let first = 0..self.agents.min(self.voters);
         first.map(agent_of).collect()
@@ -176,7 +179,7 @@ impl Plan {
         self.hosts == 1
     }
 
-    /// The default ones, but that no wait takes minutes.
+    /// Returns the default limits, but no wait takes minutes.
     pub fn limits() -> Limits {
         let limits = Limits::builder()
             .handshake(Duration::from_secs(1))
@@ -184,10 +187,10 @@ impl Plan {
         limits.build().expect("within their ranges")
     }
 
-    /// The longest until every host is linked to every other one after all is repaired: the old
-    /// link falls silent, a dial that is under way is given up, its back-off, one more handshake. A host that lost its power
-    /// and is back cannot dial the half of its peers if one of two hosts dials only: these find the old link broken when
-    /// they ask next, which on a quiet link is seldom.
+    /// Returns the longest time from the repair until every host is linked to every other host: the old link falls
+    /// silent, a dial under way is given up, then the back-off and one more handshake. If only one host of each pair
+    /// dials, a host that was without power cannot dial half of its peers. These peers only find the old link broken
+    /// when they next ask it, and they seldom ask a quiet link.
     pub fn reconnected(&self) -> Duration {
         let limits = Self::limits();
         let linked =
@@ -202,14 +205,14 @@ impl Plan {
             }
     }
 
-    /// The longest until all follow one leader after all is repaired: the links, and then the
-    /// formula of the mode's election, as [`Timings`] says it.
+    /// Returns the longest time from the repair until all agents follow one leader: the time until all hosts are
+    /// linked, and the formula of [`Timings`] for the mode's election.
     pub fn agreed(&self) -> Duration {
         let of = |speed: &Speed| self.elected(&speed.timings());
         let elected = Speed::IN_THE_END.iter().map(of).max();
         let elected = elected.unwrap_or_default();
         let changed = if self.changes_voters() {
-            // A change that was asked for before the repair may still come, and begins one more election.
+            // A change that was requested before the repair may still come, and it begins one more election.
             LONGEST_ASK + 2 * elected
         } else {
             Duration::ZERO
@@ -217,26 +220,26 @@ impl Plan {
         self.reconnected() + elected + changed
     }
 
-    /// How long agreement has to last before no change that was asked for can come any more: a leader leads on while
-    /// its work ends.
+    /// Returns the time for which agreement must last before it counts. A leader still leads while its work ends, and
+    /// after that time no requested change can come any more.
     pub fn settled(&self) -> Duration {
         let lease = |speed: &Speed| speed.timings().lease();
         let longest = Speed::IN_THE_END.iter().map(lease).max();
         let changed = longest.filter(|_| self.changes_voters());
-        // A sentinel that was killed is missed within a second, the second one of a process two seconds later; then its
-        // node is linked anew.
+        // The bridge notices a killed sentinel within a second. It notices the second killed sentinel of a process
+        // two seconds later. Then the node is linked anew.
         let relinked = self.has_sentinels().then_some(Duration::from_secs(5));
         changed.max(relinked).unwrap_or_default()
     }
 
-    /// The longest interval between the heartbeats of a leader.
+    /// Returns the longest interval between two heartbeats of a leader.
     pub fn heartbeat(&self) -> Duration {
         let of = |speed: &Speed| Some(speed.timings().detector()?.heartbeat);
         let longest = Speed::IN_THE_END.iter().filter_map(of).max();
         longest.unwrap_or_default()
     }
 
-    /// The longest election after all are linked, with these timings.
+    /// Returns the longest time of an election with these timings, after all hosts are linked.
     fn elected(&self, timings: &Timings) -> Duration {
         let above = u32::try_from(self.agents).unwrap_or(u32::MAX) - 1;
         let heard = timings.detector().map_or(Duration::ZERO, |d| d.heartbeat);
@@ -253,20 +256,20 @@ impl Plan {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speed {
-    /// The default ones; at most 40 ms for a message and its handling.
+    /// The default timings, which allow 40 ms for a message and its handling.
     Usual,
-    /// With the same bound on a message, and about half the promise.
+    /// Timings with the same bound on a message and about half the promise.
     Brisk,
-    /// [`Timings::lan`], which this network is too slow for: safe, and no more. A history ends
-    /// with others.
+    /// [`Timings::lan`], which are too short for this network: agents are safe, but may have no leader. A history
+    /// ends with other timings.
     Lan,
 }
 
 impl Speed {
-    /// Those that a history may end with.
+    /// The timings with which a history may end.
     const IN_THE_END: [Self; 2] = [Self::Usual, Self::Brisk];
 
-    /// What agents change to and from, where timings are changed.
+    /// Returns the timings that agents change to and from, if the plan changes timings.
     pub(crate) fn other(plan: &Plan) -> Self {
         let other = plan.speeds.iter().find(|speed| **speed != Self::Usual);
         other.copied().unwrap_or(Self::Brisk)

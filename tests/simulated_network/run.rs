@@ -1,16 +1,16 @@
-//! Plays histories of many seeds, and says how to play the first one again that broke something.
+//! Plays histories of many seeds, and prints how to play the first broken history again.
 //!
 //! ```text
 //! cargo run --release --manifest-path tests/simulated_network/Cargo.toml -- --seeds 0..2000
-//!     --seeds A..B   these seeds; 0..2000 unless given
-//!     --twice        each of them twice, which has to be the same
-//!     --threads N    as many as there are cores unless given
-//!     --log          the log of each
-//!     --faults a,b   these kinds of faults only; all unless given
-//!     --without a,b  all kinds but these
+//!     --seeds A..B   the seeds to play; 0..2000 by default
+//!     --twice        play each seed twice, and compare the logs
+//!     --threads N    number of threads; the number of cores by default
+//!     --log          print the log of each history
+//!     --faults a,b   only these kinds of faults; all kinds by default
+//!     --without a,b  all kinds of faults without these kinds
 //!     --voters       voters that change while the group runs
 //!     --diskless     voters without disks
-//!     --sentinels    hosts with sentinels, and strangers that forge what those say
+//!     --sentinels    hosts with sentinels, and strangers that forge their notices
 //!     --application  agents with votes, schedules and proxies
 //! ```
 
@@ -166,5 +166,5 @@ fn broken(seed: u64, tale: &Tale, options: &Options) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// So many histories have to have met everything.
+/// Number of histories that must have met everything.
 const ENOUGH: u64 = 1_000;

@@ -1,7 +1,7 @@
-//! Sentinels of the hosts, and the datagrams by which they say that a process has ended.
+//! Sentinels of the hosts, and the datagrams with which they report the end of a process.
 //!
-//! Decided here: when a notice arrives, that copies of it are lost, and what strangers send beside: notices of their own
-//! making, and such as were said before. A sentinel ends with its host's power, and not with the process.
+//! Decided here: when a notice arrives, that copies of it may be lost, and the datagrams of strangers: forged
+//! notices, and copies of old notices. A sentinel ends with the power of its host, and not with the process.
 
 use std::{collections::BTreeMap, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
@@ -18,19 +18,19 @@ use turmoil::Sim;
 
 use crate::{faults::Faults, wire::Net};
 
-/// What the network knows of sentinels.
+/// The state of all sentinels in the network.
 #[derive(Debug, Default)]
 pub(crate) struct Sentinels {
-    /// The one of each host, by its number; one that has ended is none.
+    /// The number of the running sentinel of each host. A sentinel that has ended has no entry.
     alive: BTreeMap<String, u64>,
     serial: u64,
-    /// How often one of each host's present process was killed.
+    /// Number of times that a sentinel of each host's present process was killed.
     kills: BTreeMap<String, u32>,
-    /// What each of them was ordered: the notice, and the hosts to tell.
+    /// The order to each sentinel: the notice, and the hosts that have to receive it.
     ordered: BTreeMap<String, (Vec<u8>, Vec<String>)>,
-    /// What was ever said.
+    /// All notices that were ever sent.
     said: Vec<Vec<u8>>,
-    /// What is on its way to each host: when it arrives, from where, and the datagram.
+    /// The datagrams on their way to each host: time of arrival, sender, bytes.
     coming: BTreeMap<String, Vec<(Duration, String, Vec<u8>)>>,
     arrivals: BTreeMap<String, Arc<Notify>>,
 }
@@ -44,7 +44,7 @@ impl Sentinels {
 }
 
 impl Net {
-    /// A sentinel for a process that begins.
+    /// Starts a sentinel for a process that begins.
     pub(crate) fn sentinel(&self, host: &str) -> SimulatedSentinel {
         let mut sentinel = SimulatedSentinel {
             net: self.clone(),
@@ -56,7 +56,7 @@ impl Net {
         sentinel
     }
 
-    /// The process of a host ends, and the host does not: its sentinel says so, soon or late.
+    /// Lets the sentinel of a host report the end of the process, early or late. The host itself goes on.
     pub(crate) fn tell_end(&self, host: &str, now: Duration, rng: &mut Rng) {
         let mut state = self.state();
         let sentinels = &mut state.sentinels;
@@ -77,7 +77,7 @@ impl Net {
         sentinels.said.push(notice);
     }
 
-    /// The sentinel of a host is killed: twice for a process at most, so that the next one is soon there.
+    /// Kills the sentinel of a host. A process loses at most two sentinels, so that the next sentinel starts soon.
     pub(crate) fn kill_sentinel(&self, host: &str) {
         let mut state = self.state();
         let kills = state.sentinels.kills.entry(host.to_owned()).or_default();
@@ -88,14 +88,15 @@ impl Net {
         }
     }
 
-    /// The sentinel of a host ends, by itself or with its host.
+    /// Ends the sentinel of a host, by itself or together with the host.
     pub(crate) fn end_sentinel(&self, host: &str) {
         let mut state = self.state();
         state.sentinels.alive.remove(host);
         state.sentinels.ordered.remove(host);
     }
 
-    /// A stranger tells `to` that this incarnation of a host has ended, and repeats something that was said before.
+    /// Sends two datagrams of a stranger to `to`: a forged notice that this incarnation of a host has ended, and a
+    /// copy of an old notice.
     pub(crate) fn forge(
         &self,
         host: &str,
@@ -121,7 +122,7 @@ impl Net {
         }
     }
 
-    /// Where a host's process hears datagrams: what arrived before it began is lost.
+    /// Opens the datagrams of a host's process. A datagram that arrived before the process began is lost.
     pub(crate) fn datagrams(&self, host: &str) -> Box<dyn Datagrams> {
         let now = turmoil::sim_elapsed().unwrap_or_default();
         let mut state = self.state();
@@ -137,7 +138,7 @@ impl Net {
     }
 }
 
-/// One host's sentinel, as its bridge drives it.
+/// The sentinel of one host, as the bridge of the host drives it.
 #[derive(Debug)]
 pub(crate) struct SimulatedSentinel {
     net: Net,
@@ -201,7 +202,7 @@ struct Hearing {
 }
 
 impl Hearing {
-    /// What has arrived, or how long until something does.
+    /// Returns a datagram that has arrived, or the time until the next one arrives.
     fn next(&self) -> Result<Vec<u8>, Option<Duration>> {
         let now = turmoil::sim_elapsed().unwrap_or_default();
         let mut state = self.net.state();
@@ -245,13 +246,13 @@ impl Datagrams for Hearing {
     }
 }
 
-/// Where a bridge listens, by its address in a configuration.
+/// Returns the socket address of a bridge for its address in a configuration.
 pub(crate) fn address(address: &str) -> Option<SocketAddr> {
     let (host, port) = address.rsplit_once(':')?;
     Some(SocketAddr::new(turmoil::lookup(host), port.parse().ok()?))
 }
 
-/// All hosts of a history know the same secret, and a stranger knows none.
+/// The secret that all hosts of a history know and a stranger does not know.
 #[derive(Debug)]
 pub(crate) struct Known;
 
@@ -269,11 +270,12 @@ impl Credential for Known {
     }
 }
 
-/// Its packets are lost nowhere.
+/// Name of the sender whose packets no fault loses.
 const STRANGER: &str = "stranger";
 
 impl Faults {
-    /// What the sentinel of a host says: when, and how often, is drawn apart, so that other histories stay what they were.
+    /// Lets the sentinel of a host report the end of the process. The times and the number of copies come from a
+    /// generator of their own, so that other histories stay the same.
     pub(crate) fn tell_end(&self, sim: &Sim<'_>, k: usize) {
         let now = sim.elapsed();
         let seed = self.setting.seed ^ u64::try_from(now.as_millis()).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! What all hosts of a history have in common, and what a single process may have of its own.
+//! The settings that all hosts of a history have in common, and the settings of a single process.
 //!
-//! Decided here: the names, and the configuration of an agent: also the one that no host should have.
+//! Decided here: the names, and the configuration of an agent, also a wrong configuration.
 
 use std::time::Duration;
 
@@ -19,10 +19,10 @@ use crate::{
     work::Worked,
 };
 
-/// The names of all hosts, as many as a history needs.
+/// Names of all hosts. A history uses as many as it needs.
 pub const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
-/// What all hosts of a history have in common.
+/// The settings that all hosts of a history have in common.
 #[derive(Debug)]
 pub struct Setting {
     pub plan: Plan,
@@ -30,23 +30,23 @@ pub struct Setting {
     pub net: Net,
     pub clock: SimulatedClock,
     pub ledger: Ledger,
-    /// The agents that have worked as a leader since the last look.
+    /// The starts of agents that have worked as a leader since the last check.
     pub worked: Worked,
 }
 
-/// What a process begins with, beside what the history says.
+/// The settings of a process that differ from the plan of the history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// By how many milliseconds the wall clock is wrong.
+    /// Error of the wall clock, in milliseconds.
     pub wall: i64,
-    /// Another list of voters.
+    /// Whether the process has another list of voters.
     pub has_other_voters: bool,
-    /// Which choice of voters that list is said to be.
+    /// The epoch of the list of voters.
     pub epoch: u64,
 }
 
 impl Setting {
-    /// The configuration of an agent that starts in a process with these settings.
+    /// Returns the configuration of an agent that starts in a process with these settings.
     pub fn config(
         &self,
         speed: Speed,
@@ -55,7 +55,7 @@ impl Setting {
     ) -> turmoil::Result<QuorumConfig> {
         let mut voters = self.plan.first_voters();
         if settings.has_other_voters {
-            // No agent on that list can be elected without one whose list is another one.
+            // No agent on this list can win an election without the vote of an agent that has a different list.
             let other = (member.index + 1) % self.plan.agents;
             voters = vec![member.id.clone(), agent_of(other), AgentId::new("nobody")?];
         }
@@ -73,12 +73,12 @@ impl Setting {
     }
 }
 
-/// The name of the first agent at that place.
+/// Returns the name of the first agent at this place.
 pub fn agent_of(member: usize) -> AgentId {
     name_of(member, 1)
 }
 
-/// The name of the so many-th agent at that place.
+/// Returns the name of the agent with this number at this place.
 pub fn name_of(member: usize, generation: u64) -> AgentId {
     AgentId::new(&format!("{}{generation}", NAMES[member])).expect("a valid name")
 }

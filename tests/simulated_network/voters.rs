@@ -1,7 +1,7 @@
 //! Changes of the voters while the group runs, as an operator asks for them.
 //!
-//! Decided here: which changes somebody with sense would ask for, and that the question is repeated while the group is
-//! not ready. What must hold of the lists that come out is in `lists.rs`.
+//! Decided here: the changes for which a sensible operator would ask, and that the operator asks again while the
+//! group is not ready. The invariants of the resulting lists are in `lists.rs`.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ use crate::{
 };
 
 impl Faults {
-    /// An agent is asked for other voters; or it is lost, with its host or without it.
+    /// Asks an agent for other voters, or loses the agent for good, with its host or without it.
     pub(crate) fn change_voters(
         &mut self,
         sim: &mut Sim<'_>,
@@ -64,15 +64,15 @@ impl Faults {
     }
 }
 
-/// What is asked for next.
+/// The next request of the operator, or the next loss.
 pub(crate) enum Wish {
     Change(VoterChange),
-    /// That voter is lost, and with it its disk.
+    /// The voter is lost, together with its disk.
     Lose,
 }
 
-/// Draws it, for the agent `hit` on the host `k`; `there` are all agents that there are now. None if nothing
-/// is left to wish for.
+/// Draws the next request for the agent `hit`. `there` are all present agents with their hosts. Returns `None` if no
+/// change is possible.
 pub(crate) fn draw(
     rng: &mut Rng,
     hit: &Member,
@@ -89,7 +89,7 @@ pub(crate) fn draw(
     let is_new = |(id, _): &&(AgentId, usize)| !latest.contains(id);
     let new: Vec<_> = there.iter().filter(is_new).collect();
     let gone = latest.iter().find(|id| lists.lost.contains_key(*id));
-    // Whoever is lost is what an operator thinks of first.
+    // An operator first thinks of a voter that is lost.
     let old = gone.filter(|_| rng.u8(..4) > 0);
     let old = old.or_else(|| pick(rng, latest)).cloned();
     let new = pick(rng, &new).map(|(id, home)| NewVoter {
@@ -106,7 +106,7 @@ pub(crate) fn draw(
         (_, None, Some(old)) if lists.can_shrink(least) => VoterChange::Remove(old),
         _ => return None,
     };
-    // To remove one now and then is enough: a list that is short leaves little to happen.
+    // An occasional removal is enough: little can happen in a short list.
     let change = match change {
         VoterChange::Replace { old, .. } if rng.u8(..4) == 0 && lists.can_shrink(least) => {
             VoterChange::Remove(old)
@@ -129,7 +129,7 @@ fn pick<'a, T>(rng: &mut Rng, all: &'a [T]) -> Option<&'a T> {
     }
 }
 
-/// Asks an agent for a change, and again while the group is not ready for it, as an operator would.
+/// Asks an agent for a change, and asks again while the group is not ready, as an operator would.
 pub(crate) async fn ask(agent: BullyHandle, change: VoterChange, within: Duration, ledger: Ledger) {
     let _waiting = Waiting::new(&ledger);
     let until = Instant::now() + within;
@@ -163,11 +163,11 @@ pub(crate) async fn ask(agent: BullyHandle, change: VoterChange, within: Duratio
     }
 }
 
-/// The answer is true, and whoever is told it knows the list.
+/// Checks that the answer to a change is true, and that the agent that answered knows the new list.
 fn is_made(agent: &BullyHandle, change: &VoterChange, changed: &Changed, ledger: &Ledger) {
     let (new, old) = change.parts();
     let has = |id: &AgentId| changed.voters.contains(id);
-    // It may have left since: then nothing is known there.
+    // The agent may have left since then, and an agent that has left knows no list.
     let knows = agent.voters().map(|voters| voters.epoch);
     let is_late = knows.is_some_and(|epoch| epoch < changed.epoch);
     if new.is_some_and(|new| !has(&new.id)) || old.is_some_and(has) || is_late {
@@ -187,7 +187,7 @@ fn is_made(agent: &BullyHandle, change: &VoterChange, changed: &Changed, ledger:
     });
 }
 
-/// A caller, until it has its answer or its process ends.
+/// A caller that waits for an answer. It is dropped with the answer or with the end of its process.
 struct Waiting(Ledger);
 
 impl Waiting {
@@ -203,15 +203,15 @@ impl Drop for Waiting {
     }
 }
 
-/// How changes that were made are counted, and agents that take the places of lost ones.
+/// Names of counts: changes that were made, and agents that took the places of lost agents.
 pub const ADDED: &str = "a voter was added";
 pub const REMOVED: &str = "a voter was removed";
 pub const REPLACED: &str = "a voter was replaced";
 pub const NEW_NAME: &str = "an agent took a lost one's place";
 
-/// Between two questions of one caller.
+/// Time between two requests of one caller.
 const AGAIN: Duration = Duration::from_millis(300);
 
-/// No caller waits longer.
+/// Longest time that a caller waits.
 pub const LONGEST_ASK: Duration = Duration::from_millis(LONGEST_ASK_MS);
 const LONGEST_ASK_MS: u64 = 4_000;

@@ -1,7 +1,7 @@
-//! What is wrong with the network between hosts.
+//! The faults of the network between hosts.
 //!
-//! Decided here: that what a pair of hosts suffers is replaced by what comes next, never added to
-//! it, and that a host without power is cut off whatever the network is like.
+//! Decided here: a new fault of a pair of hosts replaces the old fault and is never added to it. A host without power
+//! is cut off, whatever the state of the network.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,25 +9,25 @@ use turmoil::Sim;
 
 use crate::{setting::NAMES, wire::Net};
 
-/// What is wrong between two hosts.
+/// The fault between two hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Way {
     #[default]
     Open,
-    /// Nothing arrives, in either direction, and nothing comes later.
+    /// Nothing arrives in either direction, and nothing comes later.
     Cut,
-    /// Nothing arrives from the one of this place at the other.
+    /// No packet of the host with this index arrives at the other host.
     CutFrom(usize),
     /// Everything arrives later.
     Held,
 }
 
-/// The network between so many hosts.
+/// The network between all hosts.
 pub(crate) struct Ways {
     net: Net,
     hosts: usize,
     wrong: BTreeMap<(usize, usize), Way>,
-    /// No other hears from them.
+    /// The hosts without power, which no other host hears.
     off: BTreeSet<usize>,
 }
 
@@ -46,7 +46,8 @@ impl Ways {
         self.apply(sim, k, other);
     }
 
-    /// From all others: as a cut cable does, or with its own words alone lost.
+    /// Cuts a host off from all others, as a pulled cable does. With `is_deaf`, only the packets to the host are
+    /// lost.
     pub(crate) fn isolate(&mut self, sim: &Sim<'_>, k: usize, is_deaf: bool) {
         for other in (0..self.hosts).filter(|other| *other != k) {
             let way = if is_deaf {
@@ -64,7 +65,7 @@ impl Ways {
         }
     }
 
-    /// Whether a host has power.
+    /// Sets whether a host has power.
     pub(crate) fn set_off(&mut self, sim: &Sim<'_>, k: usize, is_off: bool) {
         if is_off {
             self.off.insert(k);
@@ -76,7 +77,7 @@ impl Ways {
         }
     }
 
-    /// Makes the network between two hosts what it has to be.
+    /// Brings the simulated network between two hosts into the required state.
     fn apply(&self, sim: &Sim<'_>, k: usize, other: usize) {
         let (a, b) = (NAMES[k], NAMES[other]);
         let net = &self.net;

@@ -1,10 +1,10 @@
 //! A transport of the bridge over the simulated network, and a gauge on each host's streams.
 //!
-//! Decided here: what a broken network looks like to a dialler. The simulated network refuses a
-//! connection at once whose first packet is lost; a real one is silent, and a real host whose
-//! process has ended refuses. Both kinds are told apart here, by what the history has broken.
+//! Decided here: what a dialler sees of a broken network. The simulated network refuses a connection at once if the
+//! first packet is lost. A real network is silent, and a real host refuses if its process has ended. This file tells
+//! the two cases apart by the faults of the history.
 //!
-//! Also here: a reader that is slow, and the counts that say whether links leak or storm.
+//! Also here: a slow reader, and the counts that show whether links leak or storm.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,7 +28,7 @@ use turmoil::net::{TcpListener, TcpStream};
 
 use crate::sentinels::{self, Sentinels};
 
-/// What a history has done to the network, and what the hosts have done with it.
+/// The faults of the network, and the use that the hosts make of it.
 #[derive(Clone, Debug, Default)]
 pub struct Net(Arc<Mutex<State>>);
 
@@ -36,37 +36,38 @@ pub struct Net(Arc<Mutex<State>>);
 pub(crate) struct State {
     pub(crate) sentinels: Sentinels,
     has_sentinels: bool,
-    /// Whether lost packets of a dial are silent, as in a real network, or refuse it at once.
+    /// Whether a dial whose packets are lost gets no answer, as in a real network. Otherwise the network refuses the
+    /// dial at once.
     is_silent: bool,
-    /// No packet of the first arrives at the second.
+    /// The pairs of hosts of which the second gets no packet of the first.
     lost: BTreeSet<(String, String)>,
-    /// The process has ended, and its host refuses for it.
+    /// The hosts whose process has ended; such a host refuses connections itself.
     ended: BTreeSet<String>,
     slow: BTreeMap<String, Pace>,
-    /// What a host (the first) reads of another one on streams that were there before the n-th, it
-    /// reads only at that time.
+    /// The pairs of a reading host and a peer of which the host reads late. It reads streams that are older than this
+    /// serial number only at this time.
     late: BTreeMap<(String, String), (u64, Duration)>,
-    /// How often something of a former process was read so.
+    /// Number of times that a host read data of a former process late.
     late_reports: u64,
-    /// The present process of each host.
+    /// The number of the present process of each host.
     processes: BTreeMap<String, u64>,
     serial: u64,
     streams: BTreeMap<String, usize>,
-    /// When the present process of a host dialled another host, in milliseconds: the last second of it.
+    /// Times at which the present process of a host dialled another host, in milliseconds, for the last second.
     dials: BTreeMap<(String, String), Vec<u64>>,
-    /// The most dials of one host to another within a second, and the most streams of one.
+    /// The most dials of one host to another within a second, and the most streams of one host.
     peaks: Peaks,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Peaks {
-    /// Dials of one process to another host within a second.
+    /// Most dials of one process to another host within a second.
     pub dials: usize,
-    /// Streams of one host at a time.
+    /// Most streams of one host at a time.
     pub streams: usize,
 }
 
-/// How slowly a host reads: so many bytes, and then a pause of so many milliseconds.
+/// How slowly a host reads: a number of bytes, and then a pause in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     pub bytes: usize,
@@ -83,14 +84,14 @@ impl Peaks {
 }
 
 impl Net {
-    /// A network on which nothing is broken.
+    /// Creates a network without faults.
     pub fn new(is_silent: bool) -> Self {
         let net = Self::default();
         net.state().is_silent = is_silent;
         net
     }
 
-    /// The network as one host sees it.
+    /// Returns the network as one host sees it.
     pub fn host(&self, name: &str) -> Wire {
         Wire {
             net: self.clone(),
@@ -98,18 +99,18 @@ impl Net {
         }
     }
 
-    /// Packets from one host to another one are lost from now on.
+    /// Loses the packets from one host to another from now on.
     pub fn lose(&self, from: &str, to: &str) {
         self.state().lost.insert((from.to_owned(), to.to_owned()));
     }
 
-    /// No packet between two hosts is lost any more.
+    /// Ends the loss of packets between two hosts.
     pub fn mend(&self, a: &str, b: &str) {
         let is_other = |(x, y): &(String, String)| !(x == a && y == b || x == b && y == a);
         self.state().lost.retain(is_other);
     }
 
-    /// Whether the process of a host has ended while its host is there.
+    /// Sets whether the process of a host has ended while the host itself runs.
     pub fn set_ended(&self, host: &str, has_ended: bool) {
         let mut state = self.state();
         if has_ended {
@@ -119,7 +120,7 @@ impl Net {
         }
     }
 
-    /// How slowly a host reads from now on; `None`: as fast as it can.
+    /// Sets the pace of a host's reads; `None` is as fast as possible.
     pub fn set_pace(&self, host: &str, pace: Option<Pace>) {
         let mut state = self.state();
         match pace {
@@ -128,7 +129,7 @@ impl Net {
         };
     }
 
-    /// What is on its way from one host to another on the streams between them is read in so long.
+    /// Delays the reads of the present streams from one host to another until this time.
     pub fn delay(&self, from: &str, to: &str, until: Duration) {
         let mut state = self.state();
         let serial = state.serial;
@@ -136,25 +137,24 @@ impl Net {
         state.late.insert(between, (serial, until));
     }
 
-    /// How often something of a former process was read.
+    /// Returns the number of times that a host read data of a former process.
     pub fn late_reports(&self) -> u64 {
         self.state().late_reports
     }
 
-    /// Nothing is late any more.
+    /// Ends all delays of reads.
     pub fn hurry(&self) {
         self.state().late.clear();
     }
 
-    /// A process of a host begins.
+    /// Notes that a process of a host begins.
     pub fn set_process(&self, host: &str, process: u64) {
         let mut state = self.state();
         state.processes.insert(host.to_owned(), process);
-        // It cannot know how often its former one dialled: each of them has the bound for itself.
+        // A process cannot know how often the former process dialled, so each process has its own bound.
         state.dials.retain(|(from, _), _| from != host);
     }
 
-    /// How many streams a host has open.
     pub fn streams(&self, host: &str) -> usize {
         self.state().streams.get(host).copied().unwrap_or_default()
     }
@@ -163,7 +163,7 @@ impl Net {
         self.state().peaks
     }
 
-    /// All hosts have sentinels.
+    /// Sets whether the hosts have sentinels.
     pub fn with_sentinels(self, has_sentinels: bool) -> Self {
         self.state().has_sentinels = has_sentinels;
         self
@@ -197,7 +197,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// No answer comes in time. A lost packet of a dial is sent again; not by this network.
+    /// Whether a dial gets no answer in time. A real network repeats a lost packet of a dial; this network does not.
     fn is_unanswered(&self, host: &str) -> bool {
         let state = self.net.state();
         state.is_silent && (state.loses(&self.name, host) || state.loses(host, &self.name))
@@ -251,7 +251,7 @@ impl Transport for Wire {
     }
 
     fn listen(&self, address: &str) -> io::Result<Box<dyn Listener>> {
-        // The simulated network has no waiting in it here.
+        // The simulated network never waits in `bind`, so the future is ready at once.
         let bound = TcpListener::bind(address).now_or_never();
         let listener = bound.unwrap_or_else(|| Err(io::ErrorKind::WouldBlock.into()))?;
         Ok(Box::new(Door {
@@ -297,21 +297,21 @@ impl Listener for Door {
     }
 }
 
-/// The reading half of a stream, which is counted, and read as slowly as its host is, or late.
+/// The reading half of a stream. It is counted, and it reads as slowly or as late as its host.
 struct Tap {
     stream: ReadHalf<TcpStream>,
     wire: Wire,
-    /// The other end, and which process of it.
+    /// The host at the other end; `process` is the number of its process.
     peer: String,
     process: Option<u64>,
     serial: u64,
     nap: Option<Pin<Box<Sleep>>>,
-    /// Until what is late is read.
+    /// The wait until a late read may happen.
     wait: Option<Pin<Box<Sleep>>>,
 }
 
 impl Tap {
-    /// For how long nothing is read yet.
+    /// Returns the time for which the stream must not be read yet.
     fn is_late_for(&self, state: &State) -> Option<Duration> {
         let between = (self.wire.name.clone(), self.peer.clone());
         let (before, until) = state.late.get(&between)?;
@@ -377,5 +377,5 @@ impl Drop for Tap {
     }
 }
 
-/// How long a refusal of a host takes, in milliseconds.
+/// Time that the refusal of a host takes, in milliseconds.
 const ROUND_TRIP: u64 = 10;

@@ -1,8 +1,8 @@
-//! What applications do with a leadership: work while it lasts, and end the work when asked to.
+//! The use that applications make of a leadership: they work while it lasts, and end the work when they are asked to.
 //!
-//! Decided here: that each poll of such work is looked at. It must not happen once the leadership
-//! has ended by the clock of the belief itself, nor, as `check.rs` sees it, while another one
-//! believes; and a hand-over has to wait for all of it.
+//! Decided here: each poll of such work is checked. No poll may happen after the agent's own clock has ended its
+//! leadership, or, as `check.rs` sees it, while another agent considers itself leader. A hand-over has to wait for
+//! the end of all such work.
 
 use std::{cell::RefCell, collections::BTreeSet, rc::Rc, time::Duration};
 
@@ -16,13 +16,13 @@ use tokio::time::{Instant, sleep};
 
 use crate::ledger::Ledger;
 
-/// A start of an agent: its host, the process there, and its place among that process's starts.
+/// A start of an agent: its host, the process there, and its index among the starts of that process.
 pub type Start = (usize, u64, usize);
 
-/// The agents that have worked since the last look.
+/// The agents that have worked since the last check.
 pub type Worked = Rc<RefCell<BTreeSet<Start>>>;
 
-/// Works whenever the agent leads; when it has to hand over, for so long to come.
+/// Works whenever the agent leads. When the agent has to hand over, the work goes on for `ending`.
 pub async fn work(
     handle: BullyHandle,
     start: Start,
@@ -57,24 +57,24 @@ pub async fn work(
     handle.lead(toil).await.ok(); // in a runtime
 }
 
-/// A subscriber that works while the agent leads, and says when that has ended.
+/// A subscriber that works while the agent leads, and reports the end of its work.
 pub struct Drainer {
     pub id: AgentId,
-    /// The agent that says so.
+    /// The token with which the subscriber reports the end of its work to the agent.
     pub token: Rc<RefCell<Option<DrainingToken>>>,
     pub ending: Duration,
-    /// Whether it stops after it has said so.
+    /// Whether the subscriber stops after its report.
     pub is_short: bool,
     pub ledger: Ledger,
-    /// Whether another one may not lead before that.
+    /// Whether no other agent may lead before the report.
     pub is_quorum: bool,
-    /// How long the agent waits for it: then it hands over all the same.
+    /// Longest time for which the agent waits for the report. After that time it hands over without the report.
     pub limit: Duration,
-    /// The hand-over that it works for, and when it began.
+    /// The timer of the work for the present hand-over, and the beginning of that hand-over.
     pub drains: Option<(SpawnHandle, Instant)>,
 }
 
-/// How long the work of a leader of a quorum may take to end, by the fastest of the clocks here.
+/// Returns the time within which the work of a quorum's leader may end, by the fastest clock of a history.
 pub fn time_to_end(timings: &Timings) -> Duration {
     let limit = timings.lease().saturating_sub(timings.delay_bound() * 2);
     limit.mul_f64(0.9)
@@ -106,9 +106,9 @@ impl Handler<Notice> for Drainer {
                     return;
                 };
                 ctx.cancel_future(ends);
-                // A hand-over; not a lease that ran out, nor an end, nor a host that stood still for so long that
-                // the time of the work was over. In available mode another one may have announced itself
-                // meanwhile.
+                // Only a hand-over must wait. A lease that ran out, an end of the agent, and a host that stood still
+                // until the time of the work was over need not. In available mode another agent may have announced
+                // itself meanwhile.
                 let in_time = began.elapsed() < self.limit;
                 if self.is_quorum && reason == LostReason::Resigned && in_time {
                     let agent = &self.id;
@@ -121,5 +121,5 @@ impl Handler<Notice> for Drainer {
     }
 }
 
-/// Between two polls of work. What it ends within has to be short beside any hand-over's limit.
+/// Time between two polls of work. It must be short compared to the limit of any hand-over.
 const PAUSE: Duration = Duration::from_millis(10);

@@ -1,4 +1,4 @@
-//! What the calls of a bridge's builder make of each other, in whatever order they come.
+//! The calls of a bridge's builder have the same result in any order.
 
 use std::{
     collections::BTreeMap,
@@ -31,7 +31,7 @@ use bully_register::calls::pairs::{Outcome, idle_setters, setters_of, wrong_pair
 
 type Call = Box<dyn Fn(BridgeBuilder) -> BridgeBuilder>;
 
-/// Every setter by its name, with a value that is not the default.
+/// Returns every setter by its name, with a value that is not the default.
 fn setters() -> BTreeMap<&'static str, Call> {
     let mut all = BTreeMap::<&str, Call>::new();
     let mut add = |name, call: fn(BridgeBuilder) -> BridgeBuilder| {
@@ -48,7 +48,7 @@ fn setters() -> BTreeMap<&'static str, Call> {
         it.limits(Limits::builder().frame(100_000).build().unwrap())
     });
     add("transport", |it| it.transport(Pipes::new().host("a")));
-    // As `tls` does, which needs certificates.
+    // The setter `tls` does the same, but it needs certificates.
     add("tls", |mut it| {
         it.security = Some(Arc::new(Certified(NodeId::new("a").unwrap())));
         it
@@ -65,7 +65,7 @@ fn setters() -> BTreeMap<&'static str, Call> {
     });
     add("parent", |it| it.parent(Parent.start().recipient()));
     add("sentinel", |it| it.sentinel(Sentinel::driven_by(Idle)));
-    // One, since each has a number of its own.
+    // All calls share one store, because each store has a number of its own.
     let store: Arc<dyn Incarnations> = Arc::new(MemoryStore::<u64>::new());
     let remember_in: Call = Box::new(move |it| it.remember_in(Arc::clone(&store)));
     all.insert("remember_in", remember_in);
@@ -158,8 +158,8 @@ fn each_pair_of_calls_means_the_same_in_both_orders_or_is_refused_by_both_names(
     });
 }
 
-/// Refuses to open, and notes the node, the cluster and the address of the bridge, and whether others may read its
-/// streams.
+/// A transport that refuses to open. It notes the node, the cluster and the address of the bridge, and whether others
+/// may read the streams.
 #[derive(Debug)]
 struct Asked(Arc<Mutex<Vec<String>>>);
 

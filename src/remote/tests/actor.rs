@@ -1,4 +1,4 @@
-//! What the actor does with what its connections tell it, without any connection.
+//! The actor of a bridge, with the events of its connections, but without any connection.
 
 use std::{sync::Arc, time::Duration};
 
@@ -27,12 +27,12 @@ use bully_core::elections::bully::Resign;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// A bridge that knows one peer, and no process at that peer's address.
+/// A bridge that knows one peer, while no process runs at that peer's address.
 struct Stage {
     shared: Arc<BridgeState>,
     bridge: Addr<RemoteBridge>,
     peer: Arc<PeerState>,
-    /// Kept, so that no link is closed.
+    /// The receivers of each link's close signal. They are kept, so that no link is closed.
     links: Vec<oneshot::Receiver<Closed>>,
 }
 
@@ -66,7 +66,8 @@ impl Stage {
         }
     }
 
-    /// A connection that the peer made, in that incarnation, is ready; whether it may stay.
+    /// Reports that a connection from this incarnation of the peer is ready. An error is the reason why the
+    /// connection may not stay.
     async fn link(&mut self, conn: u64, incarnation: u64) -> Result<(), Closed> {
         let (close, closes) = oneshot::channel();
         self.links.push(closes);
@@ -106,7 +107,7 @@ impl Stage {
         lock(&self.shared.traffic).dials
     }
 
-    /// A message to an agent of the peer begins to wait.
+    /// Puts a message to an agent of the peer into the queue.
     fn say(&self) {
         let outbox = Arc::clone(&self.peer.agents().outbox);
         let sink = GroupSink::new(0, outbox, Box::new(|_, _| {}));
@@ -153,7 +154,7 @@ fn a_link_is_let_in_unless_the_bridge_drains_the_peer_was_removed_or_a_later_inc
     });
 }
 
-/// The wait after a dial that was refused is over soon; what replaced it lasts for a second at least.
+/// The wait after a refused dial is over soon. The penalty that replaced this wait lasts for at least a second.
 #[test]
 fn a_wait_that_was_replaced_counts_no_more_and_a_penalty_is_waited_for() {
     play(async {
@@ -182,7 +183,7 @@ fn messages_that_wait_for_a_peer_are_lost_with_its_incarnation_and_not_before() 
         assert_eq!(stage.lost(), 0, "the same one is there again");
         assert_eq!(stage.link(102, 6).await, Ok(()));
         assert_eq!(stage.lost(), 1, "the later one must not hear it");
-        // Its end is known before the message is sent.
+        // The end of the link is known before the message is sent.
         stage.end(102, Closed::Goodbye(Farewell::Leaving)).await;
         stage.say();
         assert_eq!(stage.link(103, 7).await, Ok(()));

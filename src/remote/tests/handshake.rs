@@ -1,4 +1,4 @@
-//! Which node is it, and which link is this: every check, from both sides.
+//! The handshake tells a node which node it meets and which link it has: every check, from both sides.
 
 use bytes::BytesMut;
 
@@ -17,7 +17,7 @@ use crate::{
 
 const NOW: Time = Time::ZERO;
 
-/// One side, with what it has to send.
+/// One side of a handshake, with the frames that it has to send.
 struct Side {
     handshake: Handshake,
     out: BytesMut,
@@ -56,7 +56,7 @@ fn body(write: impl FnOnce(&mut BytesMut)) -> Vec<u8> {
     bodies(&out).remove(0)
 }
 
-/// What the other side says first, changed a little.
+/// Returns the first frame of the other side, after a small change.
 fn hello(change: impl FnOnce(&mut Hello)) -> Vec<u8> {
     let me = introduction("host-b");
     let mut hello = Hello {
@@ -71,7 +71,7 @@ fn hello(change: impl FnOnce(&mut Hello)) -> Vec<u8> {
     body(|out| hello.encode(out))
 }
 
-/// What the other side says next, without a secret.
+/// Returns the second frame of the other side, without a secret.
 fn conditions() -> Vec<u8> {
     let conditions = LinkConditions {
         challenge: None,
@@ -81,7 +81,7 @@ fn conditions() -> Vec<u8> {
     body(|out| conditions.encode(out))
 }
 
-/// What this side answers to that: why it closes, and what it says before.
+/// Returns the reason why this side closes after a frame, and the goodbye that it sends before.
 fn answer(side: &mut Side, body: &[u8]) -> (Option<Closed>, Option<Farewell>) {
     side.sent();
     let closed = side.receive(body).err();
@@ -128,7 +128,7 @@ fn two_sides_agree_on_one_link() {
     assert_eq!(at_a.end, None);
 }
 
-/// What a peer takes may be less than what this side takes.
+/// A peer may have smaller limits than this side.
 #[test]
 fn a_side_learns_how_much_the_other_takes() {
     let small = Limits::builder().rate(70_000).burst(140_000);
@@ -185,7 +185,7 @@ fn the_newest_common_version_counts() {
     }
 }
 
-/// This release and the one after it, which speaks the version before its own as well.
+/// This release meets the next release, which also speaks the previous version.
 #[test]
 fn a_release_meets_the_next_one() {
     let next = Introduction {
@@ -197,7 +197,7 @@ fn a_release_meets_the_next_one() {
     assert_eq!((at_a.version, at_b.version), (1, 1));
 }
 
-/// One that does not; both sides say so.
+/// The later release does not speak the version of this release, and both sides report that.
 #[test]
 fn a_release_parts_from_one_without_a_common_version() {
     let later = Introduction {
@@ -256,7 +256,8 @@ fn a_node_that_may_not_connect_is_told_why_and_a_stranger_no_more_than_that_it_m
     }
 }
 
-/// Where voters have no disk: what is left of a process is linked for no longer than it is silent.
+/// This holds for voters without disks. A process that has ended stays linked only until the silence of its link is
+/// noticed.
 #[test]
 fn a_later_process_of_a_name_waits_while_the_earlier_one_is_linked() {
     let meet = |held_by| {
@@ -322,7 +323,7 @@ fn a_frame_out_of_place_ends_the_link() {
     assert_eq!(answer(&mut side, &twice), (None, None));
     assert_eq!(answer(&mut side, &twice), out_of_place);
     assert_eq!(answer(&mut side, &twice), out_of_place, "and stays ended");
-    // Nothing is ready before its conditions are known, and they are said once.
+    // A side is not ready before it has received the conditions, and it accepts them once.
     let mut side = Side::new(introduction("host-a"), 1);
     assert_eq!(answer(&mut side, &twice), (None, None));
     let ready = body(|out| encode_proof(link, &[], out));
@@ -357,7 +358,7 @@ fn another_frame_in_place_of_hello_is_malformed() {
     }
 }
 
-/// Limits: READY within 3 seconds
+/// Limit: READY within 3 seconds.
 #[test]
 fn a_late_hello_is_too_late() {
     let side = Side::new(introduction("host-a"), 1);
@@ -376,7 +377,7 @@ fn a_goodbye_ends_the_handshake() {
     assert_eq!(answer(&mut side, &goodbye), (closed, None));
 }
 
-/// Limits: frame length before READY. The longest names make a HELLO that fits.
+/// Limit: length of a frame before READY. The longest names must fit into HELLO.
 #[test]
 fn the_longest_hello_fits() {
     let label = "a".repeat(63);

@@ -1,4 +1,4 @@
-//! One table of all limits: defaults and ranges.
+//! All limits in one table: defaults and ranges.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ macro_rules! rows {
     (@from level $value:expr) => { u64::from($value) };
 }
 
-/// Name, default, smallest, largest: what is promised of each.
+/// Returns the promised name, default, smallest and largest value of each limit, with its setter and getter.
 fn table() -> Vec<(&'static str, u64, u64, u64, Setter, Getter)> {
     rows! {
         handshake: ms = 3_000, 100, 60_000;

@@ -1,4 +1,4 @@
-//! The handshake, the judge and the limits, row by row of what each bad input gets.
+//! The handshake, the judge of frames and the limits, each with a table of bad inputs.
 #![expect(
     clippy::arithmetic_side_effects,
     reason = "a test that overflows fails"
@@ -26,12 +26,12 @@ fn introduction(name: &str) -> Introduction {
     Introduction::new(node(name), cluster, NodeIncarnation(100))
 }
 
-/// A node of which nothing is known but that it may connect.
+/// Returns the knowledge about a node that may connect and has never connected.
 fn known() -> Acquaintance {
     Acquaintance::default()
 }
 
-/// The bodies of these frames.
+/// Returns the bodies of the frames in these bytes.
 fn bodies(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut frames = Frames::new(&Limits::default());
     frames.feed(bytes);

@@ -1,6 +1,6 @@
-//! Which side proves what to which, and that nothing else is taken for it.
+//! Which side proves a secret to which side, and that no other bytes count as a proof.
 //!
-//! How a proof is made is no matter here: this one is a toy. The real one: `secret.rs`.
+//! These tests use a simple proof in place of the real proof, whose tests are in `secret.rs`.
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -21,7 +21,7 @@ use crate::{
 
 const NOW: Time = Time::ZERO;
 
-/// Knows these words; takes any proof if one of them is `any`.
+/// A credential that knows these words. It accepts any proof if one of the words is `any`.
 #[derive(Clone, Debug)]
 struct WordCredential(Vec<&'static str>);
 
@@ -47,14 +47,14 @@ impl Credential for WordCredential {
     }
 }
 
-/// One end of a connection, and the frames that it says.
+/// One end of a connection, and the frames that it sends.
 struct ProvingSide {
     handshake: Handshake,
     out: BytesMut,
     end: End,
 }
 
-/// How a handshake ended, if it has.
+/// The outcome of a handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Open,
@@ -63,7 +63,7 @@ enum End {
 }
 
 impl ProvingSide {
-    /// Dials that node, if it does; and draws a nonce and a challenge.
+    /// Creates a side that dials `dialled`, or listens, with this nonce and this challenge.
     fn new(
         name: &str,
         words: &[&'static str],
@@ -85,17 +85,17 @@ impl ProvingSide {
         }
     }
 
-    /// `a`, which dials `b`.
+    /// Returns `a`, which dials `b`.
     fn dialler(words: &[&'static str]) -> Self {
         Self::new("a", words, Some("b"), [1, 11])
     }
 
-    /// `b`, which listens.
+    /// Returns `b`, which listens.
     fn acceptor(words: &[&'static str]) -> Self {
         Self::new("b", words, None, [2, 22])
     }
 
-    /// What it says next.
+    /// Returns the next frames that this side sends.
     fn says(&mut self) -> Vec<Vec<u8>> {
         bodies(&self.out.split())
     }
@@ -120,7 +120,8 @@ impl ProvingSide {
     }
 }
 
-/// Passes on what both say, which may be changed on its way, until neither says anything more.
+/// Passes on the frames of both sides until neither side sends another frame. `on_its_way` may change each frame to
+/// `b`.
 fn pass_on(a: &mut ProvingSide, b: &mut ProvingSide, mut on_its_way: impl FnMut(&mut Vec<u8>)) {
     loop {
         let (to_b, to_a) = (a.says(), b.says());
@@ -135,7 +136,7 @@ fn pass_on(a: &mut ProvingSide, b: &mut ProvingSide, mut on_its_way: impl FnMut(
     }
 }
 
-/// Passes on what both say first, up to their proofs.
+/// Passes on the first frames of both sides, up to their proofs.
 fn greet(a: &mut ProvingSide, b: &mut ProvingSide) {
     for _ in 0..2 {
         let (to_b, to_a) = (a.says(), b.says());
@@ -144,7 +145,7 @@ fn greet(a: &mut ProvingSide, b: &mut ProvingSide) {
     }
 }
 
-/// A dialler and an acceptor that know one secret.
+/// Returns a dialler and an acceptor that know the same secret.
 fn both() -> (ProvingSide, ProvingSide) {
     (
         ProvingSide::dialler(&["new"]),
@@ -152,7 +153,7 @@ fn both() -> (ProvingSide, ProvingSide) {
     )
 }
 
-/// How the dialler and the acceptor end that know these words.
+/// Returns the outcomes for a dialler and an acceptor that know these words.
 fn meet(dialler: &[&'static str], acceptor: &[&'static str]) -> [End; 2] {
     let (mut a, mut b) = (
         ProvingSide::dialler(dialler),
@@ -194,11 +195,11 @@ fn two_nodes_are_linked_if_both_know_a_secret_that_the_other_accepts_or_neither_
     ] {
         assert_eq!(meet(dialler, acceptor), ends, "{dialler:?}, {acceptor:?}");
     }
-    // The dialler judges too: the listener there accepts the proof.
+    // The dialler judges the proof too, although the listener with `any` has accepted the dialler's proof.
     assert_eq!(meet(new, &["wrong", "any"])[0], unproved);
 }
 
-/// A stranger that can dial learns nothing by which a secret could be found.
+/// A stranger that can dial learns nothing from which it could find the secret.
 #[test]
 fn the_dialler_is_given_no_proof_before_its_own_was_right() {
     let (mut a, mut b) = (
@@ -223,7 +224,7 @@ fn the_dialler_is_given_no_proof_before_its_own_was_right() {
     assert!(!said.iter().any(has_proof));
 }
 
-/// All that `a` said to `b` over one connection, said to `b` again.
+/// A stranger repeats to `b` all frames that `a` sent to `b` over an earlier connection.
 #[test]
 fn a_conversation_that_was_overheard_proves_nothing() {
     let (mut a, mut b) = both();
@@ -231,7 +232,7 @@ fn a_conversation_that_was_overheard_proves_nothing() {
     pass_on(&mut a, &mut b, |body| overheard.push(body.clone()));
     assert_eq!(b.end, End::Ready);
     assert_eq!(overheard.len(), 3);
-    // Another challenge is enough, even if chance gave the link the same name.
+    // Another challenge alone is enough, even if both links have the same id by chance.
     for (nonce, challenge) in [(2, 23), (3, 22), (3, 23)] {
         let mut again = ProvingSide::new("b", &["new"], None, [nonce, challenge]);
         again.hears_all(&overheard);
@@ -246,7 +247,7 @@ fn a_conversation_that_was_overheard_proves_nothing() {
     );
 }
 
-/// A stranger listens where `a` dials, and sends back `a`'s own proof.
+/// A stranger listens at the address that `a` dials, and sends `a`'s own proof back.
 #[test]
 fn ones_own_proof_sent_back_proves_nothing() {
     let mut a = ProvingSide::dialler(&["new"]);
@@ -262,7 +263,7 @@ fn ones_own_proof_sent_back_proves_nothing() {
     assert_eq!(a.end, refused(SecretFault::Unproved));
 }
 
-/// A stranger dials both `a` and `b`, says to each that it is the other, and passes on what they say.
+/// A stranger dials both `a` and `b`, claims to each that it is the other, and passes on their frames.
 #[test]
 fn a_third_that_dials_both_cannot_pass_for_either() {
     let (mut a, mut b) = (
@@ -275,7 +276,7 @@ fn a_third_that_dials_both_cannot_pass_for_either() {
         [End::Open; 2],
         "each waits for a dialler's proof"
     );
-    // Nor does a proof by which it passes for the dialler at a third.
+    // The stranger also fails with a forged proof of its own in place of the dialler's proof.
     let (mut a, mut b) = (
         ProvingSide::new("a", &["new"], None, [1, 11]),
         ProvingSide::acceptor(&["new"]),
@@ -284,7 +285,7 @@ fn a_third_that_dials_both_cannot_pass_for_either() {
     assert_eq!(b.end, refused(SecretFault::Unproved));
 }
 
-/// Both greet each other, and then a third shows a proof of its own to `b`.
+/// Lets both sides greet each other, and then sends a forged proof to `b`.
 fn forge(a: &mut ProvingSide, b: &mut ProvingSide) {
     greet(a, b);
     let mut ready = BytesMut::new();
@@ -296,7 +297,7 @@ fn link() -> crate::remote::LinkId {
     crate::remote::LinkId([[1; 8], [2; 8]].concat().try_into().unwrap())
 }
 
-/// All that was said before is part of the proof: no third between the two changes a bit of it.
+/// The proof covers all earlier frames, so a stranger between the two sides can change no bit of them.
 #[test]
 fn nothing_that_was_said_before_can_be_changed_on_its_way() {
     let mut lengths = Vec::new();
@@ -322,7 +323,7 @@ fn nothing_that_was_said_before_can_be_changed_on_its_way() {
     }
 }
 
-/// There is one way to say READY: what was not asked for is not said.
+/// READY has one form for each situation: a side must not send a proof that the other side did not request.
 #[test]
 fn a_proof_that_was_not_asked_for_has_no_place() {
     let (mut a, mut b) = (ProvingSide::dialler(&[]), ProvingSide::acceptor(&[]));

@@ -1,4 +1,4 @@
-//! What is made of a node's rosters, and of which link's.
+//! The members that result from a node's rosters, and the link whose rosters count.
 
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -20,7 +20,7 @@ use bully_core::elections::bully::Resign;
 
 const LATER: Time = Time::from_millis(600_000);
 
-/// A group of this side, and what it knows of one node.
+/// A group of this side, and its knowledge about one node.
 struct Host {
     group: Group<AnyMessage>,
     agents: PeerAgents,
@@ -40,7 +40,7 @@ impl Host {
         Self { group, agents }
     }
 
-    /// A node that has named these agents, over the link 1.
+    /// Returns a host whose node has named these agents over the link 1.
     fn with(incarnation: u64, members: &[Member]) -> Self {
         let mut host = Self::new();
         host.begin(incarnation, 1);
@@ -78,7 +78,7 @@ impl Host {
         self.agents.refusals().load(Relaxed)
     }
 
-    /// The agents that a message to all names on this node.
+    /// Sends a message to all agents, and returns its receivers on this node.
     fn named(&self) -> Vec<Receivers> {
         let (term, successor) = (Term(1), None);
         let message = Resign {
@@ -175,7 +175,7 @@ fn an_agent_that_is_not_named_again_has_ended_in_the_same_incarnation_only() {
         host.say(2, opening(&[up("y", 9)]));
         assert_eq!(host.names(), "xy", "more may follow");
         host.sweep(2);
-        // Before any member looks, it comes again.
+        // The agent comes again before any member reads the change.
         host.say(2, change(&[up("y", 9), up("x", 10)]));
         let x = host.members().get(&id("x")).unwrap().clone();
         assert_eq!(x.has_ended(Incarnation(9)), is_certain);
@@ -187,7 +187,7 @@ fn an_agent_that_is_not_named_again_has_ended_in_the_same_incarnation_only() {
 #[test]
 fn a_sentinel_ends_the_agents_of_exactly_the_incarnation_that_it_names() {
     let mut host = Host::with(1, &[up("x", 9), up("y", 9)]);
-    // The node is back, and has named one of them so far.
+    // The node is back, and has named one of the two agents so far.
     host.begin(2, 2);
     host.say(2, opening(&[up("y", 10)]));
     host.agents.told_ended(NodeIncarnation(1));
@@ -211,7 +211,8 @@ fn a_sentinel_ends_the_agents_of_exactly_the_incarnation_that_it_names() {
     assert_eq!(host.presence("y"), Some(Presence::Down), "a late roster");
 }
 
-/// A link may be lost before all groups were named again: whose the agents are is not guessed from links.
+/// A link may be lost before the node has named the agents of all groups again. So the agents' incarnation decides to
+/// which process they belong, and not the link.
 #[cfg(feature = "sentinel")]
 #[test]
 fn a_late_notice_touches_no_agent_that_the_next_incarnation_named_over_a_link_now_lost() {
@@ -248,7 +249,8 @@ fn a_number_is_forgotten_a_while_after_the_last_link() {
     assert_eq!((at(60_999), at(61_000)), (seen, None));
 }
 
-/// Its agents are numbered from below as well: what was known of the former ones is of no use.
+/// A forgotten node also begins its agents' incarnations with low numbers, so the knowledge about the former agents
+/// must not count.
 #[test]
 fn a_node_that_was_forgotten_begins_anew() {
     let mut host = Host::with(9, &[up("x", 900)]);
@@ -271,7 +273,7 @@ fn agents_of_a_lost_node_are_suspected() {
     assert_eq!(host.presence("y"), Some(Presence::Down), "that was certain");
 }
 
-/// Every roster would else take the lock of every other peer.
+/// Without this flag, every roster would take the lock of every other peer.
 #[test]
 fn a_refusal_shows_until_the_name_is_free() {
     let mut host = Host::new();

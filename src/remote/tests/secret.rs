@@ -1,4 +1,4 @@
-//! Secrets: what is one, where it is read from, and what it proves.
+//! Secrets: their form, their sources, and their proofs.
 
 use std::{fs, io};
 
@@ -19,7 +19,7 @@ fn hex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(byte).collect()
 }
 
-/// RFC 4231, test cases 1 and 6: a key that is shorter than a block, and one that is longer.
+/// RFC 4231, test cases 1 and 6: a key that is shorter than a block, and a key that is longer.
 #[test]
 fn a_proof_is_hmac_sha_256() {
     for (key, data, mac) in [
@@ -107,7 +107,7 @@ fn no_secret_is_shown() {
     assert!(!refused.contains("short\""), "{refused}");
 }
 
-/// A file of these bytes that only its owner may read.
+/// Creates a file with these bytes that only its owner may read.
 fn file(folder: &tempfile::TempDir, bytes: &[u8]) -> std::path::PathBuf {
     let path = folder.path().join("secret");
     fs::write(&path, bytes).unwrap();

@@ -1,10 +1,10 @@
-//! The walk of one `Elect` on the page of `remote`: it names functions, which have to be there.
+//! The page of `remote` follows one `Elect` through the code. The functions that it names must exist.
 
 use std::{fs, path::Path};
 
 const PAGE: &str = include_str!("../mod.rs");
 
-/// The stops: a function and its file.
+/// Returns the steps of this walk: a function and its file.
 fn stops() -> Vec<(&'static str, &'static str)> {
     let after = PAGE.split("//! # The walk").nth(1).unwrap();
     let rows = after.lines().filter(|line| line.starts_with("//! | `"));

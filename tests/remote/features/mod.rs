@@ -1,7 +1,8 @@
-//! Each pair of a class of equal offers and a feature: it works, or it is refused in words that name the setting.
+//! Each pair of a feature and a class of agents with equal offers: the feature works, or it is refused in words that
+//! name the setting.
 //!
-//! What is expected comes from the same data as the table on the page of `leader`. The routes are asked by HTTP in
-//! `tests/web/tests/features.rs`, in the same worlds.
+//! The expectation comes from the same data as the table on the page of `leader`. `tests/web/tests/features.rs` asks
+//! the routes by HTTP in the same worlds.
 #![expect(clippy::panic, reason = "a test fails by a panic")]
 
 mod trials;
@@ -14,7 +15,7 @@ use world::{OfferClass, TrialWorld, TriedMode};
 
 use crate::kit::play;
 
-/// The words of a refusal that name the setting. Refusals that are older than the table have words of their own.
+/// Returns the words of a refusal that name the setting. Refusals that are older than the table have their own words.
 const fn setting(lack: Lack) -> &'static [&'static str] {
     match lack {
         Lack::Carrier => &["`listen` and `[[peers]]`"],
@@ -28,7 +29,7 @@ const fn setting(lack: Lack) -> &'static [&'static str] {
     }
 }
 
-/// Whether the next trial finds the world as it was.
+/// Whether the trial of a feature leaves the world unchanged for the next trial.
 const fn changes_nothing(feature: Feature) -> bool {
     matches!(
         feature,
@@ -82,7 +83,7 @@ async fn try_one(class: OfferClass, feature: Feature, world: &TrialWorld) {
     }
 }
 
-/// One test for each class, so that they run beside each other.
+/// Defines one test for each class, so that the tests run in parallel.
 macro_rules! classes {
     ($($name:ident: $mode:ident $linked:literal,)*) => {
         const TESTED: &[OfferClass] = &[$(OfferClass { mode: TriedMode::$mode, is_linked: $linked },)*];

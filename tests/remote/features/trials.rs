@@ -1,4 +1,4 @@
-//! One trial for each feature: it works, or what its refusal says.
+//! One trial for each feature: the feature works, or the trial returns the words of the refusal.
 #![expect(
     clippy::panic,
     clippy::wildcard_enum_match_arm,
@@ -34,14 +34,14 @@ use crate::kit::{MS, id};
 const SOON: Duration = Duration::from_secs(5);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The feature works, or was refused in these words.
+/// The outcome of a trial: the feature works, or was refused in these words.
 pub(super) type Tried = Result<(), String>;
 
 fn said(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// What went wrong is no refusal.
+/// Fails the test if a feature works wrongly, because a wrong result is not a refusal.
 fn check(holds: bool, what: impl std::fmt::Display) -> Tried {
     assert!(holds, "{what}");
     Ok(())
@@ -143,7 +143,8 @@ pub(super) async fn tried(feature: Feature, world: &TrialWorld) -> Tried {
     }
 }
 
-/// The settings are accepted: no more is wrong than that the name is taken, or a store that is no part of them.
+/// Checks that the settings are accepted. The start may still fail because the name is taken, or because of the
+/// store, which this trial does not set.
 fn accepted(builder: BullyBuilder) -> Tried {
     match builder.start() {
         Ok(_) | Err(StartError::Join(_) | StartError::VolatileStore) => Ok(()),
@@ -151,7 +152,7 @@ fn accepted(builder: BullyBuilder) -> Tried {
     }
 }
 
-/// What the work of the leader makes of its guard.
+/// Lets the leader work, and returns the result of `make` for the guard of the work.
 async fn with_guard<T: 'static>(
     leader: &BullyHandle,
     make: impl Fn(&LeaderGuard) -> T,
@@ -251,7 +252,8 @@ async fn messages(from: &BullyHandle, to: &BullyHandle) -> Tried {
 
 async fn schedule(world: &TrialWorld, misfire: Option<Misfire>) -> Tried {
     world.begin_schedules();
-    // The rows of a lease's store tell the clock of each agent's schedules from their next round on.
+    // Each agent writes the time of its schedules' clock into its row in the store of a lease, from its next round
+    // on.
     sleep(SECOND * 61).await;
     let begun = Rc::<RefCell<BTreeMap<u64, u32>>>::default();
     for agent in &world.agents {
@@ -306,7 +308,7 @@ fn status(of: &BullyHandle, leader: &BullyHandle) -> Tried {
     check(known == Some(leader.id()), format!("{report:?}"))
 }
 
-/// Each member reads what the leader says of itself, what it says next, and what its successor says.
+/// Each member must read the text of the leader, the leader's next text, and the text of its successor.
 async fn about(world: &TrialWorld, leader: &BullyHandle) -> Tried {
     all_read(world, &format!("http://{}:8080", leader.id())).await?;
     let next = "http://10.0.0.3/ <b>über</b>";

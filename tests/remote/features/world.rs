@@ -1,4 +1,4 @@
-//! Three agents of each class of equal offers: in one process, over links, or with a store and nothing else in common.
+//! Three agents of each class of equal offers: in one process, over links, or with only a store in common.
 
 use std::{
     fmt,
@@ -26,7 +26,7 @@ use crate::kit::{Host, MS, identity, until};
 
 static WORLDS: AtomicU32 = AtomicU32::new(0);
 pub(super) const NAMES: [&str; 3] = ["a", "b", "c"];
-/// 2026 began.
+/// The beginning of 2026.
 const DAWN: WallTime = WallTime::from_millis(1_767_225_600_000);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(super) struct OfferClass {
 }
 
 impl OfferClass {
-    /// The classes of equal offers. Over links the two kinds of a lease are one.
+    /// Returns the classes of equal offers. Over links the two kinds of a lease are one class.
     pub(super) fn all() -> Vec<Self> {
         let modes = [
             TriedMode::Available,
@@ -71,7 +71,7 @@ impl fmt::Display for OfferClass {
     }
 }
 
-/// A store that other processes could reach, as far as an agent can tell.
+/// A store that looks to an agent as if other processes could reach it.
 #[derive(Clone, Debug, Default)]
 struct SharedStore(MemoryRegister);
 
@@ -105,7 +105,7 @@ pub(super) struct TrialWorld {
 }
 
 impl TrialWorld {
-    /// Three agents, of which one leads.
+    /// Sets three agents, and waits until one of them leads.
     pub(super) async fn set(class: OfferClass) -> Self {
         let mut world = Self {
             class,
@@ -118,7 +118,7 @@ impl TrialWorld {
             wall: VirtualWallClock::new(DAWN),
         };
         let pipes = Pipes::new();
-        // Two groups of one name in a process are refused, and worlds live beside each other.
+        // A process cannot have two groups of one name, and several worlds exist at the same time.
         let own_name = format!("g{}", WORLDS.fetch_add(1, Relaxed));
         for name in NAMES {
             let group = match (class.mode, world.groups.first()) {
@@ -135,7 +135,7 @@ impl TrialWorld {
                     world.hosts.push(host);
                     group
                 }
-                // Another process, as it were.
+                // A group of its own stands for another process.
                 (TriedMode::LeaseInStore, _) | (_, None) => Group::new(&own_name).unwrap(),
                 (_, Some(group)) => group.clone(),
             };
@@ -153,12 +153,12 @@ impl TrialWorld {
             world.agents.iter().all(|agent| agent.leader().is_some()) && world.leaders() == 1
         })
         .await;
-        // An agent reads who else is there a second after its start, and then every 30 s.
+        // An agent reads which other agents exist a second after its start, and then every 30 s.
         actix::clock::sleep(MS(2_000)).await;
         world
     }
 
-    /// Ends all that runs: a world that goes on costs each later trial its heartbeats.
+    /// Ends all agents and bridges. Otherwise the heartbeats of this world would slow down each later trial.
     pub(super) async fn end(&self) {
         let leaving = self.agents.iter().map(|agent| agent.leave(MS(1)));
         join_all(leaving).await;
@@ -196,7 +196,7 @@ impl TrialWorld {
 
     fn kept(&self, builder: BullyBuilder, name: &str) -> BullyBuilder {
         let path = self.folder.path().join(name);
-        // A second builder of that name is never started.
+        // The trials never start a second builder of the same name.
         if self.class.is_linked && !path.exists() {
             builder.store(FileStore::create(path, identity(name)).unwrap())
         } else {
@@ -204,7 +204,7 @@ impl TrialWorld {
         }
     }
 
-    /// Lets each agent begin with schedules, by the clock of this world.
+    /// Starts the schedules of each agent, by the wall clock of this world.
     pub(super) fn begin_schedules(&self) {
         for agent in &self.agents {
             let schedules = agent.schedules().clock(self.wall.clone());
@@ -227,13 +227,13 @@ impl TrialWorld {
         self.agents.iter().find(|agent| agent.is_leader()).unwrap()
     }
 
-    /// The one of the highest rank.
+    /// Returns the follower with the highest rank.
     pub(super) fn follower(&self) -> &BullyHandle {
         let mut others = self.agents.iter().rev();
         others.find(|agent| !agent.is_leader()).unwrap()
     }
 
-    /// Waits until another agent leads than that one.
+    /// Waits until another agent than `than` leads.
     pub(super) async fn led_by_another(&self, than: &BullyHandle) -> Result<(), String> {
         for _ in 0..20_000 {
             let mut others = self.agents.iter().filter(|agent| agent.id() != than.id());

@@ -1,6 +1,6 @@
-//! Tests of the histories: that they are what they claim to be, and that they notice broken rules.
+//! Tests of the histories: each history is repeatable, and the histories notice broken rules.
 //!
-//! A program of its own, not the library's unit tests, so that it can be asked for in a release build: a debug build
-//! needs ten times as long.
+//! These tests are a program of their own and not unit tests of the library, so that a release build can run them. A
+//! debug build needs ten times as long.
 
 mod tests;

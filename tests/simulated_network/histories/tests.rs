@@ -1,4 +1,4 @@
-//! That the histories are what they claim to be: the same for the same seed, and able to fail.
+//! Tests that a seed gives the same history each time, and that a broken rule makes a history fail.
 
 use std::{cell::Cell, collections::BTreeSet, ops::Range, time::Duration};
 
@@ -28,7 +28,7 @@ use simulated_network::{
     wire::Peaks,
 };
 
-/// Plays them all; none of them is broken.
+/// Plays the histories of all seeds, and checks that none of them is broken.
 #[track_caller]
 fn hold(seeds: Range<u64>, kinds: &Kinds, play: impl Fn(u64, &Kinds) -> Tale + Sync) -> Sum {
     let sum = play_all(&seeds, kinds, 2, play);
@@ -142,7 +142,7 @@ fn a_second_vote_or_a_record_that_goes_back_breaks_a_history() {
     assert!(ledger.check().is_err_and(|why| why.contains("record")));
 }
 
-/// The kinds of faults are those of every other history: each is drawn here as well.
+/// This test draws the kinds of faults that every other history draws, so each kind has to occur here as well.
 #[test]
 fn schedules_and_proxies_keep_their_promises_under_every_kind_of_fault() {
     let play = |seed, kinds: &Kinds| {
@@ -191,13 +191,13 @@ fn a_second_beginning_or_a_message_out_of_order_breaks_a_history() {
     );
 }
 
-/// The first seed whose history is broken, and what was.
+/// Returns the first seed whose history is broken, and the broken invariant.
 fn first_broken(seeds: Range<u64>, change: fn(&mut Plan)) -> Option<(u64, String)> {
     let mut tales = seeds.map(|seed| (seed, play_with(seed, &Fault::all(), change)));
     tales.find_map(|(seed, tale)| tale.broken.map(|broken| (seed, broken)))
 }
 
-/// A lease by a clock of a third of the speed outlasts the promises that it depends on.
+/// A clock at a third of the speed makes a lease last longer than the promises on which it depends.
 #[test]
 fn clocks_that_are_too_slow_are_found() {
     let (_, broken) = first_broken(0..500, |plan| {
@@ -211,7 +211,7 @@ fn clocks_that_are_too_slow_are_found() {
     );
 }
 
-/// A voter that forgets its vote votes twice, or too few hear it: its store is another one.
+/// A voter that forgets its vote may vote twice. If its store counts as a new one, too few voters may hear it.
 #[test]
 fn disks_that_forget_are_found() {
     let (seed, broken) = first_broken(0..2_000, |plan| {
@@ -290,7 +290,8 @@ fn sentinels_that_end_and_notices_that_are_late_lost_or_forged_break_no_promise(
     }
 }
 
-/// A process that stands still considers itself leader until its lease is over.
+/// A process that stands still considers itself leader until its lease is over, so its peers must not take it for
+/// ended.
 #[test]
 fn sentinels_that_take_a_stopped_process_for_ended_are_found() {
     let tell = |plan: &mut Plan| (plan.is_quorum, plan.is_pause_told) = (true, true);
@@ -313,7 +314,8 @@ fn voters_without_disks_keep_their_promises_beside_every_other_kind_of_fault() {
     }
 }
 
-/// The histories of seed 187 handled a message twice, while endpoints of one name on two hosts were not told apart.
+/// The histories of seed 187 handled a message twice when two hosts had endpoints of the same name and the agents did
+/// not tell them apart.
 #[test]
 fn schedules_and_proxies_keep_their_promises_while_the_voters_change() {
     let play = |seed, kinds: &Kinds| {

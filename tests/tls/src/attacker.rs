@@ -1,4 +1,4 @@
-//! Ends that break the rules: made by hand, because the public API makes none of them.
+//! Ends of connections that break the rules. They are made by hand, because the public API cannot make them.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use rustls::{
 
 use crate::Leaf;
 
-/// The bridge's protocol, as an attacker knows it.
+/// The name of the bridge's protocol, as an attacker knows it.
 pub const ALPN: &[u8] = b"actix-bully/1";
 
-/// A dialler that trusts every node and shows what it is given.
+/// A dialler that trusts every node and shows any certificate.
 #[derive(Clone)]
 pub struct Dialler {
     pub shows: Option<Leaf>,
@@ -69,7 +69,7 @@ impl Dialler {
     }
 }
 
-/// A listener that asks for nothing and shows what it is given.
+/// Returns a listener that asks for no certificate and shows any certificate.
 pub fn listener(shows: &Leaf, protocols: Vec<Vec<u8>>) -> Arc<ServerConfig> {
     let mut config =
         server_builder().with_cert_resolver(Arc::new(SingleCertAndKey::from(parse(shows))));
@@ -77,7 +77,7 @@ pub fn listener(shows: &Leaf, protocols: Vec<Vec<u8>>) -> Arc<ServerConfig> {
     Arc::new(config)
 }
 
-/// A listener that has no certificate to show.
+/// Returns a listener that has no certificate to show.
 pub fn bare_listener() -> Arc<ServerConfig> {
     Arc::new(server_builder().with_cert_resolver(Arc::new(ResolvesServerCertUsingSni::new())))
 }
@@ -89,7 +89,7 @@ fn server_builder() -> rustls::ConfigBuilder<ServerConfig, rustls::server::Wants
         .with_no_client_auth()
 }
 
-/// Certificate and key are not compared: they may be of different pairs.
+/// Parses a certificate and its key. They are not compared, so they may belong to different pairs.
 fn parse(leaf: &Leaf) -> CertifiedKey {
     let chain: Result<Vec<_>, _> =
         CertificateDer::pem_slice_iter(leaf.certificate.as_bytes()).collect();

@@ -1,4 +1,4 @@
-//! Authorities and certificates, right and wrong.
+//! Authorities and certificates, both right and wrong.
 
 use actix_bully::remote::tls::{TlsConfig, TlsConfigBuilder, TlsError};
 use rcgen::{
@@ -10,23 +10,23 @@ use time::{Duration, OffsetDateTime};
 /// An authority that issues certificates.
 pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
-    /// Its own certificate, as PEM.
+    /// The certificate of the authority, as PEM.
     pub pem: String,
-    /// The certificates between it and the root, as PEM.
+    /// The certificates between the authority and the root, as PEM.
     between: String,
 }
 
 /// A certificate with its key, as PEM.
 #[derive(Clone)]
 pub struct Leaf {
-    /// The certificate, then the intermediate ones.
+    /// The certificate, and after it the intermediate certificates, as PEM.
     pub certificate: String,
-    /// Its private key.
+    /// The private key, as PEM.
     pub key: String,
 }
 
 impl Authority {
-    /// A root of its own.
+    /// Creates a root authority.
     pub fn new(name: &str) -> Self {
         let (params, key) = (authority_params(name), new_key());
         let pem = params
@@ -40,7 +40,7 @@ impl Authority {
         }
     }
 
-    /// An authority below this one.
+    /// Creates an authority below this authority.
     pub fn intermediate(&self, name: &str) -> Self {
         let (params, key) = (authority_params(name), new_key());
         let pem = params
@@ -54,7 +54,7 @@ impl Authority {
         }
     }
 
-    /// A node that abuses its own certificate as an authority's.
+    /// Creates a node that abuses its own certificate as the certificate of an authority.
     pub fn from_leaf(&self, node: &str) -> Self {
         let (params, key) = (leaf_params(node), new_key());
         let pem = params
@@ -68,26 +68,26 @@ impl Authority {
         }
     }
 
-    /// A good certificate for a node.
+    /// Issues a good certificate for a node.
     pub fn node(&self, node: &str) -> Leaf {
         self.issue(leaf_params(node))
     }
 
-    /// A certificate with something changed.
+    /// Issues a certificate with a change.
     pub fn odd(&self, node: &str, change: impl FnOnce(&mut CertificateParams)) -> Leaf {
         let mut params = leaf_params(node);
         change(&mut params);
         self.issue(params)
     }
 
-    /// The configuration of a node with a good certificate.
+    /// Returns the configuration of a node with a good certificate.
     pub fn config(&self, node: &str) -> TlsConfig {
         self.builder(&self.node(node))
             .build()
             .expect("a good configuration is accepted")
     }
 
-    /// A configuration with this certificate that trusts this authority.
+    /// Returns a configuration with this certificate, which trusts this authority.
     pub fn builder(&self, leaf: &Leaf) -> TlsConfigBuilder {
         TlsConfig::builder()
             .authorities_pem(self.pem.as_str())
@@ -95,7 +95,7 @@ impl Authority {
             .key_pem(leaf.key.as_str())
     }
 
-    /// Why a configuration with this certificate is refused.
+    /// Returns the reason why a configuration with this certificate is refused.
     pub fn refusal(&self, leaf: &Leaf) -> TlsError {
         self.builder(leaf)
             .build()
@@ -114,7 +114,7 @@ impl Authority {
     }
 }
 
-/// A certificate that no other vouches for.
+/// Creates a certificate that only its own key has signed.
 pub fn self_signed(node: &str) -> Leaf {
     let key = new_key();
     let own = leaf_params(node)
@@ -126,12 +126,12 @@ pub fn self_signed(node: &str) -> Leaf {
     }
 }
 
-/// A subject alternative name of the kind DNS, however odd.
+/// Returns a subject alternative name of the type DNS. The name may break the rules of DNS.
 pub fn dns(name: &str) -> SanType {
     SanType::DnsName(name.to_owned().try_into().expect("the name is ASCII"))
 }
 
-/// Valid from so many days from now until so many days from now.
+/// Sets the first and the last day of a certificate's validity, in days from now.
 pub fn valid(params: &mut CertificateParams, from: i64, until: i64) {
     let now = OffsetDateTime::now_utc();
     params.not_before = now + Duration::days(from);

@@ -1,4 +1,4 @@
-//! Two ends of one connection, in memory, built by the public API.
+//! Two ends of one connection in memory, which the public API builds.
 
 use actix_bully::remote::{
     NodeId,
@@ -10,23 +10,22 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 /// An end of a connection between two nodes.
 pub type End = Box<dyn Stream>;
 
-/// What came of a handshake.
+/// The outcome of a handshake at one end.
 pub type Outcome = Result<(End, NodeId), Unsecured>;
 
-/// More than a handshake needs, so that neither side waits for the other to read.
+/// Size of a pipe. A handshake needs less, so neither side waits until the other side reads.
 const ROOM: usize = 256 * 1024;
 
-/// A checked name.
 pub fn node(name: &str) -> NodeId {
     NodeId::new(name).expect("the test's names are names of nodes")
 }
 
-/// A pipe in memory.
+/// Returns the two ends of a pipe in memory.
 pub fn pipe() -> (DuplexStream, DuplexStream) {
     duplex(ROOM)
 }
 
-/// A listener, and a dialler that names it as it is: both outcomes.
+/// Lets a dialler connect to a listener under the listener's right name. Returns both outcomes.
 pub async fn meet(listener: &TlsConfig, dialler: &TlsConfig) -> (Outcome, Outcome) {
     let (here, there) = pipe();
     let known = dialler.node();
@@ -36,12 +35,12 @@ pub async fn meet(listener: &TlsConfig, dialler: &TlsConfig) -> (Outcome, Outcom
     )
 }
 
-/// Two nodes that have met: the listener, the dialler.
+/// Connects two nodes. Returns the end of the listener and the end of the dialler.
 ///
-/// What the one writes the other reads, so a fuzzer can send through the one end whatever it likes.
+/// Each end reads the data that the other end writes. So a fuzzer can send any data through one end.
 ///
 /// # Panics
-/// If they refuse each other.
+/// If the two nodes refuse each other.
 pub async fn pair(listener: &TlsConfig, dialler: &TlsConfig) -> (End, End) {
     let (accepted, connected) = meet(listener, dialler).await;
     let (accepted, dialled) = accepted.expect("the listener accepts");
@@ -50,15 +49,15 @@ pub async fn pair(listener: &TlsConfig, dialler: &TlsConfig) -> (End, End) {
     (accepted, connected)
 }
 
-/// Why a handshake was refused.
+/// Returns the reason why a handshake was refused.
 ///
 /// # Panics
-/// If it was not.
+/// If the handshake was not refused.
 pub fn refused(outcome: Outcome) -> Unsecured {
     outcome.err().expect("the other end is refused")
 }
 
-/// Whether what is written at one end is read at the other, both ways.
+/// Whether data crosses from each end to the other.
 pub async fn is_open(one: &mut End, other: &mut End) -> bool {
     crosses(one, other, b"there").await && crosses(other, one, b"and back").await
 }
@@ -73,7 +72,7 @@ async fn crosses(from: &mut End, to: &mut End, said: &[u8]) -> bool {
     sent.is_ok() && read.is_ok() && heard == said
 }
 
-/// Why the dialler was refused: in TLS 1.3 it learns of it at the first read.
+/// Returns the reason why the dialler was refused. In TLS 1.3 the dialler learns the reason at its first read.
 pub async fn refused_later(mut end: End) -> Option<String> {
     let error = end
         .read_u8()

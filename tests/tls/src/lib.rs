@@ -1,7 +1,7 @@
-//! What the tests of TLS have in common: authorities, certificates of every kind, and pairs of ends.
+//! The common parts of the TLS tests: authorities, certificates of every kind, and pairs of ends.
 //!
-//! Not here: any rule of TLS. Nodes in the tests are built by the crate's public API alone;
-//! `attacker` holds the ends that break the rules.
+//! Not here: any rule of TLS. The tests build nodes only by the public API of the crate. `attacker` has the ends that
+//! break the rules.
 
 pub mod attacker;
 pub mod authority;

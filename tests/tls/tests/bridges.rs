@@ -1,4 +1,4 @@
-//! Whole bridges with TLS over real sockets: they elect, and no other process takes part.
+//! Whole bridges with TLS over real sockets: they elect a leader, and no other process takes part.
 
 use std::{future::Future, net::SocketAddr, path::Path, time::Duration};
 
@@ -32,7 +32,7 @@ use tokio::{
 #[path = "bridges/renewed.rs"]
 mod renewed;
 
-/// Sockets know no virtual time.
+/// Longest wait of a test, in real time, because sockets have no virtual time.
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// One process.
@@ -42,7 +42,7 @@ struct Host {
 }
 
 impl Host {
-    /// The agent has the name of its node.
+    /// Starts a process, whose agent has the name of its node.
     fn start(
         name: &str,
         peers: &[(&str, Option<&Self>)],
@@ -107,7 +107,7 @@ async fn until(what: &str, mut holds: impl FnMut() -> bool) {
         .unwrap_or_else(|_| panic!("never: {what}"));
 }
 
-/// The first event that this finds something in.
+/// Waits for the first event for which `find` returns a value. Returns this value.
 async fn event<T>(
     mut events: impl Stream<Item = BridgeEvent> + Unpin,
     mut find: impl FnMut(BridgeEvent) -> Option<T>,
@@ -125,7 +125,7 @@ async fn event<T>(
         .expect("the event comes in time")
 }
 
-/// What a listener is told of a proof that was not accepted.
+/// Waits until a listener reports a refused certificate. Returns the reason and the names in the certificate.
 async fn unproven(events: impl Stream<Item = BridgeEvent> + Unpin) -> (String, Vec<String>) {
     event(events, |event| match event {
         BridgeEvent::Refused {
@@ -143,7 +143,7 @@ async fn unproven(events: impl Stream<Item = BridgeEvent> + Unpin) -> (String, V
     .await
 }
 
-/// Two hosts that are linked, and follow `b`.
+/// Starts two linked hosts that follow `b`.
 async fn two(a: &TlsConfig, b: &TlsConfig) -> [Host; 2] {
     let a = Host::tls("a", &[("b", None)], a);
     let b = Host::tls("b", &[("a", Some(&a))], b);
@@ -155,7 +155,7 @@ fn play(scene: impl Future<Output = ()>) {
     System::new().block_on(scene);
 }
 
-/// It is told so, and the security log learns which name it showed.
+/// The refused node learns the reason, and the listener's event has the names of its certificate.
 #[test]
 fn a_node_that_is_no_peer_is_told_goodbye() {
     play(async {
@@ -181,7 +181,7 @@ fn a_node_that_is_no_peer_is_told_goodbye() {
     });
 }
 
-/// What an operator reads at a host whose peer is not linked.
+/// Waits until the diagnosis of a host whose peer is not linked contains both parts.
 async fn says(what: &str, host: &Host, parts: [&str; 2]) {
     let told = || host.agent.diagnosis().to_string();
     until(what, || parts.iter().all(|part| told().contains(part))).await;
@@ -210,7 +210,7 @@ fn a_diagnosis_names_another_authority_and_what_to_do() {
     });
 }
 
-/// Says hello to `a` as this node, over whatever connection. An error is the reason why the link was closed.
+/// Greets `a` as the node `name` over a given connection. An error is the reason why the link was closed.
 async fn hello(mut stream: End, name: &str) -> Result<(), String> {
     let cluster = ClusterId::new("default").expect("a good name");
     let me = Introduction::new(node(name), cluster, NodeIncarnation(1));
@@ -234,7 +234,7 @@ async fn hello(mut stream: End, name: &str) -> Result<(), String> {
     }
 }
 
-/// A good certificate of `b`, and a HELLO that says `c`: both are peers.
+/// The node has a good certificate of `b`, and its HELLO has the name `c`. Both are peers of `a`.
 #[test]
 fn a_node_that_says_hello_as_another_is_refused() {
     play(async {
@@ -253,7 +253,7 @@ fn a_node_that_says_hello_as_another_is_refused() {
     });
 }
 
-/// What is not TLS, says nothing, or comes without a certificate hurts no node that is linked.
+/// A stranger may send no TLS, send nothing, or have no certificate. None of them disturbs a linked node.
 #[test]
 fn strangers_on_the_port_are_counted_and_nothing_else() {
     play(async {
@@ -288,7 +288,7 @@ fn strangers_on_the_port_are_counted_and_nothing_else() {
             assert!(heard.len() <= 7, "an alert at most: {heard:?}");
             until(counter, || a.count(counter) > before).await;
         }
-        // A bridge without TLS is a stranger as well, and so is one with TLS to it.
+        // A bridge without TLS is also a stranger to a bridge with TLS, and the other way round.
         let before = a.count("tls");
         let plain = Host::start("b", &[("a", Some(&a))], |builder| builder);
         until("plain text is refused", || a.count("tls") > before).await;
@@ -298,7 +298,7 @@ fn strangers_on_the_port_are_counted_and_nothing_else() {
     });
 }
 
-/// A node by its configuration, whose certificates lie in files of that folder.
+/// Starts a node from its configuration. Its certificates are in files of this folder.
 fn configured(
     name: &str,
     authority: &Authority,

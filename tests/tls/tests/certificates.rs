@@ -1,4 +1,4 @@
-//! What the example `certificates` makes, run as a user runs it, is what the bridge takes.
+//! The bridge accepts the files that the example `certificates` makes. The test runs the example as a user runs it.
 
 use std::{
     env, fs,
@@ -16,7 +16,7 @@ fn make(folder: &Path, nodes: &[&str]) -> Output {
         .canonicalize()
         .expect("the example is there");
     let mut cargo = Command::new(env!("CARGO"));
-    // What this test was built with is not what the example is to be built with.
+    // The example must not be built with the environment of this test's build.
     for (name, _) in env::vars_os() {
         let name = name.to_string_lossy();
         if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
@@ -94,12 +94,12 @@ async fn nodes_meet_with_what_the_example_made() {
     let (mut a, mut b) = pair(&a, &b).await;
     assert!(is_open(&mut a, &mut b).await);
 
-    // A later run adds to the same authority.
+    // A later run adds a certificate of the same authority.
     assert!(make(&folder, &["node-c"]).status.success());
     let (mut a, mut c) = pair(&config(&folder, "node-a"), &config(&folder, "node-c")).await;
     assert!(is_open(&mut a, &mut c).await);
 
-    // Nothing is overwritten.
+    // No run overwrites a file.
     let read = || -> Vec<_> {
         let read = |name: String| fs::read(folder.join(name)).expect("readable");
         names(&folder).into_iter().map(read).collect()

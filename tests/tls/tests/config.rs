@@ -1,4 +1,4 @@
-//! What a configuration is refused for, before anything listens, and what it says then.
+//! The configurations that are refused before anything listens, and the errors of the refusals.
 
 use std::{fs, time::Duration};
 
@@ -16,7 +16,7 @@ fn failure(builder: TlsConfigBuilder) -> TlsError {
 
 const NONSENSE: &str = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
 
-/// Each part is wrong once, and named.
+/// Each part is wrong once, and the error must name it.
 #[test]
 fn a_part_that_is_left_out_or_is_something_else_is_refused_by_its_name() {
     let trust = Authority::new("ours");
@@ -59,7 +59,7 @@ fn a_part_that_is_left_out_or_is_something_else_is_refused_by_its_name() {
             whole().authorities_pem(with_nonsense),
             "certificate authorities",
         ),
-        // A node that could pass for an authority could make any other node.
+        // A node that other nodes accept as an authority could create any other node.
         (
             whole().authorities_pem(with_a_node),
             "the authority that issued",
@@ -88,14 +88,14 @@ fn damaged_pem_is_refused_and_no_key_is_quoted_or_shown() {
         assert!(said.contains("BEGIN and END"), "{said}");
         assert!(!said.contains(&secret[8..24]), "{said}");
     }
-    // Nor is a good one.
+    // A good key is not quoted either.
     let builder = trust.builder(&leaf);
     let said = format!("{builder:?} {:?}", builder.clone().build().expect("good"));
     assert!(said.contains("TlsConfig"), "{said}");
     assert!(!said.contains(&secret[8..24]), "{said}");
 }
 
-/// Each certificate is one that peers would refuse, or that names no node.
+/// Peers would refuse each of these certificates, or the certificate names no node.
 #[test]
 fn a_certificate_that_peers_would_refuse_is_refused_here() {
     let (trust, other) = (Authority::new("ours"), Authority::new("theirs"));

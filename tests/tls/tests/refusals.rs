@@ -1,4 +1,4 @@
-//! Which nodes are refused, in both directions, by the ends that the public API builds.
+//! The nodes that are refused in both directions, by ends that the public API builds.
 //!
 //! Each kind of bad certificate dials a good listener, and then listens for a good dialler.
 
@@ -36,7 +36,7 @@ const FAILED: &str = "the TLS handshake failed";
 const NOT_TLS: &str = "this node speaks TLS, and the peer sent something else";
 const LOST: &str = "the connection ended";
 
-/// An attacker dials the node `a`, which knows the node `b`.
+/// Lets an attacker dial the node `a`, which knows the node `b`. Returns the refusal.
 async fn dials(trust: &Authority, attacker: &Dialler) -> Unsecured {
     let listener = trust.config("a");
     let (here, there) = pipe();
@@ -50,7 +50,7 @@ async fn dials(trust: &Authority, attacker: &Dialler) -> Unsecured {
     refused(accepted)
 }
 
-/// A node dials another one, and an attacker answers.
+/// Lets a node dial another node while an attacker answers. Returns the refusal.
 async fn listens(
     trust: &Authority,
     [dialler, dialled]: [&str; 2],
@@ -66,7 +66,8 @@ async fn listens(
     refused(connected)
 }
 
-/// Both directions: what `b` shows to the listener `a`, and what `a` shows to the dialler `b`.
+/// Tests a certificate in both directions: `b` shows it to the listener `a`, and `a` shows it to the dialler `b`.
+/// Returns both reasons.
 async fn both(trust: &Authority, make: impl Fn(&str) -> Leaf) -> [String; 2] {
     let dialled = dials(trust, &Dialler::showing(&make("b"))).await;
     let attacker = attacker::listener(&make("a"), vec![ALPN.to_vec()]);
@@ -97,7 +98,7 @@ async fn each_certificate_that_is_not_a_nodes_is_refused_in_both_directions() {
         key: trust.node(node).key,
         ..trust.node(node)
     };
-    // TLS compares names without regard to case; a node's name is exact.
+    // TLS compares names without regard to case, but the name of a node is exact.
     let shouts = |node: &str| {
         let name = node.to_uppercase();
         odd(node, &|params| {
@@ -124,7 +125,7 @@ async fn each_certificate_that_is_not_a_nodes_is_refused_in_both_directions() {
             &|it| odd(it, &|params| valid(params, 1, 3)),
             [NOT_YET_VALID; 2],
         ),
-        // The listener can say goodbye to a node that it does not know; the dialler hangs up.
+        // The listener can send a goodbye to a node that it does not know. The dialler only closes the connection.
         ("another node", &|_| trust.node("c"), [STRANGER, NAME]),
         (
             "without a name",
@@ -174,7 +175,7 @@ async fn a_second_name_of_any_kind_is_refused() {
     }
 }
 
-/// What a dialler asks for is a name even where a wildcard would cover it: TLS alone would accept it.
+/// A dialler asks for the exact name, also where a wildcard would cover it. TLS alone would accept the wildcard.
 #[tokio::test]
 async fn a_wildcard_is_refused() {
     let trust = Authority::new("ours");
@@ -192,8 +193,8 @@ async fn a_wildcard_is_refused() {
     }
 }
 
-/// Nobody shows a certificate, or speaks an older version or another protocol. The tests switch on version 1.2 of the
-/// library for all crates: it must not matter.
+/// The other end shows no certificate, or speaks an older version or another protocol. The tests enable TLS 1.2 in
+/// the library for all crates, and this must not matter.
 #[tokio::test]
 async fn an_end_of_another_protocol_or_without_a_certificate_is_refused() {
     let trust = Authority::new("ours");
@@ -220,11 +221,11 @@ async fn an_end_of_another_protocol_or_without_a_certificate_is_refused() {
     }
 }
 
-/// The dialler learns of its refusal at its first read, and no more than that.
+/// The dialler learns only the reason of its refusal, at its first read.
 #[tokio::test]
 async fn the_dialler_learns_why_its_certificate_is_refused() {
     let (trust, other) = (Authority::new("ours"), Authority::new("theirs"));
-    // It trusts us; we do not trust it.
+    // The dialler trusts the listener, but the listener does not trust the dialler.
     let leaf = other.node("b");
     let stranger = other
         .builder(&leaf)
@@ -237,13 +238,13 @@ async fn the_dialler_learns_why_its_certificate_is_refused() {
     assert_eq!(refused_later(end).await, Some(OWN_AUTHORITY.to_owned()));
 }
 
-/// What is not TLS, and a record that is cut.
+/// The peer sends bytes of another protocol, or hangs up within a record of TLS.
 #[tokio::test]
 async fn what_is_not_tls_is_refused_and_a_peer_that_hangs_up_is_lost() {
     let trust = Authority::new("ours");
     for (said, told) in [
         (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n".as_slice(), NOT_TLS),
-        // The bridge's own frames, in plain.
+        // A frame of the bridge in plain text.
         (b"\x00\x00\x00\x10\x95\xa6magic\0\0\0\0\0\0\0\0\0", NOT_TLS),
         (
             b"\xff\xfe\xfd\xfc and more noise that is no record",
@@ -266,7 +267,7 @@ async fn what_is_not_tls_is_refused_and_a_peer_that_hangs_up_is_lost() {
     }
 }
 
-/// The deadline is the caller's: the handshake itself waits for ever.
+/// The caller sets the deadline. The handshake itself waits without a limit.
 #[tokio::test(start_paused = true)]
 async fn a_silent_peer_is_the_callers_to_end() {
     let listener = Authority::new("ours").config("a");
@@ -278,7 +279,7 @@ async fn a_silent_peer_is_the_callers_to_end() {
     assert!(waited.is_err(), "it was still waiting");
 }
 
-/// Two connections of the same two nodes share nothing that could be replayed.
+/// Two connections of the same two nodes have no state in common that an attacker could replay.
 #[tokio::test]
 async fn no_connection_is_resumed() {
     let trust = Authority::new("ours");
@@ -294,7 +295,7 @@ async fn no_connection_is_resumed() {
         );
         let (mut accepted, _) = accepted.expect("a good certificate");
         let mut connected = connected.expect("the dialler trusts every node");
-        // Tickets come before the first data.
+        // Session tickets would come before the first data.
         accepted.write_all(b"x").await.expect("open");
         accepted.flush().await.expect("open");
         assert_eq!(connected.read_u8().await.expect("open"), b'x');

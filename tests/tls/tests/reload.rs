@@ -1,4 +1,4 @@
-//! New certificates without a restart: for new connections, and never half.
+//! New certificates without a restart: they serve new connections, and half a pair is never used.
 
 use std::{fs, path::Path};
 
@@ -74,7 +74,7 @@ async fn a_reload_reads_the_files_and_a_bad_one_changes_nothing() {
     let (mut at_a, mut at_b) = pair(&a, &b).await;
     assert!(is_open(&mut at_a, &mut at_b).await);
 
-    // Good files are read at once, and not by the next handshake alone.
+    // `reload` reads good files at once, and does not wait for the next handshake.
     files.put(&trust.pem, &trust.odd("a", |params| valid(params, -1, 40)));
     a.reload().expect("good again");
     assert_ne!(a.expires_at(), before);

@@ -1,9 +1,9 @@
-//! A cluster with mutual TLS that is restarted under silent connections: of those that say nothing,
-//! of those that begin a TLS handshake and stop, in its first record or after it, the same as over
-//! plain TCP (`adversary_heartbeats`).
+//! A cluster with mutual TLS that is restarted while silent connections attack it. An attacker says nothing, or
+//! begins a TLS handshake and stops within its first record or after it. `adversary_heartbeats` tests the same over
+//! plain TCP.
 //!
-//! The harness, the attackers' numbers and what has to hold are those of that test. In a release
-//! build only: how long a debug build takes for a handshake is no measure.
+//! The harness, the number of attackers and the conditions are the same as in `adversary_heartbeats`. The test only
+//! runs in a release build, because a handshake takes too long in a debug build.
 #![cfg(all(target_os = "linux", not(debug_assertions)))]
 
 #[path = "../../adversary/kit.rs"]
@@ -19,7 +19,7 @@ use rustls::{ClientConnection, pki_types::ServerName};
 
 use restart::{Attackers, Manner, Secure};
 
-/// What a client says first: all of it has to be answered by a key exchange, and a signature.
+/// Returns the first bytes of a client. A whole hello costs the node a key exchange and a signature.
 fn client_hello() -> Vec<u8> {
     let config = Arc::new(Dialler::anonymous().config());
     let name = ServerName::try_from("a").expect("a name");
@@ -39,7 +39,8 @@ fn a_cluster_with_tls_agrees_in_less_than_twice_the_calm_time_under_attack() {
     });
     let hello = client_hello();
     let (record, whole) = (&hello[..3], &hello[..]);
-    // Each takes ten seconds, so not every beginning is tried in both manners; over plain TCP the first one is.
+    // Each case takes ten seconds, so not every beginning is tried with both manners. The test over plain TCP also
+    // tries the first beginning with the manner `Waits`.
     for (manner, says) in [
         (Manner::Hurries, &[][..]),
         (Manner::Waits, record),

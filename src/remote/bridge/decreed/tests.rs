@@ -1,4 +1,4 @@
-//! The peers of a node by what operators, decrees and leaders say.
+//! The peers of a node that operators, decrees and leaders name.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn node(name: &str) -> NodeId {
     NodeId::new(name).unwrap()
 }
 
-/// A voter, its node, and its address: `d@delta delta:1`.
+/// Parses a voter, its node, and its address: `d@delta delta:1`.
 fn contact(text: &str) -> VoterContact {
     let (voter, at) = text.split_once('@').unwrap();
     let (at, address) = at
@@ -23,7 +23,7 @@ fn is_private(address: &str) -> bool {
     address != "plain:1"
 }
 
-/// What these agents may be in these groups.
+/// Lists the roles that these rights give to agents in two groups.
 fn roles(rights: &Rights) -> String {
     let all = ["shop", "other"].map(|group| ["d", "e", "f", "api-1"].map(|agent| (group, agent)));
     let granted = all.concat().into_iter().filter_map(|(group, agent)| {
@@ -33,7 +33,8 @@ fn roles(rights: &Rights) -> String {
     granted.collect::<Vec<_>>().join(" ")
 }
 
-/// `+` a new peer, `~` other rights, `-` no peer any more, `!` a contact that was refused.
+/// Shows changes of peers: `+` is a new peer, `~` a change of rights, `-` a removed peer, `!` a contact that was
+/// refused.
 fn shown(changes: &PeerChanges) -> String {
     let PeerChanges {
         add,
@@ -72,7 +73,7 @@ impl PeerBook {
     }
 }
 
-/// What an operator grants.
+/// Returns the rights that the operator grants in these tests.
 fn own() -> Rights {
     Rights::none().grant("*", "api-*", MayBe::Observer)
 }
@@ -88,7 +89,7 @@ fn a_list_that_comes_after_a_later_one_changes_nothing() {
     assert_eq!(book.lists("shop", 3, &[]), "-e");
 }
 
-/// And a person is told why.
+/// The refused contact has the reason `Removed`, which a log or a diagnosis can show to a person.
 #[test]
 fn a_peer_that_an_operator_removed_stays_away_until_a_list_names_another_voter_there() {
     for is_configured in [true, false] {
@@ -128,7 +129,7 @@ fn a_peer_that_is_removed_and_configured_again_has_the_rights_of_the_decrees_aga
     assert_eq!(book.lists("shop", 1, &["d@delta delta:1"]), "");
 }
 
-/// And this node is no peer of its own.
+/// The list also names this node, which must not become a peer of its own.
 #[test]
 fn a_voter_on_an_unknown_node_makes_a_peer_with_the_right_to_be_that_voter_and_no_other() {
     let mut book = PeerBook::default();
@@ -139,7 +140,7 @@ fn a_voter_on_an_unknown_node_makes_a_peer_with_the_right_to_be_that_voter_and_n
     assert_eq!(book.lists("shop", 2, &[]), "-delta");
 }
 
-/// And it is dialled where the operator said.
+/// The list has another address for the peer. The bridge still dials the address of the operator.
 #[test]
 fn configured_rights_are_neither_lowered_nor_removed() {
     let mut book = PeerBook::default();
@@ -212,7 +213,7 @@ fn one_agent_of_a_group_is_wanted_at_a_time() {
     assert_eq!(book.wants("other", "e@e"), format!("~e ({both}), -d"));
 }
 
-/// And it is dialled where the operator said.
+/// The leader names another address for the node. The bridge still dials the address of the operator.
 #[test]
 fn a_wanted_agent_takes_nothing_from_what_a_node_is_already() {
     let mut book = PeerBook::default();

@@ -1,4 +1,4 @@
-//! Which connection gives way to which, and that every slot comes back.
+//! Which connection loses its slot to which other connection, and that every slot becomes free again.
 
 use actix::clock::{Instant, timeout};
 
@@ -9,7 +9,7 @@ fn gate(limits: &LimitsBuilder) -> Arc<Gate> {
     Arc::new(Gate::new(&limits.build().unwrap()))
 }
 
-/// 4 in all, 3 that are not ready, 2 of one address.
+/// Returns a gate for 4 connections in all, 3 of them not ready, 2 of them from one address.
 fn small() -> Arc<Gate> {
     let limits = Limits::builder().inbound(4).unready(3);
     gate(&limits.unready_per_address(2))
@@ -23,7 +23,7 @@ fn enter(gate: &Arc<Gate>, from: &str) -> Pass {
     gate.enter(from).unwrap()
 }
 
-/// Which of them have lost their slots.
+/// Returns the indices of the passes that have lost their slots.
 fn lost(passes: &[&Pass]) -> Vec<usize> {
     let numbered = passes.iter().enumerate();
     let gone = numbered.filter(|(_, pass)| {
@@ -86,7 +86,7 @@ fn a_silent_connection_gives_way_before_one_that_has_spoken() {
     assert_eq!(lost(&all), [0], "all have said something: the oldest");
 }
 
-/// What silent strangers cannot take: that would take an address of a peer.
+/// Silent strangers cannot take the places of a peer's address. They would need an address of a peer for that.
 #[test]
 fn an_address_of_a_peer_has_places_of_its_own() {
     let gate = small();
@@ -165,7 +165,7 @@ fn an_address_is_a_peers_from_the_time_that_it_is_known_until_it_is_not() {
     assert!(is_empty(&gate));
 }
 
-/// A slot is lost by a connection that says nothing within the limit, and by no other.
+/// Only a connection that says nothing within the limit loses its slot.
 #[test]
 fn the_first_byte_has_a_deadline_of_its_own() {
     virtual_system().block_on(async {
@@ -204,7 +204,7 @@ fn strangers_wait_for_their_turns_and_peers_do_not() {
             assert_eq!(own.in_turn(check()).await - began, ms(0), "no turn");
         }
         assert_eq!(strangers[1].in_turn(check()).await - began, ms(1));
-        // One that loses its slot while it waits holds no other up.
+        // A connection that loses its slot while it waits delays no other connection.
         let waiting = timeout(ms(0), strangers[2].in_turn(check())).await;
         assert!(waiting.is_err());
         let last = enter(&gate, "d");

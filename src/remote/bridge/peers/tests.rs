@@ -1,4 +1,4 @@
-//! What the machine of a peer does at each turn of events, without a runtime.
+//! The effects of a peer's machine for each sequence of events, without a runtime.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const REFUSED: PeerInput = PeerInput::DialFailed(DialError::Refused);
 const UNANSWERED: PeerInput = PeerInput::DialFailed(DialError::NoAnswer);
 const DROPPED: PeerInput = PeerInput::DialFailed(DialError::Dropped);
 
-/// A link that this side dialled, to that incarnation, of that name.
+/// Returns the input for a link that this side dialled, with this incarnation of the peer and this link id.
 fn ready(conn: u64, incarnation: u64, id: u8) -> PeerInput {
     PeerInput::Ready(ReadyLink {
         conn: ConnId(conn),
@@ -25,7 +25,7 @@ fn ready(conn: u64, incarnation: u64, id: u8) -> PeerInput {
     })
 }
 
-/// The same, of a link that the peer dialled.
+/// Returns the input for a link that the peer dialled, with this incarnation of the peer and this link id.
 fn comes(conn: u64, incarnation: u64, id: u8) -> PeerInput {
     let PeerInput::Ready(link) = ready(conn, incarnation, id) else {
         unreachable!("it is ready");
@@ -39,7 +39,7 @@ fn closed(conn: u64, how: LinkLoss, lasted: Duration) -> PeerInput {
     PeerInput::Closed { conn, how, lasted }
 }
 
-/// A link that has lasted breaks.
+/// Returns the input for a link that breaks after a long time.
 fn lost(conn: u64) -> PeerInput {
     closed(conn, LinkLoss::Broken, LONG)
 }
@@ -61,7 +61,7 @@ fn with_address() -> PeerMachine {
     PeerMachine::new(Backoff::of(&Limits::default()), true, None)
 }
 
-/// A peer with an address that is linked by connection 1, in incarnation 5 of its process.
+/// Returns a peer with an address that is linked by connection 1, in incarnation 5 of its process.
 fn linked() -> PeerMachine {
     let mut peer = with_address();
     peer.plays([(PeerInput::Start, "dial"), (ready(1, 5, 1), "Up")]);
@@ -74,7 +74,7 @@ impl PeerMachine {
         effects.join(", ")
     }
 
-    /// What comes, and what follows from each.
+    /// Checks the effects of each input in turn.
     #[track_caller]
     fn plays<const N: usize>(&mut self, scene: [(PeerInput, &str); N]) {
         for (step, (input, effects)) in scene.into_iter().enumerate() {
@@ -82,7 +82,7 @@ impl PeerMachine {
         }
     }
 
-    /// Whether the link of that name, to that incarnation, is the one that readers see.
+    /// Whether readers see the link with this id and this incarnation.
     fn is_linked_by(&self, incarnation: u64, id: u8) -> bool {
         let id = LinkId([id; 16]);
         let link = (self.stage(), self.known());
@@ -115,7 +115,7 @@ fn a_process_that_is_killed_again_and_again_is_redialled_at_once_each_time() {
     }
 }
 
-/// The kernel of a process that is being killed goes on taking connections for a moment.
+/// The kernel of a process that is being killed still accepts connections for a moment.
 #[test]
 fn a_redial_that_is_dropped_is_tried_again_in_a_moment() {
     linked().plays([
@@ -159,7 +159,7 @@ fn a_later_incarnation_ends_the_former_one() {
     let mut peer = linked();
     peer.plays([(lost(1), "dial"), (ready(2, 6, 2), "Restarted, Up")]);
     assert_eq!(peer.known(), Some(NodeIncarnation(6)));
-    // Its end was told before.
+    // The end of the former incarnation was reported before.
     linked().plays([
         (closed(1, LinkLoss::Left, LONG), "Gone, wait 0..100"),
         (ready(2, 6, 2), "Up"),
@@ -177,7 +177,7 @@ fn a_later_incarnation_replaces_a_link_that_still_seems_to_be_up() {
     assert!(peer.is_linked_by(6, 0));
 }
 
-/// Both sides see the two links in different orders, and keep the same one.
+/// The two sides see the two links in different orders, and must keep the same link.
 #[test]
 fn of_two_links_the_one_with_the_larger_id_stays_whichever_came_first() {
     for (first, second, effects) in [
@@ -221,7 +221,7 @@ fn links_that_break_soon_are_redialled_a_few_times_and_then_less_and_less() {
     peer.plays([(lost(12), "dial")]); // one that lasted is forgiven
 }
 
-/// It breaks a rule, or it wants no link.
+/// The peer breaks a rule, or it wants no link.
 #[test]
 fn a_peer_that_is_to_blame_waits_for_a_second_and_more() {
     let (mut misbehaves, mut rejects) = (linked(), with_address());
@@ -241,7 +241,7 @@ fn a_peer_that_is_to_blame_waits_for_a_second_and_more() {
     }
 }
 
-/// This process is to take part again soon after the later one has ended.
+/// This process has to take part again soon after the later process has ended.
 #[test]
 fn a_peer_that_knows_a_later_process_of_this_node_is_asked_once_a_second() {
     let mut peer = with_address();
@@ -304,7 +304,7 @@ fn an_earlier_incarnation_is_let_in_once_the_later_one_is_forgotten() {
     assert_eq!(peer.known(), Some(NodeIncarnation(3)), "it is no later one");
 }
 
-/// Nothing else would end the attempt: the connection is closed, and was never this peer's link.
+/// Nothing else would end the attempt, because the closed connection never was the link of this peer.
 #[test]
 fn a_peer_whose_dialled_link_is_stale_is_dialled_again() {
     linked().plays([

@@ -1,4 +1,4 @@
-//! What a peer is told of the agents here, and in which order.
+//! The reports of this node's agents to a peer, and their order.
 
 use super::*;
 use crate::protocol::{Incarnation, MemberKind, Rules, Term};
@@ -27,12 +27,12 @@ fn local(members: &[Member]) -> LocalMembers {
     }
 }
 
-/// Where no message waits.
+/// Returns the update of an announcer while no message waits.
 fn update(announcer: &mut Announcer, local: LocalMembers) -> RosterUpdate {
     announcer.update(local, usize::MAX, |_| false)
 }
 
-/// The same where the other side has no place for one number more than it needs.
+/// Returns the update of an announcer while no message waits and the peer has no place for another number.
 fn update_tightly(announcer: &mut Announcer, local: LocalMembers) -> RosterUpdate {
     announcer.update(local, 0, |_| false)
 }
@@ -73,7 +73,8 @@ fn an_agent_that_comes_is_told_before_the_messages_and_one_that_goes_after_them(
     );
 }
 
-/// Agents come and go, and the other side has `spare` places; it never keeps more than `most`.
+/// Lets agents come and go while the peer has `spare` places. Checks that the peer never keeps more than `most`
+/// places.
 fn come_and_go(spare: usize, most: usize) {
     let mut announcer = Announcer::default();
     let mut rng = fastrand::Rng::with_seed(7);
@@ -102,7 +103,8 @@ fn numbers_stay_dense_and_belong_to_one_agent() {
     }
 }
 
-/// A vote may be under way to the agent that had the number, and would count for the next one.
+/// A vote may be under way to the agent that had the number. The vote would count for the next agent with this
+/// number.
 #[test]
 fn a_number_rests_until_many_others_are_free_or_the_other_side_has_no_place_left() {
     let number = |told: &RosterUpdate| told.before.members[0].0;
@@ -183,7 +185,8 @@ fn in_another_epoch_all_are_told_anew_and_keep_the_numbers_that_messages_name() 
     assert_eq!(number(&announcer), [3, 0, 1, 2].map(Some));
     assert_eq!(update(&mut announcer, of(1, &all)), RosterUpdate::default());
 
-    // Where agents have left, the last ones fill their places: the other side takes no number before 0.
+    // When agents have left, the agents with the highest numbers take their numbers, because the peer accepts no
+    // number above a gap.
     let announcement = update(&mut announcer, of(2, &[a.clone(), d.clone()]));
     assert_eq!(announcement.before.members, [(0, a), (1, d)]);
     assert_eq!(announcement.after, RosterContent::default());
@@ -266,7 +269,7 @@ fn an_agent_that_came_and_went_is_told_as_ended_after_its_messages() {
     let mut announcer = Announcer::default();
     let says = |member: &Member| member.id.as_str() != "c";
     update(&mut announcer, local(&[up("a", 1)]));
-    // Since then `a` was restarted and crashed, and `b` and `c` came and crashed; `c` said nothing.
+    // Since the last update `a` was restarted and crashed, and `b` and `c` came and crashed. `c` sent no message.
     let now = [up("a", 2), up("b", 1), up("c", 1)].map(down);
     let announcement = announcer.update(local(&now), usize::MAX, says);
     let before = [(0, up("a", 2)), (1, up("b", 1)), (2, down(up("c", 1)))];

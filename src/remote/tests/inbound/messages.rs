@@ -1,4 +1,4 @@
-//! Which messages pass, which are dropped, and which end the link.
+//! The messages that pass, that are dropped, and that end the link.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn a_message_of_an_agent_that_was_not_announced_ends_the_link() {
     assert_eq!(link.message(5, 0, 9), Err(Closed::FromNotAllowed));
 }
 
-/// Older incarnations are ignored and counted
+/// A message of an older incarnation is ignored and counted.
 #[test]
 fn a_message_of_a_former_incarnation_is_dropped() {
     let mut link = InboundLink::new(Rights::all());

@@ -1,4 +1,4 @@
-//! What may be said on a link that is ready, row by row.
+//! The frames of a link that is ready, and the judgement of each frame.
 
 mod messages;
 mod order;
@@ -20,11 +20,11 @@ use crate::{
     },
 };
 
-/// The sender of a message, why the message was dropped, or why the link is closed.
+/// The sender of a message, or the reason why the message was dropped, or the reason why the link is closed.
 type Judged<'a> = Result<Result<MessageSender<'a>, DropReason>, Closed>;
 
 const NOW: Time = Time::ZERO;
-/// This side's number for the group.
+/// The number of the group at this side.
 const HERE: usize = 40;
 
 /// A link to a peer that numbers its frames, and the judge at this end.
@@ -39,7 +39,7 @@ impl InboundLink {
         Self::with(rights, &Limits::default())
     }
 
-    /// A link whose peer has announced these agents.
+    /// Returns a link whose peer has announced these agents.
     fn opened(agents: &[Member]) -> Self {
         let mut link = Self::new(Rights::all());
         link.open(agents).unwrap();
@@ -80,7 +80,7 @@ impl InboundLink {
         self.judge(|seq, out| RosterFrame::encode(seq, 5, opening, content, out))
     }
 
-    /// Opens the group 5, with agents numbered from 0 on.
+    /// Opens the group 5, with agents that are numbered from 0.
     fn open(&mut self, agents: &[Member]) -> Result<RosterChange, Closed> {
         let judged = self.roster(Some(SHOP), &announce(agents))?;
         let FrameVerdict::Roster(change) = judged else {

@@ -1,4 +1,4 @@
-//! The frames of a link, one after the other.
+//! The order, the rate and the form of the frames of a link.
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn the_handshake_is_over() {
     assert_eq!(goodbye, Err(Closed::Goodbye(Farewell::Leaving)));
 }
 
-/// Limits: rate per peer
+/// Limit: rate of each peer.
 #[test]
 fn a_peer_that_sends_too_fast_is_cut() {
     let limits = Limits::default();

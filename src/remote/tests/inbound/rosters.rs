@@ -1,4 +1,4 @@
-//! What a peer may announce, and what is kept of it.
+//! The announcements that a peer may make, and the part that this side keeps.
 
 use super::*;
 
@@ -69,7 +69,7 @@ fn a_peer_announces_only_the_agents_that_it_may() {
     assert_eq!(link.open(&[voter("api-1")]), Err(Closed::FromNotAllowed));
 }
 
-/// An agent that may not lead is not believed to
+/// A peer announces a leader that may not lead. This side does not believe the announcement.
 #[test]
 fn a_peer_names_no_leader_that_may_not_lead() {
     let mut witness = voter("witness");
@@ -91,7 +91,8 @@ fn a_peer_names_no_leader_that_may_not_lead() {
     }
 }
 
-/// A group that is not here leaves nothing behind, and is forgiven when it is opened.
+/// A group that this side does not have leaves nothing behind. The frame that opens such a group is allowed, but
+/// later frames of the group count as mistakes.
 #[test]
 fn a_group_that_is_not_here_is_dropped() {
     let mut link = InboundLink::new(Rights::none());
@@ -150,7 +151,7 @@ fn a_peer_cannot_make_this_side_remember_more_than_the_limit() {
     }
 }
 
-/// What a sender owes
+/// The duties of a sender.
 #[test]
 fn numbers_are_given_one_by_one_and_to_one_agent_each() {
     let numbered = |number, name| RosterContent {
@@ -170,7 +171,8 @@ fn numbers_are_given_one_by_one_and_to_one_agent_each() {
     assert_eq!(twice, Err(Closed::Protocol), "a group under two numbers");
 }
 
-/// A group begins anew when all its agents have ended and others follow other rules: not often.
+/// A group begins anew when all its agents have ended and other agents follow other rules. A peer may let this happen
+/// only a few times.
 #[test]
 fn a_group_that_begins_anew_again_and_again_ends_the_link() {
     let limits = Limits::builder().unknown(5).build().unwrap();

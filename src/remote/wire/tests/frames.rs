@@ -1,4 +1,4 @@
-//! Cutting a stream into frames.
+//! A stream is cut into frames.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ fn frames_come_whole_however_their_bytes_arrive() {
     }
 }
 
-/// Limits: frame length before and after READY
+/// Limits: length of a frame before and after READY.
 #[test]
 fn a_long_frame_is_refused_before_anything_is_reserved_for_it() {
     let limits = Limits::default();
@@ -56,7 +56,7 @@ fn a_long_frame_is_refused_before_anything_is_reserved_for_it() {
     }
 }
 
-/// As a length its first bytes would be 369,295,616 and more.
+/// Read as a length, the first bytes of a TLS record would be 369,295,616 or more.
 #[test]
 fn a_record_of_tls_is_known_by_its_head() {
     for head in [[0x16, 3, 1, 2], [0x16, 3, 3, 0], [0x15, 3, 3, 0]] {
@@ -71,7 +71,7 @@ fn a_record_of_tls_is_known_by_its_head() {
     }
 }
 
-/// Limits: read buffer
+/// Limit: size of the read buffer.
 #[test]
 fn the_buffer_grows_with_what_came_not_with_what_was_announced() {
     let limits = Limits::default();
@@ -89,7 +89,7 @@ fn the_buffer_grows_with_what_came_not_with_what_was_announced() {
     assert_eq!(frames.next(NOW).unwrap(), Some(&body[..]));
 }
 
-/// Limits: frame length 0
+/// Limit: a frame must not have the length 0.
 #[test]
 fn a_frame_of_no_bytes_is_malformed() {
     let mut frames = Frames::new(&Limits::default());
@@ -97,7 +97,7 @@ fn a_frame_of_no_bytes_is_malformed() {
     assert_eq!(frames.next(NOW), Err(WireError::Truncated.into()));
 }
 
-/// Limits: one frame from its first byte
+/// Limit: time for one frame, from its first byte.
 #[test]
 fn a_frame_has_5_seconds_from_its_first_byte() {
     let at = Time::from_millis;
@@ -125,7 +125,7 @@ fn a_frame_has_5_seconds_from_its_first_byte() {
     assert_eq!(Limits::default().frame_time(), Duration::from_secs(5));
 }
 
-/// A long frame may come in the same read as the READY before it.
+/// A long frame may arrive in the same read as the READY before it.
 #[test]
 fn the_limit_rises_between_two_frames() {
     let limits = Limits::default();

@@ -1,5 +1,5 @@
-//! Each frame of the present version as bytes, in `frames.txt`: what is sent once is understood for as long as it is
-//! spoken.
+//! Each frame of the present version as bytes, in `frames.txt`. A release must read the bytes of every other release
+//! that speaks the same version.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -87,7 +87,7 @@ fn content() -> RosterContent {
     }
 }
 
-/// The message that the module's page shows, to one agent, to all and to several.
+/// Writes the message of the module's page, to one agent, to all agents and to several agents.
 fn messages(out: &mut BytesMut) {
     let said = AnyMessage::from(Heartbeat {
         term: Term(7),
@@ -107,7 +107,7 @@ fn messages(out: &mut BytesMut) {
     assert!(messages.end());
 }
 
-/// One of each form of each frame.
+/// Returns one frame of each form of each type.
 pub(super) fn frames() -> Vec<(&'static str, Vec<u8>)> {
     let link = LinkId(*b"0123456789abcdef");
     let proofs = [Proof([0xaa; 32]), Proof([0xbb; 32])];
@@ -158,7 +158,7 @@ pub(super) fn frames() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// The frame that says the same, messages included; `None` if one of them cannot be read.
+/// Writes a frame again from its decoded content, messages included. Returns `None` if a message cannot be read.
 pub(super) fn again(frame: Frame<'_>) -> Option<Vec<u8>> {
     let mut out = BytesMut::new();
     match frame {
@@ -191,7 +191,7 @@ pub(super) fn again(frame: Frame<'_>) -> Option<Vec<u8>> {
     Some(out.to_vec())
 }
 
-/// A field that comes, goes or moves shows in the golden text, and is a new version of the wire.
+/// A field that is added, removed or moved changes the golden text. Such a change needs a new version of the wire.
 #[test]
 fn each_frame_has_its_bytes_and_is_read_as_it_was_written() {
     let mut text = String::new();
@@ -223,7 +223,8 @@ fn each_number_of_a_farewell_is_read_as_it_was_written() {
     }
 }
 
-/// With less nothing could be sent, or a frame in hours. Whatever an operator chooses, others can keep to it.
+/// With smaller limits a peer could receive nothing, or one frame in hours. Peers can keep to any limits that an
+/// operator may choose.
 #[test]
 fn a_peer_that_takes_less_than_the_smallest_limits_is_malformed() {
     let Bounds { depth, items, text } = Allowance::MIN_BOUNDS;

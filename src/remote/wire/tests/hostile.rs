@@ -1,5 +1,5 @@
-//! Do bytes hurt us? What can be done to a frame, on a stack of 512 KiB: it is refused, or it says something in its one
-//! way. Streams of such frames are fuzzed.
+//! Hostile bytes do no harm. Each changed frame is decoded on a stack of 512 KiB: it is refused, or it is the only
+//! form of its content. A fuzzer tests streams of such frames.
 
 use super::{
     bounds,
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::remote::wire::Frame;
 
-/// Whether a body is taken. Then no other bytes say the same.
+/// Whether a body is accepted. Checks that no other bytes have the content of an accepted body.
 fn is_taken(body: &[u8]) -> bool {
     let Some(said) = Frame::decode(body, bounds()).ok().and_then(again) else {
         return false;
@@ -16,7 +16,7 @@ fn is_taken(body: &[u8]) -> bool {
     true
 }
 
-/// Does this to the body of each frame; returns the sum of what comes of it.
+/// Runs a function on the body of each frame, and returns the sum of its results.
 fn on_a_small_stack(run: fn(&[u8]) -> usize) -> usize {
     let thread = std::thread::Builder::new().stack_size(512 * 1024);
     let all = move || frames().iter().map(|(_, whole)| run(&whole[4..])).sum();
@@ -44,7 +44,7 @@ fn a_frame_that_is_cut_or_has_a_byte_more_or_another_byte_is_refused_or_is_anoth
     assert!(taken > 1_000, "numbers and names may differ: {taken}");
 }
 
-/// Heads that announce up to four billion items or bytes.
+/// Heads of frames that announce up to four billion items or bytes.
 const HUGE: &[&[u8]] = &[
     b"\xdb\xff\xff\xff\xff",
     b"\xc6\xff\xff\xff\xff",
@@ -57,7 +57,7 @@ const HUGE: &[&[u8]] = &[
     b"\xde\xff\xff",
 ];
 
-/// What nests: arrays, maps by a text, maps by themselves, long arrays, enums.
+/// Nested values: arrays, maps with text keys, maps with maps as keys, long arrays, enums.
 const NESTS: &[&[u8]] = &[
     b"\x91",
     b"\x81\xa1a",

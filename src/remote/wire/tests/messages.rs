@@ -1,4 +1,4 @@
-//! Messages, written in place and read one by one.
+//! Messages are written in place and read one by one.
 
 use bytes::{BufMut, BytesMut};
 
@@ -27,7 +27,8 @@ pub(super) fn numbers(to: RawReceivers<'_>) -> Option<Vec<u32>> {
     }
 }
 
-/// Both sides of each change of form: messages in a frame, receivers of a message, payload's length.
+/// The sizes lie on both sides of each change of form: number of messages in a frame, number of receivers, length of
+/// a payload.
 #[test]
 fn messages_are_read_as_they_were_written() {
     let many: Vec<u32> = (0..1_024).map(|n| n * 500).collect();
@@ -58,7 +59,7 @@ fn messages_are_read_as_they_were_written() {
     }
 }
 
-/// How a sender splits what is too long for one frame.
+/// A sender splits messages that are too long for one frame in this way.
 #[test]
 fn a_message_that_does_not_fit_is_taken_back_and_sent_in_the_next_frame() {
     let max = 4_096;

@@ -1,4 +1,4 @@
-//! The wire, byte by byte.
+//! The bytes of the wire, for each frame and each part of a frame.
 #![expect(
     clippy::arithmetic_side_effects,
     reason = "a test that overflows fails"
@@ -18,14 +18,14 @@ use bytes::BytesMut;
 
 use super::Bounds;
 
-/// What `write` wrote.
+/// Returns the bytes that `write` wrote.
 fn written(write: impl FnOnce(&mut BytesMut)) -> Vec<u8> {
     let mut out = BytesMut::new();
     write(&mut out);
     out.to_vec()
 }
 
-/// Bytes as hexadecimal digits; spaces and lines between them do not count.
+/// Parses hexadecimal digits. Spaces and line ends do not count.
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<_> = text.chars().filter_map(|c| c.to_digit(16)).collect();
     digits
@@ -34,7 +34,7 @@ fn hex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// The body of the only frame in there.
+/// Returns the body of the only frame in these bytes.
 fn body(frame: &[u8]) -> &[u8] {
     let (head, body) = frame.split_first_chunk::<4>().unwrap();
     let len = usize::try_from(u32::from_be_bytes(*head)).unwrap();
@@ -46,7 +46,7 @@ fn bounds() -> Bounds {
     Bounds::default()
 }
 
-/// Compares a text with the golden one of that name. `BLESS=1` rewrites it.
+/// Compares a text with the golden text of this name. `BLESS=1` rewrites the golden text.
 #[track_caller]
 fn reviewed(name: &str, text: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/remote/wire/tests");
@@ -58,7 +58,7 @@ fn reviewed(name: &str, text: &str) {
     assert!(text == golden, "BLESS=1 rewrites {file:?}");
 }
 
-/// The rows of a table: bytes, the name of what is wrong with them, and what they are.
+/// Returns the rows of a table: bytes, the name of their error, and a description.
 fn rows(table: &str) -> impl Iterator<Item = (Vec<u8>, &str, &str)> {
     let lines = table.lines().filter(|line| !line.trim().is_empty());
     lines.map(|line| {

@@ -1,4 +1,4 @@
-//! One spelling for each number, text and length.
+//! Each number, text and length has one form on the wire.
 
 use super::{bounds, hex, payload::encode, written};
 use crate::remote::wire::{
@@ -17,7 +17,7 @@ fn read<'a, T>(
     Ok(value)
 }
 
-/// What surrounds each change of form.
+/// Returns the values around each change of form.
 fn edges() -> impl Iterator<Item = u64> {
     [
         0,
@@ -51,7 +51,7 @@ fn numbers_are_written_as_they_are_read() {
     }
 }
 
-/// Every way to write a number but the shortest is refused.
+/// Every form of a number but the shortest is refused.
 #[test]
 fn a_number_has_one_spelling() {
     for longer in [
@@ -156,13 +156,13 @@ fn an_array_has_one_spelling_and_no_more_items_than_bytes() {
     }
 }
 
-/// As an array whose head is written last.
+/// Writes the head of an array in two steps, as a writer does that only knows the length of the array at its end.
 fn close(out: &mut bytes::BytesMut, items: usize) {
     out.extend_from_slice(&[0x90]);
     write::close_array(out, 0, items);
 }
 
-/// Limits: items of one message, all arrays together
+/// Limit: items of one message, in all its arrays together.
 #[test]
 fn a_message_has_no_more_items_than_the_limit() {
     let limits = |items| Bounds { items, ..bounds() };

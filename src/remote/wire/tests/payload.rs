@@ -1,4 +1,4 @@
-//! Messages: every type in one spelling.
+//! Messages: every type has one form on the wire.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,7 +24,7 @@ pub(super) fn encode<M: Serialize>(message: &M) -> Vec<u8> {
     written(|out| encode_payload(message, out).unwrap())
 }
 
-/// As a peer may write that is not of this crate.
+/// Encodes a message without the checks of this crate, as a peer with other code may do.
 fn written_unchecked<M: Serialize>(message: &M) -> Vec<u8> {
     rmp_serde::to_vec(message).unwrap()
 }
@@ -33,12 +33,12 @@ fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, WireError> {
     decode_payload(bytes, bounds())
 }
 
-/// Encodes, decodes, and asks the other decoder what it thinks.
+/// Encodes and decodes a message, and compares the result of a second decoder.
 fn round_trip<M: Serialize + DeserializeOwned + Debug + PartialEq>(message: &M) {
     let bytes = encode(message);
     assert_eq!(decode::<M>(&bytes).as_ref(), Ok(message));
     assert_eq!(rmp_serde::from_slice::<M>(&bytes).unwrap(), *message);
-    // Of a long message not every beginning: reading them all takes the square of its length.
+    // Reading every beginning of a long message would take the square of its length.
     for len in (0..bytes.len()).step_by(1 + bytes.len() / 2_000) {
         assert!(decode::<M>(&bytes[..len]).is_err(), "{len} of {bytes:02x?}");
     }
@@ -46,7 +46,7 @@ fn round_trip<M: Serialize + DeserializeOwned + Debug + PartialEq>(message: &M) 
     assert_eq!(decode::<M>(&longer), Err(WireError::Trailing));
 }
 
-/// The longest list that may be decided fits a frame and its bounds, wherever it is said.
+/// The longest list that a group may decide fits into a frame and its bounds, in each message that carries the list.
 #[test]
 fn the_longest_list_of_voters_crosses() {
     let voters = (0..100).map(|n| NewVoter {
@@ -76,7 +76,7 @@ fn the_longest_list_of_voters_crosses() {
     assert!(decode(&bytes) == Ok(AnyMessage::from(reply)));
 }
 
-/// The longest list of a ring, too.
+/// The longest list of a ring fits as well.
 #[cfg(feature = "classics")]
 #[test]
 fn the_longest_list_of_members_of_a_ring_crosses() {
@@ -104,8 +104,8 @@ fn the_longest_list_of_members_of_a_ring_crosses() {
     round_trip(&collect);
 }
 
-/// Each form of each message crosses. A field that comes, goes or moves shows in the golden text, and is a new version of
-/// the wire.
+/// Each form of each message crosses. A field that is added, removed or moved changes the golden text. Such a change
+/// needs a new version of the wire.
 #[test]
 fn every_message_of_an_election_crosses_and_has_its_bytes() {
     let mut text = String::new();
@@ -124,7 +124,7 @@ fn every_message_of_an_election_crosses_and_has_its_bytes() {
     }
 }
 
-/// Adds each form of each message with its bytes to the text; returns the kinds of the messages.
+/// Adds each form of each message with its bytes to the text. Returns the kinds of the messages.
 fn messages_of<M>(text: &mut String) -> BTreeSet<&'static str>
 where
     M: PeerMessage + Serialize + DeserializeOwned + Debug + PartialEq,
@@ -168,7 +168,7 @@ fn every_flat_type_crosses() {
     round_trip(&(0..16).collect::<Vec<u16>>());
 }
 
-/// What no other encoder may send, although `rmp-serde` would take some of it.
+/// No encoder may send these bytes, although `rmp-serde` would accept some of them.
 #[test]
 fn only_one_spelling_is_taken() {
     let behind = AnyMessage::from(Behind { seen: Term(5) });
@@ -218,7 +218,7 @@ fn maps_and_untagged_types_are_refused() {
     assert!(decode::<serde::de::IgnoredAny>(&[5]).is_err());
 }
 
-/// A message that no receiver reads would be lost without a word.
+/// A message that no receiver can read would be lost without any report.
 #[test]
 fn a_map_is_refused_where_it_is_sent_however_deep_it_lies() {
     #[derive(Serialize)]
@@ -247,7 +247,7 @@ fn a_map_is_refused_where_it_is_sent_however_deep_it_lies() {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Endless(Option<Box<Self>>);
 
-/// Depth counts what the type has, even where no byte is read.
+/// The nesting of the type counts, even where no byte is read.
 #[test]
 fn nothing_nests_without_an_end() {
     assert_eq!(decode::<Endless>(&[0xc3]), Err(WireError::Depth));

@@ -1,4 +1,4 @@
-//! Rosters: what fits, and what is refused.
+//! Rosters: their sizes, and the rosters that are refused.
 
 use super::{body, bounds, hex, rows, written};
 use crate::{
@@ -30,7 +30,7 @@ fn largest() -> Member {
     member
 }
 
-/// A sender splits a roster by these two figures.
+/// A sender uses these two figures to split a roster.
 #[test]
 fn a_sender_can_compute_what_fits() {
     let rules = "x".repeat(256);
@@ -82,7 +82,7 @@ fn a_roster_is_read_as_it_was_written() {
     assert_eq!(content(body(&bytes)), Ok(content_written));
 }
 
-/// Which characters it has is a matter of `About`.
+/// The type `About` decides which characters the text may have.
 #[test]
 fn the_text_about_an_agent_is_bounded_and_in_one_line() {
     let with = |text: &[u8]| {

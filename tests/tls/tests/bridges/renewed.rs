@@ -17,7 +17,7 @@ use logging::logged;
 #[path = "../../../common/logging.rs"]
 mod logging;
 
-/// The files of a node whose bridge reads them.
+/// Writes the files of a node. Returns the configuration of a bridge that reads these files.
 fn files(folder: &Path, authority: &Authority, leaf: &Leaf) -> TlsConfig {
     put(folder, authority, leaf);
     let config = TlsConfig::builder().authorities_file(folder.join("ca.pem"));
@@ -28,7 +28,7 @@ fn files(folder: &Path, authority: &Authority, leaf: &Leaf) -> TlsConfig {
         .expect("good files")
 }
 
-/// As an agent of certificates does it: each file is renamed into place.
+/// Renames each new file into its place, as an agent that renews certificates does.
 fn put(folder: &Path, authority: &Authority, leaf: &Leaf) {
     for (name, pem) in [
         ("ca.pem", &authority.pem),
@@ -48,7 +48,7 @@ fn files_that_are_renewed_are_used_by_the_next_handshake_and_a_pair_that_does_no
         let a_tls = files(folder.path(), &old, &old.node("a"));
         let a = Host::tls("a", &[], &a_tls);
         let first = a_tls.expires_at();
-        // Each host knows one authority only, dials a, and is another peer of it.
+        // Each host is another peer of `a`. It knows one authority only, and it dials `a`.
         let dials = |name: &str, authority: &Authority| {
             a.bridge.add_peer(Peer::inbound(name)).expect("a new peer");
             Host::tls(name, &[("a", Some(&a))], &authority.config(name))
@@ -67,7 +67,7 @@ fn files_that_are_renewed_are_used_by_the_next_handshake_and_a_pair_that_does_no
         assert_ne!(first, second);
         assert!(b.is_linked(), "a link stays");
 
-        // Half a pair: the key is another certificate's.
+        // Half a pair: the key belongs to another certificate.
         let half = Leaf {
             key: new.node("a").key,
             ..new.node("a")
@@ -99,7 +99,7 @@ fn a_host_without_a_handshake_uses_renewed_files_within_an_hour_and_warns_of_the
             let end = WallTime::from(former).to_string();
             assert!(told.contains(&end), "{told}");
 
-            // Half a pair: the former certificate stays, and its end is told each hour.
+            // Half a pair: the former certificate stays, and a warning about its end comes each hour.
             let half = Leaf {
                 key: ends(30).key,
                 ..ends(30)

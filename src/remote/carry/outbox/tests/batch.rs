@@ -1,4 +1,4 @@
-//! What the memory of a queue holds: gaps, holes, and what a failure leaves behind.
+//! The memory of a queue: gaps, holes, and the remains of a failure.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::*;
 fn gaps_of_replaced_messages_are_closed_and_the_order_stays() {
     play(async {
         let sink = sink();
-        // A message that stays at the front, so that gaps cannot fall off there.
+        // This message stays at the front, so that gaps cannot fall off there.
         sink.carry(&[id("x")], message("a", resign(1)));
         for term in 0..10_000 {
             sink.carry(&[id("x")], message("a", heartbeat(term)));
@@ -64,7 +64,7 @@ fn a_batch_that_was_sent_is_filled_again_and_keeps_little() {
     });
 }
 
-/// A message that panics half-way, or fails.
+/// A message whose encoding panics half-way, or fails.
 #[derive(Clone, Debug, PartialEq, Hash, serde::Deserialize)]
 enum Sick {
     Panics,

@@ -1,4 +1,4 @@
-//! Of the repeated messages of each election, none stands for one of another kind.
+//! In each election, a repeated message never replaces a waiting message of another kind.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use bully_core::elections::{
     message::{BullyMessage, QuorumMessage},
 };
 
-/// Two of them often wait together: an acknowledgement, and a heartbeat that is passed on.
+/// Checks each pair of repeated messages. An acknowledgement and a heartbeat that is passed on often wait together.
 fn each_kind_goes<M: RemoteMessage>() {
     let messages: Vec<M> = one_of_each_form();
     let repeated = messages.into_iter().filter(M::is_repeated);

@@ -1,4 +1,4 @@
-//! What a queue keeps, replaces, and gives up.
+//! The messages that a queue keeps, replaces, and gives up.
 
 mod batch;
 mod kinds;
@@ -69,7 +69,7 @@ fn take(sink: &GroupSink, by: LinkId) -> Result<Batch, Outdated> {
     sink.outbox.take(by, Batch::default())
 }
 
-/// The payloads that wait, taken out.
+/// Takes out the payloads that wait.
 fn taken(sink: &GroupSink) -> Vec<Vec<u8>> {
     let messages = take(sink, LINK).unwrap();
     messages
@@ -110,7 +110,7 @@ fn messages_come_out_as_they_were_said_and_a_repeated_one_counts_once() {
     });
 }
 
-/// Says more than fits; says how many messages that were.
+/// Adds messages until the queue is over its limit. Returns their number.
 fn flood(sink: &GroupSink) -> u64 {
     let lost = sink.outbox.lost();
     for said in 1..=20_000 {
@@ -199,7 +199,7 @@ fn an_agent_that_says_too_much_loses_the_newest_messages_and_repeated_ones_last(
 #[test]
 fn no_more_waits_than_goes_out_in_time() {
     let slow = Limits::builder().rate(64 << 10).burst(128 << 10);
-    // 56 KiB a second for 180 ms; a frame in any case; and never more than the limit.
+    // The peer takes 56 KiB a second for 180 ms. A frame always fits, and the limit is never exceeded.
     let expected = [
         (slow.frame(4 << 10), 10_321),
         (slow.frame(16 << 10), 17 << 10),
@@ -217,7 +217,7 @@ fn no_more_waits_than_goes_out_in_time() {
             assert!((most - 200..=most).contains(&bytes), "{bytes} of {most}");
         });
     }
-    // Towards a peer that takes less, as soon as it has said so.
+    // If the peer takes less, the bound holds as soon as the peer has announced its limits.
     play(async {
         let sink = sink();
         let (limits, slow) = (Limits::default(), slow.build().unwrap());
@@ -246,7 +246,8 @@ fn a_message_that_waits_too_long_ends_a_link_and_is_forgotten_without_one() {
     });
 }
 
-/// A peer is slow by what it does on this link. Else no link lasts where something is said at all times.
+/// Only the time on this link shows that a peer is slow. Otherwise no link would last in a group that sends messages
+/// at all times.
 #[test]
 fn a_message_that_waited_for_a_link_expires_on_it_and_does_not_end_it() {
     play(async {
@@ -272,7 +273,7 @@ fn each_message_waits_from_when_it_was_said_whatever_waits_before_it() {
     play(async {
         let to = [id("x")];
         let step = || sleep(Duration::from_millis(1_500));
-        // With a link: the oldest is replaced, and the next one is not that old.
+        // With a link: the oldest message is replaced, and the next message is not that old.
         let with_link = sink();
         with_link.carry(&to, message("a", heartbeat(1)));
         step().await;
@@ -280,7 +281,7 @@ fn each_message_waits_from_when_it_was_said_whatever_waits_before_it() {
         with_link.carry(&to, message("a", heartbeat(2)));
         step().await;
         assert_eq!(taken(&with_link).len(), 2, "after 1,500 ms");
-        // Without one: only what is too old is lost.
+        // Without a link: only messages that are too old are lost.
         let without = sink();
         without.outbox.unlink(LINK);
         without.carry(&to, message("a", resign(1)));
@@ -289,13 +290,13 @@ fn each_message_waits_from_when_it_was_said_whatever_waits_before_it() {
         without.carry(&to, message("a", resign(2)));
         step().await;
         without.outbox.link(LINK);
-        // Otherwise the next heartbeat would have room in a full queue, as if it replaced the lost one.
+        // Otherwise the next heartbeat would get room in a full queue, as if it replaced the lost heartbeat.
         assert!(without.outbox.lock().repeated.is_empty());
         assert_eq!(taken(&without), [bytes(&resign(2))]);
         without.carry(&to, message("b", heartbeat(2)));
         without.outbox.clear();
         assert!(without.outbox.lock().repeated.is_empty());
-        // Of a burst, 32 count as said at the same time, and no more.
+        // At most 32 messages of a burst share one time of sending.
         let burst = sink();
         (0..32).for_each(|term| burst.carry(&to, message("a", resign(term))));
         step().await;

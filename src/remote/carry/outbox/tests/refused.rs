@@ -1,4 +1,4 @@
-//! What a peer said that it does not take is not sent to it.
+//! A message that exceeds the announced limits of a peer is not sent to the peer.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::*;
 use crate::protocol::{MinimumRole, PeerMessage};
 
-/// A message of any size.
+/// A message of any size and depth.
 #[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 struct Words(Vec<String>, Deep);
 
@@ -33,7 +33,8 @@ fn words(count: usize, len: usize) -> Words {
     Words(vec!["x".repeat(len); count], None)
 }
 
-/// How many of these messages wait for a peer of these limits, and how many it would refuse.
+/// Returns the number of these messages that wait for a peer with these limits, and the number that the peer would
+/// refuse.
 fn sent(limits: &Limits, said: &[Words]) -> (usize, u64) {
     let sink = sink();
     sink.outbox
@@ -57,7 +58,7 @@ fn a_message_of_more_items_or_longer_texts_than_the_peer_takes_is_refused_here()
     play(async {
         let usual = Limits::default();
         let low = Limits::builder().items(64).build().unwrap();
-        // The message's own two fields are items as well.
+        // The two fields of the message count as items as well.
         let said = [words(62, 9), words(63, 9), words(1_000, 1)];
         assert_eq!(sent(&usual, &said), (3, 0));
         assert_eq!(sent(&low, &said), (1, 2));
