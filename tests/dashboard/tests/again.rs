@@ -320,8 +320,7 @@ fn what_cannot_go_on_is_refused_in_words() {
             (
                 changed(&|header| {
                     header.timings_ns.clear();
-                    // Timings are checked before agents. If the agents were checked first, the caller of the stage
-                    // would start these agents in vain.
+                    // Other timings are refused first, so that the caller of the stage starts no agents in vain.
                     header.agents.truncate(3);
                 }),
                 409,
