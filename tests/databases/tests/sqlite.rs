@@ -137,7 +137,7 @@ fn rows(connection: &Connection) -> Vec<i64> {
 fn each_setting(test: impl Fn(&Database, TransactionBehavior)) {
     for journal in JOURNALS {
         for behavior in BEHAVIORS {
-            println!("{journal}, {}", name(behavior)); // shown where the test fails
+            println!("{journal}, {}", name(behavior)); // shown if the test fails
             test(&Database::new(journal), behavior);
         }
     }
@@ -223,7 +223,7 @@ fn a_rollback_leaves_the_fence_as_it_was() {
             .rollback()
             .unwrap();
         assert_eq!(highest(&connection), 1);
-        drop(begin(&mut connection, behavior, 2).unwrap()); // as an error on the way does
+        drop(begin(&mut connection, behavior, 2).unwrap()); // an error between the statements does this, too
         write(&mut connection, behavior, 1).unwrap();
         assert_eq!(rows(&connection), [1, 1]);
     });
@@ -304,7 +304,7 @@ fn tell_when_busy(connection: &Connection, to: Sender<()>) {
         thread::yield_now();
         WAITS.with(|waits| {
             waits.lock().unwrap().as_ref().is_some_and(|(to, since)| {
-                let _ = to.send(()); // the other thread needs to hear it once
+                let _ = to.send(()); // one message is enough for the other thread
                 since.elapsed() < DEADLINE
             })
         })
