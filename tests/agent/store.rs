@@ -37,7 +37,7 @@ pub(crate) enum Lists {
     Hanging,
 }
 
-/// The outcome of a removal that fails.
+/// The way in which a removal fails.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FailedRemoval {
     /// Another process has removed the entry meanwhile.

@@ -70,7 +70,7 @@ fn a_panic_while_the_queue_is_full_loses_nothing_of_it() {
             accepted += 1;
         }
         assert_eq!(accepted, 15, "a full mailbox, the poison included");
-        // The mailbox is full. These senders wait until the next incarnation has handled messages of the queue.
+        // The mailbox is full. The following senders wait until the next incarnation has handled messages of the queue.
         let waiting = join_all((accepted..accepted + 40).map(|number| addr.send(Mail(number))));
         assert_eq!(waiting.await, vec![Ok(1); 40]);
     });

@@ -320,8 +320,7 @@ async fn driver() -> (Driver, u16) {
 /// The leader of five agents in the picture.
 pub const LEADER: &str = "[data-id='agent:agent-5'].leader";
 
-/// Timings are checked before agents. If the agents were checked first, the caller of the stage would start these
-/// agents in vain.
+/// The command that reads the browser's console.
 #[derive(Debug)]
 struct BrowserLog;
 

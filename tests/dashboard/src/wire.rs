@@ -56,8 +56,7 @@ async fn pump(
 ) {
     let mut bytes = vec![0; 1 << 16];
     while let Ok(read @ 1..) = from.read(&mut bytes).await {
-        // The swallowed bytes are lost, so the connection stays useless, and is closed when the other side sends
-        // more.
+        // The swallowed bytes are lost, so the connection stays useless after the end of the swallowing.
         while swallows.load(SeqCst) {
             if from.read(&mut bytes).await.is_ok_and(|read| read > 0) {
                 continue;

@@ -72,7 +72,7 @@ fn a_node_tells_times_of_day_with_date_and_zone() {
         // A page that is loaded later shows times of the same form.
         browser.client.refresh().await.unwrap();
         read("#elections tr td:first-child", PRECISE).await;
-        // A clock that jumps changes the times of later events, and not those of earlier events.
+        // A clock that jumps changes the times of later events only.
         let before = browser.text("#elections tr td").await;
         browser.script("advance({ at_ms: state.now.at_ms, began_unix_ms: state.now.began_unix_ms - 3600000 }); redraw()").await;
         assert_eq!(browser.text("#elections tr td").await, before);

@@ -25,7 +25,7 @@ pub struct Server {
     process: Child,
     programs: Programs,
     folder: TempDir,
-    /// The settings of this server beside those of every server, as `name=value`.
+    /// The settings of this server alone, as `name=value`.
     settings: Vec<String>,
     /// The port in the name of the socket. A server with a setting for TCP listens at this port, too.
     port: u16,

@@ -228,7 +228,7 @@ fn credentials_and_rights_are_told_apart_from_an_absence() {
     assert_eq!(refusal(&settled(&jobs, &holder)), refused);
 }
 
-/// Checks that two registers see each other's writes, and that one hears a change.
+/// Checks that the register `one` hears a write of the register `other`, and reads it.
 fn conforms_enough(one: &EtcdRegister, other: &EtcdRegister, key: &RegisterKey) {
     assert_eq!(works(one, key), None);
     works(other, key);

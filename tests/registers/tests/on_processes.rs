@@ -121,7 +121,7 @@ enum SameFile {
 }
 
 impl SameFile {
-    /// Makes the folder `to`, whose files are those of `from`.
+    /// Makes the folder `to` with the files of `from`.
     fn make(self, from: &Path, to: &Path) {
         match self {
             Self::LinkOfFolder => return symlink(from, to).expect("it can be made"),

@@ -30,7 +30,7 @@ fn address(server: &Server, host: &str) -> String {
     format!("host={host} port={port} user=postgres dbname=postgres")
 }
 
-/// Returns the address of both servers. A client uses the one that takes writes.
+/// Returns the address of both servers. A client uses the server that takes writes.
 fn either(one: &Server, other: &Server) -> String {
     format!(
         "host=127.0.0.1,127.0.0.1 port={},{} user=postgres dbname=postgres target_session_attrs=read-write",

@@ -34,7 +34,7 @@ pub(super) struct Text(pub(super) String);
 pub(super) struct Slow(pub(super) u64);
 
 thread_local! {
-    /// Whether the next message that is dropped panics.
+    /// Whether the drop of the next message panics.
     pub(super) static PANICS: Cell<bool> = const { Cell::new(false) };
 }
 

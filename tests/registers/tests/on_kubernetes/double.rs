@@ -136,7 +136,7 @@ impl Operation {
     }
 }
 
-/// How an operation fails.
+/// The failure of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Failure {
     Refused(RegisterRefusal),

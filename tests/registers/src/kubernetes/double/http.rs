@@ -241,7 +241,7 @@ pub(super) fn answer_of(code: u16, kind: &str, body: AnswerBody) -> Answer {
 fn half(whole: &Bytes) -> Answer {
     let parts = [Ok(whole.slice(..whole.len() / 2)), Err(closed())];
     let parts = stream::unfold(parts.into_iter(), |mut parts| async move {
-        // Hyper gets the chance to send the first piece before the error comes.
+        // The server gets the chance to send the first piece before the error comes.
         yield_now().await;
         Some((parts.next()?.map(Frame::data), parts))
     });

@@ -33,7 +33,7 @@ pub(super) enum StoreEvent {
         revision: u64,
         lease: Value,
     },
-    /// No later event will have an older version than this one.
+    /// A bookmark: no later event will have an older version.
     Bookmark(u64),
     End(WatchEnd),
     /// A write that a restored backup has undone.
@@ -64,7 +64,7 @@ pub(super) struct LeasePage {
 #[derive(Clone, Debug, Default)]
 pub(super) struct LeaseSelector {
     pub(super) name: Option<String>,
-    /// A label and its value; `None` selects every Lease.
+    /// A label and its value; `None` stands for any label.
     pub(super) label: Option<(String, String)>,
 }
 
