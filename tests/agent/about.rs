@@ -1,4 +1,5 @@
-//! What an agent says of itself, in one process: which text, of which incarnation, and when its members read it.
+//! The text that an agent publishes about itself, in one process: the text, its incarnation, and the time at which
+//! members read it.
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -24,10 +25,10 @@ fn agent(group: &Group, name: &str, score: i32, about: Option<&str>) -> BullyHan
     .unwrap()
 }
 
-/// The leader in a status: its name, its incarnation, and what it says of itself.
+/// The leader in a status: its name, its incarnation, and its text.
 type Led = (String, Incarnation, Option<String>);
 
-/// What the changes of an agent show of its leaders from now on, each once.
+/// Collects the leaders in the changes of an agent from now on. An entry that is equal to the last entry is skipped.
 fn leaders(agent: &BullyHandle) -> Rc<RefCell<Vec<Led>>> {
     let seen = Rc::new(RefCell::new(Vec::new()));
     let (mut changes, noted) = (agent.changes(), Rc::clone(&seen));
@@ -71,12 +72,12 @@ fn each_member_reads_what_the_leader_says_and_hears_of_a_change() {
         clock::sleep(MS(1)).await;
         for about in ["http://b", "http://b2"].map(|text| About::new(text).ok()) {
             high.set_about(about.clone()).unwrap();
-            high.set_about(about).unwrap(); // the same is no change
+            high.set_about(about).unwrap(); // an equal text changes nothing
             clock::sleep(MS(1)).await;
         }
         high.set_about(None).unwrap();
         clock::sleep(MS(1)).await;
-        // Another one speaks of itself: that is not of the leader.
+        // A follower's text is not the leader's text.
         low.set_about(About::new("http://a2").ok()).unwrap();
         clock::sleep(MS(1)).await;
         let led = |about: Option<&str>| {

@@ -1,4 +1,4 @@
-//! What a handle refuses to ask of an agent, and why.
+//! Commands that a handle refuses to send to its agent, with the reasons.
 
 use actix::Actor;
 use actix_bully::{

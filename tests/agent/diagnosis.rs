@@ -1,4 +1,4 @@
-//! Why is there no leader, and why does this one lead: as real agents tell it.
+//! The diagnoses of real agents: the reasons why no agent leads, or why this agent leads.
 
 use std::{future::pending, panic::resume_unwind};
 
@@ -54,7 +54,7 @@ fn the_highest_leads_and_one_that_stepped_down_says_for_how_long_it_does_not() {
             panic!("{found}");
         };
         assert!(MS(58_000) < left && left < MS(60_000), "{left:?}");
-        // No other agent knows that.
+        // Another agent does not know of the cool-down.
         let of_a = agents[0].diagnosis();
         assert_eq!(
             why_not(&of_a, "b", "c"),
@@ -136,7 +136,7 @@ fn a_leader_whose_work_was_never_polled_or_was_stopped_says_that_nothing_runs() 
         assert!(finds(&leader, &STOPPED), "{}", leader.diagnosis());
         assert_eq!(lines.about("nothing runs").len(), 1);
 
-        // One that has left in good order says nothing of it.
+        // An agent that has left in good order has no such finding.
         leader.leave(MS(1_000)).await.unwrap();
         assert!(!finds(&leader, &STOPPED));
     });

@@ -1,4 +1,4 @@
-//! Voters without a disk: what a start refuses and reads, and what their tokens are.
+//! Voters without a disk: the builder's refusals, the clock that a start reads, and the tokens of leaders.
 
 use std::{cell::RefCell, panic::resume_unwind, sync::Arc, time::Duration};
 
@@ -23,11 +23,11 @@ use crate::{
     stage::{MS, id, play},
 };
 
-/// 2026 began, and how many milliseconds that was after 2024 did.
+/// The begin of the year 2026, and the milliseconds from the begin of 2024 until then.
 const DAWN: WallTime = WallTime::from_millis(1_767_225_600_000);
 const SINCE_2024: u64 = 63_158_400_000;
 
-/// A voter that is a majority by itself.
+/// Returns the builder of a voter that is a majority alone.
 fn voter(group: &Group, wall: &VirtualWallClock) -> BullyBuilder {
     BullyAgent::builder("a")
         .timings(Timings::lan())
@@ -136,7 +136,7 @@ fn a_gate_takes_the_token_only_if_the_condition_is_accepted() {
     });
 }
 
-/// The way of a group that had stores: its job drops the error, ends, and begins at the next leader.
+/// A group that once had stores: its job drops the error of the fence and ends, and begins again at the next leader.
 #[test]
 fn a_job_that_drops_the_error_of_its_fence_is_explained_by_the_log_and_the_diagnosis() {
     logged(Level::WARN, async |lines| {
@@ -204,14 +204,14 @@ fn the_wall_clock_is_read_at_the_start_and_not_afterwards() {
         let term = next_term(&agent).await;
         let passed = term - SINCE_2024;
         assert!((1..1_000).contains(&passed), "{passed} ms after the start");
-        // The same agent started once more: a day later by the clock that was set.
+        // The wall clock was set forward by a day. The next start reads the later time.
         agent.leave(MS(1_000)).await.unwrap();
         let agent = voter(&group, &wall).start().unwrap();
         assert!(next_term(&agent).await > term + 86_000_000);
     });
 }
 
-/// The agent's own clock counts from the boot of its host.
+/// The agent's own clock starts at the boot of its host. The terms come from the wall clock.
 #[test]
 fn a_host_that_was_booted_before_2024_has_the_same_terms() {
     play(async {

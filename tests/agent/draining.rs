@@ -1,4 +1,5 @@
-//! A hand-over waits for a set of subscribers: one message of each, none of those that stopped.
+//! A hand-over waits for a set of subscribers: for one message of each, and for no message of a subscriber that has
+//! stopped.
 
 use actix::{Actor, ActorContext, Addr, Context, Handler, Message, clock};
 use actix_bully::agent::{
@@ -106,7 +107,7 @@ fn a_drained_message_counts_for_the_present_hand_over_only() {
     play(async {
         let (stage, toy, [a]) = draining().await;
         stage.prompt(&toy, &[Act::Lose, Act::Acquire(2)]).await;
-        a.1.drained().unwrap(); // without being asked
+        a.1.drained().unwrap(); // no hand-over has asked for it
         settle().await;
         stage.prompt(&toy, &[Act::Drain]).await;
         clock::sleep(MS(100)).await;

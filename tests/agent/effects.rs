@@ -1,4 +1,4 @@
-//! Effects are carried out in order; timers are named; and some messages are dropped.
+//! Effects are carried out in order. Timers have names. Some messages are dropped.
 
 use actix::clock;
 use actix_bully::{
@@ -76,7 +76,7 @@ fn a_timer_that_is_set_to_nothing_again_and_again_starves_no_other() {
         });
         let toy = builder.start().unwrap();
         stage.tell(&toy, &[Act::Set('a', MS(0))]);
-        // Virtual time cannot pass while the timer fires without end: count turns instead.
+        // Virtual time cannot pass while the timer fires without end, so the test counts turns.
         while stage.inputs.take().is_empty() {
             actix_rt::task::yield_now().await;
         }
@@ -158,7 +158,7 @@ fn only_a_repeated_message_is_dropped_where_the_mailbox_is_full() {
         let heard = stage.heard.take();
         let count = |text| heard.iter().filter(|line| *line == text).count();
         let (kept, dropped) = (count("kept"), count("dropped"));
-        // A mailbox holds 16, and one more for each address.
+        // A mailbox holds 16 messages, and one more for each address.
         assert_eq!(kept, 40);
         assert!(dropped <= 1, "{dropped} got through");
         let counts = stage.group.counters();

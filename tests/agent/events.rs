@@ -1,4 +1,4 @@
-//! What subscribers hear: `Acquired` and `Lost` alternate, whenever they came and whatever happens.
+//! The events of subscribers: `Acquired` and `Lost` alternate, at every time of subscription and under every fault.
 
 use actix::{Actor, ActorFutureExt, AsyncContext, Context, Handler, WrapFuture, clock};
 use actix_bully::{agent::Notice, testkit::Inject};
@@ -50,7 +50,7 @@ fn subscribers_hear_once_of_a_leadership_that_ran_out_while_the_agent_hung() {
         let scribe = Scribe(log.clone()).start();
         toy.subscribe(scribe.clone().recipient()).unwrap();
         let acts = [Act::Acquire(1), Act::Limit(MS(30))];
-        stage.prompt(&toy, &acts).await; // at 0, seen at 1
+        stage.prompt(&toy, &acts).await; // done at 0 ms, checked at 1 ms
         assert_eq!(log.take(), ["toy: acquired the leadership in term 1"]);
         toy.addr().do_send(Inject::hang(clock::sleep(MS(500))));
         clock::sleep(MS(28)).await;
@@ -59,7 +59,7 @@ fn subscribers_hear_once_of_a_leadership_that_ran_out_while_the_agent_hung() {
         assert_eq!(log.take(), [""; 0], "the agent has 10 ms to say it itself");
         clock::sleep(MS(3)).await;
         assert_eq!(log.take(), ["toy: lost the leadership of term 1: stalled"]);
-        stage.tell(&toy, &[Act::Lose]); // what the machine says when it runs again
+        stage.tell(&toy, &[Act::Lose]); // the report of the machine, which runs again
         clock::sleep(MS(600)).await;
         assert_eq!(log.take(), [""; 0], "one `Lost` for each `Acquired`");
         stage.prompt(&toy, &[Act::Acquire(2)]).await;
@@ -103,7 +103,7 @@ fn a_leader_that_runs_says_itself_why_its_lease_ended() {
     });
 }
 
-/// Handles nothing for a while, with room for one message meanwhile.
+/// An actor that handles no message for a second, and has room for one message meanwhile.
 struct Busy(Log);
 
 impl Actor for Busy {

@@ -1,4 +1,4 @@
-//! The time until a group has its first leader, in each mode: as the page of the builder has it.
+//! The time until a group has its first leader, in each mode, as in the documentation of the builder.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::stage::{MS, id, play};
 const NAMES: [&str; 3] = ["a", "b", "c"];
 const PAGE: &str = include_str!("../../src/agent/builder.rs");
 
-/// Asserts that the row of that mode has this time, in seconds, rounded up to two digits.
+/// Asserts that the documentation's row of this mode has this time, in seconds, rounded up to two digits.
 fn assert_row(mode: &str, formula: Duration) {
     let row = format!("/// | {mode}");
     let row = PAGE.lines().find(|line| line.starts_with(&row)).unwrap();
@@ -117,7 +117,7 @@ fn the_first_leader_of_a_store_waits_for_a_lease_that_was_deleted_and_a_successo
         };
         let first = process();
         assert_led(&first, MS(800), most).await;
-        // Their process ends without a word: nothing is released.
+        // The process of the first leader hangs, so no agent releases the lease.
         let other = Group::new("jobs").unwrap();
         let next = BullyAgent::builder("d").lease(store.clone());
         let next = next.clock(VirtualClock::new()).join(&other);

@@ -1,4 +1,5 @@
-//! An end is told when everything is free that it frees: the name in the group, the store, the name of a schedule.
+//! The end of an agent is reported after the agent has freed its name in the group, its store, and the names of its
+//! schedules.
 
 use std::{
     future::pending,
@@ -46,7 +47,8 @@ fn an_agent_that_left_while_its_work_ran_is_out_of_its_group() {
     });
 }
 
-/// A leader and a follower on a thread of their own; they leave while this thread looks at their names.
+/// The agent runs on a thread of its own, as a leader or as a follower. When its end is reported, this thread starts
+/// the next agent with the same name.
 #[test]
 fn a_name_on_another_thread_is_free_when_its_agent_has_left() {
     System::new().block_on(async {
@@ -64,7 +66,8 @@ fn a_name_on_another_thread_is_free_when_its_agent_has_left() {
     });
 }
 
-/// Starts the next agent of the name when it hears of the end, as a supervisor of an application would.
+/// A parent that starts the next agent with the same name when it hears of the end, as a supervisor of an application
+/// does.
 struct Parent {
     group: Group,
     heard: UnboundedSender<Result<BullyHandle, StartError>>,
@@ -86,7 +89,8 @@ impl Handler<Supervision<AgentId>> for Parent {
     }
 }
 
-/// The work computes on a thread of its own, and cannot be dropped before it lets go of that.
+/// Leads on another thread by work that blocks this thread, so the work cannot be dropped until the returned sender
+/// is dropped.
 fn computing(agent: BullyHandle) -> (Arbiter, Receiver<()>, std::sync::mpsc::Sender<()>) {
     let worker = Arbiter::new();
     let (begins, begun) = channel();

@@ -1,4 +1,4 @@
-//! Each incarnation is new, and only what was set from outside outlasts it.
+//! Each incarnation begins anew. Only settings from outside, such as a score, outlast a crash.
 
 use actix::clock;
 use actix_bully::{
@@ -50,7 +50,7 @@ fn a_score_that_was_set_outlasts_a_crash() {
         assert_eq!(score(), Some(Score::from(8)));
         toy.addr().do_send(Inject::Crash);
         settle().await;
-        toy.set_score(9).unwrap(); // while it is down
+        toy.set_score(9).unwrap(); // the agent is down
         stage.inputs.take();
         clock::sleep(MS(500)).await;
         let lines = stage.inputs.take();

@@ -1,4 +1,4 @@
-//! When a lead future begins and ends, and what its end means for others.
+//! The begin and the end of a lead future, and the effect of its end on the agent.
 
 use std::{cell::RefCell, future::pending, rc::Rc};
 
@@ -17,7 +17,7 @@ use crate::{
     toy::{Act, Toy},
 };
 
-/// Notes its drop.
+/// A value that notes its drop.
 struct Work(Log, Term);
 
 impl Drop for Work {
@@ -82,7 +82,7 @@ fn work_is_dropped_when_the_leadership_runs_out_and_begins_anew_when_it_is_exten
         let acts = [Act::Acquire(1), Act::Limit(MS(30))];
         stage.prompt(&toy, &acts).await;
         clock::sleep(MS(20)).await;
-        stage.prompt(&toy, &[]).await; // extends it
+        stage.prompt(&toy, &[]).await; // extends the leadership
         clock::sleep(MS(20)).await;
         assert_eq!(log.take(), ["works in 1@toy.1"]);
         toy.addr().do_send(Inject::hang(clock::sleep(MS(100))));
@@ -143,7 +143,7 @@ fn a_crash_is_revoked_before_anybody_hears_of_it() {
 fn an_end_is_confirmed_only_when_every_lead_future_is_dropped() {
     play_toy(async |stage, toy, log| {
         let prompt = work_for_ever(&toy, &log);
-        // This one is not polled when it has to end.
+        // This future is not polled when it has to end.
         let leader = toy.clone();
         let mut slow = Box::pin(async move { leader.lead(|_guard| pending()).await });
         stage.tell(&toy, &[Act::Acquire(1)]);
@@ -228,7 +228,7 @@ fn work_that_is_dropped_while_the_agent_steps_down_holds_nothing_up() {
     });
 }
 
-/// `held-back-after-failure`: without it the best agent would lead again after each cool-down.
+/// This is the rule `held-back-after-failure`. Without the rule the best agent would lead again after each cool-down.
 #[test]
 fn work_that_fails_on_the_best_host_runs_on_another_for_longer_than_a_cool_down() {
     for stalls in [false, true] {
@@ -274,7 +274,7 @@ fn fails_on_the_best_host(stalls: bool) {
     });
 }
 
-/// The agent waits a second before it steps down, and leads anew in the meantime.
+/// The agent waits for a second before it steps down. Meanwhile it leads in a new term.
 #[test]
 fn work_that_failed_in_a_former_leadership_ends_no_later_one() {
     play_toy(async |stage, toy, log| {

@@ -1,4 +1,5 @@
-//! When a leadership becomes known: it shrinks before the effects of a step, and grows after them.
+//! The time at which a change of a leadership becomes known: a shorter leadership before the effects of a step, and a
+//! longer one after them.
 
 use actix::clock;
 use actix_bully::{

@@ -1,5 +1,5 @@
-//! The end of a lease while the agent or its host stands still: nothing of the work runs after it,
-//! and every waiter hears of it.
+//! A lease ends while the agent or its host stands still: the work does not run after the end, and every waiter
+//! learns of it.
 
 use std::{
     future::pending,
@@ -24,7 +24,7 @@ use crate::{
     toy::{Act, Toy},
 };
 
-/// A clock that counts a suspend, beside the runtime's timers, which stand still in it.
+/// A clock that counts a suspend. The timers of the runtime stand still during a suspend.
 #[derive(Clone, Debug)]
 pub(crate) struct Boot {
     awake: RuntimeClock,
@@ -57,7 +57,7 @@ impl Clock for Boot {
     }
 }
 
-/// Notes its drop.
+/// A value that notes its drop.
 struct Held(Log);
 
 impl Drop for Held {
@@ -66,7 +66,7 @@ impl Drop for Held {
     }
 }
 
-/// An agent on a host that can be suspended.
+/// Starts an agent on a host that can be suspended.
 pub(crate) fn suspendable() -> (Stage, Boot, ElectionHandle<Toy>) {
     let (stage, boot) = (Stage::new(), Boot::new());
     let toy = Toy::builder("toy", &stage).clock(boot.clone());
@@ -150,13 +150,13 @@ fn a_guard_answers_by_the_clock_and_ends_its_waits_by_it() {
     play_toy(async |stage, toy, _| {
         let (sender, mut guards) = tokio::sync::mpsc::unbounded_channel();
         let task = lead(&toy, move |guard| {
-            sender.send(guard).unwrap(); // to another holder, which is not dropped with the work
+            sender.send(guard).unwrap(); // the new holder is not dropped with the work
             pending()
         });
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         let guard = guards.recv().await.unwrap();
         assert_eq!(guard.holds_for(), None, "it cannot run out");
-        stage.prompt(&toy, &[Act::Limit(MS(30))]).await; // at 0, seen at 1
+        stage.prompt(&toy, &[Act::Limit(MS(30))]).await; // done at 0 ms, checked at 1 ms
         toy.addr().do_send(Inject::hang(clock::sleep(MS(500))));
         clock::sleep(MS(28)).await;
         assert!(guard.is_leader(), "29 of 30 ms have passed");

@@ -1,4 +1,5 @@
-//! Leaving by force: an agent that was given up takes no step any more. A regular hand-over is in `supervision/agents.rs`.
+//! Leaving by force: an agent that was abandoned takes no further step. `supervision/agents.rs` has the regular
+//! hand-over.
 
 use std::{future::pending, sync::Arc};
 
@@ -15,7 +16,7 @@ use crate::{
     toy::{Act, Toy},
 };
 
-/// What waits in its mailbox has nothing to do with a record, which would be refused besides.
+/// The messages in the mailbox need no record. A step with a record would be refused by the store anyway.
 #[test]
 fn an_agent_that_hung_and_was_given_up_takes_no_step_when_it_wakes() {
     play_toy(async |stage, toy, _| {

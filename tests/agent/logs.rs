@@ -1,4 +1,4 @@
-//! What operators read about leaders: levels, and how often.
+//! The log lines about leaders that operators read: their levels and their number.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ use crate::{
     stage::{MS, Scribe, play, three},
 };
 
-/// Plays a scene, which reads the log up to that level.
+/// Plays a scene that reads the log up to this level.
 pub(crate) fn logged(level: Level, scene: impl AsyncFnOnce(Lines)) {
     logging::logged(level, |lines| play(scene(lines)));
 }
 
-/// The machines are of another crate, and trace by the name that a user's filter has.
+/// The machines are in another crate, but they log under the crate name that a user filters for.
 #[test]
 fn a_filter_by_the_name_of_the_crate_shows_the_elections_too() {
     logging::beside_others();
@@ -136,7 +136,8 @@ fn a_leadership_that_runs_out_is_logged_though_its_agent_hangs() {
     });
 }
 
-/// Known beforehand, and said once for each incarnation: a restart within the process is one.
+/// The wait is known before the start. Each incarnation logs the wait once, and a restart within the process begins a
+/// new incarnation.
 #[test]
 fn a_voter_without_a_record_says_how_long_it_abstains() {
     logged(Level::INFO, async |lines| {
@@ -159,7 +160,7 @@ fn a_voter_without_a_record_says_how_long_it_abstains() {
     });
 }
 
-/// Everything else of an agent waits for its record, its timers too.
+/// While an agent saves a record it does nothing else, and its timers wait too.
 #[test]
 fn an_agent_whose_store_hangs_says_so_every_ten_seconds() {
     logged(Level::WARN, async |lines| {
@@ -191,7 +192,7 @@ fn an_agent_whose_store_hangs_says_so_every_ten_seconds() {
 
         store.release();
         clock::sleep(MS(60_000)).await;
-        // It had won at once, and its lease was over before the record was durable.
+        // The agent had won at once, but its lease had expired before the record was durable.
         let lost =
             "WARN bully.agent{node=a group=\"jobs\"}: leadership lost term=1 reason=lease expired";
         assert_eq!(lines.about("lead"), [lost]);
@@ -199,7 +200,8 @@ fn an_agent_whose_store_hangs_says_so_every_ten_seconds() {
     });
 }
 
-/// Both have been asked to vote for the successor, and that record never gets to its disk: neither hears of the end.
+/// Both agents were asked to vote for the successor, and the record of the vote never becomes durable. So neither
+/// agent learns of the end of the leader.
 #[test]
 fn stores_that_hang_while_a_leader_is_known_are_told_as_well() {
     logged(Level::WARN, async |lines| {
@@ -245,7 +247,7 @@ fn three_voters(group: &Group, epoch: u64, names: [&str; 3]) -> Vec<BullyHandle>
     agents.map(Result::unwrap).collect()
 }
 
-/// Each epoch has a leader, so that no agent says that it has none.
+/// Each epoch has a leader, so no agent reports that it has no leader.
 #[test]
 fn a_leader_warns_of_agents_of_another_configured_epoch_and_not_of_a_decided_one() {
     logged(Level::WARN, async |lines| {

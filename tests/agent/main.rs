@@ -1,8 +1,8 @@
-//! Does the agent obey? The driver's contract against a machine that does what it is told
-//! (`toy.rs`), then the bully itself; all in virtual time.
+//! Does the agent obey its machine? The tests check the contract of the driver with a machine that carries out the
+//! acts of a test (`toy.rs`), and then with the bully itself, all in virtual time.
 //!
-//! `stage.rs` sets a scene; the others are tests, by question: are effects carried out in order;
-//! when a leadership becomes known; which messages count; what follows a crash.
+//! `stage.rs` sets a scene. Each other file has the tests of one question: the order of effects, the time at which a
+//! leadership becomes known, the messages that count, and the steps after a crash.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,5 +1,5 @@
-//! An agent starts on an old copy of its votes, and says so to the operator: real files, in virtual time. In one
-//! process another store is refused at the start; `tests/remote/stores.rs` has it between hosts.
+//! An agent that starts on an old copy of its votes, and reports this to the operator: real files, in virtual time.
+//! Within one process a start on another store is refused; `tests/remote/stores.rs` tests this case between hosts.
 
 use std::{fs, path::Path};
 
@@ -35,7 +35,7 @@ where
     FileStore::open_or_create(path, identity).unwrap()
 }
 
-/// A voter of three, with its votes in a file of its own.
+/// Starts one of three voters. Its votes are in a file of its own.
 fn voter(group: &Group, folder: &TempDir, name: &str) -> BullyHandle {
     let score: i32 = name.bytes().map(i32::from).sum();
     BullyAgent::builder(name)
@@ -49,7 +49,7 @@ fn voter(group: &Group, folder: &TempDir, name: &str) -> BullyHandle {
         .unwrap()
 }
 
-/// Three voters of which the last leads, and the others have acknowledged it.
+/// Starts three voters. The last one leads, and the other voters have acknowledged the leader.
 async fn three(group: &Group, folder: &TempDir) -> [BullyHandle; 3] {
     let voters = NAMES.map(|name| voter(group, folder, name));
     clock::sleep(MS(5_000)).await;
@@ -57,7 +57,7 @@ async fn three(group: &Group, folder: &TempDir) -> [BullyHandle; 3] {
     voters
 }
 
-/// Ends a voter, which closes its file.
+/// Ends a voter. The voter closes its file.
 async fn end(voter: BullyHandle) {
     voter.leave(MS(5_000)).await.unwrap();
     drop(voter);
@@ -74,7 +74,7 @@ fn an_agent_on_an_old_copy_of_its_votes_ends_and_says_which_voter_knows_better()
         let (file, backup) = (folder.path().join("a"), folder.path().join("backup"));
         fs::copy(&file, &backup).unwrap();
 
-        // With its own file it takes part again, in a later term.
+        // With its own file the voter takes part again, in a later term.
         let a = voter(&group, &folder, "a");
         clock::sleep(MS(5_000)).await;
         c.step_down(None).unwrap();
@@ -109,7 +109,7 @@ fn an_agent_on_an_old_copy_of_its_votes_ends_and_says_which_voter_knows_better()
                 && said[0].contains("the agent stops"),
             "{said:#?}"
         );
-        // The others go on without it.
+        // The other voters go on without this agent.
         assert!(b.is_leader() || c.is_leader());
         let (b_term, c_term): (Term, Term) = (b.current().term, c.current().term);
         assert_eq!(b_term, c_term);

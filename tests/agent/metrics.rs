@@ -1,4 +1,4 @@
-//! What an operator measures of agents: each series, by the life of a group in virtual time.
+//! The metrics of agents for an operator: each series during the life of a group, in virtual time.
 #![cfg(feature = "metrics")]
 
 use std::{collections::BTreeMap, future::ready};
@@ -21,13 +21,13 @@ use crate::{
     stage::{MS, play, three, three_voters},
 };
 
-/// Plays a scene whose agents are measured by a recorder of this thread alone.
+/// Plays a scene. A recorder of this thread alone measures the agents.
 fn measured(scene: impl AsyncFnOnce(Recording)) {
     let recording = Recording::default();
     metrics::with_local_recorder(&recording, || play(scene(recording.clone())));
 }
 
-/// Every series of now by its name and labels.
+/// Returns the present value of every series by its name and labels.
 fn look(recording: &Recording) -> BTreeMap<String, Measured> {
     let named = recording.series().into_iter().map(|(key, value)| {
         let labels: Vec<_> = key
@@ -146,7 +146,7 @@ fn what_was_left_of_a_lease_is_measured_when_it_is_renewed() {
             leader.id()
         )];
         let left = spans(left);
-        // Of 240 ms, with a heartbeat every 60 ms.
+        // A lease has 240 ms, and a heartbeat comes every 60 ms.
         let usual = left.iter().filter(|left| (0.170..0.190).contains(*left));
         assert!(usual.count() > 30, "{left:?}");
         assert!(left.iter().all(|left| *left < 0.240), "{left:?}");
@@ -171,7 +171,7 @@ fn work_that_is_stuck_is_counted() {
     });
 }
 
-/// Goes to the leader.
+/// A message to the leader.
 #[derive(Message, Serialize, Deserialize)]
 #[rtype(result = "()")]
 struct Job(u64);
@@ -242,7 +242,7 @@ fn the_ticks_of_a_schedule_are_counted_by_its_name() {
     });
 }
 
-/// A label with a value for each message or term would be a series for each of them.
+/// If a label had a value for each message or term, each value would make a new series.
 #[test]
 fn the_labels_are_those_of_the_table() {
     measured(async |recording| {

@@ -1,4 +1,4 @@
-//! A handle in a thread that has no runtime: no wait panics there.
+//! A handle on a thread without a runtime: no wait panics there.
 
 use std::{
     panic,
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::stage::MS;
 
-/// Runs a future by nothing but its wakers.
+/// Runs a future to its end with a waker that unparks the thread, without a runtime.
 fn drive<T>(future: impl Future<Output = T>) -> T {
     struct Unpark(thread::Thread);
     impl task::Wake for Unpark {
@@ -72,7 +72,8 @@ fn waits_outside_of_a_runtime_are_refused_and_change_nothing() {
     });
 }
 
-/// As in a `main` whose server finds its port in use: the System ends before any actor had its first turn.
+/// This happens in a `main` whose server finds its port in use: the System ends before any actor has had its first
+/// turn.
 #[test]
 fn a_system_that_ends_at_once_drops_agents_messages_and_proxies_without_a_panic() {
     let panicked = panics_of(|| {
@@ -95,7 +96,7 @@ fn a_system_that_ends_at_once_drops_agents_messages_and_proxies_without_a_panic(
 #[rtype(result = "()")]
 struct Nothing;
 
-/// The panics of a scene on this thread, which the runtime catches.
+/// Returns the panics of a scene on this thread. The runtime catches these panics, so a hook collects them.
 fn panics_of(scene: impl FnOnce()) -> Vec<String> {
     static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let seen = || SEEN.lock().unwrap_or_else(PoisonError::into_inner);

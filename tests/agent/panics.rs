@@ -1,4 +1,4 @@
-//! Work that panics: it is kept in, told, and answered as the policy says.
+//! Work that panics: the panic is caught and reported, and the policy decides the next step.
 
 use std::{cell::Cell, future::pending, panic::resume_unwind, rc::Rc};
 
@@ -14,12 +14,12 @@ use crate::{
     toy::{Act, Toy},
 };
 
-/// Panics without the noise of a panic.
+/// Panics without a message on the terminal.
 fn bug() {
     resume_unwind(Box::new("a bug in the work"));
 }
 
-/// Leads by work that panics 5 ms after it began, and by the answer given; says how it ended.
+/// Leads by work that panics 5 ms after its begin, with this answer to panics. Returns the result of the lead future.
 fn lead(
     toy: &ElectionHandle<Toy>,
     answer: OnPanic,

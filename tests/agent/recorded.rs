@@ -1,4 +1,4 @@
-//! What an agent writes down of its own election while it runs.
+//! The records that an agent writes of its own election while it runs.
 
 use actix::clock;
 use actix_bully::{
@@ -23,7 +23,7 @@ fn read(text: Option<String>) -> Recording {
     Recording::read(text.unwrap().as_bytes()).unwrap()
 }
 
-/// Returns the beginnings and ends of incarnations in the agent's record.
+/// Returns the begins and ends of incarnations in the agent's record.
 fn happened(to: &BullyHandle) -> Vec<Happening> {
     let recording = read(to.recorded());
     let happened = recording.entries().iter().filter_map(|entry| {
@@ -185,7 +185,7 @@ fn a_record_is_saved_by_itself_when_the_leader_is_missed() {
         let mut seen = Vec::new();
         for name in ["b", "c", "d"] {
             leading.leave(MS(100)).await.unwrap();
-            // However long it lasts, one vacancy is one file.
+            // One vacancy makes one file, even if it lasts long.
             clock::sleep(MS(900_000)).await;
             seen.push(saved(&folder).pop().unwrap());
             leading = bully(&group, name, 1);
@@ -203,7 +203,7 @@ fn a_record_is_saved_by_itself_when_the_leader_is_missed() {
     });
 }
 
-/// A process that is killed leaves the file of the last change.
+/// After a kill of the process, the file still has every change up to the last one.
 #[test]
 fn the_past_of_a_group_outlives_its_process() {
     play(async {
@@ -229,14 +229,15 @@ fn the_past_of_a_group_outlives_its_process() {
         let resigned = LeadershipEnd::Lost(LostReason::Resigned);
         let before = rows(&node);
         assert!(before.ends_with(&[("b".to_owned(), Some(resigned)), ("a".to_owned(), None)]));
-        // As if the process were killed now; two groups of one name are refused.
+        // The test restores this file later, as if the process had been killed now. The first process must end,
+        // because two groups of one name are refused.
         let file = folder.path().join("history-jobs@a.jsonl");
         let killed = std::fs::read(&file).unwrap();
         first.leave(MS(5_000)).await.unwrap();
         clock::sleep(MS(3_000)).await;
         std::fs::write(&file, killed).unwrap();
         drop((group, first, second));
-        // The next one: its group knows nothing of this one.
+        // The group of the next process knows nothing of the former group.
         let next = Group::new("jobs").unwrap();
         let after = start("a", &next).await;
         let node = Operated::new(&after);
@@ -249,7 +250,7 @@ fn the_past_of_a_group_outlives_its_process() {
     });
 }
 
-/// The group outlives the task that kept its past.
+/// The group outlives the task that saved its history.
 #[test]
 fn the_past_is_kept_again_for_the_next_agent_of_a_group() {
     play(async {
@@ -274,7 +275,7 @@ fn the_past_is_kept_again_for_the_next_agent_of_a_group() {
     });
 }
 
-/// Nothing changes meanwhile.
+/// No leadership changes meanwhile, so only a retry can save the file.
 #[test]
 fn a_past_that_cannot_be_saved_is_told_once_and_saved_as_soon_as_it_can() {
     logged(Level::WARN, async |lines| {
@@ -295,7 +296,7 @@ fn a_past_that_cannot_be_saved_is_told_once_and_saved_as_soon_as_it_can() {
     });
 }
 
-/// The diagnosis of an agent without a leader, as an operator asks for it later.
+/// The history keeps the diagnosis of an agent without a leader for an operator who asks later.
 #[test]
 fn what_was_found_is_known_after_it_is_over() {
     play(async {

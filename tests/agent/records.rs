@@ -1,4 +1,4 @@
-//! A record that must survive a crash is durable before anything that relies on it is sent.
+//! A record that must survive a crash is durable before the agent sends a message that relies on it.
 
 use std::{
     io,
@@ -24,7 +24,7 @@ use crate::{
     toy::{Act, Toy},
 };
 
-/// Takes 10 ms for each record, and fails when told to.
+/// A store that takes 10 ms for each record, and fails on demand.
 #[derive(Clone, Debug, Default)]
 struct Slow {
     kept: MemoryStore<u32>,
@@ -72,7 +72,7 @@ impl Slow {
     }
 }
 
-/// A toy that keeps its record there.
+/// Starts a toy that keeps its record in this store.
 fn keeps(stage: &Stage, store: &(impl TermStore<u32> + Clone + 'static)) -> ElectionHandle<Toy> {
     let toy = Toy::builder("toy", stage).store(store.clone());
     toy.start().unwrap()
@@ -185,7 +185,7 @@ const PASSING: [io::ErrorKind; 4] = [
     io::ErrorKind::ResourceBusy,
 ];
 
-/// Whether the store fails and is tried again, and since when.
+/// Returns the time since which the store fails, if the agent tries it again.
 fn is_tried_since(toy: &ElectionHandle<Toy>) -> Option<Duration> {
     let found = toy.diagnosis().findings;
     found.into_iter().find_map(|finding| {

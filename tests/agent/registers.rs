@@ -1,5 +1,5 @@
-//! Agents whose lease is in a store: what the store is asked, what befalls it, and what is told of that. Each group is
-//! a process, as it were; they share nothing but the store.
+//! Agents whose lease is in a store: the requests to the store, its faults, and the reports about the faults. Each
+//! group stands for a process. The processes share only the store.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
@@ -16,7 +16,7 @@ use crate::{
     store::{Lists, Store, agent, group},
 };
 
-/// Agents of two processes, of which the one leads that was there first.
+/// Starts agents of two processes. The first one leads, although the second one has a higher score.
 async fn one_leads_and_one_follows(store: &Store) -> (BullyHandle, BullyHandle) {
     let a = agent(&group(), store, "a", 1);
     clock::sleep(MS(2_000)).await;
@@ -51,7 +51,7 @@ fn a_store_that_tells_of_changes_hands_over_at_once() {
     });
 }
 
-/// Its process may end as soon as it has left: what is written later is not written at all.
+/// The process may end as soon as its agent has left, so the release must be written before.
 #[test]
 fn an_agent_has_left_when_the_store_knows_that_it_leads_no_more() {
     play(async {
@@ -66,7 +66,7 @@ fn an_agent_has_left_when_the_store_knows_that_it_leads_no_more() {
     });
 }
 
-/// What the store does not do any more, and how the diagnosis tells that.
+/// Each row has a fault of the store, and the words of the diagnosis about the fault.
 #[test]
 fn a_store_that_fails_ends_the_leadership_on_time_is_told_apart_and_elects_again() {
     type Switch = fn(&Store) -> &AtomicBool;
@@ -110,7 +110,7 @@ fn a_store_that_fails_ends_the_leadership_on_time_is_told_apart_and_elects_again
     }
 }
 
-/// The kind of each finding that has a reason, and that.
+/// Returns the kind and the reason of each finding that has a reason.
 fn found_of_store(agent: &BullyHandle) -> Vec<String> {
     let diagnosis = serde_json::to_value(agent.diagnosis()).unwrap();
     let findings = diagnosis["findings"].as_array().unwrap().iter();
@@ -154,7 +154,8 @@ fn a_write_that_is_never_answered_leaves_time_for_the_next_one_before_the_lease_
     });
 }
 
-/// The list of the other agents helps a hand-over, and must leave time for it; so must the row of an agent that leaves.
+/// A hand-over reads the list of the other agents, and an agent that leaves removes its row. Both must leave time for
+/// the other steps.
 #[test]
 fn a_store_that_hangs_takes_no_more_than_its_part_of_the_time_to_leave() {
     play(async {
@@ -195,7 +196,7 @@ fn a_thousand_agents_of_a_process_cost_the_store_what_a_few_do() {
     assert!(many <= few + few / 4, "{few} and {many} in ten seconds");
 }
 
-/// Whether its bytes are no lease, or the store itself says so.
+/// Either the bytes of the entry are not a lease, or the store itself reports a foreign entry.
 #[test]
 fn an_entry_that_is_not_the_lease_of_this_group_stays_and_is_reported() {
     for is_foreign in [false, true] {

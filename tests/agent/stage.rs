@@ -1,4 +1,4 @@
-//! A System in virtual time, and actors that write down what they hear.
+//! A System in virtual time, and actors that write down the messages that they receive.
 
 use std::{
     fmt::Display,
@@ -58,7 +58,7 @@ pub(crate) fn bully(group: &Group<AnyMessage>, name: &str, score: i32) -> BullyH
     agent.timings(Timings::lan()).start().unwrap()
 }
 
-/// Starts three agents, of which `c` will lead.
+/// Starts three agents. Agent `c` will lead.
 pub(crate) fn three(group: &Group<AnyMessage>) -> [BullyHandle; 3] {
     [("a", 1), ("b", 2), ("c", 3)].map(|(name, score)| bully(group, name, score))
 }
@@ -88,7 +88,7 @@ impl Log {
     }
 }
 
-/// Notes each message that it receives.
+/// An actor that notes each message.
 pub(crate) struct Scribe(pub(crate) Log);
 
 impl Actor for Scribe {
@@ -117,7 +117,7 @@ impl Handler<MembersChanged> for Scribe {
     }
 }
 
-/// Gives each message of a supervisor to a closure.
+/// An actor that gives each message of a supervisor to a closure.
 pub(crate) struct Parent(pub(crate) Box<dyn FnMut(Supervision<AgentId>)>);
 
 impl Actor for Parent {
@@ -137,7 +137,7 @@ pub(crate) fn parent(
     Parent(Box::new(see)).start().recipient()
 }
 
-/// Notes each message when it is sent, and whether its sender considers itself leader then.
+/// A tap that notes each message when it is sent, and whether its sender considers itself leader then.
 #[derive(Debug, Default)]
 pub(crate) struct Tap {
     pub(crate) log: Log,
@@ -154,7 +154,7 @@ impl LocalWire<Said> for Tap {
     }
 }
 
-/// A group with one scripted agent "toy" and a member "prompter" that tells it what to do.
+/// A group with one scripted agent "toy" and a member "prompter" that sends the agent its acts.
 pub(crate) struct Stage {
     pub(crate) group: Group<Said>,
     pub(crate) tap: Arc<Tap>,

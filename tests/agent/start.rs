@@ -1,4 +1,4 @@
-//! What is checked before an agent starts, and where it runs.
+//! The checks before an agent starts, and the arbiter of the agent.
 
 use std::{sync::mpsc, time::Duration};
 
@@ -67,13 +67,13 @@ fn two_groups_of_one_name_that_do_not_know_each_other_are_refused() {
         let is_named = matches!(&refused, StartError::TwoGroups { group } if &**group == "same");
         assert!(is_named, "{refused}");
         let says = "make one group, and give its clones to all agents";
-        // As Rust prints it where `main` returns it.
+        // Rust prints an error in this form if `main` returns it.
         assert!(format!("{refused:?}").contains(says), "{refused:?}");
         assert!(other.members().is_empty());
         start(&one, "b").unwrap();
         start(&Group::new("another").unwrap(), "a").unwrap();
 
-        // Contenders for a lease meet in its store.
+        // Contenders for a lease meet in its store, so their groups may have one name.
         let store = MemoryRegister::new();
         for name in ["a", "b"] {
             let agent = BullyAgent::builder(name).lease(store.clone());
@@ -98,7 +98,7 @@ fn a_record_counts_that_was_saved_until_the_store_was_taken_over() {
     });
 }
 
-/// Its arbiter has stopped by the time that it was read.
+/// A store whose arbiter stops while the store is opened.
 #[derive(Debug)]
 struct Last(ArbiterHandle);
 
@@ -171,7 +171,7 @@ fn an_agent_needs_a_system_or_an_arbiter_that_runs() {
     System::new().block_on(async {
         let arbiter = ElectionArbiter::new().unwrap();
         let handle = arbiter.handle();
-        drop(arbiter); // stops it, and waits for its end
+        drop(arbiter); // stops the arbiter, and waits for its end
         let refused = BullyAgent::builder("a")
             .join(&group)
             .start_in_arbiter(&handle);
@@ -180,7 +180,7 @@ fn an_agent_needs_a_system_or_an_arbiter_that_runs() {
     assert!(group.members().is_empty());
 }
 
-/// In real time: other threads know no other.
+/// The test uses real time, because virtual time exists on one thread only.
 #[test]
 fn agents_elect_on_an_arbiter_of_their_own() {
     System::new().block_on(async {

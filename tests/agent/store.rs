@@ -28,7 +28,7 @@ use bully_core::elections::lease::{LeaseRecord, RegisterRecord};
 
 use crate::stage::MS;
 
-/// The answer of a store that is asked for its entries.
+/// The way in which a store lists its entries.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Lists {
     #[default]
@@ -37,7 +37,7 @@ pub(crate) enum Lists {
     Hanging,
 }
 
-/// The outcome of a removal that fails.
+/// The way in which a removal fails.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FailedRemoval {
     /// Another process has removed the entry meanwhile.
@@ -55,7 +55,7 @@ pub(crate) struct Store {
     pub(crate) removes: bool,
     pub(crate) clock: Option<VirtualWallClock>,
     pub(crate) removal: Option<FailedRemoval>,
-    /// Another agent writes this just before an entry is removed.
+    /// The text that another agent writes just before an entry is removed.
     pub(crate) written_meanwhile: Option<String>,
     /// Whether the store refuses the marks of schedules and takes the lease.
     pub(crate) has_no_room_for_marks: Arc<AtomicBool>,

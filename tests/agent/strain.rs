@@ -1,4 +1,5 @@
-//! An agent notices that its own thread stands still or its disk is slow. The wait for a record is not a standstill.
+//! An agent notices that its thread stands still or that its disk is slow. A wait for a record does not count as a
+//! standstill.
 
 use std::{sync::Arc, time::Duration};
 
@@ -31,7 +32,7 @@ fn an_agent_whose_thread_stood_still_says_for_how_long_for_a_minute() {
         clock::sleep(MS(5_000)).await;
         let leader = agents.iter().find(|agent| agent.is_leader()).unwrap();
         assert!(!stalls(&leader.diagnosis()), "{}", leader.diagnosis());
-        // Nothing on this thread goes on meanwhile, and the leader's next heartbeat is due within 60 ms.
+        // No task of this thread runs meanwhile, and the leader's next heartbeat is due within 60 ms.
         tokio::time::advance(MS(400)).await;
         clock::sleep(MS(10)).await;
         let found = leader.diagnosis();

@@ -1,11 +1,11 @@
-//! A store into which the former process still writes.
+//! A store to which the former process still writes.
 
 use std::fmt::Debug;
 
 use actix_bully::store::{Generation, MemoryStore, Saving, StoreError, TermStore};
 use futures::FutureExt as _;
 
-/// A store in which the former process saves `last` just before this process takes the store over.
+/// A store in which the former process saves `last` just before the present process takes the store over.
 #[derive(Debug)]
 pub(crate) struct TakenOver<D> {
     store: MemoryStore<D>,

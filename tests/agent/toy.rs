@@ -24,11 +24,11 @@ pub(crate) enum Act {
     Save(u32),
     Set(char, Duration),
     Cancel(char),
-    /// Leads from now on, in this term.
+    /// Leads in this term from now on.
     Acquire(u64),
     Renew(u64),
     Lose,
-    /// The leadership holds for this time after each step.
+    /// Limits the leadership to this time after each step.
     Limit(Duration),
     Drain,
     Follow(&'static str, u64),

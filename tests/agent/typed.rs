@@ -1,4 +1,4 @@
-//! An application sends and hears each message of the textbook by a type of its own.
+//! An application sends and receives each message of the textbook by a type of its own.
 
 use actix::{Actor, Context, Handler, clock};
 use actix_bully::{
@@ -14,7 +14,7 @@ use actix_bully::{
 
 use crate::stage::{Log, MS, id, play};
 
-/// Notes each message of the textbook, which it hears by the type of the message.
+/// An actor that notes each message of the textbook. It receives each kind of message by its own type.
 struct ByType(Log);
 
 impl Actor for ByType {
@@ -62,7 +62,7 @@ fn an_actor_of_an_application_is_a_member_and_speaks_by_types_as_long_as_its_pla
         clock::sleep(MS(1)).await;
         assert_eq!(log.take(), [answer]);
 
-        // The address of the agent takes the same types.
+        // The address of the agent accepts these types, too.
         macro_rules! say {
             ($message:expr) => {
                 agent.addr().do_send(Envelope {

@@ -1,4 +1,4 @@
-//! A group without a leader says so in every mode: in the log, again and again, and in the diagnosis.
+//! In every mode a group without a leader reports this: in the log at intervals, and in the diagnosis.
 
 use actix::clock;
 use actix_bully::{
@@ -11,7 +11,7 @@ use tracing::Level;
 
 use crate::{logs::logged, stage::MS, store::Store};
 
-/// Asserts that an agent that is alone in its group explains for two minutes why no agent leads.
+/// Asserts that an agent that is alone in its group reports for two minutes why no agent leads.
 fn says(mode: &str, why: &str, set: impl FnOnce(BullyBuilder) -> BullyBuilder) {
     logged(Level::WARN, async |lines| {
         let agent = BullyAgent::builder("a").clock(VirtualClock::new());

@@ -31,7 +31,7 @@ fn learner(name: &str, group: &Group) -> BullyHandle {
     agent(name, group).learner().start().unwrap()
 }
 
-/// Three voters with a leader, the last of them.
+/// Starts three voters, and waits until the last one leads.
 async fn three(group: &Group) -> Vec<BullyHandle> {
     let agents: Vec<_> = NAMES
         .iter()
@@ -87,7 +87,7 @@ fn three_voters_become_four_and_three_again_and_tokens_increase() {
         let kind = |name| group.members().get(&id(name)).unwrap().kind;
         assert_eq!(kind("d"), MemberKind::Observer);
 
-        // A follower passes the question on.
+        // A follower passes the request on to the leader.
         let changed = agents[0].add_voter(new("d"), LIMIT).await.unwrap();
         assert_eq!((changed.epoch, changed.is_even()), (1, true));
         until(|| leads(&agents).is_some()).await;
@@ -100,7 +100,7 @@ fn three_voters_become_four_and_three_again_and_tokens_increase() {
         let second = leading(&agents);
         assert!(first < second, "{first} then {second}");
 
-        // The agent itself is removed; it may follow on.
+        // The removed voter is the agent that gets the request. It goes on as a follower.
         let changed = agents[1].remove_voter(id("b"), LIMIT).await.unwrap();
         assert_eq!((changed.epoch, changed.is_even()), (2, false));
         until(|| leads(&agents).is_some()).await;
@@ -109,7 +109,7 @@ fn three_voters_become_four_and_three_again_and_tokens_increase() {
         assert_eq!(kind("b"), MemberKind::Observer);
         until(|| agents[1].leader().is_some()).await;
 
-        // It is so already.
+        // The voter was removed before, so nothing changes.
         let again = agents[0].remove_voter(id("b"), LIMIT).await.unwrap();
         assert!(again.already && again.epoch == 2);
     });
@@ -150,7 +150,7 @@ fn a_diagnosis_tells_of_a_change_that_somebody_waits_for_and_of_a_configuration_
     });
 }
 
-/// No voter has decided the later epoch, so no agent tells those of the earlier one.
+/// No quorum has decided the later epoch, so no agent tells the agents of the earlier epoch its list.
 #[test]
 fn agents_of_two_configured_epochs_are_told_by_both_and_no_second_agent_leads() {
     play(async {
@@ -193,7 +193,8 @@ fn agents_of_two_configured_epochs_are_told_by_both_and_no_second_agent_leads() 
             "stop this agent, give it the voters and the epoch of d, and start it again"
         ));
 
-        // As it says. The others stay behind, and one of three elects none either.
+        // The operator follows the advice. The agent `a` keeps the old list, and one of three voters cannot elect a
+        // leader.
         let [a, b, c] = older;
         for agent in [b, c] {
             agent.leave(LIMIT).await.unwrap();
@@ -227,7 +228,7 @@ fn a_dead_voter_is_replaced_and_one_that_returns_learns_of_it() {
         until(|| leads(&rest).is_some()).await;
         let leader = rest[0].leader();
 
-        // It comes back with its old list, and a store that knows nothing of the change.
+        // The agent comes back with its old list, and with a store from before the change.
         let back = first().start().unwrap();
         until(|| back.leader().is_some()).await;
         assert_eq!(voters(&back), list(1, &["b", "c", "d"]));
@@ -289,7 +290,7 @@ fn a_caller_that_gave_up_is_in_the_way_of_no_other() {
     });
 }
 
-/// A refusal says that nothing was changed, and an answer that is missing does not.
+/// A refusal proves that nothing was changed. A missing answer does not prove this.
 #[test]
 fn a_change_whose_last_question_has_no_answer_is_not_told_as_refused() {
     play(async {

@@ -1,4 +1,4 @@
-//! A deadline fires at the instant that was set last, wherever it was set.
+//! A deadline fires at the instant that was set last, in every place where it can be set.
 
 use actix::prelude::*;
 use actix_bully::supervisor::Deadline;
@@ -8,7 +8,7 @@ use crate::deadline::watch::{FROM, OnFire, Set, Step, Watch, ms, soon};
 
 use Step::{Clear, Pass, SetIn};
 
-/// Runs a watch and hands back when its deadline fired.
+/// Runs a watch, and returns the times at which its deadline fired.
 fn fired(on_fire: OnFire, body: impl AsyncFnOnce(Addr<Watch>, Deadline)) -> Vec<u128> {
     virtual_system().block_on(async {
         let watch = Watch::new(on_fire);
@@ -18,7 +18,7 @@ fn fired(on_fire: OnFire, body: impl AsyncFnOnce(Addr<Watch>, Deadline)) -> Vec<
     })
 }
 
-/// The name of a case, what the callback does, the steps, and the times at which the deadline fires.
+/// The name of a case, the reaction of the callback, the steps, and the times at which the deadline fires.
 type Row = (&'static str, OnFire, &'static [Step], &'static [u128]);
 
 const ROWS: [Row; 4] = [
@@ -71,7 +71,7 @@ fn a_deadline_set_with_another_actors_context_fires_in_time() {
     assert_eq!(at, [30]);
 }
 
-/// An actor that sets the deadline of another one.
+/// An actor that sets the deadline of another actor.
 struct Stranger(Deadline);
 
 impl Actor for Stranger {
@@ -94,7 +94,7 @@ impl Handler<Nudge> for Stranger {
 fn however_it_is_moved_it_fires_at_the_instant_set_last() {
     for seed in 0..200 {
         let mut random = fastrand::Rng::with_seed(seed);
-        // Moves at even times, deadlines at odd ones: nothing falls together.
+        // The deadline moves at even times and fires at odd times, so that two events never coincide.
         let moves: Vec<_> = (0..40)
             .map(|_| {
                 (

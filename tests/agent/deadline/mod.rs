@@ -1,6 +1,7 @@
-//! Does a deadline fire when it should, wherever it was set, and without needless wakes? Virtual time.
+//! Does a deadline fire at its time, in every place where it can be set, and without needless wakes? All tests are in
+//! virtual time.
 //!
-//! `watch.rs` is the actor; the others are tests, by question.
+//! `watch.rs` has the actor. Each other file has the tests of one question.
 
 mod firing;
 mod restarts;

@@ -1,4 +1,4 @@
-//! A deadline under a guardian belongs to one incarnation.
+//! Under a guardian a deadline belongs to one incarnation.
 
 use std::panic::resume_unwind;
 
@@ -36,7 +36,7 @@ fn a_deadline_of_a_crashed_incarnation_does_not_fire_in_the_next_one() {
     );
 }
 
-/// Keeps its deadline over a restart.
+/// An actor that keeps its deadline over a restart.
 struct Keeper(Watch);
 
 impl Actor for Keeper {

@@ -1,4 +1,4 @@
-//! What a deadline costs: polls of the actor's task.
+//! The cost of a deadline: polls of the actor's task.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -16,7 +16,7 @@ use crate::deadline::watch::{OnFire, Step, Watch};
 
 use Step::{Outside, Pass, Set, SetIn};
 
-/// Counts how often an actor's task is polled.
+/// An actor's task that counts its polls.
 struct Counted(ContextFut<Watch, Context<Watch>>, Rc<Cell<u32>>);
 
 impl Future for Counted {
@@ -28,7 +28,7 @@ impl Future for Counted {
     }
 }
 
-/// How often the watch is polled from the first message in `body` on.
+/// Returns the number of polls of the watch from the first message in `body` on.
 fn polls(on_fire: OnFire, body: impl AsyncFnOnce(Addr<Watch>, Deadline)) -> u32 {
     virtual_system().block_on(async {
         let watch = Watch::new(on_fire);
@@ -44,7 +44,7 @@ fn polls(on_fire: OnFire, body: impl AsyncFnOnce(Addr<Watch>, Deadline)) -> u32 
     })
 }
 
-/// Lets every task that has been woken run, without any time passing.
+/// Lets every woken task run. No time passes.
 async fn settle() {
     for _ in 0..10 {
         tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! An actor with one deadline, which it sets in the place that a test names.
+//! An actor with one deadline. A test chooses the place where the actor sets the deadline.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -83,15 +83,15 @@ impl Actor for Watch {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum From {
     Handler,
-    /// A handler that keeps the items from being polled for now.
+    /// A handler after which the actor waits, so that its items are not polled for now.
     HandlerThatWaits,
     /// A handler that stops the actor, which refuses.
     HandlerThatStops,
-    /// A timer, an item that is polled after the deadline's own.
+    /// A timer. This item is polled after the deadline's own item.
     Timer,
-    /// A message handled as an item.
+    /// A message that is handled as an item.
     Notify,
-    /// An item that then makes actix poll everything again: the last handle stays noted.
+    /// An item that makes actix poll everything again. The last handle stays noted.
     TimerThatWaits,
     /// A future of `ctx.wait` that goes on waiting.
     Wait,
@@ -109,7 +109,7 @@ pub(crate) const FROM: [From; 8] = [
     From::Response,
 ];
 
-/// Sets the deadline `.1` ms from now, with the context at the place `.0`.
+/// A message that sets the deadline `.1` ms from now, with the context at the place `.0`.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub(crate) struct Set(pub(crate) From, pub(crate) u64);
@@ -152,7 +152,7 @@ impl Handler<Set> for Watch {
     }
 }
 
-/// Any code as a message.
+/// A message that runs any code in the actor.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Call(Code);
@@ -167,14 +167,15 @@ impl Handler<Call> for Watch {
     }
 }
 
-/// A step of a test. The first three are messages with a plain handler, so that nothing else touches the actor's items.
+/// A step of a test. The first three steps are messages with a plain handler, so that no other code touches the
+/// actor's items.
 #[derive(Clone, Copy, Message)]
 #[rtype(result = "()")]
 pub(crate) enum Step {
     Set(u64),
     SetIn(u64),
     Clear,
-    /// Sets it outside of the actor.
+    /// Sets the deadline outside of the actor.
     Outside(u64),
     Pass(u64),
 }

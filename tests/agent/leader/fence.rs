@@ -1,4 +1,4 @@
-//! Former leaders are refused: fences of real quorum elections, gates in actors and in front of them.
+//! Former leaders are refused: fences of real quorum elections, and gates inside of actors and before actors.
 
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 
@@ -32,7 +32,7 @@ enum Do {
     Crash,
 }
 
-/// What is protected. It knows of no fence, and keeps its rows where the test sees them.
+/// The protected actor. It has no fence of its own, and shares its rows with the test.
 #[derive(Clone, Default)]
 struct Ledger {
     rows: Rc<RefCell<Vec<&'static str>>>,
@@ -41,7 +41,7 @@ struct Ledger {
 impl Actor for Ledger {
     type Context = Context<Self>;
     fn started(&mut self, ctx: &mut Context<Self>) {
-        ctx.set_mailbox_capacity(1); // what is sent has to be in order however full it is
+        ctx.set_mailbox_capacity(1); // the order of messages must hold for a full mailbox, too
     }
 }
 
@@ -79,7 +79,7 @@ fn append(number: i64, row: &'static str) -> Fenced<Append> {
     fenced(number, Append(row))
 }
 
-/// A voter that is a majority by itself, in this epoch of voters.
+/// Starts a voter that is a majority alone, in this epoch of voters.
 fn voter(store: &MemoryStore<<AnyBully as Election>::Durable>, epoch: u64) -> BullyHandle {
     let group = Group::new("ledgers").unwrap();
     let config = QuorumConfig {
@@ -97,7 +97,7 @@ fn voter(store: &MemoryStore<<AnyBully as Election>::Durable>, epoch: u64) -> Bu
         .unwrap()
 }
 
-/// Returns what `read` makes of the guard of the agent's next leadership.
+/// Returns the value that `read` takes from the guard of the agent's next leadership.
 pub(crate) async fn of_next_leadership<T>(
     agent: &BullyHandle,
     read: impl Fn(&LeaderGuard) -> T,
@@ -122,7 +122,7 @@ fn fences_grow_with_each_leadership_and_with_each_epoch_of_voters() {
         let mut gate = FencingGate::default();
         let store = MemoryStore::new();
         let mut fences = Vec::new();
-        // 8,388,607 is the last epoch whose fences an `i64` holds.
+        // 8,388,607 is the last epoch whose fences fit into an `i64`.
         for epoch in [0, 0, 1, 8_388_607] {
             let agent = voter(&store, epoch);
             let fence = of_next_leadership(&agent, FenceNumber::of).await.unwrap();
@@ -162,7 +162,8 @@ fn an_actor_behind_a_gate_hears_nothing_of_a_former_leader() {
     });
 }
 
-/// The mailbox behind is full, with room for one: what is admitted first is handled first.
+/// The ledger's mailbox has room for one message and is full. Messages are still handled in the order of their
+/// admission.
 #[test]
 fn a_full_mailbox_does_not_change_the_order_of_admission() {
     play(async {
@@ -172,7 +173,7 @@ fn a_full_mailbox_does_not_change_the_order_of_admission() {
         settle().await;
         gate.do_send(fenced(1, Do::Pause));
         settle().await;
-        // Some wait for their answers, and some do not.
+        // Some senders wait for their answers, and others do not.
         let old: Vec<_> = ["1", "1", "1"].map(|row| gate.send(append(1, row))).into();
         gate.do_send(append(1, "1"));
         let new: Vec<_> = ["2", "2", "2"].map(|row| gate.send(append(2, row))).into();
@@ -205,7 +206,7 @@ fn an_admitted_message_is_handled_though_its_sender_waits_no_longer() {
     });
 }
 
-/// An actor that begins anew remembers no leader; the gate in front of it does.
+/// An actor that begins anew remembers no leader. The gate before the actor remembers the leader.
 #[test]
 fn a_gate_outlives_a_crash_of_the_actor_behind_it() {
     play(async {
@@ -215,7 +216,7 @@ fn a_gate_outlives_a_crash_of_the_actor_behind_it() {
             gate.send(fenced(2, Do::Crash)).await,
             Err(MailboxError::Closed)
         );
-        // Whatever its kind, a message raises the fence for all others.
+        // A message of any kind raises the fence for messages of all kinds.
         assert!(gate.send(append(1, "old")).await.unwrap().is_err());
         let waits = gate.send(append(2, "waits for the next incarnation"));
         assert_eq!(waits.await, Ok(Ok(1)));

@@ -1,5 +1,5 @@
-//! Singletons of five agents in the quorum mode, under faults of the agents and their links: two actors never run at the
-//! same time. `tests/simulated_network/` has the same histories for schedules and proxies.
+//! Singletons of five agents in the quorum mode, under faults of the agents and their links. Two actors never run at
+//! the same time. `tests/simulated_network/` has such histories for schedules and proxies.
 
 use std::{cell::RefCell, collections::BTreeSet, panic::resume_unwind, rc::Rc, time::Duration};
 
@@ -19,7 +19,7 @@ const NAMES: [&str; 5] = ["agent-1", "agent-2", "agent-3", "agent-4", "agent-5"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Trouble {
     Crash,
-    /// All that crashed or were stopped start again.
+    /// All agents that crashed or were stopped start again.
     Restart,
     Hang,
     Resume,
@@ -43,12 +43,12 @@ const DRAWN: [Trouble; 10] = [
     Trouble::Stop,
 ];
 
-/// The notes of all applications of a history.
+/// The notes of all applications in a history.
 #[derive(Debug, Default)]
 struct History {
-    /// The actors that exist: from `started` to `Drop`, which is longer than they can do anything.
+    /// The actors that exist. An actor counts from `started` to `Drop`, which is longer than it can act.
     running: Vec<String>,
-    /// The highest fence of all writes.
+    /// The highest fence of all writes so far.
     highest: u64,
     starts: u32,
     told: u32,
@@ -60,7 +60,7 @@ struct History {
 
 type Shared = Rc<RefCell<History>>;
 
-/// A worker that writes under its fence.
+/// A worker that writes under the fence of its leadership.
 struct Writer {
     leader: LeaderGuard,
     history: Shared,
@@ -69,7 +69,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// Notes a write under the fence of the leadership.
+    /// Notes a write. It is wrong if the fence is lower than an earlier one, or if the agent does not lead.
     fn write(&self) {
         let (mut history, leader) = (self.history.borrow_mut(), &self.leader);
         history.writes += 1;
@@ -150,7 +150,7 @@ impl Scene {
         scene
     }
 
-    /// Starts the application of that agent.
+    /// Starts the application of an agent.
     fn serve(&mut self, name: &str) {
         let agent = self.cluster.handle(name).unwrap();
         let (history, mut rng) = (Rc::clone(&self.history), self.rng.fork());
@@ -165,7 +165,8 @@ impl Scene {
         assert!(singleton.start().is_ok(), "it starts");
     }
 
-    /// Mostly the leader, whose troubles concern the application; else any.
+    /// Returns the agent for the next trouble. In most cases this is the leader, because its troubles concern the
+    /// application.
     fn target(&mut self) -> &'static str {
         let leads = |name: &&str| {
             let agent = self.cluster.handle(name);
@@ -176,7 +177,7 @@ impl Scene {
         leader.filter(|_| self.rng.u32(..4) > 0).unwrap_or(any)
     }
 
-    /// Whether any had to start again.
+    /// Starts all agents again that are down. Returns whether any agent was down.
     fn restart(&mut self) -> bool {
         let restarted = NAMES.map(|name| self.cluster.restart(name).is_ok());
         for (name, is_new) in NAMES.into_iter().zip(restarted) {
@@ -187,7 +188,7 @@ impl Scene {
         restarted.contains(&true)
     }
 
-    /// One trouble; `None` if it changes nothing.
+    /// Causes one trouble. Returns `None` if the trouble changes nothing.
     async fn trouble(&mut self) -> Option<Trouble> {
         let (name, trouble) = (self.target(), self.rng.choice(DRAWN)?);
         let cluster = &mut self.cluster;
@@ -209,7 +210,7 @@ impl Scene {
         is_done.then_some(trouble)
     }
 
-    /// Everything is well again, for the longest cool-down and a minute.
+    /// Ends all troubles, and waits for the longest cool-down and a minute more.
     async fn calm(&mut self) {
         self.history.borrow_mut().is_calm = true;
         self.cluster.heal();
@@ -222,7 +223,7 @@ impl Scene {
     }
 }
 
-/// Plays the history of that seed; notes which troubles it had.
+/// Plays the history of this seed, and adds its troubles to `happened`.
 fn history(seed: u64, happened: &mut BTreeSet<Trouble>) -> History {
     let history = Shared::default();
     let shared = Rc::clone(&history);

@@ -1,4 +1,4 @@
-//! What applications of one process say to each other.
+//! Messages between the applications of one process.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ use crate::{
     stage::{play, settle},
 };
 
-/// What was heard, with the sender.
+/// The received messages, each with its sender.
 type Heard = Arc<Mutex<Vec<String>>>;
 
 struct Listener(Heard);
@@ -30,7 +30,7 @@ impl Actor for Listener {
     type Context = Context<Self>;
 }
 
-/// Hears texts and numbers.
+/// The listener receives texts and numbers.
 impl<T: Display + 'static> Handler<Envelope<T>> for Listener {
     type Result = ();
     fn handle(&mut self, said: Envelope<T>, _: &mut Context<Self>) {
@@ -117,7 +117,7 @@ fn a_message_that_cannot_be_sent_or_read_is_reported() {
                 && unsaid.to_string().contains("send a list of pairs");
             assert!(is_told, "{unsaid}");
         }
-        // Bytes of another type than the name says.
+        // The name belongs to another type than these bytes.
         let wrong = m1.channel::<u64>("text").unwrap();
         wrong.send_to(to, &1_u64).unwrap();
         settle().await;
@@ -177,7 +177,7 @@ fn messages_end_with_their_agent_and_begin_with_the_next_one_of_its_name() {
         let before = Messages::of(&two).unwrap();
         two.leave(Duration::from_secs(1)).await.unwrap();
         assert_eq!(Messages::of(&two).unwrap_err(), MessagesError::Ended);
-        // At once, whether the endpoint of before has ended or not.
+        // The next agent starts at once, whether the former agent's endpoint has ended or not.
         let two = start("a2");
         let now = Messages::of(&two).unwrap();
         now.register::<String>("text", listener.recipient())
@@ -195,7 +195,7 @@ fn messages_end_with_their_agent_and_begin_with_the_next_one_of_its_name() {
     });
 }
 
-/// The endpoint of before is on a thread that hangs.
+/// The former agent's endpoint is on a thread that hangs.
 #[test]
 fn the_next_agent_of_a_name_does_not_wait_for_the_endpoint_of_the_last_one() {
     play(async {

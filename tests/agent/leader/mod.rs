@@ -1,4 +1,4 @@
-//! What applications do with a leadership: `src/leader/`, a file or folder for each thing.
+//! The use of a leadership by applications: `src/leader/`, with a file or a folder for each part.
 
 pub(crate) mod fence;
 mod histories;

@@ -1,4 +1,4 @@
-//! Work that says nothing of its progress for too long: its agent steps down.
+//! Work that notes no progress for too long: its agent steps down.
 
 use std::{
     future::{pending, ready},
@@ -24,7 +24,7 @@ use crate::{
     toy::{Act, Toy},
 };
 
-/// Leads by work that has to note its progress within `within`, and hangs.
+/// Leads by work that has to note its progress within `within`, and then hangs.
 fn lead(toy: &ElectionHandle<Toy>, log: &Log, within: Duration) -> actix_rt::task::JoinHandle<()> {
     let (toy, log) = (toy.clone(), log.clone());
     actix_rt::spawn(async move {
@@ -104,7 +104,7 @@ fn the_clock_of_the_agent_counts_and_a_lease_that_ended_in_a_suspend_is_no_stall
     }
 }
 
-/// Notes its progress for so long; the probe is the singleton's.
+/// An actor that notes its progress `ticks` times. The singleton checks the progress.
 struct Ticker {
     leader: LeaderGuard,
     ticks: u32,
@@ -142,7 +142,7 @@ fn a_singleton_whose_actor_notes_nothing_hands_over() {
         clock::sleep(MS(990)).await;
         assert!(toy.is_leader());
         clock::sleep(MS(20)).await;
-        // An actor that is stopped by actix's own way ends at once.
+        // The singleton stops the actor as actix does, so the actor ends at once.
         assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
         assert_eq!(toy.current().work_stalls, 1);
         assert!(!toy.is_leader());
@@ -204,7 +204,7 @@ fn an_actor_that_backs_off_after_a_panic_is_not_late() {
     });
 }
 
-/// Waits until that agent leads.
+/// Waits until this agent leads.
 async fn leads(agent: &BullyHandle) {
     let changes = agent.changes();
     let mut leading = changes.filter(|status| ready(status.leading.is_some()));
@@ -212,7 +212,7 @@ async fn leads(agent: &BullyHandle) {
     assert!(status.is_ok_and(|status| status.is_some()), "it leads");
 }
 
-/// On the real clock, because each arbiter has one of its own; it waits for events only.
+/// The test uses the real clock, because each arbiter has a clock of its own. It waits for events only.
 #[test]
 fn an_actor_that_blocks_its_own_arbiter_is_noticed_by_its_agent() {
     struct Blocker(LeaderGuard, Option<mpsc::Receiver<()>>);
@@ -221,7 +221,7 @@ fn an_actor_that_blocks_its_own_arbiter_is_noticed_by_its_agent() {
         fn started(&mut self, _: &mut Context<Self>) {
             assert!(self.0.is_leader());
             if let Some(blocked) = &self.1 {
-                blocked.recv().ok(); // until the test has seen what it waits for
+                blocked.recv().ok(); // until the test has seen the next leader
             }
         }
     }

@@ -1,4 +1,4 @@
-//! An actor that does not keep up: its messages, and the answers to their senders; in virtual time.
+//! An actor that is slower than its senders: its messages, and the answers to the senders, in virtual time.
 
 use std::{
     cell::{Cell, RefCell},
@@ -21,7 +21,7 @@ use tokio::sync::watch;
 use crate::stage::{MS, play, settle};
 
 thread_local! {
-    /// Messages that were decoded for an actor and are not done with, and the most there ever were.
+    /// Number of decoded messages that still exist, and its maximum so far.
     static LIVE: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
@@ -29,7 +29,7 @@ fn most_live() -> usize {
     LIVE.get().1
 }
 
-/// Counts a message that was decoded for as long as it lasts.
+/// A counter of the decoded messages. Each decoded message has one until its drop.
 struct Counted(bool);
 
 impl Default for Counted {
@@ -70,10 +70,10 @@ impl Job {
     }
 }
 
-/// The handled messages: sender and number of each.
+/// The handled messages, each with its sender and its number.
 type Done = Rc<RefCell<Vec<(u64, u64)>>>;
 
-/// Takes a while for each message, and handles nothing else meanwhile.
+/// An actor that works on each message for a while, and handles no other message meanwhile.
 #[derive(Clone)]
 struct Slow {
     done: Done,
@@ -141,7 +141,8 @@ fn of(from: u64, numbers: &[u64]) -> Vec<(u64, u64)> {
     numbers.iter().map(|number| (from, *number)).collect()
 }
 
-/// The proxy of another agent than the leader, whose slow actor has a proxy with room for so many messages.
+/// Starts two agents. The leader has a slow actor behind a proxy with room for `room` messages. Returns the proxy of
+/// the other agent, the handled messages, and the switch of the slow actor.
 async fn slow_leader(room: usize) -> (LeaderProxy<Job>, Done, watch::Sender<bool>) {
     let [low, high] = agents(["a", "b"]);
     let (slow, done, go) = Slow::start_new();
@@ -152,7 +153,8 @@ async fn slow_leader(room: usize) -> (LeaderProxy<Job>, Done, watch::Sender<bool
     (jobs, done, go)
 }
 
-/// A mailbox of actix holds 16 messages, and one more of each recipient; one is handled, and one was decoded in vain.
+/// Most decoded messages at one time. A mailbox of actix holds 16 messages and one more for each recipient, one
+/// message is being handled, and one was decoded in vain.
 const MAILBOX: usize = 24;
 
 #[test]
@@ -172,7 +174,7 @@ fn a_slow_leader_has_what_its_mailbox_takes_and_senders_are_refused() {
         }
         assert!(refused > 3_000, "{refused} were refused");
         assert!(most_live() <= MAILBOX, "{}", most_live());
-        // It stands still for longer than an answer is waited for: nothing becomes unknown.
+        // The actor stands still for longer than a sender waits for an answer. Still no message becomes unknown.
         go.send(false).unwrap();
         sleep(MS(100)).await;
         let before = done.borrow().len();
@@ -248,7 +250,7 @@ fn what_waits_for_a_slow_leader_goes_to_the_next_one_when_it_steps_down() {
         let (asks, last) = (jobs.clone(), Job::new(0, *last));
         let answer = actix::spawn(async move { asks.send(last, MS(60_000)).await });
         sleep(MS(1_000)).await;
-        // A command is not a message of an application: it finds room.
+        // A command is not a message of an application, so it finds room in the agent.
         high.step_down(None).unwrap();
         sleep(MS(10_000)).await;
         assert!(next.is_leader());
@@ -288,7 +290,7 @@ fn a_listener_that_stands_still_is_handed_a_mebibyte_of_long_messages() {
         let full = SendError::Full { to: b.id().clone() };
         assert_eq!(jobs.send_to(b.id(), &job), Err(full));
         assert_eq!(jobs.send_to_all(&job), Ok(0));
-        // Each message that was handed over gives its room back.
+        // Each message that is handled frees its room.
         let mut accepted = 8 * at_most - refused;
         for _ in 0..4 {
             go.send(true).unwrap();

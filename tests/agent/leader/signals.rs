@@ -1,4 +1,4 @@
-//! Signals that ask a process to end. They are those of this very process, and come in real time.
+//! Signals that ask a process to end. The test sends them to its own process, in real time.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use rustix::process::{Signal, getpid, kill_process};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// Work that never says that it has ended.
+/// An actor whose work never reports its end.
 struct Stubborn {
     is_draining: tokio::sync::watch::Sender<bool>,
 }
@@ -35,7 +35,7 @@ impl Handler<Notice> for Stubborn {
     }
 }
 
-/// In one test, since each signal reaches every listener of the process.
+/// This is one test, because each signal reaches every listener of the process.
 #[test]
 fn a_signal_makes_an_agent_leave_and_a_second_one_at_once_and_its_own_end_needs_none() {
     System::new().block_on(async {
@@ -64,11 +64,11 @@ fn a_signal_makes_an_agent_leave_and_a_second_one_at_once_and_its_own_end_needs_
         let agent = start("busy");
         agent.wait_for_leader(within).await.unwrap();
         let (tell, mut draining) = tokio::sync::watch::channel(false);
-        // Held: an agent does not keep its subscribers alive.
+        // The address is held, because an agent does not keep its subscribers alive.
         let worker = Stubborn { is_draining: tell }.start();
         let draining_token = agent.subscribe_draining(worker.clone().recipient());
         assert!(draining_token.is_ok());
-        // Listens already, before it is polled.
+        // The future listens for signals before its first poll.
         let left = leave_on_signals(&agent, Duration::from_secs(3_600));
         kill_process(getpid(), Signal::TERM).unwrap();
         let left = actix_rt::spawn(left);
@@ -87,7 +87,7 @@ fn a_signal_makes_an_agent_leave_and_a_second_one_at_once_and_its_own_end_needs_
         assert_eq!(agent.current().lifecycle, Lifecycle::Ended);
         drop(worker);
 
-        // After an end that was asked for, such as a drain, the process waits for its signal.
+        // If an operator has ended the agent, for example by a drain, the process still waits for its signal.
         let agent = start("drained");
         let mut left = Box::pin(leave_on_signals(&agent, within));
         agent.leave(within).await.unwrap();
@@ -103,7 +103,7 @@ async fn an_agent_that_ends_by_itself_needs_no_signal(within: Duration) {
     let node = node.agent(|agent| agent.restart_policy(RestartPolicy::temporary()));
     let node = node.start().unwrap();
     let agent = node.agent();
-    // By the node, and by its agent alone.
+    // The first future belongs to a node, and the second one to the agent alone.
     let (left, also) = (
         node.leave_on_signals(within),
         leave_on_signals(agent, within),
@@ -123,7 +123,7 @@ fn outside_of_a_runtime_signals_cannot_be_waited_for_and_nothing_ends() {
         let group = Group::new("g").unwrap();
         BullyAgent::builder("a").join(&group).start().unwrap()
     });
-    // On a thread without a System, as an application's own pool has them.
+    // The thread has no System, like the threads of an application's own pool.
     let outside = std::thread::spawn({
         let agent = agent.clone();
         move || leave_on_signals(&agent, MS(1)).now_or_never()

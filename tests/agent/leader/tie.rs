@@ -1,4 +1,4 @@
-//! An agent that is tied to an actor: where the actor is gone, the agent is not eligible.
+//! An agent that is tied to an actor: after the end of the actor the agent is not eligible.
 
 use std::{panic::resume_unwind, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::{
     toy::{Act, Toy},
 };
 
-/// The application's actor.
+/// The actor of the application.
 struct Database;
 
 impl Actor for Database {
@@ -38,7 +38,7 @@ impl Handler<End> for Database {
     }
 }
 
-/// An agent of the score 7, and the actor that it is tied to.
+/// Starts an agent with the score 7 and an actor, and ties the agent to the actor.
 fn tied() -> (Stage, ElectionHandle<Toy>, Addr<Database>) {
     let (stage, database) = (Stage::new(), Database.start());
     let toy = Toy::builder("toy", &stage).score(7).start().unwrap();
@@ -46,7 +46,7 @@ fn tied() -> (Stage, ElectionHandle<Toy>, Addr<Database>) {
     (stage, toy, database)
 }
 
-/// Waits until the agent notices that an actor is gone.
+/// Waits until the agent has noticed the end of an actor.
 async fn look() {
     clock::sleep(MS(55)).await;
 }
@@ -88,7 +88,7 @@ fn an_agent_whose_actor_is_gone_withdraws_and_gets_its_score_back_with_the_next_
             look().await;
             assert_eq!(told(&stage), [""; 0]);
 
-            toy.tie_to(&database).unwrap(); // the actor that is gone already
+            toy.tie_to(&database).unwrap(); // this actor has ended before
             settle().await;
             assert_eq!(told(&stage), ["toy.1 score false"]);
         });

@@ -1,4 +1,4 @@
-//! What becomes of a command, in virtual time.
+//! The outcomes of commands, in virtual time.
 
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ use actix_bully::{
 
 use crate::stage::{Log, MS, Scribe, id, play, settle};
 
-/// Three agents, of which `c` leads.
+/// Starts three agents, and waits until `c` leads.
 pub(super) async fn trio() -> [BullyHandle; 3] {
     let group = Group::new("orders").unwrap();
     let agents = [("c", 3), ("b", 2), ("a", 1)].map(|(name, score)| {
         let agent = BullyAgent::builder(name).score(score);
-        // So that an agent of lower rank keeps what it was handed.
+        // Without preemption an agent of lower rank keeps the leadership that it was handed.
         let agent = agent.preemption(Preemption::Never);
         agent.join(&group).start().unwrap()
     });
@@ -37,7 +37,7 @@ fn step_down(to: Option<&str>) -> Command {
     Command::StepDown { to: to.map(id) }
 }
 
-/// The leader as that agent knows it now.
+/// Returns the leader that the agent knows, and asserts its name.
 fn led_by(agent: &BullyHandle, name: &str) -> Leader {
     let leader = agent.leader().unwrap();
     assert_eq!(leader.id, id(name));
@@ -54,7 +54,7 @@ fn a_leader_that_steps_down_names_its_successor_and_the_term() {
         assert!(a.is_leader() && leader.term > before);
         assert_eq!(outcome, Outcome::HandedOver { leader });
         assert_eq!(outcome.verdict(), OutcomeVerdict::Done);
-        // Whoever the election chooses.
+        // Without a name the election chooses the successor.
         let outcome = ask(&a, step_down(None)).await;
         assert_eq!(
             outcome,
@@ -121,7 +121,7 @@ fn a_drained_node_has_handed_over_before_it_left() {
         assert!(Operated::new(&c).is_alive().await, "by the other route too");
         let again = node.carry_out(Order::new(Command::Drain)).await;
         assert_eq!(again, Outcome::Refused(CommandRefusal::AgentEnded));
-        // One that does not lead leaves as well.
+        // A follower can leave by this command, too.
         let outcome = ask(&a, Command::Drain).await;
         assert_eq!(
             outcome,
@@ -130,7 +130,7 @@ fn a_drained_node_has_handed_over_before_it_left() {
                 lacks: None,
             }
         );
-        // The last one has no successor, and waits for none.
+        // The last agent has no successor, and does not wait for one.
         let began = clock::Instant::now();
         let outcome = ask(&b, Command::Drain).await;
         let (leader, lacks) = (None, None);
@@ -260,7 +260,7 @@ fn a_change_of_voters_is_late_without_an_answer_and_refused_without_a_list() {
         let refused = Outcome::Refused(CommandRefusal::NoVoters);
         assert_eq!(ask(&c, remove()).await, refused);
 
-        // One of three voters: nobody leads, and nobody can decide.
+        // One of three voters cannot elect a leader, and cannot decide a change.
         let group = Group::new("jobs").unwrap();
         let agent = BullyAgent::builder("a").score(1).quorum(["a", "b", "c"]);
         let agent = agent.clock(VirtualClock::new()).store(MemoryStore::new());

@@ -1,5 +1,5 @@
-//! Commands where the lease is in a store: the others are in other processes, which only their rows name. Each group is a
-//! process, as it were; they share nothing but the store.
+//! Commands to a group whose lease is in a store. Each group of a test stands for a process. The processes share only
+//! the store, so an agent knows the agents of other processes only by their rows in the store.
 
 use std::{panic::resume_unwind, time::Duration};
 
@@ -23,7 +23,7 @@ use crate::{
     store::{FailedRemoval, Lists, Store},
 };
 
-/// Starts an agent that is down for an hour after a crash.
+/// Starts an agent that stays down for an hour after a crash.
 fn agent(name: &str, register: impl Register + 'static) -> BullyHandle {
     let hour = Duration::from_secs(3_600);
     let restarts = RestartPolicy::builder().max_restarts(1).window(2 * hour);
@@ -40,7 +40,7 @@ fn agent(name: &str, register: impl Register + 'static) -> BullyHandle {
         .unwrap()
 }
 
-/// The first of them leads, and the others follow.
+/// Starts agents in processes of their own. The first agent leads, and the other agents follow.
 async fn agents<const N: usize>(names: [&str; N], store: &MemoryRegister) -> [BullyHandle; N] {
     let first = names.first().map(|name| id(name));
     let mut all = Vec::new();
@@ -76,13 +76,13 @@ fn a_transfer_hands_over_to_the_agent_that_it_names_and_to_any_without_a_name() 
     });
 }
 
-/// The others are no members: their rows say what they publish.
+/// The agents of other processes are no members of the group. Their rows in the store have the published texts.
 #[test]
 fn a_report_shows_who_could_take_the_lease_with_what_each_says_of_itself() {
     play(async {
         let store = MemoryRegister::new();
         let [a, b, c] = agents(["a", "b", "c"], &store).await;
-        // An observer is not among them.
+        // An observer is not in the list.
         let observer = BullyAgent::builder("o").timings(Timings::lan()).observer();
         let observer = observer.lease(store.clone()).clock(VirtualClock::new());
         let alone = Group::new("jobs").unwrap();
@@ -114,7 +114,7 @@ fn a_report_shows_who_could_take_the_lease_with_what_each_says_of_itself() {
             [of("c", Some("http://c")), of("b", None)],
             "the highest rank first"
         );
-        // The leader's own text is in the record of the lease at once, and in its row later.
+        // The record of the lease gets the leader's text at once. The leader's row gets the text later.
         a.set_about(About::new("http://a").ok()).unwrap();
         c.set_about(None).unwrap();
         clock::sleep(MS(1_000)).await;
@@ -126,7 +126,7 @@ fn a_report_shows_who_could_take_the_lease_with_what_each_says_of_itself() {
             [of("c", None), of("a", Some("http://a"))],
             "within a minute"
         );
-        // A row that is written no more is of an agent that is gone.
+        // A row that is no longer written belongs to an agent that is gone.
         c.leave(MS(5_000)).await.unwrap();
         let seen = Operated::new(&c).history().remove(0).leaderships.pop();
         assert_eq!(seen.unwrap().end, Some(LeadershipEnd::Unseen));
@@ -135,7 +135,7 @@ fn a_report_shows_who_could_take_the_lease_with_what_each_says_of_itself() {
     });
 }
 
-/// For whom a change of the lease has released it.
+/// Returns the named successor, if the change released the lease.
 async fn next(change: Change) -> Option<AgentId> {
     let Change::Written { entry, .. } = change else {
         return None;
@@ -144,7 +144,8 @@ async fn next(change: Change) -> Option<AgentId> {
     record.next.map(|next| next.id)
 }
 
-/// Of equal scores the name decides. `c` has left a moment ago: its row is gone, or `a` would name it and the other would wait.
+/// The scores are equal, so the name decides. Agent `c` has left and removed its row. If the row still existed, `a`
+/// would name `c`, and `b` would wait.
 #[test]
 fn a_leader_that_leaves_hands_over_to_the_best_agent_that_its_store_lists_now() {
     hands_over_to_b(async |c| c.leave(MS(5_000)).await.unwrap());
@@ -154,7 +155,7 @@ fn a_leader_that_leaves_hands_over_to_the_best_agent_that_its_store_lists_now() 
 fn a_leader_hands_over_to_no_agent_that_waits_for_its_restart() {
     hands_over_to_b(async |c| {
         c.addr().do_send(Inject::Crash);
-        clock::sleep(MS(31_000)).await; // until its row says so
+        clock::sleep(MS(31_000)).await; // until the row of `c` shows the crash
     });
 }
 
@@ -163,7 +164,7 @@ fn hands_over_to_b(goes: impl AsyncFnOnce(&BullyHandle)) {
     play(async {
         let store = MemoryRegister::new();
         let [a, b, c] = agents(["a", "b", "c"], &store).await;
-        clock::sleep(MS(2_000)).await; // until their rows say that they can lead
+        clock::sleep(MS(2_000)).await; // until the rows show that both agents can lead
         goes(&c).await;
         let lease: RegisterKey = "default/jobs/lease".parse().unwrap();
         let changes = store.changes(&lease).unwrap();
@@ -174,7 +175,7 @@ fn hands_over_to_b(goes: impl AsyncFnOnce(&BullyHandle)) {
         while !b.is_leader() {
             clock::sleep(MS(1)).await;
         }
-        // The other process reads the released record, or only the record of the next leader.
+        // The other process either reads the released record, or reads only the record of the next leader.
         let history = Operated::new(&b).history().swap_remove(0);
         let row = history.leaderships.iter().find(|row| row.leader == id("a"));
         let ends = [LeadershipEnd::HandedOver, LeadershipEnd::Replaced].map(Some);

@@ -1,4 +1,4 @@
-//! What an operator reads and commands of a running node: `src/operate/`.
+//! The reports that an operator reads of a running node, and the commands to it: `src/operate/`.
 
 mod commands;
 mod leases;

@@ -1,4 +1,4 @@
-//! What a report shows, and that a client reads the same again.
+//! The content of a report. A client reads an equal report from its text.
 use actix_bully::{
     Group,
     agent::BullyAgent,

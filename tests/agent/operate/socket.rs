@@ -1,4 +1,4 @@
-//! The local socket, and strangers at it.
+//! The local socket of a node, and invalid requests at it.
 
 use std::{
     fs,
@@ -24,13 +24,13 @@ use tokio::task::spawn_blocking;
 
 use crate::stage::MS;
 
-/// Says these bytes, and ends; hears the answer.
+/// Sends these bytes, ends its side of the connection, and returns the answer.
 fn say(path: &Path, bytes: &[u8]) -> Value {
     let mut stream = UnixStream::connect(path).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_secs(30)))
         .unwrap();
-    // The other side need not take all of it.
+    // The server may close the connection before it has read everything.
     stream.write_all(bytes).ok();
     stream.shutdown(std::net::Shutdown::Write).ok();
     hear(stream)
@@ -38,7 +38,7 @@ fn say(path: &Path, bytes: &[u8]) -> Value {
 
 fn hear(mut stream: UnixStream) -> Value {
     let mut answer = Vec::new();
-    // What it did not read makes the end of the connection a reset.
+    // If the server leaves bytes unread, the connection ends with a reset after the answer.
     stream.read_to_end(&mut answer).ok();
     serde_json::from_slice(&answer).unwrap()
 }
@@ -57,7 +57,7 @@ fn message(answer: &Value) -> String {
     message.map_or_else(|| answer.to_string(), str::to_owned)
 }
 
-/// Two agents, of which `a` leads, in a System that runs while `test` is awaited.
+/// Starts two agents, of which `a` leads, and runs `test` in their System.
 fn with_node<F: Future<Output = ()>>(test: impl FnOnce([BullyHandle; 2]) -> F) {
     System::new().block_on(async {
         let group = Group::new("g").unwrap();
@@ -111,7 +111,7 @@ fn the_socket_is_its_users_alone_and_goes_with_its_guard() {
         assert_eq!(mode & 0o777, 0o600);
         drop(guard);
         assert!(!path.exists());
-        // What is there then is not its own.
+        // The guard does not remove a file that has replaced its socket.
         let guard = serve_socket(&path, Operated::new(&a)).unwrap();
         fs::remove_file(&path).unwrap();
         fs::write(&path, "somebody else's").unwrap();
@@ -130,7 +130,7 @@ fn only_a_socket_that_was_left_behind_is_replaced() {
         assert!(path.exists(), "it is left behind");
         let first = serve().unwrap();
         assert!(matches!(serve(), Err(SocketError::InUse { .. })));
-        // It is served still.
+        // The first server still answers.
         report(&ask(&path, &json!("report")));
         drop(first);
         fs::write(&path, "a file").unwrap();
@@ -142,7 +142,7 @@ fn only_a_socket_that_was_left_behind_is_replaced() {
         let long = folder.path().join("x".repeat(120));
         let refused = serve_socket(&long, Operated::new(&a));
         assert!(matches!(refused, Err(SocketError::Io { .. })));
-        // Only root can give a file away; any other user finds one of root.
+        // Only root can give a file to another user. A test that does not run as root uses a file of root.
         let foreign = if chown(&path, Some(12_345), None).is_ok() {
             path.clone()
         } else {
@@ -157,7 +157,7 @@ fn only_a_socket_that_was_left_behind_is_replaced() {
     });
 }
 
-/// A process that hangs does not take connections, and is a living one all the same.
+/// A process that hangs accepts no connections, but its socket is in use.
 #[test]
 fn a_socket_whose_process_hangs_is_in_use() {
     with_node(|[a, _b]| async move {
@@ -199,7 +199,7 @@ fn an_invalid_request_is_answered_with_its_error() {
             let answer = message(&say(&path, bytes));
             assert!(answer.contains(wrong), "{answer}");
         }
-        // What follows a line is not looked at.
+        // The server reads one line, and ignores the rest.
         report(&say(&path, b"\"report\"\n\"crash\"\n"));
         let agents = ask(&path, &json!("diagnosis"));
         let text = agents["diagnosis"][0]["text"].as_str().unwrap_or_default();
@@ -246,13 +246,13 @@ fn a_report_is_answered_although_the_threads_of_the_application_hang() {
         let agent = BullyAgent::builder("a").join(&group).start().unwrap();
         serve_socket(&path, Operated::new(&agent)).unwrap()
     });
-    // Nothing drives the agent now.
+    // No thread runs the agent any more.
     report(&ask(&path, &json!("report")));
     let order = Order::new(Command::SetScore { score: 1.into() }).within(MS(50));
     let request = json!({ "order": order });
     let unheard = json!({ "outcome": Outcome::Unheard });
     assert_eq!(ask(&path, &request), unheard);
-    // An answer that is under way comes although the guard goes.
+    // An answer that is under way is still sent after the guard was dropped.
     let mut asking = UnixStream::connect(&path).unwrap();
     asking.write_all(format!("{request}\n").as_bytes()).unwrap();
     report(&ask(&path, &json!("report")));

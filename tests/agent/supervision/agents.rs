@@ -1,7 +1,8 @@
-//! An agent of a quorum that fails: a row for each cause and moment, under each policy, with all that is seen of it.
+//! An agent of a quorum that fails: a row for each cause and moment, under each policy, with all visible events.
 //!
-//! `c` fails in a group of three, or `a`, which never leads. The golden text is `agents.txt`, which `BLESS=1` writes: the
-//! events of the agent's parent and subscribers in this order, then the state after a minute.
+//! In a group of three, `c` fails, or `a` fails, which never leads. The golden text is `agents.txt`, which `BLESS=1`
+//! writes. A line has the events of the agent's parent and subscribers in their order, and then the state after a
+//! minute.
 
 use std::{cell::Cell, fmt::Write, rc::Rc, sync::Arc};
 
@@ -31,13 +32,13 @@ const NAMES: [&str; 3] = ["a", "b", "c"];
 enum Cause {
     Panic,
     Stop,
-    /// It is told to leave, with time for its work.
+    /// A command to leave, with time for the work.
     Leave,
-    /// It is told to leave at once.
+    /// A command to leave at once.
     LeaveInHaste,
-    /// For 3 s, longer than a leader may be silent.
+    /// A hang of 3 s, which is longer than a leader may be silent.
     Hang,
-    /// Its store fails for good, and there is an election.
+    /// A permanent failure of the agent's store, followed by an election.
     FailedStore,
     WorkPanics,
     WorkEnds,
@@ -48,13 +49,13 @@ enum When {
     Starts,
     Follows,
     Leads,
-    /// Its work goes on for 300 ms after it was told to step down.
+    /// The agent hands over, and its work goes on for 300 ms.
     Drains,
-    /// It panicked, and waits for its restart.
+    /// The agent has panicked, and waits for its restart.
     IsDown,
 }
 
-/// The work of an agent that leads. It ends in the way that it is told.
+/// The work of a leader. It ends by an order, or 300 ms after the agent steps down.
 async fn work(guard: LeaderGuard, orders: &Cell<Option<Cause>>) {
     let told = async {
         loop {
@@ -76,12 +77,12 @@ async fn work(guard: LeaderGuard, orders: &Cell<Option<Cause>>) {
     }
 }
 
-/// A quorum of three, of which one fails.
+/// A quorum of three agents, of which one fails.
 struct Scene {
     group: Group,
     log: Log,
     store: Arc<FaultyStore<MemoryStore<Vote>>>,
-    /// How the work is to end.
+    /// The order by which the work ends.
     orders: Rc<Cell<Option<Cause>>>,
     others: Vec<BullyHandle>,
 }
@@ -108,7 +109,7 @@ impl Scene {
         }
     }
 
-    /// Starts the agent that is to fail, which works when it leads.
+    /// Starts the agent that will fail, with its work.
     fn start(&self, victim: &str, policy: RestartPolicy) -> BullyHandle {
         let log = self.log.clone();
         let parent = parent(move |event| match event {
@@ -144,7 +145,7 @@ impl Scene {
             FailedStore => {
                 self.store.fail_at(1);
                 for agent in self.others.iter().chain([agent]) {
-                    agent.step_down(None).ok(); // one of them leads
+                    agent.step_down(None).ok(); // only the leader takes the command
                 }
             }
             WorkPanics | WorkEnds => self.orders.set(Some(cause)),

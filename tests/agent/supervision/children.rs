@@ -1,8 +1,8 @@
-//! A child that fails: a row for each cause and moment, under each policy, with all that is seen of it.
+//! A child that fails: a row for each cause and moment, under each policy, with all visible events.
 //!
-//! The golden text is `children.txt`, which `BLESS=1` writes. A line has the time, and then all events in their order:
-//! the hook is called, the parent is told (`Down`, `Up`, `GaveUp`, `Finished`), the caller of a message hears, the
-//! incarnation `i0` goes on.
+//! The golden text is `children.txt`, which `BLESS=1` writes. A line has the time, and then the events in their
+//! order: the call of the hook, the messages to the parent (`Down`, `Up`, `GaveUp`, `Finished`), the answer to the
+//! caller of a message, and the next steps of the incarnation `i0`.
 
 use std::fmt::Write;
 use std::future::Future;
@@ -31,15 +31,15 @@ enum Step {
     Reply(Respond),
     Letter,
     Pass(u64),
-    /// The only address is dropped.
+    /// Drops the only address.
     Address,
-    /// An address is made from a weak one.
+    /// Makes an address from a weak address.
     Again,
-    /// The System is dropped now.
+    /// Drops the System at once.
     Quit,
 }
 
-/// What happens to a child, and when.
+/// A fault of a child, and its moment.
 struct Row {
     name: String,
     plans: Vec<Plan>,
@@ -52,7 +52,7 @@ fn row(name: &str, plans: &[Plan], steps: &[Step]) -> Row {
     Row { name, plans, steps }
 }
 
-/// The same fault in each place.
+/// Returns the rows of one fault in each place.
 fn everywhere(fault: Fault) -> Vec<Row> {
     let what = if fault == Panic { "a panic" } else { "a stop" };
     let at = |place: &str, plans: &[Plan], steps: &[Step]| {
@@ -179,7 +179,7 @@ impl Drop for Held {
     }
 }
 
-/// The caller of a message. It notes the instant at which it hears, before it can do anything about it.
+/// The caller of a message. Its waker notes the instant of the answer, before the caller can react.
 struct Caller {
     number: usize,
     answer: Pin<Box<MaybeDone<LocalBoxFuture<'static, String>>>>,
@@ -247,7 +247,7 @@ fn play(row: &Row, policy: RestartPolicy, hook: Hook) -> String {
                 (Address, _) => addr = None,
                 (Again, _) => addr = weak.upgrade(),
                 (Quit, _) => return (noted, String::new(), addr),
-                (Fail(_) | Reply(_) | Letter, None) => {} // it was given up on
+                (Fail(_) | Reply(_) | Letter, None) => {} // the child was given up
             }
         }
         ms(5_000).await;

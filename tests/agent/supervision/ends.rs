@@ -14,7 +14,7 @@ use crate::logs::logged;
 use crate::supervision::probe::{Fault, Mail, Moment, Probe, panic_quietly, poison};
 use crate::supervision::stage::{Noted, Trace, ms, three_restarts};
 
-/// Returns the notes of that System until its end, without the times.
+/// Runs a test in this System. Returns its notes until the end of the System, without the times.
 fn noted_in(system: SystemRunner, test: impl AsyncFnOnce(Trace)) -> Vec<String> {
     let (trace, noted) = system.block_on(async { Noted::new() });
     system.block_on(test(trace));
@@ -121,7 +121,7 @@ fn a_child_of_an_arbiter_that_has_stopped_is_given_up_on_at_once() {
     assert_eq!(noted, expected, "there was no incarnation");
 }
 
-/// The panic of a test body, say: everything is dropped while unwinding, and `stopped` panics too.
+/// The panic stands for a failed test: everything is dropped while the stack unwinds, and `stopped` panics too.
 #[test]
 fn a_system_that_is_dropped_by_a_panic_still_calls_the_hook_past_a_broken_child() {
     let (trace, noted) = virtual_system().block_on(async { Noted::new() });

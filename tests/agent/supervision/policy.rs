@@ -1,4 +1,4 @@
-//! A restart policy that exists makes sense.
+//! Restart policies that make no sense are refused.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn a_budget_that_could_never_be_spent_and_a_reversed_backoff_are_refused() {
         let policy = builder().max_restarts(33).backoff_base(nano);
         policy.backoff_max(MS(60_000))
     };
-    // 1 + 2 + .. + 2^31 ns, and once the full factor.
+    // The sum is 1 + 2 + .. + 2^31 ns, and then the largest factor once more.
     let full = Duration::from_nanos(2 * u64::from(u32::MAX));
     for (what, policy, expected) in [
         ("as long as all waits", three().window(MS(700)), true),

@@ -1,4 +1,4 @@
-//! An actor that notes what happens to it and fails where it is told to.
+//! An actor that notes all events, and fails on demand.
 
 use std::fmt::Display;
 use std::panic::resume_unwind;
@@ -15,7 +15,7 @@ pub(crate) enum Fault {
     Panic,
     Stop,
     Terminate,
-    /// In `stopping` only: the actor does not want to stop.
+    /// The actor refuses to stop. This works in `stopping` only.
     Refuse,
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn panic_quietly() -> ! {
     resume_unwind(Box::new("injected"))
 }
 
-/// A moment of an actor that no message leads to.
+/// A moment in the life of an actor that no message causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
     Started,
@@ -44,7 +44,7 @@ pub(crate) enum Moment {
     Stopped,
 }
 
-/// Fails with `.2` at the moment `.0` of the incarnation `.1`.
+/// A fault `.2` at the moment `.0` of the incarnation `.1`.
 pub(crate) type Plan = (Moment, u32, Fault);
 
 pub(crate) struct Probe {
@@ -111,7 +111,7 @@ impl Drop for Probe {
     }
 }
 
-/// Notes its number, and answers with the incarnation.
+/// A message whose number the probe notes. The answer is the incarnation.
 #[derive(Message)]
 #[rtype(result = "u32")]
 pub(crate) struct Mail(pub(crate) u32);
@@ -125,20 +125,20 @@ impl Handler<Mail> for Probe {
     }
 }
 
-/// Fails in a place that a message leads to.
+/// A message that makes the probe fail in a certain place.
 #[derive(Clone, Copy, Message)]
 #[rtype(result = "()")]
 pub(crate) enum FailIn {
     Handler(Fault),
-    /// 7 ms later.
+    /// In a timer, 7 ms later.
     Timer(Fault),
     Spawned(Fault),
     Wait(Fault),
-    /// When the future is dropped: a stop is then sent to the actor by itself.
+    /// In the drop of a future. A stop is sent to the actor as a message there.
     Drop(Fault),
 }
 
-/// What crashes a child.
+/// Returns a message that crashes a child.
 pub(crate) const fn poison() -> FailIn {
     FailIn::Handler(Fault::Panic)
 }
@@ -166,7 +166,7 @@ impl Handler<FailIn> for Probe {
     }
 }
 
-/// Fails in a `ResponseActFuture`, or never answers.
+/// A message that makes the probe fail in a `ResponseActFuture`, or never answer.
 #[derive(Clone, Copy, Message)]
 #[rtype(result = "()")]
 pub(crate) struct Respond(pub(crate) Option<Fault>);

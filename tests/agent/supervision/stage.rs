@@ -1,4 +1,4 @@
-//! A guarded actor in virtual time, and the trace of what happens to it.
+//! A guarded actor in virtual time, and the trace of all events.
 
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -18,8 +18,8 @@ use tokio::runtime::Handle;
 
 use crate::supervision::probe::Probe;
 
-/// The parent of every child. Its mailbox has all that happened in the order in which it was sent, so a hook that is
-/// called after the parent was told would be seen.
+/// The parent of every child. All events are in its mailbox in the order of sending, so a hook that is called after
+/// the message to the parent would be noticed.
 struct Scribe {
     lines: Rc<RefCell<Vec<String>>>,
     start: Instant,
@@ -27,7 +27,7 @@ struct Scribe {
 
 impl Scribe {
     fn add(&self, what: impl Display) {
-        // Without a System the clock is not virtual.
+        // Without a System no virtual clock exists, so the line has no time.
         let line = match Handle::try_current() {
             Ok(_) => format!("{} {what}", self.start.elapsed().as_millis()),
             Err(_) => what.to_string(),
@@ -80,7 +80,7 @@ impl Trace {
         self.0.do_send(Note(what.to_string()));
     }
 
-    /// A builder for a probe with that name, of which the trace is the parent.
+    /// Returns the builder of a probe with this name. The trace is the parent of the probe.
     pub(crate) fn child(
         &self,
         name: &str,
@@ -92,7 +92,8 @@ impl Trace {
             .parent(parent)
     }
 
-    /// As `child`, without a name, with a hook that notes its calls and then does this.
+    /// Returns a builder as [`child`](Self::child) does, without a name. Its hook notes each call and then runs
+    /// `then`.
     pub(crate) fn guarded(
         &self,
         policy: RestartPolicy,
@@ -106,16 +107,16 @@ impl Trace {
     }
 }
 
-/// The notes. They outlive their System.
+/// The notes of a trace. They outlive the System of the trace.
 pub(crate) struct Noted {
     lines: Rc<RefCell<Vec<String>>>,
     scribe: Rc<RefCell<ContextFut<Scribe, Context<Scribe>>>>,
-    /// Keeps the scribe alive.
+    /// An address that keeps the scribe alive.
     _trace: Trace,
 }
 
 impl Noted {
-    /// Makes a trace, which is written in the present System.
+    /// Makes a trace in the present System, and its notes.
     pub(crate) fn new() -> (Trace, Self) {
         let lines = Rc::<RefCell<Vec<String>>>::default();
         let scribe = Context::new().into_future(Scribe {
@@ -133,7 +134,7 @@ impl Noted {
         (trace, noted)
     }
 
-    /// Takes the notes so far, also after the System of the scribe has ended.
+    /// Takes the notes so far. This works after the end of the scribe's System, too.
     pub(crate) fn take(&self) -> Vec<String> {
         if Handle::try_current().is_err() {
             let running = poll(&self.scribe, &mut Task::from_waker(Waker::noop()));
@@ -147,7 +148,7 @@ fn poll(scribe: &RefCell<ContextFut<Scribe, Context<Scribe>>>, task: &mut Task<'
     Pin::new(&mut *scribe.borrow_mut()).poll(task)
 }
 
-/// 3 restarts in 10 s, after 100 ms doubling up to 1 s.
+/// Returns a policy of 3 restarts in 10 s. The first backoff is 100 ms, and the backoff doubles up to 1 s.
 pub(crate) fn three_restarts() -> RestartPolicyBuilder {
     RestartPolicy::builder()
         .max_restarts(3)

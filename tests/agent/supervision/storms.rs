@@ -1,4 +1,4 @@
-//! Many failures at once, and failures amid much mail.
+//! Many failures at once, and failures between many messages.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -15,7 +15,7 @@ use crate::common::virtual_system;
 use crate::supervision::probe::{Fault, Mail, Moment, Plan, Probe, poison};
 use crate::supervision::stage::{Noted, ms, three_restarts};
 
-/// `max_restarts` within an hour, each after `backoff` milliseconds.
+/// Returns a policy of `max_restarts` within an hour, each after `backoff` milliseconds.
 fn stubborn(max_restarts: usize, backoff: u64) -> RestartPolicyBuilder {
     let backoff = Duration::from_millis(backoff);
     let policy = RestartPolicy::builder().max_restarts(max_restarts);
@@ -25,7 +25,7 @@ fn stubborn(max_restarts: usize, backoff: u64) -> RestartPolicyBuilder {
         .backoff_max(backoff)
 }
 
-/// Runs `body` beside a probe, and hands back the lines with this word.
+/// Runs `body` beside a probe, and returns the noted lines with this word.
 fn run(policy: RestartPolicy, word: &str, body: impl AsyncFnOnce(Addr<Probe>)) -> Vec<String> {
     virtual_system().block_on(async {
         let (trace, noted) = Noted::new();
@@ -41,7 +41,7 @@ fn lines_with(noted: &Noted, word: &str) -> Vec<String> {
     lines.filter(|line| line.contains(word)).collect()
 }
 
-/// The lines of these letters, all at 100 ms, in the second incarnation.
+/// Returns the lines of the messages with these numbers, all at 100 ms in the second incarnation.
 fn mail_at_100(numbers: std::ops::Range<u32>) -> Vec<String> {
     let line = |number| format!("100 i1 mail {number}");
     numbers.map(line).collect()
@@ -70,7 +70,7 @@ fn a_panic_while_the_queue_is_full_loses_nothing_of_it() {
             accepted += 1;
         }
         assert_eq!(accepted, 15, "a full mailbox, the poison included");
-        // These wait for room, which there is only when the next incarnation works the queue off.
+        // The mailbox is full. The following senders wait until the next incarnation has handled messages of the queue.
         let waiting = join_all((accepted..accepted + 40).map(|number| addr.send(Mail(number))));
         assert_eq!(waiting.await, vec![Ok(1); 40]);
     });
@@ -80,7 +80,7 @@ fn a_panic_while_the_queue_is_full_loses_nothing_of_it() {
     assert_eq!(delivered, mail_at_100(15..55), "what waited, each once");
 }
 
-/// Without a backoff, and until it is given up on after 1001 failures.
+/// The policy has no backoff, and gives the child up after 1,001 failures.
 #[test]
 fn a_child_that_always_fails_does_not_hold_up_its_neighbours() {
     let stops = (0..=1_000).map(|n| (Moment::Started, n, Fault::Stop));
@@ -95,7 +95,7 @@ fn a_child_that_always_fails_does_not_hold_up_its_neighbours() {
             let (trace, noted) = Noted::new();
             let turns = Rc::new(Cell::new(0));
             let neighbour = Rc::clone(&turns);
-            // Not `yield_now`, which waits until the arbiter has nothing better to do.
+            // `yield_now` would wait until the arbiter has no other task, so this future wakes itself instead.
             actix_rt::spawn(poll_fn(move |task| {
                 neighbour.set(neighbour.get() + 1);
                 task.waker().wake_by_ref();

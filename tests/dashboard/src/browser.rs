@@ -1,4 +1,4 @@
-//! A browser without a window, by `WebDriver`: Debian's `chromium` and `chromium-driver`.
+//! A browser without a window, controlled by `WebDriver`: Debian's `chromium` and `chromium-driver`.
 
 use std::{process::Stdio, time::Duration};
 
@@ -17,17 +17,17 @@ use tokio::{
 
 use crate::{SOON, done, five, served, stage};
 
-/// A browser with one page.
+/// A browser with a page of the dashboard.
 #[derive(Debug)]
 pub struct Browser {
-    /// Speaks to it.
+    /// The connection to the browser.
     pub client: Client,
     _driver: Driver,
     profile: TempDir,
 }
 
 impl Browser {
-    /// Starts a browser with these arguments beside the usual ones, and opens a page in it.
+    /// Starts a browser with more arguments than the usual ones, and opens a page.
     pub async fn open(url: &str, more: &[&str]) -> Self {
         let (driver, port) = driver().await;
         let profile = tempfile::tempdir().expect("a folder");
@@ -65,12 +65,12 @@ impl Browser {
         }
     }
 
-    /// Opens a page that is served for it.
+    /// Serves a page, and opens it in a new browser.
     pub async fn of(page: &Dashboard, more: &[&str]) -> Self {
         Self::open(&served(page), more).await
     }
 
-    /// Opens a page of five agents at that speed, and waits until the highest is shown as their leader.
+    /// Opens the page of five agents at this speed, and waits until it shows agent-5 as the leader.
     pub async fn of_five(speed: u32) -> (Self, Dashboard) {
         let (page, _thread) = stage(five);
         done(&page, &format!(r#"{{"speed":{speed}}}"#)).await;
@@ -79,7 +79,7 @@ impl Browser {
         (browser, page)
     }
 
-    /// Selects an agent in the picture, and waits until the page offers what can be done to it.
+    /// Selects an agent in the picture, and waits until the page offers the commands for this agent.
     pub async fn select(&self, agent: &str) {
         self.click(&format!("[data-id='agent:{agent}'] circle:not(.halo)"))
             .await;
@@ -89,7 +89,7 @@ impl Browser {
         self.until(&offered).await;
     }
 
-    /// Opens a file of that name and text by the field of the page.
+    /// Chooses a file in the page's field for files. The file has this name and text.
     pub async fn choose(&self, name: &str, text: &str) {
         let file = self.profile.path().join(name);
         std::fs::write(&file, text).expect("a file");
@@ -98,20 +98,20 @@ impl Browser {
         field.send_keys(path).await.expect("it is chosen");
     }
 
-    /// Opens a recording, and waits until it is shown.
+    /// Opens a recording, and waits until the page shows it.
     pub async fn play(&self, name: &str, text: &str) {
         self.choose(name, text).await;
         let shown = format!("return by('connection').textContent.startsWith('recording {name}')");
         self.until(&shown).await;
     }
 
-    /// Waits until that agent is shown as the leader.
+    /// Waits until the page shows this agent as the leader.
     pub async fn led_by(&self, agent: &str) {
         self.wait(&format!("[data-id='agent:{agent}'].leader"))
             .await;
     }
 
-    /// Keeps what is seen as a picture, in the folder that `SHOTS` names; without one it keeps nothing.
+    /// Writes a screenshot into the folder that `SHOTS` names. Does nothing if `SHOTS` is not set.
     pub async fn shot(&self, name: &str) {
         if let Some(folder) = std::env::var_os("SHOTS") {
             let picture = self.client.screenshot().await.expect("a picture");
@@ -120,8 +120,8 @@ impl Browser {
         }
     }
 
-    /// Asserts that each text of the page can be read, and that each part says what it is. The second script knows what only
-    /// this page has.
+    /// Asserts that each text of the page has enough contrast, and that each part has its role and name for assistive
+    /// technology. `roles.js` has rules that only fit this page.
     pub async fn judge(&self, state: &str) {
         for script in [CONTRAST, include_str!("roles.js")] {
             assert_eq!(self.script(script).await, json!([]), "{state}");
@@ -129,7 +129,7 @@ impl Browser {
         self.judge_by_axe(state).await;
     }
 
-    /// Asserts that axe-core finds nothing in the page as it stands, if `AXE` names a file of axe-core.
+    /// Asserts that axe-core finds nothing in the present page, if `AXE` names a file of axe-core.
     async fn judge_by_axe(&self, state: &str) {
         let Some(axe) = std::env::var_os("AXE") else {
             return;
@@ -142,26 +142,26 @@ impl Browser {
         assert_eq!(self.script(AXE).await, json!([]), "{state}");
     }
 
-    /// What the browser has noted in its console so far.
+    /// Returns the new messages in the browser's console.
     pub async fn noted(&self) -> Value {
         self.client.issue_cmd(BrowserLog).await.expect("the log")
     }
 
-    /// Opens a page in another tab, which is in front from then on.
+    /// Opens a page in another tab, and brings the tab to the front.
     pub async fn tab(&self, url: &str) {
         let tab = self.client.new_window(true).await.expect("a tab");
         self.client.switch_to_window(tab.handle).await.expect("it");
         self.client.goto(url).await.expect("the page");
     }
 
-    /// Goes to the tab that was opened as the first, second, ...
+    /// Brings the tab with this number to the front. Numbers follow the order of opening, from zero.
     pub async fn front(&self, number: usize) {
         let tabs = self.client.windows().await.expect("tabs");
         let tab = tabs.into_iter().nth(number).expect("so many tabs");
         self.client.switch_to_window(tab).await.expect("it");
     }
 
-    /// Tells the page that it is hidden, or that it is seen: without a window no tab hides another one.
+    /// Makes the page believe that it is hidden or visible. In a browser without a window no tab hides another tab.
     pub async fn hide(&self, hidden: bool) {
         let script = "const [hidden] = arguments; Object.defineProperty(document, 'hidden', { value: hidden, configurable: true }); \
             Object.defineProperty(document, 'visibilityState', { value: hidden ? 'hidden' : 'visible', configurable: true }); \
@@ -169,13 +169,13 @@ impl Browser {
         self.script_of(script, vec![hidden.into()]).await;
     }
 
-    /// Gives the browser a command of its own protocol.
+    /// Sends a command of the browser's own protocol.
     pub async fn cdp(&self, name: &'static str, parameters: Value) {
         let command = BrowserCommand { name, parameters };
         self.client.issue_cmd(command).await.expect("it is done");
     }
 
-    /// Waits until there is an element.
+    /// Waits until the element exists.
     pub async fn wait(&self, css: &str) -> Element {
         let found = self.client.wait().at_most(SOON).every(EACH);
         let found = found.for_element(Locator::Css(css)).await;
@@ -188,9 +188,9 @@ impl Browser {
         }
     }
 
-    /// Waits until a script, which returns something, returns true.
+    /// Waits until a script returns true.
     pub async fn until(&self, script: &str) {
-        // What is not there yet is no answer.
+        // A script fails while an element is still missing. This counts as false.
         let tried = format!("try {{ {script} }} catch {{ return false; }}");
         let met = actix::clock::timeout(SOON, async {
             while self.script(&tried).await != Value::Bool(true) {
@@ -200,7 +200,7 @@ impl Browser {
         assert!(met.await.is_ok(), "never: {script}");
     }
 
-    /// Waits until that part of the page begins with these words.
+    /// Waits until this part of the page begins with these words.
     pub async fn begins(&self, part: &str, words: &str) {
         self.until(&format!(
             "return document.querySelector('[data-id={part}]').textContent.startsWith('{words}')"
@@ -208,7 +208,7 @@ impl Browser {
         .await;
     }
 
-    /// Waits until that part of the page has these words.
+    /// Waits until this part of the page contains these words.
     pub async fn says(&self, part: &str, words: &str) {
         self.until(&format!(
             "return document.querySelector('[data-id={part}]').textContent.includes('{words}')"
@@ -216,7 +216,7 @@ impl Browser {
         .await;
     }
 
-    /// Waits until the page has this number of parts of that name.
+    /// Waits until the page has exactly `number` parts with this name.
     pub async fn counts(&self, part: &str, number: usize) {
         self.until(&format!(
             "return document.querySelectorAll('[data-id={part}]').length === {number}"
@@ -224,18 +224,18 @@ impl Browser {
         .await;
     }
 
-    /// Runs a script in the page.
+    /// Runs a script in the page, and returns its result.
     pub async fn script(&self, script: &str) -> Value {
         self.script_of(script, Vec::new()).await
     }
 
-    /// Runs a script with arguments in the page.
+    /// Runs a script in the page with arguments, and returns its result.
     pub async fn script_of(&self, script: &str, arguments: Vec<Value>) -> Value {
         let returned = self.client.execute(script, arguments).await;
         returned.expect("the script runs")
     }
 
-    /// The text of an element, or of the one that took its place if the page drew it anew meanwhile.
+    /// Returns the text of an element. If the page has replaced the element meanwhile, reads the new element.
     pub async fn text(&self, css: &str) -> String {
         let mut text = self.wait(css).await.text().await;
         if text
@@ -247,7 +247,7 @@ impl Browser {
         text.expect("a text")
     }
 
-    /// Clicks on an element, on the one that took its place if the page drew it anew meanwhile.
+    /// Clicks on an element. If the page has replaced the element meanwhile, clicks on the new element.
     pub async fn click(&self, css: &str) {
         let mut clicked = self.wait(css).await.click().await;
         if clicked
@@ -259,13 +259,13 @@ impl Browser {
         clicked.expect("it can be clicked");
     }
 
-    /// Presses keys where the focus is.
+    /// Presses keys in the element that has the focus.
     pub async fn press(&self, keys: &str) {
         let focused = self.client.active_element().await.expect("a focus");
         focused.send_keys(keys).await.expect("keys");
     }
 
-    /// Ends the browser. A page that has complained in its console fails, and one in which axe-core finds something.
+    /// Ends the browser. Fails if axe-core finds something in the page, or if the console has a complaint.
     pub async fn end(self) {
         self.judge_by_axe("at the end").await;
         let lines = self.noted().await;
@@ -277,7 +277,8 @@ impl Browser {
     }
 }
 
-/// The process of the driver. Its group ends with the test, however that ends: a browser does not end with its driver.
+/// The process of the driver. A browser does not end with its driver, so the whole process group is ended when this
+/// value is dropped.
 #[derive(Debug)]
 struct Driver(Child);
 
@@ -293,7 +294,7 @@ impl Drop for Driver {
     }
 }
 
-/// The driver, and the port that it chose.
+/// Starts the driver, and returns it with the port that it chose.
 async fn driver() -> (Driver, u16) {
     let mut driver = Command::new("chromedriver")
         .arg("--port=0")
@@ -308,7 +309,7 @@ async fn driver() -> (Driver, u16) {
             .rsplit_once("on port ")
             .and_then(|(_, port)| port.trim_end_matches('.').parse().ok());
         if let Some(port) = port.filter(|port| *port != 0) {
-            // It is read on, so that the driver never waits for a reader.
+            // The output is read to its end, so that the driver never blocks on a full pipe.
             actix::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
             return (driver, port);
         }
@@ -316,10 +317,10 @@ async fn driver() -> (Driver, u16) {
     panic!("chromedriver names no port")
 }
 
-/// The one of five agents that leads, in the picture.
+/// The leader of five agents in the picture.
 pub const LEADER: &str = "[data-id='agent:agent-5'].leader";
 
-/// What the page has said in its console.
+/// The command that reads the browser's console.
 #[derive(Debug)]
 struct BrowserLog;
 
@@ -363,12 +364,12 @@ impl WebDriverCompatibleCommand for BrowserCommand {
     }
 }
 
-/// Gives each text that is too faint.
+/// A script that returns each text with too little contrast.
 pub const CONTRAST: &str = include_str!("contrast.js");
 
-/// Gives each violation that axe-core finds in the page as it stands.
+/// A script that returns each violation that axe-core finds in the present page.
 const AXE: &str = "return axe.run(document, { resultTypes: ['violations'] }).then((found) => \
     found.violations.map((each) => `${each.id}: ${each.help}: ${each.nodes.map((node) => node.html.slice(0, 200)).join(', ')}`))";
 
-/// How often the page is looked at while something is waited for.
+/// Time between two looks at the page while a test waits.
 const EACH: Duration = Duration::from_millis(50);

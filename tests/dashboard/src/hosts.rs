@@ -1,4 +1,4 @@
-//! Two hosts in this process, each with a group of its own and two agents, linked by bridges over loopback.
+//! Two hosts in one process, each with a group and two agents. Bridges over loopback link them.
 
 use actix_bully::{
     Group,
@@ -7,18 +7,18 @@ use actix_bully::{
     remote::{BridgeHandle, Peer, RemoteBridge},
 };
 
-/// A host: its bridge, and its agents.
+/// A host: its bridge and its agents.
 #[derive(Debug)]
 pub struct Host {
     name: &'static str,
-    /// Links it with the other one.
+    /// The bridge to the other host.
     pub bridge: BridgeHandle,
-    /// Its agents.
+    /// The agents of the host.
     pub agents: Vec<BullyHandle>,
 }
 
 impl Host {
-    /// A host that is linked with none; its agents have these names and scores.
+    /// Starts a host without a link. Its agents have these names and scores.
     pub fn start(name: &'static str, agents: [(&str, i32); 2]) -> Self {
         Self::start_as(name, agents, |group, name, score| {
             let agent = BullyAgent::builder(name).score(score).join(group);
@@ -26,7 +26,8 @@ impl Host {
         })
     }
 
-    /// The same with agents that are started so, each in that group under a name with a score.
+    /// Starts a host as [`start`](Self::start) does, with agents that `start` returns for a group, a name and a
+    /// score.
     pub fn start_as(
         name: &'static str,
         agents: [(&str, i32); 2],
@@ -45,7 +46,7 @@ impl Host {
         }
     }
 
-    /// Lets both know each other.
+    /// Makes each host a peer of the other.
     pub fn link(&self, other: &Self) {
         let peer = |host: &Self| {
             let address = host.bridge.local_addr().expect("an address");
@@ -55,7 +56,7 @@ impl Host {
         other.bridge.add_peer(peer(self)).expect("a peer");
     }
 
-    /// What an operator sees of it.
+    /// Returns the host's bridge and agents as an operator sees them.
     pub fn operated(&self) -> Operated {
         let mut agents = self.agents.iter();
         let first = agents.next().expect("it has two");

@@ -1,4 +1,5 @@
-//! Scenes for the tests of the dashboard: a cluster on a stage, a page that is asked without a socket, and a browser.
+//! Scenes for the tests of the dashboard: a cluster on a stage, a page that is requested without a socket, and a
+//! browser.
 #![expect(
     clippy::missing_panics_doc,
     reason = "a scene that cannot be set fails the test"
@@ -47,13 +48,13 @@ pub mod wire;
 
 pub use told::Told;
 
-/// What a test waits for comes within this time, or it fails.
+/// Longest time for which a test waits for one thing.
 pub const SOON: Duration = Duration::from_secs(20);
 
-/// The token of every page here that has one.
+/// Token of every page in these tests that has one.
 pub const TOKEN: &str = "0123456789abcdef0123";
 
-/// Starts two agents of that group: `low`, and `high`, which leads.
+/// Starts two agents of the group: `low`, and `high` with the higher score.
 pub fn low_and_high(group: &Group) -> [BullyHandle; 2] {
     [("low", 1), ("high", 2)].map(|(name, score)| {
         let agent = BullyAgent::builder(name).score(score).join(group);
@@ -61,21 +62,21 @@ pub fn low_and_high(group: &Group) -> [BullyHandle; 2] {
     })
 }
 
-/// Starts the only agent of a group.
+/// Starts an agent that is alone in its group.
 pub fn alone(name: &str) -> BullyHandle {
     let group = Group::new("orders").expect("a group");
     let agent = BullyAgent::builder(name).score(1).join(&group);
     agent.start().expect("it starts")
 }
 
-/// Serves a page; returns its address.
+/// Serves a page, and returns its address.
 pub fn served(page: &Dashboard) -> String {
     let (address, server) = page.serve(0).expect("a port");
     actix::spawn(server);
     format!("http://{address}/")
 }
 
-/// Runs a test in real time, for so long at most.
+/// Runs a test in real time, for four times [`SOON`] at most.
 pub fn run(test: impl Future<Output = ()>) {
     System::new().block_on(async {
         let ended = actix::clock::timeout(4 * SOON, test).await;
@@ -83,14 +84,15 @@ pub fn run(test: impl Future<Output = ()>) {
     });
 }
 
-/// A page that may do everything, of a cluster in virtual time on a thread of its own. The thread ends with the page.
+/// Plays a cluster in virtual time on a new thread, and returns its page, which allows all commands. The thread ends
+/// with the page.
 pub fn stage<E: Election>(
     cluster: impl FnOnce() -> ClusterBuilder<E> + Send + 'static,
 ) -> (Dashboard, JoinHandle<Option<Chosen>>) {
     played(async move |stage| stage.play(begun(cluster())).await)
 }
 
-/// The same of a cluster that has settled before, and whose network was changed since.
+/// Plays a cluster as [`stage`] does, but lets it settle first and then makes its network slower.
 pub fn settled(
     cluster: impl FnOnce() -> ClusterBuilder + Send + 'static,
 ) -> (Dashboard, JoinHandle<Option<Chosen>>) {
@@ -104,7 +106,7 @@ pub fn settled(
     })
 }
 
-/// The same of so many voters of a quorum.
+/// Plays a quorum election with `voters` agents, as [`stage`] does.
 pub fn quorum(voters: u32) -> (Dashboard, JoinHandle<Option<Chosen>>) {
     played(async move |stage| {
         let cluster = Cluster::builder().agents(voters).quorum();
@@ -113,7 +115,7 @@ pub fn quorum(voters: u32) -> (Dashboard, JoinHandle<Option<Chosen>>) {
     })
 }
 
-/// The same with two elections side by side.
+/// Plays a bully and a quorum election side by side, as [`stage`] does.
 pub fn side_by_side() -> (Dashboard, JoinHandle<Option<Chosen>>) {
     played(async |stage| {
         let first = Staged::new("bully", begun(five()));
@@ -122,12 +124,12 @@ pub fn side_by_side() -> (Dashboard, JoinHandle<Option<Chosen>>) {
     })
 }
 
-/// The page of five agents that only shows.
+/// Plays five agents, and returns their page, which allows no commands.
 pub fn watched() -> (Dashboard, JoinHandle<Option<Chosen>>) {
     staged(async |stage| stage.play(begun(five())).await)
 }
 
-/// The same of three agents in real time, which a viewer has seen led.
+/// Plays three agents in real time, and adds a viewer who has seen that agent-3 leads.
 pub async fn in_real_time() -> (Dashboard, Viewer, JoinHandle<Option<Chosen>>) {
     let (stage, page) = Stage::real_time();
     let page = page.allow_faults();
@@ -167,17 +169,17 @@ fn begun<E: Election>(cluster: ClusterBuilder<E>) -> Cluster<E> {
     cluster.start().expect("a cluster")
 }
 
-/// Five agents of the bully election.
+/// Returns a cluster of five agents with the bully election.
 pub fn five() -> ClusterBuilder {
     Cluster::builder().agents(5)
 }
 
-/// Five agents on a stage at that speed, and a viewer who has seen that the highest leads.
+/// Plays five agents at this speed, and adds a viewer who has seen that agent-5 leads.
 pub async fn five_led(speed: u32) -> (Dashboard, Viewer, JoinHandle<Option<Chosen>>) {
     led(stage(five), speed, "agent-5").await
 }
 
-/// Sets the speed of a stage, and adds a viewer who has seen that this agent leads.
+/// Sets the speed of a stage, and adds a viewer who has seen that `leader` leads.
 pub async fn led(
     (page, thread): (Dashboard, JoinHandle<Option<Chosen>>),
     speed: u32,
@@ -189,7 +191,7 @@ pub async fn led(
     (page, viewer, thread)
 }
 
-/// Asks a page that is mounted below `/election`, from this host.
+/// Sends a request from this host to a page, which is mounted below `/election`.
 pub async fn send(page: &Dashboard, request: TestRequest) -> ServiceResponse<BoxBody> {
     let scope = web::scope("/election").configure(|app| page.configure(app));
     let service = init_service(App::new().service(scope)).await;
@@ -197,18 +199,18 @@ pub async fn send(page: &Dashboard, request: TestRequest) -> ServiceResponse<Box
     response.map_into_boxed_body()
 }
 
-/// The same, and waits for the whole answer.
+/// Sends a request as [`send`] does, and reads the whole answer.
 pub async fn ask(page: &Dashboard, request: TestRequest) -> Told {
     let response = send(page, request).await;
     Told::of(response).await
 }
 
-/// Gets what is there.
+/// Sends a GET request for this path.
 pub async fn get(page: &Dashboard, path: &str) -> Told {
     ask(page, TestRequest::get().uri(&format!("/election{path}"))).await
 }
 
-/// A command as the page itself sends it, without a body.
+/// Returns a request for a command, without a body, with the headers that the page itself sends.
 pub fn own_request() -> TestRequest {
     TestRequest::post()
         .uri("/election/commands")
@@ -218,55 +220,56 @@ pub fn own_request() -> TestRequest {
         .insert_header(("X-Bully-Dashboard", "1"))
 }
 
-/// Commands, as the page does.
+/// Sends a command as the page does, and returns the answer.
 pub async fn command(page: &Dashboard, body: &str) -> Told {
     ask(page, own_request().set_payload(body.to_owned())).await
 }
 
-/// A command that is carried out.
+/// Sends a command, and asserts that it is carried out.
 pub async fn done(page: &Dashboard, body: &str) {
     let told = command(page, body).await;
     assert_eq!(told.status, 200, "{body}: {told:?}");
 }
 
-/// The recording that a page saves.
+/// Returns the text of the recording that a page saves.
 pub async fn saved(page: &Dashboard, query: &str) -> String {
     let told = get(page, &format!("/copies/run.jsonl{query}")).await;
     assert_eq!(told.status, 200, "{query}: {told:?}");
     told.text
 }
 
-/// The same, read.
+/// Returns the recording that a page saves.
 pub async fn recorded(page: &Dashboard, query: &str) -> Recording {
     let text = saved(page, query).await;
     Recording::read(text.as_bytes()).expect("a recording")
 }
 
-/// Asks to go on live from that moment of a recording.
+/// Asks the page to go on live from the moment `at_ms` of a recording.
 pub async fn opened(page: &Dashboard, at_ms: f64, body: impl Into<String>) -> Told {
     let request = own_request().uri(&format!("/election/go_on?at_ms={at_ms}"));
     ask(page, request.set_payload(body.into())).await
 }
 
-/// A viewer: it reads events, and keeps what they make. It stands for what is shown of the first election.
+/// A viewer of a page: it reads events, and keeps the state that they describe. It dereferences to the state of the
+/// first election.
 #[derive(Debug)]
 pub struct Viewer {
     body: BoxBody,
-    /// What has come and was not read.
+    /// The text that has arrived and was not parsed yet.
     rest: String,
     first: Shown,
-    /// What is shown of the election beside it.
+    /// The state of the second election, beside the first.
     pub beside: Shown,
 }
 
-/// What a page shows of one election.
+/// The state of one election on a page.
 #[derive(Debug, Default)]
 pub struct Shown {
-    /// The moment as a page would show it.
+    /// The moment, with all changes since the last snapshot.
     pub moment: Value,
     /// The head of the last snapshot.
     pub head: Value,
-    /// Everything that was said.
+    /// All events and elections that the page reported, in their order.
     pub said: Vec<Value>,
 }
 
@@ -279,10 +282,10 @@ impl Deref for Viewer {
 }
 
 impl Viewer {
-    /// Begins to look. `Err` is the answer of a page that has no room.
+    /// Opens the stream of events, and reads the first snapshot.
     ///
     /// # Errors
-    /// The status, if it is not 200.
+    /// The status of the answer if it is not 200, for example because the page has too many viewers.
     pub async fn new(page: &Dashboard) -> Result<Self, u16> {
         let response = send(page, TestRequest::get().uri("/election/events")).await;
         if response.status() != 200 {
@@ -301,7 +304,7 @@ impl Viewer {
         Ok(viewer)
     }
 
-    /// Pauses the stage, and waits until all that is shown stands.
+    /// Pauses the stage, and waits until each shown election stands still.
     pub async fn pause(&mut self, page: &Dashboard) {
         done(page, r#""pause""#).await;
         let stands = |shown: &Shown| shown.moment["clock"]["paused"] == true;
@@ -310,7 +313,7 @@ impl Viewer {
         self.until("it stands", all).await;
     }
 
-    /// Reads events until a moment is as it shall be.
+    /// Reads events until the condition holds.
     pub async fn until(&mut self, what: &str, holds: impl Fn(&Self) -> bool) {
         let met = actix::clock::timeout(SOON, async {
             while !holds(self) {
@@ -352,14 +355,14 @@ impl Viewer {
 }
 
 impl Shown {
-    /// An agent of the moment.
+    /// Returns an agent of the present moment, or null.
     pub fn agent(&self, name: &str) -> &Value {
         let agents = self.moment["agents"].as_array().expect("agents");
         let found = agents.iter().find(|agent| agent["name"] == name);
         found.unwrap_or(&Value::Null)
     }
 
-    /// The agents that lead.
+    /// Returns the names of the agents that lead.
     pub fn leaders(&self) -> Vec<&str> {
         let agents = self.moment["agents"].as_array().expect("agents");
         let leaders = agents.iter().filter(|agent| agent["leads"] == true);
@@ -394,7 +397,7 @@ impl Shown {
     }
 }
 
-/// Sends these bytes to a server, and reads what it says until it closes the connection.
+/// Sends these bytes to a server, and reads the answer until the server closes the connection.
 pub async fn talk(address: std::net::SocketAddr, request: &str) -> String {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 

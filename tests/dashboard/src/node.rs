@@ -1,4 +1,4 @@
-//! A node in a process of its own, which can be stopped as a paused machine is.
+//! A node in a separate process. A test can stop it, as a machine that is paused.
 
 use std::{net::SocketAddr, process::Stdio};
 
@@ -11,12 +11,12 @@ use tokio::{
 #[derive(Debug)]
 pub struct NodeProcess {
     child: Child,
-    /// Where its page is.
+    /// Address of the node's page.
     pub address: SocketAddr,
 }
 
 impl NodeProcess {
-    /// Starts it; `program` is where it is.
+    /// Starts the program at the path `program`, and reads the address of its page.
     pub async fn start(program: &str) -> Self {
         let mut child = Command::new(program)
             .stdout(Stdio::piped())
@@ -30,7 +30,7 @@ impl NodeProcess {
         Self { child, address }
     }
 
-    /// Sends it a signal, by its name.
+    /// Sends the process a signal with this name.
     pub async fn signal(&self, name: &str) {
         let id = self.child.id().expect("it runs").to_string();
         let sent = Command::new("kill").args(["-s", name, &id]).status().await;

@@ -1,4 +1,4 @@
-//! Compiles and runs a test that a page wrote, against the library that this test itself was built with.
+//! Compiles and runs a test that a page wrote. The test is linked with the library of the present test.
 
 use std::{
     env, fs,
@@ -7,7 +7,7 @@ use std::{
     time::SystemTime,
 };
 
-/// The written test compiles and passes.
+/// Asserts that the written test compiles and passes.
 pub fn passes(text: &str) {
     let told = run(text);
     let said = String::from_utf8_lossy(&told.stdout);
@@ -15,7 +15,7 @@ pub fn passes(text: &str) {
     assert!(said.contains("1 passed"), "{said}");
 }
 
-/// The written test compiles and fails.
+/// Asserts that the written test compiles and fails.
 pub fn fails(text: &str) {
     let told = run(text);
     assert!(!told.status.success(), "{told:?}");
@@ -31,7 +31,8 @@ fn run(text: &str) -> Output {
     Command::new(&built).output().expect("the test runs")
 }
 
-/// The library may lie there in several builds: those without the testkit do not do.
+/// Compiles the test. The folder may have several builds of the library, and a build without the testkit does not
+/// work, so each build is tried.
 fn compile(file: &Path, to: &Path) {
     let exe = env::current_exe().expect("this test");
     let deps = exe.parent().expect("a folder");
@@ -55,7 +56,7 @@ fn compile(file: &Path, to: &Path) {
     panic!("{last}\n{}", fs::read_to_string(file).unwrap_or_default());
 }
 
-/// The builds of the library, the newest first.
+/// Returns the builds of the library, the newest first.
 fn builds(deps: &Path) -> Vec<PathBuf> {
     let files = fs::read_dir(deps).expect("the folder of the builds");
     let mut builds: Vec<(SystemTime, PathBuf)> = files

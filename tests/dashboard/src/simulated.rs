@@ -1,4 +1,4 @@
-//! A history that the simulator failed, as the example `simulate` writes it down.
+//! A history that failed in the simulator, as the example `simulate` writes it.
 
 use actix_bully::record::Recording;
 use actix_bully_oracles::QuorumScenario;
@@ -14,7 +14,8 @@ mod args;
 #[path = "../../../examples/simulate/history.rs"]
 mod history;
 
-/// The first history of four voters in which two elect and two have two leaders, and what is said of it.
+/// Returns the first history of four voters with two leaders, and the text of the violation. Two votes are wrongly
+/// enough for an election in these histories.
 pub fn failed() -> (Recording, String) {
     let failed = |seed: u32| {
         let words = format!("simulate --protocol quorum --nodes 4 --seed {seed}");

@@ -1,4 +1,4 @@
-//! A wire between a browser and a page, which can swallow everything without closing a connection.
+//! A wire between a browser and a page. It can swallow all bytes without closing a connection.
 
 use std::{
     net::SocketAddr,
@@ -13,16 +13,16 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// See the [module's page](self).
+/// A wire; see the [module](self).
 #[derive(Clone, Debug)]
 pub struct Wire {
-    /// Where a browser connects.
+    /// Address at which a browser connects.
     pub address: SocketAddr,
     swallows: Arc<AtomicBool>,
 }
 
 impl Wire {
-    /// A wire to a server on this host.
+    /// Starts a wire to a server on this host.
     pub async fn to(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let wire = Self {
@@ -43,7 +43,7 @@ impl Wire {
         wire
     }
 
-    /// Whether it swallows what is sent from now on.
+    /// Sets whether the wire swallows bytes from now on.
     pub fn swallow(&self, swallows: bool) {
         self.swallows.store(swallows, SeqCst);
     }
@@ -56,7 +56,7 @@ async fn pump(
 ) {
     let mut bytes = vec![0; 1 << 16];
     while let Ok(read @ 1..) = from.read(&mut bytes).await {
-        // What was swallowed never comes: a connection that lost some of its bytes says no more.
+        // The swallowed bytes are lost, so the connection stays useless after the end of the swallowing.
         while swallows.load(SeqCst) {
             if from.read(&mut bytes).await.is_ok_and(|read| read > 0) {
                 continue;

@@ -1,4 +1,4 @@
-//! Who may command by a page, and what comes of a body that makes no sense.
+//! The rights to command by a page, and bodies that are not commands.
 
 use actix::System;
 use actix_bully::{
@@ -60,7 +60,7 @@ fn a_page_of_another_site_takes_no_place_and_reads_nothing() {
                 assert!(told.message().contains("another site"), "{told:?}");
             }
         }
-        // It may lead its reader to the page, as any link does, and have no part of it as its own.
+        // Another site may link to the page, and may not embed any part of it.
         let told = ask(&page, from("/", "Sec-Fetch-Site", "cross-site")).await;
         assert_eq!(told.status, 200);
         assert_eq!(told.header("cross-origin-resource-policy"), "same-origin");
@@ -114,7 +114,7 @@ fn a_page_of_another_origin_commands_nothing() {
                 .insert_header(host)
                 .insert_header(ours)
                 .insert_header(from("null")),
-            // A name of its own that leads here.
+            // The attacker's own domain name leads to this host.
             bare()
                 .insert_header(("Host", "evil.example:8080"))
                 .insert_header(ours)
@@ -180,7 +180,7 @@ fn a_body_that_makes_no_sense_is_refused_in_words() {
         let told = command(&page, &"x".repeat(70_000)).await;
         assert_eq!(told.status, 413);
         assert!(told.message().contains("65536 bytes"), "{told:?}");
-        // A stranger's body is not even read.
+        // The body of a foreign request is not read: the answer is 403 and not 413.
         let stranger = own_request().insert_header(("Origin", "http://evil.example"));
         let told = ask(&page, stranger.set_payload("x".repeat(70_000))).await;
         assert_eq!(told.status, 403);

@@ -1,4 +1,4 @@
-//! A run that goes on live from a moment of an earlier one: the same agents at that moment, and nothing of later.
+//! A run that goes on live from a moment of an earlier run: it has the agents of this moment, and nothing from later.
 
 use std::{
     thread::{self, JoinHandle},
@@ -44,7 +44,7 @@ impl Seen {
     }
 }
 
-/// Waits as [`Viewer::until`] does, and returns every moment on the way.
+/// Waits as [`Viewer::until`] does, and returns every moment that it saw.
 async fn seen_until(viewer: &mut Viewer, what: &str, holds: impl Fn(&Viewer) -> bool) -> Vec<Seen> {
     let mut seen = vec![Seen::of(viewer)];
     while !holds(viewer) {
@@ -56,7 +56,7 @@ async fn seen_until(viewer: &mut Viewer, what: &str, holds: impl Fn(&Viewer) -> 
     seen
 }
 
-/// Goes on from that moment, and waits until the new run is shown.
+/// Goes on from a moment, and waits until the page shows the new run.
 async fn gone_on(page: &Dashboard, viewer: &mut Viewer, request: &str) {
     let before = viewer.head["run"].as_u64().unwrap();
     done(page, request).await;
@@ -78,7 +78,8 @@ fn commands(run: &Recording) -> Vec<String> {
         .collect()
 }
 
-/// A page whose leader has crashed, the moments of the election that followed, and its viewer.
+/// Crashes the leader of a page. Returns the page, its viewer, the moments of the next election, and the thread of
+/// the stage.
 async fn crashed() -> (Dashboard, Viewer, Vec<Seen>, JoinHandle<Option<Chosen>>) {
     let (page, mut viewer, thread) = five_led(10).await;
     done(&page, r#"{"speed":0.1}"#).await;
@@ -93,7 +94,7 @@ async fn crashed() -> (Dashboard, Viewer, Vec<Seen>, JoinHandle<Option<Chosen>>)
     (page, viewer, seen, thread)
 }
 
-/// The leader is down, and some agent does not follow the next one.
+/// Returns whether the old leader is down and some agent does not follow the next leader yet.
 fn is_electing(seen: &Seen) -> bool {
     let agents = seen.agents.as_array().unwrap();
     let mut up = agents.iter().filter(|agent| agent["state"] == "up");
@@ -142,7 +143,7 @@ fn a_run_goes_on_from_the_middle_of_an_election_and_drops_what_came_later() {
             .await;
         let last = recorded(&page, "").await;
         assert_eq!(commands(&last), ["crash agent-5", "restart agent-5"]);
-        // What is kept can be played again.
+        // The recording of the new run can be played again.
         assert_eq!(difference(&last), None);
     });
 }
@@ -216,7 +217,7 @@ fn a_recording_goes_on_live_on_a_stage() {
         assert!(viewer.head["from"]["differs"].is_null(), "{}", viewer.head);
         assert_eq!(viewer.moment["agents"], moment.agents);
         assert_eq!(commands(&recorded(&page, "").await), ["crash agent-5"]);
-        // One that does not tell the truth is played, and the difference is said.
+        // A recording with a wrong entry is played, and the page reports the difference.
         let changed = whole.to_jsonl().replacen("\"started\"", "\"joined\"", 1);
         let told = opened(&page, moment.at(), changed).await;
         assert_eq!(told.status, 200, "{told:?}");
@@ -264,7 +265,7 @@ fn a_leader_that_was_leaving_has_left_when_the_run_goes_on() {
     });
 }
 
-/// A recording of a page that stands still after its first election, the page and its viewer.
+/// Pauses a page after its first election. Returns the page, its viewer and its recording.
 async fn paused() -> (Dashboard, Viewer, Recording) {
     let (page, mut viewer, _thread) = five_led(10).await;
     let is_over = |v: &Viewer| v.moment["at_ms"].as_f64() > Some(1_000.0);
@@ -274,7 +275,7 @@ async fn paused() -> (Dashboard, Viewer, Recording) {
     (page, viewer, run)
 }
 
-/// The recording with another header.
+/// Returns the text of the recording with a changed header.
 fn changed(run: &Recording, change: impl FnOnce(&mut Header)) -> String {
     let mut run = run.clone();
     change(run.header_mut());
@@ -319,7 +320,7 @@ fn what_cannot_go_on_is_refused_in_words() {
             (
                 changed(&|header| {
                     header.timings_ns.clear();
-                    // Else the caller of the stage would begin these agents in vain.
+                    // Other timings are refused first, so that the caller of the stage starts no agents in vain.
                     header.agents.truncate(3);
                 }),
                 409,
@@ -336,7 +337,7 @@ fn what_cannot_go_on_is_refused_in_words() {
             let told = ask(&page, request.set_payload(good.to_jsonl())).await;
             assert_eq!(told.status, status, "{at}: {told:?}");
         }
-        // A film says it before anything is asked for.
+        // A film already contains the reason, before the page asks to go on.
         let film = async |body: String| {
             let request = own_request().uri("/election/film").set_payload(body);
             ask(&page, request).await.json()["unrepeatable"].clone()
@@ -374,12 +375,12 @@ fn difference(run: &Recording) -> Option<String> {
             cluster.recording(&run.header().protocol)
         })
     };
-    // A System of its own, whose time is virtual.
+    // The run needs an actix system in virtual time, which has to be on another thread.
     let again = thread::scope(|scope| scope.spawn(again).join().unwrap());
     run.first_difference(&again).map(|found| found.to_string())
 }
 
-/// Commands at any moment of an election, in a stage that runs, stands still or goes step by step.
+/// The commands come at any moment of an election. The stage runs, stands still, or goes step by step.
 #[test]
 fn whatever_is_clicked_plays_again_to_the_last_entry() {
     run(async {
@@ -423,7 +424,7 @@ fn whatever_is_clicked_plays_again_to_the_last_entry() {
 fn a_long_run_holds_nothing_up() {
     run(async {
         let (page, mut viewer, good) = paused().await;
-        // A run of hours, which is over by no machine before the page lets it go on.
+        // A run of hours is longer than any machine can play before the page lets it go on.
         let end = 1e10;
         let ended = Time::ZERO.after(Duration::from_secs_f64(end / 1e3));
         let entries = good

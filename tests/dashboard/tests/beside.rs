@@ -1,4 +1,5 @@
-//! Two elections side by side: both get each command at the same instant, and what each of them needed is told.
+//! Two elections side by side: both get each command at the same instant, and the page shows the cost of each
+//! election.
 
 use actix_bully::{dashboard::Dashboard, protocol::Time};
 use actix_bully_dashboard_tests::{
@@ -7,8 +8,8 @@ use actix_bully_dashboard_tests::{
 use bully_core::record::{RecordedCommand, What};
 use serde_json::Value;
 
-/// Two elections, of which both are over: all follow the leader. What befalls it while some do not yet counts as a cause
-/// of the first election.
+/// Starts two elections, and waits until both are over. A fault that comes earlier would count as a cause of the
+/// first election.
 async fn led() -> (Dashboard, Viewer) {
     let (page, _thread) = side_by_side();
     done(&page, r#"{"speed":10}"#).await;
@@ -25,13 +26,13 @@ async fn led() -> (Dashboard, Viewer) {
     (page, viewer)
 }
 
-/// The election that followed from that.
+/// Returns the election that followed from this cause.
 fn election<'a>(shown: &'a Shown, cause: &str) -> Option<&'a Value> {
     let mut said = shown.said.iter();
     said.find(|said| said["what"] == "election" && said["cause"] == cause)
 }
 
-/// When a command was given in the run of one of them.
+/// Returns the times at which a command was given in one of the two runs.
 async fn given(page: &Dashboard, query: &str, wanted: &RecordedCommand) -> Vec<Time> {
     let recording = recorded(page, query).await;
     let is_wanted = |what: &What| matches!(what, What::Command(command) if command == wanted);
@@ -67,7 +68,7 @@ fn both_get_each_command_at_the_same_instant() {
         assert_eq!(first.len(), 1);
         assert_eq!(first, given(&page, "?beside=true", &crash).await);
 
-        // What the network does, it does to both.
+        // A change of the network applies to both elections.
         let network = r#"{"command":"network delay 1ms..5ms loss 2%"}"#;
         done(&page, network).await;
         let lossy = |shown: &Shown| shown.moment["network"]["loss"] == 20;
@@ -75,7 +76,7 @@ fn both_get_each_command_at_the_same_instant() {
     });
 }
 
-/// Each step ends at an instant at which more may happen, and the commands are given there.
+/// Each step ends at an instant at which more events may follow. The commands are given at such instants.
 #[test]
 fn both_play_again_what_was_given_at_any_instant() {
     run(async {
@@ -112,7 +113,7 @@ fn both_play_again_what_was_given_at_any_instant() {
 fn what_only_one_of_them_can_do_is_said() {
     run(async {
         let (page, mut viewer) = led().await;
-        // A minority elects a leader in one election, and in the other none.
+        // A minority elects a leader in the bully election, and no leader in the quorum election.
         done(&page, r#"{"command":"partition agent-1 agent-2"}"#).await;
         viewer
             .until("two sides", |v| v.leaders() == ["agent-2", "agent-5"])
@@ -124,7 +125,7 @@ fn what_only_one_of_them_can_do_is_said() {
         let note = note.as_str().unwrap();
         assert!(note.contains("the election beside did not do it"), "{note}");
         assert!(note.contains("agent-2 does not lead"), "{note}");
-        // What neither can do is refused.
+        // A command that neither election can carry out is refused.
         let told = command(&page, r#"{"command":"crash nobody"}"#).await;
         assert_eq!(told.status, 404, "{told:?}");
     });
@@ -145,7 +146,7 @@ fn a_scenario_waits_for_both() {
                 down(v) && down(&v.beside)
             })
             .await;
-        // The next scene comes when the slower of them has agreed as well.
+        // The next scene begins when the slower election has a leader, too.
         viewer
             .until("it comes back", |v| v.agent("agent-5")["state"] == "up")
             .await;

@@ -1,5 +1,5 @@
-//! The page in a browser: what is seen, what a pointer and a keyboard do, and that nothing in a name is executed.
-//! Each test waits for what the page shows, and ends with a look at the browser's console.
+//! The page in a browser: its view, its pointer and its keyboard. No text in a name is executed. Each test waits
+//! until the page shows a state, and at the end checks the browser's console.
 
 #[path = "browser/recordings.rs"]
 mod recordings;
@@ -15,7 +15,7 @@ fn the_page_shows_who_leads_and_who_leads_after_a_crash() {
     run(async {
         let (browser, _page) = Browser::of_five(2).await;
         browser.begins("status", "agent-5 leads in term ").await;
-        // By colour and by text.
+        // The page marks the leader by colour and by text.
         assert_eq!(browser.text(&format!("{LEADER} .word")).await, "LEADER");
         let colour = "const of = (id) => getComputedStyle(document.querySelector(`[data-id='agent:${id}'] circle:not(.halo)`)).fill; \
             return of('agent-5') !== of('agent-4')";
@@ -29,7 +29,7 @@ fn the_page_shows_who_leads_and_who_leads_after_a_crash() {
         browser.led_by("agent-4").await;
         browser.until("return [...document.querySelectorAll('[data-id=election]')].some((row) => row.textContent.includes('agent-5 crashes'))").await;
         browser.until("return document.querySelector('[data-id=\"row:agent-4\"]').className.includes('leads')").await;
-        // What is refused is said.
+        // The page shows the reason of a refusal.
         browser
             .script("command({ command: 'crash agent-5' })")
             .await;
@@ -54,7 +54,7 @@ fn a_page_of_a_running_node_shows_and_offers_no_commands() {
         browser.select("high").await;
         browser.says("chosen", "high, leader").await;
         browser.until("return document.querySelector('#controls').hidden && document.querySelectorAll('[data-id^=\"do:\"]').length === 0").await;
-        // It is live: the next leader is shown without another look.
+        // The page is live: it shows the next leader without a reload.
         high.step_down(None).unwrap();
         browser.led_by("low").await;
         browser.end().await;
@@ -92,7 +92,7 @@ fn messages_travel_and_the_timeline_goes_back() {
         let (page, _thread) = stage(five);
         let browser = Browser::of(&page, &[]).await;
         browser.wait(LEADER).await;
-        // An observer, because an arrow is gone before a look from outside would find it.
+        // An observer in the page notes the arrows: an arrow may be gone before a look from outside would find it.
         browser.script("window.seen = new Set(); new MutationObserver((all) => { for (const one of all) for (const node of one.addedNodes) \
             if (node.classList && node.classList.contains('flight')) window.seen.add(node.getAttribute('class')); }) \
             .observe(document.querySelector('[data-id=ring]'), { childList: true, subtree: true })").await;
@@ -109,7 +109,7 @@ fn messages_travel_and_the_timeline_goes_back() {
         browser
             .wait("[data-id='agent:agent-5'][data-state=down]")
             .await;
-        // The filter leaves what has the word.
+        // The filter keeps the lines that contain the word.
         browser
             .wait("[data-id=filter]")
             .await
@@ -125,7 +125,8 @@ fn messages_travel_and_the_timeline_goes_back() {
 fn a_keyboard_is_enough() {
     run(async {
         let (browser, _page) = Browser::of_five(5).await;
-        // By tabs to the one agent that takes the focus, then by arrows.
+        // The tab key leads to the one agent in the ring that takes the focus. The arrow keys lead from there to
+        // another agent.
         let in_ring = "return document.activeElement.closest('[data-id=ring] .agent') !== null";
         for _ in 0..40 {
             if browser.script(in_ring).await == true {
@@ -149,9 +150,9 @@ fn a_keyboard_is_enough() {
         }
         browser.press("\u{e007}").await;
         browser.led_by("agent-4").await;
-        // The button is of no use any more: the focus is on one that is.
+        // The pressed button is now disabled, so the focus has moved to an enabled control.
         browser.until("return document.activeElement.closest('[data-id=chosen]') !== null && !document.activeElement.disabled").await;
-        // Everything that can be used has a name.
+        // Every control has a name.
         let nameless = "return [...document.querySelectorAll('button, input, select')].filter((one) => !one.closest('[hidden]') && \
             !(one.textContent || one.getAttribute('aria-label') || (one.labels && one.labels.length && one.labels[0].textContent))).length === 0";
         browser.until(nameless).await;
@@ -195,17 +196,17 @@ fn two_hundred_agents_are_shown_and_nothing_moves_for_those_who_ask_for_calm() {
             .observe(document.querySelector('.layer-flights'), { childList: true, subtree: true, attributeFilter: ['transform'], attributeOldValue: true })").await;
         command(&page, r#"{"command":"crash agent-200"}"#).await;
         browser.led_by("agent-199").await;
-        // The page draws on: frames are counted for as long as it takes to draw twenty.
+        // The page goes on with drawing: the script counts twenty frames.
         browser.script("window.frames20 = 0; const count = () => { window.frames20 += 1; requestAnimationFrame(count); }; requestAnimationFrame(count)").await;
         browser.until("return window.frames20 >= 20").await;
-        // Arrows are drawn, and stand still.
+        // Arrows are drawn, and do not move.
         browser
             .until("return window.arrows > 0 && window.moves === 0")
             .await;
         let calm = "const sheet = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).map((rule) => rule.cssText).join(' '); \
             return !/animation|transition/.test(sheet)";
         browser.until(calm).await;
-        // On a narrow page nothing is wider than the page.
+        // No part is wider than a narrow page.
         browser.client.set_window_size(500, 900).await.unwrap();
         browser.until("return document.documentElement.scrollWidth <= innerWidth && document.querySelector('[data-id=ring]').classList.contains('small')").await;
         browser.end().await;
@@ -257,7 +258,7 @@ fn texts_can_be_read_and_roles_are_told_in_light_and_in_dark() {
             browser.script(&format!("setTheme('{theme}')")).await;
             browser.judge(theme).await;
         }
-        // The judge sees what is too faint.
+        // The script finds a text with too little contrast.
         browser
             .script("document.body.style.setProperty('--ink', '#999999'); document.body.style.setProperty('--card', '#aaaaaa')")
             .await;
@@ -274,7 +275,7 @@ fn texts_can_be_read_and_roles_are_told_in_light_and_in_dark() {
 fn faults_need_no_pointer() {
     run(async {
         let (browser, _page) = Browser::of_five(5).await;
-        // As a keyboard does it: the tab key leads there, Enter does it.
+        // Presses a control by the keyboard: the tab key leads to it, and Enter presses it.
         let press = async |what: &str| {
             for _ in 0..80 {
                 let focused =
@@ -332,7 +333,7 @@ fn two_elections_are_shown_side_by_side() {
             );
         }
         browser.says("chosen", "In the quorum election").await;
-        // The timeline takes both back.
+        // The timeline takes both elections back.
         browser.script("const scrub = by('scrub'); scrub.value = 0; scrub.dispatchEvent(new Event('input'))").await;
         browser
             .wait("[data-id='beside:agent-5']:not([data-state=down])")
@@ -341,7 +342,7 @@ fn two_elections_are_shown_side_by_side() {
         browser
             .wait("[data-id='beside:agent-5'][data-state=down]")
             .await;
-        // On a narrow page they stand below each other.
+        // On a narrow page the two rings stand below each other.
         browser.client.set_window_size(500, 900).await.unwrap();
         browser.until("return document.documentElement.scrollWidth <= innerWidth && by('other-ring').offsetTop > by('ring').parentElement.offsetTop + 100").await;
         browser.judge("side by side, narrow").await;

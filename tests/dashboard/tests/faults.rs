@@ -1,4 +1,4 @@
-//! What a page does to a cluster: every command, what is refused, and what is seen of it.
+//! Commands of a page to a cluster: their effects, refusals, and the view of the page.
 
 use std::collections::BTreeSet;
 
@@ -194,7 +194,7 @@ fn a_command_of_each_form_reaches_the_cluster() {
         let (page, _thread) = stage(five);
         for (form, _) in RecordedCommand::FORMS {
             let told = command(&page, &format!(r#"{{"command":"{form}"}}"#)).await;
-            // What cannot be done at this moment is refused by the cluster, and not by the reader.
+            // If a command cannot be carried out at this moment, the cluster refuses it, and not the parser.
             assert!([200, 404, 409].contains(&told.status), "{form}: {told:?}");
         }
         let run = get(&page, "/copies/run.jsonl").await.text;
@@ -218,7 +218,7 @@ fn what_the_page_sends_is_read() {
             let mut words = pieces.next().unwrap().to_owned();
             for piece in pieces {
                 let (value, rest) = piece.split_once('}').unwrap();
-                // Each value is a name or a number, except for a word that may be left out.
+                // Each value is a name or a number. A value with a `?` is a word that may be missing.
                 words += if value.contains('?') { "" } else { "1" };
                 words += rest;
             }
@@ -260,7 +260,7 @@ fn the_voters_of_a_quorum_are_changed() {
                 v.moment["voters"] == 2 && v.agent("agent-1")["kind"] == "observer"
             })
             .await;
-        // What was clicked repeats.
+        // The copied test repeats the commands of the page.
         viewer
             .until("the next one leads", |v| v.leaders().len() == 1)
             .await;
@@ -279,7 +279,8 @@ fn the_voters_of_a_quorum_are_changed() {
     });
 }
 
-/// Puts agent-6 on the list of voters. The leader refuses one whose word has not reached it yet, which is asked again.
+/// Puts agent-6 on the list of voters. The leader refuses an agent from which it has heard nothing yet, so the
+/// command is repeated.
 async fn add_sixth(page: &Dashboard, viewer: &mut Viewer) {
     let refused = |v: &Viewer| {
         let texts = v.said.iter().filter_map(|said| said["text"].as_str());
@@ -332,7 +333,7 @@ fn time_stands_still_goes_by_steps_and_goes_on() {
         let mut viewer = Viewer::new(&page).await.unwrap();
         viewer.pause(&page).await;
         let at = |v: &Viewer| v.moment["at_ms"].as_f64().unwrap();
-        // What is done shows, and takes none of the agents' time.
+        // A command in a paused stage has a visible effect at once, and takes none of the agents' time.
         let before = at(&viewer);
         done(&page, r#"{"command":"isolate agent-1"}"#).await;
         viewer

@@ -1,4 +1,5 @@
-//! In a browser: a run goes on live from the moment that the timeline shows, or the page says why none does.
+//! In a browser: a run goes on live from the moment that the timeline shows, or the page gives the reason why it
+//! cannot.
 
 use actix_bully::{Group, dashboard::Dashboard, operate::Operated, record::Recording};
 use actix_bully_dashboard_tests::{
@@ -7,10 +8,10 @@ use actix_bully_dashboard_tests::{
 };
 use serde_json::{Value, json};
 
-/// Goes back to the last moment at which the first leader led.
+/// A script that goes back to the last moment at which the first leader led.
 const BACK: &str = "look(state.past.findLastIndex(({ moment }) => moment.agents.some((agent) => agent.name === 'agent-5' && agent.leads)))";
 
-/// A page whose first leader has crashed, so that the next one leads.
+/// Opens a page whose first leader has crashed, and waits until the next leader leads.
 async fn crashed() -> (Browser, Dashboard) {
     let (browser, page) = Browser::of_five(5).await;
     browser.until("return state.past.length > 3").await;
@@ -19,12 +20,12 @@ async fn crashed() -> (Browser, Dashboard) {
     (browser, page)
 }
 
-/// What the page says below the timeline.
+/// Returns the text below the timeline.
 async fn said(browser: &Browser) -> String {
     browser.text("[data-id=here-said]").await
 }
 
-/// The times of the timeline grow, and begin before the moment from which the run goes on.
+/// A script that checks the timeline: its times grow, and begin before the moment from which the run goes on.
 const KEEPS_PAST: &str = "const { at_ms: from } = state.head.from, at = state.past.map((each) => each.at); \
     return at[0] < from && at[at.length - 1] >= from && at.every((each, place) => place === 0 || each >= at[place - 1])";
 
@@ -49,11 +50,11 @@ fn a_click_goes_on_live_from_the_moment_that_is_shown() {
         assert_eq!(browser.script("return state.head.from.at_ms").await, at);
         browser.until(KEEPS_PAST).await;
         assert!(said(&browser).await.starts_with("Live from "));
-        // The first row of the elections counts its messages, in the new run too.
+        // The first row of the elections counts its messages in the new run, too.
         browser
             .until("return state.elections.length > 0 && state.elections[0].messages > 0")
             .await;
-        // The crash was dropped, and the focus is on what goes back again.
+        // The crash was dropped. The focus is on the slider, which can go back again.
         browser
             .until("return document.activeElement === by('scrub') && by('here').disabled")
             .await;
@@ -72,7 +73,7 @@ fn a_key_goes_on_and_is_told_to_assistive_technology() {
     run(async {
         let (browser, _page) = crashed().await;
         browser.script("by('scrub').focus()").await;
-        // Home, the first moment; then Enter.
+        // The key Home shows the first moment.
         browser.press("\u{e011}").await;
         browser.until("return state.shown === 0").await;
         let told = "const scrub = by('scrub'), about = document.getElementById(scrub.getAttribute('aria-describedby')); \
@@ -84,7 +85,7 @@ fn a_key_goes_on_and_is_told_to_assistive_technology() {
             .until("return state.head.run === 2 && isLive()")
             .await;
         browser.wait(LEADER).await;
-        // The button by the keyboard: from the slider on, the tab key leads there.
+        // The button works by the keyboard, too: the tab key leads from the slider to the button.
         browser.until("return state.past.length > 2").await;
         browser.script("by('scrub').focus()").await;
         browser.press("\u{e011}").await;
@@ -99,7 +100,7 @@ fn a_key_goes_on_and_is_told_to_assistive_technology() {
         }
         browser.press("\u{e007}").await;
         browser.until("return state.head.run === 3").await;
-        // A live page has nothing to go on from.
+        // While the page is live, Enter has no effect.
         browser.until("return isLive()").await;
         browser.script("by('scrub').focus()").await;
         browser.press("\u{e007}").await;
@@ -126,7 +127,7 @@ fn a_recording_goes_on_live_or_the_page_says_why_not() {
             why.starts_with("No run goes on live from here: this is the record of a running node"),
             "{why}"
         );
-        // No key does it either.
+        // The key Enter has no effect either.
         browser.script("by('scrub').focus()").await;
         browser.press("\u{e007}").await;
 
@@ -149,7 +150,7 @@ fn a_recording_goes_on_live_or_the_page_says_why_not() {
             Value::Null
         );
         assert_eq!(browser.text("[data-id=connection]").await, "live");
-        // The new run has nothing of later, and takes commands.
+        // The new run contains nothing from after this moment, and takes commands.
         command(&page, r#""play""#).await;
         browser.select("agent-5").await;
         browser.click("[data-id='do:hang']").await;
@@ -158,7 +159,7 @@ fn a_recording_goes_on_live_or_the_page_says_why_not() {
     });
 }
 
-/// The timeline of a recording is kept while agents are begun for it, and then shown.
+/// A script that checks the timeline of a recording: it is kept while its agents start, and then shown.
 const KEPT: &str = "const of = newModel(new Set()), head = (run, from) => ({ head: { run, from }, moment: { at_ms: 5 }, said: [], elections: [] }); \
     of.kept = { past: [{ at: 0 }, { at: 4 }], after: 1 }; begin(head(2, null), of); begin(head(3, { run: 0, at_ms: 5 }), of); \
     return of.past.map(({ at }) => at).join() === '0,4,5' && of.kept === null";
@@ -184,7 +185,7 @@ fn a_page_without_a_seat_plays_a_recording() {
     });
 }
 
-/// Whether agent-5 has that state in both elections of a run.
+/// Returns a script that checks the state of agent-5 in both elections of a run.
 fn both(run: u32, agent_5: &str) -> String {
     format!(
         "return [state, beside].every(({{ head, now }}) => head.run === {run} && now.agents[4].state === '{agent_5}' && now.clock.paused)"
@@ -232,7 +233,7 @@ fn a_running_node_says_that_it_cannot_be_played_again() {
             said(&browser).await,
             "No run goes on live from here: a running node cannot be played again, as a stage can."
         );
-        // A recording of a stage is opened here too, and played again on no node.
+        // The page of a node opens a recording of a stage, and cannot go on from it.
         let (stage, _viewer, _thread) = five_led(5).await;
         let text = get(&stage, "/copies/run.jsonl").await.text;
         browser.play("run.jsonl", &text).await;

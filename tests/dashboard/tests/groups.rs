@@ -1,10 +1,10 @@
-//! A node of several groups on its page: each is judged by itself, and the worst comes first.
+//! The page of a node with several groups: each group is judged alone, and the worst group comes first.
 
 use actix_bully::{Group, agent::BullyAgent, dashboard::Dashboard, operate::Operated};
 use actix_bully_dashboard_tests::{browser::Browser, run};
 use serde_json::{Value, json};
 
-/// A page of groups of two agents each; those that are not led have no agent with a score.
+/// Returns a page of groups with two agents each. A group that has no leader has no agent with a score.
 fn page(groups: &[(&str, bool)]) -> Dashboard {
     let mut handles = Vec::new();
     for (name, is_led) in groups {
@@ -57,7 +57,7 @@ fn the_group_without_a_leader_comes_first_and_says_for_how_long() {
         browser
             .until("return document.title.match(/^group-5: no leader for [1-9] s$/) !== null")
             .await;
-        // The age goes on while nothing happens; what is read aloud says since when, and stays.
+        // The shown age grows. The text for assistive technology has the time of the begin, so it does not change.
         browser
             .until("return document.querySelector('[data-id=\"group:group-5\"] p').textContent.match(/^no leader for [2-9] s$/) !== null")
             .await;
@@ -80,7 +80,7 @@ fn the_group_without_a_leader_comes_first_and_says_for_how_long() {
     });
 }
 
-/// A group, its agents, the time, whether the leases of its leaders have run out, and both texts.
+/// A group, its agents, the time, whether the leases of its leaders have run out, and the two expected texts.
 type Words = (Value, Value, u64, bool, &'static str, &'static str);
 
 fn words() -> Vec<Words> {

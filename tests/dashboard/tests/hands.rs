@@ -1,5 +1,5 @@
-//! The page for all hands and eyes: what a click of assistive technology does, narrow windows, zoom, what is read aloud,
-//! and the links between hosts.
+//! The page for assistive technology and for every window: clicks without a pointer, narrow windows, zoom, the texts
+//! that are read aloud, and the links between hosts.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use serde_json::json;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// Waits until that agent is selected, and selects none.
+/// Waits until this agent is selected, and then clears the selection.
 async fn chosen(browser: &Browser, agent: &str) {
     browser
         .until(&format!("return state.chosen === '{agent}'"))
@@ -34,7 +34,7 @@ async fn chosen(browser: &Browser, agent: &str) {
 fn an_agent_is_selected_by_any_click_by_its_name_and_by_its_row() {
     run(async {
         let (browser, _page) = Browser::of_five(5).await;
-        // Assistive technology sends no event of a pointer.
+        // A click of assistive technology has no pointer events.
         browser.script("const agent = document.querySelector(`[data-id='agent:agent-2']`); \
             for (const type of ['mousedown', 'mouseup', 'click']) agent.dispatchEvent(new MouseEvent(type, { bubbles: true, cancelable: true, view: window }))").await;
         chosen(&browser, "agent-2").await;
@@ -46,7 +46,7 @@ fn an_agent_is_selected_by_any_click_by_its_name_and_by_its_row() {
             .click("[data-id='row:agent-4'] td:nth-child(3)")
             .await;
         chosen(&browser, "agent-4").await;
-        // By the keyboard, too.
+        // The keyboard selects a row, too.
         browser
             .script("document.querySelector(`[data-id='row:agent-1'] button`).focus()")
             .await;
@@ -70,7 +70,7 @@ fn among_two_hundred_a_row_selects() {
     });
 }
 
-/// A window of that size at that zoom, as the page sees it.
+/// Sets the size and the zoom of the window, as the page sees them.
 async fn window(browser: &Browser, width: u32, height: u32, zoom: u32) {
     let size = json!({ "width": width / zoom, "height": height / zoom, "deviceScaleFactor": zoom, "mobile": false });
     browser
@@ -98,7 +98,7 @@ fn nothing_is_wider_than_a_narrow_window_and_text_grows_with_the_zoom() {
             browser.script("by('rings').scrollIntoView()").await;
             browser.shot(&format!("width-{width}")).await;
         }
-        // Sizes in pixels of the screen.
+        // The script returns the size of a font in pixels of the screen.
         let size = "return devicePixelRatio * by('ring').getScreenCTM().a * parseFloat(getComputedStyle(document.querySelector('.ring .agent text:not(.word):not(.more)')).fontSize)";
         window(&browser, 1_440, 900, 1).await;
         browser.until("return devicePixelRatio === 1 && rings[0].size.width === Math.round(by('ring').clientWidth)").await;
@@ -128,11 +128,11 @@ fn what_is_read_aloud_changes_only_with_its_text() {
         for _ in 0..2 {
             browser.script("answer('twice'); said('twice')").await;
         }
-        // Leases run and the clock goes on meanwhile.
+        // Leases run and the clock goes on for sixty frames.
         browser.script("window.frames20 = 0; const count = () => { window.frames20 += 1; requestAnimationFrame(count); }; requestAnimationFrame(count)").await;
         browser.until("return window.frames20 >= 60").await;
         assert_eq!(browser.script("return window.again").await, json!([]));
-        // What scrolls is reached by the tab key.
+        // A part of the page that scrolls can have the focus.
         browser.script("by('why').focus()").await;
         browser
             .until("return document.activeElement === by('why')")
@@ -158,7 +158,7 @@ fn the_agents_of_two_hosts_stand_in_one_ring_and_links_are_drawn_with_their_stat
             .await;
         browser.until("return [...document.querySelectorAll('.link-word')].map((one) => one.textContent).join() === 'host-2: linked,this host'").await;
         browser.until("return sentence(state.now.agents.find((agent) => agent.name === 'b1')).endsWith('on host host-2')").await;
-        // What is known of its end there is not known here.
+        // The end of the lease is known only to the other host.
         browser.until("return leaseLeft(state.now.agents.find((agent) => agent.name === 'b2')) === 'known to its host'").await;
         browser.shot("linked").await;
         other.bridge.stop();
@@ -172,7 +172,7 @@ fn the_agents_of_two_hosts_stand_in_one_ring_and_links_are_drawn_with_their_stat
     });
 }
 
-/// The leader hangs; its followers here are bound to it for longer than its lease.
+/// The leader hangs. Its followers on this host stay bound to it for longer than its lease.
 #[test]
 fn the_lease_of_a_leader_on_another_host_counts_down_and_is_grey_when_it_has_run_out() {
     run(async {
@@ -188,7 +188,7 @@ fn the_lease_of_a_leader_on_another_host_counts_down_and_is_grey_when_it_has_run
             let timings = timings.lease(MS(600), MS(5_000)).build().unwrap();
             let agent = BullyAgent::builder(name).timings(timings);
             let agent = agent.quorum(["a1", "a2", "b1", "b2"]).store(votes);
-            // No other agent is elected, first or later.
+            // The other agents are ineligible, so that only b2 is ever elected.
             let agent = if name == "b2" {
                 agent.score(score)
             } else {
@@ -205,7 +205,7 @@ fn the_lease_of_a_leader_on_another_host_counts_down_and_is_grey_when_it_has_run
         browser
             .until(&format!("return /^[1-9][0-9]* ms$/.test({left})"))
             .await;
-        // It is renewed again and again.
+        // The lease is renewed at intervals.
         let live = format!(
             "window.most = Math.max(window.most || 0, state.now.agents.find((agent) => agent.name === 'b2').lease_until_ms); \
             return {left} !== 'run out' && window.most > (window.first = window.first || window.most) + 1000"
@@ -225,7 +225,7 @@ fn the_lease_of_a_leader_on_another_host_counts_down_and_is_grey_when_it_has_run
         browser.until("return document.querySelector('[data-id=status]').textContent.includes('its lease has run out') && document.title.includes('b2 led, its lease has run out')").await;
         browser.until("return document.querySelector('[data-id=chosen] h3').textContent.startsWith('b2, led, lease run out')").await;
         browser.shot("remote-lease-over").await;
-        // Its followers give it up.
+        // In the end the followers give the leader up.
         browser.says("status", "No agent leads").await;
         browser.end().await;
     });

@@ -1,4 +1,4 @@
-//! Times of day: with date and zone wherever the source has a clock of that kind, and seconds where it has none.
+//! Times of day: they have a date and a zone if the source has a clock of this kind, and are seconds otherwise.
 
 use actix_bully::{
     Group,
@@ -8,7 +8,7 @@ use actix_bully::{
 use actix_bully_dashboard_tests::{alone, browser::Browser, done, low_and_high, run, watched};
 use serde_json::json;
 
-/// A record of a node that began at 03:12:05.678 UTC.
+/// Returns the record of a node that began at 03:12:05.678 UTC.
 fn record() -> String {
     let agents = json!([{ "name": "a", "kind": "voter", "score": [1, 0, 0, 0] }]);
     let run = json!({ "writer": "x", "protocol": "bully", "clock": "real", "seed": 0, "agents": agents, "network": null,
@@ -23,7 +23,7 @@ fn record() -> String {
     lines.join("\n") + "\n"
 }
 
-/// The day, the hour and the zone, to a millisecond or to a second.
+/// The forms of a day, an hour and a zone: with milliseconds, and with whole seconds.
 const PRECISE: &str = r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} [+-]\d\d:\d\d$";
 const WHOLE: &str = r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d$";
 
@@ -69,10 +69,10 @@ fn a_node_tells_times_of_day_with_date_and_zone() {
         high.set_score(2).unwrap();
         browser.led_by("high").await;
         read("#elections tr td:first-child", PRECISE).await;
-        // Also those of a page that begins later.
+        // A page that is loaded later shows times of the same form.
         browser.client.refresh().await.unwrap();
         read("#elections tr td:first-child", PRECISE).await;
-        // A clock that jumps changes the hours of what comes, not of what was.
+        // A clock that jumps changes the times of later events only.
         let before = browser.text("#elections tr td").await;
         browser.script("advance({ at_ms: state.now.at_ms, began_unix_ms: state.now.began_unix_ms - 3600000 }); redraw()").await;
         assert_eq!(browser.text("#elections tr td").await, before);
@@ -93,7 +93,7 @@ fn a_record_tells_the_hours_of_its_node() {
         browser
             .until("return by('when').textContent === '2026-01-31 08:42:05.678 +05:30'")
             .await;
-        // The first instant has an entry of its own.
+        // The first instant has an entry, too, so the next second is two steps away.
         browser.click("[data-id=forward]").await;
         browser.click("[data-id=forward]").await;
         browser
@@ -125,7 +125,7 @@ fn a_record_tells_the_hours_of_its_node() {
     });
 }
 
-/// The past of its groups: also what was before the page was opened.
+/// The history of a group has the leaderships from before the page was opened.
 #[test]
 fn what_was_before_the_page_was_opened_is_on_it() {
     run(async {
@@ -154,12 +154,12 @@ fn what_was_before_the_page_was_opened_is_on_it() {
                 "rows[1][1].includes('high') && rows[1][5] === 'resigned'",
             ))
             .await;
-        // Times of day, spans in words, and the name of the group.
+        // The first column has times of day, and the heading has the name of the group.
         browser
             .until(&rows(r"rows.every((row) => /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d$/.test(row[0]))"))
             .await;
         assert_eq!(browser.text("#before h3").await, "orders");
-        // It goes on while the page is open.
+        // The history grows while the page is open.
         low.step_down(None).unwrap();
         browser
             .until(&rows(
@@ -174,7 +174,7 @@ fn what_was_before_the_page_was_opened_is_on_it() {
     });
 }
 
-/// Nothing that the page asks for is refused, and no section is empty.
+/// No request of the page is refused, and no section is empty.
 #[test]
 fn a_stage_that_only_shows_has_no_history() {
     run(async {
@@ -188,8 +188,8 @@ fn a_stage_that_only_shows_has_no_history() {
     });
 }
 
-/// What the page and its server hold after 118 minutes of the agents' time, and the page after as many minutes of moments at ten
-/// a second. By hand: it takes a minute.
+/// Measures the memory of the page and of its server after 118 minutes of the agents' time, and of the page after
+/// equally many minutes of moments, ten per second. It takes a minute, so it is run by hand.
 #[test]
 #[ignore = "a minute, by `.ci/soak page`"]
 fn a_page_that_is_open_for_two_hours_holds_no_more_than_before() {

@@ -1,4 +1,4 @@
-//! What moves on the page: arrows and what they lead to, the strip and the slider, and when an election is at rest.
+//! Movement on the page: arrows and their effects, the strip and the slider, and an election at rest.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use actix_bully_dashboard_tests::{
 };
 use serde_json::Value;
 
-/// Notes for each agent the drawing in which the arrow "elected" to it was at its end, and the drawing in which it was a
-/// follower of agent-4. Drawings are counted, not frames of the browser: a busy machine skips frames.
+/// A script that notes two drawings for each agent: in the first the arrow "elected" arrives at the agent, and in the
+/// second the agent follows agent-4. It counts drawings and not frames, because a busy machine skips frames.
 const WATCH: &str = "Object.assign(window, { drawing: 0, landed: {}, effect: {} }); const ring = rings[0]; \
     const note = () => (window.drawing += 1) && state.now.agents.forEach(({ name }, place) => { \
         const node = ring.nodes.get(name), at = ring.places[place]; \
@@ -29,7 +29,7 @@ fn an_arrow_arrives_before_its_effect_at_every_speed() {
             browser.wait(LEADER).await;
             browser.script(WATCH).await;
             let set = async |speed: f64| done(&page, &format!(r#"{{"speed":{speed}}}"#)).await;
-            // Until the leader is missed nothing flies: that may pass quickly.
+            // Nothing flies until the agents miss the leader, so this time may pass quickly.
             set(f64::max(speed, 0.2)).await;
             command(&page, r#"{"command":"crash agent-5"}"#).await;
             if speed < 0.2 {
@@ -56,8 +56,8 @@ fn an_arrow_arrives_before_its_effect_at_every_speed() {
     });
 }
 
-/// The widest gap in pixels, over some frames, between the place of the slider at the last change of the leader and the
-/// nearest change of the strip, and between the ends of both.
+/// A script that returns the widest gap over some frames, in pixels. It compares the slider's place of the last
+/// change of the leader with the nearest change in the strip, and the ends of both.
 const APART: &str = "const done = arguments[arguments.length - 1], led = (each) => each.moment.agents.filter((agent) => agent.leads).map((agent) => agent.name).join(); \
     let widest = 0, frames = 0; const look = () => { \
         const scrub = by('scrub'), box = scrub.getBoundingClientRect(), strip = by('strip').getBoundingClientRect(); \
@@ -83,7 +83,7 @@ fn the_strip_and_the_slider_have_one_scale_of_time_while_time_goes_on() {
             .await
             .unwrap();
         assert!(apart.as_f64() < Some(2.5), "{apart} px");
-        // A recording has the same scale.
+        // The strip of a recording has the same scale.
         command(&page, r#""pause""#).await;
         let text = get(&page, "/copies/run.jsonl").await.text;
         browser.play("run.jsonl", &text).await;
@@ -111,7 +111,7 @@ fn the_first_election_counts_its_messages_and_a_quorum_at_rest_is_settled() {
         browser.script("window.unsettled = 0; window.looks = 0; setInterval(() => { window.looks += 1; if (moment().why.some((text) => text.startsWith('Not settled'))) window.unsettled += 1; }, 20)").await;
         browser.until("return window.looks >= 100").await;
         assert_eq!(browser.script("return window.unsettled").await, 0);
-        // What is under way is said: a voter that hangs leaves an election open.
+        // The page reports an election that is under way. The partition and the crash leave an election open.
         command(&page, r#"{"command":"partition agent-1 agent-2"}"#).await;
         command(&page, r#"{"command":"crash agent-5"}"#).await;
         browser
@@ -133,7 +133,7 @@ fn a_cluster_that_settled_before_its_page_began_counts_that_election() {
     });
 }
 
-/// Counts the looks, and those that find "Not settled".
+/// A script that counts its looks, and the looks that find "Not settled".
 const LOOK: &str = "Object.assign(window, { looks: 0, unsettled: 0 }); setInterval(() => { window.looks += 1; \
     if (moment().why.some((text) => text.startsWith('Not settled'))) window.unsettled += 1; }, 10)";
 
@@ -158,7 +158,8 @@ fn not_settled_is_said_only_while_an_election_is_under_way() {
             is_at_rest(&browser).await;
             browser.end().await;
         }
-        // An agent that has to be told to campaign: nothing is under way before, and something is then.
+        // An ASTRA agent campaigns only by a command. Before the command nothing is under way, and afterwards an
+        // election is.
         let (page, _thread) = stage(|| Cluster::builder().agents(3).astra());
         let browser = Browser::of(&page, &[]).await;
         browser.until("return moment().why.some((text) => text.startsWith('Nothing is under way: no leader is known at'))").await;

@@ -1,4 +1,4 @@
-//! What a page of a running node shows, to how many, and what it is made of.
+//! The page of a running node: its content, the number of its viewers, and its files.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use actix_bully::{
 };
 use actix_bully_dashboard_tests::{Viewer, get, hosts::Host, run};
 
-/// A name with everything that has a meaning to HTML, JSON or a stream of events.
+/// A name with every character that has a meaning in HTML, JSON or a stream of events.
 const MARKUP: &str = "<b>\"&'{}:data";
 
 fn play(test: impl Future<Output = ()>) {
@@ -22,7 +22,7 @@ fn play(test: impl Future<Output = ()>) {
     });
 }
 
-/// Three agents, of which the last one leads.
+/// Starts three agents, of which the last one leads.
 async fn trio() -> [BullyHandle; 3] {
     let group = Group::new("orders").unwrap();
     let agents = [("a", 1), ("b", 2), (MARKUP, 3)].map(|(name, score)| {
@@ -52,7 +52,7 @@ fn the_page_is_its_own_and_loads_nothing_from_anywhere_else() {
         for not in ["unsafe", "http", "*", "data: blob"] {
             assert!(!policy.contains(not), "{policy}");
         }
-        // The policy allows none of these, so the page must not have them.
+        // The policy forbids each of the following, so the page must not contain it.
         for inline in [
             "<style", "style=", " onclick", "<script>", "http://", "https://",
         ] {
@@ -142,7 +142,8 @@ fn the_agents_of_two_hosts_are_seen_on_the_page_of_either() {
                 .await;
             assert_eq!(viewer.moment["peers"][0]["node"], peer);
         }
-        // The leader's host hands over: both pages show it, the one from afar as its own agents know it.
+        // The leader's host hands over, and both pages show it. The page of the other host learns it from its own
+        // agents.
         other.agents[1].step_down(None).unwrap();
         for viewer in &mut viewers {
             viewer
@@ -184,7 +185,7 @@ fn a_node_is_looked_at_only_while_somebody_looks() {
         sleep(Duration::from_secs(1)).await;
         agents[2].step_down(None).unwrap();
         sleep(Duration::from_secs(1)).await;
-        // Nothing was told to nobody; the next viewer sees the node as it is now.
+        // The page recorded nothing while it had no viewer. The next viewer sees the present state of the node.
         let viewer = Viewer::new(&page).await.unwrap();
         assert_eq!(viewer.leaders(), ["b"]);
         assert!(viewer.said.is_empty(), "{:?}", viewer.said);
@@ -204,7 +205,7 @@ fn there_are_so_many_viewers_and_no_more() {
                 .starts_with("2 pages of the dashboard are open"),
             "{told:?}"
         );
-        // A closed tab makes room.
+        // A closed tab frees its place.
         drop(first);
         assert!(Viewer::new(&page).await.is_ok());
     });

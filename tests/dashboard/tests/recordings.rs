@@ -1,4 +1,4 @@
-//! What can be copied out of a page, and what becomes of a recording that is opened on one.
+//! The copies that a page gives, and recordings that are opened on a page.
 
 use actix_bully::{
     Group,
@@ -15,7 +15,7 @@ use actix_bully_dashboard_tests::{
 use bully_core::record::What;
 use serde_json::Value;
 
-/// A page of five agents, of which the last one crashed and another leads.
+/// Returns the page of five agents: agent-5 has crashed and agent-4 leads.
 async fn crashed() -> (Dashboard, Viewer) {
     let (page, mut viewer, _thread) = five_led(10).await;
     for body in [
@@ -34,7 +34,7 @@ async fn crashed() -> (Dashboard, Viewer) {
             })
         })
         .await;
-    // The agents stand still, so that two copies are of the same run.
+    // The agents stand still, so that two copies have the same run.
     command(&page, r#""pause""#).await;
     (page, viewer)
 }
@@ -73,7 +73,7 @@ fn a_run_can_be_copied_in_each_form() {
             assert!(test.contains(call), "{test}");
         }
         rust_test::passes(&test);
-        // A test that says otherwise fails: what passes was looked at.
+        // A test with another leader fails, which proves that the first test checks the leader.
         rust_test::fails(&test.replace("(), [\"agent-4\"])", "(), [\"agent-3\"])"));
         drop(viewer);
     });
@@ -141,7 +141,7 @@ fn the_record_of_a_running_node_is_switched_and_copied() {
             let told = get(&page, &format!("/copies/run.jsonl?{wanted}")).await;
             assert_eq!(told.status, 409, "there is none by {wanted}: {told:?}");
         }
-        // It opens on the page as any recording does.
+        // The recording opens on the page as any other recording does.
         let film = opened(&page, recording.to_jsonl()).await;
         assert_eq!(film.status, 200, "{film:?}");
         assert!(film.json()["began_unix_ms"].is_number());
@@ -153,7 +153,7 @@ fn the_record_of_a_running_node_is_switched_and_copied() {
     });
 }
 
-/// The agents of the last frame of a film, as (name, leads, state, leader, term).
+/// Returns the agents of the last frame of a film that are up, each as (name, leads, state, leader, score).
 fn last_agents(film: &Value) -> Vec<Value> {
     let mut agents = film["snapshot"]["moment"]["agents"].clone();
     for frame in film["frames"].as_array().unwrap() {
@@ -187,14 +187,14 @@ fn a_recording_that_is_opened_ends_as_the_run_did() {
         assert_eq!(told.status, 200, "{told:?}");
         let film = told.json();
         let mut shown = told_of(&viewer.moment["agents"]);
-        // A follower's own leader is told by name, a leader's is itself.
+        // The live page names a leader as its own leader, and the film does not.
         for agent in &mut shown {
             if agent[1] == true {
                 agent[3] = Value::Null;
             }
         }
         assert_eq!(last_agents(&film), shown);
-        // The page of the recording is the same film, and its copies are the recording.
+        // The page of the recording shows the same film, and its copies are the recording.
         let recording = Recording::read(copied.as_bytes()).unwrap();
         let replay = Dashboard::replay(recording.clone());
         assert_eq!(get(&replay, "/film").await.text, told.text);
@@ -229,20 +229,20 @@ fn a_history_that_the_simulator_failed_opens_where_the_promise_was_broken() {
         let film = get(&page, "/film").await.json();
         assert_eq!(film["broken"].as_array().unwrap().len(), 1);
         assert_eq!(film["broken"][0]["text"], violation);
-        // A frame is of that very moment, so the page can stand there.
+        // A frame has exactly this moment, so the page can stop there.
         let at = &film["broken"][0]["at_ms"];
         let frames = film["frames"].as_array().unwrap();
         let frame = frames.iter().find(|frame| frame["at_ms"] == *at).unwrap();
         let said = frame["said"].as_array().unwrap();
         assert!(said.iter().any(|said| said["text"] == violation), "{frame}");
-        // The same as a file that is opened on another page.
+        // A live page that opens the recording as a file finds the same violation.
         let (live, _thread) = stage(five);
         let told = opened(&live, recording.to_jsonl()).await;
         assert_eq!(told.json()["broken"], film["broken"]);
     });
 }
 
-/// A folder as a node leaves it, with one record and what is none.
+/// Makes a folder as a node leaves it: one record, and files that are not records.
 fn saved(recording: &Recording) -> (tempfile::TempDir, RecordFolder) {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("records");
@@ -328,7 +328,7 @@ fn a_file_that_is_not_a_recording_is_refused_with_its_line() {
         }
         let told = opened(&page, "x".repeat((16 << 20) + 1)).await;
         assert_eq!(told.status, 413, "{told:?}");
-        // A page of another origin opens nothing, and reads no answer.
+        // A page of another origin can open nothing, and gets no answer.
         let foreign = own_request()
             .uri("/election/film")
             .insert_header(("Origin", "http://evil.example"));

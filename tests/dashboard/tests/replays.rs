@@ -1,5 +1,5 @@
-//! Every kind of recording that a page can save, given to `cluster --replay`: it is played again to its last entry, or
-//! refused with the reason and what to do.
+//! Every kind of recording that a page can save, given to `cluster --replay`. The example plays it again to its last
+//! entry, or refuses it with a reason and with advice.
 
 use std::{collections::BTreeSet, thread, time::Duration};
 
@@ -54,7 +54,7 @@ example!(
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
-/// Does as `cluster --replay` does; the error is what it prints.
+/// Plays a recording as `cluster --replay` does. The error is the text that the example prints.
 fn replayed(text: &str) -> Result<(), String> {
     struct Again<'a>(&'a Args, &'a Recording);
 
@@ -74,12 +74,12 @@ fn replayed(text: &str) -> Result<(), String> {
         let agents = &recording.header().agents;
         virtual_system().block_on(protocol::run(args.protocol, agents, again))
     };
-    // A System of its own, whose time is virtual.
+    // The run needs an actix system in virtual time, which has to be on another thread.
     let read = || read().map_err(|wrong| wrong.to_string());
     thread::scope(|scope| scope.spawn(read).join().unwrap())
 }
 
-/// Begins a cluster as the example `dashboard` does.
+/// The start of a cluster as in the example `dashboard`.
 struct Begin<'a> {
     protocol: Protocol,
     agents: &'a [RecordedAgent],
@@ -105,7 +105,7 @@ impl Play for Begin<'_> {
     }
 }
 
-/// A page of five agents, and perhaps of a second election beside theirs.
+/// Returns the page of five agents, with or without a second election beside the first.
 fn page(first: Protocol, beside: Option<Protocol>, trace: Trace) -> Dashboard {
     let (stage, page) = Stage::virtual_time();
     let names = Protocol::value_variants().iter().map(Protocol::to_string);
@@ -133,7 +133,7 @@ fn page(first: Protocol, beside: Option<Protocol>, trace: Trace) -> Dashboard {
     page.allow_faults()
 }
 
-/// What a student does to the agents, while messages are under way.
+/// Gives many commands, as a student does, while messages are under way.
 async fn clicked(page: &Dashboard) {
     done(page, r#"{"speed":5}"#).await;
     let mut viewer = Viewer::new(page).await.unwrap();
@@ -153,7 +153,7 @@ async fn clicked(page: &Dashboard) {
         "leave agent-6",
     ] {
         let told = command(page, &format!(r#"{{"command":"{words}"}}"#)).await;
-        // A ballot has a list of voters, to which none is added.
+        // A ballot has a fixed list of voters, so the sixth agent cannot join.
         let is_late = words.ends_with("agent-6") || words.ends_with("agent-6 6");
         assert!(told.status == 200 || is_late, "{words}: {told:?}");
         let until = viewer.moment["at_ms"].as_f64().unwrap() + 300.0;
@@ -164,7 +164,7 @@ async fn clicked(page: &Dashboard) {
     done(page, r#""pause""#).await;
 }
 
-/// The trace of the example `dashboard`.
+/// Returns the trace of the example `dashboard`.
 fn usual() -> Trace {
     Trace::new().bounded(10_000).with_repeated()
 }
@@ -177,7 +177,7 @@ fn the_run_of_each_election_is_played_again() {
             clicked(&page).await;
             let text = saved(&page, "").await;
             assert_eq!(replayed(&text), Ok(()), "{protocol}");
-            // The page of a recording saves the recording.
+            // The page of a recording saves this recording unchanged.
             let recording = Recording::read(text.as_bytes()).unwrap();
             assert_eq!(saved(&Dashboard::replay(recording), "").await, text);
         }
@@ -218,7 +218,7 @@ fn what_goes_on_from_a_moment_is_played_again_whatever_its_trace_keeps() {
             clicked(&page).await;
             let mut viewer = Viewer::new(&page).await.unwrap();
             let half = viewer.moment["at_ms"].as_f64().unwrap() / 2.0;
-            // Then from the first election: the run begins with a `settle`, which has not ended.
+            // The second moment is within the first election, when the run's first command, `settle`, has not ended.
             for (at, number) in [(half.floor(), 2), (2.0, 3)] {
                 done(&page, &format!(r#"{{"go_on_from":{{"at_ms":{at}}}}}"#)).await;
                 viewer
@@ -233,7 +233,7 @@ fn what_goes_on_from_a_moment_is_played_again_whatever_its_trace_keeps() {
     });
 }
 
-/// Refused, with words of the reason and of what to do.
+/// Asserts that the recording is refused with these texts: the reason and the advice.
 fn is_refused(text: &str, says: &[&str]) {
     let refused = replayed(text).unwrap_err();
     for words in says {
@@ -274,7 +274,7 @@ fn a_run_that_is_not_whole_or_not_of_this_example_is_refused() {
             });
             let text = saved(&page, "").await;
             is_refused(&text, &says);
-            // The stage itself has the election.
+            // A stage that has the election can play it.
             let told = opened(&page.allow_faults(), 0.0, text).await;
             assert_eq!(told.status, 200, "{name}: {told:?}");
         }
@@ -292,7 +292,7 @@ fn a_run_in_real_time_is_refused() {
     });
 }
 
-/// The records that the page of a node saves, of each of its agents, while its leader hands over.
+/// Returns the records of the node's agents that its page saves, while the leader hands over.
 async fn records(operated: &Operated) -> Vec<String> {
     let on = RecordRequest::On(RecordLimits::default());
     assert!(!operated.record(on).is_empty());
@@ -305,7 +305,7 @@ async fn records(operated: &Operated) -> Vec<String> {
     records
 }
 
-/// Refuses the records of all agents, and returns the elections that they name.
+/// Asserts that the records of all agents are refused, and returns the elections that they name.
 async fn are_refused(operated: &Operated, count: usize) -> BTreeSet<String> {
     let all = records(operated).await;
     assert_eq!(all.len(), count);

@@ -5,7 +5,7 @@ use actix_bully::{dashboard::Dashboard, operate::Operated};
 use actix_bully_dashboard_tests::{alone, browser::Browser, command, run, stage};
 use serde_json::json;
 
-/// A name that is written from right to left.
+/// A name in a script that is written from right to left.
 const TURNED: &str = "\u{5e9}\u{5e8}\u{5ea}-1";
 
 #[test]
@@ -38,7 +38,7 @@ fn a_name_that_is_written_from_right_to_left_turns_nothing_beside_it() {
             browser.until(&script).await;
         }
         browser.until(&format!("return document.querySelector(`[data-id='agent:{TURNED}'] [role=button]`).getAttribute('aria-label').startsWith('{isolated}, ')")).await;
-        // What is shown stands in the order in which it is read: the term is to the right of the name.
+        // The text keeps its reading order: the term is to the right of the name.
         let order = "const text = by('status').firstChild, at = text.data.indexOf('leads'), range = document.createRange(); \
             range.setStart(text, 1); range.setEnd(text, 4); const name = range.getBoundingClientRect(); \
             range.setStart(text, at); range.setEnd(text, at + 5); return range.getBoundingClientRect().left > name.right";

@@ -1,5 +1,5 @@
-//! A page that hears nothing says so: of a server that stands still, of a wire that swallows everything, in a tab of the
-//! background. And many tabs have one stream.
+//! A page that hears nothing shows this: the server stands still, a wire swallows all bytes, or the tab is in the
+//! background. Many tabs share one stream.
 
 use actix_bully::dashboard::Dashboard;
 use actix_bully_dashboard_tests::{
@@ -33,12 +33,13 @@ fn a_server_that_stands_still_is_said_to_be_silent() {
         browser
             .until("return document.title.startsWith('last heard ')")
             .await;
-        // Its lease ran out, whatever it was when it was heard last.
+        // The page shows the lease as run out, although the last event showed a valid lease.
         browser.until("return document.querySelector(`[data-id='agent:api-2'] .word`).textContent === 'RAN OUT'").await;
         browser.says("status", "its lease has run out").await;
         browser.until("return [...document.querySelectorAll(`[data-id='row:api-2'] td`)].at(-1).textContent === 'run out'").await;
         browser.shot("silent").await;
-        // A command is not answered, and that is said; what became of it is said when it is known.
+        // The page reports that the server has not answered the command. It reports the outcome when the server goes
+        // on.
         browser
             .script("command({ command: { step_down: { to: null } }, agent: 'api-2' })")
             .await;
@@ -68,7 +69,7 @@ fn a_wire_that_swallows_everything_is_noticed_and_used_again() {
             .await;
         command(&page, r#"{"speed":10}"#).await;
         command(&page, r#"{"command":"crash agent-5"}"#).await;
-        // The old connection says no more: the page asks for another one.
+        // The old connection stays useless, so the page has to open a new one.
         wire.swallow(false);
         browser.until(&format!("{CONNECTION} === 'live'")).await;
         browser.led_by("agent-4").await;
@@ -88,7 +89,7 @@ fn a_tab_in_the_background_tells_trouble_in_its_title() {
         browser
             .until("return document.title.startsWith('2 leaders for ')")
             .await;
-        // A tab that the browser freezes is told everything when it is seen again.
+        // A tab that the browser has frozen gets the present state when it is shown again.
         browser
             .cdp("Page.setWebLifecycleState", json!({ "state": "frozen" }))
             .await;
@@ -108,7 +109,7 @@ fn a_tab_in_the_background_tells_trouble_in_its_title() {
 fn eight_tabs_have_one_stream_and_all_can_command() {
     run(async {
         let (page, _thread) = stage(five);
-        // So many viewers there may be: one.
+        // The page allows one viewer only.
         let page: Dashboard = page.viewers(1);
         let url = served(&page);
         let browser = Browser::open(&url, &[]).await;
@@ -125,7 +126,6 @@ fn eight_tabs_have_one_stream_and_all_can_command() {
         browser.led_by("agent-4").await;
         browser.front(7).await;
         browser.led_by("agent-4").await;
-        // A browser that has no such thing has a stream of its own, but not while it is hidden.
         browser.end().await;
     });
 }
@@ -149,7 +149,7 @@ fn a_browser_without_shared_workers_closes_the_stream_of_a_hidden_page() {
             .unwrap();
         browser.wait(LEADER).await;
         browser.hide(true).await;
-        // The place is free for another one.
+        // The hidden page has closed its stream, so another viewer finds a free place.
         let told = actix_bully_dashboard_tests::Viewer::new(&page);
         let mut told = told.await;
         while told.is_err() {

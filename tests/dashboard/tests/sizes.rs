@@ -1,4 +1,4 @@
-//! How many bytes come back for those that are sent, by each route: a small request has a small answer.
+//! The size of the answer of each route: a small request gets a small answer.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -6,7 +6,8 @@ use actix_bully::{dashboard::Dashboard, operate::RecordFolder, record::Recording
 use actix_bully_dashboard_tests::{ask, five, own_request, run, stage};
 use actix_web::test::TestRequest;
 
-/// The route, what is sent to it at its worst, and so many bytes that may come back: for each that is sent, and beside that.
+/// A route, the worst request for it, and the bound of its answer: bytes for each byte of the request, and bytes
+/// beside that.
 struct Row {
     route: &'static str,
     is_post: bool,
@@ -18,7 +19,7 @@ struct Row {
 
 const KIB: usize = 1 << 10;
 
-/// So many agents, among which another one comes and goes as often.
+/// Returns a recording with `agents` agents, in which one more agent comes and goes `instants` times.
 fn crowd(agents: usize, instants: usize) -> String {
     let names: Vec<String> = (0..agents)
         .map(|number| format!(r#"{{"name":"a{number}","kind":"voter","score":[{number},0,0,0]}}"#))
@@ -118,7 +119,7 @@ fn no_route_gives_many_bytes_for_few() {
     });
 }
 
-/// The routes as they are mounted; the stream has tests of its own (`src/dashboard/stream.rs`, `frames.rs`).
+/// The stream of events is left out: `src/dashboard/stream.rs` and `frames.rs` have tests of it.
 #[test]
 fn each_route_has_a_row() {
     let source = include_str!("../../../src/dashboard/routes.rs");
@@ -130,7 +131,7 @@ fn each_route_has_a_row() {
     assert_eq!(mounted, tested);
 }
 
-/// Of a recording that fits into a request, also the page that shows it.
+/// The recording is as large as a request may be, and its page is bounded too.
 #[test]
 fn a_page_of_a_recording_gives_no_more_than_its_bound() {
     run(async {

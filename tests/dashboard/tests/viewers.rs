@@ -1,4 +1,4 @@
-//! A viewer that never reads: it costs a place for a while, and nothing else.
+//! A viewer that never reads: it holds a place for a while, and costs nothing else.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn a_viewer_that_never_reads_is_dropped_and_holds_nothing_up() {
         let page = page.viewers(2);
         let (address, server) = page.serve(0).unwrap();
         actix::spawn(server);
-        // As little room on the way as the system allows.
+        // The receive buffer is as small as the system allows, so that it is soon full.
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(1).unwrap();
         let mut silent = socket.connect(address).await.unwrap();
@@ -27,8 +27,8 @@ fn a_viewer_that_never_reads_is_dropped_and_holds_nothing_up() {
         viewer
             .until("it leads", |v| v.leaders() == ["agent-300"])
             .await;
-        // Each new agent is a new snapshot for every viewer, until nothing more fits into the silent one's socket. It
-        // loses its place when it has taken nothing for a few seconds: then there is room for another.
+        // Each new agent causes a new snapshot for every viewer, until the silent viewer's socket is full. A viewer
+        // that has read nothing for a few seconds loses its place, and then another viewer can connect.
         let mut other = Viewer::new(&page).await;
         for number in 301.. {
             if other.is_ok() {
@@ -47,7 +47,7 @@ fn a_viewer_that_never_reads_is_dropped_and_holds_nothing_up() {
             actix::clock::sleep(Duration::from_millis(100)).await;
             other = Viewer::new(&page).await;
         }
-        // Its connection is closed, whatever it still has to read.
+        // The server closes the connection, although the silent viewer has not read everything.
         let mut rest = Vec::new();
         let end = actix::clock::timeout(Duration::from_secs(10), silent.read_to_end(&mut rest));
         end.await.expect("the connection ends").ok();

@@ -1,6 +1,6 @@
-//! What both databases are asked, and the server that one of them needs.
+//! The parts that the tests of both databases share, and the PostgreSQL server.
 //!
-//! `postgres.rs` starts a PostgreSQL server of its own; the tests are in `tests/`: a file for each database.
+//! The tests are in `tests/`, in a file for each database. `postgres.rs` starts a server of its own.
 #![expect(
     clippy::disallowed_methods,
     reason = "a deadline of real time, for other processes and threads"
@@ -21,27 +21,27 @@ use std::{
 
 use actix_bully::leader::fence::FenceNumber;
 
-/// No step of a test takes longer.
+/// Longest time for one step of a test.
 pub const DEADLINE: Duration = Duration::from_secs(30);
 
-/// A port of loopback that nobody has, and that this process gives once: packages of tests share this one, since copies
-/// would give the same ports.
+/// Returns a free port of loopback, and no port twice in a process. All packages of tests use this function: two
+/// copies of it could return the same port.
 pub fn free_port() -> u16 {
     ports::free_port()
 }
 
-/// The fence of a leader of that term.
+/// Returns the fence of a leader with this term.
 ///
 /// # Panics
-/// For a negative number.
+/// If the number is negative.
 pub fn fence(number: i64) -> FenceNumber {
     FenceNumber::try_from(number).expect("it is not negative")
 }
 
-/// What the other thread says next.
+/// Waits for the next message of another thread, and returns it.
 ///
 /// # Panics
-/// When it says nothing within the deadline, or has ended.
+/// If no message comes within the deadline, or the other thread has ended.
 pub fn next<T: Debug>(from: &Receiver<T>) -> T {
     match from.recv_timeout(DEADLINE) {
         Ok(said) => said,
@@ -55,7 +55,7 @@ pub fn next<T: Debug>(from: &Receiver<T>) -> T {
 pub struct Random(pub u64);
 
 impl Random {
-    /// One of `0..below`.
+    /// Returns a number of `0..below`.
     pub fn below(&mut self, below: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

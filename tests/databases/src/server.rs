@@ -1,7 +1,8 @@
-//! A PostgreSQL server of the tests' own: in a temporary folder, on a socket there, and ended with them.
+//! A PostgreSQL server for the tests: its data and its socket are in a temporary folder, and it ends with the tests.
 //!
-//! Its programs are those of Debian's package `postgresql`, or what is in the folder that `POSTGRES_BIN` names. A
-//! server does not run as root: there it runs as the user `postgres`, whom that package makes.
+//! The programs of the server are those of Debian's package `postgresql`, or those in the folder that `POSTGRES_BIN`
+//! names. A PostgreSQL server refuses to run as root. If the tests run as root, the server runs as the user
+//! `postgres`, which the package makes.
 
 use std::{
     env, fs,
@@ -18,26 +19,26 @@ use tempfile::TempDir;
 
 use crate::{DEADLINE, ports::free_port, stopped};
 
-/// A running server, for as long as any test holds it.
+/// A running server. It ends when the last test drops it.
 #[derive(Debug)]
 pub struct Server {
     process: Child,
     programs: Programs,
     folder: TempDir,
-    /// More than each server has, as `name=value`.
+    /// The settings of this server alone, as `name=value`.
     settings: Vec<String>,
-    /// By which the socket has its name, and where it listens if it is told to.
+    /// The port in the name of the socket. A server with a setting for TCP listens at this port, too.
     port: u16,
 }
 
-/// The server that tests of this process share.
+/// The server that the tests of this process share.
 static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
 
 impl Server {
-    /// The server that runs, or a new one.
+    /// Returns the shared server, and starts it if it does not run.
     ///
     /// # Panics
-    /// When the programs are missing, or it does not answer within the deadline.
+    /// If the programs of PostgreSQL are missing, or the server does not answer within the deadline.
     pub fn shared() -> Arc<Self> {
         let mut shared = SHARED.lock().expect("a server has failed to start");
         if let Some(running) = shared.upgrade() {
@@ -48,7 +49,7 @@ impl Server {
         server
     }
 
-    /// A new server, for a test that stops it.
+    /// Starts a new server, for a test that stops it.
     ///
     /// # Panics
     /// As [`shared`](Self::shared).
@@ -56,7 +57,7 @@ impl Server {
         Self::prepared(USUAL_PORT, |_| Vec::new())
     }
 
-    /// A new server that listens by TCP as well, on a port of its own.
+    /// Starts a new server that also listens by TCP, on a free port.
     ///
     /// # Panics
     /// As [`shared`](Self::shared).
@@ -64,22 +65,22 @@ impl Server {
         Self::with(|_| Vec::new())
     }
 
-    /// The same with more settings, `name=value` each. The function is given the folder of its data, which is complete
-    /// and can be changed.
+    /// Starts a new server that also listens by TCP, with more settings, `name=value` each. `prepare` returns the
+    /// settings. It gets the data folder of the server, which is complete, and may change the files there.
     ///
     /// # Panics
     /// As [`shared`](Self::shared).
     pub fn with(prepare: impl FnOnce(&Path) -> Vec<String>) -> Self {
         Self::prepared(free_port(), |data| {
-            // The last one of a name counts.
+            // If a setting occurs twice, PostgreSQL takes the last value.
             let mut settings = vec![LISTEN.to_owned()];
             settings.extend(prepare(data));
             settings
         })
     }
 
-    /// A new server that listens at every address, on a port of its own, and trusts every client from these: for a network
-    /// that a test has for itself.
+    /// Starts a new server that listens at every address, on a free port, and trusts every client from `addresses`.
+    /// It is for a test that has a network of its own.
     ///
     /// # Panics
     /// As [`shared`](Self::shared).
@@ -93,7 +94,7 @@ impl Server {
         })
     }
 
-    /// A new server that follows this one, which listens by TCP, and takes no writes before it is
+    /// Starts a standby of this server, which must listen by TCP. The standby takes no writes before it is
     /// [promoted](Self::promote).
     ///
     /// # Panics
@@ -110,10 +111,10 @@ impl Server {
         })
     }
 
-    /// Makes a primary of a standby.
+    /// Turns a standby into a primary.
     ///
     /// # Panics
-    /// When it is none.
+    /// If the server is not a standby.
     pub fn promote(&self) {
         let mut promote = self.programs.command("pg_ctl");
         promote.args(["promote", "--silent", "--pgdata"]);
@@ -152,10 +153,10 @@ impl Server {
         server
     }
 
-    /// Starts it again after [`crash`](Self::crash).
+    /// Starts the server again after [`crash`](Self::crash).
     ///
     /// # Panics
-    /// When it does not answer within the deadline.
+    /// If the server does not answer within the deadline.
     pub fn restart(&mut self) {
         self.process = run(
             &self.programs,
@@ -166,57 +167,59 @@ impl Server {
         self.wait_for_answer();
     }
 
-    /// Ends all of its processes, as a host does that loses its power: nothing is said to any client.
+    /// Ends all processes of the server at once, as a loss of power does. The server sends no client a message
+    /// before.
     ///
     /// # Panics
-    /// When it cannot be asked.
+    /// If `pg_ctl` cannot be run.
     pub fn crash(&mut self) {
         self.stop();
         self.process.wait().expect("a child can be waited for");
     }
 
-    /// Stops all of its processes where they are, until [`resume`](Self::resume).
+    /// Stops all processes of the server where they stand, until [`resume`](Self::resume) is called.
     ///
     /// # Panics
-    /// When they cannot be listed.
+    /// If the processes cannot be listed.
     pub fn freeze(&self) {
-        // Once the server itself stands still, it starts no more processes.
+        // A server that stands still starts no more processes, so the list of its children is complete afterwards.
         stopped::freeze(self.process.id());
         self.children().into_iter().for_each(stopped::freeze);
     }
 
-    /// They go on.
+    /// Lets all processes of the server run again.
     ///
     /// # Panics
-    /// As there.
+    /// As [`freeze`](Self::freeze).
     pub fn resume(&self) {
         self.children().into_iter().for_each(stopped::resume);
         stopped::resume(self.process.id());
     }
 
-    /// How a client of another kind connects, as `key=value` pairs.
+    /// Returns the address for clients of another library, as `key=value` pairs.
     pub fn address(&self) -> String {
         let folder = self.folder.path().display();
         let port = self.port;
         format!("host={folder} port={port} user=postgres dbname=postgres")
     }
 
-    /// Where it listens by TCP, if it does.
+    /// Returns the port of the server. It listens there by TCP if it was started so.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// A connection of its own.
+    /// Opens a new connection.
     ///
     /// # Panics
-    /// When the server does not accept it.
+    /// If the server does not accept the connection.
     pub fn connect(&self) -> Client {
         self.config()
             .connect(NoTls)
             .expect("the server accepts connections")
     }
 
-    /// The transactions that it has ended so far; one that ended a moment ago may be missing.
+    /// Returns the number of transactions that the server has ended. A transaction that ended a moment ago may be
+    /// missing.
     pub fn operations(&self) -> Option<i64> {
         let counted = "SELECT sum(xact_commit + xact_rollback)::bigint FROM pg_stat_database";
         let row = self.connect().query_one(counted, &[]);
@@ -230,7 +233,7 @@ impl Server {
             .port(self.port)
             .user("postgres")
             .dbname("postgres");
-        // What hangs fails the test instead.
+        // A statement that hangs makes the test fail at this time limit, so the test cannot hang.
         config.options(&format!("-c statement_timeout={}", DEADLINE.as_millis()));
         config
     }
@@ -249,7 +252,7 @@ impl Server {
 }
 
 impl Server {
-    /// Killed, it would leave a piece of shared memory behind.
+    /// Stops the server through `pg_ctl`: a server that is killed leaves a piece of shared memory behind.
     fn stop(&mut self) {
         let mut stop = self.programs.command("pg_ctl");
         stop.args(["stop", "--mode=immediate", "--silent", "--pgdata"]);
@@ -259,7 +262,7 @@ impl Server {
         }
     }
 
-    /// The processes that serve its clients, and its helpers.
+    /// Returns the child processes of the server: one for each client, and its helpers.
     fn children(&self) -> Vec<u32> {
         let server = self.process.id();
         let children = fs::read_to_string(format!("/proc/{server}/task/{server}/children"));
@@ -289,7 +292,7 @@ fn run(programs: &Programs, folder: &Path, port: u16, settings: &[String]) -> Ch
         .arg(folder)
         .args(["-p", &port.to_string()]);
     let usual = ["listen_addresses=", "fsync=off", "shared_buffers=16MB"];
-    // The last one of a name counts.
+    // If a setting occurs twice, PostgreSQL takes the last value.
     for setting in usual.into_iter().chain(settings.iter().map(|it| &**it)) {
         postgres.args(["-c", setting]);
     }
@@ -300,7 +303,7 @@ fn run(programs: &Programs, folder: &Path, port: u16, settings: &[String]) -> Ch
     postgres.spawn().expect("postgres can be run")
 }
 
-/// Where the programs are, and as which user they run.
+/// The folder of the programs, and the user that runs them.
 #[derive(Debug)]
 struct Programs {
     folder: PathBuf,
@@ -308,7 +311,7 @@ struct Programs {
 }
 
 impl Programs {
-    /// Finds them, and gives `data` to the user that they run as.
+    /// Finds the programs, and makes the user that runs them the owner of `data`.
     fn find(data: &Path) -> Self {
         let named = env::var_os("POSTGRES_BIN").map(PathBuf::from);
         let folder = named.or_else(newest).unwrap_or_else(|| {
@@ -339,13 +342,13 @@ impl Programs {
         } else {
             Command::new(program)
         };
-        // It may not read the folder of the tests.
+        // The user `postgres` may not be allowed to read the folder of the tests.
         command.current_dir("/");
         command
     }
 }
 
-/// Runs a program to its end.
+/// Runs a program to its end, and fails the test if the program fails.
 fn succeed(mut program: Command) {
     let done = program.output().expect("it can be run");
     let said = String::from_utf8_lossy(&done.stderr);
@@ -353,10 +356,10 @@ fn succeed(mut program: Command) {
 }
 
 const LISTEN: &str = "listen_addresses=127.0.0.1";
-/// Where a server listens that is told nothing else.
+/// The port of a server that has no setting for TCP.
 const USUAL_PORT: u16 = 5432;
 
-/// Where Debian's packages put them, a folder for each version.
+/// Returns the folder of the newest version among Debian's packages, which have a folder for each version.
 fn newest() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
     let version = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok();

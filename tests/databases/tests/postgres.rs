@@ -1,4 +1,4 @@
-//! The fence in PostgreSQL, on a server of its own: who is refused, who waits, and what a rollback leaves.
+//! The fence in PostgreSQL, on a server of its own: refused writers, waiting writers, and the effects of a rollback.
 #![expect(
     clippy::disallowed_methods,
     reason = "a deadline of real time, for other processes and threads"
@@ -39,10 +39,11 @@ impl From<NotAdmitted> for Failure {
     }
 }
 
-/// A resource with a fence and with rows, each of which has the fence of its writer.
+/// Makes a resource with a fence and a table, whose rows have the fences of their writers.
 fn resource(server: &Server, name: &str) -> Client {
     let mut client = server.connect();
-    // Tests that begin at once may both find no table, and then one of them fails: PostgreSQL's own race.
+    // If two tests begin at once, both may find no table, and then one of them fails. This is a race inside
+    // PostgreSQL, so the tests take a lock.
     client.execute("SELECT pg_advisory_lock(1)", &[]).unwrap();
     client.execute(sql::CREATE_TABLE, &[]).unwrap();
     client
@@ -56,7 +57,7 @@ fn resource(server: &Server, name: &str) -> Client {
     client
 }
 
-/// A leader's transaction, as the page of the statements says.
+/// Runs a leader's transaction with the statements of the documentation.
 fn write(client: &mut Client, level: IsolationLevel, of: i64, to: &str) -> Result<(), Failure> {
     let fence = fence(of);
     let mut write = client.build_transaction().isolation_level(level).start()?;
@@ -69,7 +70,7 @@ fn write(client: &mut Client, level: IsolationLevel, of: i64, to: &str) -> Resul
     Ok(())
 }
 
-/// The same until it is admitted or refused, and how often it was begun.
+/// Repeats a leader's transaction until it is admitted or refused. Returns the outcome and the number of attempts.
 fn write_again(
     client: &mut Client,
     level: IsolationLevel,
@@ -102,7 +103,7 @@ fn highest(client: &mut Client, of: &str) -> i64 {
     client.query_one(highest, &[&of]).unwrap().get(0)
 }
 
-/// The fences of the writers, in the order of their writes.
+/// Returns the fences of the writers, in the order of their writes.
 fn rows(client: &mut Client, of: &str) -> Vec<i64> {
     let rows = client.query(
         "SELECT fence FROM ledger WHERE resource = $1 ORDER BY id",
@@ -175,7 +176,7 @@ fn a_resource_without_a_row_admits_no_leader_and_the_first_use_lowers_nothing() 
     assert_eq!(highest(&mut client, "used"), 7);
 }
 
-/// Two processes start at once: one row, and neither fails.
+/// If two processes begin at once, neither fails, and the table has one row.
 #[test]
 fn a_first_use_by_two_at_once_makes_one_row() {
     let server = Server::shared();
@@ -216,7 +217,7 @@ fn a_rollback_leaves_the_fence_as_it_was() {
     }
 }
 
-/// How the transaction that was first ends, while the other one waits.
+/// The end of the first transaction, while the second transaction waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum End {
     Commits,
@@ -235,7 +236,7 @@ fn of_two_transactions_at_once_the_former_leaders_never_follows_its_successors()
 
                 let is_refused = second < first && end == End::Commits;
                 assert_eq!(outcome.is_err(), is_refused, "{to}");
-                // As the page of the statements says it.
+                // The documentation of the statements promises these numbers.
                 let fails = end == End::Commits && level_fails(level);
                 assert_eq!(attempts, if fails { 2 } else { 1 }, "{to}");
                 let mut expected = vec![first, second];
@@ -253,12 +254,13 @@ fn of_two_transactions_at_once_the_former_leaders_never_follows_its_successors()
     }
 }
 
-/// Whether a transaction of this level fails that has waited for one that commits.
+/// Returns whether a transaction of this level fails after it has waited for a transaction that commits.
 fn level_fails(level: IsolationLevel) -> bool {
     !matches!(level, IsolationLevel::ReadCommitted)
 }
 
-/// The first is admitted; the second begins and waits; the first writes and ends. What comes of the second.
+/// Runs two transactions at once, and returns the outcome of the second one. The first transaction is admitted, the
+/// second one begins and waits, and then the first one writes and ends.
 fn two_at_once(
     server: &Server,
     to: &str,
@@ -294,7 +296,7 @@ fn two_at_once(
     })
 }
 
-/// The server's process for this connection.
+/// Returns the id of the server's process for this connection.
 fn pid(client: &mut Client) -> i32 {
     client
         .query_one("SELECT pg_backend_pid()", &[])
@@ -302,7 +304,8 @@ fn pid(client: &mut Client) -> i32 {
         .get(0)
 }
 
-/// Returns when the server says that this connection waits for a lock; its thread has said nothing by then.
+/// Waits until the server reports that this connection waits for a lock. Fails if the connection's thread sends an
+/// outcome before.
 fn wait_until_blocked<T: std::fmt::Debug>(server: &Server, pid: i32, hear: &Receiver<T>) {
     let mut asks = server.connect();
     let begun = Instant::now();
@@ -320,7 +323,8 @@ fn wait_until_blocked<T: std::fmt::Debug>(server: &Server, pid: i32, hear: &Rece
     }
 }
 
-/// A former leader that is paused between admission and commit holds its successor up, until the server ends it.
+/// A former leader that is paused between its admission and its commit blocks the next leader. The server's time
+/// limit ends the paused transaction.
 #[test]
 fn a_leader_paused_in_its_transaction_is_ended_by_the_server() {
     let server = Server::shared();
@@ -336,7 +340,7 @@ fn a_leader_paused_in_its_transaction_is_ended_by_the_server() {
     assert_eq!(highest(&mut present, "paused"), 2);
 }
 
-/// Many leaders write as they can, those that lead no longer among them.
+/// Many leaders write at random times, and some of them have already lost the leadership.
 #[test]
 fn the_fences_of_all_writes_never_decrease_in_any_order() {
     let server = Server::shared();

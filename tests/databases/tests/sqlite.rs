@@ -1,5 +1,5 @@
-//! The fence in SQLite, in a file, with its write-ahead log and with its rollback journal: who is refused, who
-//! waits, and what a rollback leaves.
+//! The fence in SQLite, in a file, with its write-ahead log and with its rollback journal: refused writers, waiting
+//! writers, and the effects of a rollback.
 #![expect(
     clippy::disallowed_methods,
     reason = "a deadline of real time, for other processes and threads"
@@ -51,7 +51,7 @@ impl Failure {
     }
 }
 
-/// A database in a file, with one resource, "ledger", whose rows have the fences of their writers.
+/// A database in a file. It has one resource, "ledger", whose rows have the fences of their writers.
 struct Database {
     file: PathBuf,
     journal: &'static str,
@@ -76,7 +76,7 @@ impl Database {
         database
     }
 
-    /// A connection of its own, which waits for others until the deadline.
+    /// Opens a new connection, which waits for a lock until the deadline.
     fn connect(&self) -> Connection {
         open(&self.file, self.journal)
     }
@@ -94,7 +94,7 @@ fn open(file: &Path, journal: &str) -> Connection {
     connection
 }
 
-/// Begins a leader's transaction, as the page of the statements says.
+/// Begins a leader's transaction with the statements of the documentation.
 fn begin(
     connection: &mut Connection,
     behavior: TransactionBehavior,
@@ -125,7 +125,7 @@ fn highest(connection: &Connection) -> i64 {
         .unwrap()
 }
 
-/// The fences of the writers, in the order of their writes.
+/// Returns the fences of the writers, in the order of their writes.
 fn rows(connection: &Connection) -> Vec<i64> {
     let mut rows = connection
         .prepare("SELECT fence FROM ledger ORDER BY id")
@@ -137,7 +137,7 @@ fn rows(connection: &Connection) -> Vec<i64> {
 fn each_setting(test: impl Fn(&Database, TransactionBehavior)) {
     for journal in JOURNALS {
         for behavior in BEHAVIORS {
-            println!("{journal}, {}", name(behavior)); // shown where the test fails
+            println!("{journal}, {}", name(behavior)); // shown if the test fails
             test(&Database::new(journal), behavior);
         }
     }
@@ -223,13 +223,13 @@ fn a_rollback_leaves_the_fence_as_it_was() {
             .rollback()
             .unwrap();
         assert_eq!(highest(&connection), 1);
-        drop(begin(&mut connection, behavior, 2).unwrap()); // as an error on the way does
+        drop(begin(&mut connection, behavior, 2).unwrap()); // an error between the statements does this, too
         write(&mut connection, behavior, 1).unwrap();
         assert_eq!(rows(&connection), [1, 1]);
     });
 }
 
-/// How the transaction that was first ends, while the other one waits.
+/// The end of the first transaction, while the second transaction waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum End {
     Commits,
@@ -259,7 +259,8 @@ fn of_two_transactions_at_once_the_former_leaders_never_follows_its_successors()
     }
 }
 
-/// The first is admitted; the second begins and waits; the first writes and ends. What comes of the second.
+/// Runs two transactions at once, and returns the outcome of the second one. The first transaction is admitted, the
+/// second one begins and waits, and then the first one writes and ends.
 fn two_at_once(
     database: &Database,
     behavior: TransactionBehavior,
@@ -292,18 +293,18 @@ fn two_at_once(
 }
 
 thread_local! {
-    /// Who hears that this thread waits for a lock, and since when it does.
+    /// The channel that reports a wait for a lock on this thread, and the begin of the wait.
     static WAITS: Mutex<Option<(Sender<()>, Instant)>> = const { Mutex::new(None) };
 }
 
-/// This thread says so when it meets a lock, and then waits for it until the deadline.
+/// Sends a message when this thread meets a lock. The thread then waits for the lock until the deadline.
 fn tell_when_busy(connection: &Connection, to: Sender<()>) {
     WAITS.with(|waits| *waits.lock().unwrap() = Some((to, Instant::now())));
     let tell: fn(i32) -> bool = |_| {
         thread::yield_now();
         WAITS.with(|waits| {
             waits.lock().unwrap().as_ref().is_some_and(|(to, since)| {
-                let _ = to.send(()); // the other thread needs to hear it once
+                let _ = to.send(()); // one message is enough for the other thread
                 since.elapsed() < DEADLINE
             })
         })
@@ -328,7 +329,7 @@ fn without_a_time_to_wait_the_second_one_fails_and_nothing_is_changed() {
     });
 }
 
-/// What the page warns of: what was read before the admission is out of date, and here SQLite says so.
+/// The documentation warns that a read before the admission is out of date. SQLite reports this case as an error.
 #[test]
 fn a_transaction_that_reads_before_its_admission_fails_instead_of_writing() {
     let database = Database::new("WAL");
@@ -348,7 +349,7 @@ fn a_transaction_that_reads_before_its_admission_fails_instead_of_writing() {
     assert_eq!((before, highest(&one)), (0, 1));
 }
 
-/// Many leaders write as they can, those that lead no longer among them.
+/// Many leaders write at random times, and some of them have already lost the leadership.
 #[test]
 fn the_fences_of_all_writes_never_decrease_in_any_order() {
     each_setting(|database, behavior| {

@@ -1,4 +1,4 @@
-//! A register that counts what it is asked, until its process is killed, as it were.
+//! A register that counts its reads and writes, until a test declares its process dead.
 
 use std::sync::{
     Arc,
@@ -12,7 +12,7 @@ use actix_bully::register::{
     Swapping,
 };
 
-/// See the [module](self). Clones count together.
+/// A register with counters; see the [module](self). All clones share the counters.
 #[derive(Clone, Debug)]
 pub struct Counted {
     inner: Arc<dyn Register>,
@@ -22,7 +22,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Counts what that one is asked.
+    /// Returns a register that counts the calls and passes them to `inner`.
     pub fn new(inner: Arc<dyn Register>) -> Self {
         Self {
             inner,
@@ -32,7 +32,7 @@ impl Counted {
         }
     }
 
-    /// From now on nothing that is asked arrives at the store, and nothing is answered.
+    /// Cuts the register off, as the death of its process does: later calls do not reach the store, and never return.
     pub fn kill(&self) {
         self.is_killed.store(true, Relaxed);
     }
@@ -41,7 +41,7 @@ impl Counted {
         self.is_killed.load(Relaxed)
     }
 
-    /// Reads and writes since this was asked last.
+    /// Returns the numbers of reads and of writes since the last call of this function.
     pub fn take(&self) -> (u64, u64) {
         (self.reads.swap(0, Relaxed), self.writes.swap(0, Relaxed))
     }

@@ -1,15 +1,16 @@
-//! A small disk of a test's own, mounted where that test alone sees it.
+//! A small disk of one test, mounted where only this test sees it.
 
 use std::{path::Path, process::Command};
 
 use crate::namespace::is_elsewhere;
 
-/// Runs the test of that name again where it may mount; `false` where it should go on, since it is there.
+/// Runs the test with this name again in a namespace where it may mount. Returns `false` if the caller is already
+/// there and should go on.
 pub fn in_own_namespace(test: &str) -> bool {
     is_elsewhere(test, &["--user", "--map-root-user", "--mount"], &["true"])
 }
 
-/// A disk of that size there.
+/// Mounts an empty disk of this size at `at`.
 pub fn mount(at: &Path, size: &str) {
     let mut mount = Command::new("mount");
     mount.args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]);
@@ -18,7 +19,7 @@ pub fn mount(at: &Path, size: &str) {
     assert!(done.status.success(), "{mount:?}: {said}");
 }
 
-/// The file or folder `from` is at `to`, too.
+/// Makes the file or folder `from` visible at `to`, too.
 pub fn bind(from: &Path, to: &Path) {
     let mut mount = Command::new("mount");
     let done = mount.arg("--bind").args([from, to]).output();
@@ -27,7 +28,7 @@ pub fn bind(from: &Path, to: &Path) {
     assert!(done.status.success(), "{mount:?}: {said}");
 }
 
-/// From now on it can be read only; `false` while anything on it is open to be written.
+/// Makes the disk read-only. Returns `false` while a file on the disk is open for writing.
 pub fn make_read_only(at: &Path) -> bool {
     let mut mount = Command::new("mount");
     mount.args(["-o", "remount,ro"]).arg(at);

@@ -1,6 +1,6 @@
-//! An etcd of the tests' own: in a temporary folder, on ports of its own, and ended with them.
+//! An etcd for the tests: its data is in a temporary folder, it listens at free ports, and it ends with the tests.
 //!
-//! Its program is that of Debian's package `etcd-server`, or the one that `ETCD` names.
+//! Its program is that of Debian's package `etcd-server`, or the program that `ETCD` names.
 #![expect(
     clippy::disallowed_methods,
     reason = "a deadline of real time, for another process"
@@ -35,16 +35,16 @@ pub struct Etcd {
     log: fs::File,
 }
 
-/// One of the servers of a cluster.
+/// The settings of one member of a cluster.
 struct Member<'a> {
     name: &'a str,
-    /// Its URL for the others.
+    /// The URL at which the other members reach this member.
     peer: &'a str,
-    /// All of them, as each is told at its start.
+    /// The list of all members, an argument of each member.
     cluster: &'a str,
 }
 
-/// What etcdctl is told for the role `jobs`, which a user of all registers has.
+/// Arguments of `etcdctl` that give the role `jobs` its rights. A user with this role may use all registers.
 pub const JOBS_MAY_WRITE: &[&str] = &[
     "role",
     "grant-permission",
@@ -57,7 +57,7 @@ pub const JOBS_MAY_WRITE: &[&str] = &[
 static SHARED: Mutex<Weak<Etcd>> = Mutex::new(Weak::new());
 
 impl Etcd {
-    /// Who may do what; no login is asked for yet.
+    /// Starts a server with users and roles. The server does not ask for a login yet.
     pub fn with_users() -> Self {
         let server = Self::start();
         server.make_users();
@@ -94,7 +94,7 @@ impl Etcd {
         }
     }
 
-    /// The server that tests of this process share.
+    /// Returns the server that the tests of this process share.
     pub fn shared() -> Arc<Self> {
         let mut shared = SHARED.lock().expect("a server has failed to start");
         if let Some(running) = shared.upgrade() {
@@ -105,29 +105,30 @@ impl Etcd {
         server
     }
 
-    /// A new server, for a test that stops it.
+    /// Starts a new server, for a test that stops it.
     pub fn start() -> Self {
         Self::at("127.0.0.1")
     }
 
-    /// A new server that listens at that address.
+    /// Starts a new server that listens at this address.
     pub fn at(address: &str) -> Self {
         let server = Self::run(&format!("http://{address}"), &[]);
         server.wait_until_it_works(&EtcdRegister::builder([server.endpoint()]));
         server
     }
 
-    /// A new server with more arguments, which has not answered yet.
+    /// Starts a new server with more arguments, and does not wait until it answers.
     pub fn with(arguments: &[&str]) -> Self {
         Self::run("http://127.0.0.1", arguments)
     }
 
-    /// A new server that proves itself by this certificate, which names `localhost`.
+    /// Starts a new server with TLS and this certificate, which names `localhost`.
     pub fn secure(leaf: &Leaf) -> Self {
         Self::secured(leaf, None)
     }
 
-    /// The same, and each client has to have a certificate of these authorities, in PEM.
+    /// Starts a new server with TLS that also asks each client for a certificate. `clients` has the authorities of
+    /// these certificates, in PEM.
     pub fn mutual(leaf: &Leaf, clients: &str) -> Self {
         Self::secured(leaf, Some(clients))
     }
@@ -148,7 +149,7 @@ impl Etcd {
         Self::run_in(folder, "https://localhost", &more)
     }
 
-    /// Three members of one cluster, none of which has answered yet.
+    /// Starts the three members of one cluster, and does not wait until they answer.
     pub fn cluster() -> [Self; 3] {
         let names = ["one", "two", "three"];
         let peers = names.map(|name| (name, format!("http://127.0.0.1:{}", free_port())));
@@ -161,7 +162,7 @@ impl Etcd {
                 peer: &peer,
                 cluster: &cluster,
             };
-            // A leader that is gone is missed soon.
+            // With short timings the cluster soon replaces a leader that is gone.
             let more = ["--heartbeat-interval", "50", "--election-timeout", "500"];
             Self::run_as(&member, folder, "http://127.0.0.1", &more)
         })
@@ -210,18 +211,18 @@ impl Etcd {
         }
     }
 
-    /// Its URL for clients.
+    /// Returns the URL for clients.
     pub fn endpoint(&self) -> &str {
         &self.endpoint
     }
 
-    /// A register on it.
+    /// Opens a register on the server.
     pub fn open(&self) -> EtcdRegister {
         let register = EtcdRegister::builder([self.endpoint()]).open();
         register.expect("the endpoint is right")
     }
 
-    /// Waits until a register of these settings is answered.
+    /// Waits until the server answers a register with these settings.
     pub fn wait_until_it_works(&self, builder: &EtcdBuilder) {
         let register = builder.clone().open().expect("the settings are right");
         let begun = Instant::now();
@@ -234,28 +235,28 @@ impl Etcd {
         }
     }
 
-    /// `kill -9`.
+    /// Ends the server by `kill -9`.
     pub fn crash(&mut self) {
         self.process.kill().expect("it can be killed");
         self.process.wait().expect("a child can be waited for");
     }
 
-    /// Starts it again; it may not have answered yet.
+    /// Starts the server again, and does not wait until it answers.
     pub fn restart(&mut self) {
         self.process = spawn(&self.arguments, &self.log);
     }
 
-    /// Stops it where it is, until [`resume`](Self::resume).
+    /// Stops the server where it stands, until [`resume`](Self::resume) is called.
     pub fn freeze(&self) {
         stopped::freeze(self.process.id());
     }
 
-    /// It goes on.
+    /// Lets the server run again.
     pub fn resume(&self) {
         stopped::resume(self.process.id());
     }
 
-    /// The requests that it has answered so far, by its own metrics.
+    /// Returns the number of requests that the server has answered, by its own metrics.
     pub fn operations(&self) -> Option<i64> {
         let address = self.endpoint().trim_start_matches("http://");
         let mut stream = TcpStream::connect(address).ok()?;
@@ -276,7 +277,7 @@ impl Etcd {
         Some(numbers.sum::<f64>() as i64)
     }
 
-    /// Runs `etcdctl` with these words, which has to succeed.
+    /// Runs `etcdctl` with these arguments, fails the test if it fails, and returns its output.
     pub fn ctl(&self, words: &[&str]) -> String {
         let mut ctl = Command::new("etcdctl");
         ctl.env("ETCDCTL_API", "3")

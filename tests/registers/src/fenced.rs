@@ -1,6 +1,6 @@
-//! A table that only a leader may write: each row has the fence of its writer.
+//! A table that only a leader may write. Each row has the fence of its writer.
 //!
-//! Read on: what must hold of the rows is what `database.rs` of the example `web_replicas` says of its own.
+//! `database.rs` of the example `web_replicas` checks the rows: the rules are those of the example's own table.
 
 #[path = "../../../examples/web_replicas/src/bin/rounds/database.rs"]
 #[expect(
@@ -22,7 +22,7 @@ use database::Database;
 
 type Wrong = Box<dyn Error>;
 
-/// How often what waits for a row looks.
+/// Time between two attempts to write a row while another process holds the file.
 const INTERVAL: Duration = Duration::from_millis(5);
 
 /// A writer's connection.
@@ -30,9 +30,9 @@ const INTERVAL: Duration = Duration::from_millis(5);
 pub struct Fenced(Connection);
 
 impl Fenced {
-    /// Makes the file, before any process writes it.
+    /// Makes the file. This happens before any process writes to it.
     pub fn make(path: &Path) {
-        // Its journal is the example's, kept in the file.
+        // The file keeps the journal mode of the example's database.
         drop(Database::open(path).expect("it can be made"));
         let made = Self::open(path).and_then(|it| {
             it.0.execute(sql::CREATE_TABLE, ())?;
@@ -42,22 +42,23 @@ impl Fenced {
         made.expect("it can be made");
     }
 
-    /// A connection to a file that is there.
+    /// Opens a connection to a file that exists.
     ///
     /// # Errors
-    /// As SQLite says.
+    /// The error of SQLite.
     pub fn open(path: &Path) -> rusqlite::Result<Self> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(Duration::from_secs(5))?;
-        // What a killed process has committed is with the kernel, and no kernel ends here.
+        // A row that a killed process has committed is in the kernel's memory. The kernel does not end in these
+        // tests, so no write has to wait for the disk.
         connection.pragma_update(None, "synchronous", "off")?;
         Ok(Self(connection))
     }
 
-    /// Writes a row; `false` if the fence refused it.
+    /// Writes a row. Returns `false` if the fence refused the row.
     ///
     /// # Errors
-    /// When the leader has no fence, or the file cannot be written.
+    /// If the leader has no fence, or the file cannot be written.
     pub fn write(&mut self, leader: &LeaderGuard) -> Result<bool, Wrong> {
         let fence = FenceNumber::of(leader)?;
         let write = self.0.transaction_with_behavior(Immediate)?;
@@ -72,13 +73,14 @@ impl Fenced {
     }
 }
 
-/// How many rows there are. Fails if one has a lower fence than one before it, or a fence has two writers.
+/// Returns the number of rows. Fails if a row has a lower fence than an earlier row, or if two writers used one
+/// fence.
 pub fn rows(path: &Path) -> i64 {
     let database = Database::open(path).expect("it can be read");
     database.check().expect("the fence holds")
 }
 
-/// The highest fence that was admitted.
+/// Returns the highest fence that was admitted.
 pub fn highest(path: &Path) -> u64 {
     let file = Fenced::open(path).expect("it can be read").0;
     let highest = file.query_row(HIGHEST, [RESOURCE], |row| row.get::<_, i64>(0));

@@ -1,4 +1,4 @@
-//! An empty folder of a file system in user space, which stands for all that another host may share.
+//! An empty folder of a file system in user space. It stands for every file system that other hosts may share.
 
 use std::{
     fs::{File, OpenOptions},
@@ -10,14 +10,14 @@ use std::{
 
 use rustix::mount::{MountFlags, UnmountFlags, mount as mount_at, unmount};
 
-/// Is unmounted when it is dropped.
+/// A mounted folder. It is unmounted when this value is dropped.
 #[derive(Debug)]
 pub struct Mounted {
     at: PathBuf,
     serving: Option<JoinHandle<()>>,
 }
 
-/// Mounts it there; `None` where the machine has no `/dev/fuse`.
+/// Mounts the folder at `at`. Returns `None` if the machine has no `/dev/fuse`.
 pub fn mount(at: &Path) -> Option<Mounted> {
     let device = OpenOptions::new().read(true).write(true).open("/dev/fuse");
     let device = device.ok()?;
@@ -42,7 +42,7 @@ impl Drop for Mounted {
     }
 }
 
-/// Answers until it is unmounted: `linux/fuse.h`.
+/// Answers the kernel's requests until the folder is unmounted. The protocol is in `linux/fuse.h`.
 fn serve(mut device: File) {
     let mut request = vec![0; 1 << 17];
     while let Ok(len) = device.read(&mut request) {
@@ -62,12 +62,12 @@ fn serve(mut device: File) {
         answer.extend(error.to_le_bytes());
         answer.extend(&header[8..16]);
         answer.extend(body);
-        // One that was interrupted meanwhile is not waited for.
+        // The kernel refuses the answer to a request that was interrupted, which is not an error here.
         device.write_all(&answer).ok();
     }
 }
 
-/// Version 7.31, and 4,096 bytes at a time.
+/// Returns the answer to `INIT`: protocol version 7.31, and writes of at most 4,096 bytes.
 fn init() -> Vec<u8> {
     let mut body = vec![0; 64];
     for (at, word) in [(0, 7_u32), (4, 31), (20, 4_096)] {
@@ -76,7 +76,7 @@ fn init() -> Vec<u8> {
     body
 }
 
-/// The attributes of a folder of root's.
+/// Returns the attributes of a folder that belongs to root.
 fn folder() -> Vec<u8> {
     let mut body = vec![0; 104];
     for (at, word) in [(16, 1_u32), (76, 0o40_755), (80, 2)] {
@@ -91,5 +91,5 @@ const STATFS: u32 = 17;
 const INIT: u32 = 26;
 const INTERRUPT: u32 = 36;
 const BATCH_FORGET: u32 = 42;
-/// `ENOSYS`.
+/// The error `ENOSYS`.
 const NOT_SERVED: i32 = -38;

@@ -1,4 +1,4 @@
-//! Processes on hosts of their own, each with a cable to the host of the server, which can be pulled.
+//! Processes on separate hosts. A cable links each host with the host of the server, and a test can pull the cable.
 //!
 //! ```text
 //!   process 0, host-0 ── eth0 ═══ v0 ┐
@@ -6,29 +6,29 @@
 //!   process 2, host-2 ── eth0 ═══ v2 ┘
 //! ```
 //!
-//! Network namespaces, which end with the test: nothing of them is visible to the machine's own network. They need root
-//! and Debian's package iproute2.
+//! A host is a network namespace, which ends with the test. The network of the machine does not change. The
+//! namespaces need root and Debian's package iproute2.
 
 use std::{fs, path::Path, process::Command};
 
 use crate::{disk, namespace::is_elsewhere};
 
-/// Where the server listens.
+/// Address of the server.
 pub const SERVER: &str = "10.77.0.254";
-/// The addresses of all.
+/// Range of the addresses of all hosts.
 pub const ALL: &str = "10.77.0.0/24";
 
-/// Some hosts, and the cables between them and the server's.
+/// Some hosts, and the cables between each of them and the server's host.
 #[derive(Debug)]
 pub struct Hosts {
     number: usize,
 }
 
 impl Hosts {
-    /// So many, for the test of that name, which is run again where it may make them; `None` where that was done, or
-    /// cannot be.
+    /// Makes `number` hosts for the test with this name. The test is run again where it may make network namespaces.
+    /// Returns `None` in the outer run, and also where no namespaces can be made.
     pub fn of(test: &str, number: usize) -> Option<Self> {
-        // PostgreSQL does not run as root, and in a namespace of users there is nobody else.
+        // A namespace of users would have no other user than root, and PostgreSQL does not run as root.
         let own = ["--net", "--mount"];
         let tried = ["ip", "link", "set", "lo", "up"];
         if is_elsewhere(test, &own, &tried) {
@@ -55,23 +55,23 @@ impl Hosts {
         Some(Self { number })
     }
 
-    /// How many there are.
+    /// Returns the number of hosts.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// The words that run these words on one of them; the process is the same.
+    /// Returns the command line that runs `words` on a host, without another process in between.
     pub fn on(host: usize, words: Vec<String>) -> Vec<String> {
         let own = ["ip", "netns", "exec", &format!("host-{host}")].map(str::to_owned);
         own.into_iter().chain(words).collect()
     }
 
-    /// Pulls its cable: what it sends arrives nowhere, and no process is told.
+    /// Pulls the cable of a host. Bytes to and from the host are lost, and no process gets an error.
     pub fn pull(&self, host: usize) {
         ip(&format!("link set v{host} down"));
     }
 
-    /// Plugs it in again.
+    /// Plugs the cable of a host in again.
     pub fn plug(&self, host: usize) {
         ip(&format!("link set v{host} up"));
     }

@@ -1,33 +1,33 @@
-//! What is wrong with what processes said of their leaderships.
+//! The rules for leaderships, applied to the lines that processes printed.
 //!
-//! Decided here: what counts as two leaders. A process that said twice that it leads by one token led all the time in
-//! between; no other one may have led then.
+//! Decided here: the meaning of "two leaders". If a process reports twice that it leads with the same token, it led
+//! during all the time in between, and no other process may have led then.
 
-/// What a process said: that it leads.
+/// A report of a process: "I lead".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// Which process.
+    /// Number of the process.
     pub process: usize,
-    /// Its token.
+    /// Token of the leadership.
     pub token: u64,
-    /// It looked after this moment.
+    /// A moment before the process looked at its role, in nanoseconds.
     pub from: i128,
-    /// It looked before this moment.
+    /// A moment after the process looked at its role, in nanoseconds.
     pub until: i128,
 }
 
-/// A time in which no process may lead, or not that one.
+/// A time in which one process must not lead, or no process at all.
 #[derive(Clone, Copy, Debug)]
 pub struct Silence {
-    /// Which process, or all.
+    /// The process that must not lead; `None` stands for every process.
     pub process: Option<usize>,
-    /// From this moment on.
+    /// Begin of the time, in nanoseconds.
     pub from: i128,
-    /// Until this one.
+    /// End of the time, in nanoseconds.
     pub until: i128,
 }
 
-/// A time in which a process led for certain.
+/// A time in which a process certainly led.
 #[derive(Clone, Copy, Debug)]
 struct Tenure {
     process: usize,
@@ -36,23 +36,23 @@ struct Tenure {
     until: i128,
 }
 
-/// All that was heard of them; what each said is in its order.
+/// All reports of the processes. The reports of each process are in its own order.
 #[derive(Clone, Debug, Default)]
 pub struct Hearing {
-    /// That they lead.
+    /// The reports of leading.
     pub looks: Vec<Said>,
-    /// When they may not.
+    /// The times in which processes must not lead.
     pub silences: Vec<Silence>,
-    /// What the fence refused although its writer considered itself leader.
+    /// The lines about writes that the fence refused although the writer considered itself leader.
     pub refused: Vec<String>,
 }
 
 impl Hearing {
-    /// How many tenures there were.
+    /// Checks all reports, and returns the number of tenures.
     ///
     /// # Errors
-    /// If two led at one time, a later leader had a token that was not higher, one led in a silence, or the fence refused
-    /// one that considered itself leader.
+    /// If two processes led at one time, if a later leader had no higher token, if a process led during a silence, or
+    /// if the fence refused a process that considered itself leader.
     pub fn verdict(&self) -> Result<usize, String> {
         let tenures = self.tenures();
         for (earlier, later) in tenures.iter().zip(tenures.iter().skip(1)) {
@@ -63,7 +63,7 @@ impl Hearing {
                 return Err(format!("no higher token: {earlier:?}, {later:?}"));
             }
         }
-        // By each look: one may lead again, by the same token, when the silence is over.
+        // Each report is checked, not each tenure: after the silence a process may lead again with the same token.
         for silence in &self.silences {
             let broken = self.looks.iter().find(|look| {
                 silence
@@ -82,13 +82,13 @@ impl Hearing {
         }
     }
 
-    /// In the order in which they began.
+    /// Returns the tenures, in the order in which they began.
     fn tenures(&self) -> Vec<Tenure> {
         let mut tenures: Vec<Tenure> = Vec::new();
         for look in &self.looks {
             let same =
                 |known: &&mut Tenure| (known.process, known.token) == (look.process, look.token);
-            // From after the first look that saw it lead to before the last one.
+            // A tenure lasts from the end of the first look that saw it to the begin of the last look that saw it.
             match tenures.iter_mut().rev().find(same) {
                 Some(known) => known.until = known.until.max(look.from),
                 None => tenures.push(Tenure {
@@ -108,7 +108,7 @@ impl Hearing {
 mod tests {
     use super::*;
 
-    /// Each look: the process, its token, and when it ended; it took a moment.
+    /// Builds a hearing from looks. A look is a process, its token, and the moment at which the look ended.
     fn hearing(looks: &[(usize, u64, i128)]) -> Hearing {
         let said = |&(process, token, until)| Said {
             process,

@@ -1,7 +1,7 @@
-//! Shared by the tests of registers, for every store.
+//! The parts that the tests of all stores share.
 //!
-//! The suite itself is public: `actix_bully::register::conformance`. The tests in `tests/` are a file for each store; what
-//! only one of them can do wrong is there too. Registers in memory and in a folder pass the suite in
+//! The suite itself is public: `actix_bully::register::conformance`. Each store has a file in `tests/`, which also
+//! has the tests of faults that only this store can have. Registers in memory and in a folder pass the suite in
 //! `crates/bully-register/tests/conformance`.
 
 pub mod counted;
@@ -35,10 +35,10 @@ use actix_bully::register::{
     conformance::{Clause, check},
 };
 
-/// No step of a test takes longer.
+/// Longest time for one step of a test.
 pub const DEADLINE: Duration = Duration::from_secs(30);
 
-/// Runs a test's future to its end.
+/// Runs a future of a test to its end.
 pub fn block_on<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -51,10 +51,10 @@ pub fn block_on<T>(work: impl Future<Output = T>) -> T {
     })
 }
 
-/// Reads until it works, or says something else than that the store is away.
+/// Reads until the answer is an entry, or an error other than "the store is away".
 ///
 /// # Errors
-/// What else it says.
+/// Any other error than `RegisterError::Unreachable`.
 #[expect(
     clippy::disallowed_methods,
     reason = "a deadline of real time, for another process"
@@ -72,12 +72,12 @@ pub fn settled(register: &dyn Register, key: &RegisterKey) -> Result<Option<Entr
     }
 }
 
-/// The register works again, however often it has said that it does not.
+/// Reads until the store answers. Fails the test at the deadline, or at any other error.
 pub fn works(register: &dyn Register, key: &RegisterKey) -> Option<Entry> {
     settled(register, key).expect("it works again")
 }
 
-/// Why an operation is refused, if it is.
+/// Returns the reason of a refused operation; `None` for another result.
 pub fn refusal<T>(result: &Result<T, RegisterError>) -> Option<RegisterRefusal> {
     match result {
         Err(RegisterError::Refused { refusal, .. }) => Some(*refusal),
@@ -85,28 +85,28 @@ pub fn refusal<T>(result: &Result<T, RegisterError>) -> Option<RegisterRefusal> 
     }
 }
 
-/// It may have been done.
+/// Asserts that the outcome is unknown: the operation may have been done.
 #[track_caller]
 pub fn assert_unknown<T: Debug>(outcome: &Result<T, RegisterError>) {
     let is_unknown = outcome.as_ref().is_err_and(RegisterError::is_unknown);
     assert!(is_unknown, "{outcome:?}");
 }
 
-/// The store does not answer.
+/// Asserts that the store does not answer.
 #[track_caller]
 pub fn assert_away<T: Debug>(outcome: &Result<T, RegisterError>) {
     let is_away = matches!(outcome, Err(RegisterError::Unreachable(_)));
     assert!(is_away, "{outcome:?}");
 }
 
-/// The store has a record that no register wrote.
+/// Asserts that the store has a record that no register wrote.
 #[track_caller]
 pub fn assert_foreign<T: Debug>(outcome: &Result<T, RegisterError>) {
     let is_foreign = matches!(outcome, Err(RegisterError::Foreign { .. }));
     assert!(is_foreign, "{outcome:?}");
 }
 
-/// A write to a server that stands still is told as unknown, and is not waited for.
+/// Asserts that a write to a server that stands still returns an unknown outcome, and does not wait for the server.
 #[expect(
     clippy::disallowed_methods,
     reason = "a deadline of real time, for another process"
@@ -119,12 +119,12 @@ pub fn assert_soon_unknown(register: &dyn Register, key: &RegisterKey, expected:
     assert!(waited < Duration::from_secs(10), "{waited:?}");
 }
 
-/// A key by its text.
+/// Parses a key.
 pub fn key(text: &str) -> RegisterKey {
     text.parse().expect("a valid key")
 }
 
-/// Holds a register to the contract: it has to offer every operation, and to tell of every change.
+/// Holds a register to the contract. The register must offer every operation, and must report every change.
 pub fn conforms<R: Register + 'static>(connect: impl Fn() -> R) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -138,12 +138,12 @@ pub fn conforms<R: Register + 'static>(connect: impl Fn() -> R) {
     assert_eq!(report.missed_changes(), 0, "{report}");
 }
 
-/// Reads, and fails the test where that fails.
+/// Reads an entry, and fails the test if the read fails.
 pub async fn read(register: &dyn Register, key: &RegisterKey) -> Option<Entry> {
     register.read(key).await.expect("it can be read")
 }
 
-/// Swaps, and fails the test where that fails.
+/// Swaps an entry, and fails the test if the swap fails.
 pub async fn swap(
     register: &dyn Register,
     key: &RegisterKey,
@@ -154,13 +154,13 @@ pub async fn swap(
     swap.expect("it can be written")
 }
 
-/// Lists, and fails the test where that fails.
+/// Lists the entries below a prefix, and fails the test if the listing fails.
 pub async fn list(register: &dyn Register, prefix: &RegisterKey) -> Vec<(RegisterKey, Entry)> {
     let listing = register.list(prefix).expect("it can list");
     listing.await.expect("it can be read")
 }
 
-/// The version of a swap that has to be done.
+/// Returns the version of a swap, and fails the test if the swap was not done.
 pub fn done(swap: Swap) -> Version {
     match swap {
         Swap::Done(version) => version,

@@ -1,4 +1,4 @@
-//! Several hundred elections of one process, by one register.
+//! Several hundred elections of one process, through one register.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -10,10 +10,10 @@ use actix_bully::{
     register::Register,
 };
 
-/// How long an election may take to begin beside all the others.
+/// Longest time until an election has a leader, beside many other elections.
 const SOON: Duration = Duration::from_secs(60);
 
-/// So many elections of one agent each, once each has its leader.
+/// Starts `number` elections with one agent each, and waits until each election has a leader.
 pub async fn elections(number: usize, register: &Arc<dyn Register>) -> Vec<(Group, BullyHandle)> {
     let all: Vec<_> = (0..number)
         .map(|number| {
@@ -28,7 +28,8 @@ pub async fn elections(number: usize, register: &Arc<dyn Register>) -> Vec<(Grou
     all
 }
 
-/// So many agents of one election in a process of their own each, as it were, once one of them leads.
+/// Starts one election with an agent for each register, and waits until every agent knows the leader. Each agent
+/// stands for a process of its own.
 pub async fn processes(
     timings: &Timings,
     registers: impl IntoIterator<Item = Arc<dyn Register>>,
@@ -48,7 +49,7 @@ pub async fn processes(
     all
 }
 
-/// So many agents of one election, once one of them leads.
+/// Starts one election with `number` agents, and waits until it has a leader.
 pub async fn agents(
     number: usize,
     timings: &Timings,
@@ -76,7 +77,7 @@ fn start(
     agent.start().expect("it starts")
 }
 
-/// Runs it where actors run.
+/// Runs a future in an actix system, which actors need.
 pub fn play<T>(work: impl Future<Output = T>) -> T {
     actix::System::new().block_on(work)
 }

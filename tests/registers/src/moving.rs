@@ -1,7 +1,7 @@
-//! Three processes move from a quorum to a lease in a store and back, step by step as the page of the lease says
+//! Three processes move from a quorum to a lease in a store and back, by the steps in the documentation of the lease
 //! (`src/elections/moving.md`).
 //!
-//! Decided here: the two configurations, between which nothing but the election differs, and what an operator does. Each
+//! Decided here: the two configurations, which differ only in the election, and the actions of the operator. Each
 //! process writes rows behind a fence while it leads.
 
 use std::{
@@ -27,7 +27,7 @@ use crate::{
 
 const NAMES: [&str; 3] = ["api-0", "api-1", "api-2"];
 
-/// What both elections need, in one folder.
+/// The files of both elections, in one folder.
 #[derive(Debug)]
 pub struct Move {
     program: &'static str,
@@ -37,7 +37,7 @@ pub struct Move {
 }
 
 impl Move {
-    /// Between a quorum, and a lease in the store that this line of a configuration names.
+    /// Prepares a move between a quorum and a lease. `lease` is the line of a configuration that names the store.
     pub fn between_quorum_and(lease: &str, program: &'static str) -> Self {
         let folder = TempDir::with_prefix("moving-").expect("a temporary folder can be made");
         let ports = NAMES.map(|_| format!("127.0.0.1:{}", free_port()));
@@ -74,7 +74,8 @@ impl Move {
         }
     }
 
-    /// There and back. Fails if two lead at one time, a process leads between the two elections, or tokens do not increase.
+    /// Moves to the lease and back. Fails if two processes lead at one time, if a process leads between the two
+    /// elections, or if the tokens do not increase.
     pub fn there_and_back(&self) {
         let mut processes = Processes::run(self.commands(&self.quorum));
         let first = self.withdraw_and_stop(&mut processes);
@@ -96,10 +97,10 @@ impl Move {
         );
     }
 
-    /// Against the recipe: the lease begins while the quorum still has its leader.
+    /// Breaks the recipe: the lease begins while the quorum still has its leader.
     ///
     /// # Errors
-    /// What is wrong with that.
+    /// The rule that the processes broke.
     pub fn at_once(&self) -> Result<usize, String> {
         let both = self
             .commands(&self.quorum)
@@ -111,10 +112,10 @@ impl Move {
         processes.verdict()
     }
 
-    /// The first two steps; says the highest token that the fence has seen.
+    /// Takes the first two steps, and returns the highest token that the fence has seen.
     fn withdraw_and_stop(&self, processes: &mut Processes) -> u64 {
         processes.wait_until_all_know_one();
-        // Until its work has begun.
+        // The leader prints its first line when its work has begun.
         processes.wait_for_leader(0);
         processes.withdraw();
         let withdrawn = nanoseconds();

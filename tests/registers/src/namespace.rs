@@ -1,11 +1,12 @@
-//! A test that runs once more where it may do what no test may do to the machine.
+//! Runs a test once more in Linux namespaces, where it may make changes that a test must not make to the machine.
 
 use std::{env, process::Command};
 
 const INSIDE: &str = "REGISTER_NAMESPACE";
 
-/// Runs the test of that name again in namespaces of its own, which `unshare` makes with these arguments; `false` where it
-/// should go on, since it is there. Where there can be none, or `tried` does not run in them, the test is skipped.
+/// Runs the test with this name again in new namespaces, which `unshare` makes with the given arguments. Returns
+/// `false` if the caller already runs in the namespaces and should go on. If the namespaces cannot be made, or the
+/// command `tried` fails inside them, the test is skipped.
 pub fn is_elsewhere(test: &str, namespaces: &[&str], tried: &[&str]) -> bool {
     if env::var_os(INSIDE).is_some() {
         return false;

@@ -1,6 +1,7 @@
-//! A pooler of the tests' own before a PostgreSQL server: on a port of its own, and ended with them.
+//! A connection pooler before a PostgreSQL server of the tests. It listens on a free port, and ends with the tests.
 //!
-//! Its program is that of Debian's package `pgbouncer`. It does not run as root: there it runs as the user `postgres`.
+//! Its program is that of Debian's package `pgbouncer`, which refuses to run as root. If the tests run as root, the
+//! pooler runs as the user `postgres`.
 #![expect(
     clippy::disallowed_methods,
     reason = "a deadline of real time, for another process"
@@ -29,7 +30,7 @@ pub struct Pooler {
 }
 
 impl Pooler {
-    /// Before a server that listens by TCP; the mode is `session` or `transaction`.
+    /// Starts a pooler before a server that listens by TCP. The mode is `session` or `transaction`.
     pub fn before(server: &Server, mode: &str) -> Self {
         let (port, to) = (free_port(), server.port());
         let folder = TempDir::with_prefix("pool-").expect("a temporary folder can be made");
@@ -65,7 +66,7 @@ impl Pooler {
         }
     }
 
-    /// How a client connects, as `key=value` pairs.
+    /// Returns the address for clients, as `key=value` pairs.
     pub fn address(&self) -> String {
         let port = self.port;
         format!("host=127.0.0.1 port={port} user=postgres dbname=postgres")

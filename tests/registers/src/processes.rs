@@ -1,7 +1,7 @@
-//! Processes that hold a lease in turn, and what they say of it.
+//! Processes that hold a lease in turn, and the lines that they print.
 //!
-//! Decided here: how they are run and heard. Not here: what is wrong with what they say (`judge.rs`), what befalls them
-//! (`rounds.rs`, `moving.rs`), and what they are (`bin/holder.rs`).
+//! Decided here: how the processes are run and how their lines are read. Not here: which lines are wrong
+//! (`judge.rs`), the faults (`rounds.rs`, `moving.rs`), and the program of a process (`bin/holder.rs`).
 #![expect(
     clippy::disallowed_methods,
     reason = "a deadline of real time, for other processes"
@@ -25,33 +25,33 @@ use crate::{
     judge::{Hearing, Said, Silence},
 };
 
-/// Nanoseconds by a clock that all processes of a host share.
+/// Returns the nanoseconds of a clock that all processes of a host share.
 pub fn nanoseconds() -> i128 {
     let now = clock_gettime(ClockId::Monotonic);
     i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec)
 }
 
-/// The words that run a process: the program, its name and its store.
+/// Returns the command line of a process: the program, the name and the store.
 pub fn words(program: &str, process: usize, store: &str) -> Vec<String> {
     vec![program.into(), format!("api-{process}"), store.into()]
 }
 
-/// A line of a process.
+/// The content of a line that a process printed.
 #[derive(Clone, Debug)]
 enum Heard {
     Leads(Said),
-    /// What that process knows.
+    /// The process knows this leader, or no leader.
     Knows(usize, Knowledge),
-    /// It has withdrawn its score.
+    /// The process has withdrawn its score.
     Withdrawn(usize),
-    /// The fence refused it although it considered itself leader.
+    /// The fence refused a write although the writer considered itself leader.
     Refused(String),
 }
 
-/// Which leader a process knows.
+/// The leader that a process knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Knowledge {
-    /// It has not said so yet.
+    /// The process has not named its leader yet.
     Unsaid,
     Nobody,
     Leader(String),
@@ -67,23 +67,23 @@ struct Running {
 /// Processes that hold one lease in turn.
 #[derive(Debug)]
 pub struct Processes {
-    /// The words that run each.
+    /// The command line of each process.
     commands: Vec<Vec<String>>,
     running: Vec<Option<Running>>,
     heard: Receiver<Heard>,
     say: Sender<Heard>,
     hearing: Hearing,
-    /// What each of them knows.
+    /// The leader that each process knows.
     known: Vec<Knowledge>,
 }
 
 impl Processes {
-    /// Starts so many on one store.
+    /// Starts `number` processes on one store.
     pub fn start(program: &str, store: &str, number: usize) -> Self {
         Self::run((0..number).map(|process| words(program, process, store)))
     }
 
-    /// Starts one for each of these commands.
+    /// Starts a process for each command line.
     pub fn run(commands: impl IntoIterator<Item = Vec<String>>) -> Self {
         let (say, heard) = channel();
         let mut processes = Self {
@@ -98,7 +98,8 @@ impl Processes {
         processes
     }
 
-    /// Starts one for each of these commands, after all have ended. They are judged together with those.
+    /// Starts a process for each command line, after all former processes have ended. The lines of the new and of the
+    /// former processes are judged together.
     pub fn run_instead(&mut self, commands: impl IntoIterator<Item = Vec<String>>) {
         assert!(self.running.iter().all(Option::is_none), "some still run");
         while let Ok(heard) = self.heard.try_recv() {
@@ -112,7 +113,7 @@ impl Processes {
         }
     }
 
-    /// Starts one that has ended, under the same name.
+    /// Starts a process again that has ended, with its old name.
     pub fn restart(&mut self, process: usize) {
         let [program, arguments @ ..] = &*self.commands[process] else {
             panic!("process {process} has no program");
@@ -128,7 +129,7 @@ impl Processes {
         let say = self.say.clone();
         let reader = thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
-                // A line that its end cut off says nothing.
+                // The end of a process may cut its last line off; such a line is skipped.
                 if let Some(heard) = heard(process, &line) {
                     say.send(heard).ok();
                 }
@@ -142,7 +143,7 @@ impl Processes {
         });
     }
 
-    /// Waits until one leads by a higher token than that; says which.
+    /// Waits until a process leads with a token that is higher than `after`, and returns its line.
     #[track_caller]
     pub fn wait_for_leader(&mut self, after: u64) -> Said {
         let what = format!("nobody leads after token {after}");
@@ -152,7 +153,7 @@ impl Processes {
         })
     }
 
-    /// Waits until one of these leads.
+    /// Waits until one of the given processes leads, and returns its line.
     pub fn wait_for_one_of(&mut self, processes: std::ops::Range<usize>) -> Said {
         self.wait_until("none of them leads", |_, heard| match heard {
             Heard::Leads(said) if processes.contains(&said.process) => Some(*said),
@@ -160,7 +161,7 @@ impl Processes {
         })
     }
 
-    /// Waits until all know the same leader.
+    /// Waits until all processes know the same leader.
     pub fn wait_until_all_know_one(&mut self) {
         self.wait_until("they do not agree", |known, _| {
             let first = known.first()?;
@@ -169,8 +170,8 @@ impl Processes {
         });
     }
 
-    /// Takes the score of each of them away, and waits until none knows a leader, for as long as a promise lasts: one that was
-    /// asked later than the others may be elected before it obeys.
+    /// Withdraws the score of each process, and waits until no process has known a leader for the time of a promise.
+    /// A process that gets the command later than another process may be elected before it obeys.
     pub fn withdraw(&mut self) {
         let mut asked = BTreeSet::new();
         for (process, running) in self.running.iter_mut().enumerate() {
@@ -221,7 +222,7 @@ impl Processes {
         }
     }
 
-    /// The last of all that said that they lead.
+    /// Returns the last line by which a process said that it leads.
     pub fn newest(&self) -> Option<Said> {
         self.hearing
             .looks
@@ -230,7 +231,7 @@ impl Processes {
             .copied()
     }
 
-    /// Listens for a while.
+    /// Collects lines for a time.
     pub fn listen(&mut self, span: Duration) {
         let begun = Instant::now();
         while let Some(left) = span.checked_sub(begun.elapsed()) {
@@ -240,7 +241,8 @@ impl Processes {
         }
     }
 
-    /// Between these two moments no process leads, or not that one: [`judge`](Self::judge) holds them to it.
+    /// Records that this process must not lead between the two moments, or no process at all for `None`.
+    /// [`judge`](Self::judge) checks this.
     pub fn expect_silence(&mut self, process: Option<usize>, (from, until): (i128, i128)) {
         self.hearing.silences.push(Silence {
             process,
@@ -249,7 +251,7 @@ impl Processes {
         });
     }
 
-    /// `kill -9`.
+    /// Ends a process by `kill -9`.
     pub fn kill(&mut self, process: usize) {
         if let Some(mut running) = self.running[process].take() {
             running.child.kill().expect("it can be killed");
@@ -257,14 +259,14 @@ impl Processes {
         }
     }
 
-    /// Has it open, read and close every file of a folder.
+    /// Makes the process open, read and close every file of a folder.
     pub fn read(&mut self, process: usize, folder: &Path) {
         if let Some(running) = &mut self.running[process] {
             writeln!(running.input, "read {}", folder.display()).expect("it reads");
         }
     }
 
-    /// Asks it to hand over and to end.
+    /// Asks the process to hand over and to end.
     pub fn leave(&mut self, process: usize) {
         if let Some(mut running) = self.running[process].take() {
             writeln!(running.input, "leave").expect("it reads");
@@ -272,7 +274,7 @@ impl Processes {
         }
     }
 
-    /// Stands still, and goes on.
+    /// Sends a signal to a process, for example to stop it or to let it run again.
     pub fn signal(&self, process: usize, signal: &str) {
         if let Some(running) = &self.running[process] {
             let mut kill = Command::new("kill");
@@ -284,18 +286,18 @@ impl Processes {
         }
     }
 
-    /// Ends all of them; says how many tenures there were.
+    /// Ends all processes, and returns the number of tenures.
     ///
     /// # Panics
-    /// As [`verdict`](Self::verdict) says.
+    /// If [`verdict`](Self::verdict) returns an error.
     pub fn judge(self) -> usize {
         self.verdict().unwrap_or_else(|wrong| panic!("{wrong}"))
     }
 
-    /// Ends all of them; says how many tenures there were.
+    /// Ends all processes, and returns the number of tenures.
     ///
     /// # Errors
-    /// What is wrong with what they said: see [`Hearing::verdict`].
+    /// If the lines of the processes break a rule; see [`Hearing::verdict`].
     pub fn verdict(mut self) -> Result<usize, String> {
         for process in 0..self.running.len() {
             self.kill(process);
@@ -317,7 +319,7 @@ impl Processes {
 }
 
 impl Running {
-    /// Once it has ended; all that it said was heard.
+    /// Waits for the end of the process. All of its lines have been read by then.
     fn end(mut self) {
         self.child.wait().expect("it can be waited for");
         self.reader.join().expect("it reads until the end");
@@ -333,7 +335,7 @@ impl Drop for Processes {
     }
 }
 
-/// What a line says: `leads TOKEN FROM UNTIL`, `knows NAME`, `knows nobody`, `withdrawn`, or `refused TOKEN`.
+/// Reads a line: `leads TOKEN FROM UNTIL`, `knows NAME`, `knows nobody`, `withdrawn`, or `refused TOKEN`.
 fn heard(process: usize, line: &str) -> Option<Heard> {
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     match word {

@@ -1,6 +1,7 @@
-//! What befalls a server and the network before it while three processes elect by it.
+//! Rounds of faults: a server, and the network before it, fail while three processes elect a leader through the
+//! server.
 //!
-//! `REGISTER_ROUNDS` says how often, for a long run.
+//! `REGISTER_ROUNDS` is the number of rounds, for a long run.
 
 use std::{env, time::Duration};
 
@@ -17,17 +18,17 @@ use crate::{
 
 /// A server that keeps leases.
 pub trait StoreServer {
-    /// Its address, `host:port`.
+    /// Returns the address, `host:port`.
     fn address(&self) -> String;
-    /// How a process names it that reaches it there.
+    /// Returns the name of the store for a process that reaches the server at `at`.
     fn store(&self, at: &str) -> String;
-    /// It ends without a word.
+    /// Ends the server at once, without a message to its clients.
     fn crash(&mut self);
-    /// It begins again, with what it had confirmed.
+    /// Starts the server again, with every write that it has confirmed.
     fn restart(&mut self);
-    /// It stands still.
+    /// Stops the processes of the server where they stand.
     fn freeze(&self);
-    /// It goes on.
+    /// Lets the processes of the server run again.
     fn resume(&self);
 }
 
@@ -83,15 +84,16 @@ impl StoreServer for Etcd {
     }
 }
 
-/// What is between processes and a server, and can be cut: what is sent then arrives nowhere, and nobody is told.
+/// The network between processes and a server. A test can cut the network of a process: bytes then do not arrive, and
+/// neither end gets an error.
 pub trait Network {
-    /// How many processes there are.
+    /// Returns the number of processes.
     fn processes(&self) -> usize;
-    /// The words that run that process.
+    /// Returns the command line that runs the process.
     fn words(&self, program: &str, process: usize, server: &impl StoreServer) -> Vec<String>;
-    /// That process reaches the server no more.
+    /// Cuts the process off from the server.
     fn cut(&self, process: usize);
-    /// It does again.
+    /// Connects the process with the server again.
     fn mend(&self, process: usize);
 }
 
@@ -135,13 +137,14 @@ impl Network for Hosts {
     }
 }
 
-/// A number that the environment says.
+/// Returns the number in an environment variable, or the default.
 pub fn number(name: &str, default: usize) -> usize {
     let named = env::var(name).ok();
     named.map_or(default, |named| named.parse().expect("a number"))
 }
 
-/// The timings of the processes: `lan`, or `default` for more processes than the cores serve at `lan`, or `wan`.
+/// Returns the timings of the processes: `lan` unless `REGISTER_TIMINGS` names `default` or `wan`. The longer timings
+/// are for more processes than the cores can serve at `lan`.
 pub fn timings() -> Timings {
     match env::var("REGISTER_TIMINGS").as_deref() {
         Ok("default") => Timings::default(),
@@ -151,22 +154,22 @@ pub fn timings() -> Timings {
     }
 }
 
-/// Longer than a lease, and than others wait for its end.
+/// Returns a time that is longer than a lease, and longer than another agent waits until a lease ends.
 pub fn long() -> Duration {
     timings().promise() * 3
 }
 
-/// Longer than a register waits for an answer.
+/// A time that is longer than a register waits for an answer.
 const VERY_LONG: Duration = Duration::from_millis(2_500);
 
-/// What befalls them, in turn.
+/// The faults, in the order in which the rounds use them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
-    /// The leader alone reaches the server no more.
+    /// Only the leader loses the connection with the server.
     LeaderCutOff,
     ServerKilled,
     ServerFrozen,
-    /// No process reaches the server.
+    /// All processes lose the connection with the server.
     ServerCutOff,
     LeaderKilled,
 }
@@ -191,14 +194,14 @@ impl Fate {
     }
 }
 
-/// Rounds of everything over wires that can be cut; see [`play_over`].
+/// Plays rounds of all faults over wires that can be cut; see [`play_over`].
 pub fn play(server: &mut impl StoreServer, program: &str) {
     let wires: Vec<_> = (0..3).map(|_| Wire::to(&server.address())).collect();
     play_over(&wires, server, program);
 }
 
-/// Rounds of everything. Fails if two lead at one time, a later leader has no higher token, nobody comes to lead, or one
-/// leads although it has not reached the server for as long as a lease.
+/// Plays rounds of all faults. Fails if two processes lead at one time, if a later leader has no higher token, if no
+/// process becomes leader, or if a leader stays leader for a lease's time without the server.
 pub fn play_over(network: &impl Network, server: &mut impl StoreServer, program: &str) {
     let rounds = number("REGISTER_ROUNDS", 5);
     let commands = 0..network.processes();
@@ -231,7 +234,7 @@ pub fn play_over(network: &impl Network, server: &mut impl StoreServer, program:
             );
         }
     }
-    // Two of five rounds end the leader's tenure for certain.
+    // Two of five rounds always end the leader's tenure.
     assert!(
         tenures > rounds * 2 / 5,
         "{tenures} tenures in {rounds} rounds"
@@ -245,7 +248,7 @@ struct Story<'a, N, S> {
 }
 
 impl<N: Network, S: StoreServer> Story<'_, N, S> {
-    /// Says who leads next, and since when that was possible.
+    /// Applies a fault for a time. Returns the next leader, and the moment from which a new leader was possible.
     fn befall(&mut self, fate: Fate, leader: Said, span: Duration) -> (i128, Said) {
         let process = leader.process;
         let all = 0..self.network.processes();
@@ -287,7 +290,7 @@ impl<N: Network, S: StoreServer> Story<'_, N, S> {
         }
     }
 
-    /// Until when the server was away.
+    /// Listens while the server is away, and returns the moment at which this time ended.
     fn listen_without_server(&mut self, span: Duration) -> i128 {
         let away = nanoseconds();
         self.processes.listen(span);
@@ -298,12 +301,12 @@ impl<N: Network, S: StoreServer> Story<'_, N, S> {
     }
 
     fn next_after(&mut self, leader: Said, until: i128) -> (i128, Said) {
-        // It may be the same one, with the same token: nobody has taken the lease from it.
+        // The old leader may lead again with its old token, since no other process has taken the lease.
         (until, self.processes.wait_for_leader(leader.token - 1))
     }
 }
 
-/// For how long a leader leads that nobody answers, in nanoseconds.
+/// Returns the longest time for which a leader without an answer of the server leads, in nanoseconds.
 pub fn lease() -> i128 {
     let lease = timings().lease().as_nanos();
     lease.try_into().expect("a short time")

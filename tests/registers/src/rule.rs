@@ -1,9 +1,9 @@
 //! The rule by which clients of Kubernetes elect, on a register: `k8s.io/client-go/tools/leaderelection`.
 //!
-//! A candidate looks at the record again and again. A record that has not changed for `LeaseDuration`, by the candidate's own
-//! clock, is free, as one without a holder is. The holder writes it anew every `RetryPeriod`, and gives up when it could not
-//! for `RenewDeadline`. Candidates wait one to 2.2 times the `RetryPeriod`, by chance. Nothing tells them of a change, and no
-//! token is given.
+//! A candidate reads the record at intervals. A record without a holder is free. A record that has not changed for
+//! `LeaseDuration`, by the candidate's own clock, is free too. The holder writes the record every `RetryPeriod`, and
+//! gives up when it could not write for `RenewDeadline`. A candidate waits for 1 to 2.2 times the `RetryPeriod`, at
+//! random. No candidate gets a notification of a change, and leaders get no token.
 
 use std::{
     pin::{Pin, pin},
@@ -15,33 +15,33 @@ use actix::clock::Instant;
 use actix_bully::register::{Entry, Register, RegisterKey, Swap};
 use futures::future::{Either, select};
 
-/// Its three durations.
+/// The three durations of the rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// A record that is unchanged for so long is free.
+    /// Time without a change after which a record is free.
     pub lease_duration: Duration,
-    /// A holder that could not renew it for so long gives up.
+    /// Time without a renewal after which a holder gives up.
     pub renew_deadline: Duration,
-    /// From one renewal to the next, and from one look of a candidate to the next at least.
+    /// Time from one renewal to the next, and the shortest time from one read of a candidate to the next.
     pub retry_period: Duration,
 }
 
 /// A candidate, or the holder.
 pub struct Candidate {
-    /// What the record says while it holds it.
+    /// The name in the record while this candidate holds it.
     pub name: String,
-    /// Its durations.
+    /// The durations of the rule.
     pub rule: Rule,
-    /// Where the record is.
+    /// The store of the record.
     pub register: Arc<dyn Register>,
-    /// Its key there.
+    /// The key of the record.
     pub key: RegisterKey,
-    /// The record as it was seen last, and since when it has been so.
+    /// The last version of the record that the candidate has seen, and the moment at which it saw this version first.
     pub observed: Option<(Entry, Instant)>,
 }
 
 impl Candidate {
-    /// Ends when it holds the record.
+    /// Waits until this candidate holds the record.
     pub async fn acquire(&mut self) {
         while !self.has_written().await {
             let jitter = 1.0 + 1.2 * fastrand::f64();
@@ -49,7 +49,8 @@ impl Candidate {
         }
     }
 
-    /// Ends when it could not renew the record for too long, or is asked to end; no request is on its way then.
+    /// Renews the record. Returns when no renewal has succeeded for `renew_deadline`, or when `asked_to_end` is
+    /// ready. No request is under way then.
     pub async fn renew(&mut self, mut asked_to_end: Pin<&mut impl Future>) {
         let mut renewed = Instant::now();
         while renewed.elapsed() < self.rule.renew_deadline {
@@ -63,7 +64,7 @@ impl Candidate {
         }
     }
 
-    /// Leaves the record without a holder.
+    /// Removes the holder from the record.
     pub async fn release(&mut self) {
         if self.is_holder() {
             let observed = self.observed.take().map(|(entry, _)| entry);
@@ -72,7 +73,7 @@ impl Candidate {
     }
 
     async fn has_written(&mut self) -> bool {
-        // The holder tries with what it knows: one request.
+        // The holder writes without a read before: one request.
         if self.is_holder() {
             let observed = self.observed.clone().map(|(entry, _)| entry);
             if self.write(observed, &self.name.clone()).await {
@@ -110,7 +111,7 @@ impl Candidate {
         observed.is_some_and(|(entry, _)| entry.value == self.name.as_bytes())
     }
 
-    /// By a holder that may still renew it.
+    /// Returns whether the record has a holder that may still renew it.
     fn is_held(&self) -> bool {
         let observed = self.observed.as_ref();
         observed.is_some_and(|(entry, since)| {

@@ -1,5 +1,5 @@
-//! A network between a register and its store that can be cut: what is sent then arrives nowhere, and nobody is told. Or it
-//! spoils what the store answers.
+//! A network between a register and its store. A test can cut it: bytes are then held back, and neither end gets an
+//! error. A test can also make it spoil the answers of the store.
 
 use std::{
     io::{Read, Write},
@@ -11,7 +11,7 @@ use std::{
     thread,
 };
 
-/// Listens for clients, and carries their bytes to a server and back.
+/// A proxy that accepts clients, and carries their bytes to a server and back.
 #[derive(Debug)]
 pub struct Wire {
     address: SocketAddr,
@@ -26,7 +26,7 @@ struct State {
     spoils: AtomicBool,
 }
 
-/// Which way bytes go.
+/// The direction of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     ToServer,
@@ -34,7 +34,7 @@ enum Way {
 }
 
 impl Wire {
-    /// To a server that listens there.
+    /// Starts a wire to the server at this address.
     pub fn to(server: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("it has an address");
@@ -43,9 +43,10 @@ impl Wire {
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 carrying.clients.fetch_add(1, Relaxed);
-                // One that comes while the server is away is closed at once.
+                // A client that connects while the server is away is closed at once.
                 if let Ok(server) = TcpStream::connect(&server) {
-                    // A wire adds no wait of its own: with Nagle's rule a small write waits up to 40 ms.
+                    // The wire must add no delay of its own. With Nagle's algorithm a small write waits for up to 40
+                    // ms.
                     for end in [&client, &server] {
                         end.set_nodelay(true).expect("an open socket");
                     }
@@ -57,27 +58,27 @@ impl Wire {
         Self { address, state }
     }
 
-    /// Where clients connect.
+    /// Returns the address at which clients connect.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// How many clients have connected.
+    /// Returns the number of clients that have connected.
     pub fn clients(&self) -> usize {
         self.state.clients.load(Relaxed)
     }
 
-    /// Nothing arrives from now on.
+    /// Holds all bytes back from now on.
     pub fn cut(&self) {
         *self.state.is_cut.lock().expect("no thread panics with it") = true;
     }
 
-    /// A bit of each answer is another one from now on.
+    /// Flips a bit of each answer from now on.
     pub fn spoil(&self) {
         self.state.spoils.store(true, Relaxed);
     }
 
-    /// What was sent meanwhile arrives, late.
+    /// Delivers the bytes that were held back, and carries later bytes at once.
     pub fn mend(&self) {
         *self.state.is_cut.lock().expect("no thread panics with it") = false;
         self.state.mended.notify_all();

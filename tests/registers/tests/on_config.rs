@@ -18,7 +18,7 @@ fn text(node: &str, key: &str, path: &Path) -> String {
     )
 }
 
-/// Two nodes lead one after the other.
+/// Starts two nodes, and checks that they lead one after the other.
 fn lead_in_turn(key: &str, path: &Path) {
     let config = |node| Config::from_toml(&text(node, key, path)).expect("it is TOML");
     actix::System::new().block_on(async {

@@ -1,4 +1,4 @@
-//! Errors of real servers that a register has to outlast by itself, and those that it has to name.
+//! Errors of real servers. A register outlasts some of them without help, and names the others.
 #![expect(
     clippy::disallowed_methods,
     reason = "a deadline of real time, for another process"
@@ -27,7 +27,7 @@ fn open(address: &str) -> PostgresRegister {
     opened.expect("the address is right")
 }
 
-/// Writes until the store does it, however often it has said that it does not.
+/// Writes until the write succeeds, and ignores errors until the deadline.
 fn written(register: &dyn Register, key: &RegisterKey, value: &[u8]) -> Version {
     let begun = Instant::now();
     let mut expected: Option<Entry> = None;
@@ -50,7 +50,7 @@ fn a_session_leaves_a_server_that_became_read_only_for_another_host_of_the_url()
     };
     written(&open(&primary.address()), &holder, b"one");
     let standby = primary.standby();
-    // The URL asks for no `read-write` server: the register does.
+    // The URL does not ask for a `read-write` server. The register asks for it.
     let register = open(&ports(&standby));
     written(&register, &holder, b"two");
     let mut sql = primary.connect();
@@ -65,13 +65,14 @@ fn a_session_leaves_a_server_that_became_read_only_for_another_host_of_the_url()
     assert_eq!(sessions.get::<_, i64>(0), 1, "it is at the new server");
 }
 
-/// What another application finds in the sessions of the pool: their time limits, and how many of them listen.
+/// Returns the state of the pool's sessions as another application finds it: their time limits, and the number of
+/// channels on which each of them listens.
 fn left_behind(pooler: &Pooler) -> Vec<(String, i64)> {
     let connect = || {
         let client = postgres::Client::connect(&pooler.address(), postgres::NoTls);
         client.expect("the pooler accepts connections")
     };
-    // Each holds a session until all are seen.
+    // Each client holds its session until all sessions were seen, so no session is seen twice.
     let mut clients: Vec<_> = (0..3).map(|_| connect()).collect();
     let seen = clients.iter_mut().map(|client| {
         client.batch_execute("BEGIN").expect("it may");
@@ -134,7 +135,7 @@ fn a_table_that_is_dropped_is_made_again_where_the_register_makes_tables() {
     assert_eq!(works(&user, &holder).expect("it is there").value, b"two");
 }
 
-/// A file that only its owner can read.
+/// Writes a file that only its owner can read.
 fn put(path: &Path, text: &str) {
     fs::write(path, text).expect("it can be written");
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).expect("it is ours");

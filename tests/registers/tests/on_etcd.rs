@@ -1,4 +1,4 @@
-//! The register in etcd: the suite, and what befalls a server.
+//! The register in etcd: the suite, and faults of a server.
 #![expect(
     clippy::disallowed_methods,
     reason = "a deadline of real time, for another process"
@@ -56,7 +56,7 @@ fn what_no_register_wrote_is_refused_and_left_alone() {
             matches!(&found, Err(RegisterError::Foreign { key }) if key.as_str() == name),
             "{name}: {found:?}"
         );
-        // Asked for together, it hides nothing that is ours.
+        // Reads at the same time share a request. The foreign entry must not spoil the reads of the good entry.
         let wrong = key(name);
         let asked = [&good, &wrong].repeat(10);
         let all = block_on(join_all(asked.iter().map(|key| register.read(key))));
@@ -86,7 +86,7 @@ fn a_deleted_entry_is_absent_and_may_be_written_anew() {
     block_on(async { done(swap(&register, &holder, None, b"three").await) });
 }
 
-/// A store that went back to its backup gives a revision again, to another value.
+/// A store that went back to its backup may use a revision again, for another value.
 #[test]
 fn a_restored_backup_does_not_let_an_old_entry_be_replaced() {
     let (one, other) = (Etcd::start(), Etcd::start());
@@ -131,7 +131,8 @@ fn a_server_that_is_killed_keeps_what_it_confirmed_and_tells_of_changes_again() 
     });
 }
 
-/// The write waits in the frozen server, and may be done when that goes on: the register has said that it cannot tell.
+/// The write waits in the frozen server, which may carry it out later. So the register must report the outcome as
+/// unknown.
 #[test]
 fn a_frozen_server_leaves_a_write_unknown_and_the_connection_given_up() {
     let server = Etcd::start();
@@ -155,7 +156,7 @@ fn a_cut_network_leaves_a_write_unknown_and_the_next_endpoint_is_asked() {
     let register = open(&EtcdRegister::builder([&*cut]));
     let holder = key("group/holder");
     assert_eq!(works(&register, &holder), None);
-    // Of two endpoints the first one is used, until it is silent.
+    // A register with two endpoints uses the first one until it does not answer.
     let either = open(&EtcdRegister::builder([&*cut, server.endpoint()]));
     assert_eq!(works(&either, &holder), None);
     wire.cut();
@@ -191,7 +192,7 @@ fn credentials_and_rights_are_told_apart_from_an_absence() {
         open(&EtcdRegister::builder([server.endpoint()]).credentials(user, password))
     };
     let holder = key("group/holder");
-    // Where no login is asked for, one is none the less no fault.
+    // If the server asks for no login, a login is not an error.
     assert_eq!(works(&logged_in("jobs", "anything"), &holder), None);
     assert_eq!(works(&before, &holder), None);
     server.ctl(&["auth", "enable"]);
@@ -206,12 +207,12 @@ fn credentials_and_rights_are_told_apart_from_an_absence() {
     }
     let jobs = logged_in("jobs", "sesame");
     conforms_enough(&jobs, &logged_in("jobs", "sesame"), &holder);
-    // Rights of one key: the others are refused, and no change is told.
+    // The user `one` has rights for single keys. Reads of other keys are refused.
     let one = logged_in("one", "one");
     assert_eq!(works(&one, &key("group/one")), None);
     block_on(async { done(swap(&one, &key("group/one"), None, b"mine").await) });
     assert_eq!(refusal(&settled(&one, &key("group/two"))), refused);
-    // Asked for together, what it may read is not refused with the rest.
+    // Reads at the same time share a request. The allowed reads must not be refused together with the forbidden ones.
     let asked = ["group/one", "group/two"].repeat(10);
     let found = block_on(join_all(asked.iter().map(|name| one.read(&key(name)))));
     for (name, found) in asked.into_iter().zip(found) {
@@ -222,12 +223,12 @@ fn credentials_and_rights_are_told_apart_from_an_absence() {
     let entry = works(&one, &holder);
     let written = block_on(one.swap(&holder, entry.as_ref(), b"x".to_vec()));
     assert_eq!(refusal(&written), refused, "it may only read");
-    // The login ends with the user's password.
+    // The login ends when its user is deleted.
     server.ctl(&["--user", "root:root", "user", "delete", "jobs"]);
     assert_eq!(refusal(&settled(&jobs, &holder)), refused);
 }
 
-/// Two writers see and hear each other.
+/// Checks that the register `one` hears a write of the register `other`, and reads it.
 fn conforms_enough(one: &EtcdRegister, other: &EtcdRegister, key: &RegisterKey) {
     assert_eq!(works(one, key), None);
     works(other, key);
@@ -240,8 +241,8 @@ fn conforms_enough(one: &EtcdRegister, other: &EtcdRegister, key: &RegisterKey) 
     });
 }
 
-/// Whichever member is asked: one that is gone, the leader of etcd itself among them, costs a while; two of three cost the
-/// store.
+/// Each member is killed in turn, also the leader of etcd. Without one member writes only take longer. Without two of
+/// three members the store is away.
 #[test]
 fn a_cluster_of_three_keeps_what_it_confirmed_when_each_member_is_killed_in_turn() {
     let mut members = Etcd::cluster();
@@ -259,7 +260,7 @@ fn a_cluster_of_three_keeps_what_it_confirmed_when_each_member_is_killed_in_turn
         let begun = Instant::now();
         let mut round = 0_u32;
         let mut unknown = Vec::new();
-        // What is unknown is read, and may be done later still; what was confirmed is there.
+        // A write with an unknown outcome may still be done later. A confirmed write must be present.
         let written = loop {
             let value = format!("{victim}/{round}").into_bytes();
             match block_on(register.swap(&holder, kept.as_ref(), value.clone())) {
@@ -351,7 +352,7 @@ fn several_hundred_elections_share_a_few_connections() {
         let all = elections(300, &register).await;
         assert!(all.iter().all(|(_, agent)| agent.is_leader()));
     });
-    // Eight for operations, and one for changes.
+    // Eight connections are for operations, and one is for changes.
     assert!(wire.clients() <= 9, "{} connections", wire.clients());
 }
 

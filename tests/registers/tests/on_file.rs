@@ -1,4 +1,5 @@
-//! The register in a folder: what befalls a folder and its files. `crates/bully-register/tests/conformance` has the suite.
+//! The register in a folder: faults of the folder and of its files. `crates/bully-register/tests/conformance` has the
+//! suite.
 #![expect(
     clippy::disallowed_methods,
     reason = "how long a locked file is waited for"
@@ -44,7 +45,7 @@ impl Leases {
         self.above.path().join(name)
     }
 
-    /// The only file.
+    /// Returns the path of the only file.
     fn file(&self) -> PathBuf {
         let mut all = fs::read_dir(&self.path).expect("it is there");
         let one = all.next().expect("a file").expect("it can be read").path();
@@ -57,7 +58,7 @@ fn holder() -> RegisterKey {
     key("group/holder")
 }
 
-/// A register with one entry.
+/// Opens a register, and writes one entry.
 fn with_one(leases: &Leases) -> (FileRegister, Entry) {
     let register = leases.open();
     block_on(async { done(swap(&register, &holder(), None, b"one").await) });
@@ -72,7 +73,8 @@ fn an_entry_is_there_after_all_registers_have_ended() {
     assert_eq!(block_on(read(&leases.open(), &holder())), Some(entry));
 }
 
-/// By whichever path it is opened: agents of one group have to find that they name the same store.
+/// The name must not depend on the path by which a folder is opened: agents of one group compare the names of their
+/// stores.
 #[test]
 fn one_folder_has_one_name() {
     let leases = Leases::new();
@@ -84,7 +86,7 @@ fn one_folder_has_one_name() {
     assert!(one.name().ends_with("/leases"), "{}", one.name());
 }
 
-/// Processes that were started before the link was changed see the same as those that are started later.
+/// Processes from before the change of the link must see the same store as later processes.
 #[test]
 fn a_link_that_leads_to_another_folder_is_followed_at_once() {
     let leases = Leases::new();
@@ -106,10 +108,11 @@ fn a_file_that_another_process_locks_holds_up_its_key_alone_and_that_process_is_
     let leases = Leases::new();
     let (register, entry) = with_one(&leases);
     let mut locker = Command::new("flock")
-        // Its child does not have the file.
+        // The child of `flock` does not inherit the locked file.
         .arg("--close")
         .arg(leases.file())
-        // Which ends with this test, as its input does: it has the test's own outputs, for which others wait.
+        // The child ends with its input, and so with this test. It must end: it holds the outputs of the test, and a
+        // reader of these outputs would wait for it.
         .args(["sh", "-c", "echo locked; exec cat"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -160,20 +163,20 @@ fn a_file_or_folder_that_is_removed_or_replaced_is_a_change() {
         let swap = block_on(swap(&register, &holder(), Some(&entry), b"lost"));
         assert_eq!(swap, Swap::Conflict(found.cloned()));
     };
-    // A copy in place: the same value in another file.
+    // A copy replaces the file: the same value in another file.
     fs::copy(&file, &copy).expect("it can be copied");
     fs::rename(&copy, &file).expect("it can be replaced");
     let copied = block_on(read(&register, &holder())).expect("it is there");
     assert_eq!(copied.value, entry.value);
     conflict(Some(&copied));
-    // Removed, by somebody who is no register.
+    // The file disappears, and no register has removed it.
     fs::rename(&file, &copy).expect("it is there");
     assert_eq!(block_on(read(&register, &holder())), None);
     conflict(None);
     fs::rename(&copy, &file).expect("it is there");
     assert_eq!(block_on(read(&register, &holder())), Some(copied.clone()));
 
-    // Nothing is known without the folder, and nothing is begun anew by itself.
+    // Without the folder no operation works, and the register does not make a new folder by itself.
     let away = leases.beside("away");
     fs::rename(&leases.path, &away).expect("it is there");
     for outcome in [
@@ -184,7 +187,7 @@ fn a_file_or_folder_that_is_removed_or_replaced_is_a_change() {
         assert_away(&outcome);
     }
     assert!(!leases.path.exists());
-    // An operator puts another one there: its content counts.
+    // An operator makes a new folder, and its content counts from then on.
     let other = leases.open();
     conflict(None);
     block_on(async { done(swap(&other, &holder(), None, b"two").await) });
@@ -192,7 +195,7 @@ fn a_file_or_folder_that_is_removed_or_replaced_is_a_change() {
     assert_eq!(now.value, b"two");
 }
 
-/// The number of the record is the same again, and the record another one.
+/// After the restore the next record has a number that was used before, but it is another record.
 #[test]
 fn a_restored_backup_does_not_let_an_old_entry_be_replaced() {
     let leases = Leases::new();
@@ -200,7 +203,7 @@ fn a_restored_backup_does_not_let_an_old_entry_be_replaced() {
     let backup = fs::read(leases.file()).expect("it is there");
     block_on(async { done(swap(&register, &holder(), Some(&first), b"two").await) });
     let second = block_on(read(&register, &holder())).expect("it is there");
-    // Into the same file: device and inode are the same.
+    // The backup is written into the same file, so the device and the inode stay equal.
     fs::write(leases.file(), backup).expect("it can be restored");
     assert_eq!(block_on(read(&register, &holder())), Some(first.clone()));
     block_on(async { done(swap(&register, &holder(), Some(&first), b"two").await) });
@@ -234,7 +237,7 @@ fn a_full_disk_refuses_new_keys_in_words_and_keeps_those_that_are_there() {
             "{refused:?}"
         );
         assert_eq!(block_on(read(&register, &other)), None);
-        // Its room was allocated when it was made.
+        // The file of this key has had its space since it was made, so a renewal needs no new space.
         block_on(async { done(swap(&register, &holder(), Some(&kept), b"renewed").await) });
         kept = block_on(read(&register, &holder())).expect("it is there");
     }

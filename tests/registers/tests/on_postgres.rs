@@ -1,4 +1,4 @@
-//! The register in a PostgreSQL table: the suite, and what befalls a server.
+//! The register in a PostgreSQL table: the suite, and faults of a server.
 #![expect(
     clippy::disallowed_methods,
     reason = "a deadline of real time, for another process"
@@ -33,7 +33,7 @@ fn with(server: &Server, more: &str) -> PostgresRegister {
     register.expect("the address is right")
 }
 
-/// What the first operation says that is not "there is no connection yet".
+/// Returns the outcome of the first operation. A register that has no connection yet opens it first.
 fn first(register: &PostgresRegister, key: &RegisterKey) -> Result<Option<Entry>, RegisterError> {
     block_on(register.read(key))
 }
@@ -76,7 +76,7 @@ fn the_clock_is_that_of_the_server() {
     works(&register, &key("group/clock"));
     let clock = || block_on(register.clock().expect("it has one")).expect("it answers");
     let (before, shown, after) = (unix_millis(), clock().into(), unix_millis());
-    // Both run on this host. The server rounds, and clocks are read at two places.
+    // The server runs on this host. It rounds its time, and the two clocks are read at different moments.
     assert!(
         (before - 2..=after + 2).contains(&shown),
         "{before}, {shown}, {after}"
@@ -150,7 +150,7 @@ fn what_no_register_wrote_is_refused_and_left_alone() {
     }
 }
 
-/// Without the schema in each statement these two would have a table each, and a leader each.
+/// If the statements did not name the schema, each of the two users would have a table and a leader of its own.
 #[test]
 fn users_of_different_search_paths_meet_in_one_table() {
     let server = Server::start();
@@ -242,7 +242,8 @@ fn a_server_that_crashes_keeps_what_it_confirmed() {
     block_on(async { done(swap(&register, &holder, entry.as_ref(), b"next").await) });
 }
 
-/// The write waits in the frozen server, and is done when that goes on: the register has said that it cannot tell.
+/// The write waits in the frozen server, which carries it out later. So the register must report the outcome as
+/// unknown.
 #[test]
 fn a_frozen_server_leaves_a_write_unknown_and_the_connection_given_up() {
     let server = Server::start();

@@ -1,7 +1,8 @@
-//! Processes that share nothing but a store: killed, frozen, told to leave, cut off from it, moved to it from a quorum. Never
-//! do two lead, and tokens grow.
+//! Processes that share nothing but a store. They are killed, frozen, asked to leave, cut off from the store, and
+//! moved to the store from a quorum. Two processes never lead at one time, and tokens grow.
 //!
-//! `REGISTER_PROCESSES` and `REGISTER_ROUNDS` say how many, for a long run; `REGISTER_TIMINGS=default` is for many.
+//! `REGISTER_PROCESSES` and `REGISTER_ROUNDS` are the numbers of processes and of rounds, for a long run. With many
+//! processes, set `REGISTER_TIMINGS=default`.
 
 use std::{
     fs,
@@ -27,7 +28,7 @@ fn folder() -> TempDir {
     TempDir::with_prefix("register-").expect("a temporary folder can be made")
 }
 
-/// A folder of leases, in another folder.
+/// A folder of leases, below a temporary folder.
 struct Leases(TempDir);
 
 fn leases() -> Leases {
@@ -39,7 +40,7 @@ impl Leases {
         self.0.path().join("leases")
     }
 
-    /// How a process names it.
+    /// Returns the name of the store for a process.
     fn store(&self) -> String {
         format!("files:{}", self.path().display())
     }
@@ -61,7 +62,8 @@ fn of_processes_on_one_folder_one_leads_whatever_befalls_the_leader() {
                 processes.restart(leader.process);
             }
             1 => {
-                // Stopped while it writes it keeps a file locked, so that none of the others can lead meanwhile.
+                // A leader that is stopped during a write keeps a file locked, and no other process can lead
+                // meanwhile.
                 processes.signal(leader.process, "-STOP");
                 processes.listen(long());
                 processes.signal(leader.process, "-CONT");
@@ -77,7 +79,7 @@ fn of_processes_on_one_folder_one_leads_whatever_befalls_the_leader() {
     assert!(tenures > rounds, "{tenures} tenures in {rounds} rounds");
 }
 
-/// Each leader writes rows behind a fence until it is killed, in the midst of one or of a renewal.
+/// Each leader writes rows behind a fence until it is killed, during the write of a row or during a renewal.
 #[test]
 fn of_processes_on_one_folder_that_are_killed_one_leads_and_no_fence_goes_down() {
     let leases = leases();
@@ -94,7 +96,7 @@ fn of_processes_on_one_folder_that_are_killed_one_leads_and_no_fence_goes_down()
     for part in (0_u32..13).cycle().take(kills) {
         let leader = processes.wait_for_leader(token);
         token = leader.token;
-        // At any point between two of its renewals, and between two rows.
+        // The kills come at different moments between two renewals, and between two rows.
         processes.listen(Duration::from_millis(7) * part);
         processes.kill(leader.process);
         processes.restart(leader.process);
@@ -106,20 +108,20 @@ fn of_processes_on_one_folder_that_are_killed_one_leads_and_no_fence_goes_down()
     assert!(tenures > kills, "{tenures} tenures after {kills} kills");
 }
 
-/// What leads to the same file, by another path.
+/// Another path to the same file.
 #[derive(Clone, Copy, Debug)]
 enum SameFile {
     HardLink,
     Link,
-    /// As two containers that mount the file.
+    /// A mount of the file, as two containers have it.
     Mount,
-    /// As two containers that mount the folder.
+    /// A mount of the folder, as two containers have it.
     MountOfFolder,
     LinkOfFolder,
 }
 
 impl SameFile {
-    /// Makes `to` a folder that has the files of `from`.
+    /// Makes the folder `to` with the files of `from`.
     fn make(self, from: &Path, to: &Path) {
         match self {
             Self::LinkOfFolder => return symlink(from, to).expect("it can be made"),
@@ -145,7 +147,7 @@ impl SameFile {
     }
 }
 
-/// Each of these gave two leaders where the exclusion went by the path.
+/// When the lock was chosen by the path of a file, each of these cases gave two leaders.
 #[test]
 fn of_processes_that_reach_one_file_by_several_paths_one_leads() {
     if disk::in_own_namespace("of_processes_that_reach_one_file_by_several_paths_one_leads") {
@@ -188,17 +190,17 @@ fn of_processes_that_reach_one_file_by_several_paths_one_leads() {
     }
 }
 
-/// What befalls the files while three processes hold a lease in them in turn.
+/// A change of the files, while three processes hold a lease in them.
 #[derive(Clone, Copy, Debug)]
 enum Deed {
-    /// A backup by the leader itself: it opens, reads and closes every file.
+    /// The processes open, read and close every file, the leader first, as a backup does.
     ReadByLeader,
-    /// A copy beside them, into which somebody looks.
+    /// The files are copied into another folder.
     Copied,
     Removed,
-    /// By a copy of themselves.
+    /// Each file is replaced by a copy of itself.
     Replaced,
-    /// And back after a while.
+    /// The files are renamed, and get their old names back after a while.
     Renamed,
     FolderRenamed,
 }
@@ -259,21 +261,21 @@ fn of_processes_whose_files_are_copied_removed_replaced_or_renamed_one_leads() {
     let mut leader = processes.wait_for_leader(0);
     for deed in Deed::ALL {
         deed.act(&leases.path(), leader.process, &mut processes);
-        // Most of them cost the leader its lease; each one is followed by the end of another one.
+        // Most changes cost the leader its lease. A kill of the present leader follows after each change.
         processes.wait_for_leader(leader.token - 1);
         processes.listen(long());
         let last = processes.newest().expect("one leads");
         processes.kill(last.process);
         leader = processes.wait_for_leader(last.token);
         processes.restart(last.process);
-        // Its start would make a folder that is away.
+        // The next change must not come while a process starts: a start makes the folder if it is missing.
         processes.wait_until_all_know_one();
     }
     let tenures = processes.judge();
     assert!(tenures > Deed::ALL.len(), "{tenures} tenures");
 }
 
-/// A process that is stopped in the middle of a write does that.
+/// A process that is stopped in the middle of a write keeps its file locked.
 #[test]
 fn of_processes_whose_file_stays_locked_none_leads_until_it_is_free() {
     let leases = leases();
@@ -324,7 +326,7 @@ fn a_group_moves_from_a_quorum_to_a_lease_in_a_database_and_back() {
     Move::between_quorum_and(&lease, HOLDER).there_and_back();
 }
 
-/// What the recipe is for, and that its test would notice.
+/// Without the steps of the recipe two processes lead at one time, and the test of the recipe would notice it.
 #[test]
 fn a_group_that_moves_without_the_recipe_has_two_leaders() {
     let leases = leases();

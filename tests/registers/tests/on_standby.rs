@@ -24,13 +24,13 @@ use actix_bully_register_tests::{
 use actix_bully_tls_tests::{Authority, Leaf};
 use tempfile::TempDir;
 
-/// By TCP.
+/// Returns the address for a client that connects by TCP.
 fn address(server: &Server, host: &str) -> String {
     let port = server.port();
     format!("host={host} port={port} user=postgres dbname=postgres")
 }
 
-/// Whichever of both takes writes.
+/// Returns the address of both servers. A client uses the server that takes writes.
 fn either(one: &Server, other: &Server) -> String {
     format!(
         "host=127.0.0.1,127.0.0.1 port={},{} user=postgres dbname=postgres target_session_attrs=read-write",
@@ -39,7 +39,8 @@ fn either(one: &Server, other: &Server) -> String {
     )
 }
 
-/// The server's files, which it has to own.
+/// Writes the certificate and the key into the data folder, and makes the server's user their owner. Returns the
+/// settings for TLS.
 fn give(data: &Path, leaf: &Leaf) -> Vec<String> {
     give_file(data, "bully.pem", &leaf.certificate);
     give_file(data, "bully.key", &leaf.key);
@@ -60,7 +61,7 @@ fn give_file(data: &Path, name: &str, text: &str) {
     chown(&path, Some(owner.uid()), Some(owner.gid())).expect("it can be given away");
 }
 
-/// A database that knows its users by their certificates, and a node whose configuration names all files.
+/// The database knows its users by their certificates, and the configuration of the node names all files.
 #[test]
 fn a_user_without_the_right_certificate_is_refused_and_a_node_leads_with_its_own() {
     let (authority, clients) = (
@@ -161,12 +162,13 @@ fn by_tls_only_a_server_of_the_authority_that_names_the_host_is_asked() {
     let plain = Server::on_tcp();
     let plain = open(&address(&plain, "localhost"), &authority.pem);
     assert_eq!(refusal(&settled(&plain, &holder)), refused, "no TLS");
-    // Asked for in the address alone, it is not left out.
+    // An address that asks for TLS is refused unless the builder gets the settings of TLS.
     let half = format!("{} sslmode=require", address(&server, "localhost"));
     assert_eq!(refusal(&PostgresRegister::builder(&half).open()), refused);
 }
 
-/// The write is done before its answer is spoilt: TLS ends the connection then, which says nothing of the write.
+/// The write is done before its answer is spoilt. TLS then ends the connection, so the client cannot know whether the
+/// write was done.
 #[test]
 fn a_write_whose_answer_tls_refuses_is_unknown() {
     let authority = Authority::new("the database's");
@@ -229,7 +231,7 @@ fn a_standby_is_refused_until_it_is_promoted_and_then_has_what_was_confirmed() {
     block_on(async { done(swap(&at_either, &holder, kept.as_ref(), b"next").await) });
 }
 
-/// A standby without which the primary confirms nothing.
+/// Starts a standby, and makes the primary wait for the standby at each commit.
 fn follow(primary: &Server) -> Server {
     let standby = primary.standby();
     let mut sql = primary.connect();
@@ -258,7 +260,7 @@ fn when_a_standby_takes_over_the_belief_ends_and_tokens_grow() {
     let mut processes = processes(&primary, &standby);
     let leader = processes.wait_for_leader(0);
     primary.crash();
-    // Whoever led believes so no longer; nobody else does, before the other server takes writes.
+    // The former leader stops to lead at the end of its lease. No process leads before the other server takes writes.
     processes.listen(long());
     standby.promote();
     let leader = processes.wait_for_leader(leader.token - 1);
@@ -267,8 +269,8 @@ fn when_a_standby_takes_over_the_belief_ends_and_tokens_grow() {
     assert!(processes.judge() >= 2);
 }
 
-/// A standby that lacks the last writes shows a lease that is over, of an earlier term: whoever remembers the later term
-/// leads by a higher one.
+/// The standby lacks the last writes, and shows an expired lease of an earlier term. A process that remembers the
+/// later term must lead with a higher one.
 #[test]
 fn a_standby_that_lacks_the_last_terms_gives_none_of_them_again() {
     let mut primary = Server::on_tcp();
@@ -291,11 +293,12 @@ fn a_standby_that_lacks_the_last_terms_gives_none_of_them_again() {
     processes.restart(first.process);
     processes.kill(second.process);
     let third = processes.wait_for_leader(second.token);
-    // The one that knew the first term alone is back, and has seen the third.
+    // The process of the second term knew only the first term. After its restart it sees the third term.
     processes.restart(second.process);
     processes.listen(long());
     primary.crash();
-    // While its lease lasts, the leader would write its record into the other server, and lead on by the same token.
+    // If the standby took writes during the lease, the leader would write its record into the standby, and keep its
+    // token.
     processes.listen(long());
     standby.promote();
     processes.wait_for_leader(third.token);

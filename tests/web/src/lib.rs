@@ -25,10 +25,10 @@ mod told;
 
 pub use told::Told;
 
-/// The token of every node here.
+/// Token of every node in these tests.
 pub const TOKEN: &str = "0123456789abcdef0123";
 
-/// Runs a test in virtual time, one hour of it at most.
+/// Runs a test in virtual time, for one hour of it at most.
 pub fn play(test: impl Future<Output = ()>) {
     virtual_system().block_on(async {
         let ended = clock::timeout(Duration::from_secs(3_600), test).await;
@@ -36,12 +36,12 @@ pub fn play(test: impl Future<Output = ()>) {
     });
 }
 
-/// Lets every actor do what there is to do.
+/// Waits for a millisecond of virtual time, in which every actor handles its messages.
 pub async fn settle() {
     clock::sleep(Duration::from_millis(1)).await;
 }
 
-/// Three agents, of which `c` leads.
+/// Starts three agents, and waits until `c` leads.
 pub async fn trio() -> [BullyHandle; 3] {
     let group = Group::new("orders").expect("a name");
     let agents = [("c", 3), ("b", 2), ("a", 1)].map(|(name, score)| {
@@ -55,7 +55,7 @@ pub async fn trio() -> [BullyHandle; 3] {
     agents
 }
 
-/// Asks the routes, which stand below `/bully`.
+/// Sends a request to the routes, which are mounted below `/bully`.
 pub async fn ask(routes: &Routes, request: TestRequest) -> Told {
     let scope = web::scope("/bully").configure(|app| routes.configure(app));
     let service = init_service(App::new().service(scope)).await;
@@ -70,12 +70,12 @@ pub async fn get(routes: &Routes, path: &str) -> Told {
     ask(routes, TestRequest::get().uri(&format!("/bully{path}"))).await
 }
 
-/// Posts a command with this header of authorization, if any.
+/// Posts a command. `authorization` is the header of this name, if any.
 pub async fn post(routes: &Routes, authorization: Option<&str>, body: &str) -> Told {
     post_to(routes, "/commands", authorization, body).await
 }
 
-/// Posts to any route.
+/// Posts a body to any route.
 pub async fn post_to(routes: &Routes, path: &str, authorization: Option<&str>, body: &str) -> Told {
     let request = TestRequest::default()
         .method(Method::POST)
@@ -88,7 +88,7 @@ pub async fn post_to(routes: &Routes, path: &str, authorization: Option<&str>, b
     ask(routes, request).await
 }
 
-/// Posts a command with the token.
+/// Posts a command with the right token.
 pub async fn command(routes: &Routes, body: &str) -> Told {
     post(routes, Some(&format!("Bearer {TOKEN}")), body).await
 }

@@ -1,4 +1,4 @@
-//! Who may command by the routes, and what is answered.
+//! Commands by the routes: their authorization, and the answers.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn guarded(agent: &BullyHandle) -> Routes {
     routes(Operated::new(agent)).commands(Token::new(TOKEN).unwrap())
 }
 
-/// Works, and never says that its work has ended.
+/// An actor of a leader that works and never reports the end of its work.
 struct Worker;
 
 impl Actor for Worker {
@@ -58,7 +58,7 @@ fn a_stranger_commands_nothing() {
             (Some("Bearer 0123456789abcdef0124"), 403),
             (Some(&*longer), 403),
         ] {
-            // What the body says does not matter, not even whether it is too long.
+            // Without a right token the body has no influence on the answer, even if it is too long.
             for body in [r#"{"command":"drain"}"#, "nonsense", &"x".repeat(100_000)] {
                 let told = post(&node, authorization, body).await;
                 assert_eq!(told.status, status, "{authorization:?}");

@@ -1,6 +1,6 @@
-//! The routes of a node in each class of equal offers, asked over a socket as a load balancer does.
+//! The routes of a node in each class of equal offers, requested over a socket as a load balancer does.
 //!
-//! The features that are no routes are tried in `tests/remote/features`, in the same worlds.
+//! The features that are not routes are tested in `tests/remote/features`, in the same worlds.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -32,7 +32,7 @@ use serde_json::Value;
 
 use world::{NAMES, OfferClass, TrialWorld};
 
-/// The nodes of a world on a server of real time; each stands below its name.
+/// The nodes of a world on a server in real time. The routes of each node are mounted below its name.
 struct Served {
     address: SocketAddr,
     handle: ServerHandle,
@@ -110,7 +110,7 @@ async fn try_routes(class: OfferClass) {
         let known = &told["agents"][0]["leader"]["id"];
         assert_eq!(known, leader.as_str(), "{class}: {told}");
     }
-    // Nobody may lead: a load balancer hears it, and restarts nothing.
+    // No agent may lead. The load balancer gets an error, and restarts no node.
     for agent in &world.agents {
         agent.withdraw_score().unwrap();
     }

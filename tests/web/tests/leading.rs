@@ -1,4 +1,4 @@
-//! Routes that only the leader answers: who answers what, and with which guard.
+//! Routes that only the leader answers: the answer of each agent, and the guard of each request.
 
 use std::{cell::Cell, rc::Rc, time::Duration};
 
@@ -17,7 +17,8 @@ use actix_web::{
     web,
 };
 
-/// Asks a route behind that guard; its handler answers with the token and the fence of its guard.
+/// Sends a request to a route that only a leader answers. The handler answers with the token and the fence of its
+/// guard.
 async fn ask(leading: &WhileLeading, uri: &str) -> Told {
     let work = |leader: web::ReqData<LeaderGuard>| async move {
         let fence = leader.fence().map(|fence| fence.number());
@@ -89,7 +90,7 @@ fn a_lease_gives_the_handler_its_fence_and_one_that_hands_over_begins_nothing() 
             told.text.contains(&format!("Some({term}) true")),
             "{told:?}"
         );
-        // Work of the leader goes on for a while after it was told to end.
+        // The leader's work goes on for a while after it was asked to end.
         let (work, ended) = (agent.clone(), Rc::new(Cell::new(false)));
         let end = Rc::clone(&ended);
         actix::spawn(async move {
@@ -122,7 +123,7 @@ fn a_lease_gives_the_handler_its_fence_and_one_that_hands_over_begins_nothing() 
     });
 }
 
-/// Nothing tells the agent that its lease has run out; the clock does.
+/// The agent hangs and cannot notice the end of its lease. The guard checks the clock instead.
 #[test]
 fn an_agent_that_hangs_answers_no_request_after_its_lease() {
     play(async {

@@ -1,4 +1,4 @@
-//! What the routes show, with which status.
+//! The bodies and the status codes of the routes that show the state.
 
 use std::time::Duration;
 

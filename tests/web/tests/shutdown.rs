@@ -1,4 +1,4 @@
-//! The end of a server: its node hands over and leaves first, by the one line that the docs show.
+//! The end of a server: its node hands over and leaves before the server ends, by the one line in the documentation.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn a_server_ends_after_its_node_has_left() {
         for running in [&one, &other] {
             running.agent().wait_for_leader(SOON).await.unwrap();
         }
-        // By the node, and by its agent alone.
+        // The first future belongs to a node, and the second one to an agent without a node.
         let (leave, also) = (
             one.leave_on_signals(SOON),
             leave_on_signals(other.agent(), SOON),

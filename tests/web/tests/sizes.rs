@@ -1,4 +1,4 @@
-//! How many bytes come back for those that are sent, by each route: a small request has a small answer.
+//! The size of the answer of each route: a small request gets a small answer.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use actix_bully::{
 };
 use actix_bully_web_tests::{TOKEN, get, play, post_to, settle, trio};
 
-/// The route, what is posted to it, and so many bytes that may come back for three agents.
+/// The route, the posted body, and the most bytes of the answer for three agents.
 const ROWS: [(&str, Option<&str>, usize); 13] = [
     ("/leader", None, 256),
     ("/health", None, 8 << 10),

@@ -1,4 +1,4 @@
-//! Messages find the leader, each once and in order, whoever leads meanwhile.
+//! Messages find the leader, each once and in order, even if the leader changes meanwhile.
 
 use std::sync::Arc;
 

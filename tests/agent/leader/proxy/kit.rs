@@ -1,4 +1,4 @@
-//! A scene of proxies: agents of one process, each with a worker that writes down what it has done.
+//! A scene of proxies: agents of one process, each with a worker that writes the handled jobs down.
 
 use std::{
     cell::Cell,
@@ -19,7 +19,7 @@ use crate::stage::MS;
 
 pub(super) const SOON: Duration = Duration::from_secs(1);
 
-/// A job that is answered with the agent's name and the number.
+/// A job. Its answer has the agent's name and the number.
 #[derive(Debug, Message, Serialize, Deserialize)]
 #[rtype(result = "String")]
 pub(super) struct Job(pub(super) u64);
@@ -28,17 +28,17 @@ pub(super) struct Job(pub(super) u64);
 #[rtype(result = "usize")]
 pub(super) struct Text(pub(super) String);
 
-/// Takes its time.
+/// A job that takes this number of milliseconds.
 #[derive(Message, Serialize, Deserialize)]
 #[rtype(result = "u64")]
 pub(super) struct Slow(pub(super) u64);
 
 thread_local! {
-    /// Whether the next message that is dropped panics.
+    /// Whether the drop of the next message panics.
     pub(super) static PANICS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A message that is handled for a minute, and may panic when it is dropped.
+/// A message that is handled for a minute. Its drop panics if `PANICS` is set.
 #[derive(Message, Serialize, Deserialize)]
 #[rtype(result = "()")]
 pub(super) struct Fragile;
@@ -46,7 +46,7 @@ pub(super) struct Fragile;
 impl Drop for Fragile {
     fn drop(&mut self) {
         if PANICS.replace(false) {
-            resume_unwind(Box::new("a bug")); // without the noise of a panic
+            resume_unwind(Box::new("a bug")); // panics without a message
         }
     }
 }
@@ -165,7 +165,7 @@ impl Scene {
     }
 }
 
-/// Waits for an election, and for the messages that waited for it.
+/// Waits until an election is over and the messages that waited for the leader are delivered.
 pub(super) async fn settle() {
     sleep(MS(500)).await;
 }

@@ -1,4 +1,4 @@
-//! What is not taken, or not answered, and what its sender is told.
+//! Messages that are not taken or not answered, and the errors of their senders.
 
 use std::{
     panic::resume_unwind,
@@ -56,7 +56,8 @@ fn a_leader_with_nothing_registered_is_told_apart() {
         settle().await;
         assert!(leader.is_leader());
         let untaken = |why| ProxyError::NotTaken { within: SOON, why };
-        // No messages at all, then none of that name, then one without an actor.
+        // The leader has no messages at all, then no messages of this name, and then messages of this name without an
+        // actor.
         let error = a.jobs.send(Job(1), SOON).await.unwrap_err();
         assert_eq!(error, untaken(Untaken::NoLeader));
         LeaderProxy::<Text>::builder(&leader, "text")
@@ -73,7 +74,7 @@ fn a_leader_with_nothing_registered_is_told_apart() {
             1,
             "kept until something is registered"
         );
-        // Another type under the name: it reads no job.
+        // The leader registers another type under this name, and cannot decode a job.
         at_b.deliver_to(worker.recipient()).start().unwrap();
         settle().await;
         assert_eq!(a.jobs.counts().waiting, 0);
@@ -84,7 +85,7 @@ fn a_leader_with_nothing_registered_is_told_apart() {
     });
 }
 
-/// The finder is called before a message is given away, so a panic loses none.
+/// The proxy calls the finder before it gives a message away, so a panic of the finder loses no message.
 #[test]
 fn messages_wait_while_the_finder_of_the_actor_panics() {
     play(async {
@@ -94,7 +95,7 @@ fn messages_wait_while_the_finder_of_the_actor_panics() {
         let finder = Arc::clone(&panics);
         let jobs = LeaderProxy::<Job>::builder(&agent, "job").deliver_to_found(move || {
             if finder.load(Relaxed) {
-                resume_unwind(Box::new("a bug")); // without the noise of a panic
+                resume_unwind(Box::new("a bug")); // panics without a message
             }
             Some(worker.clone().recipient())
         });
@@ -116,7 +117,8 @@ fn messages_wait_while_the_finder_of_the_actor_panics() {
         let counts = jobs.counts();
         assert_eq!((counts.delivered, counts.waiting), (3, 0));
         assert_eq!(scene.numbers(), [1, 2, 3]);
-        // The actor would get these at once: the panic ends neither this task nor the actor of the recipient.
+        // The actor would get these messages at once. The panic of the finder ends neither this task nor the actor of
+        // the recipient.
         panics.store(true, Relaxed);
         jobs.do_send(Job(4));
         jobs.recipient().do_send(Job(5));
@@ -127,7 +129,7 @@ fn messages_wait_while_the_finder_of_the_actor_panics() {
     });
 }
 
-/// The message is dropped by the proxy, because the actor has no room.
+/// The proxy drops the message, because the actor has no room.
 #[test]
 fn the_outcome_of_a_message_whose_drop_panics_is_known_before_its_deadline() {
     play(async {
@@ -138,7 +140,7 @@ fn the_outcome_of_a_message_whose_drop_panics_is_known_before_its_deadline() {
         let proxy = proxy.start().unwrap();
         settle().await;
         assert!(agent.is_leader());
-        proxy.do_send(Fragile); // is handled for a minute
+        proxy.do_send(Fragile); // the actor handles this message for a minute
         sleep(MS(1)).await;
         let ask = proxy.send(Fragile, MS(30_000));
         let armed = async { PANICS.set(true) };
@@ -224,7 +226,7 @@ fn settings_and_messages_beyond_the_limits_are_refused() {
         let too_long = ProxyError::Send(SendError::TooLong { len: 102, max: 100 });
         assert_eq!(long, Err(too_long));
         assert_eq!(proxy.counts().refused, 1);
-        // The limit holds for answers, too. This one contains the name of its actor.
+        // The limit holds for answers, too. This answer contains the name of its actor, which is too long.
         let long = |of| LeaderProxy::<Job>::builder(of, "long").longest(64);
         let named = scene.worker(&"x".repeat(64)).recipient();
         let _leader = long(&b.agent).deliver_to(named).start().unwrap();
@@ -288,7 +290,7 @@ fn a_proxy_ends_with_its_agent() {
     });
 }
 
-/// The next agent of a name counts its questions from the beginning again.
+/// The next agent of the same name numbers its questions from the beginning again.
 #[test]
 fn a_question_that_was_sent_is_unknown_after_the_end_of_its_agent_and_its_answer_is_for_no_other() {
     play(async {

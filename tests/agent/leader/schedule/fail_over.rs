@@ -1,4 +1,4 @@
-//! A tick that is due while the leader stands still, and no other agent leads yet.
+//! A tick that is due while the leader stands still and before another agent leads.
 
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ use crate::stage::{Log, MS};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Freezes the leader of three voters a millisecond before a tick is due; returns how late the next leader begins this
-/// tick, in milliseconds. `phase` moves the tick between two heartbeats of the leader.
+/// Freezes the leader of three voters a millisecond before a tick is due. Returns the delay of this tick at the next
+/// leader, in milliseconds. `phase` moves the tick between two heartbeats of the leader.
 fn late_by(timings: &Timings, misfire: Misfire, phase: Duration) -> Option<u64> {
     virtual_system().block_on(async {
         let (log, wall) = (Log::default(), VirtualWallClock::new(DAWN));
@@ -53,7 +53,7 @@ fn late_by(timings: &Timings, misfire: Misfire, phase: Duration) -> Option<u64> 
     })
 }
 
-/// The figures are on the page of schedules and on page 3 of the guide.
+/// The documentation of schedules and page 3 of the guide have these figures.
 #[test]
 fn a_tick_during_a_fail_over_is_in_time_by_the_default_timings_and_skipped_across_regions() {
     for phase in (0..180).step_by(45).map(MS) {

@@ -1,4 +1,4 @@
-//! Work of ticks that fails: what is counted, logged and reported, and that the agent leads on.
+//! Ticks whose work fails: the counts, the log and the findings. The agent stays leader.
 
 use std::cell::RefCell;
 
@@ -16,7 +16,7 @@ use crate::{
     toy::{Act, Toy},
 };
 
-/// Work that returns these results, the last one first, and then success.
+/// Returns work that ends with these results, the last one first, and then with success.
 fn ending(log: &Log, ends: &[Result<(), &'static str>]) -> impl FnMut(Tick) -> Ended + use<> {
     let (log, ends) = (log.clone(), RefCell::new(ends.to_vec()));
     move |tick| {

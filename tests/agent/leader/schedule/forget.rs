@@ -1,4 +1,4 @@
-//! Marks in the store of a lease that no leader asks for any more: they are removed, and no others.
+//! Marks in the store of a lease: if no leader has asked for a mark for 30 days, it is removed. All other marks stay.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::{
 const DAY: u64 = 24 * 3_600 * 1_000;
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// The mark of a schedule that was asked for so many days ago.
+/// Returns the mark of a schedule for which a leader last asked `days` days ago.
 fn mark(schedule: &str, days: u64) -> String {
     let asked = DAWN.as_millis() - days * DAY;
     format!(
@@ -35,7 +35,7 @@ async fn has(store: &Store, schedule: &str) -> bool {
     store.inner.read(&key(schedule)).await.unwrap().is_some()
 }
 
-/// A leader with the schedule `x` for twenty minutes, on a store that has these marks.
+/// Runs a leader with the schedule `x` for twenty minutes, on a store with three marks of different ages.
 async fn twenty_minutes(store: &Store) {
     for (schedule, days) in [("old", 31), ("recent", 29), ("x", 31)] {
         store.put(&key(schedule), mark(schedule, days)).await;
@@ -67,7 +67,7 @@ fn a_mark_that_no_leader_has_asked_for_in_30_days_is_removed_from_the_store() {
         let store = Store::whole();
         twenty_minutes(&store).await;
         assert!(!has(&store, "old").await);
-        // A question alone is seldom written: the record of a schedule that is seldom due says the day.
+        // A leader seldom writes a record only to note that it has asked. The record of the last tick has the day.
         let record = store.inner.read(&key("x")).await.unwrap().unwrap();
         let text = String::from_utf8(record.value).unwrap();
         let asked = format!("\"asked\":{}", DAWN.as_millis() / 1_000_000);

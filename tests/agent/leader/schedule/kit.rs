@@ -1,4 +1,4 @@
-//! A scene of schedules: a clock that a test sets, and work that writes down its ticks.
+//! A scene of schedules: a clock that a test sets, and work that writes its ticks down.
 
 use std::{future::Future, panic::resume_unwind, time::Duration};
 
@@ -62,7 +62,7 @@ pub(super) fn panicking(log: &Log, mut times: u32) -> impl FnMut(Tick) -> NotedW
         times = times.saturating_sub(1);
         Box::pin(async move {
             if panics {
-                // Without the noise of a panic.
+                // This panic prints no message.
                 resume_unwind(Box::new("a bug in the work"));
             }
         })
@@ -79,7 +79,7 @@ pub(super) fn found<E: Election>(agent: &ElectionHandle<E>) -> Vec<ScheduleFindi
     of_schedules.collect()
 }
 
-/// Starts a schedule of every second with this choice for missed ticks.
+/// Starts a schedule of every second, with this rule for missed ticks.
 pub(super) fn every_second<E: Election>(
     agent: &ElectionHandle<E>,
     misfire: Misfire,

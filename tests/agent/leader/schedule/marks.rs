@@ -1,4 +1,4 @@
-//! Marks in the store of a lease that fail, or that nobody keeps any more: it is said, and mended.
+//! Marks in the store of a lease that fail, or that no task keeps any more: the agent reports this, and recovers.
 
 use std::{sync::atomic::Ordering::SeqCst, time::Duration};
 
@@ -91,12 +91,12 @@ fn a_store_of_its_own_is_refused_since_the_lease_has_one() {
         let refused = agent.schedules().store(store).start().unwrap_err();
         let is_kept = matches!(&refused, ScheduleError::KeptByLease { agent } if *agent == "c");
         assert!(is_kept, "{refused}");
-        // And without it the schedules start.
+        // Without a store of their own the schedules start.
         agent.schedules().start().unwrap();
     });
 }
 
-/// The task that asks the store runs on the arbiter of the schedule that asked first.
+/// The first schedule that asks for marks starts the task that asks the store, on its own arbiter.
 #[test]
 fn the_marks_go_on_when_the_arbiter_of_their_task_has_ended() {
     System::new().block_on(async {

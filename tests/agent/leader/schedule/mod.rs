@@ -1,8 +1,8 @@
-//! Work that is due at certain times: when it runs, what is refused, whose clock counts, and that a fail-over
-//! neither repeats nor loses it.
+//! Work at certain times: the runs, the refusals, the clock that counts, and fail-overs, which neither repeat nor
+//! lose a tick.
 //!
-//! `kit.rs` sets a scene; the others are tests, by question. Between hosts: `tests/simulated_network`. The pure
-//! parts, under every fault: `src/leader/schedule/tests/`.
+//! `kit.rs` sets a scene. Each other file has the tests of one question. Tests between hosts are in
+//! `tests/simulated_network`. The pure parts are tested under every fault in `src/leader/schedule/tests/`.
 
 mod fail_over;
 mod failing;

@@ -1,4 +1,4 @@
-//! What does not start, and that it changes nothing.
+//! Schedules that do not start. A refused start changes nothing.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -47,7 +47,7 @@ fn an_impossible_schedule_is_refused_and_changes_nothing() {
             assert!(is_meant(&refused), "{refused}");
         }
 
-        // None of them has taken the name.
+        // The refused starts have not taken the name.
         toy.every("x", SECOND).start(nothing).unwrap();
         let refused = toy.every("x", SECOND).start(nothing).unwrap_err();
         assert!(matches!(refused, ScheduleError::Taken { .. }), "{refused}");
@@ -78,7 +78,7 @@ fn more_schedules_than_the_agents_keep_are_refused_and_leave_the_name_free() {
     });
 }
 
-/// Makes a record with these marks and nothing else.
+/// Returns a record with these marks and nothing else.
 pub(super) fn record(marks: &serde_json::Value) -> ScheduleRecord {
     let none = serde_json::json!({});
     let record = serde_json::json!({
@@ -87,7 +87,7 @@ pub(super) fn record(marks: &serde_json::Value) -> ScheduleRecord {
     serde_json::from_value(record).unwrap()
 }
 
-/// A record whose mark is 20 s ahead of the clock.
+/// Returns a record whose mark is 20 s ahead of the clock.
 fn ahead_record() -> ScheduleRecord {
     let mark = DAWN.after(20 * SECOND);
     let marks = serde_json::json!({"second": {"begun": mark, "done": mark}});
@@ -99,7 +99,7 @@ fn is_ahead(toy: &ElectionHandle<Toy>) -> bool {
     found(toy).iter().any(is_ahead)
 }
 
-/// Where the agents keep the marks, no operator removes one.
+/// The agent keeps its own marks here, and no operator can remove a mark. It stays until its time has come.
 #[test]
 fn a_mark_ahead_of_the_clock_is_told_until_its_time_has_come() {
     play_toy(async |stage, toy, _| {
@@ -176,11 +176,11 @@ fn nothing_runs_that_is_not_stored() {
             ["3000", "4000", "5000"],
             "the third within a second"
         );
-        // A store that hangs, likewise.
+        // A store that hangs stops the ticks, too.
         store.hold();
         clock::sleep(MS(3_000)).await;
         assert_eq!(log.take(), [""; 0]);
-        // A leader that asks anew shows the last tick that it knows of.
+        // A new leader that still asks for the marks shows the last tick that it knows.
         stage.prompt(&toy, &[Act::Lose, Act::Acquire(2)]).await;
         settle().await;
         let status = schedule.status();

@@ -1,4 +1,4 @@
-//! When ticks run, and what becomes of those that cannot.
+//! The times at which ticks run, and the fate of ticks that cannot run.
 
 use std::{
     panic::resume_unwind,
@@ -41,7 +41,7 @@ fn a_tick_runs_at_each_multiple_while_the_agent_leads_and_only_then() {
         clock::sleep(MS(3_000)).await;
         assert_eq!(log.take(), [""; 0]);
         assert_eq!(schedule.status().next, None);
-        // What was due meanwhile is missed: 7, 8 and 9, of which the last is 0.3 s late.
+        // The ticks 7, 8 and 9 were missed meanwhile. The last one runs, because it is only 0.3 s late.
         stage.prompt(&toy, &[Act::Acquire(5)]).await;
         clock::sleep(MS(1_000)).await;
         assert_eq!(log.take(), ["9000", "10000"]);
@@ -99,7 +99,7 @@ fn what_must_not_be_lost_is_tried_until_it_has_ended_well() {
             "a panic is no more than a count"
         );
 
-        // What was in the midst of its work at the loss is run again by the next leader.
+        // A tick whose work was interrupted by the loss is run again by the next leader.
         stage.prompt(&toy, &[Act::Lose]).await;
         schedule.stop();
         settle().await;
@@ -115,7 +115,7 @@ fn what_must_not_be_lost_is_tried_until_it_has_ended_well() {
     });
 }
 
-/// Work that panics when it is dropped, after a panic of its `poll` or without one.
+/// Work that panics when it is dropped. Its `poll` panics before, or returns.
 struct Bomb {
     in_poll: bool,
 }
@@ -170,7 +170,7 @@ fn a_hand_over_waits_for_the_tick_that_runs() {
         clock::sleep(MS(200)).await;
         assert_eq!(log.take(), ["1000", "1000 done"]);
         assert_eq!(stage.inputs.take(), ["toy.1 drained"]);
-        // Between two ticks it waits for nothing, and what was done is not repeated.
+        // Between two ticks the hand-over waits for nothing. A tick that is done is not repeated.
         stage.prompt(&toy, &[Act::Acquire(2)]).await;
         clock::sleep(MS(10)).await;
         stage.inputs.take();
@@ -193,14 +193,14 @@ fn a_schedule_that_is_stopped_frees_its_name_and_leaves_the_leader_alone() {
         assert_eq!(schedule.status().state, ScheduleState::Ended);
         let again = every_second(&toy, Misfire::Skip, noting(&log, Duration::ZERO));
         clock::sleep(MS(1_000)).await;
-        // Its work was dropped, and the same tick is not run again.
+        // The work of the first schedule was dropped, and its tick does not run again.
         assert_eq!(log.take(), ["1000", "2000"]);
         assert!(toy.is_leader());
         assert_eq!(again.status().begun, 1);
     });
 }
 
-/// Takes its time for each tick, and answers when it is done.
+/// An actor that works on a tick for 1.4 s, and then answers.
 struct Worker(Log);
 
 impl Actor for Worker {
@@ -230,7 +230,7 @@ fn an_actor_gets_each_tick_and_runs_until_it_has_answered() {
         assert_eq!(schedule.status().state, ScheduleState::Running);
         clock::sleep(MS(500)).await;
         assert_eq!(schedule.status().state, ScheduleState::Waiting);
-        // Its last address was that of the schedule: ended, it fails no more than its ticks.
+        // The schedule holds the last address of the worker, so the worker is still alive and no tick has failed.
         assert_eq!(schedule.status().failed, 0);
     });
 }

@@ -26,8 +26,8 @@ type MarkStore = Arc<FaultyStore<MemoryStore<ScheduleRecord>>>;
 
 const NAMES: [&str; 3] = ["agent-1", "agent-2", "agent-3"];
 
-/// Starts three voters, each with a store of marks and a clock; `agent-3` leads. The store of `full` has as many marks as
-/// an agent keeps.
+/// Starts three voters, each with a store of marks and a clock; `agent-3` leads. The store of the voter `full`
+/// already has the largest number of marks.
 async fn trio(
     full: &str,
 ) -> (
@@ -149,7 +149,7 @@ fn a_schedule_names_the_agents_that_have_no_room_for_its_mark() {
     });
 }
 
-/// A voter that is away for a moment is no reason for a finding, and neither is one of three.
+/// A voter that is silent for a moment causes no finding. A single silent voter of three causes no finding either.
 #[test]
 fn a_short_silence_and_a_single_voter_are_not_reported() {
     play(async {

@@ -1,4 +1,4 @@
-//! Due times that a stream tells: any order, again, too late, none, too many, an end.
+//! Due times from a stream: in any order, twice, too late, none, too many, and the end of the stream.
 
 use std::{panic::resume_unwind, time::Duration};
 
@@ -25,7 +25,7 @@ fn at(millis: u64) -> WallTime {
     DAWN.after(MS(millis))
 }
 
-/// A schedule by that stream, whose ticks are written down.
+/// Starts a schedule with the due times of this stream. Its ticks are noted.
 fn told<E: Election>(
     agent: &ElectionHandle<E>,
     misfire: Misfire,
@@ -55,7 +55,8 @@ fn a_stream_is_run_in_the_order_of_its_due_times_and_the_schedule_is_done_with_i
         clock::sleep(MS(1_500)).await;
         assert_eq!(log.take(), ["1000"]);
         assert_eq!(schedule.status().next, Some(at(2_000)));
-        // Sooner than what is waited for; twice; before what has begun; 0.4 s ago.
+        // Four cases: a time before the next due time, the same time again, a time before the last tick, and a time
+        // 0.4 s ago.
         tell(&to, &[1_700, 1_700, 900, 1_100]);
         clock::sleep(MS(1_600)).await;
         assert_eq!(log.take(), ["1100", "1700", "2000", "3000"]);
@@ -63,7 +64,7 @@ fn a_stream_is_run_in_the_order_of_its_due_times_and_the_schedule_is_done_with_i
         assert_eq!((status.begun, status.misordered), (5, 3));
         assert_eq!(status.state, ScheduleState::Waiting);
 
-        // A due time that was only skipped counts again for the next leadership, which asks the group anew.
+        // A skipped due time may come again in the next leadership, because the next leader asks the group anew.
         clock::sleep(MS(1_400)).await;
         tell(&to, &[3_200]);
         settle().await;
@@ -80,7 +81,7 @@ fn a_stream_is_run_in_the_order_of_its_due_times_and_the_schedule_is_done_with_i
         assert_eq!(log.take(), ["5000"]);
         assert_eq!(schedule.status().state, ScheduleState::Done);
         assert!(toy.is_leader(), "a schedule that is done ends nothing else");
-        // Its name is free; what has passed is no tick, however often it is told.
+        // The name of the schedule is free. A due time that has passed causes no tick, even if the stream repeats it.
         let again = told(
             &toy,
             Misfire::Skip,
@@ -99,7 +100,7 @@ fn a_stream_that_panics_ends_its_schedule_after_what_it_told_and_nothing_else() 
         begin(&toy);
         let times = stream::iter(1..).map(|second| {
             if second > 2 {
-                // Without the noise of a panic.
+                // This panic prints no message.
                 resume_unwind(Box::new("a bug in the stream"));
             }
             DAWN.after(SECOND * second)
@@ -145,7 +146,7 @@ fn a_stream_without_sense_leaves_the_arbiter_to_others() {
         stage.prompt(&toy, &[Act::Acquire(1)]).await;
         clock::sleep(MS(110_000)).await;
         assert_eq!(log.take(), ["2000"]);
-        // 1,024 of them in a quarter of a second.
+        // The schedule reads at most 1,024 due times in a quarter of a second.
         assert!(schedule.status().misordered < 110_010 * 1_024 / 250 + 2_048);
     });
 }

@@ -1,4 +1,4 @@
-//! Leaders of a lease whose wall clocks do not fit those of others: another one runs what is due.
+//! Leaders of a lease whose wall clocks are wrong: another agent with a right clock runs the ticks.
 
 use actix::clock;
 use actix_bully::{
@@ -20,7 +20,7 @@ use crate::{
 
 const DAY: i64 = 24 * 3_600_000;
 
-/// One process.
+/// An agent in a process of its own.
 struct Process {
     agent: BullyHandle,
     wall: VirtualWallClock,
@@ -28,7 +28,8 @@ struct Process {
     _group: Group,
 }
 
-/// Processes that start one after the other, so that the first one leads. Each clock is so far ahead.
+/// Starts processes one after the other, so that the first one leads. `ahead` has the milliseconds by which each wall
+/// clock is ahead.
 async fn processes<const N: usize>(
     store: &Store,
     wall: &VirtualWallClock,
@@ -94,7 +95,7 @@ fn a_mark_in_the_future_is_told_and_an_operator_removes_it() {
         }
         all[0].agent.step_down(None).unwrap();
         clock::sleep(MS(35_000)).await;
-        // The mark was read again, and the clock compared again, every ten seconds.
+        // The leader reads the mark and compares the clocks every ten seconds, and warns only once.
         let said = lines.about("WARN");
         for (words, times) in [("removes the mark", 1), ("clock of this host alone", 2)] {
             let told = said.iter().filter(|line| line.contains(words)).count();
@@ -107,7 +108,7 @@ fn a_mark_in_the_future_is_told_and_an_operator_removes_it() {
         let says = "`bullyctl schedules reset x` removes the mark";
         assert!(is_ahead && ahead.to_string().contains(says), "{ahead}");
         assert_eq!(log.take(), [""; 0]);
-        // Any node will do.
+        // An operator can give the command to any node.
         let operated = Operated::new(&all[0].agent);
         let reset = |name: &str| {
             let schedule = name.parse().unwrap();

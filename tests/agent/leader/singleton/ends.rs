@@ -1,4 +1,4 @@
-//! Hand-overs wait for the actor, up to their limit; an actor that stops has done its work.
+//! Hand-overs wait for the actor, up to their limit. An actor that stops has done its work.
 
 use actix::{clock, prelude::*};
 use actix_bully::{

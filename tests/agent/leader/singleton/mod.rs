@@ -1,6 +1,6 @@
-//! An actor that runs on the leader only: when it begins and ends, and what its end means for others.
+//! An actor that runs on the leader only: its begin, its end, and the effect of its end on the agent.
 //!
-//! `worker.rs` is the actor; the others are tests, by question.
+//! `worker.rs` has the actor. Each other file has the tests of one question.
 
 mod ends;
 mod panics;

@@ -1,4 +1,4 @@
-//! An actor that panics: it is kept in, begun again as often as the policy allows, and then another
+//! An actor that panics: the panic is caught, the actor begins again as often as the policy allows, and then another
 //! agent works.
 
 use std::{panic::resume_unwind, time::Duration};
@@ -37,7 +37,7 @@ fn an_actor_that_panics_is_made_anew_in_the_same_leadership() {
     });
 }
 
-/// The budget is that of all leaderships.
+/// All leaderships of the agent share one budget of restarts.
 #[test]
 fn when_the_budget_is_spent_the_agent_steps_down_and_works_again_at_its_next_leadership() {
     play_toy(async |stage, toy, log| {
@@ -53,7 +53,7 @@ fn when_the_budget_is_spent_the_agent_steps_down_and_works_again_at_its_next_lea
         assert_eq!(stage.inputs.take(), ["toy.1 step down", "toy.1 drained"]);
         assert_eq!(toy.current().lifecycle, Lifecycle::Running);
         assert_eq!(singleton.status().state, SingletonState::Waiting);
-        // After the policy's window nothing is left of it.
+        // After the policy's window no earlier panic counts.
         clock::sleep(Duration::from_secs(11)).await;
         stage.prompt(&toy, &[Act::Acquire(3)]).await;
         singleton.addr().unwrap().do_send(Do::Panic);
@@ -63,7 +63,7 @@ fn when_the_budget_is_spent_the_agent_steps_down_and_works_again_at_its_next_lea
     });
 }
 
-/// It panics in `started`, and when it is dropped.
+/// An actor that panics in `started`, and when it is dropped.
 struct Brittle;
 
 impl Actor for Brittle {

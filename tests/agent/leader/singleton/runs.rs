@@ -1,4 +1,4 @@
-//! When the actor begins, and that nothing of it runs after its leadership.
+//! The begin of the actor. No part of the actor runs after its leadership.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ fn no_message_is_handled_after_the_lease_not_even_after_a_suspend() {
         addr.do_send(Do::Note("in time"));
         settle().await;
         boot.suspend(Duration::from_secs(11));
-        // No timer has told of the end: the message alone wakes the actor's task.
+        // No timer has run since the suspend. Only the message wakes the actor's task.
         assert!(singleton.addr().is_none(), "it is not shown any more");
         assert_eq!(singleton.status().state, SingletonState::Waiting);
         assert!(addr.send(Do::Note("too late")).await.is_err());
@@ -78,7 +78,7 @@ fn a_leadership_that_is_lost_while_the_factory_works_starts_nothing() {
         let ((stage, boot, toy), log) = (suspendable(), Log::default());
         let make = worker(&log, WhenTold::Stop);
         let factory = move |leader| {
-            // It blocks its thread for longer than the lease.
+            // The factory blocks its thread for longer than the lease.
             boot.suspend(Duration::from_secs(11));
             make(leader)
         };

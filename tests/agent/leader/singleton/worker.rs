@@ -1,4 +1,4 @@
-//! An actor that writes down what happens to it.
+//! An actor that writes its events down.
 
 use std::{panic::resume_unwind, time::Duration};
 
@@ -12,7 +12,7 @@ use bully_core::protocol::Election;
 
 use crate::stage::Log;
 
-/// The answer of an actor to the message that its agent steps down.
+/// The reaction of an actor to the message that its agent steps down.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum WhenTold {
     Stop,
@@ -84,13 +84,13 @@ impl Handler<Do> for Worker {
         match what {
             Do::Note(text) => self.log.add(text),
             Do::Stop => ctx.stop(),
-            // Without the noise of a panic.
+            // This panic prints no message.
             Do::Panic => resume_unwind(Box::new("a bug in the actor")),
         }
     }
 }
 
-/// Makes workers with that answer to the message that the agent steps down.
+/// Returns a factory of workers with this reaction to the message that the agent steps down.
 pub(super) fn worker(log: &Log, when_told: WhenTold) -> impl Fn(LeaderGuard) -> Worker + use<> {
     let log = log.clone();
     move |leader| Worker {
@@ -100,7 +100,7 @@ pub(super) fn worker(log: &Log, when_told: WhenTold) -> impl Fn(LeaderGuard) -> 
     }
 }
 
-/// Starts a singleton of workers with that answer.
+/// Starts a singleton of workers with this reaction.
 pub(super) fn work<E: Election>(
     agent: &ElectionHandle<E>,
     log: &Log,
@@ -110,7 +110,7 @@ pub(super) fn work<E: Election>(
     singleton.start().unwrap()
 }
 
-/// Starts a singleton of workers; `on_panic` is the answer to their panics.
+/// Starts a singleton of workers. `on_panic` is the reaction to their panics.
 pub(super) fn work_or<E: Election>(
     agent: &ElectionHandle<E>,
     log: &Log,

@@ -1,13 +1,14 @@
-//! What viewers of a page cost an election.
+//! Measures the load that the viewers of a page put on an election.
 //!
 //! ```text
 //! cargo run --release -p actix-bully-dashboard-tests --bin load
 //! ```
 //!
-//! 200 agents of one group are on a thread of their own, the page and 50 viewers, who read all they are sent, on others.
-//! Every four seconds the leader crashes and comes back, so that there is something to show. What the agents' thread
-//! works is measured in turns without viewers and with them; a ratio of 1.00 says that viewers cost the election nothing.
-//! `-- --agents 200 --viewers 50 --rounds 5 --seconds 8` are what it takes by default. Linux.
+//! 200 agents of one group run on a thread of their own. The page and 50 viewers, which read all events, run on other
+//! threads. The leader crashes every four seconds and comes back, so that the page has something to show. The program
+//! measures the work of the agents' thread without viewers and with viewers in turn. A ratio of 1.00 means that
+//! viewers cost the election nothing. The default arguments are `-- --agents 200 --viewers 50 --rounds 5 --seconds
+//! 8`. It runs on Linux only.
 #![expect(
     clippy::disallowed_methods,
     reason = "what is measured takes real time"
@@ -37,19 +38,19 @@ use actix_bully::{
 };
 use clap::Parser;
 
-/// What viewers cost an election.
+/// Measures the load that the viewers of a page put on an election.
 #[derive(Debug, Parser)]
 struct Args {
-    /// Agents of the group.
+    /// Number of agents in the group.
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(2..=1_000))]
     agents: u32,
-    /// Viewers in the second half of each round.
+    /// Number of viewers in the second half of each round.
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=64))]
     viewers: u32,
-    /// How often both are measured.
+    /// Number of rounds; a round has a half without and a half with viewers.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     rounds: u32,
-    /// How long each takes: a multiple of four has as many crashes in each.
+    /// Length of each half of a round, in seconds. In a multiple of four, both halves have equally many crashes.
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=600))]
     seconds: u64,
 }
@@ -95,13 +96,13 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// What is known of the agents.
+/// The handles of the agents, and their thread.
 struct Agents {
     operated: Operated,
     thread: PathBuf,
 }
 
-/// Agents whose leader crashes every four seconds, for ever.
+/// Runs agents without end, and crashes the leader every four seconds.
 async fn elect(count: u32, tell: &mpsc::Sender<io::Result<Agents>>) {
     let agents = match start(count) {
         Ok(agents) => agents,
@@ -136,7 +137,7 @@ fn start(count: u32) -> io::Result<Vec<BullyHandle>> {
     agents.map_err(io::Error::other)
 }
 
-/// The page, on a thread of its own with one worker; its address, and its threads.
+/// Serves the page on a thread with one worker. Returns the address and the threads of the server.
 fn serve_page(operated: Operated) -> io::Result<(SocketAddr, Vec<PathBuf>)> {
     let before = threads()?;
     let (tell, told) = mpsc::channel();
@@ -154,14 +155,14 @@ fn serve_page(operated: Operated) -> io::Result<(SocketAddr, Vec<PathBuf>)> {
     let address = told
         .recv()
         .map_err(|_| io::Error::other("the server did not start"))??;
-    // Its worker starts before it answers.
+    // An answer proves that the worker has started, so that its thread is counted.
     Viewer::new(address)?.end()?;
     let mut threads = threads()?;
     threads.retain(|thread| !before.contains(thread));
     Ok((address, threads))
 }
 
-/// How long the agents' thread, and all of the server's, worked in a second of this span, in milliseconds.
+/// Returns the milliseconds per second for which the agents' thread and the server's threads worked during `span`.
 fn measure(span: Duration, agents: &PathBuf, server: &[PathBuf]) -> io::Result<(f64, f64)> {
     let work_of = |threads: &[PathBuf]| {
         let all = threads.iter().map(|thread| costs::work_of(thread));
@@ -179,19 +180,19 @@ fn measure(span: Duration, agents: &PathBuf, server: &[PathBuf]) -> io::Result<(
     ))
 }
 
-/// Where Linux tells of this thread.
+/// Returns the folder of this thread in `/proc`.
 fn this_thread() -> io::Result<PathBuf> {
     Ok(PathBuf::from("/proc").join(fs::read_link("/proc/thread-self")?))
 }
 
-/// Where it tells of each thread of this process.
+/// Returns the folders in `/proc` of all threads of this process.
 fn threads() -> io::Result<Vec<PathBuf>> {
     let process = PathBuf::from("/proc").join(fs::read_link("/proc/self")?);
     let all = fs::read_dir(process.join("task"))?;
     all.map(|thread| Ok(thread?.path())).collect()
 }
 
-/// Reads what a page is sent until it is told to end.
+/// A viewer that reads the events of a page until its end.
 struct Viewer {
     socket: TcpStream,
     reader: thread::JoinHandle<u64>,
@@ -201,7 +202,7 @@ impl Viewer {
     fn new(address: SocketAddr) -> io::Result<Self> {
         let mut socket = TcpStream::connect(address)?;
         write!(socket, "GET /events HTTP/1.1\r\nHost: {address}\r\n\r\n")?;
-        // A snapshot comes first.
+        // The page sends a snapshot first.
         let mut some = [0; 16];
         socket.read_exact(&mut some)?;
         if !some.starts_with(b"HTTP/1.1 200") {
@@ -212,7 +213,7 @@ impl Viewer {
         Ok(Self { socket, reader })
     }
 
-    /// How many bytes it has read.
+    /// Ends the viewer, and returns the number of bytes that it has read.
     fn end(self) -> io::Result<u64> {
         self.socket.shutdown(std::net::Shutdown::Both)?;
         self.reader

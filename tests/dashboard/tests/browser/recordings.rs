@@ -62,12 +62,12 @@ fn a_recording_is_opened_and_played_as_it_was() {
         browser
             .says("answer", "cut.jsonl: the recording breaks off")
             .await;
-        // The last frame of the recording has to show the facts of the live page now.
+        // The last frame of the recording has to show the present facts of the live page.
         let facts = "return state.now.agents.map((a) => [a.name, a.leads, a.state, a.score].join()).join('; ')";
         let shown = browser.script(facts).await;
         browser.play("run.jsonl", &recording).await;
         assert_eq!(browser.script(facts).await, shown, "its last moment");
-        // It begins at its beginning, where no agent leads, and goes on step by step.
+        // The page begins at the first moment, without a leader, and goes on step by step.
         assert_eq!(browser.script("return state.shown").await, 0);
         browser.begins("status", "No agent leads").await;
         browser.click("[data-id=forward]").await;
@@ -79,7 +79,7 @@ fn a_recording_is_opened_and_played_as_it_was() {
         browser
             .wait("[data-id='agent:agent-5'][data-state=down]")
             .await;
-        // The keys of a slider are steps as well.
+        // The keys of the slider are steps, too.
         browser.script("by('scrub').focus()").await;
         browser.press("\u{e012}").await;
         browser
@@ -169,7 +169,8 @@ fn a_saved_record_opens_with_a_click() {
         browser.until(shown).await;
         let status = browser.text("[data-id=status]").await;
         assert!(status.contains(&violation), "{status}");
-        // The list is of the server; the history is of the node, and not of the recording.
+        // The list of saved records belongs to the server, and stays. The history belongs to the node, and is hidden
+        // while a recording is shown.
         browser.script("listSaved()").await;
         browser
             .until("return !by('saved').hidden && by('before').hidden")
@@ -177,7 +178,7 @@ fn a_saved_record_opens_with_a_click() {
         browser.click("[data-id=leave]").await;
         browser.wait("[data-id='agent:api-1'].leader").await;
         browser.until("return !by('before').hidden").await;
-        // One that is saved meanwhile is there at the next look.
+        // The next look at the list shows a change of the folder.
         std::fs::remove_file(folder.path().join(names[1])).unwrap();
         browser.click("[data-id=saved-again]").await;
         browser.until("return document.querySelectorAll('[data-id^=\"saved:\"]').length === 1 && document.querySelectorAll('b').length === 0").await;

@@ -1,10 +1,10 @@
-//! `beside-client-go RIVAL [ROUNDS [NAME]]`: a Lease of the real API server, held by three processes of this crate and by three of
-//! client-go's `leaderelection`, in turn in one run.
+//! `beside-client-go RIVAL [ROUNDS [NAME]]`: holds a Lease of the real API server by three processes of this crate,
+//! and by three processes of client-go's `leaderelection`, in turn in one run.
 //!
-//! RIVAL is the program of `tests/registers/client-go`, built by `go build`; the API server is the one of `.ci/soak kubernetes`.
-//! Each round ends the leader, by SIGTERM, `kill -9` or SIGSTOP, and measures the time from there until another one leads. Then the
-//! requests for Leases that the API server answers in a second at rest, with 3, 30 and 100 processes of each. With NAME only the kinds
-//! whose names contain it.
+//! RIVAL is the program of `tests/registers/client-go`, built by `go build`. The API server is that of `.ci/soak
+//! kubernetes`. Each round ends the leader by SIGTERM, `kill -9` or SIGSTOP, and measures the time until another
+//! process leads. Then the program measures the requests for Leases that the API server answers per second at rest,
+//! with 3, 30 and 100 processes of each kind. With NAME, only the kinds run whose names contain it.
 #![expect(
     clippy::disallowed_methods,
     reason = "a deadline of real time, for other processes"
@@ -22,19 +22,19 @@ use std::{
 
 use actix_bully_register_tests::kubernetes::server::Cluster;
 
-/// Which processes, and how.
+/// The processes of a row of the table, and their command lines.
 #[derive(Clone, Debug)]
 struct Kind {
     name: &'static str,
-    /// The words before and after the process's name.
+    /// The parts of the command line before and after the name of the process.
     before: Vec<String>,
     after: Vec<String>,
-    /// Until all have begun, and each knows the others.
+    /// Time until all processes have begun and know each other.
     settles: Duration,
     rounds: usize,
 }
 
-/// The last rounds of a kind whose lease is this long are fewer.
+/// Most rounds of a kind whose lease is as long as that of Kubernetes, since its fail-overs take long.
 const LONG: usize = 5;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -199,7 +199,8 @@ impl Replicas {
         }
     }
 
-    /// Ends the leader; says after how many milliseconds another one leads. It runs again afterwards.
+    /// Ends the leader, and returns the milliseconds until another process leads. The former leader runs again
+    /// afterwards.
     fn round(&mut self, signal: &str) -> u128 {
         let leader = loop {
             self.listen(Duration::from_millis(200));
@@ -226,7 +227,7 @@ impl Replicas {
             }
         };
         if signal == "-STOP" {
-            // It finds that it leads no more; one of client-go ends then.
+            // The process learns that it has lost the leadership. A process of client-go ends then.
             Command::new("kill")
                 .args(["-CONT", &process])
                 .status()
@@ -236,7 +237,7 @@ impl Replicas {
         self.running[leader].kill().ok();
         self.running[leader].wait().ok();
         self.running[leader] = self.spawn(leader);
-        // Until it takes part again.
+        // The former leader takes part in the election again after this time.
         self.listen(Duration::from_secs(3));
         took
     }

@@ -1,16 +1,20 @@
-//! `costs STORE [SECONDS]`: what elections ask of a store, `files`, `postgres`, `etcd` or `kubernetes`, in a second, and the time
-//! of a fail-over in the same run, beside the rule of client-go.
+//! `costs STORE [SECONDS]`: the requests per second that elections make to a store, and the time of a fail-over in
+//! the same run, beside the rule of client-go. STORE is `files`, `postgres`, `etcd` or `kubernetes`.
 //!
-//! *Reads* and *writes* are what agents ask for, *operations* what the store is asked: reads that wait at one time are one.
-//! PostgreSQL counts a transaction for each change that a connection hears of, too.
-//! One record of one process with 10 agents and with 1,000; 300 elections by one register; and one record of processes,
-//! as it were, with one agent each. The record's timings are `lan`, of which the holder renews every 60 ms;
-//! those of the 300 are `wan`. At rest: 3, 30 and 100 processes with `default`; as many candidates of the rule, whose timings
-//! are those of Kubernetes (a lease of 15 s), and `default`'s (900 ms).
+//! *Reads* and *writes* are the calls of agents. *Operations* are the requests that the store gets: several reads
+//! that wait at the same time are one operation. PostgreSQL also counts a transaction for each change that a
+//! connection hears of.
 //!
-//! A *fail-over* is the time from the holder's end until another one leads, the median of five, or the longer of two where there are three
-//! or where a lease is 15 s. An agent beside others in its process stops; a process is killed, as it were: its store hears no more
-//! of it.
+//! The first rows have one process and one record, with 10 agents and with 1,000 agents (timings `lan`, whose holder
+//! renews every 60 ms). Another row has 300 elections through one register (timings `wan`). The rows of processes
+//! have 10 processes with `lan`, and 3, 30 and 100 processes with `default`, with one agent each, and then the same
+//! numbers of candidates of client-go's rule, with the timings of Kubernetes (a lease of 15 s) and of `default` (900
+//! ms). A process here is an agent with a register of its own.
+//!
+//! A *fail-over* is the time from the end of the holder until another agent leads. The table shows the median of five
+//! fail-overs, or the longer of two where there are three processes or where a lease is 15 s. If several agents share
+//! a process, the leading agent stops. If each process has one agent, the register of the leader is cut off from the
+//! store, as a kill of its process would do.
 
 use std::{
     cell::{Cell, RefCell},
@@ -43,9 +47,9 @@ use actix_bully_register_tests::{
 };
 use tempfile::TempDir;
 
-/// A register of its own for each call.
+/// Opens a new register at each call.
 type Connect<'a> = &'a dyn Fn() -> Arc<dyn Register>;
-/// What the store has done so far, if it counts that.
+/// Returns the number of requests that the store has answered; `None` if the store does not count them.
 type Operations<'a> = &'a dyn Fn() -> Option<i64>;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -61,13 +65,13 @@ fn main() -> Result<(), Box<dyn Error>> {
             measure(seconds, &connect, &|| None);
         }
         Some("postgres") => {
-            // A connection for each process; 100 are the default.
+            // Each process needs a connection, and PostgreSQL allows 100 by default.
             let server = Server::with(|_| vec!["max_connections=300".to_owned()]);
             let connect = || -> Arc<dyn Register> {
                 let builder = PostgresRegister::builder(&server.address()).create_table();
                 Arc::new(builder.open().expect("the address is right"))
             };
-            // Its client blocks, which a thread of a runtime must not.
+            // The client of PostgreSQL blocks its thread, which is not allowed on a thread of the runtime.
             measure(seconds, &connect, &|| {
                 thread::scope(|scope| scope.spawn(|| server.operations()).join().ok().flatten())
             });
@@ -144,7 +148,7 @@ fn measure(seconds: u64, connect: Connect<'_>, operations: Operations<'_>) {
     beside(seconds, &many, operations);
 }
 
-/// As many candidates of client-go's rule.
+/// Measures equally many candidates of client-go's rule.
 fn beside(seconds: u64, many: &dyn Fn(usize) -> Vec<Counted>, operations: Operations<'_>) {
     for (name, rule) in [
         ("15 s", rule(15_000, 10_000, 2_000)),
@@ -195,7 +199,7 @@ const fn rule(lease: u64, renew: u64, retry: u64) -> Rule {
     }
 }
 
-/// A candidate of client-go's rule; it ends with its System.
+/// Runs a candidate of client-go's rule. It ends with its actix system.
 fn compete(
     number: usize,
     rule: Rule,
@@ -219,12 +223,12 @@ fn compete(
     }));
 }
 
-/// The processes that were killed.
+/// The numbers of the killed processes.
 #[derive(Default)]
 struct KilledSet(RefCell<BTreeSet<usize>>);
 
 impl KilledSet {
-    /// The first one of those that lead which was not killed.
+    /// Returns the first process that leads and was not killed.
     fn another(&self, leads: impl Iterator<Item = bool>) -> Option<usize> {
         let mut lead = leads.enumerate().filter(|(_, leads)| *leads);
         let other = lead.find(|(process, _)| !self.0.borrow().contains(process));
@@ -237,7 +241,7 @@ impl KilledSet {
     }
 }
 
-/// Ends the one that leads so often; says how long it took each time until another one led.
+/// Ends the leader `kills` times, and returns the times until another process led.
 async fn fail_overs(
     kills: usize,
     leader: impl Fn() -> Option<usize>,
@@ -250,7 +254,7 @@ async fn fail_overs(
         let ended = Instant::now();
         next(|| leader().filter(|next| *next != former)).await;
         took.push(ended.elapsed());
-        // It has settled before it ends.
+        // The new leader settles before it is ended in turn.
         actix::clock::sleep(Duration::from_secs(2)).await;
     }
     took
@@ -267,10 +271,10 @@ async fn next(leader: impl Fn() -> Option<usize>) -> usize {
 
 const MOST_KILLS: usize = 5;
 
-/// Of a rule with a longer lease there are two fail-overs.
+/// Duration of a lease above which only two fail-overs are measured.
 const LONG: Duration = Duration::from_secs(5);
 
-/// What is asked, and then the fail-overs.
+/// Prints a row: the requests per second, and then the time of a fail-over.
 async fn row(
     name: &str,
     seconds: u64,
@@ -285,7 +289,7 @@ async fn row(
     println!("{counted} {:>12}", median.unwrap_or_default());
 }
 
-/// Once it has settled.
+/// Waits until the election has settled, and then counts the requests.
 async fn count(name: &str, seconds: u64, all: &[Counted], operations: Operations<'_>) -> String {
     actix::clock::sleep(Duration::from_secs(2)).await;
     for counted in all {

@@ -1,11 +1,15 @@
-//! `holder NAME STORE [ROWS]`: a process with one agent, whose lease is in that store: `files:FOLDER`,
-//! `postgres:ADDRESS`, `etcd:ENDPOINT` or `kubernetes:KUBECONFIG`; `config:PATH` is a file that says how it is elected.
+//! `holder NAME STORE [ROWS]`: a process with one agent. STORE is `files:FOLDER`, `postgres:ADDRESS`, `etcd:ENDPOINT`
+//! or `kubernetes:KUBECONFIG`, the store of the lease, or `config:PATH`, a configuration that chooses the election.
 //!
-//! While it leads it says so again and again: `leads TOKEN NANOSECONDS NANOSECONDS`, by a clock that all processes of a
-//! host share, and writes rows behind a fence into the file `ROWS`, if there is one; where the fence refuses a leader, it says
-//! `refused TOKEN`. `knows NAME` names the leader that it has come to know, or `nobody`. On a line `withdraw` it is eligible no
-//! more and says `withdrawn`, on a line `read FOLDER` it reads every file there, as a backup does, on a line `leave`, or at SIGTERM, it hands over
-//! and ends; with its standard input it ends too. Its wall clock is ahead by the seconds that `HOLDER_CLOCK_AHEAD` names.
+//! While the agent leads, the process prints `leads TOKEN NANOSECONDS NANOSECONDS` at short intervals, by a clock
+//! that all processes of a host share. If ROWS names a file, the process also writes rows behind a fence into this
+//! file. If the fence refuses a leader, the process prints `refused TOKEN`. It prints `knows NAME` when it learns of
+//! a leader, and `knows nobody` when it loses the leader.
+//!
+//! The process reads commands on its standard input. `withdraw` makes the agent ineligible, and the process prints
+//! `withdrawn`. `read FOLDER` reads every file of the folder, as a backup does. `leave` hands over and ends the
+//! process, as SIGTERM does. The process also ends when its standard input ends. Its wall clock is ahead by the
+//! seconds in `HOLDER_CLOCK_AHEAD`.
 
 use std::{
     cell::RefCell, env, error::Error, fs, io, path::Path, pin::pin, process::exit, rc::Rc,
@@ -25,7 +29,7 @@ use actix_bully_register_tests::{fenced::Fenced, processes::nanoseconds, rounds:
 use futures::{StreamExt, future::select};
 use tokio::sync::mpsc::{Receiver, channel};
 
-/// How long a hand-over may take.
+/// Longest time for a hand-over.
 const SOON: Duration = Duration::from_secs(5);
 
 type Failure = Box<dyn Error>;
@@ -70,7 +74,8 @@ async fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Ends as soon as it is asked to: a hand-over waits for it.
+/// Reports and writes while the agent leads. It ends as soon as the agent steps down, because a hand-over waits for
+/// its end.
 async fn work(leader: LeaderGuard, rows: Rc<RefCell<Option<Fenced>>>) {
     let says = pin!(say(&leader, rows));
     select(says, pin!(leader.stepping_down())).await;
@@ -81,12 +86,12 @@ async fn say(leader: &LeaderGuard, rows: Rc<RefCell<Option<Fenced>>>) {
     loop {
         if let Some(rows) = &mut *rows.borrow_mut() {
             let is_admitted = rows.write(leader).expect("it can be written");
-            // A leader that is none any more is refused rightly.
+            // The fence rightly refuses an agent that leads no longer, so only a refusal of a leader is printed.
             if !is_admitted && leader.is_leader() {
                 println!("refused {token}");
             }
         }
-        // Read between two looks at the clock: somewhere in between it was so.
+        // The role is read between two readings of the clock, so the agent led at some moment between them.
         let before = nanoseconds();
         if leader.is_leader() {
             println!("leads {token} {before} {}", nanoseconds());
@@ -135,7 +140,7 @@ impl WallClock for Ahead {
     }
 }
 
-/// What its standard input says, with which it ends.
+/// Returns the lines of the standard input. The process ends when the input ends.
 fn lines() -> Receiver<String> {
     let (say, said) = channel(1);
     thread::spawn(move || {

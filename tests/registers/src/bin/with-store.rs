@@ -1,5 +1,5 @@
-//! `with-store STORE PROGRAM ARGUMENT ..`: runs a program beside a store that is started for it, `files`, `postgres` or
-//! `etcd`. The last argument that the program gets is the line of a configuration that names the store.
+//! `with-store STORE PROGRAM ARGUMENT ..`: starts a store, `files`, `postgres` or `etcd`, and runs a program beside
+//! it. The last argument of the program is the line of a configuration that names the store.
 
 use std::{
     env,

@@ -1,4 +1,4 @@
-//! API servers of Kubernetes for the tests: the real one, and a double that answers as a test wants.
+//! API servers of Kubernetes for the tests: the real one, and a double whose answers a test chooses.
 
 pub mod double;
 pub mod server;

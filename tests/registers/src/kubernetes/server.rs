@@ -1,7 +1,8 @@
-//! The real API server, over Debian's etcd: in a temporary folder, on ports of its own, and ended with its test.
+//! The real API server of Kubernetes on Debian's etcd: its files are in a temporary folder, it listens at free ports,
+//! and it ends with its test.
 //!
-//! `KUBE_APISERVER` names its program; the default is the program that `.ci/soak kubernetes` builds in the cache folder. Without
-//! either the tests that need it say so, and are left out.
+//! `KUBE_APISERVER` names its program. The default is the program that `.ci/soak kubernetes` builds in the cache
+//! folder. Without a program, the tests of the API server print a line and are skipped.
 #![expect(
     clippy::disallowed_methods,
     reason = "a deadline of real time, for another process"
@@ -22,10 +23,10 @@ use tempfile::TempDir;
 
 use crate::{DEADLINE, etcd::Etcd, rounds::StoreServer, wire::Wire};
 
-/// The version that is tested, which the cache folder names too.
+/// The version of the API server that is tested. The program in the cache folder has it in its name.
 pub const VERSION: &str = "v1.36.3";
 
-/// An etcd, and one API server on it or several.
+/// An etcd, and one or several API servers on it.
 #[derive(Debug)]
 pub struct Cluster {
     etcd: Etcd,
@@ -40,7 +41,7 @@ pub struct ApiServer {
     program: PathBuf,
     arguments: Vec<String>,
     port: u16,
-    /// Between it and its etcd.
+    /// The wire between the API server and its etcd.
     wire: Wire,
     log: PathBuf,
 }
@@ -48,9 +49,9 @@ pub struct ApiServer {
 /// A user of the cluster, and its token.
 #[derive(Clone, Copy, Debug)]
 pub enum User {
-    /// May do everything.
+    /// A user with every right.
     Admin,
-    /// May do nothing, until it is given a Role.
+    /// A user without rights, until a test gives it a Role.
     Plain,
 }
 
@@ -63,7 +64,7 @@ impl User {
     }
 }
 
-/// The program, if it is there. Says so otherwise.
+/// Returns the path of the program if the file exists. Otherwise prints how to build it.
 pub fn program() -> Option<PathBuf> {
     let built = || {
         let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
@@ -79,12 +80,12 @@ pub fn program() -> Option<PathBuf> {
 }
 
 impl Cluster {
-    /// One API server, which works; `None` where its program is not there.
+    /// Starts one API server, and waits until it works. Returns `None` if the program is missing.
     pub fn start() -> Option<Self> {
         Self::of(1)
     }
 
-    /// `number` API servers on one etcd.
+    /// Starts `number` API servers on one etcd. Returns `None` if the program is missing.
     pub fn of(number: usize) -> Option<Self> {
         let program = program()?;
         let folder = TempDir::with_prefix("kubernetes-").expect("a temporary folder can be made");
@@ -101,7 +102,7 @@ impl Cluster {
         ] {
             fs::write(folder.path().join(name), text).expect("it can be written");
         }
-        // It signs the tokens of pods, and takes RSA or ECDSA alone.
+        // The server signs the tokens of pods with this key, which must be an RSA or ECDSA key.
         let key = folder.path().join("accounts.key");
         let made = Command::new("openssl")
             .args(["genrsa", "-out"])
@@ -126,14 +127,14 @@ impl Cluster {
         Some(cluster)
     }
 
-    /// A register of that user, in the namespace `default`.
+    /// Opens a register for the user, in the namespace `default`.
     pub fn open(&self, user: User) -> KubernetesRegister {
         let file = self.kubeconfig(user.token(), &self.address(0));
         let builder = KubernetesRegister::builder().kubeconfig_file(file);
         builder.open().expect("the kubeconfig is right")
     }
 
-    /// A kubeconfig that leads there, with that token.
+    /// Writes a kubeconfig that names the server at `at` and this token, and returns its path.
     pub fn kubeconfig(&self, token: &str, at: &str) -> PathBuf {
         let name = format!("{token}-{}", at.replace(['.', ':'], "-"));
         let path = self.folder.path().join(name);
@@ -141,7 +142,7 @@ impl Cluster {
         path
     }
 
-    /// The same, in that file.
+    /// Writes such a kubeconfig into the file `path`.
     pub fn write_kubeconfig(&self, path: &Path, token: &str, at: &str) {
         let authority = self.folder.path().join("ca.pem");
         let text = format!(
@@ -159,22 +160,23 @@ users: [{{name: it, user: {{token: {token}}}}}]
         fs::rename(new, path).expect("it can be replaced");
     }
 
-    /// Where that API server listens.
+    /// Returns the address of an API server, by its number.
     pub fn address(&self, server: usize) -> String {
         format!("127.0.0.1:{}", self.servers[server].port)
     }
 
-    /// Its etcd.
+    /// Returns the etcd of the cluster.
     pub fn etcd(&self) -> &Etcd {
         &self.etcd
     }
 
-    /// That API server.
+    /// Returns an API server, by its number.
     pub fn server(&mut self, server: usize) -> &mut ApiServer {
         &mut self.servers[server]
     }
 
-    /// The first API server's answer to an administrator: the status, and the body.
+    /// Sends a request of an administrator to the first API server, and returns the status and the body of the
+    /// answer.
     pub fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
         self.ask_at(0, method, path, body)
     }
@@ -186,7 +188,7 @@ users: [{{name: it, user: {{token: {token}}}}}]
             .arg(self.folder.path().join("ca.pem"))
             .args(["--header", "Authorization: Bearer admin-token"])
             .args(["--header", "Content-Type: application/json"])
-            // It makes its answers pretty for curl.
+            // The server formats its answers for people if the client is curl, so the request names another client.
             .args(["--user-agent", "tests"])
             .args(["--data", body, "--write-out", "\n%{http_code}"])
             .arg(format!(
@@ -200,7 +202,7 @@ users: [{{name: it, user: {{token: {token}}}}}]
         (status.parse().unwrap_or(0), body.to_owned())
     }
 
-    /// The same, which has to succeed.
+    /// Sends a request as [`ask`](Self::ask) does, and fails the test unless it succeeds.
     pub fn done(&self, method: &str, path: &str, body: &str) -> String {
         let (status, said) = self.ask(method, path, body);
         assert!(
@@ -210,7 +212,7 @@ users: [{{name: it, user: {{token: {token}}}}}]
         said
     }
 
-    /// The requests for Leases that the first API server has answered so far, by its own metrics.
+    /// Returns the number of requests for Leases that the first API server has answered, by its own metrics.
     pub fn operations(&self) -> Option<i64> {
         let (_, said) = self.ask("GET", "/metrics", "");
         let counts = said.lines().filter(|line| {
@@ -225,7 +227,7 @@ users: [{{name: it, user: {{token: {token}}}}}]
         Some(counts.sum::<f64>() as i64)
     }
 
-    /// Gives the user `plain` these verbs on leases, or takes all away.
+    /// Gives the user `plain` a Role with these verbs on Leases. An empty list takes all rights away.
     pub fn may(&self, verbs: &[&str]) {
         let verbs: Vec<_> = verbs.iter().map(|verb| format!("{verb:?}")).collect();
         let rules = if verbs.is_empty() {
@@ -253,7 +255,7 @@ users: [{{name: it, user: {{token: {token}}}}}]
 
 const RBAC: &str = "rbac.authorization.k8s.io/v1";
 
-/// Where the Leases of the namespace `default` are.
+/// Path of the Leases in the namespace `default`.
 pub const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 
 impl ApiServer {
@@ -303,28 +305,28 @@ impl ApiServer {
         }
     }
 
-    /// `kill -9`.
+    /// Ends the API server by `kill -9`.
     pub fn crash(&mut self) {
         self.process.kill().expect("it can be killed");
         self.process.wait().expect("a child can be waited for");
     }
 
-    /// Starts it again; it may not have answered yet.
+    /// Starts the API server again, and does not wait until it answers.
     pub fn restart(&mut self) {
         self.process = spawn(&self.program, &self.arguments, &self.log);
     }
 
-    /// Stops it where it is, until [`resume`](Self::resume).
+    /// Stops the API server where it stands, until [`resume`](Self::resume) is called.
     pub fn freeze(&self) {
         stopped::freeze(self.process.id());
     }
 
-    /// It goes on.
+    /// Lets the API server run again.
     pub fn resume(&self) {
         stopped::resume(self.process.id());
     }
 
-    /// The wire between it and its etcd.
+    /// Returns the wire between the API server and its etcd.
     pub fn wire(&self) -> &Wire {
         &self.wire
     }
@@ -364,11 +366,11 @@ impl StoreServer for Cluster {
     }
 }
 
-/// The register's name of a key, as `kubectl` would show it.
+/// Returns the name of the object that has a key, as `kubectl` would show it.
 pub fn object_of(cluster: &Cluster, key: &str) -> Option<String> {
     let list = cluster.done("GET", LEASES, "");
     let at = list.find(&format!("\"actix-bully/key\":\"{key}\""))?;
-    // The name stands before the annotations, in the metadata of each item.
+    // In the metadata of each item the name stands before the annotations.
     let before = &list[..at];
     let name = before.rfind("\"name\":\"")? + "\"name\":\"".len();
     list[name..].split('"').next().map(str::to_owned)

@@ -1,4 +1,4 @@
-//! A store without room.
+//! An etcd without free space.
 
 use std::thread;
 
@@ -19,7 +19,7 @@ fn a_full_store_is_told_from_one_that_is_away_and_can_be_read() {
         match block_on(register.swap(&key("a/fill"), known.as_ref(), value)) {
             Ok(Swap::Done(_)) => known = works(&register, &key("a/fill")),
             Ok(Swap::Conflict(entry)) => panic!("nobody else writes: {entry:?}"),
-            // A busy machine: the answer came too late.
+            // On a busy machine the answer may come too late.
             Err(RegisterError::Unreachable(_) | RegisterError::Unknown(_)) => {
                 known = works(&register, &key("a/fill"));
             }
@@ -32,7 +32,7 @@ fn a_full_store_is_told_from_one_that_is_away_and_can_be_read() {
     assert_eq!(works(&register, &key("a/fill")), known, "it can be read");
 }
 
-/// A member that is full the moment it writes has written, and says that it is full.
+/// If a write fills the store, etcd has carried the write out, and answers that the space is exceeded.
 #[test]
 fn a_write_that_filled_a_store_is_unknown_and_one_that_it_refused_is_not_done() {
     for applies in [true, false] {
@@ -53,8 +53,8 @@ fn a_write_that_filled_a_store_is_unknown_and_one_that_it_refused_is_not_done() 
     }
 }
 
-/// The endpoint of what answers every write as a full etcd does, and has one entry, `a/fill`, whose revision grows with a
-/// write if it `applies` one.
+/// Starts a server that answers every write as a full etcd does, and returns its endpoint. The server has one entry,
+/// `a/fill`. If `applies` is true, a write increases the revision of the entry.
 fn full_member(applies: bool) -> String {
     use std::{
         io::{Read, Write},
@@ -64,7 +64,8 @@ fn full_member(applies: bool) -> String {
     let address = listener.local_addr().expect("it has an address");
     thread::spawn(move || {
         let mut revision = 7;
-        // One that is closed with a question's end unread would be reset, and its answer lost.
+        // The connections stay open. If a connection is closed before its request was read to the end, TCP resets it,
+        // and the client may lose the answer.
         let mut held = Vec::new();
         for mut client in listener.incoming().map_while(Result::ok) {
             let mut question = [0; 4_096];
@@ -85,7 +86,7 @@ fn full_member(applies: bool) -> String {
                         .to_owned(),
                 )
             } else {
-                // `actix-bully/a/fill` and `x` in base64.
+                // The key is `actix-bully/a/fill` and the value is `x`, both in base64.
                 (
                     "200 OK",
                     format!(

@@ -1,4 +1,4 @@
-//! By TLS, with certificates of clients, and with all keys of a configuration.
+//! An etcd with TLS, with certificates of clients, and with all keys of a configuration.
 
 use std::{fs, os::unix::fs::PermissionsExt, thread, time::Instant};
 
@@ -50,7 +50,7 @@ fn by_tls_only_a_server_of_the_authority_that_names_the_host_is_asked() {
     assert_eq!(refusal(&half), refused, "not all endpoints are by TLS");
 }
 
-/// A cluster that asks for certificates, which are renewed while a register is in use.
+/// The cluster asks clients for certificates. A certificate is renewed while a register is in use.
 #[test]
 fn a_client_without_its_certificate_is_refused_and_a_renewed_one_is_used_without_a_restart() {
     let (authority, clients) = (Authority::new("etcd's"), Authority::new("its clients'"));
@@ -88,7 +88,8 @@ fn a_client_without_its_certificate_is_refused_and_a_renewed_one_is_used_without
     assert_eq!(refusal(&with(mixed).open()), refused, "another's key");
 }
 
-/// The write is done before its answer is spoilt: TLS ends the connection then, which says nothing of the write.
+/// The write is done before its answer is spoilt. TLS then ends the connection, so the client cannot know whether the
+/// write was done.
 #[test]
 fn a_write_whose_answer_tls_refuses_is_unknown() {
     let authority = Authority::new("etcd's");
@@ -108,7 +109,7 @@ fn a_write_whose_answer_tls_refuses_is_unknown() {
     assert_eq!(found.value, b"done");
 }
 
-/// All keys of a configuration together: by TLS, with a login.
+/// The configuration has every key at once: TLS and a login.
 #[test]
 fn nodes_lead_by_a_configuration_that_names_etcd() {
     let authority = Authority::new("etcd's");

@@ -1,6 +1,7 @@
-//! What befalls a Lease, its etcd, a Role and a token while three processes elect by them; their clocks are a minute apart.
+//! Faults of a Lease, its etcd, a Role and a token, while three processes elect a leader by the Lease. Their clocks
+//! differ by a minute.
 //!
-//! `REGISTER_ROUNDS` says how often, for a long run.
+//! `REGISTER_ROUNDS` is the number of rounds, for a long run.
 
 use std::path::PathBuf;
 
@@ -13,12 +14,12 @@ use actix_bully_register_tests::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
-    /// The leader's API server reaches its etcd no more; the others have another one.
+    /// The API server of process 0 loses its etcd. The other processes use another API server.
     CutFromEtcd,
     Compacted,
     Deleted,
     Edited,
-    /// The Lease is written as it was some time ago, as by a backup.
+    /// The Lease gets an earlier value back, as from a backup.
     Restored,
     RoleTaken,
     TokenEnded,
@@ -35,7 +36,7 @@ const FATES: [Fate; 7] = [
 ];
 
 const MAY: &[&str] = &["get", "list", "watch", "create", "update", "delete"];
-/// The key of the election, and its record.
+/// Key of the election's record.
 const HOLDER: &str = "default/jobs/lease";
 
 #[test]
@@ -77,7 +78,7 @@ struct Story {
 }
 
 impl Story {
-    /// Says who leads next.
+    /// Applies a fault, and returns the next leader.
     fn befall(&mut self, fate: Fate, leader: Said) -> Said {
         let same = leader.token - 1;
         match fate {
@@ -125,7 +126,8 @@ impl Story {
             }
             Fate::TokenEnded => {
                 self.write_tokens("ended-token");
-                // A token counts until a client reads it again: the server ends the connections of the leader's.
+                // The API server checks a token at each request, and a client reads its kubeconfig only now and then.
+                // The restart of the servers ends the connections of the clients, so that they read the file again.
                 self.cluster.server(0).crash();
                 self.cluster.server(1).crash();
                 self.cluster.server(0).restart();
@@ -137,9 +139,9 @@ impl Story {
         }
     }
 
-    /// Expects silence when a lease is over, and for as long again.
+    /// Waits, and expects that no process leads after the end of a lease.
     fn listen_without_server(&mut self) {
-        // A Role and a token count for a moment longer, in the server's own memory.
+        // The API server keeps a Role and a token in its memory for a moment, so the silence begins later.
         self.processes.listen(long());
         let from = nanoseconds();
         self.processes.listen(long());
@@ -152,13 +154,13 @@ impl Story {
         format!("{LEASES}/{name}")
     }
 
-    /// The value of the record.
+    /// Returns the value of the record.
     fn shown(&self) -> String {
         let shown = self.cluster.done("GET", &self.path(), "");
         text_of(&shown, "actix-bully/value").expect("it has a value")
     }
 
-    /// Writes that value, whatever is there now.
+    /// Writes this value, whatever value the record has now.
     fn write(&self, value: &str) {
         let path = self.path();
         for _ in 0..1_000 {
@@ -185,7 +187,7 @@ impl Story {
     }
 }
 
-/// The text of that name in a JSON text, where no text has an escape.
+/// Returns the text with this name in a JSON text without escapes.
 fn text_of(json: &str, name: &str) -> Option<String> {
     let begin = format!("\"{name}\":\"");
     let rest = &json[json.find(&begin)? + begin.len()..];

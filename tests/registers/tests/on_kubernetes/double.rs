@@ -1,4 +1,5 @@
-//! On the double: the suite, each answer of the table, late and lost answers, Leases of others, lists, and the ends of a watch.
+//! The double: the suite, each answer of the table, late and lost answers, Leases of other clients, lists, and the
+//! ends of a watch.
 #![expect(
     clippy::disallowed_methods,
     reason = "a deadline of real time, for another thread"
@@ -28,7 +29,7 @@ use tokio::time::sleep;
 fn it_conforms() {
     let server = KubeDouble::start();
     conforms(|| server.open());
-    // A thousand writes at once among them.
+    // The suite also makes a thousand writes at once.
     assert!(
         server.connections() <= 8 * 17,
         "{} connections",
@@ -36,7 +37,7 @@ fn it_conforms() {
     );
 }
 
-/// Waits until that is so.
+/// Waits until the condition holds, and fails at half of the deadline.
 async fn until(what: &str, is_so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !is_so() {
@@ -63,7 +64,7 @@ fn holder() -> RegisterKey {
     key("group/holder")
 }
 
-/// One request of each kind.
+/// The kinds of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {
     Read,
@@ -96,7 +97,7 @@ impl Operation {
         KubeVerb::WRITES.contains(&self.verb())
     }
 
-    /// The key that it is about.
+    /// Returns the key of the operation.
     fn key(self) -> RegisterKey {
         key(if self == Self::Create {
             "group/new"
@@ -105,7 +106,7 @@ impl Operation {
         })
     }
 
-    /// Does it; `entry` is there under the key [`holder`].
+    /// Carries the operation out. `entry` is the present entry of the key [`holder`].
     fn run(self, register: &dyn Register, entry: &Entry) -> Result<(), RegisterError> {
         let key = self.key();
         block_on(async {
@@ -125,7 +126,7 @@ impl Operation {
         })
     }
 
-    /// The value that its key has afterwards, if it was done or not.
+    /// Returns the value of the operation's key afterwards. `is_done` is whether the operation was carried out.
     const fn leaves(self, is_done: bool) -> Option<&'static [u8]> {
         match (self, is_done) {
             (Self::Read | Self::List, _) | (Self::Update | Self::Remove, false) => Some(b"one"),
@@ -135,7 +136,7 @@ impl Operation {
     }
 }
 
-/// How an operation fails.
+/// The failure of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Failure {
     Refused(RegisterRefusal),

@@ -1,4 +1,4 @@
-//! The register in Kubernetes: the suite on a double and, where its program is there, on the real API server.
+//! The register in Kubernetes: the suite on a double and, if its program exists, on the real API server.
 
 mod chaos;
 mod double;

@@ -1,4 +1,4 @@
-//! On the real API server: the suite, and what befalls it.
+//! The real API server: the suite, and faults of the server.
 
 use std::time::Duration;
 
@@ -39,10 +39,10 @@ fn a_lease_of_another_client_is_foreign_and_left_alone() {
     let entry = block_on(read(&register, &holder));
     let path = format!("{LEASES}/{name}");
     cluster.done("DELETE", &path, "");
-    // An old write brings nothing back.
+    // A late write must not bring the deleted entry back.
     let late = block_on(register.swap(&holder, entry.as_ref(), b"late".to_vec()));
     assert!(matches!(late, Ok(Swap::Conflict(None))), "{late:?}");
-    // What client-go writes.
+    // The object that client-go makes.
     let other = format!(
         r#"{{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{{"name":"{name}"}},"spec":{{"holderIdentity":"other","leaseDurationSeconds":15}}}}"#
     );
@@ -89,7 +89,8 @@ fn a_role_that_is_missing_is_named_and_may_come_back() {
     read_is_refused();
 }
 
-/// Versions that no watch names leave the server's memory, so that a watch from the Lease's own version would be refused.
+/// The API server drops versions from its memory if no watch uses them. A watch from the version of a quiet Lease
+/// would then be refused.
 #[test]
 fn a_quiet_record_is_heard_while_many_others_change() {
     let Some(mut cluster) = Cluster::start() else {
@@ -114,7 +115,7 @@ fn a_quiet_record_is_heard_while_many_others_change() {
     cluster.server(0).restart();
     let entry = works(&register, &quiet);
     block_on(async {
-        // Whatever was told before; then the write itself.
+        // Skips the changes from before the write.
         let told = |changes: &mut actix_bully::register::ChangeStream| {
             let mut all = Vec::new();
             while let Some(Some(change)) = futures::FutureExt::now_or_never(changes.next()) {
@@ -173,7 +174,7 @@ fn a_server_cut_off_from_its_etcd_leaves_writes_unknown_and_the_other_one_is_ask
     assert_unknown(&written);
     let found = block_on(register.read(&holder));
     assert_away(&found);
-    // As an address of both leads elsewhere.
+    // The kubeconfig names the second server from now on, as a shared address that leads elsewhere would.
     cluster.write_kubeconfig(&file, "admin-token", &second);
     let entry = works(&register, &holder);
     block_on(async { done(swap(&register, &holder, entry.as_ref(), b"two").await) });

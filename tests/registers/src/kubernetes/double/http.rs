@@ -23,7 +23,7 @@ use super::{
 pub(super) type AnswerBody = UnsyncBoxBody<Bytes, io::Error>;
 type Answer = Response<AnswerBody>;
 
-/// A request as it was read.
+/// A request after parsing.
 pub(super) struct Asked {
     verb: KubeVerb,
     is_known: bool,
@@ -34,7 +34,7 @@ pub(super) struct Asked {
     body: Value,
 }
 
-/// Answers one request; an error closes the connection.
+/// Answers one request. An error closes the connection.
 pub(super) async fn answer(
     shared: Arc<Shared>,
     request: Request<Incoming>,
@@ -64,7 +64,7 @@ pub(super) async fn answer(
         }
         Some(KubeFault::Held) => {
             let mut released = shared.released.subscribe();
-            // It goes on when its client has gone.
+            // The work is a task of its own, so a held request is applied even if its client has gone.
             let work = spawn_local(async move {
                 released.changed().await.ok();
                 shared.apply(&asked)
@@ -207,7 +207,7 @@ fn in_namespace(lease: &Value) -> Value {
 fn list_of(page: LeasePage, more: Option<&str>) -> Value {
     let mut items = page.leases;
     for item in items.iter_mut().filter_map(Value::as_object_mut) {
-        // The list says it for all.
+        // The kind of the list holds for all items, so an item does not repeat it.
         item.remove("kind");
         item.remove("apiVersion");
     }
@@ -237,11 +237,11 @@ pub(super) fn answer_of(code: u16, kind: &str, body: AnswerBody) -> Answer {
     answer
 }
 
-/// The connection ends in the middle.
+/// Returns an answer whose connection ends after half of the bytes.
 fn half(whole: &Bytes) -> Answer {
     let parts = [Ok(whole.slice(..whole.len() / 2)), Err(closed())];
     let parts = stream::unfold(parts.into_iter(), |mut parts| async move {
-        // The earlier pieces are on their way.
+        // The server gets the chance to send the first piece before the error comes.
         yield_now().await;
         Some((parts.next()?.map(Frame::data), parts))
     });

@@ -6,8 +6,8 @@
 //!                             └──────────────── watch.rs: what changes ◀────────────────────┘
 //! ```
 //!
-//! Decided here: the questions and the faults of a test. It answers as the real one does (`store.rs`), unless a test says
-//! otherwise.
+//! Decided here: the questions that a test asks about the double, and the faults that a test orders. Without a fault
+//! the double answers as the real API server does (`store.rs`).
 
 mod http;
 mod script;
@@ -47,10 +47,10 @@ pub use script::{KubeFault, KubeVerb};
 pub use status::KubeStatus;
 pub use store::WatchEnd;
 
-/// The namespace that is there.
+/// The only namespace of the double.
 pub const NAMESPACE: &str = "jobs";
 
-/// See the [module](self). It ends when it is dropped.
+/// A running double; see the [module](self). It ends when it is dropped.
 #[derive(Debug)]
 pub struct KubeDouble {
     shared: Arc<Shared>,
@@ -63,9 +63,9 @@ pub struct KubeDouble {
 #[derive(Debug)]
 struct Shared {
     state: Mutex<DoubleState>,
-    /// Grows when the watches have something to do.
+    /// A number that grows when the open watches have to look for events.
     grown: tokio_watch::Sender<u64>,
-    /// Grows when the held requests go on.
+    /// A number that grows when the held requests may go on.
     released: tokio_watch::Sender<u64>,
 }
 
@@ -80,7 +80,7 @@ struct DoubleState {
     is_frozen: bool,
 }
 
-/// All Leases as they were.
+/// A copy of all Leases at one moment.
 #[derive(Clone, Debug)]
 pub struct DoubleBackup(LeaseStore);
 
@@ -95,12 +95,12 @@ impl Shared {
 }
 
 impl KubeDouble {
-    /// A server without Leases, which asks for no token.
+    /// Starts a server without Leases, which accepts requests without a token.
     pub fn start() -> Self {
         Self::run(None)
     }
 
-    /// The same by TLS, with this certificate.
+    /// Starts such a server over TLS, with this certificate.
     pub fn secure(leaf: &Leaf) -> Self {
         Self::run(Some(leaf))
     }
@@ -143,17 +143,17 @@ impl KubeDouble {
         double
     }
 
-    /// The kubeconfig, as [`log_in`](Self::log_in) has written it last.
+    /// Returns the path of the kubeconfig that [`log_in`](Self::log_in) wrote last.
     pub fn kubeconfig(&self) -> PathBuf {
         self.folder.path().join("config")
     }
 
-    /// A path in the folder of the kubeconfig.
+    /// Returns a path in the folder of the kubeconfig.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Writes the kubeconfig with these parts of a user and of the cluster.
+    /// Writes the kubeconfig. `user` and `cluster` are the fields of its user and more fields of its cluster.
     pub fn log_in(&self, user: &Value, cluster: &Value) {
         let mut cluster = cluster.clone();
         let scheme = if self.is_secure {
@@ -175,33 +175,33 @@ impl KubeDouble {
         fs::write(self.kubeconfig(), config.to_string()).expect("it can be written");
     }
 
-    /// Where it listens.
+    /// Returns the address at which the server listens.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Refuses all but this token from now on.
+    /// Accepts only requests with this token from now on.
     pub fn require_token(&self, token: &str) {
         self.shared.state().token = Some(token.to_owned());
     }
 
-    /// A register on it.
+    /// Opens a register on this server.
     pub fn open(&self) -> KubernetesRegister {
         let builder = KubernetesRegister::builder().kubeconfig_file(self.kubeconfig());
         builder.open().expect("the kubeconfig is right")
     }
 
-    /// What becomes of the next requests of these verbs.
+    /// Plans a fault for the next `count` requests of the given verbs.
     pub fn plan(&self, verbs: &[KubeVerb], count: usize, fault: KubeFault) {
         self.shared.state().script.plan(verbs, count, fault);
     }
 
-    /// Drops the rest of the plan.
+    /// Drops the faults that have not happened yet.
     pub fn mend(&self) {
         self.shared.state().script.clear();
     }
 
-    /// Answers nothing until [`resume`](Self::resume).
+    /// Holds all requests back until [`resume`](Self::resume) is called.
     pub fn freeze(&self) {
         let mut state = self.shared.state();
         state.is_frozen = true;
@@ -210,46 +210,46 @@ impl KubeDouble {
             .plan(&KubeVerb::ALL, usize::MAX, KubeFault::Held);
     }
 
-    /// Goes on, with the requests of meanwhile as well.
+    /// Answers again, also the requests that were held back.
     pub fn resume(&self) {
         self.mend();
         self.shared.state().is_frozen = false;
         self.release();
     }
 
-    /// The held requests go on.
+    /// Lets the held requests go on.
     pub fn release(&self) {
         self.shared.released.send_modify(|released| *released += 1);
         self.shared.grow();
     }
 
-    /// The number of requests of a verb.
+    /// Returns the number of requests of a verb.
     pub fn asked(&self, verb: KubeVerb) -> usize {
         let state = self.shared.state();
         state.asked.get(&verb).copied().unwrap_or_default()
     }
 
-    /// The number of requests of all verbs.
+    /// Returns the number of requests of all verbs.
     pub fn asked_at_all(&self) -> usize {
         self.shared.state().asked.values().sum()
     }
 
-    /// How many connections were made.
+    /// Returns the number of connections that clients have made.
     pub fn connections(&self) -> usize {
         self.shared.state().connections
     }
 
-    /// How many watches are open.
+    /// Returns the number of open watches.
     pub fn watches(&self) -> usize {
         self.shared.state().watches
     }
 
-    /// All watches end.
+    /// Ends all open watches.
     pub fn end_watches(&self, end: WatchEnd) {
         self.tell(|_| StoreEvent::End(end));
     }
 
-    /// All watches learn the present version.
+    /// Sends the present version to all open watches, as a bookmark.
     pub fn bookmark(&self) {
         self.tell(|store| StoreEvent::Bookmark(store.revision()));
     }
@@ -262,17 +262,17 @@ impl KubeDouble {
         self.shared.grow();
     }
 
-    /// Forgets all older versions than the present one, and the rests of lists.
+    /// Forgets all versions before the present one, and the later pages of lists that have begun.
     pub fn forget(&self) {
         self.shared.state().store.forget();
     }
 
-    /// The Lease of that name.
+    /// Returns the Lease with this object name.
     pub fn lease(&self, name: &str) -> Option<Value> {
         self.shared.state().store.get(name).ok().cloned()
     }
 
-    /// The Lease of that key.
+    /// Returns the Lease that keeps this key.
     pub fn lease_of(&self, key: &str) -> Option<Value> {
         let state = self.shared.state();
         let mut all = state.store.all();
@@ -281,19 +281,19 @@ impl KubeDouble {
         all.find(annotation).cloned()
     }
 
-    /// The name of the object in which that key is kept.
+    /// Returns the name of the object that keeps this key.
     pub fn name_of(&self, key: &str) -> String {
         let lease = self.lease_of(key).expect("it was written");
         let name = lease["metadata"]["name"].as_str();
         name.expect("it has a name").to_owned()
     }
 
-    /// Another client makes a Lease.
+    /// Makes a Lease, as another client does.
     pub fn create(&self, lease: Value) {
         self.write(|store| store.create(lease));
     }
 
-    /// Another client changes the Lease of that name.
+    /// Changes the Lease with this name, as another client does.
     pub fn edit(&self, name: &str, change: impl FnOnce(&mut Value)) {
         self.write(|store| {
             let mut lease = store.get(name)?.clone();
@@ -302,7 +302,7 @@ impl KubeDouble {
         });
     }
 
-    /// Another client deletes the Lease of that name.
+    /// Deletes the Lease with this name, as another client does.
     pub fn delete(&self, name: &str) {
         self.write(|store| store.delete(name, &Value::Null));
     }
@@ -313,12 +313,12 @@ impl KubeDouble {
         self.shared.grow();
     }
 
-    /// All Leases as they are now.
+    /// Returns a copy of all Leases as they are now.
     pub fn back_up(&self) -> DoubleBackup {
         DoubleBackup(self.shared.state().store.clone())
     }
 
-    /// Its store goes back to that backup, and the watches end.
+    /// Restores a backup of all Leases, and breaks the connections of the watches.
     pub fn restore(&self, backup: &DoubleBackup) {
         self.end_watches(WatchEnd::Abrupt);
         self.shared.state().store.restore(&backup.0);
@@ -349,6 +349,6 @@ async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, shared: Arc<Sha
 async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, shared: Arc<Shared>) {
     let service = service_fn(|request| http::answer(Arc::clone(&shared), request));
     let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    // It ends as its client or a test wants.
+    // The connection ends when its client or a test closes it. The resulting error does not matter.
     connection.await.ok();
 }

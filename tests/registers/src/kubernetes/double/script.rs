@@ -1,28 +1,28 @@
-//! A test's plan for the next requests.
+//! The faults that a test plans for the next requests.
 
 use super::status::KubeStatus;
 
 /// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KubeVerb {
-    /// GET of a Lease.
+    /// GET of one Lease.
     Get,
-    /// GET of several.
+    /// GET of a list of Leases.
     List,
-    /// GET of what changes.
+    /// GET of the changes of Leases.
     Watch,
-    /// POST.
+    /// POST of a Lease.
     Create,
-    /// PUT.
+    /// PUT of a Lease.
     Update,
-    /// DELETE.
+    /// DELETE of a Lease.
     Delete,
-    /// Of the server's version, with which a client begins.
+    /// GET of the server's version, the first request of a client.
     Version,
 }
 
 impl KubeVerb {
-    /// Each of them.
+    /// All verbs.
     pub const ALL: [Self; 7] = [
         Self::Get,
         Self::List,
@@ -32,33 +32,33 @@ impl KubeVerb {
         Self::Delete,
         Self::Version,
     ];
-    /// Those that change something.
+    /// The verbs that change a Lease.
     pub const WRITES: [Self; 3] = [Self::Create, Self::Update, Self::Delete];
 }
 
-/// What becomes of a request.
+/// The fault of a request.
 #[derive(Clone, Debug)]
 pub enum KubeFault {
-    /// None: another one is for the request after it.
+    /// No fault. It keeps a request free whose successor is to fail.
     Spared,
-    /// It is not applied, and answered so.
+    /// The request is not applied, and the answer is this status.
     Status(KubeStatus),
-    /// It is not applied, and answered with this code, type and text.
+    /// The request is not applied, and the answer has this code, type and text.
     Body(u16, &'static str, String),
-    /// It is applied, and answered with this text instead.
+    /// The request is applied, and the answer is this text instead of the Lease.
     Misanswered(String),
-    /// The connection ends before it is applied.
+    /// The connection ends before the request is applied.
     ClosedBefore,
-    /// The connection ends after it was applied, before the answer.
+    /// The connection ends after the request was applied and before the answer.
     ClosedAfter,
-    /// It is applied, and half of the answer is sent.
+    /// The request is applied, and the connection ends after half of the answer.
     HalfAnswered,
-    /// It is not answered before [`release`](super::KubeDouble::release), and applied then, also if its client has gone
-    /// any more.
+    /// The request waits for [`release`](super::KubeDouble::release). It is applied then, even if its client has
+    /// gone.
     Held,
 }
 
-/// The faults that are still to come.
+/// The planned faults that have not happened yet.
 #[derive(Debug, Default)]
 pub(super) struct FaultScript(Vec<PlannedFault>);
 
@@ -79,7 +79,7 @@ impl FaultScript {
         self.0.clear();
     }
 
-    /// The fault of the request that has just come.
+    /// Takes the fault for the request that has just come, if one is planned.
     pub(super) fn next(&mut self, verb: KubeVerb) -> Option<KubeFault> {
         let planned = self.0.iter_mut();
         let mut fitting = planned.filter(|it| it.left > 0 && it.verbs.contains(&verb));

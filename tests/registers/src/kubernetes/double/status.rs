@@ -1,24 +1,24 @@
-//! Answers that are no success, in the form that an API server gives them.
+//! Answers with an error, in the form that an API server gives them.
 
 use serde_json::{Value, json};
 
 /// The content of a `Status`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KubeStatus {
-    /// The code of HTTP.
+    /// The status code of HTTP.
     pub code: u16,
-    /// One word.
+    /// The reason, as one word for programs.
     pub reason: String,
-    /// Words for people.
+    /// The reason, as a sentence for people.
     pub message: String,
-    /// The kind of object that it is about; empty for none.
+    /// The kind of the object to which the error belongs; empty for none.
     pub kind: String,
-    /// Zero for none.
+    /// The time after which the client may try again, in seconds; zero for none.
     pub retry_after_seconds: u32,
 }
 
 impl KubeStatus {
-    /// About a Lease.
+    /// Returns an error that belongs to a Lease.
     pub fn new(code: u16, reason: &str, message: &str) -> Self {
         Self {
             code,
@@ -29,14 +29,14 @@ impl KubeStatus {
         }
     }
 
-    /// About that kind.
+    /// Returns the error for an object of another kind.
     #[must_use]
     pub fn of_kind(mut self, kind: &str) -> Self {
         kind.clone_into(&mut self.kind);
         self
     }
 
-    /// Asks to be left alone.
+    /// Asks the client to wait before its next request.
     #[must_use]
     pub const fn retry_after(mut self, seconds: u32) -> Self {
         self.retry_after_seconds = seconds;

@@ -1,8 +1,8 @@
 //! The Leases of one namespace, as an API server over etcd keeps them.
 //!
-//! Decided here: what each write does, by the answers of Kubernetes 1.36. One number grows with each write of any Lease. An
-//! update that names no uid makes a deleted Lease anew, and an update that changes nothing gets no new version. A Lease with a
-//! finalizer is deleted by the write that leaves the finalizer out.
+//! Decided here: the effect of each write, as Kubernetes 1.36 answers it. One number grows with each write of any
+//! Lease. An update without a uid makes a deleted Lease anew. An update without a change gets no new version. A Lease
+//! that waits for a finalizer is deleted by the update that leaves the finalizer out.
 
 use std::collections::BTreeMap;
 
@@ -10,22 +10,22 @@ use serde_json::{Value, json};
 
 use super::status::KubeStatus;
 
-/// See the [module](self).
+/// The Leases and their history; see the [module](self).
 #[derive(Clone, Debug)]
 pub(super) struct LeaseStore {
     leases: BTreeMap<String, Value>,
     revision: u64,
-    /// How many Leases were made.
+    /// Number of Leases that were made. It gives the uid of the next one.
     made: u64,
-    /// All that a watch is told, in order.
+    /// All events for the watches, in their order.
     pub(super) events: Vec<StoreEvent>,
-    /// A watch from before this version is refused.
+    /// Oldest version from which a watch may begin.
     oldest: u64,
-    /// The rest of a list, by the token that continues it.
+    /// The remaining pages of the lists that have begun, by the token that continues the list.
     rests: BTreeMap<String, LeasePage>,
 }
 
-/// An event of the watches.
+/// An event for the watches.
 #[derive(Clone, Debug)]
 pub(super) enum StoreEvent {
     Written {
@@ -33,38 +33,38 @@ pub(super) enum StoreEvent {
         revision: u64,
         lease: Value,
     },
-    /// Nothing older than this version will come.
+    /// A bookmark: no later event will have an older version.
     Bookmark(u64),
     End(WatchEnd),
-    /// It was, before a backup came back.
+    /// A write that a restored backup has undone.
     Lost,
 }
 
-/// How all watches end.
+/// The way in which the watches end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchEnd {
-    /// As after `timeoutSeconds`.
+    /// The end after `timeoutSeconds`.
     Ordinary,
-    /// The connection breaks.
+    /// A connection that breaks.
     Abrupt,
-    /// In the middle of an event.
+    /// An end in the middle of an event.
     HalfAnEvent,
-    /// By an event that says 410.
+    /// An event with the status 410.
     Gone,
 }
 
-/// Some Leases of a list, of the version at which the list began.
+/// Some Leases of a list, and the version at which the list began.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LeasePage {
     pub(super) leases: Vec<Value>,
     pub(super) revision: u64,
 }
 
-/// Which Leases are asked for.
+/// The Leases that a request selects.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LeaseSelector {
     pub(super) name: Option<String>,
-    /// A label and its value.
+    /// A label and its value; `None` stands for any label.
     pub(super) label: Option<(String, String)>,
 }
 
@@ -160,7 +160,7 @@ impl LeaseStore {
         Ok(self.write("MODIFIED", name.to_owned(), lease))
     }
 
-    /// `only` has the preconditions.
+    /// Deletes a Lease. `only` has the uid and the version that the Lease must have.
     pub(super) fn delete(&mut self, name: &str, only: &Value) -> Result<Value, KubeStatus> {
         let known = stamps(&self.get(name)?["metadata"]);
         let (uid, version) = stamps(only);
@@ -188,7 +188,7 @@ impl LeaseStore {
         lease
     }
 
-    /// Gives it the next version, and tells of it.
+    /// Gives the Lease the next version, and records an event of it.
     fn note(&mut self, kind: &'static str, mut lease: Value) -> Value {
         self.revision += 1;
         lease["metadata"]["resourceVersion"] = json!(self.revision.to_string());
@@ -208,13 +208,14 @@ impl LeaseStore {
         }
     }
 
-    /// The rest of the list behind that token.
+    /// Returns the remaining Leases of the list that this token continues.
     pub(super) fn rest(&self, token: &str) -> Result<LeasePage, KubeStatus> {
         let rest = self.rests.get(token).cloned();
         rest.ok_or_else(|| KubeStatus::expired("The provided continue parameter is too old"))
     }
 
-    /// Keeps what does not fit on the page, and returns the token for it, if that is anything.
+    /// Shortens the page to the limit. Keeps the remaining Leases, and returns the token that continues the list;
+    /// `None` if all Leases fit on the page.
     pub(super) fn cut(&mut self, page: &mut LeasePage, limit: usize) -> Option<String> {
         if limit == 0 || page.leases.len() <= limit {
             return None;
@@ -228,13 +229,14 @@ impl LeaseStore {
         Some(token)
     }
 
-    /// A watch from an older version than the present one is refused from now on, and so is the rest of a list.
+    /// Forgets all versions before the present one. A watch from an older version and the remaining pages of a list
+    /// are refused from now on.
     pub(super) fn forget(&mut self) {
         self.oldest = self.revision;
         self.rests.clear();
     }
 
-    /// Goes back to a backup. Each watch stays where it is among the events.
+    /// Goes back to a backup. Each watch keeps its position among the events.
     pub(super) fn restore(&mut self, backup: &Self) {
         let lost = self.events.iter().map(|event| match event {
             StoreEvent::End(end) => StoreEvent::End(*end),
@@ -246,13 +248,13 @@ impl LeaseStore {
     }
 }
 
-/// Whether a finalizer holds it when it is deleted.
+/// Returns whether a finalizer delays the deletion of the Lease.
 fn is_held(lease: &Value) -> bool {
     let finalizers = lease["metadata"]["finalizers"].as_array();
     finalizers.is_some_and(|all| !all.is_empty())
 }
 
-/// The uid and the version that it names, or nothing in place of each.
+/// Returns the uid and the version in the metadata; an empty text stands for a missing value.
 fn stamps(metadata: &Value) -> (String, String) {
     (text(&metadata["uid"]), text(&metadata["resourceVersion"]))
 }
@@ -279,5 +281,5 @@ fn check(name: &str, lease: &Value) -> Result<(), KubeStatus> {
     Ok(())
 }
 
-/// Bytes of all annotations of one object together.
+/// Most bytes of all annotations of one object together.
 const MOST_ANNOTATIONS: usize = 262_144;

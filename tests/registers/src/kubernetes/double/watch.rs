@@ -1,4 +1,4 @@
-//! Watches of the double: the writes since a version, then the later ones.
+//! Watches of the double: a watch sends the writes since a version, and then each later write.
 
 use std::{collections::VecDeque, io, sync::Arc, time::Duration};
 
@@ -21,20 +21,20 @@ use super::{
     store::{LeaseSelector, StoreEvent, WatchEnd},
 };
 
-/// One watch that is open.
+/// An open watch.
 struct OpenWatch {
     shared: Arc<Shared>,
     grown: watch::Receiver<u64>,
     selector: LeaseSelector,
     has_bookmarks: bool,
     until: Instant,
-    /// The number of events that it was told or passed over.
+    /// Number of events of the store that the watch has sent or skipped.
     passed: usize,
     lines: VecDeque<Bytes>,
     end: Option<WatchEnd>,
 }
 
-/// Answers at once; the events follow.
+/// Begins a watch, and answers at once. The events follow in the body of the answer.
 pub(super) fn begin(shared: &Arc<Shared>, asked: &Asked) -> Response<AnswerBody> {
     let seconds = asked.argument("timeoutSeconds").parse().unwrap_or(290);
     let mut watch = OpenWatch {
@@ -57,7 +57,7 @@ pub(super) fn begin(shared: &Arc<Shared>, asked: &Asked) -> Response<AnswerBody>
 }
 
 impl OpenWatch {
-    /// The writes after that version; without a version, all Leases.
+    /// Sends the writes after version `since`. Without a version, sends all Leases.
     fn catch_up(&mut self, since: Option<u64>) {
         let shared = Arc::clone(&self.shared);
         let mut state = shared.state();

@@ -1,4 +1,4 @@
-//! The plugin of an account, and the Leases of a real election.
+//! The credential plugin of an account, and the Leases of a real election.
 
 use actix_bully::protocol::Timings;
 use actix_bully_register_tests::{
@@ -10,7 +10,7 @@ use std::{fs, sync::Arc};
 
 use super::*;
 
-/// A plugin that asks somebody who is not there.
+/// The plugin waits for a service that does not exist.
 #[test]
 fn a_plugin_that_hangs_is_named_and_of_many_attempts_one_runs_it() {
     let server = KubeDouble::start();
@@ -33,7 +33,7 @@ fn a_plugin_that_hangs_is_named_and_of_many_attempts_one_runs_it() {
     assert_eq!(server.asked_at_all(), 0);
 }
 
-/// What `kubectl get lease` shows of a real election.
+/// The test reads the fields that `kubectl get lease` shows, in a real election.
 #[test]
 fn a_leader_is_shown_as_the_holder_with_its_lease() {
     let server = KubeDouble::start();

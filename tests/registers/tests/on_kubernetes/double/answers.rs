@@ -14,7 +14,7 @@ use serde_json::json;
 use super::*;
 use Failure::{Refused, Unknown, Unreachable};
 
-/// Plans that for one request of each kind.
+/// Checks the fault with one request of each kind.
 fn fails_as(fault: &KubeFault, write: Failure, read: Failure) {
     for operation in OPERATIONS {
         let expected = if operation.writes() { write } else { read };
@@ -22,7 +22,8 @@ fn fails_as(fault: &KubeFault, write: Failure, read: Failure) {
     }
 }
 
-/// Whether it failed as it has to, with one request, and has changed nothing; and whether the register works afterwards.
+/// Asserts that the operation fails as expected, makes one request and changes nothing, and that the register works
+/// afterwards.
 fn fails_once(fault: &KubeFault, operation: Operation, expected: Failure) {
     let server = KubeDouble::start();
     let register = server.open();
@@ -39,7 +40,7 @@ fn fails_once(fault: &KubeFault, operation: Operation, expected: Failure) {
     operation.run(&register, &entry).expect(&row);
 }
 
-/// Code, reason, message and kind; how a write fails, and how a read.
+/// Code, reason, message and kind of a status; the failure of a write, and the failure of a read.
 type StatusRow = (
     u16,
     &'static str,
@@ -76,7 +77,8 @@ fn each_answer_of_the_table_is_reported_and_the_register_goes_on() {
     }
 }
 
-/// What something on the way answers in place of the server: code and text; how a write fails, and how a read.
+/// Answers of a proxy between the register and the server: code and text; the failure of a write, and the failure of
+/// a read.
 #[rustfmt::skip]
 const BODIES: &[(u16, &str, Failure, Failure)] = &[
     (403, PAGE, Refused(Credentials), Refused(Credentials)),
@@ -120,7 +122,7 @@ fn a_server_that_is_busy_is_asked_nothing_before_its_time_is_over() {
     let mut tries = 0;
     while let Err(error) = block_on(register.read(&holder)) {
         assert_eq!(failure(&error), Unreachable, "{error}");
-        // Counted first: the time may end at any moment.
+        // The requests are counted before the clock is read, since the waiting time may end at any moment.
         let is_asked = server.asked_at_all() > asked;
         assert!(!is_asked || begun.elapsed() >= Duration::from_secs(1));
         assert!(begun.elapsed() < DEADLINE);
@@ -193,14 +195,15 @@ fn a_changed_token_is_read_at_once() {
         block_on(async { done(swap(&register, &holder, Some(&one), b"two").await) });
         server.require_token("three");
         block_on(register.read(&holder)).expect_err("another token is asked for");
-        // Only the old token is there.
+        // The kubeconfig still has the old token.
         assert_eq!(refusal(&settled(&register, &holder)), Some(Credentials));
         log_in("three");
         assert_eq!(eventually(&register).value, b"two");
     }
 }
 
-/// The entry of the holder, when an operator has mended the cause.
+/// Reads until the read succeeds, and returns the holder's entry. The register may need a moment to notice the
+/// repair.
 fn eventually(register: &dyn Register) -> Entry {
     let begun = Instant::now();
     loop {

@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/jobs/leases";
 
-/// A client that sends any request.
+/// A client that can send any request to the double.
 struct Plain(KubeDouble);
 
 impl Plain {
-    /// The code, and the object.
+    /// Sends a request, and returns the code and the object.
     fn asks(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let mut stream = TcpStream::connect(self.0.address()).expect("it listens");
         let body = body.to_string();
@@ -32,14 +32,14 @@ impl Plain {
         (code.expect("a code"), object)
     }
 
-    /// A refusal: the code and the reason.
+    /// Sends a request that must be refused, and returns the code and the reason.
     fn refused(&self, method: &str, path: &str, body: &Value) -> (u16, String) {
         let (code, said) = self.asks(method, path, body);
         assert_eq!(said["code"], code, "{said}");
         (code, said["reason"].as_str().unwrap_or_default().to_owned())
     }
 
-    /// A success: the version and the uid afterwards.
+    /// Sends a request that must succeed, and returns the version and the uid in the answer.
     fn done(&self, expected: u16, method: &str, path: &str, body: &Value) -> (String, String) {
         let (code, said) = self.asks(method, path, body);
         assert_eq!(code, expected, "{method} {body}: {said}");

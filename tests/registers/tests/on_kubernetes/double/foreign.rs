@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// As client-go makes one for its leader election.
+/// Returns a Lease as client-go makes it for its leader election.
 fn of_client_go(name: &str) -> Value {
     json!({
         "apiVersion": "coordination.k8s.io/v1",
@@ -22,7 +22,7 @@ fn of_client_go(name: &str) -> Value {
     })
 }
 
-/// Neither a read nor a write takes it, and it stays as it is.
+/// Asserts that reads and writes refuse the Lease as foreign, and do not change it.
 fn is_left_alone(server: &KubeDouble, register: &dyn Register, name: &str, old: &Entry) {
     let (holder, before) = (holder(), server.lease(name));
     let is_foreign = |found: Result<(), RegisterError>| {
@@ -96,7 +96,7 @@ fn a_lease_that_somebody_has_edited_is_foreign_until_it_is_mended() {
     assert_ne!(mended.version, old.version);
 }
 
-/// As of a backup that is restored beside the original.
+/// A backup that is restored beside the original makes such copies.
 #[test]
 fn a_copy_under_another_name_is_no_entry() {
     let (server, holder) = (KubeDouble::start(), holder());
@@ -111,7 +111,7 @@ fn a_copy_under_another_name_is_no_entry() {
     assert_eq!(found, [(holder, one)]);
 }
 
-/// The server deletes it with the write that leaves the finalizer out, and answers as if it were there.
+/// The update without the finalizer deletes the Lease, and the server answers as if the Lease still existed.
 #[test]
 fn a_lease_that_a_finalizer_holds_is_neither_renewed_nor_called_removed() {
     let (server, holder) = (KubeDouble::start(), holder());

@@ -31,7 +31,7 @@ fn a_write_whose_answer_is_lost_is_unknown_and_is_sent_once() {
             let row = format!("{operation:?} {fault:?}");
             let error = operation.run(&register, &entry);
             if operation == Operation::Remove && error.is_ok() {
-                // Whatever a server says beside 200, it is removed.
+                // A success is enough for a removal, whatever JSON the answer contains.
                 assert!(
                     matches!(&fault, KubeFault::Misanswered(said) if said.starts_with('{')),
                     "{row}"
@@ -76,7 +76,7 @@ fn a_frozen_server_leaves_a_write_unknown_and_is_asked_again_on_a_new_connection
     block_on(async { done(swap(&register, &holder, Some(&late), b"next").await) });
 }
 
-/// Swaps while the server holds the request, does `meanwhile`, and lets the request go on.
+/// Swaps an entry while the server holds the request. Runs `meanwhile`, and then lets the request go on.
 fn swapped_late(
     server: &KubeDouble,
     register: &dyn Register,
@@ -97,7 +97,7 @@ fn swapped_late(
     late
 }
 
-/// Whether it found that entry, or took too long to say so.
+/// Returns whether the swap found the entry `found`, or ended with an unknown outcome.
 fn is_late(swap: &Result<Swap, RegisterError>, found: Option<&Entry>) -> bool {
     match swap {
         Ok(swap) => *swap == Swap::Conflict(found.cloned()),

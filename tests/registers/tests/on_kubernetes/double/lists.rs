@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A register with that many entries below `group`, and one of their Leases.
+/// Returns a register with `count` entries below `group`, and the Lease of the first entry.
 fn with_entries(server: &KubeDouble, count: usize) -> (impl Register + use<>, Value) {
     let register = server.open();
     let keys: Vec<_> = (0..count)
@@ -24,7 +24,7 @@ fn with_entries(server: &KubeDouble, count: usize) -> (impl Register + use<>, Va
     (register, lease)
 }
 
-/// Makes Leases that have our labels and nothing else of ours.
+/// Makes Leases that have the labels of the register, and no annotations of the register.
 fn labelled(server: &KubeDouble, lease: &Value, count: u32) {
     for number in 0..count {
         let mut lease = lease.clone();
@@ -57,7 +57,7 @@ fn one_entry_more_is_too_many() {
     );
 }
 
-/// A list that left a page out would be taken for the whole.
+/// A list without its last page must not be taken for the whole list.
 #[test]
 fn a_list_whose_rest_the_server_has_forgotten_fails_and_begins_anew_the_next_time() {
     let server = KubeDouble::start();

@@ -1,4 +1,4 @@
-//! Changes that a register hears, and how a watch ends and goes on.
+//! Changes that a register hears, the ends of a watch, and the next watch.
 
 use actix_bully::register::{Change, ChangeStream, Version};
 use actix_bully_register_tests::kubernetes::double::{
@@ -23,7 +23,8 @@ struct Scene {
 }
 
 impl Scene {
-    /// Its watch is open, and the first changes were heard.
+    /// Starts a server and two registers. The watch of the first register is open, and its first changes were
+    /// skipped.
     async fn new() -> Self {
         let server = KubeDouble::start();
         let (register, other) = (server.open(), server.open());
@@ -41,14 +42,14 @@ impl Scene {
         scene
     }
 
-    /// `asked` watches were asked for, and one watch is open.
+    /// Waits until one watch is open. Fails unless the register has asked for `asked` watches in total.
     async fn is_open(&self, asked: usize) {
         let is_open = || self.server.asked(Watch) >= asked && self.server.watches() == 1;
         until("it watches", is_open).await;
         assert_eq!(self.server.asked(Watch), asked);
     }
 
-    /// Another client writes; returns the entry, and the version that it replaced.
+    /// Writes an entry as another client. Returns the entry and the version that it replaced.
     async fn written(&mut self) -> (Entry, Option<Version>) {
         self.writes += 1;
         let value = format!("write {}", self.writes).into_bytes();
@@ -67,13 +68,13 @@ impl Scene {
         next.expect("it is told").expect("it goes on")
     }
 
-    /// A write is told next, with the version that it replaced.
+    /// Writes an entry, and asserts that the next change is this write.
     async fn hears_a_write(&mut self) {
         let (entry, replaced) = self.written().await;
         assert_eq!(self.next().await, Change::Written { entry, replaced });
     }
 
-    /// The next change is an unknown one.
+    /// Asserts that the next change is an unknown one.
     async fn hears_of_a_gap(&mut self) {
         assert_eq!(self.next().await, Change::Unknown);
     }
@@ -82,7 +83,7 @@ impl Scene {
         assert_eq!(self.changes.next().now_or_never(), None);
     }
 
-    /// Other Leases change so often.
+    /// Changes another Lease `times` times.
     fn others_change(&self, times: u32) {
         if self.server.lease("another").is_none() {
             self.server
@@ -134,7 +135,7 @@ fn a_watch_that_ends_goes_on_where_it_was_without_a_list() {
             scene.server.end_watches(end);
             asked += 1;
             until("it asks again", || scene.server.asked(Watch) == asked).await;
-            // While no watch is open.
+            // This write happens while no watch is open.
             let (entry, replaced) = scene.written().await;
             scene.hears_nothing();
             scene.server.release();
@@ -153,7 +154,7 @@ fn a_watch_whose_connection_breaks_misses_nothing() {
         scene.hears_a_write().await;
         scene.server.end_watches(WatchEnd::Abrupt);
         let (entry, replaced) = scene.written().await;
-        // Either it went on where it was, or it says that there is a gap.
+        // The register either continues at its last version, or reports a gap.
         match scene.next().await {
             Change::Unknown => until("it begins anew", || scene.server.asked(List) == 2).await,
             written => assert_eq!(written, Change::Written { entry, replaced }),
@@ -175,7 +176,7 @@ fn a_version_that_the_server_has_forgotten_costs_a_list_and_a_gap() {
         assert_eq!(scene.server.asked(List), 2);
         while scene.changes.next().now_or_never().is_some() {}
         scene.hears_a_write().await;
-        // By the status of HTTP.
+        // This time the server refuses the watch by the status code of HTTP.
         let status = KubeStatus::new(410, "Expired", "too old resource version");
         scene.server.plan(&[Watch], 1, KubeFault::Status(status));
         scene.server.end_watches(WatchEnd::Ordinary);
@@ -203,7 +204,7 @@ fn a_quiet_record_costs_no_list_while_others_change_and_bookmarks_come() {
         }
         assert_eq!(scene.server.asked(List), 1);
         scene.hears_a_write().await;
-        // The last version that it knows is forgotten.
+        // The server forgets the last version that the register knows.
         scene.others_change(1_000);
         scene.server.forget();
         scene.server.end_watches(WatchEnd::Ordinary);
