@@ -130,9 +130,9 @@ pub enum CommandError {
         /// The name in the command.
         id: AgentId,
     },
-    /// Several subscribers drain, and the command does not tell which of them is meant.
+    /// The agent has several draining subscribers, and the command does not name one of them.
     #[error(
-        "several subscribers drain, so it is not clear whose work has ended: call `drained()` of that subscriber's DrainingToken instead"
+        "this agent has several draining subscribers, so it is not clear whose work has ended: call `drained()` of the DrainingToken of the subscriber whose work has ended"
     )]
     SeveralDraining,
     /// That member is never elected: it is an observer, or the agent itself.

@@ -30,7 +30,7 @@ pub(super) struct Attachment<E: Election> {
     attach: Attach<E>,
 }
 
-/// Called after the agent's name was reserved, as the last step of a start that can fail.
+/// Called after the agent's name was reserved. It is the last step of a start, and may fail.
 type Attach<E> = Box<
     dyn FnOnce(
             &<E as Election>::Config,

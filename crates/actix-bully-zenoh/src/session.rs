@@ -167,8 +167,9 @@ fn declare(board: &Arc<Switchboard>, config: &Config) -> zenoh::Result<(Session,
     Ok((session, token))
 }
 
-/// Time for which the network is asked for a host that seems to have ended. Chosen: with far less, a host on a slow
-/// network counts as ended; with far more, a neighbour that does not answer delays the report of a real end.
+/// Time for which the network is asked whether a host that seems to have ended is still there. The value is a choice:
+/// with far less, a host on a slow network counts as ended; with far more, a neighbour that does not answer delays the
+/// report of a real end.
 const PROBE: Duration = Duration::from_millis(500);
 /// Maximum number of tokens of a host that one probe examines.
 const MOST_REPLIES: usize = 8;

@@ -44,8 +44,8 @@ impl Facts {
         }
     }
 
-    /// Returns the store that a voter has now, if its messages do not count because of it. Returns `None` as soon as the
-    /// process with that store is gone.
+    /// Returns the present store of a voter, if this store is the reason why the voter's messages do not count. Returns
+    /// `None` as soon as the process with this store is gone.
     fn other_store(
         &self,
         voter: &AgentId,

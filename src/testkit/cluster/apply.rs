@@ -165,7 +165,7 @@ impl<E: Election> Cluster<E> {
         Ok(())
     }
 
-    /// Pauses the agent that the command names: the agent does nothing until it is resumed.
+    /// Records that the command pauses this agent, and returns the agent. The caller then lets it hang, or freezes it.
     fn pause(
         &mut self,
         command: &RecordedCommand,

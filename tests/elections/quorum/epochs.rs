@@ -67,7 +67,8 @@ fn s81_stopping_all_before_starting_others_has_one_leader_after_another() {
     }
 }
 
-/// The leader is out of reach, or hangs. The order is safe even if only the other voters stop.
+/// The leader cannot be reached, or hangs, so only the other old voters are stopped before the new voters start. The old
+/// leader ends by itself before the new voters elect a leader.
 #[test]
 fn s81_a_leader_that_cannot_be_stopped_ends_before_the_new_epoch_has_one() {
     for (seed, hangs) in (0..50).flat_map(|seed| [(seed, true), (seed, false)]) {

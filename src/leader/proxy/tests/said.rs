@@ -5,7 +5,8 @@ use super::{
     world::Seen,
 };
 
-/// A message about a run, from one life of an agent to one life of another agent.
+/// A message that belongs to a run (the messages of a sender to one leader in one term), or an answer to such a message,
+/// from one life of an agent to one life of another agent.
 #[derive(Clone)]
 pub(super) struct Said {
     pub(super) from: Life,

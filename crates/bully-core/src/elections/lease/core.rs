@@ -430,8 +430,8 @@ impl Core {
         })
     }
 
-    /// Returns whether the end of exactly this incarnation was seen or reported (rule `confirmed-end-frees`). A lower
-    /// number than that of an ended incarnation proves no end, because the holder may be another process.
+    /// Returns whether the end of exactly this incarnation was seen or reported (rule `confirmed-end-frees`). The
+    /// end of a later incarnation proves nothing, because the holder may be another process with the same name.
     fn has_ended(&self, holder: &Holder) -> bool {
         let member = self.me.members.get(&holder.id);
         member.is_some_and(|member| member.was_end_told(holder.incarnation))

@@ -174,8 +174,8 @@ impl Kit {
         Self::voter(&never()).started().after(LOW, elected(OLD, 1))
     }
 
-    /// Returns a follower of LOW in the term [`OLD`], whose score fell from 7 to 1. The follower is the second in rank
-    /// above LOW, and asks it in one step.
+    /// Returns a follower of LOW, which leads in the term [`OLD`] and whose own score fell from 7 to 1. The follower is the
+    /// second of the agents that rank above LOW, so it asks LOW for the leadership after one step of a slot.
     fn in_turn() -> Self {
         Self::with_slot()
             .after(LOW, elected(OLD, 7))
