@@ -20,6 +20,7 @@ use actix_bully::{
 use super::{
     configured::{of_trio, start_with},
     kit::{MS, scene, until},
+    logging,
 };
 
 /// Returns the configuration of a node of the trio with its file of marks.
@@ -84,24 +85,29 @@ fn a_voter_whose_file_of_marks_is_missing_does_not_start() {
     });
 }
 
-/// The store of votes was made by `create` alone. So a file of marks that is added later must be made by `open`.
+/// The store of votes was made by `create` alone. So a file of marks that is added later must be made by `open`, and the
+/// store warns once, because no other voter knows the marks of a file that was lost.
 #[test]
 fn a_single_voter_gets_a_file_of_marks_at_a_later_start() {
-    scene(async |pipes, folder| {
-        let alone = ("QUORUM_VOTERS", "a");
-        let first = [alone, ("QUORUM_STORE", "create")];
-        let running = start(&of_trio("a", folder, &first), pipes, 1).unwrap();
-        running.leave(MS(5_000)).await.unwrap();
-        drop(running);
-        sleep(MS(1_000)).await;
-        let marks = folder.join("marks");
-        let later = [
-            alone,
-            ("QUORUM_STORE", "open"),
-            ("QUORUM_MARKS_FILE", marks.to_str().unwrap()),
-        ];
-        let running = start(&of_trio("a", folder, &later), pipes, 2).unwrap();
-        assert!(marks.exists());
-        running.leave(MS(5_000)).await.unwrap();
+    let warned = logging::logged(tracing::Level::WARN, |lines| {
+        scene(async |pipes, folder| {
+            let marks = folder.join("marks");
+            let started = async |how, number| {
+                let alone = [("QUORUM_VOTERS", "a"), ("QUORUM_STORE", how)];
+                let marks = ("QUORUM_MARKS_FILE", marks.to_str().unwrap());
+                let keys = [&alone[..], &[marks][usize::from(how == "create")..]].concat();
+                let running = start(&of_trio("a", folder, &keys), pipes, number).unwrap();
+                running.leave(MS(5_000)).await.unwrap();
+                drop(running);
+                sleep(MS(1_000)).await;
+            };
+            started("create", 1).await;
+            assert!(!marks.exists());
+            started("open", 2).await;
+            assert!(marks.exists());
+            started("open", 3).await;
+        });
+        lines.about("/marks store=")
     });
+    assert_eq!(warned.len(), 1, "{warned:#?}");
 }
