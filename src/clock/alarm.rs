@@ -191,7 +191,7 @@ mod system {
         }
 
         fn set(&self) -> MutexGuard<'_, SetAlarms> {
-            // A poisoned lock is used all the same: each change under it is one step, so none is half made.
+            // A poisoned lock is still used: each change under it is one step, so a panic leaves no change half made.
             self.set.lock().unwrap_or_else(PoisonError::into_inner)
         }
     }
@@ -203,7 +203,7 @@ mod system {
     }
 
     fn once(at: Time) -> Option<Itimerspec> {
-        // Zero would unset the timer. It becomes 1, because every moment since the host was booted is later.
+        // Zero would unset the timer, so zero becomes 1: every moment since the host was booted is later.
         let nanos = i64::try_from(at.as_nanos().max(1)).ok()?;
         let it_interval = Timespec {
             tv_sec: 0,
@@ -287,7 +287,7 @@ mod tests {
         std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
     }
 
-    /// Tests of other threads open descriptors too: the number is far below that of the alarms.
+    /// Tests on other threads open descriptors too, so the limit is not 1, but it is far below the number of alarms.
     #[test]
     fn a_thousand_alarms_ring_in_the_order_of_their_moments_and_share_one_descriptor() {
         let clock = BootClock::new().unwrap();

@@ -10,7 +10,7 @@ use super::Clock;
 /// Time since the host was booted. It includes the time in which the host was suspended.
 ///
 /// Reads `CLOCK_BOOTTIME` on Linux, Android, Fuchsia and OpenBSD, and `CLOCK_MONOTONIC` on Apple's systems, where that
-/// clock counts a suspend. It continues while a runtime is paused.
+/// clock counts a suspend. A `BootClock` continues while a runtime is paused.
 #[derive(Clone, Copy, Debug)]
 pub struct BootClock {
     /// Only [`new`](Self::new) creates this value.
@@ -21,8 +21,8 @@ impl BootClock {
     /// Returns the host's clock.
     ///
     /// # Errors
-    /// [`ClockError::NotAvailable`] if this system has no clock that counts a suspend, or if it is unknown whether its
-    /// clock does.
+    /// [`ClockError::NotAvailable`] if this system has no clock that counts a suspend, or if it is unknown whether the
+    /// system's clock counts a suspend.
     pub fn new() -> Result<Self, ClockError> {
         match system::now() {
             Some(_) => Ok(Self { _checked: () }),
@@ -50,7 +50,7 @@ impl Clock for BootClock {
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClockError {
-    /// The system has no clock that counts a suspend, or it is unknown whether its clock does.
+    /// The system has no clock that counts a suspend, or it is unknown whether the system's clock counts a suspend.
     #[error(
         "this system has no clock that runs while the host is suspended: elect without `quorum` and `lease`, where no such clock is needed but two agents may lead at a time"
     )]

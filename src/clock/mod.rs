@@ -7,7 +7,7 @@
 //! |---|---|---|---|
 //! | [`RuntimeClock`] | no | yes | the default; one process, tests |
 //! | [`BootClock`] | yes | no | leases that reach across hosts |
-//! | `testkit::VirtualClock` | as if | yes | tests: time passes only where a test lets it |
+//! | `testkit::VirtualClock` | pretends to | yes | tests: time passes only where a test lets it |
 //!
 //! Wall time never replaces such a clock, because wall time jumps. If a clock is not available, its constructor returns
 //! an error. [`WallClock`] serves two purposes: tasks that are due at a time of day, and the terms of [voters without a

@@ -50,7 +50,7 @@ impl WallTime {
     }
 }
 
-/// A time before 1970 counts as 1970. Fractions of a millisecond are cut off.
+/// A time before 1970 becomes the beginning of 1970. Fractions of a millisecond are cut off.
 impl From<SystemTime> for WallTime {
     fn from(time: SystemTime) -> Self {
         let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();

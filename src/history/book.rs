@@ -18,15 +18,16 @@ use crate::protocol::{AgentId, Event, Leader, LeaderEnd, LostReason, Term, Time}
 pub(crate) struct HistoryBook {
     leaderships: VecDeque<Leadership>,
     findings: VecDeque<PastFinding>,
-    /// Memory of both lists in bytes, as [`Counted::bytes`] counts it.
+    /// Memory of `leaderships` and `findings` in bytes, as [`Counted::bytes`] counts it.
     bytes: usize,
     /// The agent (of this process) from whose events the history is written.
     by: Option<AgentId>,
-    /// The time, by its own clock, since which the agent `by` has known no leader.
+    /// The time since which the agent `by` has known no leader, by the clock of that agent.
     vacant_since: Option<Time>,
-    /// How the agent `by` noticed the end of that leadership, until it is told the end.
+    /// The leadership whose end the machine of the agent `by` noticed last, and how the machine noticed the end.
     known_end: Option<(Leader, LeaderEnd)>,
-    /// The reason that an agent of this process gave for the end of its leadership, until the agent `by` sees that end.
+    /// The last reason that an agent of this process gave for the end of its own leadership. It is removed when it has
+    /// replaced the end of that leadership (`amend`).
     said: Option<(AgentId, Term, LostReason)>,
     /// A leadership that another agent has seen, but the agent `by` has not seen yet.
     ahead: Option<AheadOfView>,
@@ -84,8 +85,8 @@ impl Counted for PastFinding {
 }
 
 impl HistoryBook {
-    /// Notes an event of the agent `by`. `at` reads the clocks: it is called only for an event that is kept, because each
-    /// agent of the process reports each change of the leader.
+    /// Notes an event of the agent `by`. Calls `at`, which reads the clocks, only for an event that is kept: each agent
+    /// of the process reports each change of the leader, so most events are not kept.
     pub(crate) fn note(
         &mut self,
         by: &AgentId,
@@ -98,7 +99,8 @@ impl HistoryBook {
         }
         let is_view = self.by.as_ref() == Some(by);
         if matches!(event, Event::NoLeader { .. } | Event::Lost { .. }) {
-            // A leadership that only this agent has reported so far is over as well, because the agent has ended.
+            // The leadership that only this agent has reported so far has ended too: the agent lost it, or lost sight
+            // of its leader.
             self.ahead.take_if(|ahead| ahead.by == *by);
         }
         match event {
@@ -120,27 +122,29 @@ impl HistoryBook {
                     self.vacant_since = Some(since);
                 }
             }
-            // A later core may have more variants: `tests/layering` finds the variants that this list lacks.
+            // A later `bully-core` may have more variants: `tests/layering` finds the variants that this list lacks.
             Event::Draining { .. } | Event::NoLeader { .. } | Event::Voters(_) | _ => {}
         }
     }
 
-    /// Notes how the agent `by` noticed the end of a leadership. Called before the event of the end.
+    /// Notes how the machine of the agent `by` noticed the end of the leadership of `leader`. The caller calls this
+    /// before it notes the event of that end. The knowledge of another agent than `self.by` is ignored.
     pub(crate) fn know_end(&mut self, by: &AgentId, leader: &Leader, end: LeaderEnd) {
         if self.by.as_ref().is_none_or(|view| view == by) {
             self.known_end = Some((leader.clone(), end));
         }
     }
 
-    /// Returns how the agent `by` noticed the end of the open leadership, if its machine knows that.
+    /// Returns how the agent `by` noticed the end of the open leadership; `None` if its machine has not noticed that
+    /// end.
     fn known_end(&self) -> Option<LeaderEnd> {
         let (open, (leader, end)) = self.open().zip(self.known_end.as_ref())?;
         (open.leader == leader.id && open.term == leader.term).then_some(*end)
     }
 
-    /// Notes that the agent `by` has ended. If it is `self.by`, or if `self.by` is `None`, the history is written from the
-    /// events of another agent of this process from now on; `has_others` returns whether there is another one. If not, the
-    /// end of the present leadership is not seen.
+    /// Notes that the agent `by` has ended. If the history was written from its events, or from the events of no agent
+    /// yet, another agent of this process continues the history. `has_others` returns whether this process has another
+    /// agent. If not, the open leadership ends as [`LeadershipEnd::Unseen`].
     pub(crate) fn ended(&mut self, by: &AgentId, has_others: impl FnOnce() -> bool) {
         // The history must not be continued from the events of an agent that has ended.
         self.ahead.take_if(|ahead| ahead.by == *by);
@@ -163,7 +167,8 @@ impl HistoryBook {
         }
     }
 
-    /// Notes that the agent `by` sees a leader. If it is not `self.by`, the leadership is kept in `self.ahead`.
+    /// Notes that the agent `by` sees a leader. If `by` is not `self.by`, a leadership in a later term is kept in
+    /// `self.ahead`.
     fn hear(&mut self, by: &AgentId, leader: &AgentId, term: Term, at: impl FnOnce() -> SeenAt) {
         let known = self.leaderships.back().map(|last| last.term);
         if self.by.as_ref() == Some(by) {
@@ -185,7 +190,7 @@ impl HistoryBook {
             && last.end == Some(LeadershipEnd::Unseen)
             && (&last.leader, last.term) == (leader, term)
         {
-            last.end = None; // it continued while no agent here saw it
+            last.end = None; // the leadership continued, but no agent of this process saw it
             self.revision = self.revision.wrapping_add(1);
             return;
         }
@@ -216,8 +221,8 @@ impl HistoryBook {
         self.leaderships.back().filter(|last| last.end.is_none())
     }
 
-    /// Ends the open leadership. Returns the time since which there is no leader: the last sign of life of a leader that
-    /// was not heard any more, otherwise now.
+    /// Ends the open leadership. Returns the time since which there is no leader: for a leader that fell silent, its
+    /// last sign of life; otherwise the present time.
     fn close(&mut self, at: SeenAt, end: LeadershipEnd) -> Time {
         let since = match self.known_end() {
             Some(LeaderEnd::Silent { since }) if end != LeadershipEnd::Renewed => since.min(at.now),
@@ -238,8 +243,9 @@ impl HistoryBook {
         since
     }
 
-    /// Replaces the end of a leadership, as another agent saw it, by the reason of the former leader, which is more
-    /// exact. That reason may come after the next leadership has begun.
+    /// Replaces the end of a leadership by the reason that its former leader gave: the leader knows the reason more
+    /// exactly than an agent that saw the end. The reason may arrive after the next leadership has begun, so the last
+    /// two leaderships are checked.
     fn amend(&mut self) {
         let Some((who, term, reason)) = &self.said else {
             return;
@@ -254,8 +260,8 @@ impl HistoryBook {
         }
     }
 
-    /// Notes the present findings of an agent's diagnosis, each with its kind, and forgets those that are older than half
-    /// an hour.
+    /// Notes the findings of an agent's present diagnosis, each with its kind. Removes findings that were last found
+    /// more than half an hour ago.
     pub(crate) fn found<'a>(
         &mut self,
         agent: &AgentId,
@@ -370,7 +376,7 @@ impl HistoryBook {
         mem::replace(&mut self.is_kept, is_kept)
     }
 
-    /// Returns the number of leaderships that began between these two times, in milliseconds since 1970.
+    /// Returns the number of leaderships that began within `minute`, a range in milliseconds since 1970.
     pub(crate) fn began_in(&self, minute: RangeInclusive<u64>) -> usize {
         let began = self.leaderships.iter().map(|one| one.from_unix_ms);
         began.filter(|at| minute.contains(at)).count()
@@ -391,8 +397,8 @@ impl HistoryBook {
         }
     }
 
-    /// Returns the number of changes so far. A history that was saved at another number is out of date. A finding that
-    /// only lasts longer is not a change.
+    /// Returns the number of changes so far. If the number has grown since a save, the saved history is out of date. A
+    /// finding that only lasts longer does not count as a change.
     pub(crate) const fn revision(&self) -> u64 {
         self.revision
     }
@@ -413,7 +419,7 @@ fn shortened(text: &str) -> &str {
     end.and_then(|end| text.get(..end)).unwrap_or(text)
 }
 
-/// Returns how a machine noticed the end, in the words of the history.
+/// Returns the end as the history shows it, for the end as a machine noticed it.
 const fn as_shown(end: LeaderEnd) -> LeadershipEnd {
     match end {
         LeaderEnd::Resigned => LeadershipEnd::HandedOver,

@@ -1,4 +1,4 @@
-//! What becomes of the knowledge of an agent's machine about the end of a leadership.
+//! Tests of the ends of leaderships: how the knowledge of an agent's machine changes the end in the history.
 
 use super::{
     tests::{at, follows, id, lost, note, shown},
@@ -14,7 +14,8 @@ fn led(name: &str, term: u64) -> Leader {
     }
 }
 
-/// A follower misses the leader of term 1 at 900 ms, with this knowledge of its machine, and hears the next at 910 ms.
+/// Returns the history of a follower that misses the leader of term 1 at 900 ms, where its machine knows `end`, and
+/// that hears the next leader at 910 ms.
 fn missed(end: LeaderEnd, is_told_down: bool, hears_the_next_first: bool) -> [Leadership; 2] {
     let past = KeptHistory::default();
     note(&past, "a", 0, &follows("b", 1));
@@ -69,7 +70,7 @@ fn a_leader_that_stood_still_led_until_its_lease_ended() {
     assert_eq!(history.leaderships[0].until_unix_ms, Some(1_000_600));
 }
 
-/// What one agent knows says nothing of what another one is told, nor of another leadership.
+/// An end counts only if the agent that writes the history noticed it, and only for the open leadership.
 #[test]
 fn the_knowledge_of_another_end_changes_nothing() {
     for (by, leader) in [("x", led("b", 1)), ("a", led("b", 7)), ("a", led("z", 1))] {

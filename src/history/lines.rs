@@ -49,8 +49,8 @@ pub(super) fn write(history: &GroupHistory) -> String {
     text
 }
 
-/// Reads the group's history from the text; also returns the number of wrong lines. If the text is of another group,
-/// all lines are wrong.
+/// Reads the history of `group` from a text. Returns the history, and the number of wrong lines. In the text of another
+/// group all lines are wrong.
 pub(super) fn read(group: &str, text: &str) -> (GroupHistory, usize) {
     let mut history = GroupHistory {
         group: group.to_owned(),

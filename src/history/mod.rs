@@ -15,8 +15,8 @@
 //! | of | limit | removed first |
 //! |---|---|---|
 //! | one group | 1,000 leaderships, 30 minutes of findings, 256 KiB | the oldest findings, then the oldest leaderships |
-//! | all groups of a process | 8 MiB | the same, of the group that has a new entry |
-//! | a finding's sentence | 400 bytes | its end |
+//! | all groups of a process | 8 MiB | the oldest entries of the group that gets a new entry |
+//! | a finding's sentence | 400 bytes | the end of the sentence |
 //!
 //! Decided here: which events form one leadership, how its end is described, and which entries are removed (`book.rs`,
 //! pure); the form of the file (`lines.rs`). Not here: when the file is written ([`operate`](crate::operate)). No rule
@@ -63,9 +63,10 @@ pub struct Leadership {
     /// leadership; see [`until_unix_ms`](Self::until_unix_ms). `None` if it is unknown, because this is the first
     /// leadership, or the agent that saw it had just started.
     pub without_ms: Option<u64>,
-    /// The time at which the leadership ended, if an agent of this process saw the end. For a leader that was not heard
-    /// any more it is the leader's last sign of life; for an agent of this process whose lease ran out, the end of that
-    /// lease. The agents of rings, ballots, reorganizations and invitations have the time at which they missed the leader.
+    /// The time at which the leadership ended, in milliseconds since 1970 by this host's wall clock; `None` if no agent
+    /// of this process saw the end. If the leader fell silent, it is the leader's last sign of life. If the lease of an
+    /// agent of this process ran out, it is the end of that lease. In an election by ring, ballot, reorganization or
+    /// invitation it is the time at which the agent missed the leader.
     pub until_unix_ms: Option<u64>,
     /// How the leadership ended; `None` while it continues.
     pub end: Option<LeadershipEnd>,
@@ -78,16 +79,17 @@ pub struct Leadership {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LeadershipEnd {
-    /// The leader is an agent of this process, and has given this reason.
+    /// The leader is an agent of this process, and gave this reason.
     Lost(LostReason),
-    /// The leader has said that it hands over: it stepped down, left, or was stopped in order.
+    /// The leader announced that it hands over: it stepped down, left, or was stopped in order.
     HandedOver,
     /// The end of the leader's agent or of its process was reported, by a sentinel, a supervisor or the process itself.
     Down,
-    /// The leader was not heard any more. It crashed without a sentinel, it is frozen, or it is cut off. The agents of
-    /// rings, ballots, reorganizations and invitations know no reason: with them, another agent may have replaced it.
+    /// The leader fell silent: its process crashed without a sentinel, is frozen, or is cut off. In an election by
+    /// ring, ballot, reorganization or invitation, the agents do not know the reason: another agent may have replaced
+    /// the leader.
     Gone,
-    /// Another agent announced itself, or began an election, while this one was heard.
+    /// Another agent announced itself as leader, or began an election, although this leader was still heard.
     Replaced,
     /// The same agent continues to lead in a higher term.
     Renewed,
@@ -113,9 +115,9 @@ impl fmt::Display for LeadershipEnd {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PastFinding {
-    /// The agent.
+    /// The agent that made the diagnosis.
     pub agent: AgentId,
-    /// The name of the finding, as in the JSON of a [`Diagnosis`](crate::agent::Diagnosis).
+    /// The name of the finding: its `kind` in the JSON of a [`Diagnosis`](crate::agent::Diagnosis).
     pub kind: String,
     /// The last text of the finding.
     pub text: String,
@@ -131,7 +133,7 @@ pub struct PastFinding {
 pub struct GroupHistory {
     /// The name of the group.
     pub group: String,
-    /// Its leaderships.
+    /// The leaderships of the group.
     pub leaderships: Vec<Leadership>,
     /// The findings of the last half an hour.
     pub findings: Vec<PastFinding>,
@@ -149,7 +151,7 @@ pub(crate) struct SeenAt {
 }
 
 impl KeptHistory {
-    /// Returns the history of a group.
+    /// Returns the history that all agents of a group share. The first call makes it.
     pub(crate) fn of(kept: &Attachments) -> Arc<Self> {
         let made = kept.find(|| Ok::<_, Infallible>(Arc::default()));
         made.unwrap_or_else(|never| match never {})
@@ -160,16 +162,16 @@ impl KeptHistory {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts the history of an earlier process before this one, but only once. Returns the number of wrong lines in
+    /// Puts the history of an earlier process before this history, but only once. Returns the number of wrong lines in
     /// `text`; `None` if an earlier history was already added.
     pub(crate) fn restore(&self, group: &str, text: &str) -> Option<usize> {
-        // Read without the lock, because each event of an agent takes it.
+        // The text is read without the lock, because each event of an agent needs the lock.
         let (past, wrong) = lines::read(group, text);
         self.book().restore(past).then_some(wrong)
     }
 }
 
-/// One line for people, with times in UTC.
+/// The text is one line for people, with times in UTC.
 impl fmt::Display for Leadership {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let from = WallTime::from_millis(self.from_unix_ms);

@@ -13,9 +13,9 @@ use bully_register::{
 
 /// Reason why a record cannot be read or made durable.
 ///
-/// If `create` or `open` returns it, no store was made, and the file is unchanged. If `save` returns it, the messages
-/// that the agent would send after the record are not sent. If a later try [may succeed](Self::outlook), the agent
-/// waits and tries again; otherwise it stops.
+/// If `create` or `open` returns this error, no store was made, and the file is unchanged. If `save` returns this
+/// error, the agent does not send the messages that depend on the record. If a later try [may succeed](Self::outlook),
+/// the agent waits and tries again; otherwise the agent stops.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -50,7 +50,7 @@ pub enum StoreError {
     Foreign {
         /// The requested path.
         path: PathBuf,
-        /// The node that asked.
+        /// The node that the caller named.
         expected: Box<StoreIdentity>,
         /// The node to which the file belongs.
         found: Box<StoreIdentity>,
@@ -67,7 +67,7 @@ pub enum StoreError {
         /// The newest format that this release knows.
         supported: u32,
     },
-    /// The file is intact and belongs to this node, but this election does not write records of this form.
+    /// The file is intact and belongs to this node, but the election of this agent does not write records of this form.
     #[error(
         "{path} was written by another election or another release: start the agent with the election and the release that wrote it"
     )]
@@ -80,8 +80,8 @@ pub enum StoreError {
     InUse {
         /// The requested path.
         path: PathBuf,
-        /// The id of the process that has the file open, perhaps this one. `None` if that process is not visible: it
-        /// runs in another container, or got the open file from a process that has ended.
+        /// The id of the process that has the file open; it may be the id of this process. `None` if the id is unknown:
+        /// the process runs in another container, or inherited the open file from a process that has ended.
         holder: Option<u32>,
     },
     /// The file was removed or replaced while it was open.
@@ -117,7 +117,7 @@ pub enum StoreError {
         /// The error of the system.
         source: io::Error,
     },
-    /// Another agent, or a later incarnation of this agent, has begun to use the store in the meantime.
+    /// Another agent, or a later incarnation of this agent, has begun to use the store since this agent began.
     #[error(
         "an agent that was started later uses this store (its start is number {latest}, this agent's is {by}): stop one of the two agents, and give each a store of its own"
     )]
@@ -176,7 +176,7 @@ impl StoreError {
     }
 }
 
-/// Translates an error of the record file of that path into a [`StoreError`], with the advice.
+/// Translates an error of the record file at `path` into a [`StoreError`] with advice.
 pub(super) fn explain(path: &Path, error: RecordFileError) -> StoreError {
     let path = path.to_path_buf();
     match error {

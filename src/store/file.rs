@@ -89,7 +89,7 @@ struct Shared<D> {
 #[derive(Debug)]
 enum DiskState<D> {
     Durable(FileState<D>),
-    /// A save failed for good: the disk has either the previous record or the record of that save.
+    /// A save failed for good: the disk has either the previous record or the record of the failed save.
     InDoubt,
 }
 
@@ -100,26 +100,26 @@ where
     /// Creates the store of a node that never ran. Blocks for two syncs. Logs a warning that the store is new.
     ///
     /// # Errors
-    /// [`StoreError::Exists`] when something of that name exists already; another error when the file cannot be
-    /// written. Nothing was changed.
+    /// [`StoreError::Exists`] when `path` exists already; another error when the file cannot be written. Nothing was
+    /// changed.
     pub fn create(path: impl AsRef<Path>, identity: StoreIdentity) -> Result<Self, StoreError> {
         Self::create_on(path.as_ref(), identity, Arc::new(Host))
     }
 
-    /// Opens the store of a node that ran before. Blocks for a sync: the record is written again, so that it is durable
-    /// in any case, and so that a failing disk is noticed at the start.
+    /// Opens the store of a node that ran before. Writes the record again and blocks for its sync, so that the record
+    /// is durable in any case, and so that a failing disk is noticed at the start.
     ///
     /// # Errors
     /// [`StoreError::Missing`], [`StoreError::Damaged`], [`StoreError::Version`],
     /// [`StoreError::Foreign`] or [`StoreError::Record`] when the file has no valid record of this node;
-    /// [`StoreError::InUse`] when another process or agent has it open; [`StoreError::Io`] when there is no room to
-    /// write it again. The record was not changed.
+    /// [`StoreError::InUse`] when another process or agent has the file open; [`StoreError::Io`] when the disk has no
+    /// room for the second copy of the record. The record was not changed.
     pub fn open(path: impl AsRef<Path>, identity: StoreIdentity) -> Result<Self, StoreError> {
         Self::open_on(path.as_ref(), identity, Arc::new(Host))
     }
 
-    /// Opens the store of a node, or creates it if it is missing. With a single voter use [`open`](Self::open): if
-    /// the old store was lost, no peer could refuse the new one.
+    /// Opens the store of a node, or creates it if it is missing. With a single voter use [`open`](Self::open): if the
+    /// old store was lost, no peer could refuse the new store.
     ///
     /// # Errors
     /// The errors of [`open`](Self::open), except for a missing file, and the errors of [`create`](Self::create).
@@ -219,7 +219,7 @@ where
         }
     }
 
-    /// Writes the state that `change` makes from the present one. Blocks.
+    /// Writes the state that `change` makes from the present state. Blocks.
     fn write(
         &self,
         change: impl FnOnce(FileState<D>) -> Result<FileState<D>, StoreError>,
@@ -228,7 +228,7 @@ where
         let kept = change(self.kept()?)?;
         let text = format::encode(&self.identity, &kept)?;
         let written = file.write(&text);
-        // This lock is taken only after the write, because a load takes it too, and must not wait for the disk.
+        // `known` is locked only after the write, because a load locks it too, and a load must not wait for the disk.
         let mut known = lock(&self.known);
         match written {
             Ok(()) => *known = DiskState::Durable(kept),
@@ -242,7 +242,7 @@ where
         Ok(())
     }
 
-    /// Saves a record of that generation, unless a later generation has begun.
+    /// Saves the record of the generation `by`, unless a later generation has begun.
     fn save(&self, by: Generation, record: D) -> Result<(), StoreError> {
         self.write(|kept| {
             self.generations.check(by)?;
@@ -280,7 +280,8 @@ where
         Box::pin(async move {
             let write = Arc::clone(&shared);
             let written = jobs.run(move || write.save(by, record));
-            // There is no result only if the thread has ended early: the code of the record type has panicked on it.
+            // A result is missing only if the thread of the store ended early, because the code of the record type
+            // panicked there.
             written.await.unwrap_or_else(|_| Err(shared.failed()))
         })
     }
@@ -310,7 +311,7 @@ where
         self.shared.kept().map(|kept| kept.incarnation)
     }
 
-    /// Blocks for a sync, and before it for a save that is under way.
+    /// Blocks until a save that is under way has ended, and then for a sync.
     fn remember(&self, incarnation: Incarnation) -> Result<(), StoreError> {
         if self.last()? >= incarnation {
             return Ok(());

@@ -30,9 +30,9 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned, de::IgnoredAny};
 use super::{Generation, StoreError, StoreIdentity};
 use crate::protocol::{AgentId, Incarnation, StoreId};
 
-/// Longest text. It has room for a vote with two lists of 100 voters (the present and the next list), with the longest
-/// names and addresses, and for the memory that a voter keeps of each of them. It fits into a slot of 512 KiB, whose
-/// header and note take 44 bytes.
+/// Longest text, in bytes. It has room for a vote with two lists of 100 voters (the present and the next list), with
+/// the longest names and addresses, and for the memory that a voter keeps of each listed voter. It fits into a slot of
+/// 512 KiB, whose header and note take 44 bytes.
 pub(super) const MAX_LEN: usize = (512 << 10) - 44;
 
 const BEGINNING: &str = "actix-bully store ";

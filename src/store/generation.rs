@@ -37,7 +37,7 @@ impl fmt::Display for Generation {
     }
 }
 
-/// Counts the agents that begin with a store. Each store has such a field, which the store's clones share.
+/// Counts the agents that begin with a store. A store has one such field, which the store's clones share.
 ///
 /// ```
 /// use actix_bully::store::{Generations, StoreError};

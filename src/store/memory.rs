@@ -15,10 +15,10 @@ use crate::protocol::{Incarnation, StoreId};
 /// same length in a message.
 static NEXT: AtomicU64 = AtomicU64::new(1 << 63);
 
-/// Keeps the record in memory; clones share it.
+/// Keeps the record in memory; clones share the record.
 ///
-/// It must outlive the agent: keep it, and give a clone of it to each start of that agent. A new store has no votes,
-/// and a voter that comes back with a new store is refused.
+/// The store must outlive the agent: keep it, and give a clone of it to each start of the agent. A new store has no
+/// votes, and a voter that comes back with a new store is refused.
 #[derive(Clone, Debug)]
 pub struct MemoryStore<D> {
     id: StoreId,

@@ -76,8 +76,8 @@ use crate::protocol::{Incarnation, StoreId};
 /// }
 /// ```
 pub trait TermStore<D>: Debug + Send + Sync {
-    /// Begins with the store: from now on, only the returned generation may save. Called when an incarnation begins,
-    /// before it loads. It must not block the thread.
+    /// Begins with the store: from now on, only the returned generation may save. The agent calls this when an
+    /// incarnation begins, before [`load`](Self::load). The call must not block the thread.
     ///
     /// The reason: an agent that hung, was replaced and continues later must not replace the newer record of its
     /// successor by an older one.
@@ -86,8 +86,8 @@ pub trait TermStore<D>: Debug + Send + Sync {
     /// [`StoreError`] if the store does not work. Then an agent that began before may still save.
     fn begin(&self) -> Result<Generation, StoreError>;
 
-    /// Returns the last record that was saved, or `None` if no record was saved since the store was created. Called
-    /// when an incarnation begins, on the agent's own thread: it must be quick.
+    /// Returns the last record that was saved, or `None` if no record was saved since the store was created. The agent
+    /// calls this on its own thread when an incarnation begins, so the call must be quick.
     ///
     /// An election that saves a record before its first promise may conclude from `None` that no former incarnation of
     /// this agent made a promise. `Some` means that there was a former incarnation. Other agents may still rely on
@@ -98,12 +98,13 @@ pub trait TermStore<D>: Debug + Send + Sync {
     /// its vote, it could vote twice.
     fn load(&self) -> Result<Option<D>, StoreError>;
 
-    /// Makes a record durable. The record replaces the former one, completely or not at all. The agent sends the
-    /// messages that depend on it only after this has succeeded. After an error that
-    /// [passes or needs room](StoreError::outlook) the agent waits and saves the same record again, with growing
-    /// pauses. After any other error the agent stops.
+    /// Makes a record durable. The record replaces the former record, completely or not at all. The agent sends the
+    /// messages that depend on the record only after the save has succeeded. After an error that [passes or needs
+    /// room](StoreError::outlook) the agent waits and saves the same record again, with growing pauses. After any other
+    /// error the agent stops.
     ///
-    /// An agent gets [`StoreError::Superseded`] if another one has [begun](Self::begin) after it.
+    /// The save fails with [`StoreError::Superseded`] if another agent has [begun](Self::begin) after the generation
+    /// `by`.
     fn save(&self, by: Generation, record: D) -> Saving;
 
     /// Returns whether the record is lost with the process. The promise "one leader per term" is then lost as well, so
@@ -115,15 +116,16 @@ pub trait TermStore<D>: Debug + Send + Sync {
         None
     }
 
-    /// Returns the id that the store got when it was made, by which peers recognize it. With `None`, the default, a
-    /// voter does not ask the other voters for their memory of it, and no peer notices that it uses another store.
+    /// Returns the id that the store got when it was made, by which peers recognize the store. With `None`, the
+    /// default, a voter does not ask the other voters for their memory of its votes, and no peer notices that the voter
+    /// uses another store.
     fn id(&self) -> Option<StoreId> {
         None
     }
 
-    /// Returns the present duration of a save, measured by a write that changes no record. It is called once a minute
-    /// at most, while the voter is a possible successor of its leader or its disk is slow. It may block. The default is
-    /// `None`: the duration is not known.
+    /// Returns the present duration of a save, measured by a write that changes no record. The agent calls this at most
+    /// once a minute, while it is a possible successor of its leader or its disk is slow. The call may block. The
+    /// default is `None`: the duration is not known.
     fn probe(&self) -> Option<Duration> {
         None
     }
@@ -159,11 +161,13 @@ impl<D, S: TermStore<D> + ?Sized> TermStore<D> for Arc<S> {
     }
 }
 
-/// Remembers the last incarnation with which a node began, so that the next one is later, whatever the clock shows.
+/// Remembers the last incarnation with which a node began, so that the next incarnation is later, even if the wall
+/// clock was set back.
 ///
-/// An incarnation comes from the wall clock. If the clock was set back, a new incarnation would be earlier than the
-/// incarnation before, and the others would treat its agent as ended. Call [`remember`](Self::remember) before any
-/// other node learns of an incarnation, and choose the next one above [`last`](Self::last).
+/// An incarnation comes from the wall clock. After the clock was set back, the clock alone would give an earlier
+/// incarnation than before, and other agents would treat the new incarnation as ended. Call
+/// [`remember`](Self::remember) before any other node learns of an incarnation, and choose the next incarnation above
+/// [`last`](Self::last).
 pub trait Incarnations: Debug + Send + Sync {
     /// Returns the largest incarnation that was remembered, or 0.
     ///
@@ -171,8 +175,8 @@ pub trait Incarnations: Debug + Send + Sync {
     /// [`StoreError`] if it cannot be read.
     fn last(&self) -> Result<Incarnation, StoreError>;
 
-    /// Makes an incarnation durable before it returns. An incarnation that is not larger than the last changes nothing.
-    /// It may block, so call it at the start of a node.
+    /// Makes an incarnation durable before it returns. An incarnation that is not larger than the last one changes
+    /// nothing. The call may block, so make it at the start of a node.
     ///
     /// # Errors
     /// [`StoreError`] if the incarnation may not be durable.

@@ -13,6 +13,6 @@ pub enum OpenStore {
     /// Makes the file, which must not exist.
     Create,
     /// Opens the file, or makes it if it is missing. Not for a group with one voter: if its store is lost, no peer
-    /// could refuse the new one.
+    /// could refuse the new store.
     OpenOrCreate,
 }

@@ -31,7 +31,7 @@ where
     A: Actor<Context = Context<A>> + Supervised,
     K: Clone + Debug + Send + 'static,
 {
-    /// Makes the settings of the child with that key. The builder ends with [`start`](GuardianBuilder::start) or
+    /// Makes the settings of the child with the key `key`. The builder ends with [`start`](GuardianBuilder::start) or
     /// [`start_in_arbiter`](GuardianBuilder::start_in_arbiter).
     pub fn builder(key: K) -> GuardianBuilder<A, K> {
         GuardianBuilder::new(key)
@@ -72,15 +72,15 @@ where
         self
     }
 
-    /// Calls `hook` once for each incarnation that ends, on the actor's own thread. By a hook an application can at
+    /// Calls `hook` once for each incarnation that ends, on the actor's own thread. In the hook an application can at
     /// once take back a thing that the incarnation had published, such as a lock or a leadership.
     ///
-    /// It runs after the last code of the incarnation (`stopped` included, if `stopped` runs at all). It runs before
-    /// everything that follows: before the parent gets the event, before callers whose messages were queued see the
+    /// The hook runs after the last code of the incarnation (`stopped` included, if `stopped` runs at all). It runs
+    /// before all later steps: before the parent gets the event, before callers whose messages were queued see the
     /// closed mailbox, and before `restarting`. [`Exit::Abandoned`] means that the guardian was dropped. A restart that
     /// fails counts as an incarnation that ended: so the hook is called once more after a panic in `restarting`, or in
     /// the `Drop` of a future that the former incarnation left behind. A child that waits for its restart has no
-    /// incarnation, so the hook is not called if the child ends then.
+    /// incarnation, so the hook is not called if the child ends during that wait.
     ///
     /// A panic in the hook is logged and changes nothing. Default: no hook.
     pub fn on_exit(self, mut hook: impl FnMut(&Exit) + Send + 'static) -> Self {
@@ -102,7 +102,7 @@ where
     /// Starts the actor on the current arbiter. `init` makes the first incarnation; [`Supervised::restarting`] turns it
     /// into each further incarnation.
     ///
-    /// The caller gets a panic of `init`. In that case nothing was started, and the parent gets no event.
+    /// A panic of `init` reaches the caller of `start`. Then nothing was started, and the parent gets no event.
     pub fn start(self, init: impl FnOnce(&mut Context<A>) -> A) -> Addr<A> {
         let Self {
             key,
@@ -125,7 +125,7 @@ where
 
     /// Starts the actor on another arbiter. The address can be used at once.
     ///
-    /// If `init` panics on that arbiter, that incarnation has ended: the hook is called, and the parent receives
+    /// If `init` panics on that arbiter, the first incarnation has ended: the hook is called, and the parent receives
     /// `GaveUp` with the panic's text. If the arbiter has already stopped, no incarnation was ever made: the parent
     /// receives `GaveUp` with [`Exit::Abandoned`]. In both cases the address is closed.
     pub fn start_in_arbiter(

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs `f`; if it panics, returns the panic's text.
 ///
-/// After a panic, data that `f` had borrowed may be half changed: the caller drops or rebuilds it.
+/// After a panic, data that `f` had borrowed may be half changed: the caller drops or rebuilds that data.
 pub(crate) fn contain<T>(f: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(f)).map_err(text)
 }

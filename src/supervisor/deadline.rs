@@ -88,16 +88,16 @@ impl Deadline {
         }
     }
 
-    /// Moves the deadline. It costs no wake in `started`, in a handler of a queued message and in futures of
-    /// `ctx.wait`, because the actor's items are polled after those. It is correct with any context, also with the
-    /// context of another actor.
+    /// Moves the deadline. The move costs no wake in `started`, in a handler of a queued message and in futures of
+    /// `ctx.wait`, because the actor's items are polled later. It is correct with any context, also with the context of
+    /// another actor.
     pub fn set_in<A: Actor<Context = Context<A>>>(&self, ctx: &Context<A>, at: Instant) {
         if self.0.store(at) && !self.0.is_polled_after(ctx) {
             self.0.wake();
         }
     }
 
-    /// Unsets the deadline. The runtime's timer is not changed: it costs one poll when it fires.
+    /// Unsets the deadline. The runtime's timer is not changed: when it fires, it costs one poll of the actor's task.
     pub fn clear(&self) {
         self.0.at.set(None);
     }
@@ -128,7 +128,7 @@ enum DeadlineTimer {
     /// No timer is registered with the runtime.
     #[default]
     Off,
-    /// Registered for this instant, which is not later than the deadline.
+    /// A timer is registered for this instant, which is not later than the deadline.
     Armed(Instant),
     /// The callback is running.
     Firing,
@@ -149,8 +149,8 @@ impl DeadlineState {
     /// polled later.
     ///
     /// actix stores the handle of the item that it polls, and the default handle when it has polled all items. If actix
-    /// begins again in between, the last handle stays. The answer is then a wrong `false`, which costs a wake, and
-    /// never a wrong `true`.
+    /// begins another round in between, the handle of the last item stays. Then this function wrongly returns `false`,
+    /// which costs a wake. It never wrongly returns `true`.
     fn is_polled_after<A: Actor<Context = Context<A>>>(&self, ctx: &Context<A>) -> bool {
         ctx.handle() == SpawnHandle::default() && self.home.get() == Some(ptr::from_ref(ctx).addr())
     }

@@ -11,7 +11,8 @@ use std::time::Duration;
 pub enum Exit {
     /// The incarnation stopped by `ctx.stop()` or `ctx.terminate()`, or its last address was dropped.
     Stopped,
-    /// The incarnation panicked, with this text (a fixed text if the payload was neither `String` nor `&str`).
+    /// The incarnation panicked. The value is the panic's text, or a fixed text if the payload was neither `String` nor
+    /// `&str`.
     Panicked(String),
     /// The guardian was dropped with the incarnation: the arbiter was stopped, or the System was dropped.
     Abandoned,
@@ -26,30 +27,30 @@ pub enum Exit {
 #[rtype(result = "()")]
 #[non_exhaustive]
 pub enum Supervision<K: 'static> {
-    /// An incarnation ended, and the next one is made after `restart_in`. The address stays valid.
+    /// An incarnation ended, and the next incarnation is made after `restart_in`. The address stays valid.
     Down {
         /// The child's key.
         child: K,
         /// The reason why the incarnation ended.
         exit: Exit,
-        /// The backoff, counted from now.
+        /// The backoff, counted from the moment at which the event is sent.
         restart_in: Duration,
     },
-    /// A new incarnation was made. Its `started` comes next, then the messages that waited.
+    /// A new incarnation was made. Next it runs `started`, and then handles the messages that waited.
     Up {
         /// The child's key.
         child: K,
         /// Number of restarts of this child so far.
         restarts: u64,
     },
-    /// The restart budget is spent, or the arbiter has ended. The mailbox is closed.
+    /// The restart budget is spent, or the arbiter has ended. The mailbox is closed, and the child is not restarted.
     GaveUp {
         /// The child's key.
         child: K,
         /// Reason for the end of the last incarnation, or `Exit::Abandoned`.
         exit: Exit,
     },
-    /// The child came to its regular end. The mailbox is closed.
+    /// The child ended regularly, by a stop or without an address. The mailbox is closed.
     Finished {
         /// The child's key.
         child: K,

@@ -22,8 +22,8 @@ use super::report::Reporter;
 
 /// Supervises one actor: a panic costs one message, not the address, the queue or the actor.
 ///
-/// It works for any actor with a [`Context`] that is [`Supervised`]. `K` is the type of the child's key in events and
-/// logs. The [module](super) says what you can rely on.
+/// A guardian works for any actor with a [`Context`] that is [`Supervised`]. `K` is the type of the child's key in
+/// events and logs. The [module](super) lists the guarantees.
 ///
 /// # Examples
 ///
@@ -159,8 +159,8 @@ where
         }
     }
 
-    /// Handles a guardian that is dropped before its incarnation has ended. The incarnation then ends as in plain
-    /// actix: `stopping` and `stopped` are called if it was started.
+    /// Handles the drop of a guardian before its incarnation has ended. The incarnation then ends as in plain actix:
+    /// `stopping` and `stopped` are called if it was started.
     fn abandon(&mut self) {
         self.phase = ChildPhase::Over;
         let Some(child) = &mut self.child else { return };
@@ -223,7 +223,7 @@ where
             ChildPhase::Backoff(_) | ChildPhase::Over => {}
         }
         self.close();
-        // After this, `report` is dropped. It sends the last event if that was not sent yet.
+        // `report` is dropped after this call, and then sends the last event if that event was not sent yet.
     }
 }
 

@@ -1,9 +1,9 @@
 //! Limits the messages that an actor has received, by the capacity of its mailbox and by the number of unhandled
 //! messages.
 //!
-//! An actor reports a full mailbox to `try_send` only. An actor on threads of its own (`SyncArbiter`) never reports it,
+//! An actor reports a full mailbox to `try_send` only. An actor on threads of its own (`SyncArbiter`) never does so,
 //! because actix moves its messages to a queue without a bound. So some messages are *markers*: their answer is
-//! awaited, even if the sender needs none. When that answer comes, the actor has taken all messages before the marker.
+//! awaited, even if the sender needs none. When the answer comes, the actor has taken all messages before the marker.
 //!
 //! Decided here: when an actor has room, and that a waiting sender is then woken. Not here: where a message waits until
 //! that time, and which sender is refused.
@@ -28,7 +28,7 @@ use actix::{
 };
 use tokio::sync::{Notify, oneshot};
 
-/// Counts the messages that one actor has received, and how many of them it has handled, as far as is known.
+/// Counts the messages that one actor has received, and the messages that the actor is known to have handled.
 pub(crate) struct Intake {
     most: Amount,
     counts: Mutex<IntakeCounts>,
@@ -60,8 +60,8 @@ type AnswerTo<M> = oneshot::Sender<Result<<M as Message>::Result, MailboxError>>
 pub(crate) type Answered<M> = oneshot::Receiver<Result<<M as Message>::Result, MailboxError>>;
 
 impl Intake {
-    /// Makes an intake with these limits. A few markers may be handed over beyond these limits, because their answers
-    /// report new room.
+    /// Makes an intake with limits for messages and for bytes. A few markers may be handed over beyond the limits,
+    /// because their answers report new room.
     pub(crate) fn new(
         messages: usize,
         bytes: usize,
@@ -79,7 +79,7 @@ impl Intake {
     }
 
     /// Hands over a message that needs no answer, from any thread. Use the same recipient each time: in a full mailbox
-    /// each clone of a recipient has a place of its own.
+    /// each clone of a recipient has a slot of its own.
     ///
     /// # Errors
     /// The message, if the actor has no room for it or has ended.
@@ -112,8 +112,8 @@ impl Intake {
         }
     }
 
-    /// Hands over a message that needs an answer. It counts until it is answered, whether or not a caller waits for the
-    /// answer.
+    /// Hands over a message that needs an answer. The message counts until it is answered, whether or not a caller
+    /// waits for the answer.
     ///
     /// # Errors
     /// Like the errors of [`hand`](Self::hand).
@@ -134,8 +134,8 @@ impl Intake {
         Ok(answered)
     }
 
-    /// Reserves room for a message. Returns the amount handed over so far, with this message, and whether it is a
-    /// marker.
+    /// Reserves room for a message. Returns the amount handed over so far, including this message, and whether this
+    /// message is a marker.
     fn reserve(&self, size: usize, is_ask: bool) -> Option<(Amount, bool)> {
         let mut counts = self.counts();
         let Amount { messages, bytes } = counts.unhandled();
@@ -157,7 +157,7 @@ impl Intake {
         Some((counts.handed, is_marker))
     }
 
-    /// Notes that the actor has taken all messages up to this amount.
+    /// Notes that the actor has taken all messages up to the amount `at`.
     fn answered(&self, at: Amount) {
         let mut counts = self.counts();
         counts.markers = counts.markers.saturating_sub(1);
@@ -172,7 +172,7 @@ impl Intake {
     }
 
     fn counts(&self) -> MutexGuard<'_, IntakeCounts> {
-        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
+        // A poisoned lock is still used: each change under it is one step, so a panic leaves no change half made.
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -345,7 +345,7 @@ const AGAIN: Duration = Duration::from_millis(5);
 pub(crate) struct Retries(u32);
 
 impl Retries {
-    /// Notes that there was no room, and returns the pause: 1 ms, then twice as long each time, up to 32 ms.
+    /// Notes that there was no room. Returns the pause: 1 ms at first, then twice as long each time, up to 32 ms.
     pub(crate) fn pause(&mut self) -> Duration {
         let longer = 1_u32.checked_shl(self.0.min(5)).unwrap_or(1);
         self.0 = self.0.saturating_add(1);
