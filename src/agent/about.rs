@@ -20,7 +20,7 @@ impl<E: Election> ElectionHandle<E> {
 
     /// Changes the agent's [`about` text](super::AgentBuilder::about), or removes it. The text survives a crash.
     ///
-    /// The members receive the new text as they receive a new score. If the agents share only a store, the leader's
+    /// The members receive the new text in the same way as a new score. If the agents share only a store, the leader's
     /// next renewal of the lease carries the text. The text of an agent that does not lead is written into its row of
     /// the store within 30 s, and the [reports](crate::operate::AgentReport::contenders) of other agents show it within
     /// a minute.

@@ -49,7 +49,7 @@ pub struct Agent<E: Election> {
     pub(super) deadline: Deadline,
     pub(super) rng: Rng,
     pub(super) drain: Drain,
-    /// Whether a later scan for stopped subscribers is set, so that a second one is not set.
+    /// Whether a scan for stopped subscribers is already scheduled; then no second scan is scheduled.
     pub(super) scan_is_due: bool,
     pub(super) leaving: LeaveRequest,
     pub(super) generation: Generation,
@@ -254,7 +254,7 @@ impl<E: Election> Agent<E> {
         self.step(Input::SetScore(score), ctx);
     }
 
-    /// Notes that the work of that subscriber has ended, and continues a hand-over that waited for it.
+    /// Notes that the work of `subscriber` has ended, and continues a hand-over that waited for this work.
     fn drained(&mut self, subscriber: SubscriberId, ctx: &mut Context<Self>) {
         self.shared.subscribers().drained(subscriber);
         let view = self.machine.view(self.shared.now());

@@ -19,7 +19,8 @@ pub(super) struct Assumptions {
 }
 
 impl Assumptions {
-    /// `worst_case` is the longest time of an election by the agent's configuration, if it is known.
+    /// Makes the assumptions. `worst_case` is the longest time of an election by the agent's configuration, if it is
+    /// known.
     pub(super) fn new(
         kind: MemberKind,
         timings: Option<&Timings>,
@@ -61,7 +62,7 @@ fn preset(timings: &Timings) -> Option<&'static str> {
         .map(|(name, _)| name)
 }
 
-/// Returns the longest time of an election with these timings, in any mode.
+/// Returns the longest time of an election with `timings`, in any mode.
 fn patience(timings: &Timings) -> Duration {
     let timings = timings.clone();
     let quorum = timings.worst_case_quorum_failover(SLOTS);

@@ -152,9 +152,9 @@ impl<E: Election> AgentBuilder<E> {
 
     /// Sets the store for the record that must survive a crash. Only elections with such a record need it.
     ///
-    /// The store outlives the agent: keep it, and give the same store, or a clone of it, to each start of this name. A
-    /// start takes the store over; an agent that used it before can save nothing more. A start with a store that has no
-    /// record is refused if an agent of that name has kept a record.
+    /// Keep the store longer than the agent, and give the same store, or a clone of it, to each start of an agent with
+    /// this name. A start takes the store over: an agent that used the store before can save nothing more. If an agent
+    /// with this name has kept a record in the group, a start with an empty store is refused.
     pub fn store(mut self, store: impl TermStore<E::Durable> + 'static) -> Self {
         self.store = Some(Arc::new(store));
         self
@@ -168,7 +168,7 @@ impl<E: Election> AgentBuilder<E> {
         self
     }
 
-    /// Sets the seed of the agent's random numbers (jitter). Its name and incarnation are mixed in. Default: 0.
+    /// Sets the seed of the agent's random numbers (jitter). The agent's name and incarnation are mixed in. Default: 0.
     #[cfg(feature = "testkit")]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -197,8 +197,8 @@ impl<E: Election> AgentBuilder<E> {
         self
     }
 
-    /// Subscribes an actor to the agent's events, from the first event on. It may be called once for each of several
-    /// actors. The agent does not keep a subscriber alive.
+    /// Subscribes an actor to the agent's events, from the first event on. Each call adds one actor. The agent does not
+    /// keep a subscriber alive.
     pub fn subscribe(mut self, to: Recipient<Notice>) -> Self {
         self.subscribers.push(to);
         self

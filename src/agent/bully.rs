@@ -1,7 +1,7 @@
 //! The agent of a bully election: its typed messages, and its own settings.
 //!
-//! Decided here: which settings there are, which modes have each of them, and the calls that make them. Not here: what
-//! several calls mean together (`choices.rs`).
+//! Decided here: the settings, the modes that have each setting, and the calls that make a setting. Not here: the
+//! meaning of several calls together (`choices.rs`).
 
 use std::{
     sync::{Arc, OnceLock},
@@ -32,8 +32,8 @@ use super::{
 
 /// An agent of a bully election.
 ///
-/// It takes the messages of other agents. It also takes the messages of the textbook by their own types, each in an
-/// [`Envelope`]: [`Elect`], [`Ok`] and [`Elected`]; and [`BullyElection`].
+/// The agent receives the messages of other agents. It also receives the messages of the textbook by their own types,
+/// each in an [`Envelope`]: [`Elect`], [`Ok`] and [`Elected`]; and the command [`BullyElection`].
 pub type BullyAgent = Agent<AnyBully>;
 
 /// An application's handle of a [`BullyAgent`]: an [`ElectionHandle`]. Clones are handles of the same agent.
@@ -104,34 +104,35 @@ impl BullyAgent {
     }
 }
 
-/// The settings that a call only stores. A row has the text and the call of the builder, with the value that the call
-/// stores; the modes that have the setting (available, ASTRA, quorum, lease); and its key in a file. The configuration of
-/// each such election has a field of that name. A macro is passed the table, and takes the parts of the rows that it
-/// needs. A key that is missing here is in `Config::choices` (`src/config/settings.rs`).
+/// The settings whose call only stores a value. A row has the documentation and the call of the builder, with the value
+/// that the call stores; the modes that have the setting (available, ASTRA, quorum, lease); and the setting's key in a
+/// configuration file. The configuration of each of these modes has a field with the setting's name. Another macro
+/// receives the table, and takes the parts of the rows that it needs. A key that is missing here is in
+/// `Config::choices` (`src/config/settings.rs`).
 macro_rules! settings {
     ($to:ident) => { $to! {
-        /// Sets how long an agent waits for each event; the same at every member. Default: [`Timings::default`], or
-        /// [`Timings::astra`] for the [ASTRA rules](Self::astra).
+        /// Sets the times for which an agent waits. Every member needs the same timings. Default: [`Timings::default`],
+        /// or [`Timings::astra`] for the [ASTRA rules](Self::astra).
         timings(timings: Timings) -> Timings { timings } yes yes yes yes;
 
         /// Sets when the agent, as a leader, yields to an agent of a higher rank. Default: at once; in the quorum mode
         /// and with a lease after 10 s.
         preemption(preemption: Preemption) -> Preemption { preemption } yes no yes yes, preemption;
 
-        /// Sets by how much a challenger's score must exceed the leader's. Default: by any amount. No part may be
-        /// negative.
+        /// Sets the amount by which a challenger's score must exceed the leader's score. Default: any amount is enough.
+        /// No part of the amount may be negative.
         margin(margin: impl Into<Score>) -> Score { margin.into() } yes no yes yes, margin;
 
         /// Sets the longest time for which work may go on after the agent was asked to hand over. Default: 5 s; in
-        /// quorum mode the lease without two delay bounds. With 0 a hand-over does not wait for work.
+        /// quorum mode the length of the lease minus two delay bounds. With 0 a hand-over does not wait for work.
         drain(drain: Duration) -> Duration { drain } yes yes yes yes, drain;
 
         /// Sets the cool-down: the time for which an agent that stepped down lets other agents lead first. Default: 60
         /// s.
         cooldown(cooldown: Duration) -> Duration { cooldown } yes yes yes yes, cooldown;
 
-        /// Sets the epoch of the list of voters. It grows by one with every change of the list, and is the same at
-        /// every member. Default: 0. At most 16,777,215; without voters it is refused. The page of
+        /// Sets the epoch of the list of voters. The epoch grows by one with every change of the list, and is the same
+        /// at every member. Default: 0. At most 16,777,215. In a mode without voters the call is refused. The page of
         /// [`quorum`](bully_core::elections::quorum) explains how voters are changed.
         ///
         /// Members of different epochs do not vote together. A member of an earlier epoch takes part in the later epoch
@@ -141,9 +142,10 @@ macro_rules! settings {
         /// that took part in a later epoch does not start in an earlier one.
         epoch(epoch: u64) -> u64 { epoch } no no yes no, quorum.epoch;
 
-        /// In quorum mode: takes part as a *learner*, with its store, although it is not listed. It follows the leader,
+        /// Makes the agent a *learner*: it has a store, but is not in the list of voters. A learner follows the leader,
         /// and can be made a voter while the group runs ([epochs](crate::elections::quorum::epoch)). A voter that was
-        /// removed may start as a learner. Without this call, a voter that is not listed is refused.
+        /// removed may start as a learner. In quorum mode, an agent with a store that is not listed is refused without
+        /// this call.
         learner() -> bool { true } no no yes no, quorum.learner;
 
         /// Declares that the voters have no disk, as in containers without a volume. The memory of the other voters and
@@ -260,9 +262,9 @@ impl AgentBuilder<AnyBully> {
         self.mode(Mode::LeaseWith(config, Arc::new(register)))
     }
 
-    /// Returns [`QuorumConfig::worst_case_start`] of these settings, if all voters are up: the longest time between the
-    /// start of a majority and the first leader. `None` without voters, and with settings that [`start`](Self::start)
-    /// refuses.
+    /// Returns the longest time between the start of a majority of the voters and the first leader, if all voters are
+    /// up: [`QuorumConfig::worst_case_start`] of the settings so far. `None` without voters, and with settings that
+    /// [`start`](Self::start) refuses.
     pub fn worst_case_start(&self) -> Option<Duration> {
         match self.choices.config((&self.config, self.basis)).ok()? {
             AnyConfig::Available(_) | AnyConfig::Astra(_) | AnyConfig::Lease(_) => None,
@@ -270,13 +272,14 @@ impl AgentBuilder<AnyBully> {
         }
     }
 
-    /// Chooses the plain ASTRA rules ([`astra`](bully_core::elections::astra)). They have neither a
-    /// [`preemption`](Self::preemption) nor a [`margin`](Self::margin), so those calls are refused together with this
-    /// one.
+    /// Chooses the plain ASTRA rules ([`astra`](bully_core::elections::astra)). The rules have neither preemption nor a
+    /// margin, so the start refuses this call together with [`preemption`](Self::preemption) or
+    /// [`margin`](Self::margin).
     ///
     /// **No agent begins an election by itself**: call [`campaign`](super::ElectionHandle::campaign) at one agent when
     /// the agents have started, and when the leader is silent. The leader is known 2 s later, after the deadline of
-    /// [`Timings::astra`]. Only an agent that comes back ([`recovering`](Self::recovering)) asks without a call.
+    /// [`Timings::astra`]. Only an agent that comes back ([`recovering`](Self::recovering)) begins an election without
+    /// a call.
     ///
     /// # Examples
     /// ```
@@ -303,8 +306,8 @@ impl AgentBuilder<AnyBully> {
 
     settings!(setters);
 
-    /// Sets all settings of the quorum mode at once. Agents that share one `Arc` share the memory. A call that makes
-    /// one of these settings is refused together with this call.
+    /// Sets all settings of the quorum mode at once. Agents that share one `Arc` share the memory. The start refuses
+    /// this call together with a call that makes a single setting of the mode.
     pub fn quorum_config(self, config: Arc<QuorumConfig>) -> Self {
         self.mode(Mode::QuorumConfig(config))
     }

@@ -1,8 +1,8 @@
-//! The election that the calls of a [`BullyBuilder`](super::BullyBuilder) choose, in whatever order they come.
+//! The election that the calls of a [`BullyBuilder`](super::BullyBuilder) choose, in any order.
 //!
 //! Decided here: how the mode and its settings are combined, once, at the start; and which calls contradict each other.
-//! Which settings a mode has: the table in `bully.rs`. The setters and the keys of a configuration (`src/config/`) only
-//! record them.
+//! Not here: the settings that each mode has (the table in `bully.rs`). The setters and the keys of a configuration
+//! (`src/config/`) only record the calls.
 
 use std::{sync::Arc, time::Duration};
 
@@ -196,7 +196,7 @@ impl Choices {
             Some(Mode::LeaseWith(config, _)) => (AnyConfig::Lease(Arc::clone(config)), true),
         };
         let put = match self.settings().next() {
-            // A call that makes all settings at once has no other setting beside it.
+            // Beside a call that makes all settings at once, no other setting is allowed.
             Some(setting) if is_whole => Err(setting),
             Some(_) | None => self.put_into(config),
         };

@@ -45,7 +45,7 @@ impl<E: Election> Agent<E> {
         self.machine.handle(now, input, &mut out);
 
         let view = self.view(now);
-        // If a step loses a leadership and wins it again, the old one is withdrawn before the new one is published.
+        // If a step loses a leadership and wins it again, the lost one is withdrawn before the new one is published.
         let lost = |effect: &_| matches!(effect, Effect::Notify(Event::Lost { .. }));
         let kept = (!out.as_slice().iter().any(lost)).then_some(&view);
         self.shared.shrink(self.incarnation, kept);
@@ -55,8 +55,9 @@ impl<E: Election> Agent<E> {
         self.follow_up(&view, ctx);
     }
 
-    /// Returns whether this incarnation goes on. Another thread may have ended it by `leave` while it hung, and a new
-    /// agent may have its name. Then this incarnation sends nothing, stores nothing and does not lead any more.
+    /// Returns whether this incarnation goes on. Another thread may have ended the incarnation by `leave` while it
+    /// hung, and a new agent may have its name. Then this incarnation sends nothing, stores nothing and does not lead
+    /// any more.
     pub(super) fn is_present(&mut self, ctx: &mut Context<Self>) -> bool {
         let is_present = self.shared.is_present(self.incarnation);
         if !is_present {
@@ -73,7 +74,7 @@ impl<E: Election> Agent<E> {
         ctx: &mut Context<Self>,
     ) {
         while let Some(effect) = effects.next() {
-            // Timers need no check: they are not seen outside. Events need none: subscribers get no events of an ended
+            // Timers and events need no check: no other agent sees a timer, and subscribers get no events of an ended
             // incarnation.
             let is_seen_outside = matches!(
                 effect,
@@ -185,7 +186,8 @@ impl<E: Election> Agent<E> {
             }
             Event::Acquired { .. } | Event::Lost { .. } => self.drain = Drain::No,
             Event::Voters(event) => self.on_voters(event),
-            // `_`: a later `bully-core` may have more variants; `tests/layering` reports those that are missing here.
+            // `_`: a later `bully-core` may have more variants; `tests/layering` reports the variants that are missing
+            // here.
             Event::Renewed { .. } | Event::NewLeader(_) | Event::NoLeader { .. } | _ => {}
         }
         let is_of_end = matches!(
@@ -221,8 +223,9 @@ impl<E: Election> Agent<E> {
         self.probe_disk(ctx);
     }
 
-    /// Stops an agent that leaves, once it no longer leads and the other agents know that it has released its lease. If
-    /// they did not know, they would wait until the lease runs out. The agent waits no longer than that for them.
+    /// Stops an agent that leaves, once it no longer leads and the other agents know that it has released its lease:
+    /// agents that do not know this wait until the lease runs out. The agent waits for them no longer than a lease can
+    /// last.
     fn go_if_asked(&mut self, ctx: &mut Context<Self>) {
         match self.leaving {
             LeaveRequest::Asked | LeaveRequest::Released if !self.machine.is_releasing() => {
@@ -257,10 +260,11 @@ impl<E: Election> Agent<E> {
     pub(super) fn on_deadline(&mut self, ctx: &mut Context<Self>) {
         let now = Instant::now();
         self.note_lateness(now);
-        // Handles only the timers that are due now: a timer that is set again and again must not delay the others.
+        // Handles only the timers that are due now: a timer that is set again and again must not delay the other
+        // timers.
         for _ in 0..self.timers.due(now) {
             if !matches!(self.readiness, Readiness::Free) {
-                return; // the others stay due
+                return; // the other timers stay due
             }
             let Some(timer) = self.timers.pop_due(now) else {
                 break;
@@ -324,6 +328,6 @@ pub(super) enum Drain {
 pub(super) enum LeaveRequest {
     No,
     Asked,
-    /// The agent does not lead any more, and waits until the others know that its lease is released.
+    /// The agent does not lead any more, and waits until the other agents know that its lease is released.
     Released,
 }

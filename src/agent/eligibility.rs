@@ -43,7 +43,7 @@ impl Eligibility {
         }
     }
 
-    /// Sets the user's score. It is kept even if it does not count at present.
+    /// Sets the user's score. The score is kept even if it does not count at present.
     pub(super) fn set_score(&mut self, score: Option<Score>) {
         self.set = score;
     }
@@ -59,8 +59,8 @@ impl Eligibility {
         }
     }
 
-    /// Notes that the actor of that tie is gone; returns whether that changes the score that counts. The actor of an
-    /// earlier tie has no effect.
+    /// Notes that the actor of the tie `number` is gone. Returns whether this changes the score that counts. If the
+    /// agent has a newer tie, nothing changes.
     pub(super) fn break_tie(&mut self, number: u64) -> bool {
         let is_update = self.has_tie(number) && !self.is_broken();
         if is_update {
@@ -78,7 +78,7 @@ impl Eligibility {
         score.filter(|_| !self.is_broken())
     }
 
-    /// Returns whether the tie with that number is the newest tie of the agent.
+    /// Returns whether the tie `number` is the newest tie of the agent.
     pub(super) fn has_tie(&self, number: u64) -> bool {
         self.ties == number
     }

@@ -74,7 +74,7 @@ pub enum StartError {
         "a store in memory forgets a vote when its process ends, and this group reaches other hosts: use a FileStore"
     )]
     VolatileStore,
-    /// An agent of that name has kept a record in this group, but this store has none.
+    /// An agent with this name has kept a record in this group, but the given store has no record.
     #[error(
         "{id} has voted in this group before, and this store has no vote: keep the store that it had, and give a clone of it to each start"
     )]
@@ -100,8 +100,8 @@ pub enum StartError {
         /// The agent and the group of the store.
         owner: Box<StoreIdentity>,
     },
-    /// Two calls of the builder contradict each other: both choose a mode, or both make the same setting, or one makes
-    /// a setting that the mode of the other does not have.
+    /// Two calls of the builder contradict each other: both choose a mode, or both make the same setting, or one call
+    /// makes a setting that the mode of the other call does not have.
     #[error(
         "the calls `{first}(..)` and `{second}(..)` contradict each other: remove one of the two"
     )]
@@ -135,7 +135,7 @@ pub enum CommandError {
         "this agent has several draining subscribers, so it is not clear whose work has ended: call `drained()` of the DrainingToken of the subscriber whose work has ended"
     )]
     SeveralDraining,
-    /// That member is never elected: it is an observer, or the agent itself.
+    /// The named member is never elected: it is an observer, or the agent itself.
     #[error(
         "{id} is an observer or this agent itself, so it cannot take over: name another voter, or pass None, and the election chooses one"
     )]

@@ -1,9 +1,9 @@
 //! Tells the subscribers that a leadership ran out while its agent did not run.
 //!
 //! Decided here: how the end is noticed. An agent that hangs, or waits for a disk, does not step, so its machine cannot
-//! report that it lost the leadership. A task beside it therefore waits for the end by the agent's clock. The task runs
-//! on the agent's arbiter, and only if there are subscribers. If that whole thread hangs, it sends nothing; then only
-//! `is_leader`, `changes` and `lead` on other threads report the end in time.
+//! report that it lost the leadership. A task beside the agent therefore waits for the end by the agent's clock. The
+//! task runs on the agent's arbiter, and only if there are subscribers. If the whole thread of that arbiter hangs, the
+//! task sends nothing; then only `is_leader`, `changes` and `lead` on other threads report the end in time.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::protocol::{Event, Incarnation, LostReason, Time, View};
 use super::{phase::Remaining, shared::SharedState, wait::timer};
 
 /// Time that the task waits before it reports the end of a leadership. An agent that runs has a timer for the same
-/// instant and reports the end itself, with the reason: the task leaves it the time to do so.
+/// instant and reports the end itself, with the reason: the task leaves the agent time to do so.
 const GRACE: Duration = Duration::from_millis(10);
 
 impl SharedState {
@@ -25,8 +25,8 @@ impl SharedState {
         }
     }
 
-    /// Tells the subscribers that the leadership is valid again, if they were told before that it had run out. If the
-    /// agent hands over, work that begins now has to end too, and the hand-over waits for it.
+    /// Sends the subscribers an `Acquired` if the leadership is valid again after they got a `Lost` because it had run
+    /// out. If the agent hands over, work that begins now has to end too, and the hand-over waits for that work.
     pub(super) fn tell_of_return(&self, by: Incarnation, view: &View) {
         let Some(term) = view.leading else {
             return;

@@ -83,7 +83,8 @@ impl FailingWork {
                 self.begin((&leader.id, leader.incarnation), self.is_over, now);
             }
             Event::Lost { .. } | Event::NoLeader { .. } => self.is_over = true,
-            // `_`: a later `bully-core` may have more variants; `tests/layering` reports those that are missing here.
+            // `_`: a later `bully-core` may have more variants; `tests/layering` reports the variants that are missing
+            // here.
             Event::Renewed { .. } | Event::Draining { .. } | Event::Voters(_) | _ => {}
         }
     }

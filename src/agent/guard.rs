@@ -28,12 +28,12 @@ pub struct LeaderGuard {
     pub(super) tenure: AgentTenure,
     /// The agent, which watches the work on its own arbiter.
     pub(super) agent: Recipient<AgentCommand>,
-    /// The probe that the work was started with.
+    /// The progress probe with which the work was started.
     pub(super) progress: Progress,
 }
 
 impl LeaderGuard {
-    /// Returns the newest epoch of this leadership. It grows when the leadership is renewed.
+    /// Returns the newest [`Epoch`] of this leadership. The term of the epoch grows when the leadership is renewed.
     pub fn token(&self) -> Epoch {
         let same = |held: &AgentTenure| held.serial == self.tenure.serial;
         // A guard whose tenure has ended must not get the token of a later tenure: a resource would accept it.
@@ -46,19 +46,19 @@ impl LeaderGuard {
     }
 
     /// Returns the newest token of this leadership as a fence. `None` if the election does not promise at most one
-    /// leader per term: in the available mode, and for voters without a disk, which have a
+    /// leader per term: in the available mode, and with voters without a disk, whose leaders have a
     /// [`conditional_fence`](Self::conditional_fence).
     ///
-    /// Send it along with each write. The resource remembers the largest token that it has seen, and refuses smaller
-    /// tokens. Then a leader that was paused in the middle of a write cannot overwrite the later writes of its
+    /// Send the fence along with each write. The resource remembers the largest fence that it has seen, and refuses
+    /// smaller fences. Then a leader that was paused in the middle of a write cannot overwrite the later writes of its
     /// successor.
     pub fn fence(&self) -> Option<Fence> {
         let is_fence = self.shared.leaders() == Leaders::PerTerm;
         is_fence.then(|| Fence(self.token()))
     }
 
-    /// Returns the newest token of this leadership, if it is a fence under a condition. `None` if it is a fence without
-    /// a condition ([`fence`](Self::fence)), or not a fence at all.
+    /// Returns the newest token of this leadership, if the token is a fence under a condition. `None` if the token is a
+    /// fence without a condition ([`fence`](Self::fence)), or not a fence at all.
     ///
     /// Voters without a disk have such a token ([`BullyBuilder::diskless`](super::BullyBuilder::diskless)).
     pub fn conditional_fence(&self) -> Option<ConditionalFence> {
@@ -76,12 +76,12 @@ impl LeaderGuard {
         self.shared.remaining_of(self.tenure.serial) != Remaining::Over
     }
 
-    /// Returns how long this leadership still holds if it is not renewed; zero if it has ended. Without a lease, this
-    /// is the time for which a leader that hangs considers itself leader. `None` if there is no limit.
+    /// Returns the time for which this leadership still holds if it is not renewed; zero if it has ended. Without a
+    /// lease, this is the time for which a leader that hangs considers itself leader. `None` if there is no limit.
     ///
-    /// A renewal makes it longer, so ask again. Use it for work in another process, which the agent cannot drop: give
-    /// that work a deadline, by a clock that counts a suspend. Read that clock before this call; then the deadline is
-    /// never too late.
+    /// A renewal makes the time longer, so call this again. Use the time for work in another process, which the agent
+    /// cannot drop: give that work a deadline, by a clock that counts a suspend. Read that clock before this call; then
+    /// the deadline is never too late.
     pub fn holds_for(&self) -> Option<Duration> {
         match self.shared.remaining_of(self.tenure.serial) {
             Remaining::Over => Some(Duration::ZERO),
@@ -90,7 +90,7 @@ impl LeaderGuard {
         }
     }
 
-    /// Waits until the agent has to hand over (or leads no longer): end the work then.
+    /// Waits until the agent has to hand over, or leads no longer. End the work then.
     ///
     /// The hand-over waits until the work ends, but no longer than the drain limit.
     pub async fn stepping_down(&self) {

@@ -75,7 +75,7 @@ impl<E: Election> ElectionHandle<E> {
         self.shared.diagnosis()
     }
 
-    /// Starts a record of the election messages and events of this agent, within these limits; `None` stops it. By
+    /// Starts a record of the election messages and events of this agent, within `limits`; `None` stops the record. By
     /// default nothing is recorded. A start deletes the earlier record, but not the copy of
     /// [`recorded_without_leader`](Self::recorded_without_leader). After a stop the record can still be read.
     ///
@@ -107,7 +107,7 @@ impl<E: Election> ElectionHandle<E> {
     }
 
     /// Returns a stream of the agent's states, which begins with the present state and ends after [`Lifecycle::Ended`].
-    /// An election changes the state many times a second: a reader of leaders compares `leader` with the last one.
+    /// An election changes the state many times a second: a reader of leaders compares `leader` with the last leader.
     ///
     /// A slow reader skips to the newest state and never delays the agent. The end of a leadership is reported at once,
     /// by the clock, even if the agent hangs (outside of a runtime with timers, only when the agent publishes it).
@@ -119,14 +119,14 @@ impl<E: Election> ElectionHandle<E> {
     /// time that each mode takes until the first leader.
     ///
     /// # Errors
-    /// [`WaitError::TimedOut`] if it knew no leader within that time; [`WaitError::Ended`] if the agent left or ended
-    /// for good; [`WaitError::NoRuntime`] outside of a runtime with timers.
+    /// [`WaitError::TimedOut`] if the agent knew no leader after the time `within`; [`WaitError::Ended`] if the agent
+    /// left or ended for good; [`WaitError::NoRuntime`] outside of a runtime with timers.
     pub async fn wait_for_leader(&self, within: Duration) -> Result<Leader, WaitError> {
         let mut updates = self.shared.updates();
         let known = async {
             loop {
-                // The receiver is marked before the status is read, so that an update between these two lines still
-                // wakes it.
+                // The receiver is marked before the status is read, so that an update between the two lines still wakes
+                // it.
                 updates.mark_unchanged();
                 let status = self.current();
                 match status.leader {
@@ -312,8 +312,8 @@ impl<E: Election> ElectionHandle<E> {
     }
 
     /// Reports that the work of the only [draining subscriber](Self::subscribe_draining) has ended. If there are
-    /// several, the call is refused, because it does not say which one has ended its work; use
-    /// [`DrainingToken::drained`].
+    /// several draining subscribers, the call is refused, because it does not name the subscriber whose work has ended;
+    /// use [`DrainingToken::drained`].
     ///
     /// # Errors
     /// [`CommandError::SeveralDraining`] if several subscribers drain, [`CommandError::Ended`] if the agent left or

@@ -171,8 +171,8 @@ impl<E: Election> ElectionHandle<E> {
         }
     }
 
-    /// Steps down after the work of that tenure has ended. `failed` is the time for which the agent had led when its
-    /// work failed.
+    /// Steps down after the work of `tenure` has ended. `failed` is the time for which the agent had led when its work
+    /// failed; `None` if the work did not fail.
     async fn give_up(
         &self,
         tenure: AgentTenure,

@@ -20,7 +20,7 @@ impl LeadFutures {
         self.running.push(incarnation);
     }
 
-    /// Notes that a lead future of that incarnation was dropped. Returns the incarnation whose end this confirms, if
+    /// Notes that a lead future of `incarnation` was dropped. Returns the incarnation whose end this drop confirms, if
     /// any.
     pub(super) fn exit(&mut self, incarnation: Incarnation) -> Option<Incarnation> {
         if let Some(at) = self.running.iter().position(|of| *of == incarnation) {
@@ -48,7 +48,7 @@ impl LeadFutures {
         self.running.is_empty()
     }
 
-    /// Returns whether work of that incarnation, or of an earlier one, still runs.
+    /// Returns whether work of `incarnation`, or of an earlier incarnation, still runs.
     fn is_working(&self, incarnation: Incarnation) -> bool {
         self.running.iter().any(|of| *of <= incarnation)
     }

@@ -87,13 +87,13 @@ impl LeadershipMachine {
         }
     }
 
-    /// Returns whether that incarnation is the present one and has not ended.
+    /// Returns whether `by` is the present incarnation and has not ended.
     pub(super) fn is_present(&self, by: Incarnation) -> bool {
         self.state().is_present(by)
     }
 
-    /// Publishes the losses of a step; returns whether it lost the leadership. `kept` is the view after the step. It is
-    /// `None` if the step lost the leadership, even if the same step won a leadership again.
+    /// Publishes the losses of a step; returns whether the step lost the leadership. `kept` is the view after the step.
+    /// It is `None` if the step lost the leadership, even if the same step won a leadership again.
     pub(super) fn shrink(&self, by: Incarnation, kept: Option<&View>) -> bool {
         let until = kept.map_or(0, until);
         self.change(|state| {
@@ -127,9 +127,9 @@ impl LeadershipMachine {
                 if let Some(leader) = &view.leader
                     && (has_lapsed || led != Some(term))
                 {
-                    // Under the lock, so that no other thread can end this leadership before the group is told that it
-                    // has begun: the group would remember it forever. The group takes its own lock in `note`, and never
-                    // asks for this lock while it holds its own.
+                    // Under the lock: otherwise another thread could end this leadership before the group learns that
+                    // it has begun, and the group would remember it forever. In `note` the group takes its own lock,
+                    // under which it never asks for this lock.
                     note(leader);
                 }
             }
@@ -168,7 +168,7 @@ impl LeadershipMachine {
         })
     }
 
-    /// Ends the present incarnation, or the whole agent; nothing of it is published any more. A second call changes
+    /// Ends the present incarnation, or the whole agent, which then publishes nothing any more. A second call changes
     /// nothing.
     pub(super) fn end(&self, scope: Scope) -> IncarnationEnd {
         self.change(|state| {
@@ -211,7 +211,7 @@ impl LeadershipMachine {
         self.state().remains.is_gone
     }
 
-    /// Calls `farewell` once all resources are free: at once, or on the thread that frees the last one.
+    /// Calls `farewell` once all resources are free: at once, or on the thread that frees the last resource.
     pub(super) fn when_gone(&self, farewell: impl FnOnce() + Send + 'static) {
         let left = self.state().remains.when_gone(farewell);
         if let Some(farewell) = left {
@@ -236,7 +236,7 @@ impl LeadershipMachine {
     }
 
     /// Notes that a lead future begins to work. `None` if it has nothing to do: the agent does not lead, or drains, or
-    /// this future has `done` its work in the present tenure.
+    /// the future has already done its work in the present tenure, whose number is `done`.
     pub(super) fn enter(&self, now: Time, done: Option<u64>) -> Option<AgentTenure> {
         let mut state = self.state();
         let LeadershipPhase::Leading(tenure) = state.phase else {
@@ -250,7 +250,7 @@ impl LeadershipMachine {
         Some(tenure)
     }
 
-    /// Notes that a lead future of that incarnation was dropped. Returns the end that this confirms, if any.
+    /// Notes that a lead future of `incarnation` was dropped. Returns the end that this drop confirms, if any.
     pub(super) fn exit(&self, incarnation: Incarnation) -> Option<IncarnationEnd> {
         let mut state = self.state();
         let ended = state.lead_futures.exit(incarnation)?;
@@ -263,7 +263,7 @@ impl LeadershipMachine {
         })
     }
 
-    /// Returns how long that tenure still holds without a renewal.
+    /// Returns the time for which the tenure `serial` still holds without a renewal.
     pub(super) fn remaining_of(&self, now: Time, serial: u64) -> Remaining {
         let state = self.state();
         let is_held = state
@@ -276,7 +276,7 @@ impl LeadershipMachine {
         self.remaining(now) // under the lock: the tenure and its end belong together
     }
 
-    /// Returns how long the present leadership still holds without a renewal.
+    /// Returns the time for which the present leadership still holds without a renewal.
     pub(super) fn remaining(&self, now: Time) -> Remaining {
         match self.until.load(Ordering::Acquire) {
             u64::MAX => Remaining::Unlimited,
@@ -310,7 +310,7 @@ impl LeadershipMachine {
         matches!(self.state().phase, LeadershipPhase::Draining(_))
     }
 
-    /// Returns whether that tenure continues, and its work was not asked to end. Its lease may have run out.
+    /// Returns whether the tenure `serial` continues, and its work was not asked to end. Its lease may have run out.
     pub(super) fn leads_on(&self, serial: u64) -> bool {
         matches!(self.state().phase, LeadershipPhase::Leading(tenure) if tenure.serial == serial)
     }
@@ -320,7 +320,7 @@ impl LeadershipMachine {
         self.state().lead_futures.is_empty()
     }
 
-    /// Returns whether the agent considers itself leader at that moment. Takes no lock.
+    /// Returns whether the agent considers itself leader at the time `now`. Takes no lock.
     pub(super) fn is_leading(&self, now: Time) -> bool {
         self.is_leading_by(|until| now < until)
     }
@@ -367,7 +367,7 @@ impl LeadershipMachine {
     }
 
     fn state(&self) -> MutexGuard<'_, LeadershipState> {
-        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
+        // A poisoned lock is still used: each change under it is one step, so a panic leaves no change half made.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -380,7 +380,7 @@ impl LeadershipState {
         self.phase.lifecycle() == Lifecycle::Running && self.incarnation == by
     }
 
-    /// Notes that the agent leads in that term: in its tenure, or in a new one if the tenure has lapsed.
+    /// Notes that the agent leads in `term`: in its present tenure, or in a new tenure if the present one has lapsed.
     fn lead(&mut self, term: Term, has_lapsed: bool) {
         let mut tenure = AgentTenure {
             serial: self.tenures,
@@ -393,7 +393,7 @@ impl LeadershipState {
             tenure.serial = self.tenures;
         }
         // A leadership that lapsed while it drained still drains when it holds again. Otherwise new work would begin,
-        // and would not be told that it has to end.
+        // and would not learn that it has to end.
         self.phase = if let LeadershipPhase::Draining(_) = self.phase {
             LeadershipPhase::Draining(tenure)
         } else {
@@ -443,7 +443,7 @@ impl fmt::Debug for LeadershipMachine {
     }
 }
 
-/// Returns the time until which the agent leads by that view; 0 if it does not lead.
+/// Returns the time until which the agent leads by `view`; 0 if it does not lead.
 fn until(view: &View) -> u64 {
     view.leading.map_or(0, |_| view.valid_until.as_nanos())
 }

@@ -56,7 +56,7 @@ impl<E: Election> Attachment<E> {
 }
 
 impl Attachment<AnyBully> {
-    /// Returns the keeper of a lease in that register.
+    /// Returns the attachment that makes the keeper of a lease in `register`.
     pub(super) fn of(register: Arc<dyn Register>) -> Self {
         Self {
             precede: |config, group| {

@@ -1,7 +1,7 @@
-//! The log lines of an agent about leaders: one line for each event that its subscribers are told.
+//! The log lines of an agent about leaders: one line for each event that its subscribers get.
 //!
-//! Decided here: the level of each event. A line carries only the new data; the agent and its group are fields of the
-//! span around it, so each is written once.
+//! Decided here: the level of each event. A line has only the new data; the agent and its group are fields of the span
+//! around the line, so each is written once.
 
 use tracing::{Span, debug, error_span, info, warn};
 
@@ -16,8 +16,8 @@ pub(super) fn span(of: &dyn AgentSettings) -> Span {
     error_span!("bully.agent", node = %of.id(), group = of.group().name())
 }
 
-/// Logs an event. `is_change` is true if the leader of this event is another one than in the last log line, or if the
-/// leader of that line is gone.
+/// Logs an event. `is_change` is true if the event has another leader than the last log line, or if the leader of the
+/// last log line is gone.
 pub(super) fn log(event: &Event, is_change: bool) {
     match event {
         Event::Acquired { term } => info!(%term, "leadership acquired"),
@@ -41,7 +41,8 @@ pub(super) fn log(event: &Event, is_change: bool) {
     }
 }
 
-/// The request for a voter that the leader has not heard is repeated twice a second, and its caller gets the refusal.
+/// Logs an event about the voters. A change that waits until the leader has heard the new voter is asked for again
+/// twice a second, and its caller gets the refusal: so its requests and refusals are logged at `debug`.
 fn log_voters(event: &VotersEvent) {
     let is_repeated = match event {
         VotersEvent::Wanted(_) => true,

@@ -30,7 +30,7 @@ pub struct BullyMember {
 }
 
 impl BullyMember {
-    /// Makes an actor a voter with that score. Without a score it is an observer, which only listens.
+    /// Makes an actor a voter with the score `score`. Without a score the actor is an observer, which only listens.
     ///
     /// Agents rely on a voter that outranks them. If it answers `Elect` with `Ok`, they wait for it as long as they
     /// would wait for an agent.
@@ -155,7 +155,7 @@ impl Handler<Envelope<AnyMessage>> for ByType {
             BullyMessage::Elected(message) => {
                 self.pass_on(&self.elected, around.map(|()| message), ctx);
             }
-            // The actor does not need these messages: an `Ok` or a new election tells it the same.
+            // An actor does not need the messages below: an `Ok` or a new election has the same consequence for it.
             BullyMessage::Yield(_)
             | BullyMessage::Heartbeat(_)
             | BullyMessage::Resign(_)

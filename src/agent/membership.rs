@@ -1,4 +1,4 @@
-//! An agent's group as the agent needs it, whatever the type of the group's messages.
+//! An agent's group as the agent needs it, for any type of the group's messages.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// An agent's group as the agent's state needs it, whatever the type of the group's messages.
+/// An agent's group as the agent's state needs it, for any type of the group's messages.
 pub(super) trait GroupMembership: Send + Sync {
     fn name(&self) -> &str;
     fn note_leader(&self, leader: Leader);
@@ -20,7 +20,7 @@ pub(super) trait GroupMembership: Send + Sync {
     fn leave(&self, id: &AgentId, incarnation: Incarnation);
     /// Sets the `about` text of a member of this process.
     fn set_about(&self, id: &AgentId, about: Option<About>);
-    /// Returns the kind of that member; `None` if it is not a member.
+    /// Returns the kind of the member `id`; `None` if the group has no such member.
     fn kind(&self, id: &AgentId) -> Option<MemberKind>;
     /// Returns the group through which its agents' applications talk to each other; `None` if the group's name is too
     /// long.

@@ -35,16 +35,16 @@ pub struct Subscribe(pub Recipient<Notice>);
 /// Subscribes an actor that works while the agent leads. After [`Event::Draining`] the agent waits for its [`Drained`],
 /// up to the drain limit, unless the actor has stopped.
 ///
-/// The answer is the token with which the actor sends that message. [`ElectionHandle::subscribe_draining`] returns it
-/// at once.
+/// The answer is the token with which the actor sends [`Drained`]. [`ElectionHandle::subscribe_draining`] returns the
+/// token at once.
 ///
 /// [`ElectionHandle::subscribe_draining`]: super::ElectionHandle::subscribe_draining
 #[derive(Clone, Debug, Message)]
 #[rtype(result = "DrainingToken")]
 pub struct SubscribeDraining(pub Recipient<Notice>);
 
-/// The message "my work has ended" of one draining subscriber, made by its [`DrainingToken`]. A subscriber may send it
-/// several times. A hand-over goes on when each draining subscriber has sent it.
+/// The message "my work has ended" of one draining subscriber, made by its [`DrainingToken`]. A subscriber may send the
+/// message several times. A hand-over goes on when each draining subscriber has sent the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
 pub struct Drained {
@@ -104,8 +104,8 @@ pub(super) enum AgentCommand {
     StepDown {
         to: Option<AgentId>,
     },
-    /// The work of that tenure ended, so the agent steps down. If the work failed, the agent then lets other agents
-    /// lead first, for at least `held_back`.
+    /// The work of the tenure `serial` ended, so the agent steps down. If the work failed, the agent then lets other
+    /// agents lead first, for at least `held_back`.
     WorkEnded {
         serial: u64,
         held_back: Option<Duration>,
@@ -115,14 +115,14 @@ pub(super) enum AgentCommand {
         change: Box<VoterChange>,
         answer: oneshot::Sender<ChangeOutcome>,
     },
-    /// The work of that tenure has reported no progress for this span.
+    /// The work of the tenure `serial` has reported no progress for the time `span`.
     Stalled {
         serial: u64,
         span: Duration,
     },
     /// Runs a task beside the agent, on its arbiter.
     Run(AgentTask),
-    /// A lead future has ended: it may have been the last one that a hand-over waits for.
+    /// A lead future has ended. A hand-over may have waited for this lead future only.
     Recheck,
     SubscribeDraining {
         id: SubscriberId,
@@ -130,7 +130,7 @@ pub(super) enum AgentCommand {
     },
     /// The work of the only draining subscriber has ended.
     Drained,
-    /// Hands over if the agent leads, then stops it.
+    /// Hands over if the agent leads, then stops the agent.
     Leave,
     Stop,
 }

@@ -44,7 +44,7 @@
 //! | `record not durable: the agent tries again, ..` | warn, once until that record is durable | `reason` |
 //! | `record durable` | info, if the record had to be tried again | `failures` |
 //! | `record not durable: the agent stops` | error | `reason` |
-//! | `no messages are received or sent: ..` | warn, if the agent knows a leader and waits for its store, after the same time and every 10 s | `since_ms` |
+//! | `no messages are received or sent: ..` | warn, if the agent knows a leader and waits for its store, after the longest time that an election may take, then every 10 s | `since_ms` |
 //! | `no leader for ..: ..`, with the first findings of the [diagnosis](Diagnosis) | warn, after the longest time that an election may take, then every 10 s until there is a leader | `since_ms`, `findings` (their number) |
 //!
 //! At level info, each agent logs each change of the leader once. The [supervisor](crate::supervisor) logs crashes and

@@ -79,12 +79,12 @@ pub(super) struct IncarnationEnd {
     /// Whether this call changed the lifecycle of the agent. It is `false` at a second call for the same end: by then
     /// another agent may have the name.
     pub(super) has_changed: bool,
-    /// Whether no lead future acts on the leadership of that incarnation any more.
+    /// Whether no lead future acts on the leadership of the ended incarnation any more.
     pub(super) is_confirmed: bool,
     /// How the agent has ended; `None` if another incarnation may follow.
     pub(super) departure: Option<Departure>,
-    /// Whether no actor of the agent runs on: it is dropped, or it hangs and was given up. Then the agent's resources
-    /// are free once its end is confirmed.
+    /// Whether no actor of the agent runs on: the actor is dropped, or it hangs and was given up. Then the agent's
+    /// resources are free once its end is confirmed.
     pub(super) is_last: bool,
 }
 

@@ -29,18 +29,18 @@ use super::{
 
 impl LeaderGuard {
     /// Requires that this work reports progress at least every `span`, by [`Progress::note`]. Otherwise the agent steps
-    /// down, as if it had been asked to: the work is [told](Self::stepping_down), and is dropped when the limit of the
-    /// hand-over has passed. This is logged at `warn` and counted in
+    /// down, as if it had been asked to: the guard [notifies](Self::stepping_down) the work, and the work is dropped
+    /// when the limit of the hand-over has passed. The stall is logged at `warn` and counted in
     /// [`Status::work_stalls`](super::Status::work_stalls). Then the agent lets other agents lead first, as after work
     /// that [fails](super::ElectionHandle::lead).
     ///
     /// This call counts as the first note. The agent's clock measures the span. The watch ends when every clone of the
     /// returned value has been dropped, or when the agent hands over.
     ///
-    /// The agent's arbiter does the watching. Work that blocks another arbiter is noticed as well, although it cannot
-    /// be told before it returns. If the agent and the work share an arbiter and the work blocks it, nothing runs on
-    /// that arbiter, not even the agent. In the quorum mode its lease then ends; in other modes the other agents
-    /// receive no heartbeat and elect another leader.
+    /// The agent's arbiter does the watching. Work that blocks another arbiter is noticed as well, although the work
+    /// itself learns of the step-down only when it no longer blocks. If the agent and the work share an arbiter and the
+    /// work blocks it, nothing runs on that arbiter, not even the agent. In the quorum mode its lease then ends; in
+    /// other modes the other agents receive no heartbeat and elect another leader.
     ///
     /// # Errors
     /// [`ProgressError::ZeroSpan`] if `span` is zero; nothing was changed.
@@ -91,21 +91,21 @@ impl LeaderGuard {
         Ok(Progress(Some(Arc::new(probe))))
     }
 
-    /// Returns the probe that this work was started with
+    /// Returns the probe with which this work was started
     /// ([`SingletonBuilder::progress_within`](crate::leader::SingletonBuilder::progress_within)). If the work was
     /// started without a probe, notes have no effect.
     pub fn progress(&self) -> Progress {
         self.progress.clone()
     }
 
-    /// Returns the same guard with a probe. The probe lasts as long as a clone of that guard.
+    /// Returns this guard with a probe. The probe lasts as long as the returned guard or a clone of it.
     pub(crate) fn probed(mut self, span: Duration) -> Result<Self, ProgressError> {
         self.progress = self.progress_within(span)?;
         Ok(self)
     }
 }
 
-/// Checks that work can be watched with that span.
+/// Checks that `span` is a valid limit for the progress of work.
 pub(crate) fn check_span(span: Duration) -> Result<(), ProgressError> {
     if span.is_zero() {
         return Err(ProgressError::ZeroSpan);
@@ -171,7 +171,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// Waits until the work is late, or until there is nothing more to watch. Returns whether it is late.
+    /// Waits until the work is late, or until there is nothing more to watch. Returns whether the work is late.
     async fn is_stalled(&self, mut dropped: oneshot::Receiver<()>) -> bool {
         loop {
             // Checked before the span: after a suspend the lease may have ended, and that is not a fault of the work.

@@ -131,7 +131,7 @@ impl AgentReader {
         }
     }
 
-    /// Returns the wall clock that the agent was given in place of the host's.
+    /// Returns the wall clock that the application gave to the agent in place of the host's.
     pub(crate) fn given_wall_clock(&self) -> Option<Arc<dyn WallClock>> {
         let given = self.attached(|| Err::<Arc<GivenWallClock>, _>(()));
         given.ok().map(|given| Arc::clone(&given.0))
@@ -185,7 +185,8 @@ impl AgentReader {
         self.0.attached().find(make)
     }
 
-    /// Returns the object that upper layers keep with its group until the group's end, made by `make` if needed.
+    /// Returns the object that upper layers keep with the agent's group until the group's end; `make` makes it if there
+    /// is none.
     ///
     /// # Errors
     /// The error of `make`; then nothing is kept.

@@ -49,8 +49,8 @@ impl AgentRecord {
         }
     }
 
-    /// Begins a new record with these limits; `None` stops the record. The kept copy stays, because it may be the
-    /// reason for the new record.
+    /// Begins a new record within `limits`; `None` stops the record. The kept copy stays, because it may be the reason
+    /// for the new record.
     pub(super) fn switch(&self, limits: Option<RecordLimits>) {
         let mut written = self.written();
         if let Some(limits) = limits {
@@ -166,7 +166,7 @@ impl AgentRecord {
     }
 
     fn written(&self) -> MutexGuard<'_, Written> {
-        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
+        // A poisoned lock is still used: each change under it is one step, so a panic leaves no change half made.
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -210,8 +210,8 @@ impl SharedState {
         self.record.file(header, self.now(), is_kept)
     }
 
-    /// Notes how the machine noticed the end of a leadership, for the event of that end, which is told next. The time
-    /// without a leader begins with the last sign of life of a leader that was not heard any more.
+    /// Notes how the machine noticed the end of a leadership. The event of that end follows. If the leader fell silent,
+    /// the time without a leader begins with its last sign of life.
     pub(super) fn note_last_end(&self, event: &Event, leader: &Leader, end: LeaderEnd) {
         self.past().book().know_end(self.id(), leader, end);
         let silent_since = match end {
@@ -223,7 +223,7 @@ impl SharedState {
                 let since = silent_since.filter(|_| leader.term == *term);
                 self.vitals().note_last_sign(since);
             }
-            // The next leader was heard before the silent one was missed.
+            // The next leader was heard before the silent leader was missed.
             Event::NewLeader(next) if next.id != leader.id => {
                 let followed = || self.status().leader.as_ref() == Some(leader);
                 if let Some(since) = silent_since.filter(|_| followed()) {
@@ -240,7 +240,7 @@ impl SharedState {
         }
     }
 
-    /// Adds an event that the subscribers were told to the past of the group, and to the record if the record is on.
+    /// Adds an event that the subscribers got to the history of the group, and to the record if the record is on.
     pub(super) fn write_event(&self, event: &Event) {
         let at = || SeenAt {
             now: self.now(),
@@ -259,8 +259,8 @@ impl SharedState {
         }
     }
 
-    /// Called after the last event of an incarnation. From now on another agent of this process reports the past of the
-    /// group.
+    /// Called after the last event of an incarnation. From now on the history of the group is written from the events
+    /// of another agent of this process.
     pub(super) fn end_view(&self) {
         let has_others = || self.membership().has_others_here(self.id());
         self.past().book().ended(self.id(), has_others);
@@ -276,8 +276,8 @@ impl SharedState {
         self.write(Happening::Restarted);
     }
 
-    /// Writes the end of an incarnation, or of the agent, once. `lost` is the event of a leadership that ended with it:
-    /// an agent that leaves in order hands over before.
+    /// Writes the end of an incarnation, or of the agent, once. `lost` is the event of a leadership that ended together
+    /// with the incarnation; an agent that leaves in order hands over before its end.
     pub(super) fn write_end(&self, ended: &IncarnationEnd, scope: Scope, lost: Option<&Event>) {
         if !ended.has_changed {
             return;

@@ -16,11 +16,11 @@ pub(super) struct AgentRemains {
 }
 
 /// The farewell function. It is in a second box, so that an agent without a farewell, as most agents are, spends only
-/// one word of memory on it.
+/// one word of memory.
 struct AfterEnd(Box<dyn FnOnce() + Send>);
 
 impl AgentRemains {
-    /// Keeps `farewell` until [`gone`](Self::gone) returns it. If everything is free already, returns it at once.
+    /// Keeps `farewell` until [`gone`](Self::gone) returns it. If all resources are free already, returns it at once.
     pub(super) fn when_gone<F>(&mut self, farewell: F) -> Option<F>
     where
         F: FnOnce() + Send + 'static,
@@ -32,7 +32,7 @@ impl AgentRemains {
         None
     }
 
-    /// Notes that everything is free; returns the farewell.
+    /// Notes that all resources are free; returns the farewell.
     pub(super) fn gone(&mut self) -> Option<Box<dyn FnOnce() + Send>> {
         self.is_gone = true;
         self.farewell.take().map(|farewell| farewell.0)

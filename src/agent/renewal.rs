@@ -9,8 +9,8 @@ use crate::protocol::{Leaders, Time, View};
 use super::{Finding, phase::Remaining, shared::SharedState, strain::Renewal};
 
 impl SharedState {
-    /// Returns the old and the new rest of the lease, if the view extends a leadership that holds. Without a lease, or
-    /// without such an extension, returns `None`.
+    /// Returns the old and the new rest of the lease, if `view` extends a leadership that holds; otherwise, and without
+    /// a lease, `None`.
     pub(super) fn renewal(&self, now: Time, view: &View) -> Option<Renewal> {
         let has_lease = matches!(self.leaders(), Leaders::PerTerm | Leaders::PerInstant);
         if !has_lease || view.leading.is_none() {

@@ -1,11 +1,11 @@
 //! The wait for a record to be durable. The agent does nothing else meanwhile.
 //!
-//! Decided here: when that wait ends, and when a warning is due meanwhile. If a save fails with an error that may pass,
-//! or for lack of space, the same record is saved again, with growing pauses. Nothing that depends on the record has
-//! been sent, so nothing is half done. The agent's timers wait as well. So this module warns of a store that hangs or
-//! fails, once the wait has lasted as long as an election. An agent without a leader gives the warning that there is no
-//! leader; an agent that knows a leader gives a warning of its own, since it would not notice the leader's end. Not
-//! here: which errors may pass (`bully_register::Outlook`).
+//! Decided here: when the wait ends, and when a warning is due during the wait. If a save fails with an error that may
+//! pass, or for lack of space, the same record is saved again, with growing pauses. The agent has sent nothing that
+//! depends on the record, so nothing is half done. The agent's timers wait as well. So this module warns of a store
+//! that hangs or fails, once the wait has lasted as long as an election. An agent without a leader gives the warning
+//! that there is no leader; an agent that knows a leader gives another warning, since it would not notice the leader's
+//! end. Not here: which errors may pass (`bully_register::Outlook`).
 
 use std::{
     future::ready,
@@ -50,7 +50,7 @@ pub(super) struct StoreFailure {
 }
 
 impl StoreFailure {
-    /// Notes one more failure; `since` stays the time of the first one.
+    /// Notes one more failure; `since` stays the time of the first failure.
     pub(super) fn note(
         known: &mut Option<Box<Self>>,
         reason: String,
@@ -98,7 +98,7 @@ impl<E: Election> RecordWait<E> {
         }
     }
 
-    /// Saves the record until that succeeds, or fails for good.
+    /// Saves the record until a save succeeds, or fails for good.
     fn poll_saved(
         &mut self,
         agent: &Agent<E>,

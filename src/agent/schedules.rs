@@ -19,7 +19,7 @@ use crate::{clock::WallTime, protocol::AgentId};
 struct ScheduleList(Mutex<BTreeMap<AgentId, Weak<StatusRecord>>>);
 
 impl AgentReader {
-    /// Lists a schedule of the agent. An earlier schedule of that name is not listed any more.
+    /// Lists a schedule of the agent. An earlier schedule with the same name is not listed any more.
     pub(crate) fn list_schedule(&self, name: &AgentId, record: &Arc<StatusRecord>) {
         let Ok(list) = self.attached(|| Ok::<_, Infallible>(Arc::<ScheduleList>::default()));
         let mut list = list.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -41,7 +41,7 @@ impl AgentReader {
     }
 }
 
-/// A schedule on this host, at one moment. The counts are those of this host, since the schedule was started on it.
+/// A schedule on this host, at one moment. The numbers count events on this host, since the schedule was started here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -61,8 +61,8 @@ pub struct ScheduleStatus {
     pub late: u64,
     /// Number of ticks that may have been run before.
     pub repeated: u64,
-    /// Number of due times that were not run, according to [`Misfire`](crate::leader::schedule::Misfire). At most 1,000 are counted at a
-    /// time. A due time that several leaderships of this host missed counts in each.
+    /// Number of due times that were not run, according to [`Misfire`](crate::leader::schedule::Misfire). At most 1,000
+    /// are counted at a time. A due time that this host missed in several of its leaderships counts once for each.
     pub skipped: u64,
     /// Number of ticks whose work returned an error or panicked, or whose actor was gone.
     pub failed: u64,
@@ -70,7 +70,7 @@ pub struct ScheduleStatus {
     /// is more than 10 s ahead of its own clock, or if it keeps the marks of 256 other schedules.
     pub refused: u64,
     /// Number of due times that the schedule's [stream](crate::agent::ElectionHandle::schedule_stream) repeated, or
-    /// gave after a later one had begun or was skipped: they are not run.
+    /// gave after a later due time had begun or was skipped. These due times are not run.
     pub misordered: u64,
 }
 
@@ -121,7 +121,7 @@ impl StatusRecord {
     }
 
     pub(crate) fn status(&self) -> MutexGuard<'_, ScheduleStatus> {
-        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
+        // A poisoned lock is still used: each change under it is one step, so a panic leaves no change half made.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -49,9 +49,9 @@ pub(super) struct SharedState {
     pub(super) leadership: LeadershipMachine,
     vitals: Vitals,
     pub(super) meter: AgentMeter,
-    /// This field has its own lock. Events are sent under it, so that the events of two threads arrive in the same
-    /// order at every subscriber. Sending wakes tasks, which takes a millisecond for thousands of subscribers; readers
-    /// of the leadership must not wait for that.
+    /// The subscribers have a lock of their own. Events are sent under this lock, so that the events of two threads
+    /// arrive in the same order at every subscriber. Sending wakes tasks, which takes a millisecond for thousands of
+    /// subscribers; readers of the leadership must not wait for that.
     subscribers: Mutex<Subscribers>,
     /// Values that upper layers attach to this agent.
     attached: Attachments,
@@ -84,8 +84,8 @@ impl SharedState {
         &self.vitals
     }
 
-    /// Notes in the metrics that the agent has a leader, and for how long it had none before. `None` means that it has
-    /// no leader now.
+    /// Notes in the metrics that the agent has a leader, and for how long it had no leader before. `None` means that
+    /// the agent has no leader now.
     pub(super) fn note_led(&self, leaderless: Option<Duration>) {
         series(&*self.settings).led_after(leaderless);
     }
@@ -111,7 +111,7 @@ impl SharedState {
         self.meter.also(show);
     }
 
-    /// Logs and counts an event that the subscribers were told. `log.rs` explains `is_change`.
+    /// Logs and counts an event that the subscribers got. `log.rs` explains `is_change`.
     pub(super) fn note_told(&self, event: &Event, is_change: bool) {
         self.write_event(event);
         log::log(event, is_change);
@@ -147,30 +147,31 @@ impl SharedState {
         Assumptions::new(settings.kind(), settings.timings(), settings.worst_case())
     }
 
-    /// Returns the number of agents that may lead at once. It decides how far this agent's tokens can be trusted.
+    /// Returns the number of agents that may lead at once. The number decides how far this agent's tokens can be
+    /// trusted.
     pub(super) fn leaders(&self) -> Leaders {
         self.settings.leaders()
     }
 
     // ---- by the agent, in a step ------------------------------------------------------------
 
-    /// Returns whether that incarnation is the present one and has not ended, not even by a handle on another thread.
+    /// Returns whether `by` is the present incarnation and has not ended, not even by a handle on another thread.
     pub(super) fn is_present(&self, by: Incarnation) -> bool {
         self.leadership.is_present(by)
     }
 
-    /// Publishes a loss of a step before any of its effects; `kept` is `None` if the step lost the leadership.
+    /// Publishes a loss of a step before any effect of the step; `kept` is `None` if the step lost the leadership.
     pub(super) fn shrink(&self, by: Incarnation, kept: Option<&View>) {
         if self.leadership.shrink(by, kept) {
             self.membership().forget_leader(self.id(), by);
         }
     }
 
-    /// Publishes a gain of a step after all of its effects.
+    /// Publishes a gain of a step after all effects of the step.
     pub(super) fn grow(&self, by: Incarnation, view: &View) {
         let note = |leader: &Leader| self.membership().note_leader(leader.clone());
-        // Only a leader needs the time: most steps are those of followers, and a reading of the clock is a large part of
-        // such a step.
+        // Only a leader needs the time: most steps are steps of followers, and a reading of the clock is a large part
+        // of such a step.
         let now = view.leading.map_or(Time::ZERO, |_| self.now());
         let renewal = self.renewal(now, view);
         self.leadership.grow(by, now, view, note);
@@ -206,7 +207,7 @@ impl SharedState {
         self.leadership.begin(next)
     }
 
-    /// Ends the present incarnation, or the agent: revokes its leadership, then tells the group.
+    /// Ends the present incarnation, or the agent: revokes its leadership, then notifies the group.
     pub(super) fn end(&self, scope: Scope) {
         // Revoked before the group learns of the end, as the page of [`agent`](super) promises.
         let ended = self.leadership.end(scope);
@@ -236,7 +237,7 @@ impl SharedState {
         }
     }
 
-    /// Tells the group that nothing acts on that incarnation's leadership any more.
+    /// Notifies the group that nothing acts on the leadership of the ended incarnation any more.
     fn confirm(&self, ended: IncarnationEnd) {
         self.membership().down(self.id(), ended.incarnation);
         match ended.departure {
@@ -276,13 +277,13 @@ impl SharedState {
             .change_eligibility(|eligibility| eligibility.tie(tie))
     }
 
-    /// Notes that the actor of that tie is gone; returns whether this changes the score that counts.
+    /// Notes that the actor of the tie `number` is gone; returns whether this changes the score that counts.
     pub(super) fn break_tie(&self, number: u64) -> bool {
         self.leadership
             .change_eligibility(|eligibility| eligibility.break_tie(number))
     }
 
-    /// Returns whether that tie is still the newest tie of the agent.
+    /// Returns whether the tie `number` is still the newest tie of the agent.
     pub(super) fn has_tie(&self, number: u64) -> bool {
         self.leadership
             .read_eligibility(|eligibility| eligibility.has_tie(number))
@@ -299,7 +300,7 @@ impl SharedState {
         self.leadership.enter(self.now(), done)
     }
 
-    /// Notes that a lead future of that incarnation has been dropped.
+    /// Notes that a lead future of `incarnation` has been dropped.
     pub(super) fn exit(&self, incarnation: Incarnation) {
         if let Some(ended) = self.leadership.exit(incarnation) {
             self.confirm(ended);
@@ -318,7 +319,7 @@ impl SharedState {
         series(&*self.settings).work_stalled();
     }
 
-    /// Returns the time for which that tenure still holds, without another renewal.
+    /// Returns the time for which the tenure `serial` still holds without another renewal.
     pub(super) fn remaining_of(&self, serial: u64) -> Remaining {
         self.leadership.remaining_of(self.now(), serial)
     }
@@ -336,7 +337,7 @@ impl SharedState {
         self.leadership.is_draining()
     }
 
-    /// Returns whether that tenure goes on, and its work was not asked to end. Its lease may have run out.
+    /// Returns whether the tenure `serial` goes on, and its work was not asked to end. Its lease may have run out.
     pub(super) fn leads_on(&self, serial: u64) -> bool {
         self.leadership.leads_on(serial)
     }
@@ -415,7 +416,7 @@ impl SharedState {
     }
 
     pub(super) fn subscribers(&self) -> MutexGuard<'_, Subscribers> {
-        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
+        // A poisoned lock is still used: each change under it is one step, so a panic leaves no change half made.
         self.subscribers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

@@ -16,7 +16,7 @@ use super::{any::AnyConfig, lease::StoreOf, membership::GroupMembership, offers:
 pub(super) struct Spec<E: Election> {
     pub(super) id: AgentId,
     pub(super) kind: MemberKind,
-    /// The number of agents that may lead at once. It decides how far a token of this agent can be trusted.
+    /// The number of agents that may lead at once. The number decides how far a token of this agent can be trusted.
     pub(super) leaders: Leaders,
     pub(super) mode: ElectionMode,
     pub(super) config: E::Config,

@@ -27,8 +27,8 @@ use super::{
 };
 
 impl<E: Election> AgentBuilder<E> {
-    /// Starts the agent on the current arbiter. Without a System, as on a host of a simulated network, it starts on the
-    /// [`LocalSet`](tokio::task::LocalSet) whose task makes this call.
+    /// Starts the agent on the current arbiter. Without a System, as on a host of a simulated network, the agent starts
+    /// on the [`LocalSet`](tokio::task::LocalSet) whose task makes this call.
     ///
     /// # Errors
     /// [`StartError`]; then nothing was changed.
@@ -59,7 +59,8 @@ impl<E: Election> AgentBuilder<E> {
         let guardian = ready.guardian();
         let store = ready.store.as_deref().and_then(TermStore::id);
         let addr = guardian.start_in_arbiter(arbiter, ready.birth());
-        // Both this thread and the agent's thread add the agent to the group, so that each of them then finds it there.
+        // Both this thread and the agent's thread add the agent to the group, so that each thread then finds it in the
+        // group.
         let about = ready.about.take();
         join_group(
             &ready.spec,
@@ -214,15 +215,15 @@ pub(super) struct Settled<E: Election> {
 }
 
 impl<E: Election> Settled<E> {
-    /// Checks what can be checked before the name and the store are taken, so that a start that is refused here takes
-    /// neither.
+    /// Checks everything that can be checked before the name and the store are taken: a start that is refused here
+    /// takes neither.
     fn check(&self) -> Result<(), StartError> {
         if let Some(store) = &self.store {
             check_owner(store.identity(), &self.group, &self.id)?;
             E::admits(&self.config, &self.id, store.load()?.as_ref())?;
         }
-        // Agents of one process must share one `Group` object. Only agents with a lease may have several, because they
-        // meet in the store of the lease.
+        // Agents of one process must share one `Group` object. Only agents with a lease may have several `Group`
+        // objects, because the agents meet in the store of the lease.
         if self.attachment.is_none() && !self.group.is_alone() {
             let group = self.group.name().into();
             return Err(StartError::TwoGroups { group });

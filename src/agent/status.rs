@@ -14,11 +14,12 @@ pub struct Status {
     pub incarnation: Incarnation,
     /// The role of the agent in the election.
     pub role: Role,
-    /// The term of its leader, or of its own leadership. Without a leader, the highest term that it has seen.
+    /// The term of the agent's leader, or of its own leadership. Without a leader, the highest term that the agent has
+    /// seen.
     pub term: Term,
-    /// The leader that it follows, or the agent itself.
+    /// The leader that the agent follows, or the agent itself.
     pub leader: Option<Leader>,
-    /// The `about` text of that leader.
+    /// The `about` text of the leader.
     pub leader_about: Option<About>,
     /// The term in which the agent leads, if it does.
     pub leading: Option<Term>,
@@ -48,7 +49,7 @@ pub enum Lifecycle {
 }
 
 impl Status {
-    /// Returns the same status without the leadership of this agent (`id`), for a leadership that has run out.
+    /// Returns the same status without the leadership of the agent `id`, for a leadership that has run out.
     pub(super) fn without_own(mut self, id: &AgentId) -> Self {
         if self.leading.is_some() || self.leader.as_ref().is_some_and(|l| l.id == *id) {
             self.role = Role::Follower;

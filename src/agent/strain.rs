@@ -17,7 +17,7 @@ pub(super) struct Strain {
     warned: Option<Time>,
     /// The longest standstill of the last minute, and the time when it ended.
     stall: Option<(Duration, Time)>,
-    /// Time of the longest recent write. Each later write that is shorter reduces this value.
+    /// Time of the longest recent write. Each later write that is shorter reduces this value (`note_write`).
     longest_write: Duration,
     /// Time of the last measurement of the disk, or of the first request for one.
     probed: Option<Time>,
@@ -79,8 +79,8 @@ impl Strain {
         (self.late.count_ones() >= STEADY).then_some(self.renewal)
     }
 
-    /// Notes how long a write took. A longer time replaces the kept time at once; with each shorter time the kept time
-    /// shrinks by a quarter. A quarter is chosen: one slow write counts less than half after three fast writes.
+    /// Notes the duration of a write. A longer time replaces the kept time at once; a shorter time reduces the kept
+    /// time by a quarter at most. A quarter is chosen: one slow write counts less than half after three fast writes.
     pub(super) fn note_write(&mut self, took: Duration) {
         self.longest_write = took.max(self.longest_write.saturating_sub(self.longest_write / 4));
     }
@@ -109,7 +109,8 @@ impl Strain {
 /// Smallest number of late renewals among the last eight for a warning: a single late renewal says little.
 const STEADY: u32 = 4;
 
-/// Shortest standstill that is kept: the resolution of timers and other actors of the thread may explain a shorter one.
+/// Shortest standstill that is kept. The resolution of timers and other actors of the thread may explain a shorter
+/// delay.
 const LEAST: Duration = Duration::from_millis(5);
 
 /// Shortest time between two measurements of the disk.

@@ -1,11 +1,11 @@
 //! The subscribers of an agent. They receive its events, and a hand-over waits for their work.
 //!
-//! Decided here: `Acquired` and `Lost` alternate for every subscriber, whenever it came and however the leadership
-//! ended. A hand-over waits for a *set* of draining subscribers: for one message of each subscriber, and for no message
-//! of a subscriber that has stopped. An incarnation that has ended, by any thread, sends no more events.
+//! Decided here: `Acquired` and `Lost` alternate for every subscriber, whenever it subscribed and however the
+//! leadership ended. A hand-over waits for a *set* of draining subscribers: for one message of each subscriber, and for
+//! no message of a subscriber that has stopped. An incarnation that has ended, by any thread, sends no more events.
 //!
 //! Every event is delivered: if a subscriber's mailbox is full, the event goes in beyond its capacity. Events are few,
-//! because each of them reports a change of a leadership. A subscriber that missed one would be wrong for as long as
+//! because each event reports a change of a leadership. A subscriber that missed an event would be wrong for as long as
 //! the next leadership lasts.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,23 +16,23 @@ use crate::protocol::{AgentId, Event, Incarnation, LostReason, Term};
 
 use super::message::Notice;
 
-/// The subscribers, and the last events that they were told.
+/// The subscribers, and the last events that they got.
 #[derive(Debug, Default)]
 pub(super) struct Subscribers {
-    /// In the order in which they subscribed.
+    /// The subscribers, in the order in which they subscribed.
     all: BTreeMap<SubscriberId, Subscriber>,
     last_id: SubscriberId,
     /// The subscribers whose work a hand-over waits for.
     working: BTreeSet<SubscriberId>,
     /// The id at which the previous scan for stopped subscribers ended. The next scan begins after this id.
     scanned_to: SubscriberId,
-    /// The term in which the subscribers were told that this agent leads.
+    /// The term of the last `Acquired` that the subscribers got; `None` after a `Lost`.
     acquired: Option<Term>,
-    /// The last incarnation of whose end the subscribers were told.
+    /// The last incarnation whose end was reported to the subscribers.
     ended: Option<Incarnation>,
     /// Whether a task waits for the end of the leadership.
     has_expiry_task: bool,
-    /// The leader in the last log line; `None` if that line said that the leader is gone.
+    /// The leader in the last log line; `None` if that line reported the end of a leader.
     logged: Option<AgentId>,
 }
 
@@ -50,7 +50,7 @@ struct Subscriber {
 pub(super) enum SubscriberKind {
     /// The subscriber only listens.
     Listening,
-    /// The subscriber works, and sends a message when that work has ended.
+    /// The subscriber works, and sends a message when its work has ended.
     Draining,
 }
 
@@ -62,13 +62,13 @@ impl Subscribers {
     }
 
     pub(super) fn add(&mut self, id: SubscriberId, to: &Recipient<Notice>, kind: SubscriberKind) {
-        // Weak, so that a subscription keeps no actor alive.
+        // A weak reference, so that a subscription keeps no actor alive.
         let to = to.downgrade();
         self.all.insert(id, Subscriber { to, kind });
     }
 
-    /// Tells every subscriber an event of the incarnation `by`, and returns `true`. If that incarnation has ended,
-    /// tells none: an agent that hung when it was made to leave may still be in a step.
+    /// Sends an event of the incarnation `by` to every subscriber, and returns `true`. If that incarnation has ended,
+    /// sends nothing and returns `false`: an agent that hung when it was made to leave may still be in a step.
     pub(super) fn tell(&mut self, agent: &AgentId, by: Incarnation, event: &Event) -> bool {
         self.ended < Some(by) && self.tell_all(agent, event)
     }
@@ -86,7 +86,8 @@ impl Subscribers {
             (Event::Lost { .. } | Event::Renewed { .. } | Event::Draining { .. }, None) => {
                 return false;
             }
-            // `_`: a later `bully-core` may have more variants; `tests/layering` reports those that are missing here.
+            // `_`: a later `bully-core` may have more variants; `tests/layering` reports the variants that are missing
+            // here.
             (Event::NewLeader(_) | Event::NoLeader { .. } | Event::Voters(_) | _, _) => {}
         }
         let working = &mut self.working;
@@ -127,21 +128,22 @@ impl Subscribers {
         is_change
     }
 
-    /// Ends an incarnation. Subscribers that were told that the agent leads get a `Lost`, which is returned.
+    /// Ends an incarnation. If the subscribers got an `Acquired` and no `Lost` since, they get a `Lost`, which is
+    /// returned.
     pub(super) fn end(&mut self, agent: &AgentId, incarnation: Incarnation) -> Option<Event> {
         self.ended = self.ended.max(Some(incarnation));
         self.lose(agent, LostReason::Ended)
     }
 
-    /// Ends a leadership without an event of the agent's machine. Returns the event that the subscribers were told.
+    /// Ends a leadership without an event of the agent's machine. Returns the event that the subscribers got.
     pub(super) fn lose(&mut self, agent: &AgentId, reason: LostReason) -> Option<Event> {
         let term = self.acquired?;
         let event = Event::Lost { term, reason };
         self.tell_all(agent, &event).then_some(event)
     }
 
-    /// Tells subscribers that the agent leads again, if they were told that its leadership had run out. Returns the
-    /// event that they were told.
+    /// Sends `Acquired` to the subscribers if the agent leads again, and the subscribers got a `Lost` when its
+    /// leadership had run out. Returns the event.
     pub(super) fn regain(&mut self, agent: &AgentId, by: Incarnation, term: Term) -> Option<Event> {
         if self.acquired.is_some() {
             return None;
@@ -150,13 +152,13 @@ impl Subscribers {
         self.tell(agent, by, &event).then_some(event)
     }
 
-    /// Returns the term in which the subscribers were told that the agent leads.
+    /// Returns the term of the last `Acquired` that the subscribers got; `None` after a `Lost`.
     pub(super) fn acquired(&self) -> Option<Term> {
         self.acquired
     }
 
-    /// Returns whether the caller has to start a task that waits for the end of the leadership: some subscribers were
-    /// told of a leadership, and no such task exists until [`expiry_task_ended`](Self::expiry_task_ended).
+    /// Returns whether the caller has to start a task that waits for the end of the leadership: there are subscribers,
+    /// they got an `Acquired`, and no such task exists until [`expiry_task_ended`](Self::expiry_task_ended).
     pub(super) fn needs_expiry_task(&mut self) -> bool {
         let needs = self.acquired.is_some() && !self.all.is_empty() && !self.has_expiry_task;
         self.has_expiry_task |= needs;
@@ -174,12 +176,12 @@ impl Subscribers {
         self.scanned_to = 0;
     }
 
-    /// Makes a hand-over that has begun wait for this subscriber as well.
+    /// Makes a hand-over that has begun wait for the subscriber `id` as well.
     pub(super) fn wait_for(&mut self, id: SubscriberId) {
         self.working.insert(id);
     }
 
-    /// Notes that the work of this subscriber has ended.
+    /// Notes that the work of the subscriber `id` has ended.
     pub(super) fn drained(&mut self, id: SubscriberId) {
         self.working.remove(&id);
     }
@@ -189,8 +191,9 @@ impl Subscribers {
         self.working.is_empty()
     }
 
-    /// Forgets those of the next few working subscribers that have stopped. No message reports such an end, so the
-    /// agent scans for it. Each scan checks a limited number, so that it takes no longer than a step should take.
+    /// Checks the next few working subscribers, and forgets the ones that have stopped. No message reports the stop of
+    /// a subscriber, so the agent scans. Each scan checks a limited number, so that it takes no longer than a step
+    /// should take.
     pub(super) fn forget_stopped(&mut self) {
         let from = self.scanned_to.saturating_add(1);
         let few: Vec<SubscriberId> = self.working.range(from..).take(A_FEW).copied().collect();

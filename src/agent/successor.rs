@@ -1,7 +1,7 @@
-//! Finds the agents to which an agent may hand over: when it is asked to, and before it leaves.
+//! Finds the agents to which an agent may hand over: when it is asked to hand over, and before it leaves.
 //!
 //! Decided here: if the lease of a group is in a store, agents of other processes count as well. Not here: the list of
-//! these agents ([`keeper`](crate::register::keeper)), and which of them an election chooses.
+//! these agents ([`keeper`](crate::register::keeper)), and the choice of an election among them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -35,7 +35,7 @@ impl<E: Election> ElectionHandle<E> {
 }
 
 impl SharedState {
-    /// Checks that the agent may be asked to hand over to that member.
+    /// Checks that the agent may be asked to hand over to the member `to`.
     pub(super) fn check_successor(&self, to: &AgentId) -> Result<(), CommandError> {
         let id = to.clone();
         match self.membership().kind(to) {
@@ -52,7 +52,7 @@ impl SharedState {
     }
 
     /// Asks the store of the lease for its agents, so that the agent can name its successor: without a name each agent
-    /// waits for a random time before it takes the lease. A store that hangs blocks the agent for at most `within`.
+    /// waits for a random time before it takes the lease. A store that hangs delays the caller by at most `within`.
     pub(super) async fn look_for_successors(&self, within: Duration) {
         if let Some(keeper) = self.keeper() {
             let limit = keeper.limit().min(within);
@@ -60,7 +60,7 @@ impl SharedState {
         }
     }
 
-    /// Tells the store of the lease that the agent has left, so that no leader hands over to it. Waits for at most
+    /// Notes in the store of the lease that the agent has left, so that no leader hands over to it. Waits for at most
     /// `within`.
     pub(super) async fn is_no_successor(&self, within: Duration) {
         if let Some(keeper) = self.keeper() {
@@ -69,8 +69,8 @@ impl SharedState {
         }
     }
 
-    /// Returns whether the store of the lease may know that agent in another process. A store that cannot list its
-    /// agents may know every agent: only the hand-over itself shows whether it does.
+    /// Returns whether the store of the lease may know the agent `id` in another process. A store that cannot list its
+    /// agents may know every agent: only the hand-over itself shows whether the agent exists.
     fn knows_elsewhere(&self, id: &AgentId) -> bool {
         let keeper = self.keeper();
         keeper.is_some_and(|keeper| keeper.contenders().knows(id) != Some(false))

@@ -20,7 +20,7 @@ impl<T, I> Default for Timers<T, I> {
 }
 
 impl<T: Copy + Ord, I: Copy + Ord> Timers<T, I> {
-    /// Sets a timer, and replaces an earlier one of the same name.
+    /// Sets a timer, and replaces an earlier timer of the same name.
     pub(super) fn set(&mut self, timer: T, at: I) {
         self.cancel(timer);
         let index = self.0.partition_point(|set| *set < (at, timer));
@@ -62,8 +62,8 @@ pub(super) fn generator(seed: u64, id: &AgentId, incarnation: Incarnation) -> Rn
 /// Returns a random point of the range, never below its minimum.
 ///
 /// If the range is a millisecond long or longer, the point is a whole millisecond. Timers fire on a grid of
-/// milliseconds, so timers between two points of the grid would fire in the order in which they were set, whatever was
-/// drawn.
+/// milliseconds: timers between two points of the grid would fire in the order in which they were set, and not in the
+/// drawn order.
 pub(super) fn draw(after: After, rng: &mut Rng) -> Duration {
     let After { min, max } = after;
     let Some(range) = max.checked_sub(min).filter(|range| !range.is_zero()) else {

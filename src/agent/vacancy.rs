@@ -1,9 +1,9 @@
 //! The warning that no agent leads, from an agent's own timers.
 //!
-//! Decided here: when the warning is due. The first one is due after the longest time of an election, the next ones
-//! every ten seconds until there is a leader again; also while the agent waits for its store (`saving.rs`). The error
-//! of a caller that waited in vain for a leader contains the longest time of an election too. Not here: the text of the
-//! warning (`diagnosis/`).
+//! Decided here: when the warning is due. The first warning is due after the longest time of an election, the next
+//! warnings every ten seconds until there is a leader again; also while the agent waits for its store (`saving.rs`).
+//! The error of a caller that waited in vain for a leader contains the longest time of an election too. Not here: the
+//! text of the warning (`diagnosis/`).
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::protocol::{Election, View};
 
 use super::{Agent, Finding, WaitError, shared::SharedState};
 
-/// The kind of prospects that an incarnation has published last.
+/// The kind of prospects that an incarnation published last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Published {
     Nothing,
@@ -79,7 +79,7 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// Returns the time when a warning is due.
+    /// Returns the time at which a warning is due.
     pub(super) fn vacancy_due(&self) -> Option<Instant> {
         self.vacancy().map(|vacancy| vacancy.due)
     }
@@ -88,7 +88,7 @@ impl<E: Election> Agent<E> {
         self.seldom.as_ref()?.vacancy.as_ref()
     }
 
-    /// Warns that an agent with a leader waits for its store: it would not notice the end of its leader.
+    /// Warns that an agent with a leader waits for its store. Such an agent would not notice the end of its leader.
     pub(super) fn warn_of_store(&self, since: Duration) {
         let since_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
         let failure = self.shared.vitals().read().store_failure;

@@ -38,25 +38,25 @@ pub(super) struct Vitals {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct VitalSigns {
     pub(super) prospects: KeptProspects,
-    /// Time since which the agent knows no leader; the last sign of life of a leader that was not heard any more.
+    /// Time since which the agent knows no leader. If the leader fell silent, it is the leader's last sign of life.
     pub(super) leaderless_since: Option<Time>,
-    /// That sign of life, until the step ends in which the leader was missed.
+    /// The last sign of life of a silent leader, until the step ends in which the leader was missed.
     pub(super) last_sign: Option<Time>,
-    /// Time since which this agent knows of a change of the voters. The prospects have the epoch of that change. Boxed:
-    /// most groups never change their voters.
+    /// Time since which this agent knows of a change of the voters. The prospects have the new epoch. Boxed: most
+    /// groups never change their voters.
     pub(super) changing_since: Option<Box<Time>>,
     /// The callers that wait for a change of the voters. Boxed: such calls are rare.
     pub(super) asked: Option<Box<AskedSigns>>,
     /// Time at which the save under way began.
     pub(super) saving_since: Option<Time>,
-    /// The failure of the store, unless a record was stored since. Boxed: few agents ever have one.
+    /// The failure of the store, unless a record was stored since. Boxed: few agents ever have a failure.
     pub(super) store_failure: Option<Box<StoreFailure>>,
     /// The last events about records: a voter uses another store than before (an event for each voter), or this agent's
-    /// record is an old copy. Boxed: few agents ever have one.
+    /// record is an old copy. Boxed: few agents ever have such an event.
     pub(super) records: Option<Box<RecordSigns>>,
     /// Whether the clock was far slower than the timers while there was no leader.
     pub(super) is_clock_slow: bool,
-    /// The work that the agent was given. Boxed: most agents of a large group have none.
+    /// The work that the application gave to the agent. Boxed: most agents of a large group have no work.
     pub(super) work: Option<Box<WorkSigns>>,
     /// The findings about the schedules of the agent. Boxed: few agents ever have one.
     pub(super) schedules: Option<Box<ScheduleSigns>>,
@@ -102,22 +102,22 @@ impl Vitals {
         (nanos > 0).then(|| Time::from_nanos(nanos))
     }
 
-    /// Notes until when the leader that the agent follows leads, as far as the agent knows.
+    /// Notes the time until which the leader of this agent leads, as far as the agent knows.
     #[cfg(feature = "dashboard")]
     pub(super) fn note_followed(&self, until: Option<Time>) {
         let nanos = until.map_or(0, |until| until.as_nanos().max(1));
         self.followed_until.store(nanos, Relaxed);
     }
 
-    /// Returns until when the leader that the agent follows leads, as far as the agent knows.
+    /// Returns the time until which the leader of this agent leads, as far as the agent knows.
     #[cfg(feature = "dashboard")]
     pub(super) fn followed_until(&self) -> Option<Time> {
         let nanos = self.followed_until.load(Relaxed);
         (nanos > 0).then(|| Time::from_nanos(nanos))
     }
 
-    /// Notes the agent's prospects, which may be unchanged, and whether it has a leader. If the agent had no leader
-    /// before, and has one now, returns for how long it had none.
+    /// Notes the agent's prospects, which may be unchanged, and whether the agent has a leader. If a time without a
+    /// leader has ended, returns its length.
     pub(super) fn note_prospects(
         &self,
         prospects: Prospects,
@@ -140,8 +140,8 @@ impl Vitals {
         None
     }
 
-    /// Notes the last sign of life of a leader that was not heard any more; `None` for any other end. The time without a
-    /// leader that begins with this step counts from then.
+    /// Notes the last sign of life of a leader that fell silent; `None` for any other end. The time without a leader
+    /// that begins with this step counts from that sign of life.
     pub(super) fn note_last_sign(&self, since: Option<Time>) {
         self.signs().last_sign = since;
     }
@@ -164,7 +164,7 @@ impl Vitals {
         (signs.changing_since, signs.last_sign) = (None, None);
         signs.leaderless_since.get_or_insert(now);
         signs.saving_since = None;
-        // The next incarnation reports another store again, if there still is one.
+        // If a voter still uses another store, the next incarnation reports it again.
         if let Some(records) = &mut signs.records {
             records.0.retain(|event| voter_of(event).is_none());
         }
@@ -212,8 +212,8 @@ impl Vitals {
         self.signs().strain.get_or_insert_default().note_write(took);
     }
 
-    /// Notes an event about another store, or an old copy of a record. It replaces the one before about the same voter, or
-    /// about this agent's own record.
+    /// Notes an event about another store, or about an old copy of a record. The event replaces the last event about
+    /// the same voter, or about this agent's own record.
     pub(super) fn note_record(&self, event: &VotersEvent) {
         let mut signs = self.signs();
         let records = &mut signs.records.get_or_insert_default().0;
@@ -221,13 +221,13 @@ impl Vitals {
         records.push(event.clone());
     }
 
-    /// Removes the events of `note_record`: a later epoch began. If a cause still exists, the machine reports it again.
+    /// Removes the events of `note_record`, because a later epoch began. The machine reports a lasting cause again.
     pub(super) fn forget_records(&self) {
         self.signs().records = None;
     }
 
-    /// Notes that there was no leader for this time by the timers. Returns the longer of this time and the same time by
-    /// the agent's clock.
+    /// Notes that by the timers there was no leader for the time `by_timers`. Returns the longer of this time and the
+    /// time without a leader by the agent's clock.
     pub(super) fn note_vacancy(&self, by_timers: Duration, now: Time) -> Duration {
         self.note_step(now); // a warning shows that the agent runs
         let mut signs = self.signs();
@@ -274,7 +274,7 @@ impl Vitals {
     }
 
     pub(super) fn signs(&self) -> MutexGuard<'_, VitalSigns> {
-        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
+        // A poisoned lock is still used: each change under it is one step, so a panic leaves no change half made.
         self.signs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

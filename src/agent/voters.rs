@@ -2,8 +2,8 @@
 //!
 //! Decided here: for how long a change is asked for, and the answer to its caller. The election decides who may vote,
 //! and how a change is made ([`epoch`](crate::elections::quorum::epoch)). An agent only passes the request for a change
-//! on to the leader, and a second request does no harm. So a request without an answer (the leader crashed, or there is
-//! no leader) is made again.
+//! on to the leader, and a repeated request does no harm. So the agent repeats a request that got no answer, because
+//! the leader crashed or there is no leader.
 
 use std::{sync::Arc, time::Duration};
 
@@ -85,14 +85,14 @@ impl ElectionHandle<AnyBully> {
         Some(Voters { epoch, ids })
     }
 
-    /// Makes a learner a voter while the group runs: the group gets one more voter. Any agent of the group may be
-    /// asked; it passes the question on to the leader.
+    /// Makes a learner a voter while the group runs: the group gets one more voter. Any agent of the group takes the
+    /// call, and passes the request on to the leader.
     ///
-    /// The leader's work ends first, as for a step down. Then a quorum of the voters decides the next list, and they
-    /// elect a leader by it. There is no leader for about as long as an election takes. The list outlasts restarts: an
-    /// agent that starts with an older list learns the newer one.
+    /// The leader's work ends first, as for a step down. Then a quorum of the voters decides the next list, and the
+    /// voters of that list elect a leader. There is no leader for about as long as an election takes. The list outlasts
+    /// restarts: an agent that starts with an older list learns the newer list.
     ///
-    /// For a voter on a host that the others do not know yet, give the [contact](NewVoter::contact). The leader's
+    /// For a voter on a host that the other hosts do not know yet, give the [contact](NewVoter::contact). The leader's
     /// bridges connect to it, as to a peer that may only observe. Once a message of the learner has arrived, all
     /// bridges of the group connect to it. If no message of a learner with a contact arrives, the call waits until
     /// `within` has passed. For a learner without a contact from which no message has arrived, the change is refused
@@ -106,9 +106,9 @@ impl ElectionHandle<AnyBully> {
 
     /// Removes a voter from the list while the group runs. See [`add_voter`](Self::add_voter).
     ///
-    /// The agent may run on, as a learner, if the other nodes have its node among their peers. A node that they know
-    /// only by the list, from a [contact](NewVoter::contact), loses its links with its place in the list: stop it, or
-    /// add it to the peers of the others before.
+    /// The removed agent may run on, as a learner, if the other nodes have its node among their peers. A node that the
+    /// other nodes know only by the list, from a [contact](NewVoter::contact), loses its links when its agent leaves
+    /// the list: stop that node, or add it to the peers of the other nodes before the removal.
     ///
     /// # Errors
     /// Like [`add_voter`](Self::add_voter).
@@ -197,7 +197,7 @@ impl<E: Election> ElectionHandle<E> {
 /// Callers of an agent that wait for a change of the voters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct AskedSigns {
-    /// Time since which they wait.
+    /// Time since which the callers wait.
     pub(super) since: Time,
     pub(super) callers: u32,
     /// The last refusal of the leader, if asking again may succeed.
@@ -225,7 +225,7 @@ impl Vitals {
         });
     }
 
-    /// Notes that the leader refused the change, which it is asked for again.
+    /// Notes that the leader refused the change, for which this agent asks again.
     pub(super) fn note_refused_change(&self, why: &ChangeError) {
         if let Some(asked) = &mut self.signs().asked {
             asked.refused = Some(why.clone());
@@ -251,7 +251,7 @@ impl Drop for Waits<'_> {
 }
 
 impl<E: Election> Agent<E> {
-    /// Handles a user's request for a change of the voters. If the caller of another change waits, the request is
+    /// Handles a user's request for a change of the voters. While the caller of another change waits, the request is
     /// refused.
     pub(super) fn ask_change(
         &mut self,
@@ -302,7 +302,8 @@ impl<E: Election> Agent<E> {
         }
     }
 
-    /// Moves the group to the epoch of that list. The code that carries the group to other hosts gets the new contacts.
+    /// Moves the group to the epoch of the list in `decree`. The carriers of the group to other hosts get the new
+    /// contacts.
     fn enter_epoch(&self, decree: &Decree) {
         let (group, id) = (&self.spec.group, &self.spec.id);
         let Some(requirements) = group.requirements() else {
@@ -320,9 +321,9 @@ impl<E: Election> Agent<E> {
 }
 
 impl<E: Election> Agent<E> {
-    /// Warns later of agents with another epoch. Two configured lists of voters with different epochs may have a leader
-    /// each, and then no agent warns that it has no leader. So each leader looks for the other list once, a while after
-    /// its election.
+    /// Schedules a later warning of agents with another epoch. Two configured lists of voters with different epochs may
+    /// have a leader each, and then no agent warns that it has no leader. So each leader looks for the other list once,
+    /// a while after its election.
     pub(super) fn look_at_epochs_later(&self, ctx: &mut Context<Self>) {
         if self.spec.leaders == Leaders::PerTerm {
             ctx.run_later(LEARNED, |agent, _| agent.warn_of_epochs());
@@ -348,8 +349,8 @@ impl<E: Election> Agent<E> {
 /// Time after which a connected agent has heard of an epoch that was decided, unless its node prevents that.
 const LEARNED: Duration = Duration::from_secs(10);
 
-/// Returns whether a change that was refused for that reason is worth asking for again. It is, if the leader has no
-/// link yet to a new voter whose contact is known: the leader's host then connects to that contact.
+/// Returns whether it is worth asking again for a change that was refused for `reason`: the leader has no link yet to a
+/// new voter whose contact is known. The leader's host then connects to that contact.
 fn may_pass(change: &VoterChange, reason: &ChangeError) -> bool {
     let (new, _) = change.parts();
     let has_contact = new.is_some_and(|new| new.contact.is_some());

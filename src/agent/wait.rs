@@ -2,9 +2,9 @@
 //!
 //! Decided here: how long a timer may be trusted. A runtime's timers stop while the host is suspended
 //! (`CLOCK_MONOTONIC`), but a clock that measures leases does not. So after a suspend, a timer for the end of a lease
-//! would run for the rest of its time, and fire too late. Therefore the kernel waits by the clock that does not stop
-//! ([`Alarm`]). If it cannot, the clock is read again every [`LOOK`]. If the agent's clock stops during a suspend as
-//! well, one timer is enough.
+//! would run for the rest of its time, and fire too late. Therefore the kernel waits by the clock that counts the
+//! suspend ([`Alarm`]). If the kernel cannot wait in this way, the clock is read again every [`LOOK`]. If the agent's
+//! clock stops during a suspend as well, one timer is enough.
 
 use std::{
     future::pending,
@@ -80,8 +80,8 @@ pub(super) async fn within<T>(
 }
 
 impl<E: Election> ElectionHandle<E> {
-    /// Waits until the agent has ended for good without having been asked to. After an end that was asked for, such as
-    /// a drain, it waits for ever: the caller goes on until it is asked to end as well.
+    /// Waits until the agent has ended for good without having been asked to end. After an end that was asked for, such
+    /// as a drain, this waits for ever: the caller goes on until it is asked to end as well.
     pub(crate) fn retired(&self) -> impl Future<Output = ()> + Send + 'static + use<E> {
         let shared = Arc::clone(&self.shared);
         async move {
@@ -102,7 +102,7 @@ impl<E: Election> ElectionHandle<E> {
 }
 
 impl SharedState {
-    /// Waits until that tenure ends.
+    /// Waits until the tenure `serial` ends.
     pub(super) async fn until_over(&self, serial: u64) {
         let mut updates = self.updates();
         loop {
@@ -116,7 +116,7 @@ impl SharedState {
         }
     }
 
-    /// Waits until the agent gets a newer tie than this number, or ends for good.
+    /// Waits until the agent gets a newer tie than `tie`, or ends for good.
     pub(super) async fn until_replaced(&self, tie: u64) {
         let mut updates = self.updates();
         loop {
@@ -138,7 +138,7 @@ impl SharedState {
         }
     }
 
-    /// Returns an alarm after this time of the agent's clock; `None` if the kernel cannot wait by that clock.
+    /// Returns an alarm after `time` of the agent's clock; `None` if the kernel cannot wait by that clock.
     fn alarm(&self, time: Duration) -> Option<Alarm> {
         self.is_boot_time()
             .then(|| Alarm::at(self.now().after(time)))

@@ -29,9 +29,10 @@ pub(super) struct WorkSigns {
     has_run: bool,
     failures: u32,
     last: Option<(Time, String)>,
-    /// Why this crate first refused a call of the work since the work began. This may be why the work ends.
+    /// The first reason for which this crate refused a call of the work, since the work began. It may explain the
+    /// work's end.
     refused: Option<String>,
-    /// The leaderships since the agent was given work. Boxed: many agents have none.
+    /// The leaderships since the agent was given work. Boxed: many agents have no work.
     failing: Option<Box<FailingWork>>,
     /// Time at which the agent steps down because of the last failure.
     steps_down: Option<Time>,
@@ -44,7 +45,8 @@ impl WorkSigns {
         self.failing.get_or_insert_default();
     }
 
-    /// Returns whether the caller has to start the task that warns of futures that are never polled: one is enough.
+    /// Returns whether the caller has to start the task that warns of futures that are never polled: one task is
+    /// enough.
     pub(super) const fn watched(&mut self) -> bool {
         !std::mem::replace(&mut self.is_watched, true)
     }
@@ -60,7 +62,7 @@ impl WorkSigns {
         self.is_watched = false;
     }
 
-    /// Notes why this crate refused a call that the work made. Only the first reason is kept.
+    /// Notes the reason for which this crate refused a call of the work. Only the first reason is kept.
     fn refused(&mut self, reason: impl Display) {
         self.refused.get_or_insert_with(|| reason.to_string());
     }
@@ -72,7 +74,7 @@ impl WorkSigns {
         self.has_run = true;
     }
 
-    /// Notes that a lead future was dropped; `was_polled` says whether it had been polled.
+    /// Notes that a lead future was dropped; `was_polled` is `true` if the future had been polled.
     pub(super) const fn dropped(&mut self, was_polled: bool) {
         if was_polled {
             self.polled = self.polled.saturating_sub(1);
@@ -91,7 +93,7 @@ impl WorkSigns {
         self.failing.as_deref_mut()
     }
 
-    /// Notes that the agent steps down because of the last failure. It has led for `led_for`.
+    /// Notes that the agent steps down because of the last failure. The agent has led for `led_for`.
     fn gives_up(
         &mut self,
         me: (&AgentId, Incarnation),
@@ -104,7 +106,7 @@ impl WorkSigns {
         next
     }
 
-    /// Returns the finding about the agent's work. `leads` says whether the agent leads and does not drain.
+    /// Returns the finding about the agent's work. `leads` is `true` if the agent leads and does not drain.
     pub(super) fn judge(&self, leads: bool, now: Time) -> Option<Finding> {
         if let Some(found) = self.nothing_runs(leads) {
             return Some(found);
@@ -133,12 +135,12 @@ impl SharedState {
         self.vitals().note_work(|work| work.failed(reason, now));
     }
 
-    /// Forgets the refusal of an earlier call: work of this agent begins, and that call was made by other work.
+    /// Forgets the refusal of an earlier call: the work that begins now did not make that call.
     pub(super) fn forget_refused(&self) {
         self.vitals().note_work(|work| work.refused = None);
     }
 
-    /// Notes why this crate refused a call of this agent's work.
+    /// Notes the reason for which this crate refused a call of this agent's work.
     pub(super) fn note_refused_work(&self, reason: impl Display) {
         self.vitals().note_work(|work| work.refused(reason));
     }
@@ -165,7 +167,7 @@ impl SharedState {
         has_failed
     }
 
-    /// Notes that the agent steps down because its work failed. It has led for `led_for` in that incarnation.
+    /// Notes that the agent steps down because its work failed. The agent has led for `led_for` in `incarnation`.
     pub(super) fn fail_work(&self, incarnation: Incarnation, led_for: Duration) -> Consequence {
         let (me, now) = ((self.id(), incarnation), self.now());
         self.vitals()
@@ -178,7 +180,7 @@ impl SharedState {
             .note_failing(|failing| failing.hear(me, event, self.now()));
     }
 
-    /// Returns whether that tenure still holds, and its work was not asked to end.
+    /// Returns whether the tenure `serial` still holds, and its work was not asked to end.
     pub(super) fn is_at_work(&self, serial: u64) -> bool {
         self.leads_on(serial) && self.remaining_of(serial) != Remaining::Over
     }

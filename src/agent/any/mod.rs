@@ -1,4 +1,4 @@
-//! The bully elections behind one type: the configuration decides which of them runs, everything else is the same.
+//! One type for all bully elections: the configuration decides which election runs.
 //!
 //! Decided here: a message of another election is refused. [`bully`](bully_core::elections::bully),
 //! [`astra`](bully_core::elections::astra), [`quorum`](bully_core::elections::quorum) and [`lease`](bully_core::elections::lease)
@@ -33,7 +33,7 @@ use crate::protocol::{
 pub enum AnyBully {
     /// The highest-ranked agent that can be reached leads.
     Available(Bully),
-    /// The same as `Available`, with the plain ASTRA rules, which have no failure detector.
+    /// Like `Available`, with the plain ASTRA rules, which have no failure detector.
     Astra(Astra),
     /// At most one agent considers itself leader.
     Quorum(Box<QuorumBully>),
@@ -41,8 +41,8 @@ pub enum AnyBully {
     Lease(Box<Lease>),
 }
 
-/// The messages of all these elections. The message type of the quorum election has a variant for each message of the
-/// others, so it serves for all.
+/// The messages of all bully elections. The message type of the quorum election has a variant for each message of the
+/// other elections.
 pub type AnyMessage = QuorumMessage;
 
 /// The configuration of an [`AnyBully`], which decides its rules.
@@ -85,7 +85,7 @@ impl Default for AnyConfig {
     }
 }
 
-/// Does the same with the machine, whichever election it is of.
+/// Evaluates the expression with the machine of the present variant.
 macro_rules! each {
     ($any:ident, $machine:ident => $done:expr) => {
         match $any {
@@ -261,7 +261,8 @@ fn handle_own<E>(
     let Some(input) = input else {
         return;
     };
-    // A thread takes one step of a machine at a time. Without its buffer (the thread ends) the step makes a new one.
+    // A thread takes one step of a machine at a time. While the thread ends it has no buffer, so the step makes a new
+    // list.
     let mut own = buffer.try_with(Cell::take).unwrap_or_default();
     machine.handle(now, input, &mut own);
     out.append(&mut own, say, ask);

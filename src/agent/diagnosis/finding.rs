@@ -84,21 +84,21 @@ pub enum Finding {
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
-    /// The store of the lease contains another record in place of the lease of this group. It is not overwritten.
+    /// The store of the lease has another record in place of the lease of this group. No agent overwrites that record.
     RegisterForeign {
         /// The name of the store.
         store: String,
         /// A description of the record that was found.
         reason: String,
     },
-    /// A voter (or this agent, if it votes) uses another store than the store by which this agent knows it in this epoch.
-    /// Agents that know this do not count its votes.
+    /// A voter uses another store than before in this epoch. Agents that know both stores do not count the votes of
+    /// that voter. The voter may be this agent.
     OtherStore {
         /// The voter.
         voter: AgentId,
         /// The store with which the voter has voted; if `is_earlier`, the store of the later process.
         kept: StoreId,
-        /// Whether a later process had this name, with the store `kept`. A restart of this voter is enough then.
+        /// Whether a later process had the voter's name, with the store `kept`. Then a restart of the voter is enough.
         is_earlier: bool,
         /// The store that the voter uses now.
         found: StoreId,
@@ -131,8 +131,8 @@ pub enum Finding {
         /// The epoch of this agent.
         mine: u64,
     },
-    /// The reverse of [`ListOlder`](Self::ListOlder): this agent uses the later list. If voters decided that list, they
-    /// send it to the other side within a moment. If it comes from a configuration, no agent sends it.
+    /// The reverse of [`ListOlder`](Self::ListOlder): this agent uses the later list. If voters decided the later list,
+    /// they send it to the other side within a moment. If the list comes from a configuration, no agent sends it.
     OtherListOlder {
         /// The node, or the name of the agent if it is in this process.
         node: String,
@@ -151,7 +151,7 @@ pub enum Finding {
     NodeNameTwice {
         /// The node that refused this process, or an earlier process with the same name.
         node: String,
-        /// The error of that node.
+        /// The error that the other node reported.
         error: String,
     },
     /// Another node has an agent with the name of an agent of this process.
@@ -199,13 +199,13 @@ pub enum Finding {
         /// The names of the first few groups of that node.
         others: Vec<String>,
     },
-    /// Another node sends terms that are later than the clock of this host allows. Its messages are ignored.
+    /// Another node sends terms that are later than the clock of this host allows. This node drops its messages.
     ClockAhead {
         /// The node.
         node: String,
     },
-    /// The wall clock of another voter differs by more than 10 s from the clock of this host. The terms depend on these
-    /// clocks.
+    /// The wall clock of another voter differs by more than 10 s from the clock of this host. The terms come from the
+    /// wall clocks of the voters.
     ClocksApart {
         /// The voter.
         voter: AgentId,
@@ -341,7 +341,7 @@ pub enum Finding {
         left: Duration,
         /// Number of the other voters that have answered.
         answers: u32,
-        /// Number of these voters that recover as well, and remember nothing.
+        /// Number of voters that have answered, but recover as well and remember nothing.
         recover: u32,
         /// Number of voters that must remember their votes, so that this agent can recover.
         needed: u32,
@@ -349,8 +349,8 @@ pub enum Finding {
         remember: Vec<AgentId>,
         /// The other voters that have not answered.
         silent: Vec<AgentId>,
-        /// Number of the voters in `remember` that have to restart before this agent recovers by the clocks alone. It
-        /// does so if only a few voters remember their votes; `None` while too few voters have answered to know it.
+        /// Number of the voters in `remember` that must restart, so that few enough voters remember their votes and
+        /// this agent recovers by the clocks alone. `None` while too few voters have answered to know it.
         restarts: Option<u32>,
     },
     /// This agent has not taken its first step.
@@ -375,7 +375,7 @@ pub enum Finding {
         /// The last refusal of the leader, while this agent asks it again; `None` if there was none.
         refused: Option<ChangeError>,
     },
-    /// There is a leader and there are enough voters, but these voters cannot be reached.
+    /// There is a leader, and enough voters can be reached, but not all.
     VotersAway {
         /// The names of the voters that cannot be reached.
         missing: Vec<AgentId>,
@@ -385,7 +385,7 @@ pub enum Finding {
         /// Number of voters.
         all: u32,
     },
-    /// This agent has a store but is not in the list of voters: it follows, and waits to be added.
+    /// This agent has a store but is not in the list of voters: it follows the leader, and waits to be added.
     Learner {
         /// The epoch of the list.
         epoch: u64,

@@ -92,7 +92,7 @@ impl Facts {
         self.requirements.as_ref()?.names.as_deref()
     }
 
-    /// Returns the other voters that cannot be reached. If this agent itself has ended, a finding of its own says so.
+    /// Returns the other voters that cannot be reached. The end of this agent itself has its own finding.
     fn missing(&self) -> Vec<AgentId> {
         let is_here = |id: &AgentId| {
             let mut reachable = self.members.iter().filter(|known| known.is_reachable);
@@ -140,7 +140,8 @@ impl Facts {
         }
     }
 
-    /// Returns the epoch of the list of voters if this agent is a learner: it has a store, and is missing in that list.
+    /// Returns the epoch of the list of voters if this agent is a learner: it has a store, and the list does not name
+    /// it.
     fn learns(&self) -> Option<u64> {
         let requirements = self.requirements.as_ref()?;
         let names = requirements.names.as_ref()?;
@@ -206,7 +207,7 @@ impl Facts {
     fn judge_voters(&self, found: &mut Vec<Finding>) {
         let Some(voters) = self.voters() else { return };
         let missing = self.missing();
-        // With no other voter away, the end of this agent is the whole cause, and has a finding of its own.
+        // If this agent has ended and no other voter is missing, its end is the whole cause, and has its own finding.
         let has_ended = self.status.lifecycle != Lifecycle::Running && missing.is_empty();
         if voters.reachable < voters.needed && !has_ended {
             found.push(Finding::FewVoters {
@@ -255,8 +256,9 @@ impl Facts {
                 refused: signs.asked.as_ref().and_then(|asked| asked.refused.clone()),
             });
         }
-        // An agent in an earlier epoch still uses its own list, so it is not compared with the present list. An agent
-        // that reaches too few of the voters cannot know whether they have decided a later list, without it perhaps.
+        // An agent in an earlier epoch still uses its own list, so that list is not compared with the present list. An
+        // agent that reaches too few voters cannot know whether they have decided a later list, perhaps one without
+        // this agent.
         let is_behind = mine < requirements.epoch;
         let reaches = self
             .voters()

@@ -70,8 +70,8 @@ pub struct Diagnosis {
     pub group: String,
     /// The leader that the agent follows, or the agent itself if it leads.
     pub leader: Option<Leader>,
-    /// Time since the agent last had a leader: for a leader that was not heard any more, since its last sign of life;
-    /// `None` if it knows one. As JSON: `leaderless_ms`.
+    /// Time since the agent last had a leader; `None` while the agent knows a leader. If the leader fell silent, the
+    /// time counts from the leader's last sign of life. As JSON: `leaderless_ms`.
     pub leaderless_for: Option<Duration>,
     /// Numbers of reachable and of needed voters; `None` while the group's rules are unknown.
     pub voters: Option<VoterCount>,

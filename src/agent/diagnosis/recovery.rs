@@ -52,7 +52,7 @@ pub(super) fn recovery(
         write!(f, ", and {recover} recover themselves")?;
     }
     if restarts == Some(0) || others >= needed {
-        return Ok(()); // it goes on by itself
+        return Ok(()); // the recovery goes on by itself
     }
     write!(f, ": start {}, or mend the links", Names(silent))?;
     if let Some(restarts) = restarts {

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{clock::WallTime, protocol::AgentId, shown};
 
-/// A finding about a [schedule](crate::leader::schedule) of this agent, or about its part in the schedules of others. Its
-/// text and JSON have the form of a [`Finding`].
+/// A finding about a [schedule](crate::leader::schedule) of this agent, or about its part in schedules that other
+/// agents lead. Its text and JSON have the form of a [`Finding`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -30,7 +30,7 @@ pub enum ScheduleFinding {
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
-    /// The store contains another record in place of the mark of a schedule. It is not overwritten.
+    /// The store has another record in place of the mark of a schedule. No agent overwrites that record.
     MarkForeign {
         /// The schedule.
         schedule: AgentId,
@@ -51,15 +51,15 @@ pub enum ScheduleFinding {
         /// Whether `others` is the clock of the store, and not the median of the contenders' clocks.
         is_store: bool,
     },
-    /// Each of these agents already keeps the largest number of marks, and none of them is a mark of this schedule. The
-    /// schedule does not run as long as it needs these agents.
+    /// The schedule needs acknowledgements of agents that already keep the largest number of marks, without a mark of
+    /// this schedule. As long as it needs them, the schedule does not run.
     MarksFull {
         /// The schedule.
         schedule: AgentId,
         /// The agents that keep the largest number of marks.
         agents: Vec<AgentId>,
     },
-    /// Too few agents acknowledge this leader, so no tick of the schedule begins. It is reported until enough agents
+    /// Too few agents acknowledge this leader, so no tick of the schedule begins. The finding lasts until enough agents
     /// acknowledge a tick.
     NotAcknowledged {
         /// The schedule.
@@ -67,7 +67,7 @@ pub enum ScheduleFinding {
         /// Time of the first tick or question that too few agents acknowledged.
         #[serde(serialize_with = "shown::text::serialize")]
         since: WallTime,
-        /// The agents that have not acknowledged it.
+        /// The agents that have not acknowledged this tick or question.
         missing: Vec<AgentId>,
         /// The agents that refused the due time, because it is more than 10 s ahead of their clocks.
         early: Vec<AgentId>,
@@ -84,7 +84,7 @@ pub enum ScheduleFinding {
     TickFails {
         /// The schedule.
         schedule: AgentId,
-        /// The due time of the first tick that failed, of those in a row until now.
+        /// The due time of the first tick in the present series of failures.
         #[serde(serialize_with = "shown::text::serialize")]
         since: WallTime,
         /// Number of failures in a row, in this leadership.
@@ -219,8 +219,8 @@ impl fmt::Display for ScheduleFinding {
     }
 }
 
-/// The findings about the schedules of an agent: at most one for each schedule that it leads, one for its clock, and one
-/// for its store of marks.
+/// The findings about the schedules of an agent: at most one for each schedule that the agent leads, one for its clock,
+/// and one for its store of marks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::agent) struct ScheduleSigns {
     clock: Option<ScheduleFinding>,

@@ -127,8 +127,8 @@ impl Facts {
         })
     }
 
-    /// Checks that a leader would keep its leadership through a standstill as long as the longest one of the last
-    /// minute.
+    /// Checks that a leader would keep its leadership through a standstill as long as the longest standstill of the
+    /// last minute.
     fn judge_stall(&self, timings: &Timings) -> Option<Finding> {
         let measured = self.measured();
         let tolerated = measured.tolerated_stall(timings)?;
@@ -170,7 +170,8 @@ impl Facts {
                 present,
             })
         };
-        // Does not propose `in_process`, whose agents have no network, and `fast`, whose costs show only after days.
+        // `in_process` is for agents without a network, and the costs of `fast` show only after days: both are left
+        // out.
         let proposed = [
             ("Timings::lan()", Timings::lan()),
             ("Timings::default()", Timings::default()),

@@ -8,7 +8,7 @@ use super::{Carrier, Keeps, Lack, NotOffered, Offers, Tokens, VoterList};
 /// refuse. The second list has the features that work in every mode: only tests need them.
 macro_rules! features {
     ({ $($feature:ident: $need:ident $name:literal,)* } { $($free:ident $free_name:literal,)* }) => {
-        /// A feature that is built on an election, and that some modes refuse. All others work in every mode.
+        /// A feature that is built on an election, and that some modes refuse. All other features work in every mode.
         ///
         /// Its text is the name that tables and refusals use.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,7 +30,7 @@ macro_rules! features {
                 }
             }
 
-            /// Returns the need of this feature; `None` if it works in every mode.
+            /// Returns the need of this feature; `None` if the feature works in every mode.
             const fn need(self) -> Option<FeatureNeed> {
                 match self {
                     $(Self::$feature => Some(FeatureNeed::$need),)*
@@ -97,7 +97,7 @@ enum FeatureNeed {
 }
 
 impl Offers {
-    /// Checks that these offers meet the need of a feature.
+    /// Checks that the offers meet the need of a feature.
     ///
     /// # Errors
     /// [`NotOffered`] names the missing offer, and the setting that provides it.

@@ -24,7 +24,7 @@ pub use lack::NotOffered;
 
 use crate::protocol::{Leaders, Requirements};
 
-/// The properties that an agent's mode offers to features such as schedules. They depend on the mode, and on whether a
+/// The properties that an agent offers to features such as schedules. They depend on the agent's mode, and on whether a
 /// bridge carries the agent's group.
 ///
 /// ```
@@ -76,7 +76,7 @@ pub(crate) enum Carrier {
     Process,
     /// The links of a bridge.
     Links,
-    /// No message reaches it.
+    /// No message of an application reaches the agent that leads.
     None,
 }
 
@@ -95,11 +95,12 @@ pub(crate) enum Keeps {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Tokens {
-    /// A fence.
+    /// The token is a [`Fence`](crate::agent::Fence).
     Fence,
-    /// A fence, as long as no clock is set back.
+    /// The token is a [`ConditionalFence`](crate::agent::ConditionalFence): a fence as long as no clock is set back.
     Conditional,
-    /// An epoch: it distinguishes an old announcement from a new one, but protects nothing.
+    /// The token is only an [`Epoch`](crate::agent::Epoch): it distinguishes an old announcement from a new one, but
+    /// protects nothing.
     Epoch,
 }
 
@@ -157,7 +158,7 @@ impl ElectionMode {
         }
     }
 
-    /// Returns the offers of this mode. `has_links` says whether a bridge carries the group.
+    /// Returns the offers of this mode. `has_links` is `true` if a bridge carries the group.
     pub(crate) const fn offers(self, has_links: bool) -> Offers {
         let carrier = self.carrier(has_links);
         let usual = Offers {
