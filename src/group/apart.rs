@@ -23,8 +23,8 @@ impl<M: PeerMessage> Group<M> {
     }
 
     for_tests! {
-        /// Makes every incarnation that begins from now on later than `floor`, so that none of them is mistaken for an
-        /// incarnation of another process.
+        /// Makes every incarnation that begins from now on later than `floor`, so that no new incarnation is mistaken
+        /// for an incarnation of another process.
         fn begin_after(&self, floor: Incarnation) {
             self.registry().raise_floor(floor);
         }

@@ -1,9 +1,10 @@
 //! The companion of a group: a second group of the same agents, which carries the messages of applications.
 //!
-//! Decided here: the name of a companion, which no other group can have, and the form of its one message: the name of a
-//! message type, and bytes. A receiver that has registered a type under this name decodes the bytes. A bridge that carries a group also carries its
-//! companion, so an application's messages cross between hosts without another setting. If no application of a group
-//! uses such messages, the companion has no members, and nothing crosses between hosts for it.
+//! Decided here: the name of a companion, which no other group can have, and the form of its only kind of message: the
+//! name of a message type, and bytes. A receiver that has registered a type under this name decodes the bytes. A bridge
+//! that carries a group also carries the group's companion, so an application's messages cross between hosts without
+//! another setting. If no application of a group uses such messages, the companion has no members, and nothing of it
+//! crosses between hosts.
 //!
 //! Not here: the meaning of the bytes, and which agent joins ([`leader`](crate::leader)).
 
@@ -18,7 +19,8 @@ use crate::protocol::{AgentId, Leaders, MinimumRole, PeerMessage, Requirements, 
 
 use super::{Group, LocalWire};
 
-/// The companion's name is the name of its group with this suffix. No other group's name has this suffix.
+/// Suffix of a companion's name; before it stands the name of the companion's group. No other group's name has this
+/// suffix.
 pub(super) const SUFFIX: &str = "!messages";
 
 /// Returns the name of the group that a companion belongs to, if `name` is the name of a companion.
@@ -26,7 +28,7 @@ pub(crate) fn companion_of(name: &str) -> Option<&str> {
     name.strip_suffix(SUFFIX)
 }
 
-/// Returns the requirements of all members of a companion. None of them leads in it, so there is at most one leader.
+/// Returns the requirements of all members of a companion. No member leads in it, so each term has at most one leader.
 pub(crate) fn companion_requirements() -> Requirements {
     Requirements {
         leaders: Leaders::PerTerm,
@@ -35,13 +37,13 @@ pub(crate) fn companion_requirements() -> Requirements {
 }
 
 impl<M: PeerMessage> Group<M> {
-    /// Returns the companion of this group in this process, which is made at the first call; `None` if the group's name
-    /// is too long for it.
+    /// Returns the companion of this group in this process, which the first call makes; `None` if the group's name is
+    /// too long for the suffix.
     pub(crate) fn companion(&self) -> Option<Group<AppMessage>> {
         self.companion_by(None)
     }
 
-    /// Like [`companion`](Self::companion); if this call makes it, all its local messages go through `wire`.
+    /// Like [`companion`](Self::companion); if this call makes the companion, its local messages all go through `wire`.
     pub(super) fn companion_by(
         &self,
         wire: Option<Arc<dyn LocalWire<AppMessage>>>,
@@ -87,8 +89,8 @@ impl PeerMessage for AppMessage {
         Self::KIND
     }
 
-    // No more is needed here, because the sender was checked earlier: when it was announced, its rights in the group
-    // itself decided whether it may be a member.
+    // The lowest role is enough here: the sender's rights in the group itself were checked when the sender was
+    // announced as a member.
     fn needs(&self, _: &AgentId) -> MinimumRole {
         MinimumRole::Observer
     }

@@ -1,4 +1,4 @@
-//! Counters of the messages that were sent, and of the lost messages by reason.
+//! Counters of messages: messages that were sent, and messages that were lost, by reason.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Messages that were handed to a mailbox, a wire or a link; one for each receiver.
+    /// Messages that were handed to a mailbox, a wire or a link. A message to several receivers counts once for each.
     pub sent: u64,
     /// Messages that were dropped because the receiver's mailbox was full: repeated messages of this process, and any
     /// message of another host.

@@ -53,7 +53,7 @@ pub enum JoinError {
         /// The rules of the agent that wants to join.
         mine: Rules,
     },
-    /// The members are of another epoch: they have other voters.
+    /// The members are in another epoch, which has another list of voters.
     #[error(
         "group {group} has the list of voters of epoch {theirs}, and {id} that of epoch {mine}: give all members the same list and `epoch`, and stop all with the old list before members with a new one start"
     )]
@@ -83,7 +83,7 @@ pub enum JoinError {
         theirs: Option<Box<Electorate>>,
         /// The voters of the agent that wants to join.
         mine: Option<Box<Electorate>>,
-        /// The voters that only one side has, at most five of each.
+        /// The voters that only one side has, at most five names of each side.
         unshared: Box<str>,
     },
 }
@@ -94,7 +94,7 @@ debug_is_text!(JoinError);
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// A member's store is lost with this process, and other hosts would rely on it.
+    /// A member's store is lost with this process, but other hosts would rely on that store.
     #[error(
         "{id} keeps its votes in memory and would forget them with its process: give it a FileStore before its group reaches other hosts"
     )]
@@ -116,7 +116,7 @@ pub enum OpenError {
 
 debug_is_text!(OpenError);
 
-/// The place of the member with a name.
+/// The process in which the member with a name runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Holder {

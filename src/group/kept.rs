@@ -12,7 +12,7 @@ use std::{
 pub(crate) struct Attachments(Mutex<Vec<Arc<dyn Any + Send + Sync>>>);
 
 impl Attachments {
-    /// Returns the value of that type, and makes it at the first call.
+    /// Returns the value of the type `T`, and makes it at the first call.
     ///
     /// # Errors
     /// The error of `make`; then nothing is kept.

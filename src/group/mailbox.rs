@@ -1,9 +1,9 @@
 //! The mailbox of a member of this process, which counts the bytes of messages from other hosts and from applications.
 //!
-//! Decided here: a mailbox holds a limited number of these bytes. Without the limit, an agent that does not read would
-//! keep everything that a peer sends within its rate limits. Messages of applications take at most half of the limit,
-//! and count until the application's actor has them. All other messages between agents of this process are not counted:
-//! the agents' own behaviour bounds them.
+//! Decided here: a mailbox holds a limited number of bytes of such messages. Without the limit, an agent that does not
+//! read would keep everything that a peer sends within its rate limits. Messages of applications take at most half of
+//! the limit, and count until the application's actor has them. Other messages between agents of this process are not
+//! counted: the agents' own behaviour bounds them.
 
 use std::{
     fmt,
@@ -28,7 +28,7 @@ pub(crate) struct RemoteEnvelope<M> {
 }
 
 impl<M> RemoteEnvelope<M> {
-    /// Opens the envelope: from now on it takes no room in the mailbox.
+    /// Opens the envelope: from now on its bytes take no room in the mailbox.
     pub(crate) fn open(self) -> Envelope<M> {
         let Self { envelope, held } = self;
         drop(held);
@@ -45,7 +45,7 @@ impl<M> RemoteEnvelope<M> {
 ///
 /// One object takes all kinds of messages, because several `Recipient`s of actix would cost three allocations each.
 pub(super) trait Mailbox<M: Send + 'static>: fmt::Debug + Send + Sync {
-    /// Takes a message of this process. A full mailbox drops a message that is sent again and again (a heartbeat), and
+    /// Takes a message of this process. A full mailbox drops a message that its sender repeats (a heartbeat), and
     /// queues any other message.
     fn put(&self, envelope: Envelope<M>) -> PutOutcome;
 
@@ -68,7 +68,7 @@ pub(super) enum PutOutcome {
 }
 
 impl PutOutcome {
-    /// Queues a message. A message that is repeated by its sender is queued only if there is room, because a newer one
+    /// Queues a message. A message that its sender repeats is queued only if there is room, because a newer message
     /// follows.
     fn queue<L>(envelope: L, is_repeated: bool, to: &impl MessageQueue<L>) -> Self {
         if is_repeated {
@@ -239,7 +239,7 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// Returns the size of a message with a payload of that length.
+    /// Returns the size of a message with a payload of `payload` bytes, and with the limit `most`.
     pub(crate) fn of(payload: usize, most: usize) -> Self {
         let bytes = payload.saturating_add(OVERHEAD);
         Self { bytes, most }

@@ -17,7 +17,7 @@ pub struct Envelope<M> {
 }
 
 impl<M> Envelope<M> {
-    /// Returns the same envelope with another message.
+    /// Returns this envelope with another message.
     pub(crate) fn map<N>(self, into: impl FnOnce(M) -> N) -> Envelope<N> {
         Envelope {
             from: self.from,

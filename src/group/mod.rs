@@ -18,7 +18,7 @@
 //! only.
 //!
 //! A report counts only for the members of its own route: a report about an agent of this process does not change a
-//! member of that name on another host. Another host reports through its own `Remote`.
+//! member with the same name on another host. Another host reports through its own `Remote`.
 //!
 //! Not here: the meaning of a membership to an election ([`Members`]), and the transport of a message to another host.
 //! A bridge adds members by `Remote::apply`; they look like all other members.
@@ -111,7 +111,7 @@ use peers::Reporters;
 use registry::Registry;
 use snapshot::{Delivery, Route};
 
-/// The participants of one election; several of them may live in one process. Clones are the same group.
+/// The participants of one election; several participants may live in one process. Clones are the same group.
 ///
 /// An application makes one group and gives it to its agents.
 pub struct Group<M: PeerMessage>(Arc<GroupState<M>>);
@@ -129,8 +129,8 @@ impl<M: PeerMessage> Group<M> {
     /// Makes an empty group.
     ///
     /// # Errors
-    /// [`GroupError::Name`] when the name breaks the rules of an agent's name, [`GroupError::Reserved`] when it has the
-    /// suffix of the names that this crate makes.
+    /// [`GroupError::Name`] when the name breaks the rules of an agent's name, [`GroupError::Reserved`] when the name
+    /// has the suffix of the names that this crate makes.
     pub fn new(name: &str) -> Result<Self, GroupError> {
         Self::make(name, None)
     }
@@ -178,12 +178,13 @@ impl<M: PeerMessage> Group<M> {
         self.registry().join(member, Route::Local { mailbox })
     }
 
-    /// Notes that a member has made a record durable. From now on an agent of its name must not start without a record.
+    /// Notes that a member has made a record durable. From now on an agent with its name must not start without a
+    /// record.
     pub(crate) fn note_record(&self, id: &AgentId) {
         self.registry().note_record(id);
     }
 
-    /// Returns whether an agent of that name has made a record durable by these rules.
+    /// Returns whether an agent with the name `id` has made a record durable by the rules in `requirements`.
     pub(crate) fn had_record(&self, id: &AgentId, requirements: &Requirements) -> bool {
         self.registry().had_record(id, requirements)
     }
@@ -209,7 +210,7 @@ impl<M: PeerMessage> Group<M> {
     }
 
     fn registry(&self) -> MutexGuard<'_, Registry<M>> {
-        // No code that can panic in the middle of a change runs under the lock, so the state is valid after a panic.
+        // No code that can panic in the middle of a change runs under the lock, so the state is complete after a panic.
         self.0
             .registry
             .lock()
@@ -217,8 +218,8 @@ impl<M: PeerMessage> Group<M> {
     }
 }
 
-/// The methods for code that drives a group's members: agents, bridges, and their tests. The macro takes their
-/// visibility: applications do not need them, tests need them from outside.
+/// The methods for code that drives a group's members: agents, bridges, and their tests. The macro takes the methods'
+/// visibility: applications do not need the methods, but tests call them from outside.
 macro_rules! drive_members {
     ($vis:vis) => {
         impl<M: PeerMessage> Group<M> {
@@ -240,10 +241,10 @@ macro_rules! drive_members {
             ///
             /// # Errors
             /// [`JoinError::Taken`] when the name is in use. A name whose holder left or ended for good is free: its
-            /// next holder begins a later incarnation. A name of a host that is not connected is free as well: it is
-            /// taken over, and that host's agent of this name is not a member here any more, unless the name becomes
-            /// free again. [`JoinError::Rules`], [`JoinError::Epoch`] and [`JoinError::Voters`] when other names are
-            /// reserved for agents that follow other rules, or have other voters.
+            /// next holder begins a later incarnation. A name of a host that is not connected is free as well: the new
+            /// agent takes it over, and that host's agent with this name is not a member here any more, unless the name
+            /// becomes free again. [`JoinError::Rules`], [`JoinError::Epoch`] and [`JoinError::Voters`] when other
+            /// names are reserved for agents that follow other rules, or have other voters.
             $vis fn reserve(
                 &self,
                 id: &AgentId,
@@ -253,17 +254,17 @@ macro_rules! drive_members {
             }
 
             /// Returns the requirements that the group's agents in this process share; `None` while no name is reserved
-            /// for an agent. Each agent has its own store and clock: for these, this returns the requirements of the
-            /// first agent.
+            /// for an agent. Each agent has its own store and clock: about these, the result has the requirements of
+            /// the first agent.
             $vis fn requirements(&self) -> Option<Requirements> {
                 self.registry().requirements()
             }
 
-            /// Notes the present epoch and kind of a member of this process, after its election has changed them: the
-            /// kind is voter or observer. Bridges tell their peers. An incarnation that has ended changes nothing.
+            /// Notes the present epoch and kind (voter or observer) of a member of this process, after its election has
+            /// changed them. Bridges report both to their peers. An incarnation that has ended changes nothing.
             ///
             /// # Errors
-            /// [`JoinError::Voters`] when another member has other voters in that epoch, and the other errors of
+            /// [`JoinError::Voters`] when another member has other voters in the same epoch, and the other errors of
             /// [`reserve`](Self::reserve) except [`JoinError::Taken`].
             $vis fn advance(
                 &self,
@@ -289,7 +290,7 @@ macro_rules! drive_members {
                 self.registry().join(member, Route::Local { mailbox })
             }
 
-            /// Begins the incarnation after `last` of a member, with this score; `None` if the member left since.
+            /// Begins the incarnation after `last` of a member, with `score`; `None` if the member left since.
             $vis fn restart(
                 &self,
                 id: &AgentId,
@@ -311,19 +312,19 @@ macro_rules! drive_members {
                 self.registry().report(id, mark)
             }
 
-            /// Notes that a member ended for good; its last incarnation was `last`. It stays listed; its name may be
-            /// taken again.
+            /// Notes that a member ended for good; its last incarnation was `last`. The member stays listed; its name
+            /// may be taken again.
             $vis fn retire(&self, id: &AgentId, last: Incarnation) {
                 self.registry().retire(id, last);
             }
 
             /// Removes a member that leaves, or a reserved name that is not needed; its last incarnation was `last`.
-            /// Returns whether it was removed: an agent that has taken the name since stays.
+            /// Returns whether it was removed: an agent that has taken the name in the meantime stays.
             $vis fn leave(&self, id: &AgentId, last: Incarnation) -> bool {
                 self.registry().leave(id, last)
             }
 
-            /// Makes the route of the node with that name, which adds and changes the members on that node.
+            /// Makes the route of the node `node`. The route adds and changes the members on that node.
             $vis fn remote(&self, node: &str, link: Arc<dyn RemoteLink<M>>) -> Remote<M> {
                 let route = Route::Remote {
                     node: node.into(),
@@ -334,7 +335,7 @@ macro_rules! drive_members {
                 Remote::new(self.clone(), Arc::new(route))
             }
 
-            /// Notes another score of a member in this process, unless that incarnation is not its present one.
+            /// Notes another score of a member in this process, unless `by` is not the member's present incarnation.
             $vis fn set_score(&self, id: &AgentId, by: Incarnation, score: Option<Score>) {
                 let mark = |it: &mut Member| it.incarnation == Some(by) && mem::replace(&mut it.score, score) != score;
                 self.registry().report(id, mark);
@@ -345,7 +346,7 @@ macro_rules! drive_members {
                 self.registry().note_leader(leader, None);
             }
 
-            /// Notes that the leadership of this incarnation has ended. No member is notified.
+            /// Notes that the leadership of the incarnation `incarnation` has ended. No member is notified.
             $vis fn forget_leader(&self, id: &AgentId, incarnation: Incarnation) {
                 self.registry().forget_leader(id, incarnation);
             }
@@ -378,7 +379,7 @@ macro_rules! drive_members {
             /// Watches the membership like a member, without being a member: `on_change` is called at the next change,
             /// and again at the first change after each [`MembershipWatch::look`].
             ///
-            /// It is called under the group's lock: it must neither block nor use the group.
+            /// `on_change` is called under the group's lock: it must neither block nor use the group.
             $vis fn watch(&self, on_change: impl Fn() + Send + Sync + 'static) -> MembershipWatch<M> {
                 let watch = MembershipWatch::new(self.clone(), Box::new(on_change));
                 self.registry().watch(watch.signal());
@@ -403,7 +404,7 @@ impl<M: PeerMessage> Group<M> {
         Self::make(name, Some(wire))
     }
 
-    /// Like [`with_wire`](Self::with_wire); messages between applications go through a wire of their own.
+    /// Like [`with_wire`](Self::with_wire). Messages between applications go through the wire `applications`.
     pub(crate) fn with_wires(
         name: &str,
         wire: Arc<dyn LocalWire<M>>,
@@ -421,7 +422,7 @@ impl<M: PeerMessage> Group<M> {
         self.registry().report(id, mark)
     }
 
-    /// Delivers a message from another host to members of this process, to all of them if `to` is `None`.
+    /// Delivers a message from another host to members of this process; to all members here if `to` is `None`.
     pub fn deliver_here(&self, envelope: &Envelope<M>, to: Option<&[AgentId]>) {
         let snapshot = self.routes();
         let size = Size::of(size_of::<M>(), mailbox::MAILBOX);

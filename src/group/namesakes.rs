@@ -27,14 +27,14 @@ struct KnownGroup {
 }
 
 impl<M: PeerMessage> Group<M> {
-    /// Notes that agents are about to join. Returns whether the group may have them: no other group of its name in this
-    /// System may have agents, unless both were opened to other hosts, and so belong to two hosts.
+    /// Notes that agents are about to join. Returns whether the group may have agents: no other group with its name in
+    /// this System may have agents, unless both groups were opened to other hosts, and so belong to two hosts.
     pub(crate) fn is_alone(&self) -> bool {
         let Some(system) = System::try_current() else {
             return true; // as on a host of a simulated network
         };
         if self.0.delivery.wire.is_some() {
-            return true; // the wire is a network of a test, whose groups may be of several hosts
+            return true; // the wire is a network of a test, whose groups may belong to several hosts
         }
         let (system, messages) = (system.id(), TypeId::of::<M>());
         let was_opened = self.registry().was_opened();

@@ -21,7 +21,7 @@ use super::{Group, snapshot::Route};
 
 /// Another node that carries the group, as this node sees it.
 ///
-/// As JSON the fields have these names; spans are milliseconds, under keys that end in `_ms`.
+/// As JSON the fields have the names below; spans are milliseconds, under keys that end in `_ms`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 #[expect(
@@ -33,32 +33,33 @@ pub(crate) struct PeerReport {
     pub(crate) node: String,
     /// The address that this node dials; `None` if the peer has to dial.
     pub(crate) address: Option<String>,
-    /// Time since the last link to the node ended, or since this side began. `None` while there is a link. As JSON:
-    /// `unlinked_ms`.
+    /// Time since the last link to the node ended, or since the bridge of this process began. `None` while there is a
+    /// link. As JSON: `unlinked_ms`.
     #[serde(rename = "unlinked_ms", serialize_with = "shown::optional_millis")]
     pub(crate) unlinked_for: Option<Duration>,
-    /// The error that ended the last link, or the last attempt since that link. For people: the words may change.
+    /// The error that ended the last link, or the error of the last attempt after that. For people: the words may
+    /// change.
     pub(crate) last_error: Option<String>,
     /// Round-trip time of the last question to the node. As JSON: `echo_ms`.
     #[serde(rename = "echo_ms", serialize_with = "shown::optional_millis")]
     pub(crate) echo: Option<Duration>,
     /// The advice for [`last_error`](Self::last_error), if there is advice. For people: the words may change.
     pub(crate) advice: Option<&'static str>,
-    /// Whether the peer last refused this node for its name: another process has the same name, or took it later.
+    /// Whether the peer last refused this node for its name: another process has the same name, or took the name later.
     pub(crate) is_name_disputed: bool,
     /// Whether two processes claim to be this peer. While the peer is connected: this node refused the other process in
     /// the last minute. Otherwise: this node last refused a process for this name.
     pub(crate) is_contested: bool,
     /// Whether the peer reported in the last minute that it refused an earlier process with the name of this node.
     pub(crate) has_twin: bool,
-    /// Whether the peer sent terms in the last minute that are later than the clock of this host allows: either its
-    /// clock is ahead, or the clock of this host is behind. Messages with these terms are dropped.
+    /// Whether the peer sent terms in the last minute that are later than the clock of this host allows: either the
+    /// peer's clock is ahead, or the clock of this host is behind. Messages with such terms are dropped.
     pub(crate) is_clock_ahead: bool,
     /// Whether the peer is connected, and has reported no agent of this group.
     pub(crate) lacks_group: bool,
     /// Whether the peer is connected and has groups, but this node carries none of them.
     pub(crate) shares_no_group: bool,
-    /// The first groups that the peer carries, without this one.
+    /// The first groups that the peer carries, without this group.
     pub(crate) other_groups: Vec<String>,
     /// Set if the agents of the peer follow other rules in this group, or are of another epoch, or have other voters:
     /// the peer's text, then the text of this node.
@@ -72,7 +73,7 @@ pub(crate) struct PeerReport {
     pub(crate) refused: Vec<AgentId>,
 }
 
-/// The timings of a node's agents, as far as people compare them. Timings that differ are safe: nothing is refused
+/// The timings of a node's agents, as far as people compare them. Different timings are safe: nothing is refused
 /// because of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pace {
@@ -104,13 +105,13 @@ impl fmt::Display for Pace {
 
 /// A carrier of a group to other nodes.
 pub(crate) trait PeerReporter: Send + Sync {
-    /// Returns the nodes to which this carrier carries the group of that name.
+    /// Returns the nodes to which this carrier carries the group `group`.
     fn report_peers(&self, group: &str) -> Vec<PeerReport>;
-    /// Notes the decided voters of the group of that name: their nodes become peers. Lists may arrive in another order
-    /// than the order of their decisions; their epochs show which list is the latest.
+    /// Notes the decided voters of the group `group`: their nodes become peers. Lists may arrive in another order than
+    /// the order of their decisions; their epochs show which list is the latest.
     fn note_voters(&self, group: &str, decree: &Decree);
-    /// Notes that the agent `new` of the group shall become a voter, and that the leader has received nothing from it
-    /// yet. Its node becomes a peer until the next list, as a node that may only observe.
+    /// Notes that the agent `new` shall become a voter of the group, and that the leader has received nothing from this
+    /// agent yet. The agent's node becomes a peer until the next list, as a node that may only observe.
     fn want_voter(&self, group: &str, new: &NewVoter);
 }
 
@@ -121,7 +122,7 @@ pub(super) struct Reporters(Mutex<Carriers>);
 #[derive(Default)]
 struct Carriers {
     all: Vec<Weak<dyn PeerReporter>>,
-    /// The latest list of voters that was decided, kept for carriers that are added later.
+    /// The latest list of voters that was decided. It is kept for carriers that are added later.
     decree: Option<Arc<Decree>>,
 }
 
@@ -145,7 +146,7 @@ impl Reporters {
             .collect()
     }
 
-    /// Keeps the list if it is later than the list that is kept; returns whether it is later.
+    /// Keeps `decree` if it is later than the list that is kept; returns whether it is later.
     fn keep(&self, decree: &Decree) -> bool {
         let mut carriers = self.carriers();
         let known = carriers.decree.as_ref();
@@ -171,13 +172,13 @@ pub(crate) struct ReachableMember {
     pub(crate) node: Option<Arc<str>>,
     /// Whether the member is up, and its node is connected.
     pub(crate) is_reachable: bool,
-    /// The epoch of the voters that it follows. `None` for a member of another node: its node reports the epoch of all
-    /// of its agents ([`PeerReport::epoch`]).
+    /// The epoch of the voters that the member follows. `None` for a member of another node: that node reports one
+    /// epoch for all of its agents ([`PeerReport::epoch`]).
     pub(crate) epoch: Option<u64>,
 }
 
 impl<M: PeerMessage> Group<M> {
-    /// Adds a reporter about the nodes to which the group is carried, for as long as the reporter lives.
+    /// Adds a reporter about the nodes to which the group is carried. A dropped reporter is forgotten.
     pub(crate) fn add_reporter(&self, reporter: &Weak<dyn PeerReporter>) {
         let decree = self.0.reporters.add(Weak::clone(reporter));
         if let (Some(decree), Some(bridge)) = (decree, reporter.upgrade()) {
@@ -185,24 +186,25 @@ impl<M: PeerMessage> Group<M> {
         }
     }
 
-    /// Notes the voters that are valid from now on: each carrier of the group makes their nodes peers of this node.
+    /// Notes the voters that are valid from now on: each carrier of the group makes the voters' nodes peers of this
+    /// node.
     pub(crate) fn note_voters(&self, decree: &Decree) {
         if self.0.reporters.keep(decree) {
-            // Called without the lock, because a bridge takes locks of its own.
+            // Called without the lock of the carriers, because a bridge takes locks of its own.
             for bridge in self.0.reporters.all() {
                 bridge.note_voters(self.name(), decree);
             }
         }
     }
 
-    /// Asks every carrier of the group to connect to that agent, whose host's contact is known.
+    /// Asks every carrier of the group to connect to the agent `new`, whose host's contact is known.
     pub(crate) fn want_voter(&self, new: &NewVoter) {
         for bridge in self.0.reporters.all() {
             bridge.want_voter(self.name(), new);
         }
     }
 
-    /// Notes the timings of an agent that starts in this process. Other nodes get them when they connect.
+    /// Notes the timings of an agent that starts in this process. Other nodes receive the timings when they connect.
     pub(crate) fn note_pace(&self, pace: Pace) {
         self.registry().pace = Some(pace);
     }
@@ -212,9 +214,9 @@ impl<M: PeerMessage> Group<M> {
         self.registry().pace
     }
 
-    /// Returns the nodes to which the group is carried, ordered by name; none if it is carried nowhere.
+    /// Returns the nodes to which the group is carried, ordered by name; an empty list if the group is carried nowhere.
     pub(crate) fn peers(&self) -> Vec<PeerReport> {
-        // Called without the lock, because a bridge takes locks of its own.
+        // Called without the lock of the carriers, because a bridge takes locks of its own.
         let reporters = self.0.reporters.all();
         let reports = reporters
             .iter()

@@ -8,13 +8,13 @@
 pub(super) struct RankSet(Vec<u64>);
 
 impl RankSet {
-    /// Empties the set, and makes room for this many positions.
+    /// Empties the set, and makes room for `positions` positions.
     pub(super) fn reset(&mut self, positions: usize) {
         self.0.clear();
         self.0.resize(positions.div_ceil(BITS), 0);
     }
 
-    /// Adds a position; a position without room is ignored.
+    /// Adds a position. A position outside of the set's room is ignored.
     pub(super) fn insert(&mut self, position: usize) {
         if let Some(bits) = self.0.get_mut(position / BITS) {
             *bits |= 1 << (position % BITS);

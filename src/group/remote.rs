@@ -25,12 +25,13 @@ pub enum Update {
     Known(Member),
     /// The agent may have ended in this incarnation.
     Suspect(AgentId, Incarnation),
-    /// A sentinel reported that the agent has certainly ended in this incarnation. It may come back in another one.
+    /// A sentinel reported that the agent has certainly ended in this incarnation. A later incarnation may follow.
     #[cfg(feature = "sentinel")]
     Ended(AgentId, Incarnation),
     /// Whether the agent's node refuses this process, because it knows a later process with this process's name.
     Disowns(AgentId, bool),
-    /// The agent is not a member any more. With its last incarnation, if the end of that incarnation is confirmed.
+    /// The agent is not a member any more. The value has its last incarnation, if the end of that incarnation is
+    /// confirmed.
     Left(AgentId, Option<Incarnation>),
 }
 
@@ -44,14 +45,14 @@ impl<M: PeerMessage> Remote<M> {
         &self.group
     }
 
-    /// Notes whether the node can be reached. While it can be reached, no other agent takes the name of a member on it,
-    /// unless the end of that member is confirmed.
+    /// Notes whether the node can be reached. While the node can be reached, no other agent takes the name of one of
+    /// its members, unless the end of that member is confirmed.
     pub fn set_up(&self, is_up: bool) {
         self.route.set_up(is_up);
     }
 
-    /// Applies reports of the node, in one step whatever their number; returns the members whose names other agents
-    /// hold. A report about a member of another route changes nothing.
+    /// Applies the node's reports, any number in one step. Returns the members whose names other agents hold. A report
+    /// about a member of another route changes nothing.
     ///
     /// A name is taken over if its holder's route is not up, or its holder's end is confirmed. The former route is
     /// notified.

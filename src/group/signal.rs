@@ -1,4 +1,4 @@
-//! The signal that something has changed. It is given once, and again only after its receiver has looked.
+//! The signal that something has changed. It is given once, and given again only after its receiver has looked.
 //!
 //! Decided here: no change is missed. A checker of interleavings runs this file unchanged.
 
@@ -17,7 +17,7 @@ impl Signal {
     }
 
     /// Makes the next change give the signal. Call this before the look: a change in between is signalled once more,
-    /// and none is missed.
+    /// and no change is missed.
     pub(super) fn arm(&self) {
         // This is a swap, as in `give`: a swap orders the two calls, so the caller of `arm` sees all changes before an
         // earlier `give`.

@@ -1,6 +1,6 @@
 //! The membership at one moment, together with the route to each member. Agents send by these routes.
 //!
-//! Decided here: which members receive a message, and how it is put into their mailboxes. All agents share one
+//! Decided here: which members receive a message, and how the message is put into their mailboxes. All agents share one
 //! snapshot; no agent keeps addresses of its own.
 
 use std::{
@@ -65,7 +65,7 @@ pub(super) struct Delivery<M: PeerMessage> {
 pub(super) enum Route<M: PeerMessage> {
     /// An actor of this process.
     Local { mailbox: Box<dyn Mailbox<M>> },
-    /// The route to another host. All members on that host share it.
+    /// The route to another host. All members on that host share the route.
     Remote {
         node: Arc<str>,
         digest: NodeDigest,
@@ -170,9 +170,9 @@ impl<M: PeerMessage> Snapshot<M> {
         self.had_room(member, kind, mailbox.put(envelope))
     }
 
-    /// Delivers a message from another host to members of this process that are not confirmed to be down; to all of
-    /// them if `to` is `None`. The message never goes to another host. Leaves the [counting](Self::count_sent) to the
-    /// caller. Returns the number of messages.
+    /// Delivers a message from another host to members of this process that are not confirmed to be down; to all such
+    /// members if `to` is `None`. The message never goes to another host. The caller [counts](Self::count_sent) the
+    /// messages. Returns the number of messages.
     pub(crate) fn hand(
         &self,
         envelope: Envelope<M>,
@@ -229,7 +229,7 @@ impl<M: PeerMessage> Snapshot<M> {
         self.node
     }
 
-    /// Returns whether a member is reached by that route.
+    /// Returns whether a member is reached by `route`.
     pub(super) fn is_routed(&self, id: &AgentId, route: &Route<M>) -> bool {
         self.route(id).is_some_and(|(_, its)| its.is(route))
     }

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use crate::protocol::AgentId;
 
-/// Says which names only one of two lists of voters has, in alphabetical order and at most [`MOST`] of each side, so that
-/// a refusal stays short even for long lists.
+/// Names the voters that only one of two lists has, in alphabetical order and at most [`MOST`] of each side, so that a
+/// refusal stays short even for long lists.
 ///
 /// The text is empty in two cases: the lists are the same and only the quorums differ; or the names of one side are
 /// not known.
@@ -29,7 +29,7 @@ pub(super) fn unshared(theirs: &[AgentId], mine: &[AgentId]) -> String {
     text
 }
 
-/// Largest number of names that are said of each side.
+/// Largest number of names of each side in the text.
 const MOST: usize = 5;
 
 #[cfg(test)]

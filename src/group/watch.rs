@@ -32,7 +32,7 @@ impl<M: PeerMessage> MembershipWatch<M> {
         &self.group
     }
 
-    /// Returns the newest membership. The next change is signalled again.
+    /// Returns the newest membership. The next change after this call is signalled again.
     pub fn look(&self) -> Arc<Snapshot<M>> {
         self.signal.arm();
         self.group.newest()

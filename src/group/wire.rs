@@ -21,14 +21,14 @@ pub trait RemoteLink<M>: Debug + Send + Sync {
     /// Takes over one message to several members, so that it is encoded and sent once.
     fn carry(&self, to: &[AgentId], envelope: Envelope<M>);
 
-    /// Carries a message to these members, which are all members of the node that are not down. It may also reach agents
-    /// of the node that the group does not know yet.
+    /// Carries a message to `to`, all members of the node that are not down. The message may also reach agents of the
+    /// node that the group does not know yet.
     fn carry_to_all(&self, to: &[AgentId], envelope: Envelope<M>) {
         self.carry(to, envelope);
     }
 
-    /// Called when a member of this route has lost its name to the holder `to`. It is called under the group's lock: it
-    /// must neither block nor use the group. Default: nothing.
+    /// Called when a member of this route has lost its name to the holder `to`. The call is made under the group's
+    /// lock: it must neither block nor use the group. Default: nothing.
     fn lost(&self, id: &AgentId, to: &Holder) {
         let _ = (id, to);
     }

@@ -1,7 +1,7 @@
 //! One agent, whatever its election, as the reports and commands of an operator need it.
 //!
-//! Decided here: a trait with the reads and commands that an operator needs; the handle of each election implements it.
-//! Not here: how reports and commands use the trait (`report.rs`, `carry_out.rs`).
+//! Decided here: the reads and commands that an operator needs, as a trait, which the handle of each election
+//! implements. Not here: how reports and commands use the trait (`report.rs`, `carry_out.rs`).
 
 use std::{
     convert::Infallible,
@@ -68,7 +68,8 @@ pub(super) trait OperatedAgent: Send + Sync {
         change: VoterChange,
         within: Duration,
     ) -> BoxFuture<'_, Result<Changed, VotersError>>;
-    /// Sends a message to the agent, and waits until it is handled. Returns `false` if the agent cannot handle it.
+    /// Sends a message to the agent, and waits until the agent has handled it. Returns `false` if the agent cannot
+    /// handle it.
     fn answers(&self) -> BoxFuture<'_, bool>;
 }
 

@@ -22,7 +22,7 @@ use super::{
 const LOOK: Duration = Duration::from_millis(5);
 
 impl Operated {
-    /// Carries out a command. Returns its outcome, at the latest soon after the longest wait that the order allows.
+    /// Carries out a command. Returns the outcome, at the latest soon after the longest wait that the order allows.
     ///
     /// The call waits in the caller's task. It blocks no thread, neither the agent's nor the caller's. If the future is
     /// dropped, a command that the agent has already received still takes effect; a drain may stop half-way.
@@ -81,7 +81,7 @@ impl Operated {
         outcome
     }
 
-    /// Returns the name and the status of the only agent that the group and the name select.
+    /// Returns the name and the status of the only agent that `group` and `id` select.
     #[cfg(feature = "actix-web")]
     pub(crate) fn knows(
         &self,
@@ -92,7 +92,7 @@ impl Operated {
         Ok((agent.id().clone(), agent.status()))
     }
 
-    /// Returns the only agent that the group and the name select.
+    /// Returns the only agent that `group` and `id` select.
     fn choose(
         &self,
         group: Option<&str>,
@@ -148,8 +148,8 @@ async fn change_voters(
 
 /// Gives a command to an agent, and reads the agent's state until it shows the outcome.
 async fn follow(agent: &dyn OperatedAgent, command: &Command, deadline: Instant) -> Outcome {
-    // The store is asked for contenders again, because agents may have started or stopped since it was last read. If it
-    // hangs, the command still ends at its deadline.
+    // The store is asked for contenders again, because agents may have started or stopped since the store was last
+    // read. If the store hangs, the command still ends at its deadline.
     timeout(left(deadline), agent.reader().contenders_now())
         .await
         .ok();

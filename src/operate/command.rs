@@ -19,14 +19,15 @@ use super::json;
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Command {
-    /// Hand the leadership over. For some time after it (the cool-down), the agent lets other agents lead first.
+    /// Hand the leadership over. After the hand-over the agent lets other agents lead first for some time (the
+    /// cool-down).
     StepDown {
         /// The voter that is to take over; without a name, the election decides.
         #[serde(default)]
         to: Option<AgentId>,
     },
     /// Prepare the node for its stop: the agent hands over if it leads, then leaves its group for good. When the last
-    /// agent of the node has left, its bridge says goodbye to its peers. Only a new process reverses this.
+    /// agent of the node has left, the node's bridge says goodbye to its peers. To undo this, start a new process.
     Drain,
     /// Set the agent's score: a whole number, or an array of up to four numbers.
     SetScore {
@@ -50,7 +51,7 @@ pub enum Command {
 /// A command, the choice of an agent of the node, and the time for which the operator waits for the outcome.
 ///
 /// A node of one agent needs only the command. On a node of several agents, `group`, `agent` or both have to select one
-/// of them. As JSON: `{"command":"drain","group":"orders","within_ms":5000}`.
+/// agent. As JSON: `{"command":"drain","group":"orders","within_ms":5000}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

@@ -14,13 +14,13 @@ use super::{Operated, agent::OperatedAgent};
 pub struct Explanation {
     /// A line with the leader, and a line for each finding, the worst finding first.
     pub text: String,
-    /// The same in a form for programs: the JSON of a [`Diagnosis`](crate::agent::Diagnosis).
+    /// The same explanation for programs: the JSON of a [`Diagnosis`](crate::agent::Diagnosis).
     pub diagnosis: Value,
 }
 
 impl Operated {
-    /// Explains why no agent leads, or why the present leader leads, from the view of each agent of the node. It sends
-    /// no message to the agents, so it also works for an agent that hangs.
+    /// Explains why no agent leads, or why the present leader leads, from the view of each agent of the node. The call
+    /// sends no message to the agents, so it also works for an agent that hangs.
     pub fn explain(&self) -> Vec<Explanation> {
         self.agents.iter().map(|agent| explain(&**agent)).collect()
     }

@@ -27,7 +27,7 @@ use crate::{
 };
 
 impl Operated {
-    /// Returns the history of each group of the node: each leadership with its end and the reason for it, and the
+    /// Returns the history of each group of the node: each leadership with its end and the reason for that end, and the
     /// findings of the last half hour.
     ///
     /// Leaderships are always kept. Findings are kept after a call of [`keep_history`](Self::keep_history), or after
@@ -39,13 +39,13 @@ impl Operated {
             .collect()
     }
 
-    /// Keeps the findings of each agent's diagnosis. With a folder, it also keeps the history of each group in a file,
-    /// `history-GROUP@AGENT.jsonl`, which is written within a second after a change. The history then begins with the
-    /// entries that an earlier process left in this file. Call it in a System. The task ends with all agents.
+    /// Keeps the findings of each agent's diagnosis. With a folder, the history of each group is kept in a file as
+    /// well, `history-GROUP@AGENT.jsonl`, which is written within a second after a change. The history then begins with
+    /// the entries that an earlier process left in this file. Call this in a System. The task ends with all agents.
     ///
     /// # Errors
-    /// An error if the folder cannot be created, or outside of a System. Nothing was changed then. If a file cannot be
-    /// read, a warning is logged and the file is written anew.
+    /// An error if the folder cannot be created, or outside of a System; then nothing was changed. If a file cannot be
+    /// read, a warning is logged and a new file replaces it.
     pub fn keep_history(&self, folder: Option<&Path>) -> io::Result<()> {
         if !has_timers() {
             let wrong = "the history is kept by a task: call it in a System";
@@ -98,7 +98,7 @@ impl Operated {
     }
 }
 
-/// Returns the name of a finding, as in its JSON, and its text.
+/// Returns the name of a finding, as in the finding's JSON, and its text.
 fn named(found: &Finding) -> (String, String) {
     let json = serde_json::to_value(found).unwrap_or_default();
     let kind = json.get("kind").and_then(Value::as_str);

@@ -69,7 +69,7 @@ pub(super) struct Judge {
     command: Command,
     /// The term in which the agent led at the time of the command; `None` if it did not lead.
     led: Option<Term>,
-    /// Whether a later state has shown that the agent gave up this leadership.
+    /// Whether a later state has shown that the agent gave up the leadership of `led`.
     is_given_up: bool,
 }
 
@@ -109,7 +109,7 @@ impl Judge {
         })
     }
 
-    /// Handles the next state of the agent. Returns the outcome if this state shows it.
+    /// Handles the next state of the agent. Returns the outcome if this state shows the outcome.
     pub(super) fn see(&mut self, now: &Moment) -> Option<Outcome> {
         if now.status.lifecycle == Lifecycle::Ended {
             return Some(Outcome::Ended);
@@ -133,7 +133,8 @@ impl Judge {
                     None => Outcome::HandedOver { leader },
                 })
             }
-            // The answer to these commands is the outcome; the agent's state does not show it.
+            // The outcome of these two commands is the answer to the command: the agent's state does not show the
+            // outcome.
             Command::ChangeVoters(_) | Command::ResetSchedule { .. } => None,
             Command::WithdrawScore | Command::Drain => {
                 if now.score.is_some() {
@@ -160,7 +161,7 @@ impl Judge {
         }
     }
 
-    /// Returns the next leadership, if the agent has given up the leadership that it had at the time of the command.
+    /// Returns the next leadership, if the agent has given up the leadership that it held at the time of the command.
     fn follow(&mut self, now: &Moment) -> Option<Succession> {
         match now.status.leading {
             None => {
@@ -173,9 +174,9 @@ impl Judge {
     }
 }
 
-/// The leadership after the one that the agent has given up.
+/// The next leadership, after the agent has given its leadership up.
 enum Succession {
-    /// Another agent; `None` if its leadership is not known yet.
+    /// Another agent leads; `None` if its leadership is not known yet.
     To(Option<Leader>),
     /// The same agent leads again.
     Again { term: Term },

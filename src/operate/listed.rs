@@ -14,7 +14,7 @@ use super::saved::{PREFIX, RecordFolder, SUFFIX};
 use crate::record::{TraceEntry, What};
 
 impl RecordFolder {
-    /// Returns the newest records, at most `most` of them.
+    /// Returns the newest records, at most `most` records.
     pub(crate) fn newest(&self, most: usize) -> io::Result<Vec<SavedRecord>> {
         let mut present = self.present()?;
         // File names begin with the time, so their order is the order of time.
@@ -67,7 +67,7 @@ impl RecordFolder {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct SavedRecord {
-    /// The name of its file.
+    /// The name of the record's file.
     file: String,
     /// The time at which the agent kept the record; `None` if the file name contains no time.
     unix_ms: Option<u64>,

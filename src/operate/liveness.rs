@@ -1,4 +1,4 @@
-//! Answers whether a node is alive, is ready, or leads. Process supervisors and load balancers ask this.
+//! Answers whether a node is alive, is ready, or leads. Process supervisors and load balancers ask these questions.
 //!
 //! Decided here: an agent is alive if it handles its messages in time, or if it has crashed and its own supervisor will
 //! restart it, or if it was drained on purpose. An answer of the process alone would prove nothing about its agents, so
@@ -18,7 +18,7 @@ const WITHIN: Duration = Duration::from_millis(500);
 
 impl Operated {
     /// Returns whether all agents of the node are alive: no agent hangs for half a second, and no agent has ended,
-    /// unless it was [drained](super::Command::Drain). Whether they lead, or know a leader, does not matter.
+    /// unless it was [drained](super::Command::Drain). Whether the agents lead, or know a leader, does not matter.
     ///
     /// An agent that waits for its disk for half a second counts as hanging as well.
     pub async fn is_alive(&self) -> bool {
@@ -27,8 +27,8 @@ impl Operated {
         has_timers() && join_all(agents).await.into_iter().all(|alive| alive)
     }
 
-    /// Returns whether all agents of the node run. Whether they lead does not matter: otherwise all nodes of a group
-    /// without a leader would count as not ready.
+    /// Returns whether all agents of the node run. Whether the agents lead does not matter: otherwise all nodes of a
+    /// group without a leader would count as not ready.
     pub fn is_ready(&self) -> bool {
         let mut agents = self.agents.iter();
         agents.all(|agent| agent.status().lifecycle == Lifecycle::Running)

@@ -1,7 +1,7 @@
 //! The outcome of a command: the successor and its term, or the reason why there is no successor.
 //!
-//! Decided here: the words and the JSON of each outcome, and whether it fulfils the command. Not here: which state of
-//! an agent shows which outcome (`judge.rs`).
+//! Decided here: the words and the JSON of each outcome, and whether the outcome fulfils the command. Not here: which
+//! state of an agent shows which outcome (`judge.rs`).
 
 use std::fmt;
 
@@ -28,9 +28,9 @@ pub enum Outcome {
         #[serde(with = "json::leader")]
         leader: Leader,
     },
-    /// Another agent leads, but not the agent that the command asked for.
+    /// Another agent leads, but not the agent that the command named.
     LedByAnother {
-        /// The agent that the command asked for.
+        /// The agent that the command named.
         asked: AgentId,
         /// The successor.
         #[serde(with = "json::leader")]
@@ -42,12 +42,12 @@ pub enum Outcome {
         #[serde(with = "json::text")]
         term: Term,
     },
-    /// The agent has this score.
+    /// The agent has the score of the command.
     ScoreSet {
         /// The score.
         #[serde(with = "json::score")]
         score: Score,
-        /// The leader when the score was set. An election with the new score may follow.
+        /// The leader at the time when the score was set. An election with the new score may follow.
         #[serde(with = "json::optional_leader")]
         leader: Option<Leader>,
     },
@@ -59,32 +59,32 @@ pub enum Outcome {
     },
     /// The agent has no score, and does not lead.
     ScoreWithdrawn {
-        /// The leader that the agent now knows; `None` if there is none, because no other member can lead.
+        /// The leader that the agent now knows; `None` if no agent leads, because no other member can lead.
         #[serde(with = "json::optional_leader")]
         leader: Option<Leader>,
     },
     /// The agent has left its group.
     Left {
-        /// The last leader that the agent knew; `None` if there is none, because no other member can lead.
+        /// The last leader that the agent knew; `None` if no agent leads, because no other member can lead.
         #[serde(with = "json::optional_leader")]
         leader: Option<Leader>,
         /// Set if too few voters remain for a quorum: then the group has no leader, or loses it soon.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lacks: Option<VoterCount>,
     },
-    /// The agent has left its group, but its work did not end in time. Its leadership was revoked and the agent was
+    /// The agent has left its group, but its work did not end in time. The leadership was revoked and the agent was
     /// stopped, as after a crash.
     Stopped,
-    /// The group has these voters. An election among them may follow.
+    /// The group has the voters below. An election among them may follow.
     VotersChanged {
         /// The epoch of the list: the number of its changes.
         epoch: u64,
         /// The voters, in order.
         voters: Vec<AgentId>,
-        /// Whether the list was already as requested, so that nothing was changed.
+        /// Whether the list of voters was already as requested, so that nothing was changed.
         already: bool,
-        /// The voter that the command removed or replaced. A node that the others know only from the list of voters
-        /// loses its links with it.
+        /// The voter that the command removed or replaced. If other nodes know the voter's node only from the list of
+        /// voters, that node loses its links, because the new list does not name it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         removed: Option<AgentId>,
     },

@@ -13,8 +13,8 @@ use crate::{protocol::AgentId, record::RecordLimits};
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum RecordRequest {
-    /// Each agent begins a new record, within these limits. Its earlier record is lost, except the record that was kept
-    /// when there was no leader for too long.
+    /// Each agent begins a new record, within these limits. The agent's earlier record is lost, except the record that
+    /// was kept when there was no leader for too long.
     On(RecordLimits),
     /// Each agent ends its record; the record can still be read.
     Off,
@@ -30,7 +30,7 @@ pub enum RecordRequest {
 pub struct AgentRecording {
     /// The agent.
     pub agent: AgentId,
-    /// Its group.
+    /// The agent's group.
     pub group: String,
     /// Whether the agent is writing a record.
     pub is_on: bool,

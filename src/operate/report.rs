@@ -1,7 +1,7 @@
 //! The report of a running node for an operator, as plain data that a client can read back.
 //!
-//! Decided here: the contents and the order of a report. Terms and incarnations are text in its JSON, because they may
-//! exceed 2^53. Readers must ignore unknown keys, because later versions have more keys.
+//! Decided here: the contents and the order of a report. Terms and incarnations are text in the report's JSON, because
+//! they may exceed 2^53. Readers must ignore unknown keys, because later versions have more keys.
 
 #[cfg(feature = "dashboard")]
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use super::{Operated, agent::OperatedAgent, json};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// The bridge; `None` if the node has none.
+    /// The bridge; `None` if the node has no bridge.
     pub bridge: Option<BridgeReport>,
     /// The agents.
     pub agents: Vec<AgentReport>,
@@ -34,21 +34,21 @@ pub struct Report {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentReport {
-    /// Its name.
+    /// The agent's name.
     pub agent: AgentId,
-    /// The name of its group.
+    /// The name of the agent's group.
     pub group: String,
     /// The state of the agent.
     #[serde(flatten)]
     pub status: Status,
-    /// Time for which the agent will still lead if it receives nothing, in milliseconds; `None` if it does not lead, or
-    /// if that time has no end.
+    /// Time for which the agent will still lead if it receives nothing, in milliseconds; `None` if the agent does not
+    /// lead, or if its leadership has no end.
     #[serde(default)]
     pub lease_left_ms: Option<u64>,
     /// The voters as this agent's process knows them, if the group has a list of voters.
     #[serde(default)]
     pub voters: Vec<AgentId>,
-    /// The epoch of that list: the number of its changes.
+    /// The epoch of the list of voters: the number of its changes.
     #[serde(default)]
     pub epoch: u64,
     /// The group's members as this agent's process knows them: the member with the highest rank first, and last the
@@ -57,7 +57,7 @@ pub struct AgentReport {
     /// Number of members in the group.
     pub member_count: usize,
     /// With a lease in a store: the other agents that could take the lease, as the store lists them. Agents in
-    /// `members` are not listed again. Highest rank first; at most a thousand.
+    /// `members` are not listed here again. Highest rank first; at most a thousand.
     #[serde(default)]
     pub contenders: Vec<ContenderReport>,
     /// The [schedules](crate::leader::schedule) of this agent on this host.
@@ -72,16 +72,16 @@ pub struct AgentReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MemberReport {
-    /// Its name.
+    /// The member's name.
     pub agent: AgentId,
     /// Whether the member is a voter or an observer.
     pub kind: MemberKind,
-    /// The member's last known score; `None` if it cannot be elected.
+    /// The member's last known score; `None` if the member cannot be elected.
     #[serde(with = "json::optional_score")]
     pub score: Option<Score>,
     /// Whether the member is up.
     pub presence: Presence,
-    /// Its last known incarnation.
+    /// The member's last known incarnation.
     #[serde(with = "json::optional_text")]
     pub incarnation: Option<Incarnation>,
     /// The text that the member published about itself in this incarnation.
@@ -96,14 +96,15 @@ pub struct MemberReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ContenderReport {
-    /// Its name.
+    /// The agent's name.
     pub agent: AgentId,
-    /// The agent's score; `None` if it cannot lead.
+    /// The agent's score; `None` if the agent cannot lead.
     #[serde(with = "json::optional_score")]
     pub score: Option<Score>,
     /// The text that the agent publishes about itself. A change is listed within a minute.
     pub about: Option<About>,
-    /// Time since the agent's row in the store was last seen to change, in milliseconds. It is written every 30 s.
+    /// Time since the agent's row in the store was last seen to change, in milliseconds. A living agent writes it every
+    /// 30 s.
     pub seen_ms: u64,
 }
 
@@ -115,7 +116,7 @@ pub struct BridgeReport {
     pub node: String,
     /// The address at which the bridge listens; `None` if it does not listen.
     pub listens: Option<String>,
-    /// Its peers, by name.
+    /// The bridge's peers, by name.
     pub peers: Vec<LinkReport>,
     /// Counts of traffic, of links by the reason why they were closed, and of messages by the reason why they were
     /// dropped. Counts of zero are left out.
@@ -127,27 +128,28 @@ pub struct BridgeReport {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LinkReport {
-    /// Its name.
+    /// The peer's name.
     pub node: String,
     /// The address at which this node dials the peer; `None` if the peer has to dial.
     pub address: Option<String>,
-    /// `linked`, `dialing` or `waiting`.
+    /// The state of the link: `linked`, `dialing` or `waiting`.
     pub link: String,
-    /// Number of the peer's agents in all groups that this node also has.
+    /// Number of the peer's agents in the groups that both nodes have.
     pub agents: usize,
-    /// Number of messages to the peer that were lost on this side.
+    /// Number of messages to the peer that this node lost.
     pub lost: u64,
     /// Time since the last link, in milliseconds; `None` while there is a link.
     pub unlinked_ms: Option<f64>,
-    /// The reason why the last link ended or the last attempt to connect failed; `None` while there is a link. For
-    /// people.
+    /// The reason why the last link ended or the last attempt to connect failed; `None` while there is a link. The text
+    /// is for people.
     pub last_error: Option<String>,
     /// Round-trip time of the last ping to the peer, in milliseconds.
     pub echo_ms: Option<f64>,
 }
 
 impl Operated {
-    /// Returns the present state of the node. It sends agents no message, so a busy or hanging agent cannot delay it.
+    /// Returns the present state of the node. No message to an agent is needed, so a busy or hanging agent cannot delay
+    /// it.
     pub fn report(&self) -> Report {
         Report {
             bridge: self.bridge.as_ref().map(bridge),
@@ -177,13 +179,13 @@ impl Operated {
         }
     }
 
-    /// Returns, for each agent of the report, the time for which its leader (perhaps itself) still leads, as far as the
-    /// agent knows; `None` if that time has no end, or is unknown.
+    /// Returns, for each agent of the report, the time for which its leader (perhaps the agent itself) still leads, as
+    /// far as the agent knows; `None` if that leadership has no end, or its end is unknown.
     pub(crate) fn leases(&self) -> Vec<Option<std::time::Duration>> {
         self.agents.iter().map(|each| each.lease_left()).collect()
     }
 
-    /// Returns the members of each group, each with its node, and whether messages reach it.
+    /// Returns the members of each group, each with its node, and whether messages reach the member.
     pub(crate) fn reach(&self) -> BTreeMap<&str, Vec<ReachableMember>> {
         let mut groups = BTreeMap::new();
         for each in &self.agents {

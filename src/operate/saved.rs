@@ -59,10 +59,10 @@ impl RecordFolder {
 }
 
 impl Operated {
-    /// Saves the record of each agent of the node in two cases: the agent has missed a leader long enough that it logs
-    /// a warning, or five leaderships of its group have begun within a minute. If the record of an agent is off, it is
-    /// turned on. Any page of the feature `dashboard` opens the files, and so does `cluster --show`. Call this function
-    /// in a System. The task ends when all agents have ended.
+    /// Saves the record of each agent of the node in two cases: the agent has missed a leader for so long that it logs
+    /// a warning, or five leaderships of its group have begun within a minute. If the record of an agent is off, this
+    /// call turns it on. Any page of the feature `dashboard` opens the files, and so does `cluster --show`. Call this
+    /// function in a System. The task ends when all agents have ended.
     ///
     /// # Errors
     /// An error if the folder cannot be created, or outside of a System. Nothing was changed then.
@@ -122,7 +122,7 @@ async fn save(operated: Operated, folder: RecordFolder) {
 /// The saved record of one agent, for the present vacancy (time without a leader) or series of leaders.
 #[derive(Clone, Debug, Default)]
 struct SavedVacancy {
-    /// The time of the record that was written to a file last: a record with another time is a new one.
+    /// The time of the record that was written to a file last: a record with another time is a new record.
     saved: Option<u64>,
     /// The file for the present vacancy; `None` if there is a leader.
     file: Option<String>,
@@ -132,7 +132,7 @@ struct SavedVacancy {
 }
 
 impl SavedVacancy {
-    /// Returns whether this number of leaderships in a minute begins a new series: then the record has to be saved.
+    /// Returns whether `moves` leaderships in a minute begin a new series: then the record has to be saved.
     fn flaps(&mut self, moves: usize) -> bool {
         let is_new = moves >= FLAPS && !self.has_flapped;
         self.has_flapped = moves >= FLAPS || (self.has_flapped && moves > 1);
@@ -261,7 +261,7 @@ fn is_record(name: &str) -> bool {
             .is_some_and(|kind| kind == "jsonl")
 }
 
-/// Number of leaderships within a minute that causes a save. A restart of all of three nodes causes three.
+/// Number of leaderships within a minute that causes a save. A restart of three nodes causes three leaderships.
 const FLAPS: usize = 5;
 const EACH: Duration = Duration::from_secs(1);
 pub(super) const PREFIX: &str = "record-";

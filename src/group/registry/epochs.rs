@@ -1,9 +1,9 @@
 //! The requirements that the members of a group share, and their changes while the members run.
 //!
-//! Decided here: one epoch has one list of voters, because majorities of two lists need no common voter. The requirements
-//! of the group are those of its member in the latest epoch, because voters change an epoch's list only by a later
-//! epoch. If the rules [learn](crate::protocol::Epochs::Learned) of epochs, the group may have members of several epochs
-//! until the members in an older epoch have learned of the newer epoch from the others.
+//! Decided here: one epoch has one list of voters, because majorities of two lists need no common voter. The
+//! requirements of the group are the requirements of its member in the latest epoch, because voters change an epoch's
+//! list only by a later epoch. If the rules [learn](crate::protocol::Epochs::Learned) of epochs, the group may have
+//! members of several epochs until the members in an older epoch have learned of the newer epoch from other members.
 
 use std::mem;
 

@@ -1,8 +1,8 @@
 //! The registry of a group, behind its lock: names, members, routes, and the members to notify.
 //!
 //! Decided here: the cost of a change. Joins, leaves and scores are gathered, and merged with a single sort when a
-//! member next asks for a snapshot. Changes of presence touch neither the order nor the routes; many at once are
-//! gathered in the same way. A change notifies the members that have asked for a snapshot since the last change.
+//! member next asks for a snapshot. Changes of presence touch neither the order nor the routes; many of them at once
+//! are gathered in the same way. A change notifies the members that have asked for a snapshot since the last change.
 
 mod epochs;
 mod merge;
@@ -35,7 +35,7 @@ pub(super) struct Registry<M: PeerMessage> {
     /// The requirements that all members share, from the first agent of the latest epoch; `None` before there was an
     /// agent.
     requirements: Option<Requirements>,
-    /// Every new incarnation is later than this one.
+    /// Every new incarnation is later than this incarnation.
     floor: Incarnation,
     /// The agents whose votes are lost with this process.
     volatile: BTreeSet<AgentId>,
@@ -60,7 +60,7 @@ pub(super) struct Registry<M: PeerMessage> {
 
     /// Entries that are not yet merged into the fields above.
     staged: BTreeMap<AgentId, MemberEntry<M>>,
-    /// The members that have left, with their last known state. None of them is among the staged.
+    /// The members that have left, with their last known state. They are not among the `staged` entries.
     left: BTreeMap<AgentId, MemberEntry<M>>,
     hints: Vec<Hint>,
 
@@ -111,7 +111,7 @@ enum NameState {
 enum Freshness {
     /// The snapshot has all known facts.
     Current,
-    /// Scores or presences in the snapshot are out of date. Messages may still be sent by its routes.
+    /// Scores or presences in the snapshot are out of date. Messages may still be sent by the snapshot's routes.
     OldDetails,
     /// The snapshot lacks a change of the members, or of the routes to them.
     OldRoutes,
@@ -197,9 +197,9 @@ impl<M: PeerMessage> Registry<M> {
         Ok(name.incarnation)
     }
 
-    /// Makes an agent a member, if its name was reserved for this incarnation. Returns whether the name was reserved
-    /// for it. The agent may have ended on another thread, and the name may be reserved for its successor by now:
-    /// messages to the successor must not go to the ended agent.
+    /// Makes an agent a member, if its name was reserved for the agent's incarnation. Returns whether the name was
+    /// reserved for it. The agent may have ended on another thread, and the name may be reserved for its successor by
+    /// now: messages to the successor must not go to the ended agent.
     pub(super) fn join(&mut self, member: Member, route: Route<M>) -> bool {
         let name = self.names.get_mut(&member.id);
         let is_reserved = |name: &&mut NameRecord| {
@@ -320,8 +320,8 @@ impl<M: PeerMessage> Registry<M> {
         snapshot
     }
 
-    /// Returns the last membership that was made, or a new one if its routes are out of date. A change of a score or a
-    /// presence is merged when a member looks, not for each message.
+    /// Returns the last membership that was made, or a new membership if its routes are out of date. A change of a
+    /// score or a presence is merged when a member looks, not for each message.
     pub(super) fn routes(&mut self, delivery: &Arc<Delivery<M>>) -> Arc<Snapshot<M>> {
         match self
             .current
@@ -387,7 +387,7 @@ impl<M: PeerMessage> Registry<M> {
         }
     }
 
-    /// Returns whether the member at that position is up, by the newest report, even if that report is not merged yet.
+    /// Returns whether the member at `position` is up, by the newest report, even if that report is not merged yet.
     fn is_up(&self, position: usize) -> bool {
         let at = self.order.get(position);
         let known = at.and_then(|at| self.members.at(*at));

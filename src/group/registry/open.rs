@@ -10,8 +10,8 @@ use crate::{
 use super::{Freshness, NameState, Registry};
 
 impl<M: PeerMessage> Registry<M> {
-    /// Notes that the votes of a name's holder are lost with this process. Returns whether that is allowed: it is not
-    /// if the group is open, because other hosts then rely on these votes.
+    /// Notes that the votes of the agent with the name `id` are lost with this process. Returns `false` if the group is
+    /// open, because other hosts then rely on the agent's votes.
     pub(in crate::group) fn note_volatile(&mut self, id: &AgentId) -> bool {
         if self.members.is_closed() {
             self.volatile.insert(id.clone());
@@ -19,8 +19,8 @@ impl<M: PeerMessage> Registry<M> {
         self.members.is_closed()
     }
 
-    /// Opens the group to other hosts, which know this process by that name. Every incarnation from now on is later
-    /// than `floor`.
+    /// Opens the group to other hosts, which know this process by the name `node`. Every incarnation from now on is
+    /// later than `floor`.
     pub(in crate::group) fn open(
         &mut self,
         node: NodeDigest,
@@ -60,8 +60,8 @@ impl<M: PeerMessage> Registry<M> {
         self.requirements.clone().filter(|_| !self.names.is_empty())
     }
 
-    /// Registers the signal of a watcher. It is given at the next change, and then at the first change after each look
-    /// of the watcher.
+    /// Registers the signal of a watcher. The signal is given at the next change, and then at the first change after
+    /// each look of the watcher.
     pub(in crate::group) fn watch(&mut self, signal: &Arc<Signal>) {
         self.signals.retain(|known| known.strong_count() > 0);
         self.signals.push(Arc::downgrade(signal));

@@ -71,7 +71,7 @@ impl<M: PeerMessage> Registry<M> {
         refused
     }
 
-    /// Notes the leader, as reported by that route; `None` is this process.
+    /// Notes the leader, as reported by the route `by`; `None` is this process.
     pub(in crate::group) fn note_leader(&mut self, leader: Leader, by: Option<&Arc<Route<M>>>) {
         if self
             .entry(&leader.id)
@@ -83,8 +83,8 @@ impl<M: PeerMessage> Registry<M> {
 
     /// Returns the holder of a name that `by` asks for; `None` if the name is free or `by` has it.
     ///
-    /// A member that cannot be reached, or whose end is confirmed, keeps no name. Otherwise the name would be lost
-    /// with its host. When the name is asked for, the link to the holder's node is checked.
+    /// A member that cannot be reached, or whose end is confirmed, keeps no name: otherwise the name would be lost with
+    /// its host. A request for the name makes the link to the holder's node check itself.
     pub(super) fn holder(&self, id: &AgentId, by: Option<&Arc<Route<M>>>) -> Option<Holder> {
         let name = self.names.get(id);
         if name.is_some_and(|name| name.state != NameState::Free) {
@@ -100,12 +100,12 @@ impl<M: PeerMessage> Registry<M> {
         })
     }
 
-    /// Adds the member with that route, even if another agent had its name before.
+    /// Adds the member with the route `route`, even if another agent had its name before.
     pub(super) fn enlist(&mut self, mut member: Member, route: &Arc<Route<M>>) {
         let id = member.id.clone();
         if let Some((before, was)) = self.entry(&id).or_else(|| self.former(&id)) {
-            // A host that reports an earlier incarnation than before has forgotten its last one, and is treated as
-            // another host.
+            // A host that reports an earlier incarnation than before has forgotten the later incarnation, and is
+            // treated as another host.
             let goes_on = was.is(route) && before.incarnation <= member.incarnation;
             if goes_on {
                 // The known ends of the former holder of the name stay known.
@@ -127,7 +127,7 @@ impl<M: PeerMessage> Registry<M> {
         self.freshness = Freshness::OldRoutes;
     }
 
-    /// Applies the report of a node about one of its agents. Returns whether that changed anything, or the member
+    /// Applies the report of a node about one of its agents. Returns whether the report changed anything, or the member
     /// itself if another agent has the name.
     fn know(&mut self, member: Member, by: &Arc<Route<M>>) -> Result<bool, Box<Member>> {
         let id = &member.id;
@@ -138,7 +138,7 @@ impl<M: PeerMessage> Registry<M> {
             return Err(Box::new(member));
         }
         if let Some(NameRecord { incarnation, .. }) = self.names.remove(id) {
-            // That agent ended for good in this process. The next agent of that name in this process begins a later
+            // This agent ended for good in this process. The next agent with its name in this process begins a later
             // incarnation.
             self.floor = self.floor.max(incarnation);
             self.volatile.remove(id);
@@ -147,7 +147,7 @@ impl<M: PeerMessage> Registry<M> {
         Ok(true)
     }
 
-    /// Changes the known data of a member of that route. Returns whether anything changed.
+    /// Changes the known data of a member with the route `by`. Returns whether anything changed.
     pub(super) fn mark(
         &mut self,
         id: &AgentId,
@@ -179,7 +179,7 @@ impl<M: PeerMessage> Registry<M> {
         true
     }
 
-    /// Removes a member of that route. Returns whether there was such a member.
+    /// Removes a member with the route `by`. Returns whether there was such a member.
     pub(super) fn remove(&mut self, id: &AgentId, by: Option<&Arc<Route<M>>>) -> bool {
         let Some((member, route)) = self.entry(id).filter(|(_, its)| is_by(its, by)) else {
             return false;
@@ -213,7 +213,7 @@ impl<M: PeerMessage> Registry<M> {
     }
 }
 
-/// Whether the report came by the member's own route, and so counts; `None` is this process.
+/// Returns whether the report came by the member's own route `route`, and so counts; `None` is this process.
 fn is_by<M: PeerMessage>(route: &Route<M>, by: Option<&Arc<Route<M>>>) -> bool {
     match by {
         Some(by) => route.is(by),

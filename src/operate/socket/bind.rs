@@ -2,7 +2,7 @@
 //!
 //! Decided here: which file may be replaced. A file of another user, a file that is not a socket, and a socket that
 //! answers are not changed. A socket that a process left behind is replaced. Processes that start at the same time wait
-//! for each other by a lock on the folder, so that none removes the socket of another.
+//! for each other by a lock on the folder, so that no process removes the socket of another.
 
 use std::{
     fs::{self, Metadata, Permissions},
@@ -28,7 +28,7 @@ use rustix::{
 
 use super::SocketError;
 
-/// The identity of a file: a later file of the same name has another identity.
+/// The identity of a file. A later file with the same name has another identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileIdentity {
     device: u64,
@@ -66,8 +66,8 @@ pub(super) fn bind(path: &Path) -> Result<(UnixListener, FileIdentity), SocketEr
         }
     }
     let listener = UnixListener::bind(path).map_err(failed)?;
-    // Until this line the process's umask decided the mode, so other users may have connected. Their connections are
-    // refused later, by their uid.
+    // Until this line the process's umask decided the mode, so other users may have connected. The thread of the socket
+    // refuses their connections later, by their uid.
     let made = fs::set_permissions(path, Permissions::from_mode(0o600))
         .and_then(|()| listener.set_nonblocking(true))
         .and_then(|()| FileIdentity::of(path));

@@ -1,9 +1,9 @@
 //! Serves a node on a local socket.
 //!
 //! Decided here: which processes get answers, and how much they may send. Only the socket's own user and root may use
-//! it (mode 0600, and the uid of each process is checked). A request has at most 4 KiB, and 5 s to arrive. Sixteen
-//! connections are answered at the same time; more connections wait. The socket has a thread of its own: it never
-//! blocks an agent, and answers even while the application's threads hang. Not here: which file may be replaced
+//! the socket (mode 0600, and the uid of each process is checked). A request has at most 4 KiB, and 5 s to arrive.
+//! Sixteen connections are answered at the same time; more connections wait. The socket has a thread of its own: it
+//! never blocks an agent, and answers even while the application's threads hang. Not here: which file may be replaced
 //! (`bind.rs`).
 
 mod bind;
@@ -23,7 +23,7 @@ use bind::FileIdentity;
 
 /// Serves a node's report and commands on a Unix-domain socket at `path`, until the guard is dropped.
 ///
-/// It answers only processes of the same user and of root. Put the socket into a folder in which no other user may
+/// The socket answers only processes of the same user and of root. Put it into a folder in which no other user may
 /// write, such as `/run/NAME`. A socket that an earlier process left at `path` is replaced.
 ///
 /// The socket has a thread of its own, named `bully-operate`. This call needs no System, and blocks for a second at
@@ -78,7 +78,8 @@ pub fn serve_socket(
     Ok(guard)
 }
 
-/// Serves a socket as long as it exists. A drop removes the socket; a request in progress then has one more second.
+/// Serves a socket as long as the guard exists. A drop removes the socket; a request in progress then has one more
+/// second.
 #[must_use = "dropping the guard removes the socket"]
 pub struct SocketGuard {
     path: PathBuf,
@@ -124,7 +125,7 @@ pub enum SocketError {
     Foreign {
         /// The path.
         path: PathBuf,
-        /// The uid of its owner.
+        /// The uid of the file's owner.
         owner: u32,
         /// The uid of this process.
         own: u32,

@@ -1,8 +1,7 @@
 //! The thread that answers the requests on a socket.
 //!
 //! Decided here: which processes get answers, how long each part of an answer may take, and how many connections are
-//! answered at the same time. A silent client occupies one of these connections for a few seconds, and does not slow
-//! any agent.
+//! answered at the same time. A silent client occupies one connection for a few seconds, and does not slow any agent.
 
 use std::{io, os::unix::net::UnixListener as StdListener, pin::pin, sync::Arc, time::Duration};
 
@@ -36,7 +35,7 @@ enum Request {
     Record(RecordRequest),
 }
 
-/// The answer to a request, as JSON. If it has a message, nothing was done.
+/// The answer to a request, as JSON. An answer with a message means that nothing was done.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Answer {
@@ -52,8 +51,9 @@ enum Answer {
 /// Longest request in bytes, without its line feed.
 const LONGEST: u64 = 4096;
 
-/// Largest number of connections that are answered at the same time; further ones wait. The number is chosen: with one
-/// or two slots, a silent client would delay the others; and each connection costs a descriptor and a task.
+/// Largest number of connections that are answered at the same time; further connections wait. The number is chosen:
+/// with one or two slots, a silent client would delay the other clients; and each connection costs a descriptor and a
+/// task.
 const SLOTS: u32 = 16;
 
 /// Longest time for a request to arrive, and for a client to take an answer. The time is chosen: a program of this host
@@ -123,7 +123,7 @@ async fn accept(
 }
 
 /// Longest time for which a connection stays open: the request, the longest wait for a command, the answer, and a
-/// little more.
+/// reserve.
 const ALL: Duration = Duration::from_secs(90);
 
 async fn attend(
@@ -197,7 +197,7 @@ enum HearError {
     Io(io::Error),
 }
 
-/// Reads a line. The bytes after its line feed are ignored.
+/// Reads a line. The bytes after the line feed are ignored.
 async fn hear(stream: impl AsyncRead + Unpin) -> Result<Vec<u8>, HearError> {
     let mut line = Vec::new();
     let mut bytes = BufReader::new(stream.take(LONGEST + 1));
