@@ -1,9 +1,9 @@
 //! An orderly end of a process: at SIGTERM or Ctrl-C the agent hands over and leaves, before other parts of the process
 //! are stopped.
 //!
-//! Decided here: the signals that begin this, the effect of a second signal, and that an agent which ends for good by
-//! itself begins it too. Not here: how an agent leaves ([`ElectionHandle::leave`]), and the parts that are stopped
-//! afterwards. The application first awaits the end of the agent, then stops these parts.
+//! Decided here: the signals that begin the orderly end, the effect of a second signal, and that the end also begins if
+//! the agent ends for good by itself. Not here: how an agent leaves ([`ElectionHandle::leave`]), and the parts that are
+//! stopped afterwards. The application first awaits the end of the agent, then stops these parts.
 //!
 //! tokio delivers the signals. This needs one small crate, which every actix-web application has already, so it is not
 //! behind a feature.
@@ -23,9 +23,10 @@ use crate::{
 
 /// Waits for SIGTERM or Ctrl-C (SIGINT), then lets the agent hand over and leave; ends when the agent has left.
 ///
-/// Ends too when the agent has ended for good without having been asked, for instance because its disk did not take a
-/// vote: only a new process brings the agent back. So the process ends, and its service manager starts it again. After
-/// an end that was asked for, such as a [drain](crate::operate::Command::Drain), the future waits for its signal.
+/// The future also ends when the agent has ended for good without having been asked to end, for instance because its
+/// disk did not take a vote: only a new process brings the agent back. So the process ends, and its service manager
+/// starts it again. After an end that was asked for, such as a [drain](crate::operate::Command::Drain), the future
+/// waits for its signal.
 ///
 /// From this call on, neither signal ends the process: the code that awaits this future must end it. A second signal
 /// while the agent leaves makes it leave at once, as if `deadline` had passed. If an operator kills the process after a
@@ -121,7 +122,7 @@ pub enum ShutdownError {
     /// This process cannot wait for signals; nothing was ended.
     #[error("the process cannot wait for signals: call this in a task of a System ({0})")]
     Signals(#[source] io::Error),
-    /// The agent has ended for good without having been asked, and the process has left in order.
+    /// The agent has ended for good without having been asked to end, and the process has left in order.
     #[error(
         "the agent has ended for good: start the process again, and look in the log for the cause"
     )]

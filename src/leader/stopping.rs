@@ -1,7 +1,7 @@
 //! Stops the work of a leader when the application asks for it.
 //!
-//! Decided here: the work is told to stop at once, and its end is reported when it is dropped and its name is free. The
-//! work may run on another thread.
+//! Decided here: the work is stopped at once, and its end is reported when it is dropped and its name is free. The work
+//! may run on another thread.
 
 use std::{
     fmt,

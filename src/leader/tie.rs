@@ -18,13 +18,14 @@ const LOOK: Duration = Duration::from_millis(50);
 
 impl<E: Election> ElectionHandle<E> {
     /// Ties this agent to an actor: after that actor is gone (it stopped, or panicked), the agent has no valid score.
-    /// It hands over if it leads, and is not elected until it is tied to another actor. Then it gets back its former
-    /// score, or a score that was set in the meantime.
+    /// The agent hands over if it leads, and is not elected until it is tied to another actor. Then it gets back its
+    /// former score, or a score that was set in the meantime.
     ///
-    /// The end is detected within 50 ms, on the agent's arbiter. It is logged at `warn` and shown by
+    /// The end of the actor is detected within 50 ms, on the agent's arbiter. The end is logged at `warn` and shown by
     /// [`Status::tie_broken`](crate::agent::Status::tie_broken). The tie survives crashes of the agent. Like a weak
-    /// address, it does not keep the actor alive. An agent is tied to at most one actor: the last one. An actor that
-    /// hangs is not gone: a probe detects that ([`progress_within`](crate::agent::LeaderGuard::progress_within)).
+    /// address, the tie does not keep the actor alive. An agent is tied to at most one actor, the actor of the last
+    /// call. An actor that hangs is not gone: a probe detects that
+    /// ([`progress_within`](crate::agent::LeaderGuard::progress_within)).
     ///
     /// # Errors
     /// [`CommandError::Ended`] if the agent left or ended for good.

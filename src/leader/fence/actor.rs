@@ -16,9 +16,10 @@ use super::{Fenced, FencingGate, Stale};
 
 /// Receives messages for another actor, and passes on the messages that its gate admits.
 ///
-/// It handles [`Fenced<M>`] for each message `M` of that actor, with one gate for all of them. Senders use its `Addr`,
-/// or a `Recipient<Fenced<M>>`. The actor behind the gate gets each message without its fence, in the order of
-/// admission. Keep that actor's own address private: messages that do not pass the gate are not checked.
+/// It handles [`Fenced<M>`] for each message `M` of the actor behind it, with one gate for all message types. Senders
+/// use the address of the `FencingActor`, or a `Recipient<Fenced<M>>`. The actor behind the gate gets each message
+/// without its fence, in the order of admission. Keep the address of the actor behind the gate private: messages that
+/// do not pass the gate are not checked.
 ///
 /// The sender gets the answer of the actor behind the gate. If that actor has ended, the sender gets
 /// [`MailboxError::Closed`](actix::MailboxError::Closed), as without a gate, and the gate stops too. An admitted
@@ -65,7 +66,7 @@ pub struct FencingActor<A: Actor> {
 }
 
 impl<A: Actor> FencingActor<A> {
-    /// Makes a gate in front of this actor. `gate` may know fences that were admitted before.
+    /// Makes a gate in front of the actor `behind`. `gate` may know fences that were admitted before.
     pub fn new(behind: Addr<A>, gate: FencingGate) -> Self {
         let in_turn = InTurn::new();
         Self {
@@ -150,8 +151,8 @@ where
                         }));
                     }
                 });
-                // The gate handles no other message until the actor behind it has this one, so messages keep the order
-                // of admission.
+                // The gate handles no other message until the actor behind it has this message, so messages keep the
+                // order of admission.
                 in_turn.hand(to.recipient(), message, hear, ctx);
             }
             (Err(stale), Some(answer)) => drop(answer.send(Err(stale))),

@@ -9,8 +9,9 @@ use super::FenceNumber;
 /// Remembers the highest fence that it has admitted, and refuses lower fences.
 ///
 /// One gate protects one resource, and all writes to the resource pass it. A gate in memory is lost when its owner
-/// ends, and a new gate admits any first fence, even that of a former leader. If the resource outlives the gate, store
-/// the gate with the resource by serde, or its highest fence, which a new gate [admits](Self::admit) first.
+/// ends, and a new gate admits any first fence, even the fence of a former leader. If the resource outlives the gate,
+/// store the gate with the resource by serde; or store only its highest fence, and let a new gate [admit](Self::admit)
+/// it first.
 ///
 /// ```
 /// use actix_bully::leader::fence::{FenceNumber, FencingGate, NoFence, Stale};
@@ -61,7 +62,7 @@ impl FencingGate {
 
 /// The refusal of a message from a former leader: a later leader's fence was admitted before.
 ///
-/// It is final. The sender does not lead any more: it must drop the work and not send it again.
+/// The refusal is final. The sender does not lead any more: it must drop the work and not send it again.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error(
     "the fence {fence} is stale, because {highest} was admitted: a later leader writes here, so drop this work"

@@ -13,8 +13,8 @@
 //! ```
 //!
 //! Decided here: how a fence is sent, which fences are admitted, and the statements for a database. Not here: which
-//! [`elections`](crate::elections) have fences (those that promise one leader per term, such as the quorum election),
-//! and how a leader gets its own ([`LeaderGuard::fence`](crate::agent::LeaderGuard::fence)).
+//! [`elections`](crate::elections) have fences (the elections that promise one leader per term, such as the quorum
+//! election), and how a leader gets its fence ([`LeaderGuard::fence`](crate::agent::LeaderGuard::fence)).
 //!
 //! # The receiver is an actor
 //! There are two ways. Both make the same check, at different places:
@@ -32,10 +32,10 @@
 //! [`sql`] has the statements for SQLite and PostgreSQL, and notes on their isolation. It has no driver.
 //!
 //! # Limits of a fence
-//! - It protects only resources that check it: every writer of a resource must send a fence.
+//! - A fence protects only resources that check it: every writer of a resource must send a fence.
 //! - Fences of one group can be compared. Fences of two groups cannot. A resource therefore has the leaders of one
 //!   group as its writers.
-//! - An equal fence is admitted: it belongs to the same leadership.
+//! - A fence that equals the highest admitted fence is admitted: it belongs to the same leadership.
 //! - A later [epoch of voters](crate::elections::quorum::epoch) has higher fences than all epochs before it, so a gate
 //!   needs no change when the voters change.
 //! - A gate trusts the number. A sender of `i64::MAX` locks out every leader, so a receiver must accept messages only

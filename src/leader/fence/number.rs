@@ -11,10 +11,10 @@ use crate::agent::{Fence, LeaderGuard};
 
 /// A leader's fence as one integer, as it is sent to the protected resource.
 ///
-/// It equals the number of the fence, which is the leader's term, so these integers have the same order as the fences.
-/// The range is 0 to `i64::MAX`, because a column of SQLite or PostgreSQL holds no larger number. 0 is below the fence
-/// of any leader. A quorum election counts its terms from 2^40 times the epoch of its voters, so all fences of the
-/// first 8,388,607 changes of the voters fit.
+/// The integer equals the number of the fence, which is the leader's term, so the integers have the same order as the
+/// fences. The range is 0 to `i64::MAX`, because a column of SQLite or PostgreSQL holds no larger number. 0 is below
+/// the fence of any leader. A quorum election counts its terms from 2^40 times the epoch of its voters, so all fences
+/// of the first 8,388,607 changes of the voters fit.
 ///
 /// A number is made from a [`Fence`] or a [`LeaderGuard`], and never from an [`Epoch`](crate::agent::Epoch): the tokens
 /// of an election that may have two leaders protect nothing. An integer from a message or a column (an `i64`, by serde
@@ -40,8 +40,8 @@ use crate::agent::{Fence, LeaderGuard};
 pub struct FenceNumber(i64);
 
 impl FenceNumber {
-    /// Returns the newest fence of this leadership. Call it again for each write: the fence grows when the leadership
-    /// is renewed. Whether the election has fences is known before: [check](crate::agent::Offers::check)
+    /// Returns the newest fence of this leadership. Call this again for each write: the fence grows when the leadership
+    /// is renewed. To know before whether the election has fences, [check](crate::agent::Offers::check)
     /// [`Feature::Fence`](crate::agent::Feature::Fence) at the start.
     ///
     /// If the leader's work ends within a minute after this call failed, the log and the
@@ -49,8 +49,8 @@ impl FenceNumber {
     ///
     /// # Errors
     /// [`NoFence::Unpromised`] if the election may have two leaders of one term; [`NoFence::Conditional`] if its voters
-    /// have no disk, and the application has not accepted that condition; [`NoFence::TooLarge`] if no `i64` holds the
-    /// fence.
+    /// have no disk, and the application has not accepted the condition of their fences; [`NoFence::TooLarge`] if no
+    /// `i64` holds the fence.
     pub fn of(guard: &LeaderGuard) -> Result<Self, NoFence> {
         let without = || match guard.conditional_fence() {
             Some(_) => NoFence::Conditional,

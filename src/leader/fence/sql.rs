@@ -43,12 +43,12 @@
 //! # Two transactions at once
 //! | database | the second transaction |
 //! |---|---|
-//! | PostgreSQL, `READ COMMITTED` (the default) | waits for the first, then compares with the fence that the first has committed: of two leaders' transactions in either order only the former leader's can get 0 rows |
-//! | PostgreSQL, `REPEATABLE READ` and `SERIALIZABLE` | waits; fails with SQLSTATE 40001 if the first commits, whichever of them is the later leader's. Begin the transaction again: the later leader's is admitted, the former one's gets 0 rows |
-//! | SQLite, WAL and rollback journal | waits for as long as `busy_timeout` says, then fails with `SQLITE_BUSY`. `BEGIN IMMEDIATE` waits at the beginning; a plain `BEGIN` is the same if the update is its first statement |
+//! | PostgreSQL, `READ COMMITTED` (the default) | waits for the first transaction, then compares with the fence that the first transaction has committed. Whichever leader's transaction is first, only the transaction of the former leader can get 0 rows |
+//! | PostgreSQL, `REPEATABLE READ` and `SERIALIZABLE` | waits; fails with SQLSTATE 40001 if the first transaction commits, whichever leader it belongs to. Begin the failed transaction again: the transaction of the later leader is admitted, the transaction of the former leader gets 0 rows |
+//! | SQLite, WAL and rollback journal | waits for the time of `busy_timeout`, then fails with `SQLITE_BUSY`. `BEGIN IMMEDIATE` waits at the beginning; a plain `BEGIN` has the same effect if the update is its first statement |
 //!
 //! A transaction that is rolled back leaves the fence unchanged. Its leader has written nothing, so a late write of an
-//! earlier leader overwrites nothing of it.
+//! earlier leader overwrites no data of that leader.
 //!
 //! A leader that is paused between admission and commit delays its successor. PostgreSQL ends such a transaction after
 //! `idle_in_transaction_session_timeout`, which is off by default: set it below the longest acceptable time without
@@ -56,12 +56,12 @@
 //! admission and commit short.
 //!
 //! # Why the first use is a separate statement
-//! A missing row admits no leader. If [`ADMIT`] inserted it, a lost row, or a restored backup without it, would admit a
-//! former leader. [`FIRST_USE`] does not change an existing row, so every process may run it at its start, also two at
-//! the same time.
+//! A missing row admits no leader. If [`ADMIT`] inserted a missing row, then a lost row, or a restored backup without
+//! the row, would admit a former leader. [`FIRST_USE`] does not change an existing row, so every process may run it at
+//! its start, also two at the same time.
 //!
 //! # Notes
-//! - A database that was restored from a backup has the fence of that time, and its data: a fence protects both
+//! - A database that was restored from a backup has the fence and the data of the same moment: a fence protects both
 //!   together.
 //! - A read replica checks nothing. Admission happens in the database that takes the writes.
 //! - MySQL counts the rows that an update *changed*, unless the connection asks for the rows found
@@ -73,13 +73,13 @@ use super::FenceNumber;
 pub const CREATE_TABLE: &str =
     "CREATE TABLE IF NOT EXISTS leader_fence (resource TEXT PRIMARY KEY, fence BIGINT NOT NULL)";
 
-/// Makes the row of a resource, unless it exists. Any leader's fence is above its first value. One parameter: the
-/// resource.
+/// Makes the row of a resource, unless it exists. The first value of the row is below any leader's fence. One
+/// parameter: the resource.
 pub const FIRST_USE: &str =
     "INSERT INTO leader_fence (resource, fence) VALUES ($1, 0) ON CONFLICT (resource) DO NOTHING";
 
-/// Admits a leader's transaction, as its first statement; [`check`] tells whether it was admitted. Two parameters: the
-/// fence ([`FenceNumber::get`]), and the resource.
+/// Admits a leader's transaction, as its first statement; [`check`] finds out whether it was admitted. Two parameters:
+/// the fence ([`FenceNumber::get`]), and the resource.
 pub const ADMIT: &str = "UPDATE leader_fence SET fence = $1 WHERE resource = $2 AND fence <= $1";
 
 /// Checks whether [`ADMIT`] has admitted this fence: `rows` is the number of updated rows, as the driver returns it

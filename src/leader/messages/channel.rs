@@ -39,7 +39,7 @@ impl<M: Serialize> Channel<M> {
 
     /// Sends a message to an agent of the group, which may be this agent itself.
     ///
-    /// `Ok` says that the message is on its way, not that it arrives. If an agent of another host cannot keep up, its
+    /// `Ok` means that the message is on its way, not that it arrives. If an agent of another host cannot keep up, its
     /// host drops the message and counts it.
     ///
     /// # Errors
@@ -50,8 +50,8 @@ impl<M: Serialize> Channel<M> {
     }
 
     /// Sends a message to all agents of the group whose applications take messages, except this agent itself. The
-    /// message is encoded once, and sent once to each host. Returns the number of these agents. It does not count an
-    /// agent of this process whose queue is full.
+    /// message is encoded once, and sent once to each host. Returns the number of receivers. An agent of this process
+    /// whose queue is full is not counted.
     ///
     /// # Errors
     /// [`SendError`], and nothing was sent.
@@ -191,5 +191,5 @@ impl<M: DeserializeOwned + Send + 'static> Hand for Typed<M> {
 /// Largest number of messages of one type that an actor has received and not handled, as far as is known. The limit is
 /// there because a slow actor must not make its process grow for ever.
 const HANDED: usize = 1_024;
-/// Largest size in bytes of these messages together.
+/// Largest size in bytes of the messages of one type that an actor has received and not handled.
 const HANDED_BYTES: usize = 1 << 20;

@@ -1,8 +1,8 @@
 //! The actor that receives messages of other agents' applications for one agent.
 //!
 //! Decided here: the endpoint accepts messages of members whose incarnation has not ended, and of its own agent. The
-//! endpoint ends with its agent. It looks at its inboxes at each change, and at the earliest time that one of them asks
-//! for. Not here: that time (`Inbox::look` of each kind: `channel.rs`, `waiting.rs`).
+//! endpoint ends with its agent. It looks at its inboxes at each change, and at the earliest time that an inbox asks
+//! for. Not here: the time that an inbox asks for (`Inbox::look` of each kind: `channel.rs`, `waiting.rs`).
 
 use std::{sync::Arc, time::Duration};
 
@@ -60,7 +60,7 @@ pub(super) fn start(agent: &AgentReader) -> Result<Arc<EndpointState>, MessagesE
 }
 
 /// Takes the agent's name in the companion group. If an endpoint in this process still has the name, it belongs to a
-/// former agent of that name, and is removed: in the agents' own group, the present agent has the name.
+/// former agent with this name, and is removed: in the agents' own group, the present agent has the name.
 fn reserve(group: &Group<AppMessage>, agent: &AgentReader) -> Result<Incarnation, JoinError> {
     let id = agent.id();
     match group.reserve(id, companion_requirements()) {

@@ -43,7 +43,7 @@ pub enum MessagesError {
         /// The limit in bytes.
         max: usize,
     },
-    /// This agent has already registered a type under that name.
+    /// This agent has already registered a type under this name.
     #[error(
         "{name} is registered with this agent already: register each type once, and clone the result"
     )]
@@ -77,7 +77,7 @@ pub enum SendError {
         /// The error of the encoder.
         reason: Box<str>,
     },
-    /// No agent of that name takes messages of applications, as far as this process knows.
+    /// No agent with this name takes messages of applications, as far as this process knows.
     #[error(
         "this process knows no agent {to} that takes messages of applications: start that agent, and call `Messages::of(..)` for it"
     )]
@@ -85,7 +85,7 @@ pub enum SendError {
         /// The agent that should receive the message.
         to: AgentId,
     },
-    /// The queue of that agent is full. The agent is in this process.
+    /// The queue of the receiving agent is full. The receiving agent is in this process.
     #[error("the queue of messages for the actors of {to} is full: send less, or later")]
     Full {
         /// The agent that should receive the message.

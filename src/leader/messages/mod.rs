@@ -42,10 +42,10 @@ pub(crate) use state::{Arrived, EndpointState, Inbox, InboxContext, check_name};
 /// [carries](crate::remote::BridgeBuilder::carry) the group.
 ///
 /// # What you can rely on
-/// - **Order.** Messages from one agent to another arrive in order, also those of different types.
+/// - **Order.** Messages from one agent to another arrive in order, also messages of different types.
 /// - **Loss.** A message is delivered at most once. It may be lost with a link, with a process, or when a queue of the
-///   bridge is full ([`LimitsBuilder::queue`](crate::remote::LimitsBuilder::queue), of which messages of applications
-///   take at most half, and [`mailbox`](crate::remote::LimitsBuilder::mailbox), of which they also take at most half).
+///   bridge is full. Messages of applications take at most half of a bridge's
+///   [`queue`](crate::remote::LimitsBuilder::queue) and of a [`mailbox`](crate::remote::LimitsBuilder::mailbox).
 /// - **Pace.** An actor receives no more messages than its mailbox takes, and has at most 1,024 unhandled messages and
 ///   1 MiB of each type. Further messages wait in the mailbox of the receiving agent: within one process 512 KiB of all
 ///   types together. Beyond that a sender is refused ([`SendError::Full`]).

@@ -40,7 +40,7 @@ pub(crate) struct EndpointState {
     /// The messages that wait for each actor, by the hash of the actor's address.
     queues: Mutex<BTreeMap<u64, Arc<ActorQueue>>>,
     is_over: AtomicBool,
-    /// Whether a [`Look`] is on its way to the endpoint, so that no second one is sent.
+    /// Whether a [`Look`] is on its way to the endpoint, so that no second `Look` is sent.
     is_woken: AtomicBool,
     unreadable: AtomicU64,
     /// Names of unknown or undecodable messages that were logged. Each name is logged once.
@@ -50,11 +50,11 @@ pub(crate) struct EndpointState {
 
 /// The receiver of the messages of one name. All of its methods run on the endpoint's arbiter.
 pub(crate) trait Inbox: Send + Sync {
-    /// Receives a message of that name from a member.
+    /// Receives a message with the name of this inbox from a member.
     fn receive(&self, here: &InboxContext<'_>, arrived: Arrived);
 
     /// Handles a possible change: of a leadership, the members, the time, or the messages that wait in this inbox.
-    /// Returns the time by which it must be called again.
+    /// Returns the time by which this method must be called again.
     fn look(&self, _: &InboxContext<'_>) -> Option<Time> {
         None
     }
@@ -162,7 +162,8 @@ impl EndpointState {
     /// Returns a number made of node and incarnation, which only this endpoint puts into its questions. If the agent
     /// moves to another node, an answer to a question that it sent before has another number, and is ignored.
     pub(crate) fn asker(&self) -> Incarnation {
-        // On one node these numbers differ as incarnations do. Numbers of two nodes are equal with a chance of 2^-64.
+        // On one node these numbers differ as the incarnations differ. Numbers of two nodes are equal with a chance of
+        // 2^-64.
         Incarnation(self.node.0 ^ self.incarnation.0)
     }
 
@@ -250,7 +251,7 @@ impl EndpointState {
         if !self.is_woken.swap(true, AcqRel)
             && let Some(endpoint) = self.endpoint.get()
         {
-            // do_send: may exceed the mailbox's bound by one message: `is_woken` prevents a second one.
+            // do_send: may exceed the mailbox's bound by one message: `is_woken` prevents a second message.
             endpoint.do_send(Look);
         }
     }
@@ -321,7 +322,7 @@ impl EndpointState {
     }
 
     fn inboxes(&self) -> MutexGuard<'_, BTreeMap<AgentId, Arc<dyn Inbox>>> {
-        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
+        // A poisoned lock is still used: each change under it is one step, so a panic leaves no change half made.
         self.inboxes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

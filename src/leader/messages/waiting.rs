@@ -15,7 +15,7 @@ use super::{
 };
 
 impl ActorQueue {
-    /// Hands a message over, or keeps it behind earlier ones.
+    /// Hands a message over, or keeps it behind earlier messages.
     pub(super) fn receive(&self, here: &InboxContext<'_>, to: Arc<dyn Hand>, arrived: Arrived) {
         // If the application's code panics under this lock, the queue is still complete.
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -35,7 +35,8 @@ impl ActorQueue {
     pub(super) fn look(&self, here: &InboxContext<'_>) -> Option<Time> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some((to, arrived)) = waiting.messages.pop_front() {
-            // Removed before the call: if the application's code panics at this message, it is not handed over again.
+            // The message is removed before the call: if the application's code panics at it, it is not handed over
+            // again.
             waiting.bytes = waiting.bytes.saturating_sub(arrived.len());
             if to.hand(here.state, &arrived.envelope) {
                 waiting.retries.clear();

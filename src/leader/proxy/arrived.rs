@@ -14,7 +14,7 @@ use crate::protocol::AgentId;
 pub(super) struct ArrivedMessage {
     pub(super) from: AgentId,
     pub(super) head: RunHead,
-    /// The number under which its sender waits for an answer; 0 if the sender does not wait.
+    /// The number under which the message's sender waits for an answer; 0 if the sender does not wait.
     pub(super) ask: u64,
     pub(super) bytes: Bytes,
 }
@@ -48,7 +48,7 @@ impl ArrivedQueue {
         self.messages.push_front(message);
     }
 
-    /// Returns whether one more message of that length may wait.
+    /// Returns whether one more message of `len` bytes may wait.
     pub(super) fn has_room(&self, len: usize, bounds: &ProxyBounds) -> bool {
         self.messages.len() < bounds.messages && self.bytes.saturating_add(len) <= bounds.bytes
     }

@@ -34,8 +34,8 @@ pub struct ProxyBuilder<M: LeaderMessage> {
 }
 
 impl<M: LeaderMessage> LeaderProxy<M> {
-    /// Takes the sending agent, and the name of the type. All agents of the group know the type by this name, so keep
-    /// the name while the type is the same. A type whose fields change gets another name.
+    /// Makes the settings of a proxy that sends from `agent`. All agents of the group know the type by the name `name`,
+    /// so keep the name while the type is the same. A type whose fields change gets another name.
     pub fn builder<E: Election>(agent: &ElectionHandle<E>, name: &str) -> ProxyBuilder<M> {
         ProxyBuilder {
             agent: agent.reader(),
@@ -63,8 +63,8 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
 
     /// Like [`deliver_to`](Self::deliver_to), for an actor that starts and ends, such as the actor of a
     /// [`Singleton`](crate::leader::Singleton). `find` is called before each message, and messages wait while it
-    /// returns `None` or panics. It must be quick, and must not use this proxy. `deliver_to` together with this method is
-    /// refused.
+    /// returns `None` or panics. `find` must be quick, and must not use this proxy. The start refuses both methods
+    /// together.
     pub fn deliver_to_found(
         mut self,
         find: impl Fn() -> Option<Recipient<M>> + Send + Sync + 'static,
@@ -76,17 +76,17 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
 
     /// Sets the largest number of messages that wait for a leader or for its acknowledgement, and the largest number of
     /// bytes of their encoded form. While this agent leads, the same limits hold for the messages of all other agents
-    /// together that wait at this agent for its actor, and for the unhandled messages of the actor. Beyond that the
-    /// senders' own buffers fill. Default: 1,024 messages and 1 MiB. From 1 message and 1 KiB to 1,048,576 messages and
-    /// 256 MiB.
+    /// together that wait at this agent for its actor, and for the unhandled messages of the actor. Further messages
+    /// wait in the senders' own buffers. Default: 1,024 messages and 1 MiB. From 1 message and 1 KiB to 1,048,576
+    /// messages and 256 MiB.
     pub fn buffer(mut self, messages: usize, bytes: usize) -> Self {
         (self.bounds.messages, self.bounds.bytes) = (messages, bytes);
         self
     }
 
-    /// Sets the time to wait for a leader's answer. After it, the messages on their way to that leader count as
-    /// unknown, and the messages after them are sent. Choose a longer time than a lost link needs to come back.
-    /// Default: 2 s, from 100 ms to 10 minutes.
+    /// Sets the time to wait for a leader's answer. After this time, the outcome of the messages on their way to that
+    /// leader counts as unknown, and the next messages are sent. Choose a longer time than a lost link needs to come
+    /// back. Default: 2 s, from 100 ms to 10 minutes.
     pub fn unknown_after(mut self, patience: Duration) -> Self {
         self.bounds.patience = patience;
         self
@@ -100,7 +100,7 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
     }
 
     /// Sets the largest length of a message, in bytes of its encoded form. Use the same limit at every agent, because
-    /// it holds for answers too. It must fit into a frame of the bridge
+    /// the limit holds for answers too. It must fit into a frame of the bridge
     /// ([`LimitsBuilder::frame`](crate::remote::LimitsBuilder::frame)). A message that this agent's own actor takes at
     /// once is not encoded, and has no limit. Default: [`Messages::MAX_LEN`], 32 KiB; from 64 bytes to 960 KiB.
     pub fn longest(mut self, bytes: usize) -> Self {
@@ -108,7 +108,8 @@ impl<M: LeaderMessage> ProxyBuilder<M> {
         self
     }
 
-    /// Starts the proxy. It ends with its agent. Dropping the returned handle ends nothing, and the name stays taken.
+    /// Starts the proxy, which ends with its agent. Dropping the handle does not end the proxy, and the name stays
+    /// taken.
     ///
     /// # Errors
     /// [`ProxyStartError`], and nothing was changed.

@@ -8,7 +8,7 @@ use crate::leader::{MessagesError, SendError};
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProxyError {
-    /// No leader took the message in time. It was not sent, and will not be: the caller may send it again.
+    /// No leader took the message in time. The message was not sent, and never will be: the caller may send it again.
     #[error(
         "no leader took the message within {within:?}: {why}; the message was not sent, so it may be sent again"
     )]
@@ -100,7 +100,7 @@ pub enum ProxyStartError {
     /// The agent's application cannot exchange messages, or the name of the proxy is not valid or already taken.
     #[error(transparent)]
     Messages(#[from] MessagesError),
-    /// Both ways to set the actor were used.
+    /// Both `deliver_to` and `deliver_to_found` were called.
     #[error(
         "the calls `deliver_to(..)` and `deliver_to_found(..)` contradict each other: remove one of the two"
     )]

@@ -78,7 +78,7 @@ pub(super) struct Settled<P> {
     pub(super) delivered: u64,
     /// Messages that may have been delivered, and are not sent again.
     pub(super) unknown: Vec<KeptMessage<P>>,
-    /// Messages that were not delivered, and cannot be.
+    /// Messages that were not delivered, and cannot be delivered.
     pub(super) undeliverable: Vec<KeptMessage<P>>,
 }
 
@@ -92,7 +92,7 @@ impl<P> Default for Settled<P> {
     }
 }
 
-/// The next frame to send: the last `count` messages in flight. Without messages it asks for the outcome of a run.
+/// The next frame to send: the last `count` messages in flight. A frame without messages asks for the outcome of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Next {
     pub(super) to: Target,

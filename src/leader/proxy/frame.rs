@@ -6,13 +6,13 @@
 //!   kind 3, to the sender    to:16 ask:8 tag:1 bytes
 //! ```
 //!
-//! Numbers are little-endian. `from` is the endpoint that sends the frame, `to` the endpoint that it is for; each is
-//! the digest of a node, then an incarnation. Other endpoints ignore the frame. The origin of the frame does not
-//! identify the sending endpoint, because its agent may have moved since. A kind 1 without messages asks for the
-//! outcome of the run. `ask` is 0 for a message that needs no answer.
+//! Numbers are little-endian. `from` is the endpoint that sends the frame, `to` the endpoint that shall receive the
+//! frame; each is the digest of a node, then an incarnation. Other endpoints ignore the frame. The origin of the frame
+//! does not identify the sending endpoint, because its agent may have moved since. A frame of kind 1 without messages
+//! asks for the outcome of the run. `ask` is 0 for a message that needs no answer.
 //!
 //! Decided here: the meaning of each byte of the kinds 1 and 3; bytes without a meaning decode to `None`. Lengths are
-//! checked against the received bytes; nothing is copied for them.
+//! checked against the received bytes, without a copy of the bytes.
 
 use bytes::BytesMut;
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ use super::exchange::{Life, Refusal};
 
 /// Kind of a frame with messages of a run.
 pub(crate) const RUN: u8 = 1;
-/// Kind of a frame that tells how many messages of a run were delivered.
+/// Kind of a frame with the number of messages of a run that were delivered.
 pub(super) const ANSWER: u8 = 2;
 /// Kind of a frame with the answer of an actor.
 pub(super) const REPLY: u8 = 3;
@@ -123,7 +123,7 @@ pub(super) struct RunAnswer {
     pub(super) from: Life,
     pub(super) to: Life,
     pub(super) run: u64,
-    /// The reason why the run has ended. `None`: the run continues, and all messages before `next` were delivered.
+    /// The reason why the run has ended. `None` if the run continues, and all messages before `next` were delivered.
     pub(super) refusal: Option<Refusal>,
     pub(super) next: Option<u64>,
     /// The leader, as the refusing agent knows it.

@@ -20,9 +20,9 @@ use super::{
 /// Sends messages of one type to the leader of a group, in this process or on another host; made by
 /// [`builder`](Self::builder). Clones are the same proxy, with one order of messages.
 ///
-/// In short, you can rely on this: the leader's actor handles a message at most once, in order. Without a leader a
-/// message waits, up to the buffer's limits. If a leader refuses a message because it does not lead any more, the
-/// message goes to the next leader. If the outcome of a message is unknown, it is not sent again.
+/// The leader's actor handles a message at most once, in order. Without a leader a message waits, up to the buffer's
+/// limits. If a leader refuses a message because it does not lead any more, the message goes to the next leader. If the
+/// outcome of a message is unknown, it is not sent again.
 ///
 /// # Examples
 /// ```
@@ -78,7 +78,7 @@ impl<M: LeaderMessage> LeaderProxy<M> {
 
     /// Sends a message without an answer, if there is room for it.
     ///
-    /// `Ok` says that the message waits or is on its way, not that it is handled.
+    /// `Ok` means that the message waits or is on its way, not that it is handled.
     ///
     /// # Errors
     /// [`ProxyError::Full`], [`ProxyError::Send`]; the message is not sent.
@@ -91,7 +91,7 @@ impl<M: LeaderMessage> LeaderProxy<M> {
     /// If the future is dropped while the message is not sent yet, the message is never sent.
     ///
     /// # Errors
-    /// [`ProxyError`]; each error says whether the message may have been handled.
+    /// [`ProxyError`]; its variant shows whether the message may have been handled.
     pub async fn send(&self, message: M, within: Duration) -> Result<M::Result, ProxyError> {
         if Handle::try_current().is_err() {
             return Err(ProxyError::NoRuntime);
@@ -119,8 +119,8 @@ impl<M: LeaderMessage> LeaderProxy<M> {
         }
     }
 
-    /// Returns this proxy as an address: messages to this address go to the leader too. If a sender awaits an answer
-    /// and none comes within [`answer_within`](super::ProxyBuilder::answer_within), it gets
+    /// Returns this proxy as an address: messages to this address go to the leader too. If a sender awaits an answer,
+    /// and no answer comes within [`answer_within`](super::ProxyBuilder::answer_within), the sender gets
     /// [`MailboxError::Closed`](actix::MailboxError::Closed).
     pub fn recipient(&self) -> Recipient<M> {
         self.actor.clone().recipient()

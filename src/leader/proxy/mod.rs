@@ -1,4 +1,4 @@
-//! Messages that follow the leader, wherever it is.
+//! Messages that follow the leader, in this process or on another host.
 //!
 //! ```text
 //!   do_send, try_send, send().await, Recipient ─▶ LeaderProxy
@@ -11,8 +11,8 @@
 //! ```
 //!
 //! # What you can rely on
-//! - **At most once.** A message is given to one actor at most, of any leader. A message that was certainly refused is
-//!   sent again; a message with an unknown outcome is never sent again.
+//! - **At most once.** A message is given to at most one actor of at most one leader. A message that was certainly
+//!   refused is sent again; a message with an unknown outcome is never sent again.
 //! - **Order.** Messages of one proxy are given to actors in the order in which they were taken, whichever agent leads
 //!   meanwhile. Messages of the leader's own proxy also wait for the messages before them. In elections that may have
 //!   two leaders at once ([`Leaders`](crate::protocol::Leaders)) this holds for each leader.
@@ -22,8 +22,8 @@
 //! - **Bounds.** The number and the bytes of waiting messages have limits; a message without room is refused and counted
 //!   ([`ProxyCounts`]). An actor gets no more messages than its mailbox takes. The messages that wait for the actor at
 //!   the leader have a limit as well; beyond it, messages wait in the senders' buffers.
-//! - **Loss.** A message may be lost with a link, with the leader, or with this process. Its outcome is then unknown to
-//!   its sender, who learns this if it waits for an answer ([`ProxyError::Unknown`]).
+//! - **Loss.** A message may be lost with a link, with the leader, or with this process. Its outcome is then unknown. A
+//!   sender that waits for an answer learns this ([`ProxyError::Unknown`]).
 //!
 //! # Where to go next
 //! `sender.rs` and `receiver.rs` decide, without a runtime. `state.rs` is the part that all threads use, `inbox.rs` the

@@ -1,10 +1,10 @@
 //! Decides which messages of a run a leader takes: a state machine without an actor, a clock or random numbers.
 //!
 //! Decided here: the messages of a run are taken in their order, each once. If one message of a run is refused, the run
-//! has ended for good: none of its later messages is ever taken, and its messages that wait for the actor are dropped.
-//! A message counts as delivered once the actor has it. So a message that was refused was never delivered, and the
-//! sender may send it to another leader. Each node of a sender has a state of its own, since the incarnations of two
-//! nodes have no order. Not here: whether this agent leads; the caller checks this at each message.
+//! has ended for good: no later message of the run is ever taken, and the messages of the run that wait for the actor
+//! are dropped. A message counts as delivered once the actor has it. So a message that was refused was never delivered,
+//! and the sender may send it to another leader. Each node of a sender has a state of its own, since the incarnations
+//! of two nodes have no order. Not here: whether this agent leads; the caller checks this at each message.
 
 use std::collections::BTreeMap;
 
@@ -102,7 +102,7 @@ impl Receiver {
         Judgement::Take { session, skip }
     }
 
-    /// Returns the run of that sender, if its waiting messages are still to be delivered.
+    /// Returns the run `run` of the sender `from`, if its waiting messages are still to be delivered.
     pub(super) fn open(&mut self, from: &AgentId, life: Life, run: u64) -> Option<&mut Session> {
         let session = self.sessions.get_mut(&(from.clone(), life.node))?;
         let is_same = session.incarnation == life.incarnation && session.run == run;
@@ -145,7 +145,7 @@ impl Session {
         self.is_closed = false;
     }
 
-    /// Takes no more messages of the run, now or later; returns the number before which all were delivered.
+    /// Takes no more messages of the run, now or later; returns the number before which all messages were delivered.
     pub(super) fn close(&mut self) -> Option<u64> {
         (self.is_closed, self.waiting) = (true, 0);
         self.next

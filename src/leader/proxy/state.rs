@@ -376,7 +376,7 @@ impl<M: LeaderMessage> ProxyState<M> {
 }
 
 impl<M: LeaderMessage> Inner<M> {
-    /// Counts the outcomes of messages, and tells the callers that wait for answers.
+    /// Counts the outcomes of messages, and notifies the callers that wait for answers.
     pub(super) fn settle(&mut self, settled: &Settled<Outgoing>) {
         let counts = &mut self.counts;
         let count =
@@ -391,7 +391,7 @@ impl<M: LeaderMessage> Inner<M> {
     }
 }
 
-/// Tells the callers that wait for the answers to these messages.
+/// Notifies the callers that wait for the answers to these messages.
 fn fail<M: LeaderMessage>(
     asks: &mut BTreeMap<u64, Ask<M>>,
     messages: &[KeptMessage<Outgoing>],

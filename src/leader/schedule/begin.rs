@@ -31,8 +31,9 @@ pub(super) struct BeginSettings {
 }
 
 impl BeginSettings {
-    /// Returns the settings with the agent's own wall clock if they have no clock: in virtual time, ticks are due by
-    /// that time. Call this before `attached` and not in it, because both take the same lock.
+    /// Returns the settings with the wall clock that the agent was given, unless the settings have a clock: so in
+    /// virtual time, ticks are due by virtual time. Call this before `attached` and not in it, because both take the
+    /// same lock.
     fn with_clock_of(mut self, agent: &AgentReader) -> Self {
         self.clock = self.clock.or_else(|| agent.given_wall_clock());
         self

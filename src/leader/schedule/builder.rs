@@ -65,10 +65,10 @@ impl<E: Election> ElectionHandle<E> {
     ///
     /// | the stream | then |
     /// |---|---|
-    /// | gives a time that has passed, as after a fail-over | [`Misfire`] decides, if it is later than the last one that was begun in the group |
-    /// | repeats a time, or gives it after a later one has begun or was skipped | it is not run, and [counted](crate::leader::schedule::ScheduleStatus::misordered) |
+    /// | gives a time that has passed, as after a fail-over | [`Misfire`] decides, if the time is later than the last due time that was begun in the group |
+    /// | repeats a time, or gives a time after a later time has begun or was skipped | the time is not run, and [counted](crate::leader::schedule::ScheduleStatus::misordered) |
     /// | gives nothing | nothing is run |
-    /// | gives more times than are requested | it is read 1,024 due times ahead. A follower drops all missed times except the last, or with [`Misfire::AtLeastOnce`] reads on when it leads |
+    /// | gives more times than are requested | the stream is read 1,024 due times ahead. A follower drops all missed times except the last, or with [`Misfire::AtLeastOnce`] reads on when it leads |
     /// | ends | its due times are run; then the schedule is [done](ScheduleState::Done) |
     /// | panics | its due times are run, and the panic is logged; then the schedule has [ended](ScheduleState::Ended) |
     ///
@@ -128,7 +128,7 @@ impl<E: Election> ElectionHandle<E> {
     }
 }
 
-/// Settings of a schedule; made by [`ElectionHandle::every`] and its like.
+/// Settings of a schedule; made by [`ElectionHandle::every`] and the similar methods.
 #[must_use = "a builder does nothing until `start` is called"]
 pub struct ScheduleBuilder<E: Election> {
     agent: ElectionHandle<E>,
@@ -154,9 +154,9 @@ impl<E: Election> ScheduleBuilder<E> {
     /// [`ScheduleHandle::stop`]. Dropping the handle does not end it.
     ///
     /// `work` is called for each tick, on the leader only. One tick runs at a time: ticks that become due meanwhile are
-    /// missed. The future of `work` is dropped at once when the leadership is lost. A hand-over waits for it, up to the
-    /// drain limit. Work that blocks this thread delays all of this: give such work to a pool of threads, for example
-    /// with `actix_web::web::block`.
+    /// missed. The future of `work` is dropped at once when the leadership is lost. A hand-over waits for this future,
+    /// up to the drain limit. Work that blocks this thread delays the ticks, the drop and the hand-over: give such work
+    /// to a pool of threads, for example with `actix_web::web::block`.
     ///
     /// `work` returns `()`, or a `Result` whose error has a text. A tick with an error [has
     /// failed](crate::leader::schedule#a-tick-that-fails), and so has a tick that panics. With
@@ -176,7 +176,7 @@ impl<E: Election> ScheduleBuilder<E> {
     }
 
     /// Like [`start`](Self::start), for an actor: each tick is sent to the actor, and runs until the actor has
-    /// answered. A tick fails if its actor is gone. An actor reports no error: if the work has errors, use `start`.
+    /// answered. A tick fails if the actor is gone. An actor reports no error: if the work has errors, use `start`.
     ///
     /// # Errors
     /// Like [`start`](Self::start).
@@ -256,8 +256,8 @@ impl<E: Election> ScheduleBuilder<E> {
     }
 }
 
-/// Lists a schedule in the reports of its agent, and shows its counts together with those of the agent, as long as the
-/// schedule or a handle exists.
+/// Lists a schedule in the reports of its agent, and shows the schedule's counts together with the agent's counts, as
+/// long as the schedule or a handle exists.
 fn show<E: Election>(agent: &ElectionHandle<E>, name: &AgentId, record: &Arc<StatusRecord>) {
     let reader = agent.reader();
     reader.list_schedule(name, record);
@@ -313,7 +313,7 @@ fn spawn<E: Election>(agent: ElectionHandle<E>, schedule: Schedule, feed: Option
         until_done(led, feed).await
     });
     drop(actix::spawn(async move {
-        // After this, the future that led is dropped, whether the schedule ended or was stopped.
+        // When `led` ends, its future has been dropped, whether the schedule ended or was stopped.
         if let Ok(state) = led.await {
             ending.state = state;
         }

@@ -6,7 +6,7 @@
 //! | the clocks of three contenders, the leader included | their median |
 //! | fewer than three, and the store has a clock | the clock of the store |
 //! | fewer than three, no clock of the store, and rows that may be of living agents | nothing yet: a living agent writes its row every 30 s |
-//! | fewer than three, and neither of these | nothing: the leader uses its own clock, and warns |
+//! | fewer than three, no clock of the store, and no such rows | nothing: the leader uses its own clock, and warns |
 //!
 //! Each contender writes the time of its clock into its row in the store. The row was written some time before it was
 //! read, so each clock is known only as a span of time. A clock is wrong if it is outside of the compared span by more
@@ -67,8 +67,8 @@ impl KnownClocks {
         let Some(all) = self.median(self.others.iter()) else {
             return ClockVerdict::Alone;
         };
-        // These readings may be of agents that have ended. So a clock that fits them is accepted, but a clock that does
-        // not fit is not refused.
+        // The readings may be of agents that have ended. So a clock that fits the readings is accepted, but a clock
+        // that does not fit is not refused.
         if all.fits(self.own) {
             ClockVerdict::Fits
         } else if self.watched < WRITTEN {
@@ -78,7 +78,8 @@ impl KnownClocks {
         }
     }
 
-    /// Returns the median of these clocks and the leader's clock; `None` if there are fewer than [`LEAST`] clocks.
+    /// Returns the median of the clocks `others` and the leader's clock; `None` if there are fewer than [`LEAST`]
+    /// clocks.
     fn median<'a>(&self, others: impl Iterator<Item = &'a ContenderClock>) -> Option<ClockSpan> {
         let own = ClockSpan::new(self.own, Duration::ZERO);
         let spans: Vec<_> = others.map(ClockSpan::of).chain([own]).collect();

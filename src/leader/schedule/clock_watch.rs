@@ -86,7 +86,7 @@ enum ClockTrust {
     Off,
 }
 
-/// Hands the leadership over to this contender.
+/// The function that hands the leadership over to a contender.
 pub(super) type HandOver = Rc<dyn Fn(&AgentId)>;
 
 /// The use of the clock by one schedule of the leader. The clock is watched until the last value of this type is
@@ -295,7 +295,8 @@ impl Compared {
     }
 }
 
-/// Notes that no task watches the clock, if the task is dropped because its arbiter ends.
+/// A guard of the task that watches the clock. If the task is dropped, because its arbiter ends, the guard notes that
+/// no task watches the clock.
 struct WatchEnding(Option<Arc<ClockWatch>>);
 
 impl Drop for WatchEnding {
@@ -396,7 +397,7 @@ mod tests {
         });
     }
 
-    /// Otherwise agents with different opinions would move the leadership for ever.
+    /// Agents with different opinions about the clocks must not move the leadership for ever.
     #[test]
     fn a_leader_whose_clock_is_off_hands_over_at_most_once_a_minute() {
         let mut compared = Compared::new(Time::ZERO);

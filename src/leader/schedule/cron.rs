@@ -18,8 +18,8 @@ use super::{DueTimes, ScheduleError};
 ///
 /// In a time zone with summer time, a time of day that does not exist is due when the clock is put forward. This holds
 /// for a time in a list, for a step, and for a day that the zone leaves out. An expression of every hour (`30 * * * *`)
-/// simply continues when a clock is put forward by whole hours, since it is due in the next hour as well. The
-/// documentation of `croner` says when a time of day is due that a day has twice.
+/// simply continues when a clock is put forward by whole hours, since it is due in the next hour as well. For a time of
+/// day that a day has twice, see the documentation of `croner`.
 ///
 /// ```
 /// use actix_bully::{clock::WallTime, leader::schedule::{Cron, DueTimes}};
@@ -35,7 +35,8 @@ use super::{DueTimes, ScheduleError};
 pub struct Cron<Z: TimeZone = Utc> {
     pattern: croner::Cron,
     zone: Z,
-    /// Whether the expression names hours. If not, it is due in the hour after a change of the clocks, too.
+    /// Whether the expression names hours. An expression without hours is due in the hour after a change of the clocks,
+    /// too.
     names_hours: bool,
 }
 
@@ -60,7 +61,7 @@ impl Cron {
         })
     }
 
-    /// Returns the same times of day in this zone, such as `chrono_tz::Europe::Berlin`.
+    /// Returns the same times of day in the zone `zone`, such as `chrono_tz::Europe::Berlin`.
     pub fn in_zone<Z: TimeZone>(self, zone: Z) -> Cron<Z> {
         Cron {
             pattern: self.pattern,
@@ -104,7 +105,7 @@ impl<Z: TimeZone> Cron<Z> {
         (due > time.timestamp()).then(|| due.checked_mul(1_000))?
     }
 
-    /// Returns the number of seconds by which the clocks of the zone are put forward in that second.
+    /// Returns the number of seconds by which the clocks of the zone are put forward in the second `second`.
     fn change(&self, second: i64) -> Option<i64> {
         let offset = |second: i64| {
             let time = DateTime::<Utc>::from_timestamp(second, 0)?;

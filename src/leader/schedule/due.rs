@@ -1,7 +1,7 @@
 //! Due times of a schedule.
 //!
 //! Decided here: due times are moments of wall time. Every agent computes the same times from the rule alone, never
-//! from the moment at which it began to lead. Not here: which of them are run (`planner.rs`).
+//! from the moment at which it began to lead. Not here: which due times are run (`planner.rs`).
 
 use std::{
     collections::BTreeSet,
@@ -15,7 +15,7 @@ use super::ScheduleError;
 
 /// The due times of a schedule, the same at every agent of the group.
 ///
-/// A closure implements it, if the closure is a rule without state. A set of moments implements it as well:
+/// A closure implements this trait, if the closure is a rule without state. A set of moments implements it as well:
 ///
 /// ```
 /// use std::{collections::BTreeSet, time::Duration};
@@ -85,7 +85,7 @@ pub(super) fn next(times: &dyn DueTimes, time: WallTime) -> Option<WallTime> {
 
 /// Returns the last due time that is later than `after`, and not later than `now`.
 ///
-/// It halves the span in each step, because a schedule of every second has 31 million due times in a year.
+/// The search halves the span in each step, because a schedule of every second has 31 million due times in a year.
 pub(super) fn newest(times: &dyn DueTimes, after: WallTime, now: WallTime) -> Option<WallTime> {
     let until_now = |time| next(times, time).filter(|due| *due <= now);
     let mut found = until_now(after)?;

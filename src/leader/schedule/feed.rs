@@ -71,7 +71,7 @@ impl DueStream {
     }
 
     fn window(&self) -> MutexGuard<'_, DueWindow> {
-        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
+        // A poisoned lock is still used: each change under it is one step, so a panic leaves no change half made.
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -98,7 +98,7 @@ impl Feed {
         Box::new(Arc::clone(&self.window))
     }
 
-    /// Ends when the stream has ended and all of its due times are run. Returns the final state of the schedule.
+    /// Reads the stream until it has ended and all of its due times are run. Returns the final state of the schedule.
     pub(super) async fn run(mut self) -> ScheduleState {
         let end = self.read().await;
         let schedule = &self.schedule;
@@ -191,7 +191,8 @@ enum Rest {
 const BURST: usize = 64;
 
 impl FeedPace {
-    /// Notes that a due time was read, and returns the pause before the next: after many in a row, a pause is due.
+    /// Notes that a due time was read, and returns the pause before the next due time: after many in a row, a pause is
+    /// due.
     fn read(&mut self, offer: Offer) -> Rest {
         self.read = self.read.saturating_add(1);
         self.misordered = match offer {
@@ -211,7 +212,7 @@ impl FeedPace {
     }
 }
 
-/// Runs the future `led` of a schedule. With a stream, it ends when all due times of the stream are handled.
+/// Runs the future `led` of a schedule. With a stream, `led` ends when all due times of the stream are handled.
 pub(super) async fn until_done(led: impl Future<Output = ()>, feed: Option<Feed>) -> ScheduleState {
     let led = pin!(led);
     let Some(feed) = feed else {

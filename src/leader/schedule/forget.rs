@@ -1,8 +1,8 @@
 //! Removes the marks that no leader has asked for in 30 days from the store of a lease.
 //!
 //! Decided here: which records are removed, and how often the store is searched. A record is removed only if it has not
-//! changed since it was read, so a leader that writes it meanwhile keeps it. A store that cannot list or remove records
-//! keeps all of them. Not here: the age of a mark (`age.rs`).
+//! changed since it was read, so a record that a leader writes in the meantime is kept. A store that cannot list or
+//! remove records keeps all of them. Not here: the age of a mark (`age.rs`).
 
 use std::{
     collections::BTreeSet,
@@ -25,7 +25,7 @@ use crate::{
 
 use super::mark_record::MarkRecord;
 
-/// Time between an agent's first question and its first search. It leaves the application time to start its schedules,
+/// Time between an agent's first question and its first search. In this time the application can start its schedules,
 /// because marks of running schedules are kept.
 const FIRST: Duration = Duration::from_secs(600);
 
@@ -93,7 +93,7 @@ async fn forget(keeper: Arc<Keeper>, wall: WallTime, running: BTreeSet<AgentId>)
     }
 }
 
-/// Returns the records that may be removed. Each belongs to the schedule in its key, which does not run at this agent.
+/// Returns the records that may be removed. The schedule in the key of such a record does not run at this agent.
 fn forgotten<'a>(
     name: &LeaseName,
     listed: &'a [(RegisterKey, Entry)],

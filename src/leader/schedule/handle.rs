@@ -1,6 +1,6 @@
 //! The handle of a schedule on this host.
 //!
-//! Not here: its status, which reports read as well (`agent/schedules.rs`).
+//! Not here: the status of a schedule, which reports read as well (`agent/schedules.rs`).
 
 use std::{fmt, sync::Arc};
 
@@ -35,8 +35,8 @@ impl ScheduleHandle {
     /// Ends the schedule on this host. Running work is dropped at once. The agent continues, and may lead without this
     /// schedule. The other hosts keep the schedule.
     ///
-    /// The returned future ends when the work is dropped and the name is free: await it before you start another
-    /// schedule of that name.
+    /// The returned future ends when the work is dropped and the name is free: await this future before you start
+    /// another schedule with the same name.
     pub fn stop(&self) -> Stopped {
         self.stopper.stop()
     }

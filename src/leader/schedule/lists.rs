@@ -9,8 +9,8 @@
 //!
 //! A leader writes the mark of a schedule only after it has asked the voters of all lists that matter. If an agent
 //! holds a mark from a leader of some epoch, the voters of that epoch know all earlier marks, and earlier lists do not
-//! matter any more. Decided here: which lists matter, and when enough voters of them have answered. Not here: a
-//! schedule of which too few former voters are left (`machine/`).
+//! matter any more. Decided here: which lists matter, and when enough voters of these lists have answered. Not here:
+//! the consequence when too few former voters are left (`machine/`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +47,7 @@ impl QuorumList {
         })
     }
 
-    /// Returns how many of these agents are voters.
+    /// Returns the number of voters in `held`.
     fn count(&self, held: &BTreeSet<AgentId>) -> usize {
         held.intersection(&self.voters).count()
     }
@@ -110,8 +110,8 @@ impl VoterLists {
         }
     }
 
-    /// Returns the lists that a leader of the term `term` asks. Without the list of that term's epoch, no number of
-    /// answers is enough.
+    /// Returns the lists that a leader of the term `term` asks. If the list of the term's epoch is unknown, no number
+    /// of answers is enough.
     pub(super) fn up_to(&self, term: Term) -> Self {
         let Some(epoch) = self.epochs.of(term) else {
             return self.clone();

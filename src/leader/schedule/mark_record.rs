@@ -1,6 +1,6 @@
 //! The record of one schedule in the store of a lease, as JSON, which operators can read in their store.
 //!
-//! Decided here: the format of the record. A different record is not accepted. Not here: when it is written
+//! Decided here: the format of the record. A record in another format is refused. Not here: when a record is written
 //! (`marks.rs`) and removed (`forget.rs`).
 
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ impl MarkRecord {
     /// Decodes the record of the schedule `schedule`.
     ///
     /// # Errors
-    /// The reason why it is a different record.
+    /// The reason why the entry is another record.
     pub(super) fn decode(
         name: &LeaseName,
         schedule: &AgentId,

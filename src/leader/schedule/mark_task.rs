@@ -1,9 +1,9 @@
 //! The task that reads and writes the marks (the progress) of an agent's schedules in the store of its lease.
 //!
 //! Decided here: how many operations run at one time; a slow operation is given up, and its outcome counts as unknown;
-//! if the store fails, only one operation at a time tries it; and the task ends with the agent, not with an arbiter.
-//! Not here: the content of reads and writes (`marks.rs`), the removal of old marks (`forget.rs`), the pause after a
-//! failure and its reports for an operator (`register/keeper/`).
+//! if the store fails, only one operation at a time tries the store; and the task ends with the agent, not with an
+//! arbiter. Not here: the content of reads and writes (`marks.rs`), the removal of old marks (`forget.rs`), the pause
+//! after a failure and the store's reports for an operator (`register/keeper/`).
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -38,7 +38,7 @@ use super::{
 };
 
 /// Largest number of operations at one time. A renewal of the lease, which goes to the same store, never waits for more
-/// operations than these.
+/// operations than this number.
 const MOST_AT_ONCE: usize = 16;
 
 /// Largest number of questions that wait for the task: one for each schedule of a leader with many schedules. A leader
@@ -91,7 +91,7 @@ impl MarkTasks {
         self.store.keeper.name()
     }
 
-    /// Gives a question of the agent, which leads, to the task, which asks the store. If no answer comes, the agent
+    /// Gives a question of the agent, which leads, to the task. The task asks the store. If no answer comes, the agent
     /// asks again.
     pub(super) fn ask(&self, question: Question) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -264,7 +264,8 @@ impl MarkTask {
         let (mut most, now) = (MOST_AT_ONCE, self.store.keeper.now());
         self.pause = None;
         if let Some(at) = self.back_off.not_before() {
-            // One schedule tries a failing store for all: otherwise each would ask the store five times a second.
+            // One schedule tries a failing store for all: otherwise each schedule would ask the store five times a
+            // second.
             most = 1;
             if at > now && !self.waiting.is_empty() {
                 self.pause = Some(Box::pin(sleep(at.since(now))));

@@ -9,11 +9,11 @@
 //! |---|---|
 //! | A new leader writes its term into the record before its first tick. | A late write of the former leader then finds another version of the record, and fails. |
 //! | An answer leaves after the store has confirmed its content. | A tick begins only after its mark is stored. |
-//! | A write without a confirmation gets no answer, and the record is read again. | The write may be applied later; then the next write fails and reads it. |
+//! | A write without a confirmation gets no answer, and the record is read again. | The write may be applied later; then the next write fails, and the record is read again. |
 //!
 //! Decided here: when the record is read or written, and the answer to a leader. Not here: the leader's next step
-//! (`machine/`); its content (`mark_record.rs`); which operations run at one time (`mark_task.rs`); when it is removed
-//! (`forget.rs`).
+//! (`machine/`); the content of a record (`mark_record.rs`); which operations run at one time (`mark_task.rs`); when a
+//! record is removed (`forget.rs`).
 
 use crate::{
     clock::WallTime,
@@ -68,7 +68,7 @@ pub(super) enum MarkStep {
     Nothing,
     Run(MarkOperation),
     Answer(Answer),
-    /// The record is of another schedule or program, for this reason, and is not changed.
+    /// The record belongs to another schedule or program, and is not changed. The value is the reason.
     Foreign(String),
 }
 
@@ -96,7 +96,7 @@ impl StoredMark {
 
     /// Handles a question of the agent, which leads; `at` is the time of its wall clock.
     pub(super) fn ask(&mut self, question: Question, at: WallTime) -> MarkStep {
-        // A leader that reads again may need a newer record: an operator may have removed the former one.
+        // A leader that reads again may need a newer record: an operator may have removed the former record.
         if question.mark.is_none() && self.read_for != Some(question.round) {
             self.read_for = Some(question.round);
             self.seen = SeenRecord::Unread;
@@ -130,7 +130,7 @@ impl StoredMark {
         }
     }
 
-    /// Handles a failure. It drops the question: the leader asks again.
+    /// Handles a failure, and drops the question: the leader asks again.
     fn failed(&mut self, error: &RegisterError) -> MarkStep {
         self.under_way = MarkUnderWay::Nothing;
         self.seen = SeenRecord::Unread;
@@ -173,7 +173,7 @@ impl StoredMark {
             SeenRecord::Stored(entry, record) => (Some(entry.clone()), Some(&**record)),
         };
         let (round, leader) = (asked.round, asked.leader(&self.own));
-        // The record has a later leader, so this leader is a former one.
+        // The record has a later leader, so the asking agent is a former leader.
         if known.is_some_and(|known| known.leader > leader) {
             self.asked = None;
             let outcome = Err(MarkRefusal::Older);

@@ -22,7 +22,8 @@ pub(super) enum ScheduleMessage {
     Answer(Answer),
 }
 
-/// A leader's question: "Obey no earlier leader, and keep this mark of this schedule", or without a mark: "report yours".
+/// A leader's question. The asked agent shall obey no earlier leader, and keep the mark `mark` of the schedule. Without
+/// a mark in the question, it shall report its own mark.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Question {
     pub(super) round: Round,
@@ -50,14 +51,14 @@ pub(super) struct Answer {
 
 pub(super) type MarkOutcome = Result<Known, MarkRefusal>;
 
-/// An agent's answer: "I obey your leadership, and this is all that I know of the schedule."
+/// An agent's answer: the agent obeys the leader, and this is all that the agent knows of the schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Known {
     pub(super) mark: Option<Mark>,
     /// The term in which the mark was last written; `None` if the agent does not report it.
     pub(super) written: Option<Term>,
-    /// The lists of voters that the agent has known, if the question only reads and there were several: the leader may
-    /// have been down while one of them was valid, or may not have existed.
+    /// The lists of voters that the agent has known, if the question only reads and there were several lists. The
+    /// leader may not know a list that was valid while the leader was down, or before the leader existed.
     pub(super) lists: Vec<(u64, QuorumList)>,
 }
 
@@ -103,12 +104,12 @@ pub(super) struct LeaderBallot {
 pub(super) struct Mark {
     /// The latest due time that was begun.
     pub(super) begun: WallTime,
-    /// All due times up to this one are done.
+    /// All due times up to this time are done.
     pub(super) done: WallTime,
 }
 
 impl Mark {
-    /// Returns a mark that says: all due times up to `time` are done.
+    /// Returns the mark of a schedule whose due times up to `time` are all done.
     pub(super) const fn at(time: WallTime) -> Self {
         Self {
             begun: time,

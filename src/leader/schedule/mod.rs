@@ -11,9 +11,9 @@
 //! ```
 //!
 //! A tick is identified by the schedule's name and its due time. Due times are moments of wall time that follow from
-//! the rule alone (multiples of an interval since 1970, a cron expression), so all agents compute the same ones. Or
-//! each agent reads them from [a stream of its own](crate::agent::ElectionHandle::schedule_stream). Each agent starts
-//! the same schedules; those of the leader run.
+//! the rule alone (multiples of an interval since 1970, a cron expression), so all agents compute the same due times.
+//! Or each agent reads the due times from [a stream of its own](crate::agent::ElectionHandle::schedule_stream). Each
+//! agent starts the same schedules; only the schedules of the leader run.
 //!
 //! ```
 //! use std::time::Duration;
@@ -37,11 +37,11 @@
 //! | [`Misfire`] | begins | how often | for |
 //! |---|---|---|---|
 //! | `Skip`, the default | within a second after it is due, or not at all | at most once | work that the next tick makes up for |
-//! | `Late { within }` | within that span; of several missed ticks only the last | at most once | a nightly report |
+//! | `Late { within }` | within the span `within`; of several missed ticks only the last | at most once | a nightly report |
 //! | `AtLeastOnce` | at any later time; several missed ticks in their order | until it has ended with success | work that must not be lost, and that uses [`Tick::key`] to find out what was done |
 //!
-//! A quorum without its leader begins a tick of that time when the next agent leads. With the default timings this is
-//! 0.72 to 0.95 s after the end of the former leader, so `Skip` still runs a tick that was due at that moment. With the
+//! A tick may be due while a quorum has no leader. It begins when the next agent leads. With the default timings this
+//! is 0.72 to 0.95 s after the end of the former leader, so `Skip` still runs a tick that was due at that end. With the
 //! preset `wan` it is 4 to 5.5 s: `Skip` loses the tick. Then choose `Late` or `AtLeastOnce`.
 //!
 //! "At most once" holds in the quorum mode, whatever happens to agents, hosts, links and clocks. With a lease it holds
@@ -86,7 +86,7 @@
 //!   these voters. A new leader asks such a quorum before its first tick. An agent that has heard a new leader
 //!   acknowledges nothing of the former leader.
 //! - An agent acknowledges a mark only after its store holds it. A restart may forget the rest without harm.
-//! - A due time that is not later than the last one is never run, whatever a clock shows.
+//! - A due time that is not later than the last handled due time is never run, whatever a clock shows.
 //!
 //! # Clocks
 //! | the clock | effect |

@@ -10,7 +10,7 @@ use crate::clock::WallTime;
 use super::due::{DueTimes, count, newest, next};
 
 /// Handling of a tick that cannot begin at its due time: because there is no leader then, the work of the tick before
-/// it still runs, or the group does not acknowledge it in time.
+/// still runs, or the group does not acknowledge the tick in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Misfire {
@@ -39,7 +39,7 @@ impl Misfire {
         }
     }
 
-    /// Returns whether a tick of that due time may begin now.
+    /// Returns whether a tick with the due time `due` may begin now.
     pub(super) fn admits(self, due: WallTime, now: WallTime) -> bool {
         self.bound().is_none_or(|bound| now.since(due) <= bound)
     }

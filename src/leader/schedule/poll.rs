@@ -1,4 +1,4 @@
-//! One question of a leader to the others, and the answers so far.
+//! One question of a leader to the other agents, and the answers so far.
 //!
 //! Decided here: when enough agents have answered. Not here: the next step (`machine/`).
 
@@ -65,18 +65,18 @@ pub(super) struct Poll {
     began: Time,
     /// Time at which the question was last sent.
     said: Time,
-    /// The leader's own agent, until it is asked to keep a mark that enough of the other agents have kept. Otherwise,
-    /// with a wrong clock, it alone would keep a mark that no other agent believes, and a successor that reads this
-    /// mark would run nothing until the mark's time.
+    /// The leader's own agent, as long as it is not asked. It is asked to keep a mark only after enough other agents
+    /// have kept the mark. Otherwise, if the leader's clock is wrong, its own agent alone would keep the mark, and a
+    /// successor that reads this mark would run nothing until the mark's time.
     own: Option<AgentId>,
-    /// Agents that are asked like the others, but whose answers the leader does not wait for: they did not answer an
-    /// earlier question.
+    /// Agents that are asked like all other agents, but whose answers the leader does not wait for: they did not answer
+    /// an earlier question.
     silent: BTreeSet<AgentId>,
     held: BTreeSet<AgentId>,
     /// Agents that refused the due time because it is too far ahead of their clocks.
     early: BTreeSet<AgentId>,
     best: Option<Mark>,
-    /// The latest term of a leader that wrote the mark of this schedule, as far as the answers say.
+    /// The latest term of a leader that wrote the mark of this schedule, as far as the answers show.
     written: Option<Term>,
 }
 
@@ -86,8 +86,8 @@ pub(super) const AGAIN: Duration = Duration::from_millis(200);
 /// Longest wait for the answer of an agent in the available mode, which may have no part in schedules.
 pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Longest wait for the voters of former epochs. They may be gone for good; `machine/` then skips the ticks whose marks
-/// may be lost. Chosen: a process can restart in this time, and meanwhile no tick begins.
+/// Longest wait for the voters of former epochs, which may be gone for good. After this wait `machine/` skips the ticks
+/// whose marks may be lost. Chosen: a process can restart in this time, and meanwhile no tick begins.
 pub(super) const FORMER: Duration = Duration::from_secs(30);
 
 impl Poll {
@@ -187,7 +187,8 @@ impl Poll {
         audience.reachable().filter(move |id| !is_heard(id))
     }
 
-    /// Returns this agent's name once, as soon as only its own acknowledgement is missing: it is then asked too.
+    /// Returns this agent's name once, as soon as only its own acknowledgement is missing. Then this agent is asked
+    /// too.
     fn take_own(&mut self, audience: &Audience, now: Time) -> Option<AgentId> {
         let own = self.own.as_ref()?;
         let mut held = self.held.clone();

@@ -24,7 +24,7 @@ use super::{
 };
 
 /// The data that one agent must not forget about the schedules: the latest leader that it heard, and the mark of each
-/// schedule. It is the record of the store of [`SchedulesBuilder::store`](super::SchedulesBuilder::store), as in
+/// schedule. The store of [`SchedulesBuilder::store`](super::SchedulesBuilder::store) keeps this record, for example
 /// `FileStore::<ScheduleRecord>::open(..)`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScheduleRecord {
@@ -97,7 +97,7 @@ impl ScheduleRecord {
     }
 
     /// Returns the latest due time among the kept marks, in place of the time of a clock. One wrong clock cannot move
-    /// it so far that a mark seems old.
+    /// this time so far that a mark seems old.
     fn newest(&self) -> WallTime {
         let begun = self.marks.values().map(|mark| mark.begun);
         begun.max().unwrap_or_default()

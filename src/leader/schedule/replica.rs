@@ -57,7 +57,8 @@ impl Replica {
         self.step()
     }
 
-    /// Notes the present lists of voters. No answer waits until they are stored, but a restarted agent must know them.
+    /// Notes the present lists of voters. No answer waits for the save of the lists, but a restarted agent must know
+    /// them.
     pub(super) fn note_lists(&mut self, lists: &BTreeMap<u64, QuorumList>) -> ReplicaStep {
         self.record.lists.clone_from(lists);
         self.step()

@@ -56,7 +56,7 @@ impl AnswerRoutes {
     }
 
     fn table(&self) -> MutexGuard<'_, RouteTable> {
-        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
+        // A poisoned lock is still used: each change under it is one step, so a panic leaves no change half made.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -79,7 +79,7 @@ struct ScheduleTenure<'a> {
     running: Option<LocalBoxFuture<'static, Result<(), TickFailed>>>,
 }
 
-/// Notes, when it is dropped, that the leadership has ended.
+/// A guard that notes, when it is dropped, that the leadership has ended.
 struct Resting<'a>(&'a Schedule);
 
 impl Drop for Resting<'_> {
@@ -160,7 +160,7 @@ async fn tenure_end(leader: &LeaderGuard, watched: &WatchedClock, is_ahead: &Not
 /// Time after which a mark ahead of the clock is read again.
 const READS_AGAIN: Duration = Duration::from_secs(10);
 
-/// Returns the number of a leadership. It grows when the leadership is renewed.
+/// Returns the number of a leadership. The number grows when the leadership is renewed.
 fn ballot(leader: &LeaderGuard) -> LeaderNumber {
     let token = leader.token();
     LeaderNumber {
@@ -282,7 +282,8 @@ impl ScheduleTenure<'_> {
         })
     }
 
-    /// Reports agents that do not acknowledge this leader, until enough acknowledge it. A store has a health of its own.
+    /// Reports agents that do not acknowledge this leader, until enough agents acknowledge it. With a store nothing is
+    /// reported here: the failures of a store have findings of their own.
     fn tell_of_silence(&mut self, now: Now) {
         let service = &self.schedule.service;
         let silence = self
@@ -326,8 +327,8 @@ impl ScheduleTenure<'_> {
         }
     }
 
-    /// Reports a mark ahead of the clock, until the clock reaches it. Only due times later than the last one are run, so
-    /// a user must learn why no tick comes. A mark in a store is read again, since an operator may remove it.
+    /// Reports a mark ahead of the clock, until the clock reaches the mark. Only due times later than the mark are run,
+    /// so a user must learn why no tick begins. A mark in a store is read again, since an operator may remove it.
     fn tell_of_mark(&mut self, now: Now, reads_again: &Notify) {
         if !self.machine.is_established() || self.is_compared && self.ahead.is_none() {
             return;

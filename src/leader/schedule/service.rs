@@ -1,5 +1,5 @@
-//! One agent's service for the schedules of its group: it keeps the marks of leaders, answers them, and asks the others
-//! while it leads.
+//! One agent's service for the schedules of its group: it keeps the marks of leaders, answers the leaders, and asks the
+//! other agents while its own agent leads.
 //!
 //! ```text
 //!   leader's schedule ── ask ──▶ Channel<ScheduleMessage> ──▶ ServiceActor of each agent ──▶ store
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Decided here: the path of questions and answers. Not here: the answers (`register.rs`), and when an answer may be
-//! sent (`replica.rs`). The agent's own answer takes the same path as the answers of others.
+//! sent (`replica.rs`). The agent's own answer takes the same path as the answers of other agents.
 
 use std::{
     collections::BTreeSet,
@@ -181,7 +181,7 @@ impl ScheduleService {
         }
     }
 
-    /// Returns the agents whose acknowledgement counts now, for a leader of that term.
+    /// Returns the agents whose acknowledgement counts now, for a leader of the term `term`.
     pub(super) fn audience(&self, term: Term) -> Audience {
         let own = BTreeSet::from([self.id.clone()]);
         let Answerers::Agents { voters, .. } = &self.answerers else {
@@ -203,7 +203,7 @@ impl ScheduleService {
         })
     }
 
-    /// Sends a question to those agents. Agents that cannot be reached get it again later.
+    /// Sends a question to the agents `to`. Agents that cannot be reached get the question again later.
     pub(super) fn ask(&self, to: &[AgentId], question: Question) {
         match &self.answerers {
             Answerers::Agents { channel, .. } => {
@@ -243,7 +243,7 @@ impl ScheduleService {
         }
     }
 
-    /// Reserves the name of a schedule. Returns whether it was free.
+    /// Reserves the name of a schedule. Returns whether the name was free.
     pub(super) fn take_name(&self, name: &AgentId) -> bool {
         self.names().insert(name.clone())
     }

@@ -48,7 +48,7 @@ impl Voters {
         self.lists(|lists| Audience::Voters(lists.up_to(term)))
     }
 
-    /// Returns whether that agent may lead, now or in an epoch that has just ended.
+    /// Returns whether the agent `id` may lead, now or in an epoch that has just ended.
     pub(super) fn may_lead(&self, id: &AgentId) -> bool {
         self.lists(|lists| lists.asked().contains(id))
             .unwrap_or(true) // in the available mode any agent may lead
@@ -57,7 +57,7 @@ impl Voters {
     /// Calls `of` with the lists; returns `None` in the available mode, which has no lists.
     pub(super) fn lists<T>(&self, of: impl FnOnce(&mut VoterLists) -> T) -> Option<T> {
         let lists = self.0.as_ref()?;
-        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
+        // A poisoned lock is still used: each change under it is one step, so a panic leaves no change half made.
         Some(of(&mut lists
             .lock()
             .unwrap_or_else(PoisonError::into_inner)))

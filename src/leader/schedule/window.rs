@@ -25,11 +25,11 @@ pub(super) struct DueWindow {
 /// The progress of a schedule at the leader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Frontier {
-    /// All due times up to this one are done, in the whole group.
+    /// All due times up to this time are done, in the whole group.
     pub(super) known: WallTime,
-    /// Due times up to this one are not considered again, unless the clock is set back.
+    /// Due times up to this time are not considered again, unless the clock is set back.
     pub(super) settled: WallTime,
-    /// The due time that is claimed or run now. When it ends, all earlier due times are done.
+    /// The due time that is claimed or run now. When its tick ends, all earlier due times are done.
     pub(super) busy: Option<WallTime>,
 }
 

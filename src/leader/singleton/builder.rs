@@ -26,9 +26,10 @@ use super::{
 /// # What you can rely on
 /// - **A new actor for each leadership**, and for each restart within a leadership. Each actor has another address:
 ///   call [`SingletonHandle::addr`] again when a message was refused.
-/// - **Nothing of it runs after the leadership.** After a loss the actor is dropped at once: `stopping` and `stopped`
-///   are not called, and its queue and futures are dropped with it. In the quorum mode no two actors run at once.
-/// - **A hand-over waits for it**, up to the drain limit, until it has stopped.
+/// - **Nothing of the actor runs after the leadership.** After a loss the actor is dropped at once: `stopping` and
+///   `stopped` are not called, and its queue and futures are dropped with it. In the quorum mode no two
+///   actors run at once.
+/// - **A hand-over waits for the actor**, up to the drain limit, until it has stopped.
 /// - **Several singletons of one agent** run side by side on the leader. A hand-over waits for all of them. If the
 ///   actor of one stops by itself, the agent steps down, which ends the others as well.
 /// - **A panic costs one actor**, whether in a handler, a timer, `started`, the factory or a `Drop`.
@@ -85,8 +86,9 @@ use super::{
 pub struct Singleton<A>(PhantomData<fn() -> A>);
 
 impl<A: Actor<Context = Context<A>>> Singleton<A> {
-    /// Takes the agent whose leaderships count, and the factory that makes the actor: once for each leadership, and
-    /// once for each restart within a leadership. The actor keeps the guard, which has the fencing token.
+    /// Makes the settings of a singleton. The leaderships of `agent` count. `factory` makes the actor: once for each
+    /// leadership, and once for each restart within a leadership. The actor keeps the guard, which has the fencing
+    /// token.
     ///
     /// The factory returns an actor and no error, and blocks its thread while it runs. If it opens a resource that may
     /// fail, let it keep the `Result` in the actor, and let the actor stop at an error, as `examples/web_replicas`
@@ -216,9 +218,9 @@ impl<E: Election, F> fmt::Debug for SingletonBuilder<E, F> {
     }
 }
 
-/// "The agent hands over": the message to a [`Singleton`]'s actor, once in a leadership. The actor finishes work that
-/// must not be interrupted, and stops itself. The successor leads after that, or after the limit of the hand-over. An
-/// actor that needs no notice has no handler: [`SingletonBuilder::start_without_handler`].
+/// The message that the agent hands over, to the actor of a [`Singleton`], once in a leadership. The actor finishes
+/// work that must not be interrupted, and stops itself. The successor leads after that, or after the limit of the
+/// hand-over. An actor that needs no notice has no handler: [`SingletonBuilder::start_without_handler`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Message)]
 #[rtype(result = "()")]
 pub struct SteppingDown {

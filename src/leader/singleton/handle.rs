@@ -17,7 +17,7 @@ use crate::{
 
 /// An application's handle of a [`Singleton`](super::Singleton) on this host. Clones are the same handle.
 ///
-/// Dropping it ends nothing.
+/// Dropping a handle ends nothing.
 pub struct SingletonHandle<A: Actor<Context = Context<A>>> {
     record: Arc<SingletonRecord<A>>,
     stopper: Stopper,
@@ -149,7 +149,7 @@ impl<A: Actor<Context = Context<A>>> SingletonRecord<A> {
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen<A>> {
-        // A poisoned lock is used all the same: each change under it is one step, so none is half made.
+        // A poisoned lock is still used: each change under it is one step, so a panic leaves no change half made.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

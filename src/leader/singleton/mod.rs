@@ -9,13 +9,13 @@
 //!        └── leadership lost: dropped, no message of it is handled ──┘
 //! ```
 //!
-//! Decided here: how the work of [`lead`](crate::agent::ElectionHandle::lead) runs an actor, so that it is polled only
-//! while its agent leads; the message for a hand-over, and how its end is noted. Not here: when work begins, restarts
-//! and is dropped, and the reading of the agent's clock before each poll (`agent/lead.rs`).
+//! Decided here: how the work of [`lead`](crate::agent::ElectionHandle::lead) runs an actor, so that the actor is
+//! polled only while its agent leads; the message for a hand-over, and how the actor's end is noted. Not here: when
+//! work begins, restarts and is dropped, and the reading of the agent's clock before each poll (`agent/lead.rs`).
 //!
 //! # Where to go next
-//! `builder.rs` starts a singleton and says what you can rely on, `running.rs` is the actor under one leadership,
-//! `handle.rs` is the application's view of the singleton.
+//! `builder.rs` starts a singleton and has its guarantees, `running.rs` is the actor under one leadership, `handle.rs`
+//! is the application's view of the singleton.
 
 mod builder;
 mod handle;

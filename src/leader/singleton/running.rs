@@ -18,7 +18,7 @@ use crate::{agent::LeaderGuard, protocol::Term, supervisor::contain};
 
 use super::handle::SingletonRecord;
 
-/// Tells an actor that its agent hands over.
+/// A function that tells an actor that its agent hands over.
 pub(super) type TellActor<A> = fn(&mut ContextFut<A, Context<A>>, Term);
 
 /// See the [module](self).
@@ -33,9 +33,9 @@ pub(super) struct RunningActor<A: Actor<Context = Context<A>>> {
 }
 
 impl<A: Actor<Context = Context<A>>> RunningActor<A> {
-    /// Makes the actor, and runs no code of it yet.
+    /// Makes the actor, and runs none of its code yet.
     ///
-    /// A panic of the factory is counted, and passed on.
+    /// A panic of the factory is counted, and raised again.
     pub(super) fn make(
         leader: LeaderGuard,
         progress_within: Option<Duration>,

@@ -244,7 +244,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         here.send(to, &self.name, ANSWER, &answer.write());
     }
 
-    /// Sends the acknowledgements that are due. Returns when the next acknowledgement is due.
+    /// Sends the acknowledgements that are due. Returns the time at which the next acknowledgement is due.
     pub(super) fn acknowledge(
         &self,
         inner: &mut Inner<M>,

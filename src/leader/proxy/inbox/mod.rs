@@ -1,4 +1,4 @@
-//! The endpoint's work for a proxy: sends waiting messages, and takes arriving ones.
+//! The endpoint's work for a proxy: sends waiting messages, and takes arriving messages.
 //!
 //! Decided here: the agent's own leadership is checked for each message, right before the actor gets it. Not here:
 //! which messages may be sent and taken; the sender's and the receiver's state machines decide that.

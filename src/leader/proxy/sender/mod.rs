@@ -9,8 +9,8 @@
 //!
 //! Messages are sent in *runs*. The messages of one run have numbers from 0, and go to one leader in one term. The next
 //! run begins only when each message of the present run is delivered, refused or unknown. This is enough to keep the
-//! order: a leader that refuses one message of a run refuses all later messages of the run, and never takes any of them
-//! afterwards. So refused messages may be sent again, in their order, to the same leader or to another one.
+//! order: a leader that refuses one message of a run refuses all later messages of the run, and never takes a refused
+//! message afterwards. So refused messages may be sent again, in their order, to the same leader or to another leader.
 //!
 //! Decided here: which messages are buffered and how many fit, how many messages of a run may be in flight, when a
 //! redirect is followed, and when an outcome counts as unknown. Not here: which messages a leader takes
@@ -45,7 +45,7 @@ pub(super) struct Sender<P> {
     /// No message is sent before this time, because messages were refused.
     paused_until: Time,
     pauses: u32,
-    /// Number of runs (messages to one leader in one term) in a row of which no message arrived.
+    /// Number of runs (messages to one leader in one term) in a row without a message that arrived.
     lost_runs: u32,
 }
 
@@ -66,7 +66,7 @@ enum Redirect {
     /// No redirect was received since this agent's view of the leader changed.
     None,
     Followed(Target),
-    /// A redirect was followed before, and no further one is followed.
+    /// A redirect was followed before, and no further redirect is followed.
     Spent,
 }
 
@@ -159,8 +159,8 @@ impl<P> Sender<P> {
         settled
     }
 
-    /// Notes that the leader takes no more messages of a run. It has delivered the messages before `next`; `None` if it
-    /// does not know the number.
+    /// Notes that the leader takes no more messages of a run. The leader has delivered the messages before `next`;
+    /// `None` if the leader does not know the number.
     pub(super) fn refused(
         &mut self,
         now: Time,
@@ -172,7 +172,7 @@ impl<P> Sender<P> {
         if !self.is_present(from) {
             return Settled::default();
         }
-        // The leader does not know how many messages it delivered, so none of those in flight may be sent again.
+        // The leader does not know how many messages it delivered, so no message in flight may be sent again.
         let Some(next) = next else {
             self.pause(now);
             return self.give_up_run();
@@ -204,7 +204,8 @@ impl<P> Sender<P> {
                     self.lost_runs.saturating_add(1)
                 };
                 self.pause(now);
-                // The first message was lost in each of these runs. It is given up: otherwise all others wait for ever.
+                // The first message was lost in each of the last runs. It is given up: otherwise all other messages
+                // wait for ever.
                 if self.lost_runs >= LOST_RUNS
                     && let Some(item) = self.buffer.pop_front()
                 {
@@ -217,7 +218,7 @@ impl<P> Sender<P> {
         settled
     }
 
-    /// Returns the next frame to send, if one can be sent now. Call it until it returns `None`;
+    /// Returns the next frame to send, if a frame can be sent now. Call this until it returns `None`;
     /// [`wakes_at`](Self::wakes_at) then returns the time of the next call.
     pub(super) fn next(
         &mut self,
@@ -248,7 +249,8 @@ impl<P> Sender<P> {
             return None;
         }
         match &self.run {
-            // While messages to a former leader are in flight, nothing is sent to the next one: it could overtake them.
+            // While messages to a former leader are in flight, nothing is sent to the next leader: it could overtake
+            // them.
             Some(run) if run.to != wanted => return None,
             Some(_) => {}
             None => {
@@ -302,7 +304,7 @@ impl<P> Sender<P> {
         answer.into_iter().chain(pause).min()
     }
 
-    /// Gives a message up. Returns whether it was still in the buffer: then it will not be sent.
+    /// Gives a message up. Returns whether the message was still in the buffer: then it is never sent.
     pub(super) fn cancel(&mut self, id: u64) -> bool {
         let at = self.buffer.iter().position(|item| item.id == id);
         let unsent = at.and_then(|at| self.buffer.remove(at));
@@ -322,12 +324,12 @@ impl<P> Sender<P> {
         self.buffer.is_empty() && self.flight.is_empty()
     }
 
-    /// Returns whether the next messages go to the agent with that name.
+    /// Returns whether the next messages go to the agent `id`.
     pub(super) fn wants(&self, id: &AgentId) -> bool {
         self.wanted().is_some_and(|to| to.id == *id)
     }
 
-    /// Returns whether this agent already sees that leader.
+    /// Returns whether this agent already sees the leader `view`.
     pub(super) fn sees(&self, view: Option<&Target>) -> bool {
         self.view.as_ref() == view
     }
@@ -377,6 +379,6 @@ const ASK_AFTER: Duration = Duration::from_millis(200);
 const NARROWEST: usize = 16;
 /// Number of messages by which `window` grows at each acknowledgement. Chosen: it grows more slowly than it shrinks.
 const WIDER: usize = 16;
-/// Number of runs in a row without any arrival after which the first message is given up. Chosen: with 1, a
-/// message that was lost once on the way is given up; with many, the others wait for as many pauses.
+/// Number of runs in a row without any arrival after which the first message is given up. Chosen: with 1, a message
+/// that was lost once on the way is given up; a larger number makes all other messages wait for more pauses.
 const LOST_RUNS: u32 = 4;

@@ -1,4 +1,4 @@
-//! How a run ends, and which leader gets the next one.
+//! How a run ends, and which leader gets the next run.
 //!
 //! Decided here: a redirect (the successor that a former leader names) is followed only once, until this agent sees
 //! another leader; the pause before a refused message is sent again; and a run without an answer is given up.
@@ -55,8 +55,8 @@ impl<P> Sender<P> {
         landed
     }
 
-    /// Ends a run whose leader does not lead any more, once no message of the run is in flight. Until then that leader
-    /// is asked about the run.
+    /// Ends a run whose leader does not lead any more, once no message of the run is in flight. Until then the leader
+    /// of the run is asked about the run.
     pub(super) fn turn_over(&mut self, now: Time) {
         let wanted = self.wanted();
         let is_over = |run: &Run| wanted != Some(&run.to);

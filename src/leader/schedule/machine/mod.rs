@@ -55,7 +55,7 @@ pub(super) struct ScheduleMachine<'a> {
     ballot: LeaderNumber,
     audience: Audience,
     /// Agents that had not answered when a question had enough answers, and have not answered since: they may have no
-    /// part in schedules, so they are asked and not waited for.
+    /// part in schedules, so the leader asks them, but does not wait for them.
     silent: BTreeSet<AgentId>,
     rounds: Round,
     stage: ScheduleStage,
@@ -77,7 +77,7 @@ pub(super) struct ScheduleMachine<'a> {
     failing: Option<Failing>,
     /// Time at which the machine last asked for the mark.
     asked_at: Time,
-    /// Of these only the counts are kept here.
+    /// The counts of ticks. The other fields of the status are not used here.
     counts: ScheduleStatus,
 }
 
@@ -132,7 +132,7 @@ impl<'a> ScheduleMachine<'a> {
         self.forget_short_silence(now);
     }
 
-    /// A question that was given up soon says nothing about the agents that were asked.
+    /// Forgets a question that was given up soon: it shows nothing about the agents that were asked.
     fn forget_short_silence(&mut self, now: Now) {
         if self.open().is_none() && self.silent_since(now).is_none() {
             self.unanswered = None;
@@ -318,8 +318,8 @@ impl<'a> ScheduleMachine<'a> {
     }
 
     fn plan(&mut self, now: Now) -> TickPlan {
-        // The clock was ahead and was set back. Due times that were skipped because it was ahead were not missed, so
-        // they are considered again.
+        // The clock was ahead and was set back. Due times that were skipped because the clock was ahead were not
+        // missed, so they are considered again.
         if now.wall < self.settled {
             self.settled = self.known();
         }

@@ -60,17 +60,17 @@ impl ScheduleMachine<'_> {
         self.stage.open().or(self.confirming.as_ref())
     }
 
-    /// Returns the time since which too few agents answer, if it is long ago.
+    /// Returns the time since which too few agents answer, if this has lasted for `SILENCE`.
     pub(super) fn silent_since(&self, now: Now) -> Option<WallTime> {
         let since = self.unanswered?;
         (now.time.since(since.time) >= SILENCE).then_some(since.wall)
     }
 
-    /// Returns the agents that do not acknowledge this leader, if too few acknowledge it for long.
+    /// Returns the agents that do not acknowledge this leader, if too few agents have answered for `SILENCE`.
     pub(in crate::leader::schedule) fn silence(&self, now: Now) -> Option<Silence> {
         let since = self.silent_since(now)?;
         let before = self.given_up.as_ref();
-        // Agents have had no time to answer a new question, so the last one says more.
+        // Agents have had no time to answer a new question, so the last question shows more.
         let open = self
             .open()
             .filter(|open| before.is_none() || !open.is_new(now.time));
