@@ -6,20 +6,20 @@
 //!        │  BullyAgent::builder("api-3").score(30).join(&group).start()? ──▶ BullyHandle
 //!        │  handle.is_leader() · handle.changes() · handle.lead(|guard| async …)
 //! ┌──────▼──────────────────────────────────────────────────────────────────────────────┐
-//! │ dashboard  a live page of it (feature `dashboard`)                                  │
-//! │ web        its routes for actix-web (feature `actix-web`)                           │
-//! │ operate    what an operator reads and commands of a running node                    │
+//! │ dashboard  a live page about a group (feature `dashboard`)                          │
+//! │ web        routes for actix-web: reports and commands (feature `actix-web`)         │
+//! │ operate    reports of a running node for an operator, and commands to it            │
 //! │ config     from a file to a running agent, and its orderly end (feature serde)      │
-//! │ leader     what an application does with it: a singleton, schedules, fenced writes  │
+//! │ leader     tools for an application: a singleton, schedules, fenced writes          │
 //! │ agent      one election inside one actor: typed messages in, effects out            │
 //! │ remote     the bridge: agents of other hosts as if they were here                   │
-//! │ group      who takes part in one election, and where the messages of each go        │
+//! │ group      the members of one election, and the routes of their messages            │
 //! │ supervisor restarts an agent after a panic: same Addr, fresh state, new incarnation │
-//! │ clock, store   clocks that a lease may trust; what must survive a crash             │
-//! │ register       a lease in a store that all can reach, instead of messages           │
+//! │ clock, store   clocks that a lease may trust; records that survive a crash          │
+//! │ register       a lease in a store that all agents can reach, instead of messages    │
 //! ├─────────────────────────────────────────────────────────────────────────────────────┤
 //! │ elections  the machines, of bully-core and (feature `classics`) of bully-classics   │
-//! │ protocol   the interface they share: inputs, effects, view; ids, ranks, timings     │
+//! │ protocol   the interface of all machines: inputs, effects, view; ids, ranks, timings│
 //! │            (everything below the line is pure: no actor, no clock, no randomness)   │
 //! └─────────────────────────────────────────────────────────────────────────────────────┘
 //!   feature testkit, for tests: many agents in one process, commanded (cluster); the machines
@@ -32,30 +32,32 @@
 //! | word | meaning | elsewhere |
 //! |---|---|---|
 //! | *agent* | an actor that takes part in an election | node, process, participant |
-//! | *member* | an agent in the records of its group: a *voter* (it is asked, and may lead) or an *observer* (it only hears the result) | |
-//! | *node*, *host* | a process whose bridge carries groups to others, and the machine that it runs on | |
-//! | *peer* | another node, as a bridge sees it; another agent is "another agent" | |
-//! | *score*, *rank* | the number that the application gives an agent; score and name together, which decide who outranks whom | priority, id |
+//! | *member* | an agent in the records of its group: a *voter* (other agents ask it, and it may lead) or an *observer* (it only hears the result) | |
+//! | *node*, *host* | a process whose bridge carries groups to other processes, and the machine that it runs on | |
+//! | *peer* | another node, as a bridge sees it (another agent is never called a peer) | |
+//! | *score*, *rank* | the number that the application gives an agent; the score together with the name, which orders the agents of a group | priority, id |
 //! | *eligible*, *candidate* | a voter with a score, which may be elected; an agent that holds an election | |
 //! | *term*, *epoch* | the number of an election that was won; the number of the list of voters that held the election | ballot |
 //! | *incarnation* | the number of an agent's start, counted over its crashes | generation, life |
 //! | *role* | follower, candidate (sent `Elect`), waiting (got `Ok`), leader | |
 //! | `Elect`, `Ok`, `Elected` | the bully's three messages | ELECTION, ANSWER or ALIVE, COORDINATOR or VICTORY |
-//! | *message*, `Envelope<M>` | data that one agent sends to another; the message with its sender and the sender's incarnation | letter |
-//! | *campaign*, *step down*, *resign* | to hold an election; to give a leadership up; the message that announces this | |
+//! | *message*, `Envelope<M>` | data that one agent sends to another agent; the message with its sender and the sender's incarnation | letter |
+//! | *campaign*, *step down*, *resign* | to hold an election; to give a leadership up; to announce this by a message | |
 //! | *leave* | an agent leaves its group: if it leads it hands over, then its membership ends | |
-//! | *leadership*, *tenure* | the position, which is held or vacant; one agent's time as leader | |
-//! | *lease*, *promise*, *fence* | the time in which a leader is sure to be the only one; a voter's grant of that time; the number that keeps a former leader out | |
+//! | *leadership*, *tenure* | the position of the leader, which is held or vacant; one agent's time as leader | |
+//! | *lease*, *promise*, *fence* | the time in which a leader is sure to be the only leader; a voter's grant of this time; the number that keeps a former leader out | |
 //! | *drain*, *hand-over*, *successor* | the work of a leader ends; the next leader takes its place; the agent that leads next | |
 //! | *singleton*, *gate* | an actor that runs on the leader only; an actor or a check that refuses the writes of former leaders | |
-//! | *schedule*, *tick* | work that is due at certain times; one of these times, and its work | cron job |
-//! | *cool-down* | the time in which an agent that stepped down lets the others go first: it has the last slot, in which it may be elected | |
+//! | *schedule*, *tick* | work that is due at certain times; one due time with its work | cron job |
+//! | *mark*, *contender* | the progress of a schedule, as the group or a store keeps it; an agent that may take the lease in a store | |
+//! | *learner* | an agent with a store that is not in the list of voters: it follows the leader, and can be made a voter | |
+//! | *cool-down* | the time in which an agent that stepped down lets other agents lead first; it may still be elected, in the last slot | |
 //! | *slot*, *rank-staggered delay* | the wait of an agent before it holds an election; a lower rank waits longer | |
-//! | *wait* | the time for which an agent holds no election: as *waiting* for an announcement, until its slot, or in its cool-down | |
-//! | *round* | the questions that an agent asks together; an answer names the round that it answers. E: the length of a round in quorum mode | |
+//! | *wait* | the time for which an agent holds no election: while it is *waiting* for an announcement, until its slot, or in its cool-down | |
+//! | *round* | the questions that an agent asks together; an answer names the round that it answers. `E` is the length of a round in quorum mode | |
 //! | *probe* | a measurement: of a disk by a write, of work by its reports. In a ring, the question to a skipped member whether it is there | |
-//! | *link*, *route* | a connection that both bridges accept; the path to a member | |
-//! | *grace period*, *back-off* | the time for which a silent agent or peer is waited for; the growing pause before another try | |
+//! | *link*, *route* | a connection that the bridges of both nodes accept; the path to a member | |
+//! | *grace period*, *back-off* | the time for which an agent waits for a silent agent, or a bridge for a silent peer; the growing pause before another try | |
 //! | *confirmed*, *suspected* | an end that a supervisor saw; an end that silence suggests (`certain`, `suspect` in names) | |
 //! | *partition*, *cut*, *isolate*, *heal*, *crash*, *hang* | the faults of a test | |
 //!

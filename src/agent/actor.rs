@@ -108,8 +108,8 @@ impl<E: Election> Agent<E> {
         result
     }
 
-    /// Logs, once for each incarnation, that the agent has no record of its votes, and for how long it therefore takes
-    /// no part in elections.
+    /// Logs, once for each incarnation, that the agent has no record of its votes, and the time for which it therefore
+    /// takes no part in elections.
     fn log_recovery(&self) {
         if let Some(recovers) = self.machine.prospects().recovers {
             let abstains = recovers.until.since(self.shared.now());

@@ -41,8 +41,8 @@ macro_rules! choices {
                 made.into_iter().flatten()
             }
 
-            /// Puts the settings into a configuration. A configuration that agents share is copied, so that the other
-            /// agents keep their settings.
+            /// Puts the settings into a configuration. A configuration that several agents share is copied, so that the
+            /// settings of the other agents stay the same.
             ///
             /// # Errors
             /// The name of the first setting that the mode of the configuration does not have.

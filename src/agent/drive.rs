@@ -66,7 +66,7 @@ impl<E: Election> Agent<E> {
         is_present
     }
 
-    /// Carries out the effects in order, until one of them is a record that has to become durable first.
+    /// Carries out the effects in order, until an effect is a record that has to become durable first.
     fn carry_out(
         &mut self,
         effects: &mut dyn Iterator<Item = EffectOf<E>>,
@@ -256,7 +256,7 @@ impl<E: Election> Agent<E> {
         ctx.stop();
     }
 
-    /// Handles the timers that are due, when the deadline of the first one is reached.
+    /// Handles the timers that are due, when the deadline of the first timer is reached.
     pub(super) fn on_deadline(&mut self, ctx: &mut Context<Self>) {
         let now = Instant::now();
         self.note_lateness(now);

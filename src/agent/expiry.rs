@@ -1,4 +1,4 @@
-//! Tells the subscribers that a leadership ran out while its agent did not run.
+//! Reports to the subscribers that a leadership ran out while its agent did not run.
 //!
 //! Decided here: how the end is noticed. An agent that hangs, or waits for a disk, does not step, so its machine cannot
 //! report that it lost the leadership. A task beside the agent therefore waits for the end by the agent's clock. The

@@ -36,7 +36,7 @@ pub(super) struct Consequence {
 pub(super) struct FailingWork {
     /// Number of short leaderships in a row.
     row: u32,
-    /// The present leadership or the last one; `began` is its start.
+    /// The present leadership, or the last leadership; `began` is its start.
     leader: Option<(AgentId, Incarnation)>,
     began: Time,
     is_over: bool,

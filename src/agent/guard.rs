@@ -1,5 +1,5 @@
-//! The guard that the work of a leader holds: it tells whether the agent still leads, in which term,
-//! and when the work has to end.
+//! The guard that the work of a leader holds. From the guard the work learns whether the agent still leads, in which
+//! term, and when the work has to end.
 //!
 //! Decided here: a guard reads the clock at each question. Not here: when the work is made and dropped (`lead.rs`).
 
@@ -112,11 +112,11 @@ impl fmt::Debug for LeaderGuard {
     }
 }
 
-/// Distinguishes newer leaderships from older ones: a larger term is newer.
+/// Distinguishes newer leaderships from older leaderships: a larger term is newer.
 ///
 /// It is an *epoch*, useful for logs and for dropping old updates. It is **not** a fence. Two agents may lead at once
-/// for a moment, and each may have seen a term that the other has not. A database that accepts the larger epoch is
-/// therefore not protected.
+/// for a moment, and each of them may have seen a term that the other agent has not seen. A database that accepts the
+/// larger epoch is therefore not protected.
 ///
 /// As JSON its numbers are text, because they may exceed 2^53.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

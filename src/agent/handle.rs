@@ -220,8 +220,7 @@ impl<E: Election> ElectionHandle<E> {
         }
         let Some(gone) = gone else { return Ok(()) };
         let (shared, agent) = (Arc::clone(&self.shared), self.addr.downgrade());
-        // The task runs on the agent's arbiter, because the arbiter of the actor that it watches may end together with
-        // that actor.
+        // The task runs on the agent's arbiter: the arbiter of the watched actor may end together with that actor.
         let task = AgentTask(Box::pin(async move {
             let replaced = pin!(shared.until_replaced(number));
             if let Either::Right(_) = select(pin!(gone), replaced).await {
@@ -412,7 +411,7 @@ struct Changes {
 }
 
 impl Changes {
-    /// Waits for the next status that differs from the last one.
+    /// Waits for the next status that differs from `last`.
     async fn next(&mut self) -> Status {
         loop {
             self.updates.mark_unchanged();

@@ -14,7 +14,7 @@
 //! under the lock, so an incarnation that any thread has ended publishes nothing more. The number is written only under
 //! the lock; a reader of it never waits.
 //!
-//! Not here: which parties are told of a change, and in which order (`shared.rs`). This file knows no clock and no
+//! Not here: which parties are notified of a change, and in which order (`shared.rs`). This file knows no clock and no
 //! runtime, because a checker of interleavings runs it unchanged (`tests/heavy/cells`).
 
 use std::{fmt, time::Duration};
@@ -41,7 +41,7 @@ pub(super) struct LeadershipMachine {
 /// The state that changes under the lock.
 struct LeadershipState {
     phase: LeadershipPhase,
-    /// The present incarnation, or the last one.
+    /// The present incarnation, or the last incarnation.
     incarnation: Incarnation,
     role: Role,
     term: Term,

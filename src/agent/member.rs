@@ -15,11 +15,11 @@ use bully_core::elections::message::{BullyMessage, Elect, Elected, Ok};
 
 use super::StartError;
 
-/// The membership of an application's actor in a bully group (the available mode), until it is dropped.
+/// The membership of an application's actor in a bully group (the available mode). It ends when this value is dropped.
 ///
-/// The actor gets each [`Elect`], [`Ok`] and [`Elected`] that is addressed to it, as an [`Envelope`] of that type, and
-/// sends its own messages with [`send`](Self::send). The actor never gets a `Yield`, a heartbeat, or another message by
-/// which agents repair a textbook election. Its messages count like the messages of an agent. The example
+/// The actor gets each [`Elect`], [`Ok`] and [`Elected`] that is addressed to it, in an [`Envelope`] of the message's
+/// type, and sends its own messages with [`send`](Self::send). The actor never gets a `Yield`, a heartbeat, or another
+/// message by which agents repair a textbook election. Its messages count like the messages of an agent. The example
 /// `typed_messages` shows such an actor beside agents.
 #[derive(Debug)]
 #[must_use = "the actor is a member only as long as this is kept"]
@@ -85,10 +85,10 @@ impl BullyMember {
         self.incarnation
     }
 
-    /// Sends a bully message to another member. Nothing happens if the group has no member of that name.
+    /// Sends a bully message to another member. Nothing happens if the group has no member with the name `to`.
     ///
-    /// The agents believe the message. Give an [`Elected`] a term that is one above the highest term heard: after a term
-    /// far ahead, its receivers follow the sender, or claim only terms above it. After the largest term there is no
+    /// The agents believe the message. Give an [`Elected`] a term that is one above the highest term heard. If the term
+    /// is far ahead, its receivers follow the sender, or claim only terms above it. After the largest term there is no
     /// later term, so the group may need a restart.
     pub fn send(&self, to: &AgentId, message: impl Into<BullyMessage>) {
         let to = To::One(to.clone());

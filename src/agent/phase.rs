@@ -31,7 +31,7 @@ pub(super) struct AgentTenure {
     pub(super) term: Term,
 }
 
-/// How an agent has ended.
+/// The kind of an agent's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Departure {
     /// The agent was asked to leave.
@@ -81,7 +81,7 @@ pub(super) struct IncarnationEnd {
     pub(super) has_changed: bool,
     /// Whether no lead future acts on the leadership of the ended incarnation any more.
     pub(super) is_confirmed: bool,
-    /// How the agent has ended; `None` if another incarnation may follow.
+    /// The kind of the agent's end; `None` if another incarnation may follow.
     pub(super) departure: Option<Departure>,
     /// Whether no actor of the agent runs on: the actor is dropped, or it hangs and was given up. Then the agent's
     /// resources are free once its end is confirmed.

@@ -1,8 +1,9 @@
 //! Measures a voter's disk while the voter writes nothing.
 //!
-//! Decided here: once a minute the agent measures how long a write takes, if its election machine [asks for
-//! it](crate::protocol::Prospects::probes), and tells the machine. The machine handles other inputs meanwhile. Not here:
-//! the consequences of a slow disk (`elections/quorum/slow.rs`), and the probe itself (`store/probe.rs`).
+//! Decided here: once a minute the agent measures the duration of a write, if its election machine [asks for
+//! it](crate::protocol::Prospects::probes), and reports the duration to the machine. The machine handles other inputs
+//! during the measurement. Not here: the consequences of a slow disk (`elections/quorum/slow.rs`), and the probe itself
+//! (`store/probe.rs`).
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The renewals of a leader's lease: how much of the lease was left, and the warning of late renewals.
+//! The renewals of a leader's lease: the rest of the lease before a renewal, and the warning of late renewals.
 //!
 //! Not here: when a renewal counts as late ([`strain`](super::strain)).
 

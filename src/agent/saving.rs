@@ -1,4 +1,4 @@
-//! The wait for a record to be durable. The agent does nothing else meanwhile.
+//! The wait for a record to be durable. The agent does nothing else during the wait.
 //!
 //! Decided here: when the wait ends, and when a warning is due during the wait. If a save fails with an error that may
 //! pass, or for lack of space, the same record is saved again, with growing pauses. The agent has sent nothing that

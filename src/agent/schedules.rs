@@ -70,7 +70,7 @@ pub struct ScheduleStatus {
     /// is more than 10 s ahead of its own clock, or if it keeps the marks of 256 other schedules.
     pub refused: u64,
     /// Number of due times that the schedule's [stream](crate::agent::ElectionHandle::schedule_stream) repeated, or
-    /// gave after a later due time had begun or was skipped. These due times are not run.
+    /// gave after a later due time had begun or was skipped. A counted due time is not run.
     pub misordered: u64,
 }
 

@@ -285,7 +285,7 @@ impl<E: Election> Settled<E> {
     }
 }
 
-/// Returns the given clock, if it is of the required kind; by default a clock of that kind.
+/// Returns the given clock, if it is of the required kind; without a given clock, a clock of the required kind.
 pub(super) fn choose_clock(
     named: Option<Arc<dyn Clock>>,
     required: ClockKind,

@@ -4,7 +4,7 @@ use crate::protocol::{About, AgentId, Incarnation, Leader, Role, Term};
 
 /// An agent's state at one moment; see [`ElectionHandle::current`](super::ElectionHandle::current).
 ///
-/// As JSON the fields have these names; terms and incarnations are text, because they may exceed 2^53.
+/// As JSON the fields have the names below; terms and incarnations are text, because they may exceed 2^53.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Status {

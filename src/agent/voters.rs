@@ -1,4 +1,4 @@
-//! The voters of an agent's group, and changes of them while the group runs.
+//! The voters of an agent's group, and how they change while the group runs.
 //!
 //! Decided here: for how long a change is asked for, and the answer to its caller. The election decides who may vote,
 //! and how a change is made ([`epoch`](crate::elections::quorum::epoch)). An agent only passes the request for a change

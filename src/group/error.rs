@@ -104,7 +104,7 @@ pub enum OpenError {
     },
     /// A member began before the group was opened.
     ///
-    /// After a restart of the process, the new incarnation would look like the former one.
+    /// After a restart of the process, the new incarnation would look like the former incarnation.
     #[error(
         "{id} has joined already: start the bridge that carries the group first, then the agents; otherwise other hosts cannot tell an agent from its former incarnation"
     )]

@@ -11,11 +11,11 @@
 //! Decided here: members *pull* the membership. A change costs one small message to each member that has the newest
 //! membership, and nothing for a member that was notified before and has not looked since. A thousand agents that join
 //! in one turn of the arbiter are merged and sorted once. All members share one snapshot: no agent keeps a map of the
-//! others.
+//! other agents.
 //!
 //! The election chooses the order in which the members are notified, by [`Requirements::notify`]: all in one turn, or
-//! the member of the highest rank that is up one turn before the others. The group keeps the ranks for this purpose
-//! only.
+//! the member of the highest rank that is up one turn before the other members. The group keeps the ranks for this
+//! purpose only.
 //!
 //! A report counts only for the members of its own route: a report about an agent of this process does not change a
 //! member with the same name on another host. Another host reports through its own `Remote`.

@@ -68,7 +68,7 @@ pub struct Leadership {
     /// agent of this process ran out, it is the end of that lease. In an election by ring, ballot, reorganization or
     /// invitation it is the time at which the agent missed the leader.
     pub until_unix_ms: Option<u64>,
-    /// How the leadership ended; `None` while it continues.
+    /// The kind of the leadership's end; `None` while the leadership continues.
     pub end: Option<LeadershipEnd>,
     /// The agent of this process that saw the leadership.
     pub seen_by: AgentId,

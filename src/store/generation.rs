@@ -1,4 +1,4 @@
-//! The agents of one store, and which of them may write to the store.
+//! The agents of one store, and which agent may write to the store.
 //!
 //! Decided here: only the last agent that began may write. An agent that hung, was replaced and continues later began
 //! before its successor, so its writes are refused.

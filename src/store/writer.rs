@@ -50,8 +50,8 @@ impl Writer {
 }
 
 /// Stops virtual time until the returned value is dropped: the runtime then does not advance to its next timer.
-/// Otherwise a save would take seconds of virtual time. Tokio stops virtual time only for work on its own threads, so
-/// one of them waits until the job is done. The job itself runs on the store's thread.
+/// Otherwise a save would take seconds of virtual time. Tokio stops virtual time only for work on its own threads, so a
+/// thread of tokio waits until the job is done. The job itself runs on the store's thread.
 #[cfg(feature = "testkit")]
 fn hold_virtual_time() -> Sender<()> {
     let (held, is_done) = channel();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::policy::RestartPolicy;
 
-/// The failures of a child within the window of its policy. They decide how many restarts are left.
+/// The failures of a child within the window of its policy. Their number decides the number of restarts that are left.
 #[derive(Debug)]
 pub(crate) struct RestartBudget {
     policy: RestartPolicy,

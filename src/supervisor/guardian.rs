@@ -80,7 +80,7 @@ where
 enum ChildPhase {
     /// An incarnation exists, and its end has not been reported.
     Alive,
-    /// No incarnation exists, and the next one follows after this sleep.
+    /// No incarnation exists, and the next incarnation follows after this sleep.
     Backoff(Pin<Box<Sleep>>),
     /// No incarnation exists, and none follows.
     Over,
@@ -132,7 +132,7 @@ where
         }
     }
 
-    /// Handles the end of the backoff: drops the remains of the former incarnation and makes the next one.
+    /// Handles the end of the backoff: drops the remains of the former incarnation and makes the next incarnation.
     fn restart(&mut self) {
         self.phase = ChildPhase::Over;
         let Some(child) = &mut self.child else { return };

@@ -53,7 +53,8 @@ impl<K: Clone + Debug + Send + 'static> Reporter<K> {
         })
     }
 
-    /// Reports an end before a restart. `left` is the number of restarts that the budget still allows after this one.
+    /// Reports an end before a restart. `left` is the number of further restarts that the budget allows after that
+    /// restart.
     pub(super) fn down(&mut self, exit: Exit, restart_in: Duration, left: usize) {
         info!(node = ?self.child, reason = ?exit, after_ms = restart_in.as_millis(), "child is down");
         if left == 0 {

@@ -74,7 +74,7 @@ pub enum Finding {
         #[serde(rename = "since_ms", serialize_with = "shown::millis")]
         since: Duration,
     },
-    /// The store of the lease does not list the agents, so a hand-over to one of them cannot be checked.
+    /// The store of the lease does not list the agents, so the successor of a hand-over cannot be checked.
     RegisterListsNobody {
         /// The name of the store.
         store: String,
@@ -116,13 +116,13 @@ pub enum Finding {
     RulesDiffer {
         /// The node.
         node: String,
-        /// The rules of the agents of that node.
+        /// The rules of that node's agents.
         theirs: String,
         /// The rules of the agents of this process.
         mine: String,
     },
     /// Another node, or another agent of this process, uses a later list of voters (a later epoch) than this agent.
-    /// Neither side counts the messages of the other.
+    /// Messages between the two sides do not count.
     ListOlder {
         /// The node, or the name of the agent if it is in this process.
         node: String,
@@ -196,7 +196,7 @@ pub enum Finding {
     PeerLacksGroup {
         /// The node.
         node: String,
-        /// The names of the first few groups of that node.
+        /// The names of the first few groups of this other node.
         others: Vec<String>,
     },
     /// Another node sends terms that are later than the clock of this host allows. This node drops its messages.
@@ -237,7 +237,7 @@ pub enum Finding {
     TimingsDiffer {
         /// The node.
         node: String,
-        /// The timings of that node.
+        /// The timings of that other node.
         theirs: String,
         /// The timings of this agent.
         mine: String,
@@ -341,7 +341,7 @@ pub enum Finding {
         left: Duration,
         /// Number of the other voters that have answered.
         answers: u32,
-        /// Number of voters that have answered, but recover as well and remember nothing.
+        /// Number of voters that have answered, but recover as well, and so remember nothing.
         recover: u32,
         /// Number of voters that must remember their votes, so that this agent can recover.
         needed: u32,

@@ -59,7 +59,7 @@ impl Facts {
         found
     }
 
-    /// Returns how many voters can be reached and how many are needed; `None` while the rules of the group are unknown.
+    /// Returns the numbers of reachable and of needed voters; `None` while the rules of the group are unknown.
     pub(super) fn voters(&self) -> Option<VoterCount> {
         let requirements = self.requirements.as_ref()?;
         let (all, needed) = match requirements.voters {

@@ -46,7 +46,7 @@ use crate::protocol::{Leaders, Requirements};
 pub struct Offers {
     /// The agents that could lead.
     pub(crate) contenders: Contenders,
-    /// How an application's message reaches the agent that leads.
+    /// The path of an application's message to the agent that leads.
     pub(crate) carrier: Carrier,
     /// The keeper of the marks, from which the next leader learns which work the last leader began.
     pub(crate) keeps: Keeps,
@@ -69,7 +69,7 @@ pub(crate) enum Contenders {
     Store,
 }
 
-/// How an application's message reaches the agent that leads.
+/// The path of an application's message to the agent that leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Carrier {
     /// All agents are in this process.

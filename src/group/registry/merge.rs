@@ -63,7 +63,7 @@ impl<M: PeerMessage> Registry<M> {
         debug_assert_eq!(self.routes.len(), self.members.len());
     }
 
-    /// Orders the eligible members by rank, highest first, and the others after them.
+    /// Orders the eligible members by rank, highest first, and then the other members.
     fn rank(&mut self) {
         self.positions.clear();
         self.positions.resize(self.members.len(), NO_POSITION);

@@ -53,8 +53,8 @@ impl ArrivedQueue {
         self.messages.len() < bounds.messages && self.bytes.saturating_add(len) <= bounds.bytes
     }
 
-    /// Returns the sender with the most waiting bytes, and the head of its latest message. That sender is refused, so
-    /// that a fast sender cannot crowd out the others.
+    /// Returns the sender with the most waiting bytes, and the head of its latest message. This sender is refused, so
+    /// that a fast sender cannot crowd out the other senders.
     pub(super) fn largest(&self) -> Option<(AgentId, RunHead)> {
         let mut by_sender = BTreeMap::<&AgentId, (usize, RunHead)>::new();
         for message in &self.messages {

@@ -11,7 +11,7 @@ use crate::{
 
 /// Identifies one endpoint of an agent, from the endpoint's start to its end. The incarnation alone is not enough,
 /// because each node numbers incarnations by itself: an agent that moved to another node may have the same incarnation
-/// as before, but its new endpoint does not know the state of the former one.
+/// as before, but its new endpoint does not know the state of the former endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "(u64, Incarnation)", into = "(u64, Incarnation)")]
 pub(crate) struct Life {
@@ -97,7 +97,7 @@ impl<P> Default for Settled<P> {
 pub(super) struct Next {
     pub(super) to: Target,
     pub(super) run: u64,
-    /// The number of the first of these messages in the run; in a question the number after the last message.
+    /// The number of the first message of the frame in its run; in a question the number after the last message.
     pub(super) first: u64,
     pub(super) count: usize,
 }

@@ -50,7 +50,7 @@ pub(super) fn service_of<E: Election>(
     agent.attached(|| start(&agent, keeping, settings))
 }
 
-/// Begins the agent's part in schedules with these settings.
+/// Begins the agent's part in schedules with `settings`.
 ///
 /// # Errors
 /// [`ScheduleError::Begun`] if the agent has begun before.

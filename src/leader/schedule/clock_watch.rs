@@ -308,7 +308,7 @@ impl Drop for WatchEnding {
 }
 
 impl WatchedClock {
-    /// Starts a new watch if the last one has ended: a watch ends with the arbiter of the schedule that began it.
+    /// Starts a new watch if the last watch has ended: a watch ends with the arbiter of the schedule that began it.
     pub(super) fn ensure(&self) {
         if !self.watch.is_watched.swap(true, AcqRel) {
             let run = Arc::clone(&self.watch).run(Rc::clone(&self.hand_over));

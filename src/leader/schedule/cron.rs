@@ -13,8 +13,8 @@ use super::{DueTimes, ScheduleError};
 /// Due times by a cron expression, in UTC or in a time zone.
 ///
 /// An expression has five fields: minute, hour, day of the month, month and day of the week. With six fields, the
-/// second comes first. Both kinds of days count as in POSIX: if both are given, one of them is enough. Names (`MON`,
-/// `JAN`), ranges, lists, steps, `L`, `W`, `#`, and `@daily` and similar names are supported.
+/// second comes first. Both kinds of days count as in POSIX: if both are given, a day of either kind is enough. Names
+/// (`MON`, `JAN`), ranges, lists, steps, `L`, `W`, `#`, and `@daily` and similar names are supported.
 ///
 /// In a time zone with summer time, a time of day that does not exist is due when the clock is put forward. This holds
 /// for a time in a list, for a step, and for a day that the zone leaves out. An expression of every hour (`30 * * * *`)

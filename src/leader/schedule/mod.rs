@@ -93,7 +93,7 @@
 //! |---|---|
 //! | of a new leader is behind, or of a leader is set back | no tick is run until the clock is past the last due time |
 //! | of a leader is set forward | the ticks between the old and the new time were missed |
-//! | of the leader is more than 10 s ahead of the clocks of most others | most others acknowledge nothing, and the leader's own agent, which is asked last, keeps nothing: no tick, instead of the ticks of a year at once. It is counted ([`ScheduleStatus::refused`]) and reported ([`NotAcknowledged`](crate::agent::ScheduleFinding::NotAcknowledged)) |
+//! | of the leader is more than 10 s ahead of the clocks of most other agents | most other agents acknowledge nothing, and the leader's own agent, which is asked last, keeps nothing: no tick is run, instead of the ticks of a year at once. The leader counts the refusals ([`ScheduleStatus::refused`]) and reports them ([`NotAcknowledged`](crate::agent::ScheduleFinding::NotAcknowledged)) |
 //!
 //! With a lease in a store a leader compares its clock with the clocks of the contenders: before it runs any tick, then
 //! every 10 s, and when the clock was set. Each contender writes the time of its clock into its row, every 30 s.
@@ -164,11 +164,12 @@
 //! # When the voters change
 //! The first leader of an epoch asks a quorum of the former voters, beside a quorum of the present voters. Before any
 //! tick begins, it writes the marks of the former voters to a quorum of the present voters. So no tick begins again,
-//! whichever voters were added, removed or replaced. A removed voter answers as long as it runs: let it run until the
-//! others lead, a second or two. If too few of the former voters are left, then after 30 s no tick is run that was due
-//! up to 10 s later by the leader's clock: a lost tick was due before that, unless clocks differ by more.
+//! after any change of the voters. A removed voter answers as long as it runs: let it run for a second or two, until an
+//! agent of the new list leads. If too few of the former voters are left, the leader waits 30 s, and then skips every
+//! tick that is due up to 10 s later by its own clock: a lost tick was due before that, unless clocks differ by more.
 //!
-//! To change voters by a stop of all processes, add or remove one voter at a time and let the others keep their stores.
+//! To change voters by a stop of all processes, add or remove one voter at a time, and let all other voters keep their
+//! stores.
 //!
 //! # Where to go next
 //! `machine/` is the leader's side, `register.rs` has the marks of each agent and `marks.rs` the marks in the store of

@@ -217,8 +217,8 @@ impl Poll {
             .collect()
     }
 
-    /// Returns the agents whose acknowledgement is missing: first the agents that refused the due time, as too far ahead
-    /// of their clocks, and then the others.
+    /// Returns the agents whose acknowledgement is missing: first the agents that refused the due time, as too far
+    /// ahead of their clocks, and then the other agents.
     pub(super) fn without_answer(&self, audience: &Audience) -> (Vec<AgentId>, Vec<AgentId>) {
         let is_early = |id: &AgentId| self.early.contains(id);
         self.left(audience).into_iter().partition(is_early)

@@ -1,7 +1,8 @@
 //! The troubles of a schedule, as its leader knows them: agents that do not acknowledge it, and work that fails.
 //!
-//! Decided here: how failures in a row are counted, and how much of a reason is kept. Not here: when agents
-//! count as silent and the pause before a tick is run again (`machine/`), and the sentence for an operator (`agent/diagnosis/schedule.rs`).
+//! Decided here: how failures in a row are counted, and the longest reason that is kept. Not here: when agents count as
+//! silent and the pause before a tick is run again (`machine/`), and the sentence for an operator
+//! (`agent/diagnosis/schedule.rs`).
 
 use crate::{clock::WallTime, protocol::AgentId};
 

@@ -89,8 +89,8 @@ impl DueWindow {
             match misfire {
                 // Due times that the leader skipped are forgotten, even if the clock is set back later.
                 _ if self.leads => self.drop_until(self.frontier.settled),
-                // No due time is removed, because perhaps none of them was run. When this agent leads, it learns which
-                // of them was run last. Then it removes due times, and reading continues.
+                // No due time is removed, because perhaps all of them are still to be run. When this agent leads, it
+                // learns the last due time that was run. Then it removes due times, and reading continues.
                 Misfire::AtLeastOnce => {}
                 // Of the missed due times, only the last is ever run.
                 Misfire::Skip | Misfire::Late { .. } => {

@@ -31,7 +31,8 @@ use super::{
 ///   actors run at once.
 /// - **A hand-over waits for the actor**, up to the drain limit, until it has stopped.
 /// - **Several singletons of one agent** run side by side on the leader. A hand-over waits for all of them. If the
-///   actor of one stops by itself, the agent steps down, which ends the others as well.
+///   actor of one singleton stops by itself, the agent steps down, which ends the actors of the other singletons as
+///   well.
 /// - **A panic costs one actor**, whether in a handler, a timer, `started`, the factory or a `Drop`.
 ///
 /// # Limits

@@ -26,7 +26,7 @@ pub(super) struct RunningActor<A: Actor<Context = Context<A>>> {
     leader: LeaderGuard,
     /// `None` after the actor has ended.
     child: Option<ContextFut<A, Context<A>>>,
-    /// Ends when the agent hands over; `None` after the actor was told of the hand-over.
+    /// Ends when the agent hands over; `None` after the actor got the message of the hand-over.
     stepping_down: Option<Pin<Box<dyn Future<Output = ()>>>>,
     tell: TellActor<A>,
     record: Arc<SingletonRecord<A>>,

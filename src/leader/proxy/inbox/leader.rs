@@ -288,7 +288,7 @@ impl<M: LeaderMessage> Inner<M> {
     }
 }
 
-/// Answers another agent's proxy if this agent has no proxy of that name: no actor here takes the message.
+/// Answers another agent's proxy if this agent has no proxy with its name: no actor here takes the message.
 pub(crate) fn unregistered(
     state: &EndpointState,
     snapshot: &Snapshot<AppMessage>,

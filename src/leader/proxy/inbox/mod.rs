@@ -195,7 +195,7 @@ impl<M: LeaderMessage> ProxyState<M> {
         refused != Some(Refusal::Busy)
     }
 
-    /// Gives a message to the actor of this process, if this agent leads in that term and `give` finds room. Returns
+    /// Gives a message to the actor of this process, if this agent leads in `term` and `give` finds room. Returns
     /// `None` if the bytes are not a message.
     fn give(
         &self,
