@@ -19,7 +19,7 @@
 //! │ register       a lease in a store that all agents can reach, instead of messages    │
 //! ├─────────────────────────────────────────────────────────────────────────────────────┤
 //! │ elections  the machines, of bully-core and (feature `classics`) of bully-classics   │
-//! │ protocol   the interface of all machines: inputs, effects, view; ids, ranks, timings│
+//! │ protocol   interface of all machines: inputs, effects, view; ids, ranks, timings    │
 //! │            (everything below the line is pure: no actor, no clock, no randomness)   │
 //! └─────────────────────────────────────────────────────────────────────────────────────┘
 //!   feature testkit, for tests: many agents in one process, commanded (cluster); the machines

@@ -29,7 +29,7 @@ debug_is_text!(GroupError);
 pub enum JoinError {
     /// The name is in use.
     #[error(
-        "{id} is a member of group {group} already, held by {holder}: choose another name, or let the other one leave first"
+        "{id} is a member of group {group} already, held by {holder}: choose another name, or let that member leave first"
     )]
     Taken {
         /// The requested name.
@@ -55,7 +55,7 @@ pub enum JoinError {
     },
     /// The members are in another epoch, which has another list of voters.
     #[error(
-        "group {group} has the list of voters of epoch {theirs}, and {id} that of epoch {mine}: give all members the same list and `epoch`, and stop all with the old list before members with a new one start"
+        "group {group} has the list of voters of epoch {theirs}, and {id} has the list of epoch {mine}: give all members the same list and the same `epoch`; stop every member with the old list before you start a member with the new list"
     )]
     Epoch {
         /// The requested name.

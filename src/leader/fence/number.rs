@@ -120,7 +120,7 @@ pub enum NoFence {
     Conditional,
     /// No `i64` holds the fence: the voters were changed too often, or their epochs begin at too high a number.
     #[error(
-        "the fence {number} does not fit into an i64, because the `epoch` of the voters is too high: set `epoch` to 0 with the first list of voters, and add 1 for each change; the highest that fits is 8388607"
+        "the fence {number} does not fit into an i64, because the `epoch` of the voters is too high: set `epoch` to 0 with the first list of voters, and add 1 for each change; the highest `epoch` that fits is 8388607"
     )]
     TooLarge {
         /// The fence's number.

@@ -44,7 +44,7 @@ pub enum ScheduleError {
     },
     /// Another schedule of this agent has the name.
     #[error(
-        "{schedule} runs on {agent} already: await its `stop()` first, or give this one a name of its own"
+        "{schedule} runs on {agent} already: await its `stop()` first, or give the new schedule another name"
     )]
     Taken {
         /// The name that both schedules have.
@@ -91,7 +91,7 @@ pub enum ScheduleError {
     )]
     VolatileStore,
     /// The store belongs to another agent, or to an agent of another group.
-    #[error("the store belongs to {} of group {}: give each agent its own", .owner.node, .owner.group)]
+    #[error("the store belongs to {} of group {}: give each agent a store of its own", .owner.node, .owner.group)]
     ForeignStore {
         /// The agent that the store belongs to.
         owner: Box<StoreIdentity>,
