@@ -122,7 +122,7 @@ pub enum CommandError {
     /// The agent left or ended for good.
     #[error("the agent has ended: start it again")]
     Ended,
-    /// No member of the group has that name.
+    /// No member of the group has the name in the command.
     #[error(
         "the group has no member {id}: name a member of the group, or pass None, and the election chooses one"
     )]

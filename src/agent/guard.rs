@@ -114,9 +114,9 @@ impl fmt::Debug for LeaderGuard {
 
 /// Distinguishes newer leaderships from older leaderships: a larger term is newer.
 ///
-/// It is an *epoch*, useful for logs and for dropping old updates. It is **not** a fence. Two agents may lead at once
-/// for a moment, and each of them may have seen a term that the other agent has not seen. A database that accepts the
-/// larger epoch is therefore not protected.
+/// The value is an *epoch*, useful for logs and for dropping old updates, and **not** a fence. Two agents may lead at
+/// once for a moment, and each of them may have seen a term that the other agent has not seen. A database that accepts
+/// the larger epoch is therefore not protected.
 ///
 /// As JSON its numbers are text, because they may exceed 2^53.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -36,7 +36,7 @@ pub enum JoinError {
         id: AgentId,
         /// The group's name.
         group: AgentId,
-        /// The place of the member with that name.
+        /// The place of the member that has the name.
         holder: Holder,
     },
     /// The members follow other rules.

@@ -1,7 +1,7 @@
 //! The members of a group on one other node, and the reports about them.
 //!
-//! Decided here: every report has its route. A report through a [`Remote`] counts only for the members of that node,
-//! whatever their names.
+//! Decided here: every report has its route. A report through a [`Remote`] counts only for the members of the remote's
+//! node, even if members of other nodes have the same names.
 
 use std::{fmt, sync::Arc};
 

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! The history is always kept, because an operator needs it only after a problem has occurred. No agent waits for it.
-//! The agents of a process share one history of their group. It is written from the events of one of these agents; when
-//! that agent ends, it is continued from the events of another agent.
+//! The agents of a process share one history of their group. The history is written from the events of one agent; when
+//! this agent ends, the history is continued from the events of another agent.
 //!
 //! # Limits
 //! | of | limit | removed first |

@@ -1,8 +1,8 @@
 //! An agent that is tied to an actor of its application: after the end of that actor, the agent is not eligible.
 //!
 //! Decided here: how the end of an actor is detected. actix sends no event for it, and a test message would need a
-//! handler in the actor. So the actor's address is checked every [`LOOK`]. Not here: the score during that time
-//! (`agent/eligibility.rs`).
+//! handler in the actor. So the actor's address is checked every [`LOOK`]. Not here: the score of an agent whose actor
+//! has ended (`agent/eligibility.rs`).
 
 use std::time::Duration;
 

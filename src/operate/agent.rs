@@ -57,7 +57,7 @@ pub(super) trait OperatedAgent: Send + Sync {
     fn counts(&self) -> Counts;
     fn diagnosis(&self) -> Diagnosis;
     /// Returns the time for which the agent's leader (perhaps the agent itself) still leads, as far as the agent knows,
-    /// if no more messages arrive; `None` if that time has no end, or is unknown.
+    /// if no more messages arrive; `None` if the leadership has no end, or its end is unknown.
     #[cfg(feature = "dashboard")]
     fn lease_left(&self) -> Option<Duration>;
     fn step_down(&self, to: Option<AgentId>) -> Result<(), CommandError>;

@@ -33,18 +33,18 @@ pub enum CommandRefusal {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         about: Option<About>,
     },
-    /// The group has no member of this name.
+    /// The group has no member with the requested name.
     #[error(
         "the group has no member {to}: name a member of the group, or none, and the election chooses one"
     )]
     NoMember {
-        /// The name.
+        /// The requested name.
         to: AgentId,
     },
     /// The agent that should take over already leads.
     #[error("{to} leads already: name another voter, or none, and the election chooses one")]
     LeadsAlready {
-        /// The name.
+        /// The requested name.
         to: AgentId,
     },
     /// The member that should take over cannot lead now.
@@ -52,7 +52,7 @@ pub enum CommandRefusal {
         "{to} cannot take over: name another voter that is up and has a score, or none, and the election chooses one"
     )]
     NoSuccessor {
-        /// The name.
+        /// The requested name.
         to: AgentId,
     },
     /// No other member could take over, so the group would have no leader.

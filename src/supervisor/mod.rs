@@ -51,7 +51,7 @@
 //! - The caller of the message that panics may see `Closed` before the hook has run, if the caller runs on another
 //!   thread: unwinding itself drops the reply.
 //! - Futures and timers of a crashed incarnation are not polled again, but they are dropped only at the end of the
-//!   backoff. Callers that await a `ResponseActFuture` of it get `Closed` at that time.
+//!   backoff. Callers that await a `ResponseActFuture` of the incarnation get `Closed` when it is dropped.
 //! - A `ResponseFuture` is a task of its own: its panic does not affect the actor, and a restart does not cancel it.
 //! - Never call `ctx.cancel_future` in a supervised actor. actix does not clear pending cancellations at a restart. A
 //!   cancellation from the handler that crashes or stops would cancel the *next* incarnation's future of the same

@@ -100,7 +100,7 @@ impl<K: Clone + Debug + Send + 'static> Reporter<K> {
     }
 
     /// Drops the hook, because no incarnation follows. The parent gets its event afterwards: a hook that is dropped may
-    /// free a thing, such as the child's name, and a parent on another thread may take that name at once for the next
+    /// free the child's name, for example, and a parent on another thread may at once take this name for the next
     /// child.
     fn drop_hook(&mut self) {
         let hook = self.hook.take();

@@ -390,7 +390,7 @@ pub enum Finding {
         /// The epoch of the list.
         epoch: u64,
     },
-    /// This agent's configuration has other voters than the list that is in use, which was decided later.
+    /// The list of voters in use was decided later than this agent's configuration, and has other voters.
     ConfigurationOlder {
         /// The epoch of the list that is in use.
         epoch: u64,

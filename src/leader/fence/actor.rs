@@ -1,7 +1,8 @@
 //! A gate as an actor, in front of an actor that does not know fences.
 //!
-//! Decided here: admitted messages reach the actor behind the gate in the order of admission; the gate waits while that
-//! actor has no room; the gate stops after that actor. Not here: which fences are admitted (`gate.rs`).
+//! Decided here: admitted messages reach the actor behind the gate in the order of admission; the gate waits while the
+//! actor behind it has no room; the gate stops when the actor behind it has ended. Not here: which fences are admitted
+//! (`gate.rs`).
 
 use std::fmt;
 

@@ -17,12 +17,12 @@
 //! election), and how a leader gets its fence ([`LeaderGuard::fence`](crate::agent::LeaderGuard::fence)).
 //!
 //! # The receiver is an actor
-//! There are two ways. Both make the same check, at different places:
+//! The receiver can check in two ways. Both ways make the same check, at different places:
 //!
-//! - *In the actor*: it handles [`Fenced<M>`], and asks a [`FencingGate`] first. Keep the gate where it survives a
-//!   restart of the actor: a new gate admits any first fence.
+//! - *In the actor*: the actor handles [`Fenced<M>`], and asks a [`FencingGate`] first. Keep the gate where it
+//!   survives a restart of the actor: a new gate admits any first fence.
 //! - *In front of the actor*: a [`FencingActor`] admits messages for any [`Addr`](actix::Addr), and the actor behind it
-//!   is not changed. Keep that actor's own address private.
+//!   is not changed. Keep the address of the actor behind the gate private.
 //!
 //! A fence orders the beginnings of writes. An actor that waits in the middle of a write (`ResponseActFuture`) may mix
 //! the work of two leaders, unless it handles no other message meanwhile (`AtomicResponse`, `ctx.wait`).

@@ -74,7 +74,7 @@ pub enum Untaken {
         "the store of the lease names the leader, but no bridge of this process is connected to it: add the leader's node to the peers, or mend the network"
     )]
     Unlinked,
-    /// The leader has no proxy of this name, or its proxy delivers to no actor.
+    /// The leader has no proxy with the name of the sender's proxy, or its proxy delivers to no actor.
     #[error(
         "the leader has no actor for this message: call `deliver_to(..)` at the proxy of each agent that may lead"
     )]

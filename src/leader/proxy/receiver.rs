@@ -109,7 +109,7 @@ impl Receiver {
         (is_same && !session.is_closed).then_some(session)
     }
 
-    /// Forgets senders that are not members on that node, once there are many senders.
+    /// Forgets senders that are not members on the node of their state, once there are many senders.
     pub(super) fn forget(&mut self, is_member: impl Fn(&AgentId, NodeDigest) -> bool) {
         if self.sessions.len() > MANY {
             self.has_forgotten = true;

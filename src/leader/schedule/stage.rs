@@ -15,7 +15,7 @@ pub(super) enum ScheduleStage {
     /// The leader asks for the acknowledgement of the tick of this due time.
     Claiming(Poll, WallTime),
     Running(WallTime),
-    /// The work failed, and is tried again at this time.
+    /// The work failed. It is tried again at the time of this value.
     Pausing(Time),
     Finished,
 }

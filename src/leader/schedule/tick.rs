@@ -17,7 +17,7 @@ pub struct Tick {
     pub due: WallTime,
     /// Whether the tick begins more than a second after its due time.
     pub is_late: bool,
-    /// Whether the tick may have been run before, by this leader or another one. Only with
+    /// Whether the tick may have been run before, by this leader or another leader. Only with
     /// [`Misfire::AtLeastOnce`](super::Misfire::AtLeastOnce).
     pub is_repeat: bool,
     /// The leadership in which the tick runs; each write of the work carries its [fence](LeaderGuard::fence).

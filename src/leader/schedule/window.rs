@@ -37,9 +37,9 @@ pub(super) struct Frontier {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Offer {
     Taken,
-    /// The group has passed this time: another leader has run this due time or a later one.
+    /// Another leader has run this due time, or a later due time.
     Passed,
-    /// The stream gave this time before, or gave it after a later due time had begun or was skipped.
+    /// The stream gave this due time before, or gave it after a later due time had begun or was skipped.
     Misordered,
 }
 

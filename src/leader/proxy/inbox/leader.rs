@@ -304,7 +304,8 @@ pub(crate) fn unregistered(
     state.send(&envelope.from, message).ok()
 }
 
-/// Returns whether a run was sent to this endpoint, and not to a former endpoint of this name, on this or another node.
+/// Returns whether a run was sent to this endpoint, and not to a former endpoint of this agent, on this or another
+/// node.
 /// Only the endpoint to which a run was sent knows the outcome of the run.
 fn is_meant(head: &RunHead, state: &EndpointState, snapshot: &Snapshot<AppMessage>) -> bool {
     // Uses the name under which this node is known now: the sender saw the endpoint under that name.
