@@ -396,8 +396,8 @@ impl<E: Election> Handler<AgentCommand> for Agent<E> {
                 self.subscribe(id, &to, SubscriberKind::Draining);
             }
             AgentCommand::Drained => {
-                // Checked again: another subscriber may have subscribed after the handle checked that there is only
-                // one.
+                // The number of draining subscribers is checked again here: another subscriber may have subscribed
+                // since the handle checked it.
                 let only = self.shared.subscribers().only_draining();
                 if let OnlyDraining::One(id) = only {
                     self.drained(id, ctx);

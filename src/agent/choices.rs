@@ -18,7 +18,8 @@ use crate::{
 
 use super::{StartError, bully::settings, lease::Attachment, offers::ElectionMode};
 
-/// Declares a field for each setting of the table, and puts it into the configurations that have it.
+/// Declares a field for each setting of the table, and puts the field's value into the configurations with this
+/// setting.
 macro_rules! choices {
     ($(
         $(#[$doc:meta])*
@@ -212,7 +213,7 @@ impl Choices {
     }
 
     fn mode(&self, basis: Basis) -> Result<Option<&Mode>, StartError> {
-        // Sorted by name, so that the text does not depend on the order of the calls.
+        // The calls are sorted by name, so that the text does not depend on their order.
         let mut calls: Vec<_> = self.modes.iter().map(Mode::call).collect();
         calls.sort_unstable();
         if basis == Basis::Given {

@@ -80,7 +80,7 @@ impl<E: Election> Agent<E> {
                 effect,
                 Effect::Persist(_) | Effect::Send { .. } | Effect::Ask(_)
             );
-            // Checked before each effect: another thread may end this incarnation in the middle of a step.
+            // The incarnation is checked before each effect: another thread may end it in the middle of a step.
             if is_seen_outside && !self.is_present(ctx) {
                 return;
             }
@@ -166,7 +166,7 @@ impl<E: Election> Agent<E> {
             return self.stop(ctx);
         }
         self.machine.note_write(took);
-        // Noted once for each incarnation: otherwise every save would take the group's lock.
+        // The record is noted once for each incarnation: otherwise every save would take the group's lock.
         if !mem::replace(&mut self.has_saved, true) {
             self.spec.group.note_record(&self.spec.id);
         }
@@ -202,14 +202,14 @@ impl<E: Election> Agent<E> {
         self.shared.tell(self.incarnation, event);
     }
 
-    /// Called after each step. Continues a hand-over that waited for work which has ended, and stops an agent that
-    /// leaves.
+    /// Continues a hand-over that waited for work which has ended, and stops an agent that leaves. The agent calls this
+    /// after each step.
     pub(super) fn follow_up(&mut self, view: &View, ctx: &mut Context<Self>) {
         if !matches!(self.readiness, Readiness::Free) {
             return;
         }
         if self.drain == Drain::Asked && self.shared.is_drained() {
-            // Set before the step, which calls `follow_up` again: the machine must get `Drained` only once.
+            // `drain` is set before the step, which calls `follow_up` again: the machine must get `Drained` only once.
             self.drain = Drain::Done;
             return self.step(Input::Drained, ctx);
         }
@@ -275,7 +275,7 @@ impl<E: Election> Agent<E> {
         self.rearm(ctx);
     }
 
-    /// Notes how late the timers are, unless they are late because the agent waited for a record.
+    /// Notes the delay of the timers, unless they are late because the agent waited for a record.
     fn note_lateness(&mut self, now: Instant) {
         let has_waited = mem::replace(&mut self.has_waited, false);
         if let Some(due) = self.next_due().filter(|_| !has_waited) {

@@ -58,7 +58,8 @@ async fn tell_when_expired(shared: Arc<SharedState>) {
             Err(_) => return shared.subscribers().expiry_task_ended(),
         }
         let mut subscribers = shared.subscribers();
-        // Checked again after the grace period: meanwhile the agent may have reported the end itself, or lead again.
+        // The end is checked again after the grace period: the agent may have reported it in that time, or may lead
+        // again.
         let is_over = remaining == Remaining::Over && shared.remaining() == Remaining::Over;
         if is_over && subscribers.acquired().is_some() {
             let lost = subscribers.lose(shared.id(), LostReason::Stalled);

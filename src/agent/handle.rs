@@ -200,7 +200,8 @@ impl<E: Election> ElectionHandle<E> {
 
     fn change_score(&self, score: Option<Score>) -> Result<(), CommandError> {
         self.must_go_on()?;
-        // Set before the command is sent: an agent that crashes before it reads the command restarts with this score.
+        // The score is set before the command is sent: an agent that crashes before it reads the command restarts with
+        // it.
         self.shared.set_score(score);
         self.command(AgentCommand::SetScore(score))
     }
@@ -229,7 +230,8 @@ impl<E: Election> ElectionHandle<E> {
             if shared.break_tie(number) {
                 warn!(node = %shared.id(), "actor that the agent is tied to is gone: the agent withdraws");
                 if let Some(agent) = agent.upgrade() {
-                    // do_send: may exceed the mailbox's bound by one message for each tie; it withdraws the score.
+                    // do_send: may exceed the mailbox's bound by one message for each tie; the agent must withdraw its
+                    // score.
                     agent.do_send(AgentCommand::RefreshScore);
                 }
             }

@@ -97,7 +97,8 @@ impl<E: Election> ElectionHandle<E> {
         F: FnMut(LeaderGuard) -> W,
         W: Future<Output = ()>,
     {
-        // Noted at this call, not at the first poll: a future that is never polled is reported too (`UnpolledWatch`).
+        // The future is noted at this call, not at the first poll: so a future that is never polled is reported as
+        // well.
         let mut given = GivenWork::new(&self.shared);
         async move {
             given.begin();
@@ -387,7 +388,7 @@ impl<E: Election> RunningWork<'_, E> {
             }
         });
         let outcome = outcome.await;
-        // A value that the work holds may panic when it is dropped. That is a panic of the work as well.
+        // A value that the work holds may panic when it is dropped. Such a panic counts as a panic of the work.
         match contain(|| drop(work)) {
             Err(reason) if outcome == WorkEnd::Finished => WorkEnd::Panicked(reason),
             Err(reason) => {

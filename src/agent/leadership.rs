@@ -127,9 +127,9 @@ impl LeadershipMachine {
                 if let Some(leader) = &view.leader
                     && (has_lapsed || led != Some(term))
                 {
-                    // Under the lock: otherwise another thread could end this leadership before the group learns that
-                    // it has begun, and the group would remember it forever. In `note` the group takes its own lock,
-                    // under which it never asks for this lock.
+                    // `note` runs under the lock: otherwise another thread could end this leadership before the group
+                    // learns that it has begun, and the group would remember it forever. In `note` the group takes its
+                    // own lock, under which it never asks for this lock.
                     note(leader);
                 }
             }
@@ -359,7 +359,8 @@ impl LeadershipMachine {
         let (result, is_update) = change(&mut state);
         let waiting = state.updates.as_ref().filter(|_| is_update).cloned();
         drop(state);
-        // Sent after the lock is released: wakers are foreign code, which may ask for the status and take the lock.
+        // The update is sent after the lock is released: wakers are foreign code, which may ask for the status and take
+        // the lock.
         if let Some(waiting) = waiting {
             waiting.send_replace(());
         }

@@ -25,12 +25,12 @@ pub(super) type StoreOf<E> = Arc<dyn AskedStore<<E as Election>::Ask, <E as Elec
 /// An object that an election needs in its group beside the agents: for instance the keeper of a lease, which asks the
 /// store for all agents of this process.
 pub(super) struct Attachment<E: Election> {
-    /// Called before the start of the agent checks or reserves anything.
+    /// A function that is called before the start of the agent checks or reserves anything.
     precede: fn(&mut E::Config, &Group<E::Message>),
     attach: Attach<E>,
 }
 
-/// Called after the agent's name was reserved. It is the last step of a start, and may fail.
+/// A function that is called after the agent's name was reserved. It is the last step of a start, and may fail.
 type Attach<E> = Box<
     dyn FnOnce(
             &<E as Election>::Config,

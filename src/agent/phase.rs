@@ -15,7 +15,7 @@ pub(super) enum LeadershipPhase {
     Leading(AgentTenure),
     /// The agent leads, and the work under its leadership has to end.
     Draining(AgentTenure),
-    /// The agent's incarnation has ended, and another one may follow.
+    /// The agent's incarnation has ended, and another incarnation may follow.
     Down,
     /// No other incarnation follows.
     Ended(Departure),

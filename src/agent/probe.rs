@@ -15,7 +15,7 @@ use crate::{protocol::Election, supervisor::contain};
 use super::Agent;
 
 impl<E: Election> Agent<E> {
-    /// Called after each step. Measures the disk if a measurement is due.
+    /// Measures the disk if a measurement is due. The agent calls this after each step.
     pub(super) fn probe_disk(&self, ctx: &mut Context<Self>) {
         let Some(store) = self
             .store

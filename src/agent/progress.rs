@@ -138,7 +138,7 @@ impl fmt::Debug for Progress {
 struct ProgressProbe {
     shared: Arc<SharedState>,
     noted: Arc<Noted>,
-    /// Dropped with the last clone, which ends the watch.
+    /// The last clone drops this sender, which ends the watch.
     _held: oneshot::Sender<()>,
 }
 
@@ -174,7 +174,8 @@ impl Watch {
     /// Waits until the work is late, or until there is nothing more to watch. Returns whether the work is late.
     async fn is_stalled(&self, mut dropped: oneshot::Receiver<()>) -> bool {
         loop {
-            // Checked before the span: after a suspend the lease may have ended, and that is not a fault of the work.
+            // The end of the leadership is checked before the span: after a suspend the lease may have ended, and that
+            // is not a fault of the work.
             let is_over = self.shared.remaining_of(self.serial) == Remaining::Over;
             if is_over || self.shared.is_draining() {
                 return false;

@@ -259,8 +259,8 @@ impl SharedState {
         }
     }
 
-    /// Called after the last event of an incarnation. From now on the history of the group is written from the events
-    /// of another agent of this process.
+    /// Ends the view of this agent: from now on the history of the group is written from the events of another agent of
+    /// this process. Called after the last event of an incarnation.
     pub(super) fn end_view(&self) {
         let has_others = || self.membership().has_others_here(self.id());
         self.past().book().ended(self.id(), has_others);

@@ -11,7 +11,7 @@ pub(super) struct AgentRemains {
     pub(super) is_dropped: bool,
     /// The actor is dropped, none of the agent's work runs, and its name is free in the group.
     pub(super) is_gone: bool,
-    /// Called once when the agent is gone.
+    /// A function that is called once when the agent is gone.
     farewell: Option<Box<AfterEnd>>,
 }
 

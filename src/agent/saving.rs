@@ -166,7 +166,7 @@ impl<E: Election> ActorFuture<Agent<E>> for RecordWait<E> {
         task: &mut Task<'_>,
     ) -> Poll<Self::Output> {
         let wait = self.get_mut();
-        // Checked at each poll: if the incarnation ends during the wait, its record is not written.
+        // The incarnation is checked at each poll: if it ends during the wait, its record is not written.
         if !agent.shared.is_present(agent.incarnation) {
             return Poll::Ready(None);
         }

@@ -209,7 +209,7 @@ impl SharedState {
 
     /// Ends the present incarnation, or the agent: revokes its leadership, then notifies the group.
     pub(super) fn end(&self, scope: Scope) {
-        // Revoked before the group learns of the end, as the page of [`agent`](super) promises.
+        // The leadership is revoked before the group learns of the end, as the page of [`agent`](super) promises.
         let ended = self.leadership.end(scope);
         self.vitals.note_end(self.now());
         self.note_led(None);

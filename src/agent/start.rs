@@ -268,8 +268,8 @@ impl<E: Election> Settled<E> {
             Some(store) => store.is_volatile(),
             None => false,
         };
-        // Checked again, because a bridge may have opened the group to other hosts since the first check. From now on
-        // no bridge can open it.
+        // This is checked again, because a bridge may have opened the group to other hosts since the first check. From
+        // now on no bridge can open the group.
         let relies_on_it = requirements.relies_on_votes() && is_volatile;
         if relies_on_it && !group.note_volatile(id) {
             return Err(StartError::VolatileStore);
@@ -279,7 +279,7 @@ impl<E: Election> Settled<E> {
         if keeps && stored.record.is_none() && group.had_record(id, requirements) {
             return Err(StartError::FreshStore { id: id.clone() });
         }
-        // Checked again, because the earlier agent may have saved a later record since the first check.
+        // The record is checked again, because the earlier agent may have saved a later record since the first check.
         E::admits(config, id, stored.record.as_ref())?;
         Ok(stored)
     }

@@ -26,7 +26,8 @@ impl<E: Election> ElectionHandle<E> {
         if self.is_leader() {
             self.shared.look_for_successors(looks).await;
         }
-        // Marked before the command is sent: if the agent crashes before it reads the command, it is not restarted.
+        // The agent is marked before the command is sent: if it crashes before it reads the command, it is not
+        // restarted.
         self.shared.leave();
         // do_send: may exceed the mailbox's bound by one message for each call, which must not be lost.
         self.addr.do_send(AgentCommand::Leave);

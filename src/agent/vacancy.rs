@@ -33,15 +33,15 @@ pub(super) struct Vacancy {
 }
 
 impl<E: Election> Agent<E> {
-    /// Called after each step. Publishes the agent's prospects (the reasons why it waits or does not lead), and watches
-    /// for how long there is no leader. If nothing has changed in a group with a leader, this takes no lock and reads
-    /// no clock.
+    /// Publishes the agent's prospects (the reasons why it waits or does not lead), and measures the time without a
+    /// leader. The agent calls this after each step. If nothing has changed in a group with a leader, the call takes no
+    /// lock and reads no clock.
     pub(super) fn watch_vacancy(&mut self, view: &View) {
         self.watch(view.leader.is_some());
     }
 
-    /// Called before the rest of a step waits for its record. Publishes at once that a vacancy begins. The end of a
-    /// vacancy is published only when the record is durable, like every gain of a step.
+    /// Publishes at once that a vacancy begins. The agent calls this before the rest of a step waits for its record.
+    /// The end of a vacancy is published only when the record is durable, like every gain of a step.
     pub(super) fn begin_vacancy(&mut self, view: &View) {
         if view.leader.is_none() || self.published == Published::Nothing {
             self.watch(false);

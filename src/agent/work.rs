@@ -51,8 +51,8 @@ impl WorkSigns {
         !std::mem::replace(&mut self.is_watched, true)
     }
 
-    /// Called by the task that warns, after a check. Returns whether it must check again: some futures are not polled
-    /// yet.
+    /// Returns whether the task that warns must check again, because some futures are not polled yet. The task calls
+    /// this after each check.
     pub(super) const fn is_to_watch(&mut self) -> bool {
         self.is_watched = self.unpolled > 0;
         self.is_watched

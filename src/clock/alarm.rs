@@ -169,8 +169,8 @@ mod system {
             Some(number)
         }
 
-        /// Called after the timer has fired. Removes the alarms that are due (their tasks check the clock), and sets
-        /// the timer for the next alarm.
+        /// Removes the alarms that are due, whose tasks check the clock themselves, and sets the timer for the next
+        /// alarm. Called after the timer has fired.
         fn set_next(&self) {
             let mut set = self.set();
             let now = now();

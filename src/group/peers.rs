@@ -190,7 +190,7 @@ impl<M: PeerMessage> Group<M> {
     /// node.
     pub(crate) fn note_voters(&self, decree: &Decree) {
         if self.0.reporters.keep(decree) {
-            // Called without the lock of the carriers, because a bridge takes locks of its own.
+            // The carriers are called without the lock, because a bridge takes locks of its own.
             for bridge in self.0.reporters.all() {
                 bridge.note_voters(self.name(), decree);
             }
@@ -216,7 +216,7 @@ impl<M: PeerMessage> Group<M> {
 
     /// Returns the nodes to which the group is carried, ordered by name; an empty list if the group is carried nowhere.
     pub(crate) fn peers(&self) -> Vec<PeerReport> {
-        // Called without the lock of the carriers, because a bridge takes locks of its own.
+        // The carriers are called without the lock, because a bridge takes locks of its own.
         let reporters = self.0.reporters.all();
         let reports = reporters
             .iter()

@@ -78,10 +78,10 @@ struct Shared<D> {
     path: Box<Path>,
     id: StoreId,
     generations: Generations,
-    /// Locked during a whole write: only one write runs at a time, and no write of an earlier generation follows a
-    /// write of a later one.
+    /// The file, locked during a whole write: only one write runs at a time, and no write of an earlier generation
+    /// follows a write of a later generation.
     file: Mutex<RecordFile>,
-    /// Locked only for a moment, because a load must not wait for the disk.
+    /// The known state, locked only for a moment, because a load must not wait for the disk.
     known: Mutex<DiskState<D>>,
 }
 
@@ -252,8 +252,9 @@ where
                 ..kept
             })
         })?;
-        // Checked again after the write: another agent that began meanwhile may have loaded the former record, and does
-        // not know the promise in the new one. So this save must fail, and no message with that promise may be sent.
+        // The generation is checked again after the write: another agent that began during the write may have loaded
+        // the former record, and does not know the promise in the new record. So this save must fail, and no message
+        // with that promise may be sent.
         self.generations.check(by)
     }
 }

@@ -32,7 +32,7 @@ use tokio::sync::{Notify, oneshot};
 pub(crate) struct Intake {
     most: Amount,
     counts: Mutex<IntakeCounts>,
-    /// Called when there may be room again, from any thread.
+    /// A function that is called when there may be room again, from any thread.
     wake: Box<dyn Fn() + Send + Sync>,
 }
 

@@ -11,10 +11,11 @@ use tracing::{debug, info, warn};
 use super::contain::contain;
 use super::event::{Exit, Supervision};
 
-/// Called with the cause for each incarnation that ended. Returns whether another incarnation may follow.
+/// A function that is called with the cause for each incarnation that ended. It returns whether another incarnation may
+/// follow.
 pub(super) type Hook = Box<dyn FnMut(&Exit) -> bool + Send>;
 
-/// Called with every event of a child.
+/// A function that is called with every event of a child.
 pub(super) type TellParent<K> = Box<dyn FnMut(Supervision<K>) + Send>;
 
 /// Sends the events of one child: has the child's key, its parent and its hook.

@@ -11,8 +11,8 @@ impl Facts {
         let Some((store, state)) = &self.register else {
             return;
         };
-        // If the store cannot be reached, it takes no writes either. That is one cause, so only the failed reads are
-        // reported.
+        // If the store cannot be reached, it takes no writes either. Both failures have one cause, so only the failed
+        // reads are reported.
         if let Some((since, reason)) = &state.reads {
             found.push(Finding::RegisterFails {
                 store: store.clone(),

@@ -1,6 +1,6 @@
 //! Parts of the sentences of findings: spans, counts, presets, lists of names, roles, links.
 //!
-//! Decided here: how each is written. Not here: the sentences (`sentence.rs`).
+//! Decided here: how each part is written. Not here: the sentences (`sentence.rs`).
 
 use std::{fmt, time::Duration};
 

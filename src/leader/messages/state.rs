@@ -215,7 +215,7 @@ impl EndpointState {
         inbox: Arc<dyn Inbox>,
     ) -> Result<(), MessagesError> {
         let mut inboxes = self.inboxes();
-        // Checked under the lock: the agent's end clears this map, and no name may be registered after that.
+        // The end is checked under the lock: the agent's end clears this map, and no name may be registered after that.
         self.must_go_on()?;
         if inboxes.contains_key(name) {
             return Err(MessagesError::Taken { name: name.clone() });

@@ -218,7 +218,7 @@ impl<M: LeaderMessage> MessageResponse<ProxyActor<M>, M> for Forwarded<M> {
             // do_send: this is the method of the proxy, and the proxy's buffer is limited.
             return contain(|| proxy.do_send(message)).unwrap_or_else(|reason| log_panic(&reason));
         };
-        // Sent now, so that messages keep the order of the mailbox. Only the answer is awaited.
+        // The message is sent now, so that messages keep the order of the mailbox. Only the answer is awaited.
         let mut sent = Box::pin(async move { proxy.send(message, within).await });
         let first = match contain(|| futures::FutureExt::now_or_never(&mut sent)) {
             Ok(first) => first,

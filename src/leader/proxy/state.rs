@@ -66,7 +66,8 @@ pub(super) enum Handling<M: Message<Result: Send> + Send + 'static> {
     /// `find` is called at each message.
     Found {
         find: Box<dyn Fn() -> Option<Recipient<M>> + Send + Sync>,
-        /// Kept while the same actor is found: each new clone could put one more message into a full mailbox.
+        /// The recipient is kept while the same actor is found: a new clone could put one more message into a full
+        /// mailbox.
         last: Mutex<Option<Arc<Recipient<M>>>>,
     },
 }
@@ -285,7 +286,7 @@ impl<M: LeaderMessage> ProxyState<M> {
             Err(why)
         };
         let bytes = match encoded {
-            // Copied to its exact length, so that the buffer is free for the next message.
+            // The bytes are copied at their exact length, so that the buffer is free for the next message.
             Ok(bytes) => Bytes::copy_from_slice(&bytes),
             Err(reason) => return refuse(inner, reason.into()),
         };

@@ -270,7 +270,7 @@ fn show<E: Election>(agent: &ElectionHandle<E>, name: &AgentId, record: &Arc<Sta
         };
         let counts = [status.begun, status.skipped, status.failed];
         let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-        // Added, because an earlier schedule of this name may have been counted.
+        // The counts are added, because an earlier schedule with the same name may have been counted.
         let more = counts
             .iter()
             .zip(*told)

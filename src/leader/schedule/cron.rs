@@ -90,7 +90,7 @@ impl<Z: TimeZone> Cron<Z> {
     ///
     /// `croner` moves a single time of day past the change, but skips times of lists and steps.
     fn next_left_out(&self, time: &DateTime<Z>) -> Option<i64> {
-        // Computed as if the zone were UTC, where every time of day exists.
+        // The time is computed as if the zone were UTC, where every time of day exists.
         let local = time.naive_local().and_utc();
         let next = self.pattern.find_next_occurrence(&local, false).ok()?;
         let next = next.naive_utc();

@@ -40,11 +40,11 @@ use super::{
 #[derive(Debug, Default)]
 pub(super) struct DueStream {
     window: Mutex<DueWindow>,
-    /// Notified when the stream has given a due time to the window.
+    /// The signal that the stream has given a due time to the window.
     told: Notify,
-    /// Notified when there may be room for due times again.
+    /// The signal that there may be room for due times again.
     room: Notify,
-    /// Notified when all due times of the stream are handled.
+    /// The signal that all due times of the stream are handled.
     done: Notify,
 }
 

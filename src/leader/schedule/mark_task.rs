@@ -221,8 +221,8 @@ impl MarkTask {
             StoreDone::Swap(swap) => mark.swapped(swap),
         };
         if let MarkStep::Run(operation) = step {
-            // Put in front, so that a schedule's write comes right after its read. While the store fails, only one
-            // operation runs at a time, and the operations of other schedules would delay this write.
+            // The operation is put in front, so that a schedule's write comes right after its read. While the store
+            // fails, only one operation runs at a time, and the operations of other schedules would delay this write.
             self.waiting.push_front((schedule, operation));
             return;
         }

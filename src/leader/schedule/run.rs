@@ -180,7 +180,7 @@ impl ScheduleTenure<'_> {
         let mut effects = Vec::new();
         loop {
             watched.ensure();
-            // Requested before the clock is read, so that a change of the clock from now on is noticed.
+            // The future is made before the clock is read, so that a change of the clock from now on is noticed.
             let set = watched.set();
             let now = watched.now();
             self.machine.handle(now, input, &mut effects);
@@ -271,7 +271,7 @@ impl ScheduleTenure<'_> {
 
     fn not_acknowledged(&self) -> Option<ScheduleFinding> {
         let silence = self.silence.as_ref()?;
-        // Full tables are a more exact reason.
+        // A full table is a more exact reason than a missing acknowledgement.
         self.marks_full().or_else(|| {
             Some(ScheduleFinding::NotAcknowledged {
                 schedule: self.schedule.rule.name.clone(),

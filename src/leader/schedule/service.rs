@@ -51,7 +51,7 @@ pub(super) struct ScheduleService {
     pub(super) clock: Arc<dyn WallClock>,
     clock_watch: Arc<ClockWatch>,
     id: AgentId,
-    /// Weak, because the agent keeps this service.
+    /// A weak reference, because the agent keeps this service.
     agent: WeakAgentReader,
     /// Incarnation of the agent's endpoint for messages. It is higher than in each earlier process.
     asker: Incarnation,

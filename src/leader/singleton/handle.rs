@@ -134,7 +134,7 @@ impl<A: Actor<Context = Context<A>>> SingletonRecord<A> {
     }
 
     pub(super) fn note_end(&self) {
-        // Dropped after the lock is released: dropping the last address of an actor wakes other tasks.
+        // The actor is dropped after the lock is released: dropping the last address of an actor wakes other tasks.
         let ended = self.seen().running.take();
         drop(ended);
     }

@@ -79,8 +79,8 @@ impl<A: Actor<Context = Context<A>>> RunningActor<A> {
 
     fn panicked(&mut self, reason: String) -> ! {
         self.record.note_panic();
-        // The panic is contained first, so that nothing of the actor is dropped during it. Then it is passed on: the
-        // code that runs the leader's work decides the consequence.
+        // The panic is contained first, so that no value of the actor is dropped during the unwinding. Then it is
+        // raised again: the code that runs the leader's work decides the consequence.
         resume_unwind(Box::new(reason))
     }
 }

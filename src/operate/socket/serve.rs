@@ -76,7 +76,7 @@ pub(super) fn serve(
 ) {
     let slots = Arc::new(Semaphore::new(usize::try_from(SLOTS).unwrap_or(1)));
     let served = async {
-        // Created inside of the runtime, because the listener belongs to it.
+        // The listener is created inside of the runtime, because it belongs to this runtime.
         let listener = UnixListener::from_std(listener)?;
         let accepting = pin!(accept(&listener, operated, &slots));
         if let Either::Left((ended, _)) = select(accepting, stopped).await {

@@ -16,7 +16,8 @@ impl<P> Sender<P> {
     pub(super) fn follow(&mut self, now: Time, redirect: Option<Target>, was: Option<&Target>) {
         let is_new = redirect.as_ref() != was && redirect.as_ref() != self.view.as_ref();
         match redirect {
-            // Followed once only: two agents that report each other as leader would pass the messages to and fro.
+            // A redirect is followed only once: two agents that report each other as leader would pass the messages to
+            // and fro.
             Some(to) if is_new && self.redirect == Redirect::None => {
                 self.redirect = Redirect::Followed(to);
             }
