@@ -200,8 +200,7 @@ impl<E: Election> ElectionHandle<E> {
 
     fn change_score(&self, score: Option<Score>) -> Result<(), CommandError> {
         self.must_go_on()?;
-        // The score is set before the command is sent: an agent that crashes before it reads the command restarts with
-        // it.
+        // The score is set first: an agent that crashes before it reads the command restarts with this score.
         self.shared.set_score(score);
         self.command(AgentCommand::SetScore(score))
     }
@@ -230,8 +229,7 @@ impl<E: Election> ElectionHandle<E> {
             if shared.break_tie(number) {
                 warn!(node = %shared.id(), "actor that the agent is tied to is gone: the agent withdraws");
                 if let Some(agent) = agent.upgrade() {
-                    // do_send: may exceed the mailbox's bound by one message for each tie; the agent must withdraw its
-                    // score.
+                    // do_send: may exceed the mailbox's bound by one message for each tie; the score must go.
                     agent.do_send(AgentCommand::RefreshScore);
                 }
             }
