@@ -43,10 +43,10 @@ pub struct LeaseSettings {
     /// contains a password, only the owner of the file may have the right to read it.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub postgres_url_file: Option<PathBuf>,
-    /// Schema of that database that has the table. Default: `public`.
+    /// Schema of the `postgres` database that has the table. Default: `public`.
     #[serde(skip_serializing_if = "unset")]
     pub postgres_schema: Option<String>,
-    /// Whether a missing table is created in that database. Default: false.
+    /// Whether a missing table is created in the `postgres` database. Default: false.
     pub create_table: bool,
     /// Members of an etcd cluster, each as `http://host:port` or `https://host:port` (feature `etcd`).
     #[serde(skip_serializing_if = "unset")]
@@ -146,8 +146,8 @@ impl Config {
         Ok(())
     }
 
-    /// Returns those keys of the configuration that select a store, each with the name of a feature if the key needs a
-    /// feature that this build lacks.
+    /// Returns the keys of the configuration that select a store. A key has the name of a feature beside it if it needs
+    /// a feature that this build lacks.
     fn lease_stores(&self) -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
         let lease = &self.lease;
         let all = [

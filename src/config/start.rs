@@ -42,8 +42,8 @@ impl Config {
     /// With voters the agent and the bridge run on a thread of their own ([`ElectionArbiter`]), where no other busy
     /// actor can delay a lease. Without voters they run on the current arbiter.
     ///
-    /// The call reads the secret or the certificates, and opens the store. These files are small; the call blocks while
-    /// it reads them.
+    /// The call reads the secret or the certificates, and opens the store. It blocks while it reads these files, which
+    /// are small.
     ///
     /// # Errors
     /// [`RunError`] contains the wrong key, if there is one. After an error nothing runs. A new store, and the new

@@ -180,9 +180,9 @@ impl Dashboard {
         }
     }
 
-    /// Lets callers of this host send commands: to a running node those of [`Order`](crate::operate::Order), to a
-    /// simulated cluster also faults. If a [`token`](Self::token) is set, before or after this call, these callers also
-    /// need the token.
+    /// Lets callers of this host send commands: to a running node the commands of [`Order`](crate::operate::Order), to
+    /// a simulated cluster also faults. If a [`token`](Self::token) is set, before or after this call, callers of this
+    /// host also need the token.
     #[must_use]
     pub fn allow_faults(self) -> Self {
         self.allow(CommandRights::Loopback)

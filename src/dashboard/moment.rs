@@ -29,7 +29,7 @@ pub(crate) struct PageMoment {
     /// Wall-clock time at which the page's clock began, in milliseconds since 1970; `None` without a wall clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) began_unix_ms: Option<u64>,
-    /// Number of agents, including those that are not shown.
+    /// Number of agents, including the agents that are not shown.
     pub(crate) agent_count: usize,
     /// The connections that are cut: for each the positions of the sending and the receiving agent.
     pub(crate) cuts: Vec<(usize, usize)>,
@@ -243,7 +243,7 @@ impl Serialize for Reason {
 }
 
 impl PageMoment {
-    /// Returns the agents that lead, among those that are shown.
+    /// Returns the leading agents among the shown agents.
     pub(crate) fn leaders(&self) -> impl Iterator<Item = &AgentFacts> {
         self.agents.iter().filter(|agent| agent.leads)
     }

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::shown;
 
-/// A viewer of one or several boards. Its slots become free when its connection ends, for whatever reason.
+/// A viewer of one or several boards. Its slots become free when its connection ends, for any reason.
 pub(super) struct Viewer {
     subscriptions: Vec<Subscription>,
     /// Time to wait before the viewer gets more bytes, to keep the limit of bytes per second.

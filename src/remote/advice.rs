@@ -147,7 +147,7 @@ mod tests {
     use super::*;
     use crate::{protocol::Term, remote::WireError};
 
-    /// Causes that one layer knows and another layer shows, with a word of the advice for each.
+    /// Causes that one layer knows and another layer shows. Each has a word that the advice contains.
     const CAUSES: &[(Closed, &str)] = &[
         (
             Closed::Certificate(CertificateFault::Authority),

@@ -33,7 +33,7 @@ pub enum CertificateFault {
     /// The peer's certificate is damaged, or belongs to another node.
     #[error("the peer's certificate is damaged, or not its own")]
     Damaged,
-    /// The peer's certificate names no node, or another node than the one that was dialled.
+    /// The peer's certificate names no node, or another node than the dialled node.
     #[error("the peer's certificate does not name the expected node")]
     Name,
     /// The peer's certificate contains the name of a node that is not in the table of peers.

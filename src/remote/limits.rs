@@ -33,7 +33,7 @@ const fn ms(millis: u64) -> Duration {
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
-/// Declares the limits: those that an application may change, and those that only tests change.
+/// Declares the limits. An application may change some of them; only tests change the rest.
 macro_rules! limits {
     (
         { $( $(#[doc = $doc:literal])* $name:ident: $kind:ty = $default:expr, $min:expr, $max:expr; )* }

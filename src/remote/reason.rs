@@ -125,7 +125,7 @@ pub enum Closed {
     /// The peer sent nothing for too long.
     #[error("the peer is silent")]
     Silent,
-    /// Another link to the same peer replaced this one.
+    /// Another link to the same peer replaced this link.
     #[error("another connection to the same peer replaced this one")]
     Replaced,
     /// Too many connections exist, in all or from one address.
@@ -280,7 +280,7 @@ pub enum Farewell {
     /// 5: not allowed; no detail.
     #[error("this node is not allowed to connect")]
     Auth,
-    /// 6: another link replaces this one.
+    /// 6: another link replaces this link.
     #[error("another connection replaces this one")]
     Replaced,
     /// 7: the two sides do not know the same secret.

@@ -80,8 +80,8 @@ struct Key(Zeroizing<[u8; BLOCK]>);
 const BLOCK: usize = 64;
 
 impl Secret {
-    /// Shortest secret, in bytes. 128 random bits cannot be found by trying. A phrase can be guessed, whatever its
-    /// length.
+    /// Shortest secret, in bytes. 128 random bits cannot be found by trying. A phrase can be guessed even if it is
+    /// long.
     const MIN_LEN: usize = 16;
     /// Longest secret, in bytes.
     const MAX_LEN: usize = 4 * 1024;

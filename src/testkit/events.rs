@@ -93,8 +93,8 @@ impl EventLog {
         let mut came = Vec::new();
         let met = actix::clock::timeout(within, self.until(is_it, &mut came)).await;
         let Ok(Some(met)) = met else {
-            // When the agent ends, `events` stays open, because the log keeps its listener. So the call takes the whole
-            // time.
+            // When the agent ends, `events` stays open, because the log keeps its listener. So the call always waits
+            // for the whole time.
             return Ok(());
         };
         came.push(met);
@@ -136,7 +136,7 @@ pub struct Unexpected {
     expected: String,
     /// The time within which it was expected.
     within: Duration,
-    /// The events that came in that time.
+    /// The events that came while the call waited.
     pub came: Vec<(Time, Event)>,
 }
 

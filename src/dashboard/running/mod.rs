@@ -195,8 +195,8 @@ fn of_member(own: &AgentReport, member: &MemberReport, group: String) -> AgentFa
     }
 }
 
-/// Returns the leaders that running agents of the node follow, each with its term and the rest of its lease: the
-/// longest rest that one of these agents knows.
+/// Returns the leaders that running agents of the node follow, each with its term and the remaining time of its lease.
+/// If the agents know different times, the longest is returned.
 fn followed(
     report: &Report,
     leases: &[Option<Duration>],

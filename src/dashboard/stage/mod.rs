@@ -218,7 +218,7 @@ impl fmt::Debug for Staged {
     }
 }
 
-/// What a viewer has chosen on the page: the elections to run next, with new agents.
+/// The choice of a viewer on the page: the elections to run next, with new agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Chosen {

@@ -180,7 +180,7 @@ impl<E: Election> ClusterPanel<E> {
         }
     }
 
-    /// Checks that the agents of this cluster began like those of a recorded run.
+    /// Checks that the agents of this cluster began like the agents of a recorded run.
     fn must_begin_as(&self, recorded: &Header) -> Result<(), StageError> {
         // Timings are checked first: if only the agents differ, the caller of the stage can start the right agents.
         let checks = [

@@ -24,7 +24,7 @@ pub(crate) struct Scene {
 /// The condition that must be met before the next scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// The leadership is settled, or the longest time for that has passed.
+    /// The leadership is settled, or the longest time that a group may need to settle has passed.
     Settled,
     /// This much of the agents' time has passed.
     Passed(Duration),

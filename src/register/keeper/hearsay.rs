@@ -36,7 +36,7 @@ impl KeeperSchedule {
         let is_under_way = !matches!(self.under_way, OperationUnderWay::Nothing);
         match (which, change) {
             (WhichRecord::Claim, _) | (_, Change::Unknown) => self.is_told = true,
-            // The change may be a write of an agent of this process. The answer to that write will show it.
+            // The change may be a write of an agent of this process. The answer to the write will show the new content.
             (WhichRecord::Lease, change) if is_under_way => {
                 if self.hearsay.told.len() < MOST_TOLD {
                     self.hearsay.told.push(change);

@@ -21,7 +21,7 @@ use crate::{
     register::{Change, Entry, RegisterError, Swap},
 };
 
-/// What one process knows of its group's register, and the operations that it has to make.
+/// The facts that one process knows of its group's register, and the operations that the process has to make.
 #[derive(Debug)]
 pub(super) struct KeeperSchedule {
     pub(super) lease: Content<LeaseRecord>,
@@ -47,7 +47,7 @@ pub(super) struct KeeperSchedule {
     failed_writes: u32,
 }
 
-/// What is known from announced changes (`hearsay.rs`).
+/// The facts known from announced changes (`hearsay.rs`).
 #[derive(Debug, Default)]
 pub(super) struct Hearsay {
     /// The announced changes of the lease that arrived while an operation was in progress.
@@ -144,8 +144,8 @@ pub(super) enum NextOperation {
 pub(super) enum RegisterReply {
     /// The answer to one agent's question.
     To(AgentId, RegisterShown),
-    /// An answer that no agent asked for, to all agents except those in `but`. The operation that showed its content
-    /// began at the time `at`.
+    /// An answer that no agent asked for, to all agents except the agents in `but`. The operation that showed its
+    /// content began at the time `at`.
     ToOthers {
         but: Vec<AgentId>,
         at: Time,

@@ -65,9 +65,9 @@ impl BridgeHandle {
     /// whether the peer existed.
     ///
     /// You may also remove the host of a voter: the voter remains a voter, but this host does not reach it. The next
-    /// list of voters, which repeats the remaining voters, does not bring the peer back. A list with another voter at
-    /// that host brings it back, and so does [`add_peer`](Self::add_peer). A bridge that starts anew does not know of
-    /// the removal: to remove a voter for good, remove it from the list of voters first.
+    /// list of voters, which repeats the remaining voters, does not bring the peer back. The peer comes back if a list
+    /// adds a voter at its host, or if you call [`add_peer`](Self::add_peer). A bridge that starts anew does not know
+    /// of the removal: to remove a voter for good, remove it from the list of voters first.
     pub fn remove_peer(&self, node: &NodeId) -> bool {
         self.shared.forget(node)
     }

@@ -168,7 +168,7 @@ mod tests {
         assert!(begin(&folder.path().join("none").join("node"), at(1)).is_err());
     }
 
-    /// What one release writes, a later one reads.
+    /// A later release reads the file of an earlier release.
     #[test]
     fn the_record_is_one_line_of_text() {
         let folder = tempfile::tempdir().unwrap();

@@ -169,8 +169,8 @@ impl BridgeState {
     /// Begins a connection. Returns its number, and this side's half of the link's name.
     ///
     /// The half begins with the number of the connection, and a link's name begins with the half of the node with the
-    /// lower name. So of two links between two incarnations, the one that this lower node began later has the higher
-    /// name, and stays.
+    /// lower name. So the later a link was begun by the node with the lower name, the higher is the link's name. Of two
+    /// links between two incarnations, the link with the higher name stays.
     pub(crate) fn begin(&self) -> (ConnId, Nonce) {
         let serial = self.serial.fetch_add(1, Relaxed);
         let count = u32::try_from(serial).unwrap_or(u32::MAX);
@@ -271,7 +271,7 @@ impl BridgeState {
             Some(mine) if !GroupRules::opened(opening).meet(&mine) => GroupStanding::Mismatch,
             Some(_) => GroupStanding::Carried(group),
             None => {
-                // The guard of terms learns the peer's epoch here. Otherwise the peer's first term in that epoch would
+                // The guard of terms learns the peer's epoch here. Otherwise the peer's first term in the epoch would
                 // seem much too high, and would end the link.
                 if let Some(guard) = self.guards.get(group) {
                     guard.count_from(opening.rules, opening.epoch);

@@ -117,7 +117,8 @@ impl BridgeState {
         true
     }
 
-    /// Removes a peer for an operator, whatever its source. Returns whether the peer existed.
+    /// Removes a peer for an operator, whether the configuration, an operator or a list of voters added it. Returns
+    /// whether the peer existed.
     pub(crate) fn forget(&self, node: &NodeId) -> bool {
         let mut book = lock(&self.book);
         let is_known = self.peer(node).is_some();

@@ -83,7 +83,7 @@ pub(crate) struct LocalMembers {
     pub(crate) requirements: Option<Requirements>,
     /// Ordered by name.
     pub(crate) members: Vec<Member>,
-    /// The leader, if it is one of these members.
+    /// The leader of the group, if it is in `members`.
     pub(crate) leader: Option<Leader>,
 }
 

@@ -115,9 +115,9 @@ impl GroupTermGuard {
         });
     }
 
-    /// Sets the rules and the epoch to which the terms belong from now on: those of the agents of this process or, if
-    /// it has none, those of a peer. Otherwise a node without agents would consider the first term of its peers' next
-    /// epoch absurd.
+    /// Sets the rules and the epoch to which the terms belong from now on: the rules and the epoch of the agents of
+    /// this process or, if this process has no agents, of a peer. Otherwise a node without agents would consider the
+    /// first term of its peers' next epoch absurd.
     pub(crate) fn count_from(&self, rules: &str, epoch: u64) {
         let mut known = lock(&self.known);
         let are_same = |(name, of): &(String, u64)| name == rules && *of == epoch;

@@ -57,7 +57,7 @@ fn covers(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// The agents that one peer may announce. A new value grants nothing.
+/// The agents that one peer may announce, and the highest role of each. A new value grants nothing.
 ///
 /// ```
 /// use actix_bully::remote::{MayBe, Rights};

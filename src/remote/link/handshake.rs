@@ -194,7 +194,7 @@ impl Handshake {
     /// Handles the body of a frame; appends the answer to `out`.
     ///
     /// `look_up` is called once, for a node that passed all other checks. It returns `None` if the node is not in the
-    /// table, or is not the one that the connection's certificate names.
+    /// table, or if the connection's certificate names another node.
     ///
     /// # Errors
     /// The reason to close the connection. `out` may contain a GOODBYE: send it before. After an error no more frames

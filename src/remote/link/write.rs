@@ -179,8 +179,8 @@ impl LinkWriter {
         for (group, content) in after {
             self.roster(group, None, &content);
             if let Some(side) = common.groups.get(group) {
-                // The numbers of these agents are forgotten only now, because a Resign among the messages above may
-                // contain one.
+                // The numbers of the agents that left are forgotten only now, because a `Resign` among the messages
+                // above may contain such a number.
                 side.told.borrow_mut().forget_left();
             }
         }

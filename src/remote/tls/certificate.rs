@@ -17,7 +17,7 @@ pub(super) struct CertificateFacts {
     pub(super) is_authority: bool,
     /// The last moment at which the certificate is valid.
     pub(super) last_moment: UnixTime,
-    /// Its subject alternative names, of whatever kind.
+    /// Its subject alternative names of every kind.
     pub(super) names: Vec<SubjectName>,
 }
 

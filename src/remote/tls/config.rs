@@ -143,7 +143,8 @@ impl TlsConfig {
 
     pub(super) fn adopt(&self, sources: &Sources) -> Result<(), TlsError> {
         let new = LoadedIdentity::load(sources)?;
-        // The bridge was compared with this name when it started, and peers know it by that name.
+        // At the start the name of the bridge was compared with the certificate's name, and peers know the bridge by
+        // this name.
         if new.node != self.shared.node {
             return Err(TlsError::OtherNode {
                 found: new.node,

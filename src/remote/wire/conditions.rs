@@ -42,7 +42,7 @@ impl Allowance {
     pub const MIN_RATE: u64 = 64 * 1024;
     /// Smallest value of [`burst`](Self::burst), in bytes.
     pub const MIN_BURST: u64 = 128 * 1024;
-    /// Smallest value of [`bounds`](Self::bounds). The messages of elections fit into these bounds.
+    /// Smallest value of [`bounds`](Self::bounds). Every message of an election fits into it.
     pub const MIN_BOUNDS: Bounds = Bounds {
         depth: 4,
         items: 64,

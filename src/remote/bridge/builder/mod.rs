@@ -176,8 +176,9 @@ impl BridgeBuilder {
     }
 
     /// Sets the incarnation of this node; it must be larger after each restart. Default: from the wall clock. The
-    /// node's agents number their own incarnations from it on, one for each start and restart of an agent. Leave room
-    /// for these numbers (the default leaves 2^16 for each millisecond). Otherwise peers consider an agent an earlier
+    /// node's agents take their own incarnations from the numbers that begin at the node's incarnation: one number for
+    /// each start and restart of an agent. So the next incarnation of the node must be larger than every number that an
+    /// agent took (the default leaves 2^16 numbers for each millisecond). Otherwise peers consider an agent an earlier
     /// incarnation, and ignore its messages.
     ///
     /// Peers refuse an incarnation that is earlier than the last one that they met, until they

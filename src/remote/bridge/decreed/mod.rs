@@ -56,8 +56,8 @@ struct PeerSources {
     decreed: BTreeMap<String, BTreeSet<AgentId>>,
     /// The agent of each group at this node that a leader wants as a voter.
     wanted: BTreeMap<String, AgentId>,
-    /// The decreed voters of the peer at the moment when an operator removed it. A list that only repeats these voters
-    /// does not bring the peer back.
+    /// The decreed voters of the peer at the moment when an operator removed the peer. A list that only repeats these
+    /// voters does not bring the peer back.
     removed: BTreeMap<String, BTreeSet<AgentId>>,
 }
 

@@ -237,7 +237,7 @@ impl Slots {
             address.peers = 0;
         }
         for Whereabouts { named, met } in self.peers.values() {
-            // An address counts once for each peer at it, and has slots for all of these peers.
+            // If several peers have one address, the address has connection slots for each of them.
             let also = met.iter().filter(|met| !named.contains(*met));
             for name in named.iter().chain(also) {
                 let address = self.addresses.entry(name.clone()).or_default();

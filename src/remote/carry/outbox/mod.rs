@@ -184,7 +184,7 @@ impl Outbox {
     /// Lets the link `by` take the messages from now on.
     pub(crate) fn link(&self, by: LinkId) {
         let mut queue = self.lock();
-        // Messages that a former link did not send use space: those that are too old are dropped.
+        // Messages that a former link did not send use space. Messages that are too old are dropped.
         self.drop_old(&mut queue);
         if queue.state != QueueState::Closed {
             queue.state = QueueState::Linked;

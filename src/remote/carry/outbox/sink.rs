@@ -11,8 +11,8 @@ use crate::{
     remote::{RemoteMessage, carry::Lost},
 };
 
-/// Takes messages for the members of one group on one node. All these members share one sink, so that a message to
-/// many is encoded once and crosses once.
+/// Takes messages for the members of one group on one node. All members of the group on the node share one sink, so
+/// that a message to several of them is encoded once and sent once.
 pub(crate) struct GroupSink {
     pub(crate) group: u32,
     pub(crate) outbox: Arc<Outbox>,

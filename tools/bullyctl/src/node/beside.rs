@@ -194,7 +194,7 @@ mod tests {
             beside(first, None, &["http://10.0.0.1:9090", "http://10.0.0.3:1"]),
             ["http://10.0.0.1:9090/bully"]
         );
-        // Two nodes of one host have different ports, and only their texts have these ports.
+        // Two nodes of one host have different ports, and only the texts of their addresses show the ports.
         let here = Some("127.0.0.1:7401");
         assert!(beside("http://127.0.0.1:8080", here, &[]).is_empty());
         assert_eq!(

@@ -59,7 +59,8 @@ pub(super) struct GuardedCommand<'a> {
 pub(super) struct Guarded {
     socket: AsyncFd<OwnedFd>,
     guard: Child,
-    /// Children of this process that do not belong to the command, such as those of a shell that became this process.
+    /// Children of this process that do not belong to the command, such as the children of a shell that became this
+    /// process.
     spared: Vec<Pid>,
     limits: Limits,
     clock: BootClock,
