@@ -21,7 +21,7 @@ pub enum CertificateFault {
     /// The authority of the peer's certificate is not trusted by this side.
     #[error("the peer's certificate is of an authority that this node does not trust")]
     Authority,
-    /// The peer's certificate, or one of its issuers', has expired.
+    /// The peer's certificate, or a certificate of one of its issuers, has expired.
     #[error("the peer's certificate has expired")]
     Expired,
     /// The peer's certificate, or a certificate of one of its issuers, is not valid yet.
@@ -45,7 +45,7 @@ pub enum CertificateFault {
     /// This node's certificate is out of date by the peer's clock.
     #[error("the peer reports that this node's certificate has expired or is not valid yet")]
     OwnDates,
-    /// The peer does not accept this node's certificate, or saw none, and does not give the reason.
+    /// The peer does not accept this node's certificate, or received none, and does not give the reason.
     #[error("the peer does not accept this node's certificate")]
     OwnRefused,
 }

@@ -106,8 +106,9 @@ limits! {
         /// all are ready, the newest is refused: `too_many_connections`.
         inbound: usize = 256, 1, 65_536;
         /// Largest number of inbound connections that are not ready yet and come from addresses of no peer. If one more
-        /// arrives, the oldest is closed, silent connections first: `too_many_connections`. The default is chosen: it only
-        /// bounds what strangers hold. With one or two, a stranger keeps out a peer that comes from a new address.
+        /// arrives, the oldest is closed, silent connections first: `too_many_connections`. The default is chosen: it
+        /// only bounds what strangers hold. With a limit of one or two, a stranger keeps out a peer that comes from a
+        /// new address.
         unready: usize = 32, 1, 65_536;
         /// Largest number of connections from one address that are not ready yet. If several peers are configured at that
         /// address, this number counts for each of them. If one more arrives, the oldest of these connections is closed.
@@ -144,11 +145,12 @@ limits! {
         dial_min: Duration = ms(100), ms(1), ms(60_000);
         /// Longest pause between two attempts to dial.
         dial_max: Duration = ms(10_000), ms(10), ms(600_000);
-        /// Time without a link to a peer after which its last incarnation is forgotten. Then an incarnation with a lower
-        /// number is accepted, for example of a node that was once started with a clock far ahead. Within this
-        /// time a lower number means an earlier process, whose ends must not be mixed with those of the last process. The
-        /// time is never shorter than a promise of a voter, whatever is set here. A recorded greeting is useless to an
-        /// attacker even then: a link needs an answer to this side's own nonce.
+        /// Time without a link to a peer after which its last incarnation is forgotten. Then an incarnation with a
+        /// lower number is accepted, for example of a node that was once started with a clock far ahead. Within this
+        /// time a lower number means an earlier process. The ends that an earlier process reports must not be mixed
+        /// with the ends that the last process reports. The time is never shorter than a promise of a voter, whatever
+        /// is set here. A recorded greeting is useless to an attacker even then: a link needs an answer to this side's
+        /// own nonce.
         forget: Duration = ms(600_000), ms(1_000), ms(86_400_000);
         /// Largest number of groups that a peer may announce. Each costs memory. The default exceeds the 1,000 groups of
         /// the benchmarks. Breach: `too_many_agents`.
@@ -158,18 +160,18 @@ limits! {
         agents: usize = 16_384, 1, 1_048_576;
     }
     {
-        /// Longest time from an accepted connection until its other end has sent any byte, TLS included. A silent
-        /// connection must not hold a slot for the whole handshake. If [`handshake`](Self::handshake) is shorter, it is
-        /// used instead. Breach: `handshake_timeout`.
+        /// Longest time from an accepted connection until its other end has sent a first byte; a byte of the TLS
+        /// handshake counts. A silent connection must not hold a slot for the whole handshake. If
+        /// [`handshake`](Self::handshake) is shorter, it is used instead. Breach: `handshake_timeout`.
         first_byte: Duration = ms(600), ms(20), ms(60_000);
-        /// Longest time from the first byte of a frame to its last: a peer must not hold a connection by single, slow
-        /// bytes. Breach: `frame_timeout`.
+        /// Longest time from the first byte of a frame to its last byte: a peer must not hold a connection by sending
+        /// single bytes slowly. Breach: `frame_timeout`.
         frame_time: Duration = ms(5_000), ms(100), ms(60_000);
         /// Deepest nesting of arrays and options in a message. The message with a new list of voters needs at least 10.
         /// Breach: `malformed`.
         depth: u8 = 12, 4, 16;
-        /// Longest time for one write, and for the kernel's attempts to deliver its bytes. Without it, writes into a cut
-        /// cable would succeed for minutes. Breach: `slow_peer`.
+        /// Longest time for one write, and for the kernel's attempts to deliver its bytes. Without this limit, writes
+        /// over a cut cable would succeed for minutes. Breach: `slow_peer`.
         write_time: Duration = ms(2_000), ms(100), ms(60_000);
         /// Number of messages to unknown agents or groups that are tolerated within 10 s, because two sides that start
         /// may not know each other's agents yet. Breach: `unknown_targets`. The peer may also begin this number of
@@ -278,7 +280,7 @@ pub enum LimitsError {
     Range {
         /// The limit.
         limit: &'static str,
-        /// Its value.
+        /// Value of the limit.
         value: Box<str>,
         /// The smallest allowed value.
         min: Box<str>,

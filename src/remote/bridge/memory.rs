@@ -3,7 +3,7 @@
 //!
 //! Decided here: the next incarnation. Not here: how a file is made durable (`record_file` of `bully-register`).
 //!
-//! Peers refuse an incarnation of a node that is earlier than the last one that they met, since they could not
+//! Peers refuse an incarnation of a node that is earlier than the last incarnation that they met, since they could not
 //! distinguish a restart from an earlier process. A wall clock alone does not give growing numbers: after a start with
 //! a clock ten years ahead, or after the clock was set back by an hour, a node would be refused until the peers
 //! [forget](crate::remote::Limits::forget) its last incarnation. The last incarnation plus one is not enough either: an
@@ -12,8 +12,8 @@
 //!
 //! This memory may also contain an earlier incarnation, after a backup was restored or a file was copied. Then the wall
 //! clock decides, as without a memory. If the clock was set back as well, the peers know a later incarnation: they
-//! refuse this one, with a message that gives this reason, until they forget the later one. The leadership does not
-//! depend on this memory.
+//! refuse the new incarnation, with a message that gives this reason, until they forget the later incarnation. The
+//! leadership does not depend on this memory.
 
 use std::{
     io,

@@ -1,9 +1,9 @@
 //! The admission of inbound connections: limits for all connections, for unready connections, and for each address.
 //!
 //! Decided here: which connection is closed if no slot is free. A new connection gets the slot of a connection that is
-//! not ready: of a silent one before all others, from the address with the most silent connections, and there of the
-//! oldest. If the new connection were refused instead, silent connections could hold all slots and exclude all others.
-//! The addresses of configured peers have slots of their own, for which connections from other addresses do not
+//! not ready. Silent connections lose their slots first: the oldest of them from the address with the most silent
+//! connections. If the new connection were refused instead, silent connections could hold all slots and exclude all
+//! others. The addresses of configured peers have slots of their own, for which connections from other addresses do not
 //! compete. A connection that is ready is never closed for another connection. Not here: how often strangers
 //! (connections from addresses of no peer) may cause a TLS handshake ([`turns`]).
 
@@ -81,9 +81,9 @@ struct Unready {
 /// The addresses from which connections of a peer come.
 #[derive(Debug, Default)]
 struct Whereabouts {
-    /// The addresses that a name server gave for its configured host name.
+    /// The addresses that a name server gave for the peer's configured host name.
     named: BTreeSet<String>,
-    /// The address of its last connection; `None` before the first connection.
+    /// The address of the peer's last connection; `None` before the first connection.
     met: Option<String>,
 }
 
@@ -113,7 +113,7 @@ impl Gate {
         match self.room(&slots, from) {
             Room::Free => {}
             Room::InsteadOf(address, number) => {
-                // The slot is free at once, although the task that held it may need time to end.
+                // The slot is free at once, although the task of the closed connection may need time to end.
                 if let Some(unready) = slots.remove(&address, number) {
                     unready.leave.notify_one();
                 }
