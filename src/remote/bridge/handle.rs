@@ -143,7 +143,7 @@ impl BridgeHandle {
     /// so that the peers know that the agents have left.
     ///
     /// # Errors
-    /// [`DrainTimedOut`] if this took longer than `limit`. The bridge has stopped anyway.
+    /// [`DrainTimedOut`] if the drain took longer than `limit`. The bridge has stopped anyway.
     pub async fn drain(&self, limit: Duration) -> Result<(), DrainTimedOut> {
         let drain = async {
             self.addr.send(DrainLinks).await.ok(); // an error means that the bridge has already ended

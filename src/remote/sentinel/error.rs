@@ -4,7 +4,7 @@ use std::{fmt, io};
 
 use bully_register::Outlook;
 
-/// Reason why this node has no sentinel. As without the feature, its peers wait until its lease has ended.
+/// Reason why this node has no sentinel. Without a sentinel, the node's peers wait until its lease has ended.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum SentinelError {

@@ -6,8 +6,9 @@
 //! ```
 //!
 //! A process that is killed sends nothing, and its peers cannot know whether it has ended or is only silent: in quorum
-//! mode they wait for its lease to expire. Only the kernel of its host knows this. The sentinel waits for the kernel's
-//! report and forwards it. This is safe because a process of which no thread is left leads nothing and starts nothing.
+//! mode they wait until the lease of the process expires. Only the kernel of the host knows whether the process has
+//! ended. The sentinel waits for the kernel's report and forwards it. This is safe because a process of which no thread
+//! is left leads nothing and starts nothing.
 //!
 //! # How it is used
 //! Add one line at the top of a plain `main`, before any runtime, and one line to the bridge:
@@ -187,12 +188,12 @@ impl Sentinel {
         self.driver.order(order)
     }
 
-    /// Returns whether the sentinel has ended. If so, start another sentinel, with new bytes.
+    /// Returns whether the sentinel has ended. If it has ended, start another sentinel, with new bytes.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.driver.has_ended()
     }
 
-    /// Replaces this sentinel by a new one, which has no order yet: call [`order`](Self::order).
+    /// Replaces this sentinel by a new sentinel, which has no order yet: call [`order`](Self::order).
     pub(crate) fn restart(&mut self) -> Result<(), SentinelError> {
         self.driver.restart()
     }

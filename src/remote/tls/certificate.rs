@@ -13,7 +13,7 @@ use x509_cert::{
 /// The fields of a certificate that count for a bridge.
 #[derive(Debug)]
 pub(super) struct CertificateFacts {
-    /// The certificate may issue others.
+    /// Whether the certificate may issue other certificates.
     pub(super) is_authority: bool,
     /// The last moment at which the certificate is valid.
     pub(super) last_moment: UnixTime,

@@ -1,6 +1,6 @@
 //! Takes the messages that members in this process send to the members of one group on one other node.
 //!
-//! Decided here: a message to all of these members is written without their names.
+//! Decided here: a message to all members of the group on the node is written without their names.
 
 use std::{fmt, sync::Arc};
 
