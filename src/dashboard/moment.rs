@@ -81,7 +81,7 @@ pub(crate) struct AgentFacts {
     /// The text that the agent publishes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) about: Option<About>,
-    /// Whether it leads, as the agent itself or one of its followers reports.
+    /// Whether the agent leads, as the agent itself or one of its followers reports.
     pub(crate) leads: bool,
     pub(crate) draining: bool,
     /// End of the agent's lease, by the page's clock. For a leader on another host, it is the end that its followers
@@ -116,7 +116,7 @@ pub(crate) enum AgentState {
     Down,
     Suspect,
     Unseen,
-    /// Its host is not linked.
+    /// The host of the agent is not linked.
     Unreachable,
 }
 
@@ -137,7 +137,7 @@ pub(crate) struct ClockFacts {
     pub(crate) paused: bool,
     /// Seconds of the page's clock that pass in one real second.
     pub(crate) speed: f64,
-    /// The progress of a run that is being repeated before it continues live, if there is one.
+    /// The progress of a run that is being repeated before it continues live; `None` if no run is being repeated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) again: Option<PlayedAgain>,
 }
@@ -221,7 +221,7 @@ pub(crate) enum Trouble {
     None,
 }
 
-/// An explanation on the page. As JSON it is its text.
+/// An explanation on the page. Its JSON is only the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reason {
     /// The group that the explanation is about; empty if the source has no names of groups.
@@ -274,7 +274,7 @@ impl PageMoment {
 }
 
 /// Rounds the end of a lease down to a multiple of 20 ms. The clock and the lease are read at different moments, so two
-/// readings of the same end differ a little; that must not be a change.
+/// readings of the same end differ a little; a small difference must not count as a change.
 pub(crate) fn coarse(until: Duration) -> Duration {
     let grains = until.as_nanos() / GRAIN.as_nanos();
     GRAIN.saturating_mul(u32::try_from(grains).unwrap_or(u32::MAX))

@@ -87,7 +87,7 @@ fn commands(run: &Recording, until: Time, most: u64) -> Vec<TraceEntry> {
 }
 
 impl Player<'_> {
-    /// Begins the present run again. The result is to be repeated until the moment `moment`.
+    /// Begins the present run again. The caller has to repeat the returned run until the moment `moment`.
     pub(super) fn go_on_from(&mut self, moment: &RunMoment) -> Result<EarlierRun, StageError> {
         self.must_be_virtual()?;
         let (at, now) = (moment.at_ms, self.first.now());

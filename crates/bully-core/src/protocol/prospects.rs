@@ -1,5 +1,5 @@
-//! The reasons that keep a participant from leading, or make it wait. They help to find out why there is no leader, or
-//! why this agent leads.
+//! The reasons that keep a participant from leading, or make it wait. They help people to find out why there is no
+//! leader, or why this agent leads.
 //!
 //! Decided here: which facts a machine reports beside its [`View`](super::View). No election depends on them.
 
@@ -19,7 +19,7 @@ pub struct Prospects {
     /// promise of an earlier incarnation, or for agents of higher rank.
     pub waits_until: Option<Time>,
     /// Earliest time at which an agent of higher rank takes over, as far as this participant knows. A leader knows the
-    /// time for an agent that asked; a follower knows it for itself.
+    /// time for an agent that asked for the leadership; a follower knows the time for itself.
     pub takeover_at: Option<Time>,
     /// Time until which, by this participant's timings, the lease of the leader that it follows holds. The leader may
     /// know later renewals. `None` without such a lease.
@@ -27,7 +27,7 @@ pub struct Prospects {
     /// When a live leader yields to an agent of higher rank, by this participant's policy; `None` if its election has
     /// no such policy.
     pub preemption: Option<Preemption>,
-    /// Set while it has no memory of an earlier incarnation: it takes no part until it has recovered.
+    /// Set while the participant has no memory of an earlier incarnation: it takes no part until it has recovered.
     pub recovers: Option<Box<Recovering>>,
     /// The epoch that follows a change of the voters, while this participant knows that a change is under way.
     pub next_epoch: Option<u64>,
@@ -35,10 +35,11 @@ pub struct Prospects {
     pub slow_answers: Option<Duration>,
     /// The time that a voter takes to write its record, if that is more than the timings assume.
     pub slow_writes: Option<Duration>,
-    /// Set if the wall clock of another voter differs too much from its own, and terms depend on these clocks.
+    /// Set if the wall clock of another voter differs too much from the participant's own clock, and terms depend on
+    /// wall clocks.
     pub clock_gap: Option<Box<ClockGap>>,
-    /// Set if it wants its disk measured once a minute, because the disk is slow or because it would take over from a
-    /// leader.
+    /// Set if the driver has to measure the participant's disk once a minute, because the disk is slow or because the
+    /// participant would take over from a leader.
     pub probes: bool,
 }
 
