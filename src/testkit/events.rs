@@ -1,7 +1,7 @@
 //! Expectations of a test about an agent's events.
 //!
-//! Decided here: an expectation that is not met reports the events that came instead. No event is examined twice: each
-//! expectation begins after the events that the previous one examined.
+//! Decided here: the error of an expectation that is not met contains the events that came instead. No event is
+//! examined twice: each expectation begins after the events that the previous expectation examined.
 
 use std::{fmt, time::Duration};
 
@@ -46,7 +46,7 @@ impl EventLog {
     /// Begins to listen to an agent.
     ///
     /// # Errors
-    /// [`CommandError::Ended`] if the agent has left its group or has ended, for good.
+    /// [`CommandError::Ended`] if the agent has left its group, or has ended for good.
     pub fn of<E: Election>(agent: &ElectionHandle<E>) -> Result<Self, CommandError> {
         let (into, events) = unbounded();
         let clock = RuntimeClock::new();
@@ -83,7 +83,7 @@ impl EventLog {
     /// Waits for the given time, and takes the events that come.
     ///
     /// # Errors
-    /// [`Unexpected`] as soon as `is_it` is true for an event; this event is the last one of [`Unexpected::came`].
+    /// [`Unexpected`] as soon as `is_it` is true for an event; this event is the last event in [`Unexpected::came`].
     pub async fn expect_none(
         &mut self,
         within: Duration,

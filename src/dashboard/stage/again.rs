@@ -212,7 +212,8 @@ impl Player<'_> {
         } = self;
         let begun = actix::clock::Instant::now();
         let panels = iter::once(first).chain(beside);
-        // Both elections run at the same time, as in the earlier run, because a command of one may take some time.
+        // Both elections run at the same time, as in the earlier run, because a command may take some time in one of
+        // them.
         let repeats = panels.zip(&run.parts);
         let mut repeats =
             join_all(repeats.map(|(panel, part)| panel.repeat(&part.commands, run.until)));

@@ -10,7 +10,7 @@ use super::{AgentId, Time};
 /// The reasons why a participant waits or does not lead, by its own clock; see
 /// [`Election::prospects`](super::Election::prospects).
 ///
-/// A time in the past has no meaning.
+/// Ignore a time in the past.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Prospects {
     /// End of the cool-down: until then this participant does not compete, because it has stepped down.
@@ -68,16 +68,16 @@ impl Prospects {
     }
 }
 
-/// Progress of an incarnation that has no record and asks the others for their memory of it.
+/// Progress of an incarnation that has no record and asks the other voters for their memory of the votes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Recovering {
-    /// Earliest time at which it takes part again.
+    /// Earliest time at which the participant takes part again.
     pub until: Time,
     /// Number of other voters that have answered.
     pub answers: u32,
-    /// Number of these voters that are recovering themselves.
+    /// Number of the answering voters that are recovering themselves.
     pub recover: u32,
-    /// Number of other voters with a memory whose answers it needs.
+    /// Number of other voters with a memory whose answers the participant needs.
     pub needed: u32,
     /// The other voters that remember.
     pub remember: Vec<AgentId>,
@@ -91,23 +91,23 @@ pub struct Recovering {
 /// Two wall clocks whose difference is too large for terms that are read from the clocks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClockGap {
-    /// The voter whose clock the participant's own clock is compared with.
+    /// The voter with the other clock.
     pub voter: AgentId,
-    /// Whether the other clock is ahead of the participant's own.
+    /// Whether the other voter's clock is ahead of the participant's own clock.
     pub is_ahead: bool,
     /// Difference of the two clocks.
     pub by: Duration,
 }
 
-/// The time at which a live leader yields to an agent of a higher rank. It is the leader's policy. Under every policy,
-/// a vacant leadership is taken at once.
+/// A leader's policy: the time at which a live leader yields to an agent of a higher rank. Under every policy, a vacant
+/// leadership is taken at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Preemption {
-    /// At once, as in the bully election. Not in quorum mode.
+    /// At once, as in the bully election. Refused in quorum mode.
     #[default]
     Immediately,
-    /// After the agent of a higher rank was up for this long without a gap, with a clean hand-over. So an agent that
-    /// comes and goes does not move the leadership back and forth.
+    /// After the agent of a higher rank was up for the contained time without a gap, and with a hand-over. So an agent
+    /// that comes and goes does not move the leadership back and forth.
     After(Duration),
     /// Never.
     Never,

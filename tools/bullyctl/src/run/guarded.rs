@@ -2,8 +2,8 @@
 //!
 //! Decided here: the effects of a renewal, a step-down and a silent guard. The guard ends the command. A guard that
 //! does not end the command in time is killed. The command ends with its guard, in whatever way the guard ends
-//! (`wrapper.rs`). The command's orphans become children of this process, which kills them. So either of the two
-//! processes may be killed or stand still.
+//! (`wrapper.rs`). The command's orphans become children of this process, which kills them. So the command ends even if
+//! one of the two processes is killed or stands still.
 
 use std::{
     ffi::OsString,
@@ -50,11 +50,11 @@ use super::{
 #[derive(Clone, Debug)]
 pub(super) struct GuardedCommand<'a> {
     pub(super) words: &'a [OsString],
-    /// Variables that are set in its environment, or removed from it.
+    /// Variables that are set in the command's environment, or removed from it.
     pub(super) variables: Vec<(&'static str, Option<String>)>,
 }
 
-/// A running guard and its command. Dropping it ends both, and waits for their end.
+/// A running guard and its command. A drop ends the guard and the command, and waits for their end.
 #[derive(Debug)]
 pub(super) struct Guarded {
     socket: AsyncFd<OwnedFd>,
@@ -251,7 +251,7 @@ impl Guarded {
         if let GuardState::Over(end) = self.state {
             return end;
         }
-        // The guard takes this for the end of this process, and kills the command.
+        // The guard considers the shutdown the end of this process, and kills the command.
         shutdown(self.socket.get_ref(), Shutdown::Write).ok();
         let is_silent = loop {
             match self.hear_within(self.limits.patience()) {

@@ -168,8 +168,8 @@ impl Service<'_> {
     ) {
         let deadline = match (signal, self.guard.get()) {
             (Some(_), None) => {
-                // This host may begin to lead before it has left: the work must not start a command, which would
-                // have no time to end.
+                // This host may begin to lead before it has left. The work must not start a command then, because the
+                // command would have no time to end.
                 session.lead = Lead::Over;
                 SOON
             }

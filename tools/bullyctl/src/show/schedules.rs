@@ -1,6 +1,6 @@
 //! The schedules of the node's agents.
 //!
-//! Decided here: which counts an operator reads first. The JSON has all of them.
+//! Decided here: which counts an operator reads first. The JSON has all counts.
 
 use std::fmt::Write;
 
