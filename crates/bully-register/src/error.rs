@@ -44,7 +44,7 @@ pub enum RegisterError {
         "a value of {len} bytes for the store of the lease exceeds the limit of {MOST_BYTES}: store less under one key"
     )]
     TooLarge {
-        /// Its length in bytes.
+        /// Length of the value in bytes.
         len: usize,
     },
     /// There are more entries below a key than a register lists.

@@ -10,10 +10,9 @@
 //!
 //! # A store of your own
 //! A register keeps values of at most [`MOST_BYTES`] under keys of one to four names, each with a [`Version`].
-//! Implement [`Register`] with `name`, `read` and `swap`; `list`, `remove`, `changes` and `clock` may be left out.
-//! A lease depends on these operations, so a clause that does not hold can cause two leaders. The store needs no
-//! lock and no transaction. A lease does not use the store's clock; schedules of a leader compare their own clock
-//! with it.
+//! Implement [`Register`] with `name`, `read` and `swap`; `list`, `remove`, `changes` and `clock` may be left out. A
+//! lease depends on these operations, so a register that breaks a clause can cause two leaders. The store needs no lock
+//! and no transaction. A lease does not use the store's clock; schedules of a leader compare their own clock with it.
 //!
 //! | clause | a register |
 //! |---|---|

@@ -16,7 +16,7 @@ pub enum Clause {
     ReadsWhatWasWritten,
     /// Each key has its own entry: similar keys are not mixed up.
     KeysApart,
-    /// A swap whose expected entry is not the present one changes nothing and shows the present entry.
+    /// A swap whose expected entry is not the present entry changes nothing and shows the present entry.
     SwapCompares,
     /// Each write gets a version that the key never had before.
     NewVersion,

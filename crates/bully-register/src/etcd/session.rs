@@ -100,7 +100,7 @@ impl EtcdMember {
         connection.ask(&self.endpoint, token, question).await
     }
 
-    /// Takes an idle connection, or makes one if none is idle.
+    /// Takes an idle connection, or makes a connection if no connection is idle.
     async fn connection(&self) -> Result<HttpConnection, EtcdFailure> {
         loop {
             let idle = self.idle.borrow_mut().pop();

@@ -64,7 +64,7 @@ impl Folder {
         Ok(format!("files {}", path.display()))
     }
 
-    /// Reads the entry of a key. It takes the lock only if the last writer of the file was killed or has failed.
+    /// Reads the entry of a key. The read takes the lock only if the last writer of the file was killed or has failed.
     pub(super) fn read(&self, key: &RegisterKey) -> Result<Option<Entry>, FileFailure> {
         if let Unlocked::Found(found) = self.see(key)? {
             return Ok(found);

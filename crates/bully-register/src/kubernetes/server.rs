@@ -29,7 +29,7 @@ use crate::{
 
 pub(super) struct KubeServer {
     account: KubeAccount,
-    /// The task that makes a client. It is kept, because a plugin for credentials may hang in it.
+    /// The task that makes a client. The task is kept, because a plugin for credentials may hang in it.
     begun: Option<JoinHandle<Result<Client, RegisterError>>>,
     busy: BusyServer,
 }

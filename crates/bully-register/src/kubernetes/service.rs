@@ -69,9 +69,9 @@ impl KubernetesService {
         self
     }
 
-    /// Makes the Service lead to that address, for the leader of that term. The term has to be a fence: of a lease, or
-    /// of voters with disks. In the available mode terms may begin at 1 again, and the Service would stay with an
-    /// earlier leader. Returns `false`, and changes nothing, if a later leader has written the slice.
+    /// Makes the Service lead to the address `address`, for the leader of the term `term`. The term has to be a fence:
+    /// of a lease, or of voters with disks. In the available mode terms may begin at 1 again, and the Service would
+    /// stay with an earlier leader. Returns `false`, and changes nothing, if a later leader has written the slice.
     ///
     /// # Errors
     /// [`RegisterError`]. If the outcome [is unknown](RegisterError::is_unknown), the Service may lead to the address:
@@ -113,7 +113,8 @@ impl KubernetesService {
         Err(Meaning::NotDone.error("others write the EndpointSlice all the time"))
     }
 
-    /// Returns the next step for the `EndpointSlice` that was found: the request to make, or the reason to make none.
+    /// Returns the next step for the `EndpointSlice` that was found: the request to make, or the reason to make no
+    /// request.
     fn next(&self, found: Option<&EndpointSlice>, address: IpAddr, term: u64) -> Next {
         let mut wanted = self.wanted(address, term);
         let Some(found) = found else {

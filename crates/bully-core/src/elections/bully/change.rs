@@ -97,14 +97,14 @@ impl Next {
 }
 
 impl Followed {
-    /// Notes that this leader has said that it hands over, for the history.
+    /// Notes, for the history, that this leader has announced its hand-over.
     pub(super) fn note_resigned(&self, step: &mut Step<'_>) {
         step.core.me.note_end(&self.leader, LeaderEnd::Resigned);
     }
 }
 
 impl Change {
-    /// Asks every voter that may be up; none of them is known to rank below this agent.
+    /// Asks every voter that may be up. No voter is known yet to rank below this agent.
     pub(super) const fn ask_voters() -> Self {
         Self::AskVoters {
             outranked: BTreeSet::new(),

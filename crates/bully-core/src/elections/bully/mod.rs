@@ -187,7 +187,7 @@ impl Election for Bully {
             // A leader leads as long as it hears of no leader above it, and the two sides of a partition do not hear
             // each other.
             leaders: Leaders::PerSide,
-            // The fast path needs this order: the highest-ranked survivor announces itself before the others ask.
+            // The fast path needs this order: the highest-ranked survivor announces itself before the other agents ask.
             notify: NotifyOrder::HighestRankFirst,
             ..Requirements::new(RULES)
         })

@@ -40,7 +40,7 @@ impl Waiting {
         step.out.cancel_timer(BullyTimer::Victory);
     }
 
-    /// Answers, whatever the rank of the asker (rule `always-answer`).
+    /// Answers an asker of any rank (rule `always-answer`).
     pub(super) fn on_elect(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         if !step.competes_above(elect.score, from) {
             step.answer_yield(from, elect.round, None);
