@@ -25,7 +25,7 @@ use bully_core::protocol::{AgentId, Round, Term};
 pub struct HeartbeatRequest {
     /// The asker's round; the answer contains it again.
     pub round: Round,
-    /// bmax: the highest elected ballot that the asker knows; `None` if it knows none.
+    /// bmax: the highest elected ballot that the asker knows; `None` if it knows no elected ballot.
     pub max: Option<BallotNumber>,
     /// The state of the asker.
     pub standing: Standing,

@@ -1,4 +1,4 @@
-//! A candidate: it has invited others to a new group, and waits for their answers.
+//! A candidate, which has invited other agents to a new group, and waits for their answers.
 //!
 //! Decided here: when the group is formed (rule `count-acceptances`). In the paper, a candidate always waits for the
 //! time T. This candidate stops waiting when all invited agents have answered, because no member works while it waits.

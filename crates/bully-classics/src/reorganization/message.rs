@@ -158,7 +158,7 @@ messages! {
         // These two are sent again and again.
         AreYouNormal(m) => "are_you_normal", m.election.count, by Leader, repeated;
         Normal(m) => "normal", m.election.count, by Voter, repeated;
-        // An observer sends this to a coordinator if it knows a later election than the coordinator's.
+        // An observer sends this message to a coordinator if it knows a later election than the coordinator's election.
         NotNormal(m) => "not_normal", m.election.count.max(m.seen), by Observer;
         Halt(m) => "halt", m.election.count, by Leader;
         NewCoordinator(m) => "new_coordinator", m.election.count, by Leader;

@@ -110,7 +110,7 @@ impl Ring {
         out: &mut Out,
     ) -> Next {
         let core = &mut self.core;
-        // The sender's suspicion ends, whatever the content: every message proves that its sender is up.
+        // The suspicion of the sender ends: a message with any content proves that its sender is up.
         core.trust(from, incarnation);
         let is_from_voter = core.me.members.get(from).is_some_and(Member::is_voter);
         let is_between_voters = is_from_voter && core.me.is_voter();
@@ -120,7 +120,7 @@ impl Ring {
         match message {
             RingMessage::Coordinator(m) => self.on_coordinator(now, from, m, out),
             _ if !core.me.is_voter() => Next::Ignore("an observer is only told who leads"),
-            // An observer may send this as well, to tell a former leader that it knows a later term.
+            // An observer may also send this message, to inform a former leader that it knows a later term.
             RingMessage::HopAck(m) => {
                 core.on_hop_ack(now, from, &m, out);
                 self.catch_up(m.known, out)
@@ -314,7 +314,7 @@ impl Ring {
         let merges = self.campaign.merges();
         match &mut self.state {
             State::Leader(l) => l.set_score(&self.core, now, score, announces, out),
-            // A planned merge stays: the other group still exists, whatever the score of this agent is.
+            // A planned merge stays: the other group still exists after a change of this agent's score.
             State::Vacant | State::Follower(_) if merges => Next::Stay,
             State::Vacant | State::Follower(_) if score.is_none() => {
                 self.unschedule(out);

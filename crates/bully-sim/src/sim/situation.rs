@@ -1,4 +1,4 @@
-//! The situation of an agent when something happened to it.
+//! The situation of an agent when a fault happened to it.
 //!
 //! Decided here: which situations are distinguished, to show that faults happened in all of them.
 

@@ -3,7 +3,7 @@
 //! Decided here: an agent claims a term only for a reason (rule `claim-for-a-reason`). Only this module makes a
 //! [`Claim`], always from a [`Reason`]. The function that returns a reason checks the condition of that reason. The
 //! page [`proof`](super::proof) shows for each reason that no other agent can win the same term. Only this module makes
-//! a [`ClaimReply`], too: it fills in the fields of a vote and of a refusal.
+//! a [`ClaimReply`]: it fills in the fields of a vote and of a refusal.
 //!
 //! Not here: whether a voter gives its vote ([`voter`](super::voter)), the count of the votes
 //! ([`candidate`](super::candidate), [`leader`](super::leader), [`prepare`](super::prepare)), and the incarnation for
@@ -31,7 +31,8 @@ enum Why {
     FirstOfEpoch,
     /// A leader with a lease raises its own term.
     Raise,
-    /// A leader asks for votes for its successor. The leader itself does not claim that term or a lower one.
+    /// A leader asks for votes for its successor. The leader itself does not claim the term of its successor or a lower
+    /// term.
     Ahead(Candidate),
 }
 
@@ -101,7 +102,7 @@ impl Claim {
         successor.unwrap_or_else(|| Candidate::new(from, incarnation))
     }
 
-    /// Returns the vote of this voter. Its record contains the vote already.
+    /// Returns the vote of this voter. The voter's record contains the vote already.
     pub(super) fn vote(&self, core: &Core, sender: SenderIncarnation<'_>) -> ClaimReply {
         ClaimReply {
             granted: true,

@@ -37,8 +37,8 @@ pub struct QuorumConfig {
     pub lease_quorum: Option<usize>,
     /// The waiting times. Default: [`Timings::default`]; they need a failure detector.
     pub timings: Timings,
-    /// When a live leader hands over to a better agent. Default: [`Preemption::After`] 10 s, so that an agent that
-    /// comes and goes does not move the leadership. The time must be longer than [`Timings::promise`].
+    /// Time at which a live leader hands over to a better agent. Default: [`Preemption::After`] 10 s, so that an agent
+    /// that comes and goes does not move the leadership. The time must be longer than [`Timings::promise`].
     pub preemption: Preemption,
     /// Least difference by which a better agent's score must exceed the leader's score. Default: any difference;
     /// between equal scores the name decides.
@@ -50,7 +50,8 @@ pub struct QuorumConfig {
     /// shorter timings, because the lease is then shorter than by the leader's own timings.
     pub drain: Option<Duration>,
     /// Time after a step-down by command in which the agent does not compete, because it would otherwise be elected
-    /// again at once. This time ends early if the agent's score is set or the agent is told to campaign. Default: 60 s.
+    /// again at once. This time ends early if the agent's score is set or the agent gets the command to campaign.
+    /// Default: 60 s.
     ///
     /// The agent still has a slot, because it may be the only agent left. So the next leader comes later by at most
     /// eight [steps](Timings::step), or by eight [delay bounds](Timings::delay_bound) after a confirmed end.
@@ -72,7 +73,7 @@ pub struct QuorumConfig {
 }
 
 impl QuorumConfig {
-    /// Returns the defaults for these voters.
+    /// Returns the defaults for the given voters.
     pub fn new(voters: impl IntoIterator<Item = AgentId>) -> Self {
         Self {
             voters: in_order(voters),

@@ -1,14 +1,15 @@
-//! Epochs: one list of voters after another, and never two at a time.
+//! Epochs: one list of voters after another, and never two lists at a time.
 //!
 //! An *epoch* is one choice of voters and quorums, with a number. The configuration contains the first epoch. The
-//! voters themselves decide each next epoch while the group runs: one voter more, one less, or one in the place of
-//! another. The record of each agent keeps the decided list. From then on that list counts, not the configured one.
-//! An agent whose configuration has an older list reports this once when it starts (`VotersEvent::Installed`).
+//! voters themselves decide each next epoch while the group runs: one voter more, one voter less, or one voter in the
+//! place of another. The record of each agent keeps the decided list. From then on the decided list counts, not the
+//! configured list. An agent whose configuration has an older list reports this once when it starts
+//! (`VotersEvent::Installed`).
 //!
 //! # One change while the group runs
 //! The voters are `a`, `b` and `c`; `a` leads, and `d` shall become a voter. `d` was started as a *learner*
-//! (`.learner()`): it has a store and is not in the list. It follows and acknowledges nothing. `[..]` is written to
-//! the disk.
+//! (`.learner()`): it has a store and is not in the list. A learner follows and acknowledges nothing. `[..]` is written
+//! to the disk.
 //!
 //! ```text
 //!  a                                b, c                               d
@@ -106,8 +107,9 @@ use std::fmt;
 use super::QuorumConfig;
 use crate::protocol::{AgentId, Epochs, MembershipError, Term};
 
-/// Number of bits of a term that count the elections of one epoch. It is 40, because without disks a term counts
-/// milliseconds since 2024, and 40 bits of them last until 2058. The bits above them are the epoch.
+/// Number of bits of a term that count the elections of one epoch. The number is 40, because without disks a term
+/// counts milliseconds since 2024, and 40 bits of milliseconds last until 2058. The bits above the lower 40 bits are
+/// the epoch.
 const BITS: u32 = 40;
 
 /// The highest valid epoch.
@@ -151,7 +153,7 @@ impl fmt::Display for SpokenTerm {
 pub(super) const LEARNED: Epochs = Epochs::Learned { term_bits: BITS };
 
 impl QuorumConfig {
-    /// Returns the term before the first election of this epoch. It is above all terms of earlier epochs.
+    /// Returns the term before the first election of this epoch, which is above all terms of earlier epochs.
     pub const fn first_term(&self) -> Term {
         first_term(self.epoch)
     }

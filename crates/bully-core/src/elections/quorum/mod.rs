@@ -1,6 +1,6 @@
 //! The quorum election (lease-bully): at any instant at most one agent considers itself leader.
 //!
-//! It uses the questions and answers of the bully, and a majority of the voters decides.
+//! This election uses the questions and answers of the bully, and a majority of the voters decides.
 //!
 //! Decided here: how an agent is built from its configuration and its record, and which [`View`] it shows.
 //!
@@ -289,8 +289,8 @@ impl Election for QuorumBully {
         if self.core.voter.memory.is_over() {
             return self.ignore("its record is an old copy");
         }
-        // What this voter remembers of the others is written with these messages only. A question or a refused claim
-        // must change nothing durable (invariant `NoDisrupt`).
+        // The memory of the other voters is written with these messages only. A question or a refused claim must change
+        // nothing durable (invariant `NoDisrupt`).
         let is_steady = matches!(
             input,
             Input::Received {
@@ -323,8 +323,9 @@ impl Election for QuorumBully {
             check_listed(&config.voters, agent, kind)?;
         }
         Ok(Requirements {
-            // Two quorums of votes share a voter, and a voter has one durable vote in each term (the [`proof`]). That
-            // needs no clock. The lease needs a clock: it prevents two leaders at one instant in different terms.
+            // Two quorums of votes share a voter, and a voter has one durable vote in each term (the [`proof`]). So no
+            // clock is needed for one leader in each term. The lease needs a clock: it prevents two leaders at one
+            // instant in different terms.
             leaders: match config.diskless() {
                 None => Leaders::PerTerm,
                 Some(_) => Leaders::PerInstant,

@@ -17,7 +17,7 @@ use super::{
 use crate::protocol::{AgentId, Incarnation, Leader, Members, Term, Time};
 
 impl QuorumBully {
-    /// Handles `Elected` and `Heartbeat`: another agent leads, in this term or a later one.
+    /// Handles `Elected` and `Heartbeat`: another agent leads, in this term or in a later term.
     pub(super) fn on_announcement(
         &mut self,
         now: Time,

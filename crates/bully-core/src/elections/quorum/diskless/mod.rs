@@ -2,7 +2,7 @@
 //!
 //! A voter that restarts has forgotten its promise, its vote and its term. The *order of leases* needs no disk: if a
 //! voter abstains for longer than any promise that it may have given, it breaks no lease. The *order of terms* needs
-//! more: the memory of the others and, if a majority has forgotten, the clocks.
+//! more: the memory of the other voters and, if a majority has forgotten, the clocks.
 //!
 //! Decided here: the parameters of the rules without disks.
 //!
@@ -10,7 +10,7 @@
 //!
 //! | rule | statement | decided in |
 //! |---|---|---|
-//! | `term-by-the-clock` | A claim is for a term above those seen, and not below the wall clocks: milliseconds since 2024 began. | `term.rs` |
+//! | `term-by-the-clock` | A claim is for a term above all seen terms, and not below the wall clocks: milliseconds since 2024 began. | `term.rs` |
 //! | `lowest-clock` | The term by the clocks is the term by this agent's own clock, but at most 10 s above the lowest known clock of another voter. | `clocks.rs` |
 //! | `no-term-ahead` | A claim or a reported term counts only up to 10 s ahead of the agent's own clock, or one above the highest term seen. | `term.rs` |
 //! | `refuse-by-the-clock` | A claim that is further ahead is refused, and the refusal contains the term by the voter's clock. | `clocks.rs` |
@@ -92,15 +92,15 @@ use crate::protocol::Rules;
 /// because they do not understand each other's votes.
 pub(super) const RULES: Rules = Rules::new("quorum-diskless");
 
-/// The configuration of voters without a disk, which use the wall clock and the others' memory instead.
+/// The configuration of voters without a disk, which use the wall clock and the memory of other voters instead.
 ///
 /// An application passes [`Diskless::default`]: an agent reads the wall clock itself, once, when it is started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Diskless {
-    /// Reading of the wall clock when the agent's own clock showed zero, in milliseconds since the start of 2024
-    /// in UTC; negative for an earlier time. It is read once, so setting the wall clock later changes nothing.
-    /// An agent replaces a configured value by its own reading.
+    /// Reading of the wall clock when the agent's own clock showed zero, in milliseconds since the start of 2024 in
+    /// UTC; negative for an earlier time. The wall clock is read once, so setting it later changes nothing. An agent
+    /// replaces a configured value by its own reading.
     #[doc(hidden)]
     pub wall_at_zero: i64,
 }
