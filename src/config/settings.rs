@@ -261,7 +261,7 @@ pub struct TlsSettings {
     /// authority.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub certificate_file: Option<PathBuf>,
-    /// PEM: the private key of that certificate.
+    /// PEM: the private key of the certificate in `certificate_file`.
     #[serde(with = "leaf", skip_serializing_if = "unset")]
     pub key_file: Option<PathBuf>,
 }

@@ -149,7 +149,7 @@ impl Starter {
         self
     }
 
-    /// Lets the bridge carry another group too. Start the agents of that group after [`start`](Self::start).
+    /// Lets the bridge carry another group too. Start the agents of the other group after [`start`](Self::start).
     pub fn carry<M: RemoteMessage>(self, group: &Group<M>) -> Self {
         let group = group.clone();
         self.bridge(move |bridge| bridge.carry(&group))

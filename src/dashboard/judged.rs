@@ -17,8 +17,8 @@ impl PageMoment {
             groups.push(GroupFacts::default());
         }
         let is_alone = groups.len() == 1;
-        // If too much time has passed since the last sample, a trouble in that sample may have ended and begun again
-        // meanwhile.
+        // If too much time has passed since the last sample, a trouble in the last sample may have ended and begun
+        // again meanwhile.
         let runs = !self.clock.is_virtual && !self.clock.paused;
         let is_gap = runs && self.at.saturating_sub(before.at) > LONGEST_GAP;
         for group in &mut groups {

@@ -110,8 +110,9 @@ limits! {
         /// only bounds what strangers hold. With a limit of one or two, a stranger keeps out a peer that comes from a
         /// new address.
         unready: usize = 32, 1, 65_536;
-        /// Largest number of connections from one address that are not ready yet. If several peers are configured at that
-        /// address, this number counts for each of them. If one more arrives, the oldest of these connections is closed.
+        /// Largest number of connections from one address that are not ready yet. If several peers are configured at
+        /// the address, this number counts for each of them. If one more connection arrives, the oldest connection that
+        /// is not ready is closed.
         unready_per_address: usize = 8, 1, 65_536;
         /// Number of bytes per second that a peer may send in the long run. Breach: `rate`. The peer receives this limit.
         /// It sends an eighth less, because two clocks may differ, and at most half of [`burst`](Self::burst) at once.
@@ -148,9 +149,9 @@ limits! {
         /// Time without a link to a peer after which its last incarnation is forgotten. Then an incarnation with a
         /// lower number is accepted, for example of a node that was once started with a clock far ahead. Within this
         /// time a lower number means an earlier process. The ends that an earlier process reports must not be mixed
-        /// with the ends that the last process reports. The time is never shorter than a promise of a voter, whatever
-        /// is set here. A recorded greeting is useless to an attacker even then: a link needs an answer to this side's
-        /// own nonce.
+        /// with the ends that the last process reports. The time is never shorter than a promise of a voter, even if a
+        /// shorter time is set here. A recorded greeting is useless to an attacker even then: a link needs an answer to
+        /// this side's own nonce.
         forget: Duration = ms(600_000), ms(1_000), ms(86_400_000);
         /// Largest number of groups that a peer may announce. Each costs memory. The default exceeds the 1,000 groups of
         /// the benchmarks. Breach: `too_many_agents`.

@@ -16,7 +16,7 @@
 //! differ: which agent may ask, what an agent must do after an answer, and how long each wait is. So each machine can
 //! be compared with its own pages of the paper.
 #![forbid(unsafe_code)]
-// These lints hold in builds with `testkit`, which include all tests.
+// The lints below hold in builds with `testkit`, which include all tests.
 #![cfg_attr(
     not(feature = "testkit"),
     allow(

@@ -232,7 +232,7 @@ fn follow(agents: &mut BTreeMap<(String, AgentId), AgentFacts>, report: &Report)
 /// The time for which each group of a node has had no leader.
 #[derive(Debug, Default)]
 pub(crate) struct VacancyWatch {
-    /// For each group without a leader, the time of the loss, and the number of the group's messages at that time.
+    /// For each group without a leader, the time of the loss, and the number of the group's messages at the loss.
     since: BTreeMap<String, (Duration, u64)>,
 }
 

@@ -34,7 +34,7 @@ use crate::remote::{
     link::{Connection, Setup},
 };
 
-/// Carries groups to other hosts. The agents of those hosts become members, like the agents of this process.
+/// Carries groups to other hosts. The agents of the other hosts become members, like the agents of this process.
 ///
 /// ```no_run
 /// use actix_bully::{Group, agent::BullyAgent, remote::{Peer, RemoteBridge}};

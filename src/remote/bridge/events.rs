@@ -80,8 +80,8 @@ pub enum BridgeEvent {
         agent: AgentId,
     },
     /// An agent of a peer has lost its name in a group here, because another agent with this name has started at
-    /// another place. At that time the peer could not be reached, or its agent had certainly ended. If the peer returns
-    /// and still runs the agent that lost its name, [`NameTaken`](Self::NameTaken) follows.
+    /// another place. When the other agent started, the peer could not be reached, or the peer's agent had certainly
+    /// ended. If the peer returns and still runs the agent that lost its name, [`NameTaken`](Self::NameTaken) follows.
     NameTakenOver {
         /// The peer whose agent had the name.
         node: NodeId,

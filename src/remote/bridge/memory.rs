@@ -90,7 +90,7 @@ fn parse(text: &str) -> Option<NodeIncarnation> {
 
 /// Number of incarnations that are kept free between two processes of a node, because the agents of a node number their
 /// incarnations from the node's own. An incarnation from the clock grows by this number in 16 ms. No process ends and
-/// starts again in that time, so the clock stays ahead of the kept number.
+/// starts again within 16 ms, so the clock stays ahead of the kept number.
 const SHARE: u64 = 1 << 20;
 
 const HEAD: &str = "actix-bully node incarnation ";

@@ -19,8 +19,8 @@ pub enum MayBe {
     /// may report a later term that it has followed: the leader then takes a term above the reported term. If the
     /// observer asks for other voters, the leader refuses. Any other election message of the observer ends the link.
     Observer,
-    /// The agent may also vote, but has no score. Other agents ask it for its vote. If it claims to be a candidate or
-    /// the leader, the link ends, and no agent receives the claim.
+    /// The agent may also vote, but has no score. Other agents ask it for its vote. If the agent claims to be a
+    /// candidate or the leader, the link ends, and no agent receives the claim.
     Voter,
     /// The agent may also be elected.
     Leader,

@@ -182,7 +182,7 @@ impl WorkTurn {
         }
     }
 
-    /// Adds a message of that length to the work. The caller checks afterwards whether the turn is over.
+    /// Adds a message of this length to the work. The caller checks afterwards whether the turn is over.
     pub(super) fn read(&mut self, bytes: usize) {
         let parts = bytes.checked_div(PART).unwrap_or_default();
         self.add(parts.saturating_add(1));

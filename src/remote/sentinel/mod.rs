@@ -161,7 +161,7 @@ pub struct Sentinel {
 
 impl Sentinel {
     /// Starts a sentinel. Call it first in a plain `main`, before any runtime and any output: a sentinel is the same
-    /// program, started again with the same arguments, and in that process this call never returns.
+    /// program, started again with the same arguments, and in the sentinel's process this call never returns.
     ///
     /// # Errors
     /// [`SentinelError`]. Then no sentinel runs, and peers notice this process's end only when its lease ends.

@@ -135,7 +135,7 @@ impl SentinelDriver for SentinelProcess {
 
 impl Drop for SentinelProcess {
     fn drop(&mut self) {
-        // The sentinel ignores SIGTERM. After KILL it sends nothing, whatever its order was.
+        // The sentinel ignores SIGTERM. After KILL it sends nothing, even if it has an order.
         pidfd_send_signal(&self.process, Signal::KILL).ok();
         self.reap();
     }

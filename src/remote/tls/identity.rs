@@ -169,7 +169,7 @@ fn pair(chain: Vec<CertificateDer<'static>>, key: &SecretKey) -> Result<Certifie
     Ok(pair)
 }
 
-/// These settings hold even if other crates of the application enable more features of the library.
+/// The settings below hold even if other crates of the application enable more features of the library.
 fn server(
     provider: &Arc<CryptoProvider>,
     authorities: &Arc<RootCertStore>,

@@ -56,8 +56,8 @@ impl Ballot {
         self.core.ask(now, &self.state, out);
     }
 
-    /// Ends a leadership if this agent took no step for two rounds. In that time it heard no majority, and earlier
-    /// answers do not describe the present.
+    /// Ends a leadership if this agent took no step for two rounds. During these rounds it heard no majority, and
+    /// earlier answers do not describe the present.
     pub(super) fn end_stalled_leadership(&mut self, now: Time, out: &mut Out) {
         if self.state.leading().is_some() && now >= self.core.valid_until() {
             self.core.last_round = LastRound::Minority;
@@ -113,7 +113,7 @@ impl Ballot {
             None => false,
         };
         if has_ended {
-            // Other voters may not know of the leader's end yet, and may still report that they hear it. Those
+            // Other voters may not know of the leader's end yet, and may still report that they hear it. Such
             // statements must not count.
             self.core.voter.void = Some(following.ballot.clone());
         }

@@ -123,7 +123,7 @@ impl ReorganizationConfig {
     ///
     /// The parts are: a delay bound, the detection time and a jitter until the members notice that the coordinator is
     /// silent; a deadline in which it does not answer; and an election with losses. If an agent [cools
-    /// down](Self::cooldown), the time grows by at most the delay in that description.
+    /// down](Self::cooldown), the time grows by at most the delay that the description of this field states.
     pub fn worst_case_failover(&self) -> Duration {
         let t = &self.timings;
         let missed = t.delay_bound().saturating_add(self.detector().detection);

@@ -23,7 +23,7 @@ enum HaltAnswer {
     Obeyed,
     /// The halt is of an older election, or of an agent that ranks below the agent that this agent obeys.
     Refuses,
-    /// An agent above the caller may be up: this agent waits for the answer of that agent.
+    /// An agent above the caller may be up: this agent waits for the higher agent's answer.
     Waits,
     /// The caller ranks below this agent.
     Outranks,

@@ -155,7 +155,7 @@ messages! {
     pub enum ReorganizationMessage of election: ElectionId {
         AreYouThere(m) => "are_you_there", m.election.count, by Voter;
         There(m) => "there", m.election.count.max(m.seen), by Voter or Leader if m.coordinates;
-        // These two are sent again and again.
+        // The two messages below are sent again and again.
         AreYouNormal(m) => "are_you_normal", m.election.count, by Leader, repeated;
         Normal(m) => "normal", m.election.count, by Voter, repeated;
         // An observer sends this message to a coordinator if it knows a later election than the coordinator's election.

@@ -152,8 +152,8 @@ impl RingConfig {
     /// leader. `dead` members are dead, including the leader, and each of them may outrank the winner.
     ///
     /// The parts are: one lap for the last heartbeat, the silence and a jitter, at most eight slots of a step and a
-    /// jitter, and the [election](Self::worst_case_election). If an agent [cools down](Self::cooldown), the time
-    /// grows by at most the delay in that description.
+    /// jitter, and the [election](Self::worst_case_election). If an agent [cools down](Self::cooldown), the time grows
+    /// by at most the delay that the description of this field states.
     pub fn worst_case_failover(&self, n: usize, dead: usize) -> Duration {
         let t = &self.timings;
         let lap = t

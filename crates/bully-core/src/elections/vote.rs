@@ -24,7 +24,7 @@ use crate::{
 pub struct Vote {
     /// The highest term in which this voter took part.
     pub term: Term,
-    /// The candidate that got this voter's vote in the term `term`, or that the voter follows in that term.
+    /// The candidate that got this voter's vote in the term `term`, or that the voter follows in the term.
     pub voted_for: Option<Candidate>,
     /// Upper limit of the length of the voter's promises that may still hold. Rounded up.
     pub promise: Micros,

@@ -23,7 +23,7 @@ use super::{
 /// 1. One reading of the agent's own clock per step, taken after the input was dequeued.
 /// 2. Effects are executed in their order. Nothing after an [`Effect::Persist`] leaves the agent before the record is
 ///    durable; if the record cannot be made durable, the agent stops.
-/// 3. Setting a timer replaces the timer of that name. Timers may be late, never early.
+/// 3. A timer that is set replaces the timer of the same name. Timers may be late, never early.
 /// 4. Steps do not overlap.
 /// 5. A message may be lost, delayed, duplicated or reordered, and so may a question to a store and its answer. No
 ///    agent sends a message to itself.

@@ -43,7 +43,7 @@ impl Members {
     }
 
     /// Adds members. A new entry replaces a present entry of the same name; of two new entries with one name, the later
-    /// counts. The list is sorted once, whatever the number of new members.
+    /// entry counts. The list is sorted only once for any number of new members.
     pub fn join(&mut self, members: impl IntoIterator<Item = Member>) {
         let members: Vec<Member> = members.into_iter().collect();
         let places = members.iter().map(|member| self.index_of(&member.id));

@@ -93,7 +93,7 @@ impl Header {
 
     /// Reads the first line of a recording.
     pub(super) fn read(line: &[u8]) -> Result<Self, RecordingError> {
-        // The version is read first, because the rest is checked by the rules of that version.
+        // The version is read first, because the rest is checked by the rules of the version.
         let probe: HeaderProbe =
             serde_json::from_slice(line).map_err(|_| RecordingError::Foreign)?;
         if probe.format != FORMAT {

@@ -93,7 +93,7 @@ impl EtcdFailure {
     }
 }
 
-/// Returns the meaning of an answer with that status; `writes` is set for a write.
+/// Returns the meaning of an answer with the status `status`; `writes` is set for a write.
 pub(super) fn of_answer(status: u16, complaint: &Complaint, writes: bool) -> EtcdFailure {
     let words = match &*complaint.message {
         "" => format!("status {status}"),

@@ -69,8 +69,8 @@ pub struct EtcdBuilder {
 }
 
 impl EtcdRegister {
-    /// Makes the settings of a register with these members of a cluster: `http://host:port`, or `https://host:port`
-    /// with [TLS](EtcdBuilder::tls).
+    /// Makes the settings of a register with the given members of an etcd cluster: `http://host:port`, or
+    /// `https://host:port` with [TLS](EtcdBuilder::tls).
     pub fn builder<I>(endpoints: I) -> EtcdBuilder
     where
         I: IntoIterator<Item: Into<String>>,

@@ -76,7 +76,7 @@ impl EtcdMember {
         ))
     }
 
-    /// Sends a question whose answer is a stream, on a new connection. The stream ends with that connection.
+    /// Sends a question whose answer is a stream, on a new connection. The stream ends with its connection.
     pub(super) async fn stream(
         &self,
         question: &EtcdQuestion,

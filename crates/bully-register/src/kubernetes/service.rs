@@ -30,7 +30,7 @@ use crate::{
 ///
 /// The Service itself has no selector, and is applied with the rest of the deployment. The leader writes one
 /// `EndpointSlice` with the name of the Service. The account needs the verbs `get`, `create` and `update` on
-/// `endpointslices` of the group `discovery.k8s.io`; `get` and `update` can be limited to that name.
+/// `endpointslices` of the group `discovery.k8s.io`; `get` and `update` can be limited to the name of the Service.
 ///
 /// During an election, and until the proxies of the cluster have received the change, the Service still leads to the
 /// former leader, which refuses the requests by its guard.
@@ -75,7 +75,8 @@ impl KubernetesService {
     ///
     /// # Errors
     /// [`RegisterError`]. If the outcome [is unknown](RegisterError::is_unknown), the Service may lead to the address:
-    /// call it again. [`RegisterError::Refused`] for an `EndpointSlice` of that name that another program keeps.
+    /// call it again. [`RegisterError::Refused`] for an `EndpointSlice` of the Service's name that another program
+    /// keeps.
     pub async fn lead_to(&self, address: IpAddr, term: u64) -> Result<bool, RegisterError> {
         let account = self.account.clone();
         let client = spawn_blocking(move || account.client()).await;

@@ -102,7 +102,7 @@ impl From<Contradiction> for PemError {
 pub enum PemSource {
     /// The file of this path.
     File(PathBuf),
-    /// These bytes.
+    /// The contained bytes.
     Bytes(Zeroizing<Vec<u8>>),
 }
 

@@ -134,8 +134,8 @@ pub(super) struct RunningTimer<T> {
     pub(super) timer: T,
     /// Time at which the timer is due, by the agent's own clock.
     pub(super) due: Time,
-    /// The time at which the timer fires, and its number among the timers of that time. The two values distinguish the
-    /// timer from a replaced timer with the same name.
+    /// The time at which the timer fires, and its number among the timers that fire at this time. The two values
+    /// distinguish the timer from a replaced timer with the same name.
     pub(super) fires: Time,
     pub(super) setting: u64,
     /// The time and the number of the timer's entry in the queue.

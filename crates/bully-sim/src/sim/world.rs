@@ -162,7 +162,7 @@ impl<E: Election> World<E> {
         self.run_to(self.now.after(span));
     }
 
-    /// Handles all events until `end`, and advances to that time.
+    /// Handles all events until `end`, and advances to the time `end`.
     pub fn run_to(&mut self, end: Time) {
         while self.transit.queue.next_at().is_some_and(|at| at <= end) && self.step() {}
         if self.violation.is_none() {

@@ -192,9 +192,9 @@ impl BridgeBuilder {
         self
     }
 
-    /// Sets a small file in which this node keeps its last incarnation. Each start uses a later incarnation, whatever
-    /// the wall clock shows. The first start creates the file; its folder must exist. Each node needs a file of its
-    /// own. Default: none.
+    /// Sets a small file in which this node keeps its last incarnation. Each start uses a later incarnation, even if
+    /// the wall clock was set back. The first start creates the file; the folder of the file must exist. Each node
+    /// needs a file of its own. Default: none.
     pub fn remember(mut self, path: impl Into<std::path::PathBuf>) -> Self {
         let file = memory::NodeMemory::File(path.into());
         self.memory.make("remember", file);

@@ -78,7 +78,7 @@ impl Batch {
         self.first.saturating_add(ahead)
     }
 
-    /// Removes the message with that number; `None` if it was removed before.
+    /// Removes the message with this number; `None` if the message was removed before.
     pub(super) fn remove(&mut self, number: u64) -> Option<Queued> {
         let at = usize::try_from(number.checked_sub(self.first)?).ok()?;
         let message = self.entries.get_mut(at)?.take()?;

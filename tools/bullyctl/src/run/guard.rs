@@ -115,7 +115,7 @@ impl Guard {
         adopt_orphans()?;
         let (signals, written) = UnixStream::pair()?;
         signals.set_nonblocking(true)?;
-        // These signals wake the guard but do not end it: a signal to the whole service reaches the guard too.
+        // The signals below wake the guard but do not end it: a signal to the whole service reaches the guard too.
         for signal in [SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
             pipe::register(signal, written.try_clone()?)?;
         }

@@ -116,8 +116,8 @@ impl Tenure {
     fn release_to(&self, from: &AgentId, elect: &Elect, step: &mut Step<'_>) -> Next {
         self.lose(LostReason::Outranked, step);
         step.answer_yield(from, elect.round, Some(self.term));
-        // The release and the announcement take one delay bound each. If no announcement comes in that time and one
-        // more slot, the leadership is vacant. Only this agent knows that, so it may announce itself.
+        // The release and the announcement take one delay bound each. If no announcement comes within two delay bounds
+        // and one more slot, the leadership is vacant. Only this agent knows that, so it may announce itself.
         let timings = &step.core.config.timings;
         let wait = timings.delay_bound().saturating_mul(2);
         Next::Become(Change::WaitFor(Deference {

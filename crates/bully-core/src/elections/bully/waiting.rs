@@ -18,7 +18,8 @@ pub(super) struct Waiting {
     to: AgentId,
     /// The action of this agent if no announcement comes.
     attempt: Attempt,
-    /// The round that this agent gave up for the wait: a leader may still release the leadership in that round.
+    /// The round that this agent gave up for the wait: a leader may still release the leadership in an answer to this
+    /// round.
     round: Option<Round>,
     due: Time,
     grace: Grace,

@@ -146,7 +146,7 @@ impl Leading {
         }
     }
 
-    /// Returns whether the time for the work has ended. If not, sets the timer to the rest of that time.
+    /// Returns whether the time for the work has ended. If it has not ended, sets the timer to the remaining time.
     pub(super) fn has_drained(&self, now: Time, out: &mut Out) -> bool {
         let leaving = self.leaving.as_ref();
         leaving

@@ -272,7 +272,7 @@ pub struct ClaimReply {
     pub candidate: Candidate,
     /// The seal of this epoch in the voter's record; `None` if the voter has not sealed.
     pub seal: Option<Box<SealRecord>>,
-    /// Without disks: the term by the voter's wall clock, if the voter refuses the claim because of that clock.
+    /// Without disks: the term by the voter's wall clock, if the voter refuses the claim because of its clock.
     pub clock: Option<Term>,
 }
 

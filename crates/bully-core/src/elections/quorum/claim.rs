@@ -26,8 +26,8 @@ enum Why {
     Consented,
     /// The leader of a term has resigned, and its `Resign` has this agent as the successor.
     Named,
-    /// This agent collected the confirmations (seals) by which the new list of voters was decided. So this agent asks for
-    /// votes first in the epoch of that list.
+    /// This agent collected the confirmations (seals) by which the new list of voters was decided. So this agent asks
+    /// for votes first in the epoch of the new list.
     FirstOfEpoch,
     /// A leader with a lease raises its own term.
     Raise,
@@ -83,7 +83,8 @@ impl Reason {
             // The leader's own lease depends on the promises of its voters, so this claim must not release them.
             Why::Raise => (None, None),
             Why::Ahead(to) => (None, Some(Box::new(to.clone()))),
-            // These claims contain the resigned leadership, because some voters may not have heard the `Resign` yet.
+            // Claims for this reason contain the resigned leadership, because some voters may not have heard the
+            // `Resign` yet.
             Why::Consented | Why::Named | Why::FirstOfEpoch => (core.voter.resigned.clone(), None),
         };
         Claim {

@@ -74,7 +74,7 @@ pub(super) struct Ahead {
 
 impl Ahead {
     /// Returns whether a quorum has voted, including the successor. The successor may send messages in the new term
-    /// only if its own vote in that term is durable.
+    /// only if its own vote in the new term is durable.
     fn is_enough(&self, core: &Core) -> bool {
         let is_voted = self.votes.len() >= core.config.vote_quorum();
         is_voted && self.votes.contains(&self.to.id)
@@ -252,7 +252,7 @@ pub(super) fn may_vote_ahead(
 }
 
 /// Returns the term in which this agent may lead from now on, by the `Resign` of its leader; `None` if the agent has
-/// not voted ahead for itself in that term, or if another condition below fails (rule `lead-in-given-term`).
+/// not voted ahead for itself in the given term, or if another condition below fails (rule `lead-in-given-term`).
 pub(super) fn taken(
     core: &Core,
     state: &State,

@@ -132,7 +132,7 @@ impl Predecessor {
     }
 
     /// Returns whether this agent may ask again soon. A voter that refuses after a confirmed end has probably not
-    /// learned of that end yet (rule `soon-after-end`).
+    /// learned of the end yet (rule `soon-after-end`).
     pub(super) fn may_ask_soon(&self) -> bool {
         self.certainty == Certainty::Confirmed && !self.is_asked_soon
     }

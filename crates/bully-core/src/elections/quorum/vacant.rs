@@ -63,9 +63,9 @@ impl Vacant {
         Ok(Self::until(core, now, Posture::OwnSlot, after, before, out))
     }
 
-    /// Schedules the next attempt after a failed one: after `retry` and the agent's slot, with a random part of a round
-    /// that separates rivals. By the rule `soon-after-end`, the first such attempt after a confirmed end comes after a
-    /// message delay, because by then every voter has learned of that end.
+    /// Schedules the next attempt after a failed attempt: after `retry` and the agent's slot, with a random part of a
+    /// round that separates rivals. By the rule `soon-after-end`, the first such attempt after a confirmed end comes
+    /// after a message delay, because by then every voter has learned of that end.
     pub(super) fn again(
         core: &Core,
         now: Time,

@@ -53,7 +53,7 @@ impl EtcdQuestion {
         Self::of("/v3/kv/range", &body, false)
     }
 
-    /// Makes a question that reads all of these keys at one instant.
+    /// Makes a question that reads all the keys at one instant.
     pub(super) fn read_all(keys: &[RegisterKey]) -> Self {
         let range = |key| json!({ "request_range": { "key": name(key) } });
         let ranges: Vec<_> = keys.iter().map(range).collect();
@@ -247,7 +247,7 @@ pub(super) fn swapped(answer: &[u8]) -> Result<Option<u64>, Misread> {
 /// The content of a line of a stream of changes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum WatchAnswer {
-    /// These keys have changed, each with its change.
+    /// The keys that have changed, each with its change.
     Keys(Vec<(String, Change)>),
     /// The member confirms that the stream has begun.
     Begun,

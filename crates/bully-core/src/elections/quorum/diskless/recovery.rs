@@ -303,7 +303,7 @@ impl Core {
         }
         let record = &self.voter.record;
         if record.term < floor || record.term == floor && record.voted_for.is_none() {
-            // An earlier incarnation may have voted in that term. By voting for itself, this incarnation cannot vote
+            // An earlier incarnation may have voted in this term. If this incarnation votes for itself, it cannot vote
             // for another agent.
             self.vote_for_myself(now, floor, out);
         }
