@@ -80,7 +80,7 @@ pub enum Closed {
     #[error("an earlier process with the peer's name is still connected")]
     NameHeld,
     /// The peer answered with the name of another link.
-    #[error("the peer confirmed another connection than this one")]
+    #[error("the peer confirmed another connection in place of this connection")]
     WrongLink,
     /// A frame is missing, repeated or out of order.
     #[error(
@@ -127,7 +127,7 @@ pub enum Closed {
     #[error("the peer is silent")]
     Silent,
     /// Another link to the same peer replaced this link.
-    #[error("another connection to the same peer replaced this one")]
+    #[error("another connection to the same peer replaced this connection")]
     Replaced,
     /// Too many connections exist, in all or from one address.
     #[error("this node has too many connections")]
@@ -282,14 +282,14 @@ pub enum Farewell {
     #[error("this node is not allowed to connect")]
     Auth,
     /// 6: another link replaces this link.
-    #[error("another connection replaces this one")]
+    #[error("another connection replaces this connection")]
     Replaced,
     /// 7: the two sides do not know the same secret.
     #[error("the two sides do not know the same secret")]
     Secret,
     /// 8: "an earlier process of your name is linked here".
     #[error(
-        "an earlier process with this node's name is linked there, and this process takes no part while that one runs"
+        "an earlier process with this node's name is linked there, and this process takes no part while the earlier process runs"
     )]
     NameHeld,
     /// Any other number.

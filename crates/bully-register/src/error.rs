@@ -33,7 +33,7 @@ pub enum RegisterError {
     },
     /// The key has a value that no register wrote. The register leaves that value as it is.
     #[error(
-        "the value under {key} in the store of the lease is not a lease: find out what wrote it, and remove it or use another store"
+        "the value under {key} in the store of the lease is not a lease: find out which program wrote it, and remove it or use another store"
     )]
     Foreign {
         /// The key.

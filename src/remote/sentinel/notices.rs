@@ -20,12 +20,12 @@ pub enum NoticeRefused {
     Malformed,
     /// No node with this name gave a digest.
     #[error(
-        "the notice that a node has ended names a node that announced no sentinel here, so it is ignored: if that node is none of yours, find out who sends it"
+        "the notice that a node has ended names a node that announced no sentinel here, so it is ignored: if the node is not yours, find out who sends it"
     )]
     UnknownNode,
     /// The notice contains another incarnation than the incarnation for which the node gave its digest.
     #[error(
-        "the notice that a node has ended is about another start of that node than the one that is linked, so it is ignored: if the node was not started again, find out who sends it"
+        "the notice that a node has ended is about another start of the node than the linked process, so it is ignored: if the node was not started again, find out who sends it"
     )]
     OtherIncarnation,
     /// The bytes in the notice do not match the digest that the node gave.

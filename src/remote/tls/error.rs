@@ -40,7 +40,7 @@ pub enum TlsError {
     },
     /// A certificate was given as the certificate of an authority, but may not issue certificates.
     #[error(
-        "certificate {position} of the certificate authorities is not an authority's: give the authority that issued the nodes' certificates"
+        "certificate {position} of the certificate authorities is not the certificate of an authority: give the authority that issued the nodes' certificates"
     )]
     NotAnAuthority {
         /// Position of the certificate in the PEM, from 1.
@@ -91,7 +91,9 @@ pub enum TlsError {
         node: NodeId,
     },
     /// The TLS library refuses the configuration.
-    #[error("the TLS library refuses these certificates and this key: issue other ones ({0})")]
+    #[error(
+        "the TLS library refuses these certificates and this key: issue other certificates ({0})"
+    )]
     Unusable(String),
 }
 

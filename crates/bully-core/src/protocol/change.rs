@@ -146,7 +146,7 @@ pub enum ChangeError {
         id: AgentId,
     },
     /// The group would have no voter.
-    #[error("the last voter cannot be removed: replace it, or add another one first")]
+    #[error("the last voter cannot be removed: replace it, or add another voter first")]
     LastVoter,
     /// The new voter did not tell the leader recently that it could become a voter: it is down, cannot reach the
     /// leader, or is an observer without a store.

@@ -107,7 +107,7 @@ pub enum FileDamage {
     #[error("the last record of the file has the highest number, so another program wrote it")]
     LastNumber,
     /// Neither slot has a valid record.
-    #[error("neither of the two places for a record in the file has a valid one")]
+    #[error("neither of the two places for a record in the file has a valid record")]
     Empty,
 }
 
