@@ -1,4 +1,4 @@
-//! The sentinel: a tiny process beside the node, which tells the peers that the node's process has ended.
+//! The sentinel: a tiny process beside the node, which reports to the peers that the node's process has ended.
 //!
 //! ```text
 //!   node ──── pidfd of itself ───▶ sentinel ──── Ended { node, incarnation, secret } ───▶ every peer
@@ -76,9 +76,9 @@
 //! If a node may run without a sentinel, pass `Sentinel::start().ok()`.
 //!
 //! # Rules
-//! - For each incarnation the node draws 32 random bytes. It gives them to its sentinel only, and gives each peer
-//!   their SHA-256 over an authenticated link (TLS or a shared secret; a bridge with neither refuses to start with
-//!   a sentinel). So the bytes prove the end, because only the sentinel reveals them.
+//! - For each incarnation the node draws 32 random bytes. The node gives the bytes to its sentinel only, and gives each
+//!   peer the SHA-256 of the bytes over an authenticated link (TLS or a shared secret; a bridge with neither refuses to
+//!   start with a sentinel). So the bytes prove the end, because only the sentinel reveals them.
 //! - The sentinel believes only the pidfd of the node. A closed pipe does not mean the end: the node may have
 //!   closed it. A stopped or traced process has not ended.
 //! - A notice ends the agents of exactly the incarnation that it names; agents of later incarnations survive. A
@@ -87,7 +87,8 @@
 //! - The sentinel is in a process group of its own and ignores SIGHUP, SIGINT and SIGTERM, so that it outlives the
 //!   node. If it ends first, the node starts another sentinel with new bytes, and makes its links anew to tell its
 //!   peers.
-//! - If both end at once (with the host, or with a layer below the node), the lease decides, as without a sentinel.
+//! - If the node and the sentinel end at once (with the host, or with a layer below the node), the lease decides, as
+//!   without a sentinel.
 //!
 //! The notice is about the node's process alone. Processes that the leader's work has started outlive a kill of the
 //! node, and may still work beside the next leader. Let them end with their parent (`prctl(PR_SET_PDEATHSIG)`), or
