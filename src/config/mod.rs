@@ -43,11 +43,12 @@
 //! with [`ConfigError::NoZenoh`]. A [transport](crate::remote::transport) of your own has no section: give it to
 //! [`Starter::bridge`], and write addresses of the form `host:port`.
 //!
-//! # From the environment [`Config::with_env`] and [`Config::load`] take a prefix. With `JOBS`, the variable
-//! `JOBS_NODE` is the key `node`, and `JOBS_QUORUM_STORE_FILE` is `quorum.store_file`. Commas divide lists
-//! (`JOBS_QUORUM_VOTERS=api-1,api-2,api-3`), and peers are written `JOBS_PEERS=api-2=10.0.0.2:7400,..`. Rights have no
-//! such form. Choose a prefix that no other program uses: a variable that begins with the prefix and names no key is an
-//! error. (Kubernetes sets `JOBS_PORT` and other variables for a Service called `jobs`.)
+//! # From the environment
+//! [`Config::with_env`] and [`Config::load`] take a prefix. With `JOBS`, the variable `JOBS_NODE` is the key `node`,
+//! and `JOBS_QUORUM_STORE_FILE` is `quorum.store_file`. Commas divide lists (`JOBS_QUORUM_VOTERS=api-1,api-2,api-3`),
+//! and peers are written `JOBS_PEERS=api-2=10.0.0.2:7400,..`. Rights have no such form. Choose a prefix that no other
+//! program uses: a variable that begins with the prefix and names no key is an error. (Kubernetes sets `JOBS_PORT` and
+//! other variables for a Service called `jobs`.)
 //!
 //! # A killed leader is known at once
 //! With the feature `sentinel`, on Linux, the other nodes learn within milliseconds that the process of a node has
@@ -55,7 +56,8 @@
 //! bridge: `config.starter()?.bridge(|bridge| bridge.sentinel(sentinel)).start()?`. The page of `remote::sentinel` has
 //! the program.
 //!
-//! # Another list of voters While a leader can be elected, change the voters by a command: `bullyctl voters`, or
+//! # Another list of voters
+//! While a leader can be elected, change the voters by a command: `bullyctl voters`, or
 //! [`add_voter`](crate::agent::ElectionHandle::add_voter) and similar methods. No node is stopped, and no file has to
 //! be changed first. The rest of this section is for the other cases: no quorum of the voters is left, the voters have
 //! no disk, or `vote_quorum` or `lease_quorum` change.
@@ -78,8 +80,9 @@
 //! | a node that took part in a later epoch is started with an earlier one | [`RunError::Agent`] because of `quorum.epoch`: it names the epoch of its record |
 //! | the epoch is beyond 16,777,215 | [`ConfigError::Refused`] of the key `quorum.epoch` |
 //!
-//! # Where it runs `examples/deploy` in the repository has pages for systemd, and for Kubernetes with and without a
-//! volume for each vote. Tests read the files of these pages as a node would.
+//! # Where it runs
+//! `examples/deploy` in the repository has pages for systemd, and for Kubernetes with and without a volume for each
+//! vote. Tests read the files of these pages as a node would.
 //!
 //! # Where to go next
 //! `settings.rs` and the file of each section explain the fields, `read.rs` and `value.rs` read them, `check.rs` checks
